@@ -1,0 +1,44 @@
+// Builds pkg/ from src/: wasm-pack, then wasm-opt, then a record of what it was built from.
+
+import { spawnSync } from 'node:child_process';
+import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { root, wasmEnv } from '../../tests/toolchain/environment.mjs';
+import { sourceHash } from './pkg_hash.mjs';
+
+// All features that rustc emits by now; wasm-opt refuses a module that uses one it is not told of.
+const features = [
+  'bulk-memory',
+  'nontrapping-float-to-int',
+  'reference-types',
+  'multivalue',
+  'sign-ext',
+  'mutable-globals',
+];
+
+/** @param {string[]} command @param {NodeJS.ProcessEnv} env */
+function run(command, env) {
+  console.log(`$ ${command.join(' ')}`);
+  const { status } = spawnSync(command[0], command.slice(1), { cwd: root, env, stdio: 'inherit' });
+  if (status !== 0) process.exit(status ?? 1);
+}
+
+run(['bash', 'tests/toolchain/setup.sh'], process.env);
+const env = wasmEnv();
+// No paths of the machine in the wasm: equal sources give equal bytes wherever they lie.
+const home = env.CARGO_HOME ?? join(env.HOME ?? '', '.cargo');
+env.RUSTFLAGS = `--remap-path-prefix=${root}=/ --remap-path-prefix=${home}=/cargo`;
+const pack = 'wasm-pack build --release --target web --mode no-install --no-gitignore --no-pack --no-opt';
+run([...pack.split(' '), '--out-dir', 'pkg'], env);
+
+const wasm = 'pkg/adk_session_wasm_bg.wasm';
+run(['wasm-opt', '-Oz', ...features.map((name) => `--enable-${name}`), wasm, '-o', wasm], env);
+for (const unused of ['README.md', 'LICENSE', '.gitignore']) {
+  rmSync(join(root, 'pkg', unused), { force: true });
+}
+const bytes = readFileSync(join(root, wasm));
+const gzip = gzipSync(bytes, { level: 9 }).length;
+const record = { sources: sourceHash(), bytes: bytes.length, gzip };
+writeFileSync(join(root, 'pkg/build.json'), `${JSON.stringify(record, undefined, 2)}\n`);
+console.log(`${wasm}: ${statSync(join(root, wasm)).size} bytes, ${gzip} gzipped`);

@@ -1,0 +1,211 @@
+import { SessionError } from '../errors.js';
+import {
+  type Content,
+  type CreateEventParams,
+  createEventActions,
+  type Event,
+  finalResponseText,
+  newEventId,
+} from '../event.js';
+import { isTemp } from '../scope.js';
+import type { Session, StateShape } from '../session.js';
+import type { BaseSessionService } from '../session_service.js';
+import { define } from '../state.js';
+import { type StateSchema, validateDelta } from '../state_schema.js';
+import { carryStamps, dropStamp } from '../write_order.js';
+import type { ArtifactService } from './artifact_service.js';
+import {
+  Context,
+  type ContextOptions,
+  mergeActions,
+  ReadonlyContext,
+  type ReadonlyContextOptions,
+  takeActions,
+} from './context.js';
+
+/** What an {@link Invocation} is made of. */
+export interface InvocationOptions<S extends StateShape = StateShape> {
+  /** Stores its events. */
+  service: Pick<BaseSessionService<NoInfer<S>>, 'appendEvent'>;
+  /** The handle, as the service returned it. It is written to; one invocation at a time. */
+  session: Session<S>;
+  /** Default: `e-` and a UUID. */
+  invocationId?: string | undefined;
+  /** What the user said to start it. It is not appended: that is the caller's first event. */
+  userContent?: Content | undefined;
+  /** Without one, contexts reject with `artifact_service_missing` when asked for a file. */
+  artifactService?: ArtifactService | undefined;
+  /** Checks what contexts write, and what is appended. */
+  stateSchema?: StateSchema | undefined;
+}
+
+/** How {@link Invocation.append} makes an event complete. */
+export interface AppendOptions<S extends StateShape = StateShape> {
+  /** Its changes go into the event, and out of the context. */
+  context?: Context<S> | undefined;
+  /** The state key for the text of a final response. */
+  outputKey?: string | undefined;
+}
+
+/**
+ * One run on one session, from a user's message to the final answer, for programs that have no ADK
+ * underneath: it gives contexts to the agents, callbacks and tools that take part, and stores their
+ * events. All of them share the `temp:` state, until {@link Invocation.end}.
+ *
+ * Agents that run in parallel write to the same state. The later write of a key wins, in whatever
+ * order their events are appended.
+ *
+ * @example
+ * ```ts
+ * const invocation = new Invocation({ service, session, userContent });
+ * await invocation.append({ author: 'user', content: userContent });
+ * const context = invocation.context({ agentName: 'guide' });
+ * const text = await injectSessionState('Greet {user:name?}.', context);
+ * context.state.set('turns', context.state.get('turns', 0) + 1);
+ * const content = await model.answer(text, session.events);
+ * await invocation.append({ content }, { context, outputKey: 'answer' });
+ * invocation.end();
+ * ```
+ */
+export class Invocation<S extends StateShape = StateShape> {
+  readonly service: Pick<BaseSessionService<NoInfer<S>>, 'appendEvent'>;
+  readonly session: Session<S>;
+  readonly invocationId: string;
+  readonly userContent: Content | undefined;
+  readonly artifactService: ArtifactService | undefined;
+  readonly stateSchema: StateSchema | undefined;
+  #hasEnded = false;
+
+  constructor(options: InvocationOptions<S>) {
+    this.service = options.service;
+    this.session = options.session;
+    this.invocationId = options.invocationId ?? `e-${newEventId()}`;
+    this.userContent = options.userContent;
+    this.artifactService = options.artifactService;
+    this.stateSchema = options.stateSchema;
+  }
+
+  /**
+   * A context that only reads, for an instruction.
+   *
+   * @throws SessionError `invalid_argument` after the end
+   */
+  readonlyContext(options: ReadonlyContextOptions): ReadonlyContext<S> {
+    this.assertRunning();
+    return new ReadonlyContext(this, options);
+  }
+
+  /**
+   * A context for a callback or a tool. Each collects its own changes.
+   *
+   * @throws SessionError `invalid_argument` after the end
+   */
+  context(options: ContextOptions): Context<S> {
+    this.assertRunning();
+    return new Context(this, options);
+  }
+
+  /**
+   * Completes an event and stores it. What it lacks is filled in: `id`, `invocationId`, `author` (the
+   * context's agent, else `'user'`), `branch` and `timestamp` (now).
+   *
+   * The context's changes become the event's, which win where it has the same key itself. They are
+   * taken at the call: what the context writes from then on belongs to its next event. If the append
+   * fails they go back to the context, so that a retry carries them.
+   *
+   * With `outputKey` the text of a final response goes into the state under that key: its text parts
+   * joined, thoughts left out. Partial events and those without text put nothing there.
+   *
+   * A partial event is completed and returned, and nothing is stored or taken from the context.
+   *
+   * @param event - Changed as `appendEvent` does; any fields, also of your own.
+   * @returns the same object
+   * @throws SessionError (as a rejection) `invalid_argument` after the end, for a frozen event or a
+   * context of another invocation; `schema_violation`; as `appendEvent`
+   */
+  async append<E extends CreateEventParams>(
+    event: E,
+    options: AppendOptions<S> = {},
+  ): Promise<Event & Omit<E, keyof Event>> {
+    this.assertRunning();
+    const { context, outputKey } = options;
+    if (event.partial === true) return this.#labelled(event, context);
+
+    const given = event.actions;
+    const taken = context === undefined ? undefined : takeActions(context, this);
+    try {
+      const complete = this.#labelled(event, context);
+      // New actions: what the caller gave may be the context's own, or shared by several events.
+      const actions = createEventActions(given);
+      carryStamps(given?.stateDelta ?? {}, actions.stateDelta);
+      if (taken !== undefined) mergeActions(actions, taken.actions);
+      const output = finalResponseText({ ...complete, actions });
+      if (outputKey !== undefined && output !== undefined) {
+        define(actions.stateDelta, outputKey, output);
+        // Written now, whenever the context wrote that key.
+        dropStamp(actions.stateDelta, outputKey);
+      }
+      if (this.stateSchema !== undefined) validateDelta(this.stateSchema, actions.stateDelta);
+      set(complete, 'actions', actions);
+      await this.service.appendEvent({ session: this.session, event: complete });
+      return complete;
+    } catch (error) {
+      if (given === undefined) Reflect.deleteProperty(event, 'actions');
+      else define(event, 'actions', given);
+      taken?.giveBack();
+      throw error;
+    } finally {
+      if (this.#hasEnded) this.#dropTemp();
+    }
+  }
+
+  /**
+   * Ends it: the `temp:` keys are gone from the session's state, and contexts can no longer be used.
+   * Appends that are under way are still stored. Ending twice does nothing.
+   */
+  end(): void {
+    this.#hasEnded = true;
+    this.#dropTemp();
+  }
+
+  /** @internal */
+  assertRunning(): void {
+    if (!this.#hasEnded) return;
+    throw new SessionError(
+      'invalid_argument',
+      `invocation ${this.invocationId} has ended; begin another one for the next message`,
+    );
+  }
+
+  /** Fills in what the event lacks, and keeps it there when the append fails: a retry is the same event. */
+  #labelled<E extends CreateEventParams>(
+    event: E,
+    context: Context<S> | undefined,
+  ): Event & Omit<E, keyof Event> {
+    const fill = (field: keyof CreateEventParams, value: unknown): void => {
+      const present = event[field];
+      if ((present === undefined || present === '') && value !== undefined)
+        set(event, field, value);
+    };
+    fill('id', newEventId());
+    fill('invocationId', this.invocationId);
+    fill('author', context?.agentName ?? 'user');
+    fill('branch', context?.branch);
+    fill('timestamp', Date.now());
+    return event as unknown as Event & Omit<E, keyof Event>;
+  }
+
+  #dropTemp(): void {
+    const { state } = this.session;
+    for (const key of Object.keys(state)) if (isTemp(key)) Reflect.deleteProperty(state, key);
+  }
+}
+
+function set(event: object, field: string, value: unknown): void {
+  if (define(event, field, value)) return;
+  throw new SessionError(
+    'invalid_argument',
+    `event.${field} must be set, and cannot be: the event is frozen; append a copy: {...event}`,
+    { key: field },
+  );
+}

@@ -1,0 +1,23 @@
+/**
+ * How far a state value reaches, told by the prefix of its key.
+ *
+ * The words and the prefixes are the ADK's. Any other prefix (`cart:items`) is part of an ordinary
+ * session key.
+ */
+
+/** Prefix of keys that all users and sessions of an app share. */
+export const APP_PREFIX = 'app:';
+/** Prefix of keys that all sessions of one user of an app share. */
+export const USER_PREFIX = 'user:';
+/** Prefix of keys that live for one invocation and are never stored. */
+export const TEMP_PREFIX = 'temp:';
+/**
+ * The value that removes its key when it stands in a delta. It is what a removal looks like in a
+ * stored event, and adk-java writes the same text on the wire.
+ */
+export const REMOVED = '__ADK_SENTINEL_REMOVED__';
+
+/** Whether `key` lives for one invocation only. */
+export function isTemp(key: string): boolean {
+  return key.startsWith(TEMP_PREFIX);
+}

@@ -1,0 +1,55 @@
+import type { Event } from './event.js';
+import type {
+  AppendEventRequest,
+  AppendEventsRequest,
+  AppRequest,
+  CreateSessionRequest,
+  DeleteSessionRequest,
+  GetSessionRequest,
+  ListSessionsRequest,
+  ListSessionsResponse,
+  Session,
+  StateShape,
+  UpdateStateRequest,
+  UserRequest,
+} from './session.js';
+
+/** Where a service keeps its data. */
+export interface StorageInfo {
+  /** `'memory'`, `'indexeddb'`, or `'custom'` for an adapter that gives no name of its own. */
+  kind: string;
+  /** Whether the data outlives the process or page. */
+  durable: boolean;
+  /** Why `'auto'` chose it. */
+  reason?: string | undefined;
+}
+
+/** What every session service fulfils, whatever storage lies underneath. */
+export interface BaseSessionService<S extends StateShape = StateShape> {
+  readonly storage: StorageInfo;
+  /** @throws SessionError `already_exists`, `invalid_argument`, `unserializable` */
+  createSession(request: CreateSessionRequest<S>): Promise<Session<S>>;
+  /** `undefined` when there is no such session. */
+  getSession(request: GetSessionRequest): Promise<Session<S> | undefined>;
+  /** Atomic: however many callers at once, there is one session and no error. */
+  getOrCreateSession(request: CreateSessionRequest<S>): Promise<Session<S>>;
+  listSessions(request: ListSessionsRequest): Promise<ListSessionsResponse<S>>;
+  /** Resolves also when there is none. App and user state stay. */
+  deleteSession(request: DeleteSessionRequest): Promise<void>;
+  /** Stores the event and its delta in one atomic step; resolves to the same event object. */
+  appendEvent(request: AppendEventRequest<S>): Promise<Event>;
+  /** All of them or none, in order. */
+  appendEvents(request: AppendEventsRequest<S>): Promise<Event[]>;
+  updateState(request: UpdateStateRequest): Promise<void>;
+  /** Keys without their prefix. */
+  getUserState(request: UserRequest): Promise<StateShape>;
+  /** Keys without their prefix. */
+  getAppState(request: AppRequest): Promise<StateShape>;
+  /** Deletes the user's sessions and state. */
+  deleteUser(request: UserRequest): Promise<void>;
+  deleteUserState(request: UserRequest): Promise<void>;
+  deleteAppState(request: AppRequest): Promise<void>;
+  /** Pending work settles, later calls reject with `closed`. A second close resolves. */
+  close(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+}

@@ -1,0 +1,449 @@
+/**
+ * What is taken from a caller's event or state at the moment of the call: JSON text, made once, and
+ * beside it the values that the handle gets. From here on nothing the caller does to their objects
+ * reaches storage.
+ *
+ * Nothing here stores anything or touches a handle. The only thing changed on the caller's event is
+ * `id` and `timestamp`, if it has none; {@link applySnapshot} does the rest after the commit.
+ */
+import { createEventActions, type Event, type EventActions } from './event.js';
+import { SessionError, isSessionError } from './errors.js';
+import { checkEvent, checkState } from './json/check.js';
+import { isPlainObject, kindOf, unserializable } from './json/rules.js';
+import { fitsUtf8, isWellFormed, replaceLoneSurrogates } from './json/text.js';
+import { tooLarge, writeJson } from './json/write.js';
+import { isTemp, REMOVED } from './scope.js';
+
+/** The latest timestamp: the last millisecond of the year 9999, where databases' dates end. */
+export const MAX_TIMESTAMP = 253402300799999;
+
+/** Bytes of UTF-8 that an id may take. */
+export const MAX_ID_BYTES = 512;
+
+/**
+ * A delta as it is stored.
+ *
+ * @example
+ * ```ts
+ * snapshotDelta({ a: 1, b: undefined, 'temp:c': () => 1 }).text;
+ * // '{"a":1,"b":"__ADK_SENTINEL_REMOVED__"}'
+ * ```
+ */
+export interface DeltaSnapshot {
+  /** JSON text of the stored delta; `'{}'` if it is empty. */
+  readonly text: string;
+  /**
+   * The stored delta as a new ordinary object in the caller's order: a value by reference if it was
+   * plain as it is, else what parsing its text gives; removals as `REMOVED`.
+   */
+  readonly delta: Record<string, unknown>;
+  /** The `temp:` keys, values by reference and never looked at; `undefined` if there are none. */
+  readonly temp: Record<string, unknown> | undefined;
+}
+
+/**
+ * An initial state as it is stored, all scopes in one, `temp:` keys and removals dropped.
+ *
+ * @example
+ * ```ts
+ * snapshotState({ a: 1, b: undefined, 'temp:c': 2 }).text; // '{"a":1}'
+ * ```
+ */
+export interface StateSnapshot {
+  /** JSON text of `values`. */
+  readonly text: string;
+  /** A new ordinary object, with values as in {@link DeltaSnapshot.delta}. */
+  readonly values: Record<string, unknown>;
+  /** The dropped `temp:` keys, by reference; `undefined` if there were none. */
+  readonly temp: Record<string, unknown> | undefined;
+}
+
+/**
+ * An event as it is stored.
+ *
+ * @example
+ * ```ts
+ * const snapshot = snapshotEvent(event, Date.now, newEventId);
+ * await commit(snapshot.text);
+ * applySnapshot(event, snapshot);
+ * ```
+ */
+export interface EventSnapshot {
+  readonly id: string;
+  /** Milliseconds since 1970. */
+  readonly timestamp: number;
+  /**
+   * JSON text of the whole event as it is stored: `temp:` keys taken out, removals as `REMOVED`,
+   * id, timestamp and actions filled in. The same event gives the same text again, byte for byte,
+   * whether its append failed or succeeded in between.
+   */
+  readonly text: string;
+  /** JSON text of the stored delta alone: exactly the characters that stand in `text`. */
+  readonly deltaText: string;
+  /** See {@link DeltaSnapshot.delta}. */
+  readonly delta: Record<string, unknown>;
+  /** See {@link DeltaSnapshot.temp}. */
+  readonly temp: Record<string, unknown> | undefined;
+  /** A new object: the event's actions, or empty ones, with `delta` as their `stateDelta`. */
+  readonly actions: EventActions;
+}
+
+/**
+ * Takes a delta: `temp:` keys aside before anything looks at their values, all others by the state
+ * rules (see `json/rules.ts`). The caller's object is not changed.
+ *
+ * @param delta a plain object; `undefined` is an empty one. A top-level `undefined` or `REMOVED` is a
+ *   removal. Any well-formed key is allowed, the empty one too.
+ * @throws SessionError `invalid_argument` if it is no plain object, `unserializable` with `path`
+ *
+ * @example
+ * ```ts
+ * const { text, delta, temp } = snapshotDelta({ 'user:name': 'Ada', 'temp:socket': socket });
+ * ```
+ */
+export function snapshotDelta(delta: unknown): DeltaSnapshot {
+  return takeDelta(delta, 'The state delta', true);
+}
+
+/**
+ * Takes an initial state.
+ *
+ * @param state a plain object; `undefined` is an empty one
+ * @throws SessionError `invalid_argument` if it is no plain object, `unserializable` with `path`
+ *
+ * @example
+ * ```ts
+ * const { text, values } = snapshotState({ 'app:motd': 'hello', visits: 0 });
+ * ```
+ */
+export function snapshotState(state: unknown): StateSnapshot {
+  const { text, delta, temp } = takeDelta(state, 'The state', false);
+  return { text, values: delta, temp };
+}
+
+/**
+ * @param what how to call it in errors
+ * @param keepRemovals as `REMOVED`, rather than dropping those keys
+ */
+function takeDelta(given: unknown, what: string, keepRemovals: boolean): DeltaSnapshot {
+  const delta: Record<string, unknown> = {};
+  if (given === undefined) return { text: '{}', delta, temp: undefined };
+  let temp: Record<string, unknown> | undefined;
+  // Made only once a value is not plain: the text of each value so far.
+  let texts: Map<string, string> | undefined;
+  for (const key of keysOf(given, what)) {
+    const value = member(given as Record<string, unknown>, key);
+    if (isTemp(key)) {
+      temp ??= {};
+      temp[key] = value;
+      continue;
+    }
+    if (!isWellFormed(key)) {
+      throw unserializable([key], 'is a key with half of a surrogate pair');
+    }
+    const verdict = value === undefined ? 'plain' : checkState(value);
+    if (verdict === 'too large') throw unserializable([key], tooLarge);
+    let stored = value;
+    let text: string | undefined;
+    if (verdict === 'special') {
+      text = writeJson(value, { rules: 'state', path: [key] });
+      stored = text === undefined ? undefined : JSON.parse(text);
+    }
+    // A toJSON may come to nothing, too, or to a removal.
+    if (stored === undefined || stored === REMOVED) {
+      if (keepRemovals) define(delta, key, REMOVED);
+      continue;
+    }
+    if (text !== undefined) (texts ??= new Map()).set(key, text);
+    define(delta, key, stored);
+  }
+  return { text: deltaText(delta, texts), delta, temp };
+}
+
+/** The text of `delta`, of whose values `texts` has been written before. */
+function deltaText(
+  delta: Record<string, unknown>,
+  texts: ReadonlyMap<string, string> | undefined,
+): string {
+  // A toJSON here is somebody's patch of Object.prototype, which the native function would obey.
+  if (texts === undefined && typeof delta.toJSON !== 'function') {
+    try {
+      return JSON.stringify(delta);
+    } catch {
+      // A getter within answered otherwise than a moment ago, or the text is too long. The writer
+      // reads again and says what is wrong.
+    }
+  }
+  const pieces: string[] = [];
+  for (const key of Object.keys(delta)) {
+    const text = texts?.get(key) ?? writeJson(delta[key], { rules: 'state', path: [key] });
+    if (text !== undefined) pieces.push(`${JSON.stringify(key)}:${text}`);
+  }
+  return `{${pieces.join(',')}}`;
+}
+
+/** The own enumerable string keys of a plain object, whatever it does about being asked. */
+function keysOf(value: unknown, what: string): readonly string[] {
+  let problem = `is ${kindOf(value)}`;
+  let cause: unknown;
+  try {
+    if (isPlainObject(value)) return Object.keys(value);
+  } catch (error) {
+    problem = 'cannot be looked at';
+    cause = error;
+  }
+  throw invalid(`${what} must be a plain object; it ${problem}.`, cause);
+}
+
+/** Reads one member of a delta; getters and proxies may throw. */
+function member(value: Record<string, unknown>, key: string): unknown {
+  try {
+    return value[key];
+  } catch (error) {
+    throw unserializable([key], 'cannot be read: its getter threw', error);
+  }
+}
+
+/** Sets an own member of an object of ours. An assignment to `__proto__` would change the prototype. */
+function define(target: Record<string, unknown>, key: string, value: unknown): void {
+  if (key !== '__proto__') {
+    target[key] = value;
+    return;
+  }
+  const ordinary = { enumerable: true, configurable: true, writable: true };
+  Object.defineProperty(target, key, { ...ordinary, value });
+}
+
+/**
+ * Takes an event.
+ *
+ * If it has no `id` (absent or empty) or no `timestamp`, they are set on it now, so that a retry is the
+ * same event; it is otherwise unchanged, and wholly so if this throws `invalid_argument` or
+ * `unserializable`.
+ *
+ * @param clock gives the time, in milliseconds since 1970; fractions of it are cut off
+ * @param newId gives an id that nobody has
+ * @throws SessionError `invalid_argument`: no object, a bad id or timestamp, `actions` that are no
+ *   object, a `stateDelta` that is no plain object, or an event that cannot be filled in afterwards;
+ *   `unserializable`, with `path` counted from the event, or from the delta for state values
+ *
+ * @example
+ * ```ts
+ * const event = createEvent({ author: 'user', content: { parts: [{ text: 'hi' }] } });
+ * snapshotEvent(event, Date.now, newEventId).deltaText; // '{}'
+ * ```
+ */
+export function snapshotEvent(
+  event: Event,
+  clock: () => number,
+  newId: () => string,
+): EventSnapshot {
+  requireWritableEvent(event);
+  return guarded(() => takeEvent(event, clock, newId));
+}
+
+function takeEvent(event: Event, clock: () => number, newId: () => string): EventSnapshot {
+  const given: { id?: unknown; timestamp?: unknown } = event;
+  const { id: givenId, timestamp: givenTime } = given;
+  const needsId = givenId === undefined || givenId === '';
+  const id = validId(needsId ? newId() : givenId);
+  const needsTime = givenTime === undefined;
+  const timestamp = validTimestamp(needsTime ? Math.floor(clock()) : givenTime);
+
+  const givenActions = event.actions as EventActions | undefined;
+  const {
+    text: deltaText,
+    delta,
+    temp,
+  } = takeDelta(givenActions?.stateDelta, "The event's actions.stateDelta", true);
+  const actions = fieldsOf(givenActions ?? createEventActions(), 'actions');
+  const copy = fieldsOf(event, '');
+  // In the order in which they are set on the caller's event, where they are not own members of it.
+  copy.id = id;
+  copy.timestamp = timestamp;
+  copy.actions = actions;
+  const text = eventText(copy, deltaText);
+
+  if (needsId) fill(event, 'id', id);
+  if (needsTime) fill(event, 'timestamp', timestamp);
+  actions.stateDelta = delta;
+  return { id, timestamp, text, deltaText, delta, temp, actions };
+}
+
+/**
+ * The members of `value` in a new object, or of what its `toJSON` gives. The copy has no toJSON that
+ * could be called again.
+ */
+function fieldsOf<T extends object>(value: T, key: string): T {
+  const { toJSON } = value as { toJSON?: unknown };
+  if (typeof toJSON !== 'function') return { ...value };
+  const fields: unknown = Reflect.apply(toJSON, value, [key]);
+  if (typeof fields !== 'object' || fields === null || Array.isArray(fields)) {
+    throw invalid(`toJSON of the event${key && `'s ${key}`} must give an object.`);
+  }
+  // Without prototype, since toJSON may be somebody's patch of Object.prototype.
+  const copy = Object.assign(Object.create(null) as T & { toJSON?: unknown }, fields);
+  delete copy.toJSON;
+  return copy;
+}
+
+/**
+ * How the end of `"stateDelta":0` is printed, which stands for the delta until its own text is put
+ * there. Only the end, as a search for what begins with a quote stops at each one (200 ns).
+ */
+const MARK = 'Delta":0';
+
+/**
+ * The text of `copy` with `delta`, text already, as its `actions.stateDelta`.
+ *
+ * Putting text into text makes them equal even if a getter gives something else each time, and takes
+ * no longer than printing the delta with the event. The mark cannot be within a string, where quotes
+ * are escaped; another member's name and value may give the same, and then there are two.
+ */
+function eventText(copy: Event, delta: string): string {
+  (copy.actions as { stateDelta: unknown }).stateDelta = 0;
+  const verdict = checkEvent(copy);
+  if (verdict === 'too large') throw unserializable([], tooLarge);
+  if (verdict === 'plain') {
+    const text = nativeText(copy);
+    const at = text.indexOf(MARK);
+    const value = at + MARK.length - 1;
+    if (at >= 0 && text.indexOf(MARK, value) < 0) {
+      return text.slice(0, value) + delta + text.slice(value + 1);
+    }
+  }
+  const raw = { holder: copy.actions, key: 'stateDelta', text: delta };
+  return writeJson(copy, { rules: 'event', raw }) ?? '';
+}
+
+function nativeText(copy: Event): string {
+  try {
+    return replaceLoneSurrogates(JSON.stringify(copy));
+  } catch {
+    // A getter answered otherwise than a moment ago, or the text is too long: the writer tells.
+    return '';
+  }
+}
+
+/**
+ * Puts on the caller's event what was stored: its `actions` if it had none, and a delta without
+ * `temp:` keys. For after the commit; the event was checked by {@link requireWritableEvent} before.
+ *
+ * The actions object stays the same, so that whoever holds it sees what happened; the caller's delta
+ * object is only replaced there, never changed, since contexts go on writing to it.
+ *
+ * @example
+ * ```ts
+ * applySnapshot(event, snapshot);
+ * event.actions.stateDelta === snapshot.delta; // true
+ * ```
+ */
+export function applySnapshot(event: Event, snapshot: EventSnapshot): void {
+  const actions = event.actions as EventActions | undefined;
+  if (actions === undefined) {
+    fill(event, 'actions', snapshot.actions);
+  } else {
+    fill(actions, 'stateDelta', snapshot.delta);
+  }
+}
+
+/**
+ * Makes sure that what an append sets on the event can be set: `id` and `timestamp` where they are
+ * missing, `actions` if there are none, else their `stateDelta`. Changes nothing.
+ *
+ * @throws SessionError `invalid_argument` if not, and if it is no object or its `actions` are none
+ *
+ * @example
+ * ```ts
+ * requireWritableEvent(Object.freeze(createEvent())); // fine: only actions.stateDelta is replaced
+ * requireWritableEvent(Object.freeze({ ...event, id: '' })); // throws
+ * ```
+ */
+export function requireWritableEvent(event: Event): void {
+  guarded(() => {
+    const given: unknown = event;
+    if (typeof given !== 'object' || given === null || Array.isArray(given)) {
+      throw invalid(`The event must be an object; it is ${kindOf(given)}.`);
+    }
+    const fields = given as { id?: unknown; timestamp?: unknown; actions?: unknown };
+    if (fields.id === undefined || fields.id === '') requireSettable(given, 'id', 'event');
+    if (fields.timestamp === undefined) requireSettable(given, 'timestamp', 'event');
+    const { actions } = fields;
+    if (actions === undefined) {
+      requireSettable(given, 'actions', 'event');
+    } else if (typeof actions !== 'object' || actions === null || Array.isArray(actions)) {
+      throw invalid(`The event's actions must be an object; they are ${kindOf(actions)}.`);
+    } else {
+      requireSettable(actions, 'stateDelta', 'event.actions');
+    }
+  });
+}
+
+/**
+ * Sets a member that {@link requireSettable} has looked at. An inherited one is not assigned to: it
+ * may be a getter, and an own member is what a copy of the event takes along.
+ *
+ * Reflect's functions do not throw: what was committed must not fail because the caller froze the
+ * event meanwhile.
+ */
+function fill(target: object, key: string, value: unknown): void {
+  if (Object.hasOwn(target, key)) {
+    Reflect.set(target, key, value);
+    return;
+  }
+  const ordinary = { enumerable: true, configurable: true, writable: true };
+  Reflect.defineProperty(target, key, { ...ordinary, value });
+}
+
+function requireSettable(target: object, key: string, what: string): void {
+  const own = Object.getOwnPropertyDescriptor(target, key);
+  const settable =
+    own === undefined
+      ? Object.isExtensible(target)
+      : own.writable === true || own.set !== undefined;
+  if (settable) return;
+  throw invalid(
+    `${what}.${key} must be set, and cannot be: the object is frozen or the member read-only. ` +
+      'Append a copy: {...event, actions: {...event.actions}}.',
+    undefined,
+    key,
+  );
+}
+
+function validId(id: unknown): string {
+  if (typeof id !== 'string') {
+    throw invalid(`The event's id must be a string; it is ${kindOf(id)}.`, undefined, 'id');
+  }
+  if (id === '' || !isWellFormed(id) || !fitsUtf8(id, MAX_ID_BYTES)) {
+    const message = `The event's id must be well-formed text of 1 to ${MAX_ID_BYTES} bytes of UTF-8.`;
+    throw invalid(message, undefined, 'id');
+  }
+  return id;
+}
+
+function validTimestamp(timestamp: unknown): number {
+  if (typeof timestamp !== 'number' || !(timestamp >= 0 && timestamp <= MAX_TIMESTAMP)) {
+    const shown = typeof timestamp === 'number' ? String(timestamp) : kindOf(timestamp);
+    throw invalid(
+      `The event's timestamp must be milliseconds since 1970, 0 to ${MAX_TIMESTAMP}; it is ${shown}.`,
+      undefined,
+      'timestamp',
+    );
+  }
+  // −0 is JSON's 0.
+  return timestamp + 0;
+}
+
+function invalid(message: string, cause?: unknown, key?: string): SessionError {
+  return new SessionError('invalid_argument', message, { cause, key });
+}
+
+/** Runs `take`; what the event's own getters or proxy handlers throw becomes an error of ours. */
+function guarded<T>(take: () => T): T {
+  try {
+    return take();
+  } catch (error) {
+    if (isSessionError(error)) throw error;
+    throw invalid('The event cannot be read: its own code threw.', error);
+  }
+}

@@ -1,0 +1,120 @@
+/* tslint:disable */
+/* eslint-disable */
+
+/**
+ * A session service. A method answers at once where the storage does, else with a promise.
+ */
+export class SessionCore {
+    private constructor();
+    free(): void;
+    [Symbol.dispose](): void;
+    /**
+     * Appends one event. `created` is NaN for a handle that we did not give out; then
+     * `last_event_id` is what it is known by. Answers as `appended_to_javascript` lays it out.
+     */
+    append_event(app_name: string, user_id: string, session_id: string, created: number, revision: number, last_event_id: string | null | undefined, policy: number, now: number, event_id: string, timestamp: number, delta: string, text: any): any;
+    /**
+     * Appends several events, `[id, timestamp, delta, text]` each, all or none.
+     */
+    append_events(app_name: string, user_id: string, session_id: string, created: number, revision: number, last_event_id: string | null | undefined, policy: number, now: number, events: Array<any>): any;
+    /**
+     * Answers with a session, as `session_to_javascript` lays it out.
+     */
+    create(app_name: string, user_id: string, session_id: string, state: string, now: number, if_absent: boolean): any;
+    /**
+     * Deletes a session. An id that is none names no session.
+     */
+    delete_session(app_name: string, user_id: string, session_id: string): any;
+    /**
+     * Deletes a user's state, or an app's where no user is named.
+     */
+    delete_state(app_name: string, user_id?: string | null): any;
+    /**
+     * Deletes a user's sessions and state.
+     */
+    delete_user(app_name: string, user_id: string): any;
+    /**
+     * Over a JavaScript object with the five verbs.
+     */
+    static foreign(adapter: any): SessionCore;
+    /**
+     * Answers with a session, as `session_to_javascript` lays it out, or `undefined`.
+     */
+    get(app_name: string, user_id: string, session_id: string, num_recent_events?: number | null, after_timestamp?: number | null): any;
+    /**
+     * Answers with a page, as `page_to_javascript` lays it out.
+     */
+    list(app_name: string, options: any): any;
+    /**
+     * Over memory of its own.
+     */
+    static memory(): SessionCore;
+    /**
+     * Answers with the JSON object of a user's state, or an app's.
+     */
+    scope_state(app_name: string, user_id?: string | null): any;
+    /**
+     * Changes a user's and an app's state without an event.
+     */
+    update(app_name: string, user_id: string | null | undefined, delta: string): any;
+}
+
+/**
+ * For each placeholder `[start, end, nameStart, nameEnd, kind, backslashes]` in UTF-16 code
+ * units; `kind` has bit 0 set for an optional one and bit 1 for an artifact.
+ */
+export function scan_template(text: string): Uint32Array;
+
+export type InitInput = RequestInfo | URL | Response | BufferSource | WebAssembly.Module;
+
+export interface InitOutput {
+    readonly memory: WebAssembly.Memory;
+    readonly __wbg_sessioncore_free: (a: number, b: number) => void;
+    readonly scan_template: (a: number, b: number) => [number, number];
+    readonly sessioncore_append_event: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number, m: number, n: number, o: number, p: number, q: number, r: number, s: any) => [number, number, number];
+    readonly sessioncore_append_events: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number, m: number, n: any) => [number, number, number];
+    readonly sessioncore_create: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number) => [number, number, number];
+    readonly sessioncore_delete_session: (a: number, b: number, c: number, d: number, e: number, f: number, g: number) => [number, number, number];
+    readonly sessioncore_delete_state: (a: number, b: number, c: number, d: number, e: number) => [number, number, number];
+    readonly sessioncore_delete_user: (a: number, b: number, c: number, d: number, e: number) => [number, number, number];
+    readonly sessioncore_foreign: (a: any) => number;
+    readonly sessioncore_get: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number) => [number, number, number];
+    readonly sessioncore_list: (a: number, b: number, c: number, d: any) => [number, number, number];
+    readonly sessioncore_memory: () => number;
+    readonly sessioncore_scope_state: (a: number, b: number, c: number, d: number, e: number) => [number, number, number];
+    readonly sessioncore_update: (a: number, b: number, c: number, d: number, e: number, f: number, g: number) => [number, number, number];
+    readonly wasm_bindgen__convert__closures_____invoke__h0d425c2571a9de62: (a: number, b: number, c: any) => [number, number, number];
+    readonly wasm_bindgen__convert__closures_____invoke__h51eb4ae3d83fc22c: (a: number, b: number, c: any, d: any) => void;
+    readonly wasm_bindgen__convert__closures_____invoke__hffd9278dca3d5a78: (a: number, b: number, c: any) => [number, number];
+    readonly __wbindgen_malloc: (a: number, b: number) => number;
+    readonly __wbindgen_realloc: (a: number, b: number, c: number, d: number) => number;
+    readonly __wbindgen_free: (a: number, b: number, c: number) => void;
+    readonly __wbindgen_exn_store: (a: number) => void;
+    readonly __externref_table_alloc: () => number;
+    readonly __wbindgen_externrefs: WebAssembly.Table;
+    readonly __wbindgen_destroy_closure: (a: number, b: number) => void;
+    readonly __externref_table_dealloc: (a: number) => void;
+    readonly __wbindgen_start: () => void;
+}
+
+export type SyncInitInput = BufferSource | WebAssembly.Module;
+
+/**
+ * Instantiates the given `module`, which can either be bytes or
+ * a precompiled `WebAssembly.Module`.
+ *
+ * @param {{ module: SyncInitInput }} module - Passing `SyncInitInput` directly is deprecated.
+ *
+ * @returns {InitOutput}
+ */
+export function initSync(module: { module: SyncInitInput } | SyncInitInput): InitOutput;
+
+/**
+ * If `module_or_path` is {RequestInfo} or {URL}, makes a request and
+ * for everything else, calls `WebAssembly.instantiate` directly.
+ *
+ * @param {{ module_or_path: InitInput | Promise<InitInput> }} module_or_path - Passing `InitInput` directly is deprecated.
+ *
+ * @returns {Promise<InitOutput>}
+ */
+export default function __wbg_init (module_or_path: { module_or_path: InitInput | Promise<InitInput> } | InitInput | Promise<InitInput>): Promise<InitOutput>;

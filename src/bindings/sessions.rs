@@ -1,0 +1,332 @@
+//! The session service, over the storage that was chosen at run time.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+
+use js_sys::Array;
+use serde::Deserialize;
+use wasm_bindgen::prelude::*;
+use wasm_bindgen_futures::future_to_promise;
+
+use crate::bindings::values::{
+    CrossingText, appended_to_javascript, page_to_javascript, session_to_javascript,
+};
+use crate::event::NewEvent;
+use crate::service::{Known, Refusal, StalePolicy, StoredSessionService};
+use crate::session::{Page, SessionKey, Window, check_id, check_timestamp};
+use crate::state::Delta;
+use crate::storage::foreign::{Adapter, ForeignStorage};
+use crate::storage::{Deletion, MemoryStorage, Storage};
+
+/// A session service. A method answers at once where the storage does, else with a promise.
+#[wasm_bindgen]
+pub struct SessionCore {
+    service: Service,
+}
+
+enum Service {
+    Memory(Rc<StoredSessionService<MemoryStorage>>),
+    Foreign(Rc<StoredSessionService<ForeignStorage>>),
+}
+
+/// Runs `$call` with `$service` standing for the service, whichever storage it is over. The
+/// service is cloned (a count of references), so that JavaScript may drop its handle meanwhile.
+macro_rules! settle_with {
+    ($core:expr, |$service:ident| $call:expr) => {
+        match &$core.service {
+            Service::Memory($service) => {
+                let $service = Rc::clone($service);
+                settle(async move { $call.await })
+            }
+            Service::Foreign($service) => {
+                let $service = Rc::clone($service);
+                settle(async move { $call.await })
+            }
+        }
+    };
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ListOptions {
+    user_id: Option<String>,
+    limit: Option<f64>,
+    offset: Option<f64>,
+    page: Option<f64>,
+    descending: bool,
+}
+
+#[wasm_bindgen]
+impl SessionCore {
+    /// Over memory of its own.
+    pub fn memory() -> Self {
+        Self { service: Service::Memory(Rc::default()) }
+    }
+
+    /// Over a JavaScript object with the five verbs.
+    pub fn foreign(adapter: Adapter) -> Self {
+        let service = StoredSessionService::over(ForeignStorage::new(adapter));
+        Self { service: Service::Foreign(Rc::new(service)) }
+    }
+
+    /// Answers with a session, as `session_to_javascript` lays it out.
+    pub fn create(
+        &self,
+        app_name: String,
+        user_id: String,
+        session_id: String,
+        state: String,
+        now: f64,
+        if_absent: bool,
+    ) -> Result<JsValue, JsValue> {
+        let key = SessionKey::new(app_name, user_id, session_id)?;
+        let state = Delta::parse(&state)?;
+        check_timestamp("the clock", now)?;
+        settle_with!(self, |service| create(&service, key, state, now, if_absent))
+    }
+
+    /// Answers with a session, as `session_to_javascript` lays it out, or `undefined`.
+    pub fn get(
+        &self,
+        app_name: String,
+        user_id: String,
+        session_id: String,
+        num_recent_events: Option<f64>,
+        after_timestamp: Option<f64>,
+    ) -> Result<JsValue, JsValue> {
+        check_id("appName", &app_name)?;
+        check_id("userId", &user_id)?;
+        let window = Window::from_numbers(num_recent_events, after_timestamp)?;
+        let Ok(key) = SessionKey::new(app_name, user_id, session_id) else {
+            return Ok(JsValue::UNDEFINED);
+        };
+        settle_with!(self, |service| get(&service, key, window))
+    }
+
+    /// Answers with a page, as `page_to_javascript` lays it out.
+    pub fn list(&self, app_name: String, options: JsValue) -> Result<JsValue, JsValue> {
+        let options: ListOptions = serde_wasm_bindgen::from_value(options)?;
+        let page = Page::from_numbers(options.limit, options.offset, options.page)?;
+        let (user_id, descending) = (options.user_id, options.descending);
+        settle_with!(self, |service| list(&service, app_name, user_id, descending, page))
+    }
+
+    /// Appends one event. `created` is NaN for a handle that we did not give out; then
+    /// `last_event_id` is what it is known by. Answers as `appended_to_javascript` lays it out.
+    #[allow(clippy::too_many_arguments, reason = "an object would cost more than the append")]
+    pub fn append_event(
+        &self,
+        app_name: String,
+        user_id: String,
+        session_id: String,
+        created: f64,
+        revision: f64,
+        last_event_id: Option<String>,
+        policy: u8,
+        now: f64,
+        event_id: String,
+        timestamp: f64,
+        delta: String,
+        text: JsValue,
+    ) -> Result<JsValue, JsValue> {
+        let key = SessionKey::new(app_name, user_id, session_id)?;
+        let known = known(created, revision, last_event_id);
+        settle_with!(self, |service| async {
+            let text = CrossingText::from_javascript(text)?;
+            let events = vec![NewEvent::new(event_id, timestamp, &delta, text)?];
+            append(&service, key, known, policy, events, now).await
+        })
+    }
+
+    /// Appends several events, `[id, timestamp, delta, text]` each, all or none.
+    #[allow(clippy::too_many_arguments, reason = "the same as append_event's, less the event")]
+    pub fn append_events(
+        &self,
+        app_name: String,
+        user_id: String,
+        session_id: String,
+        created: f64,
+        revision: f64,
+        last_event_id: Option<String>,
+        policy: u8,
+        now: f64,
+        events: Array,
+    ) -> Result<JsValue, JsValue> {
+        let key = SessionKey::new(app_name, user_id, session_id)?;
+        let known = known(created, revision, last_event_id);
+        settle_with!(self, |service| async {
+            let events = read_events(&events)?;
+            append(&service, key, known, policy, events, now).await
+        })
+    }
+
+    /// Changes a user's and an app's state without an event.
+    pub fn update(
+        &self,
+        app_name: String,
+        user_id: Option<String>,
+        delta: String,
+    ) -> Result<JsValue, JsValue> {
+        let delta = Delta::parse(&delta)?;
+        settle_with!(self, |service| async {
+            service.update_state(app_name, user_id, delta).await?;
+            Ok(JsValue::UNDEFINED)
+        })
+    }
+
+    /// Answers with the JSON object of a user's state, or an app's.
+    pub fn scope_state(
+        &self,
+        app_name: String,
+        user_id: Option<String>,
+    ) -> Result<JsValue, JsValue> {
+        settle_with!(self, |service| async {
+            Ok(JsValue::from_str(&service.get_scope_state(app_name, user_id).await?))
+        })
+    }
+
+    /// Deletes a session. An id that is none names no session.
+    pub fn delete_session(
+        &self,
+        app_name: String,
+        user_id: String,
+        session_id: String,
+    ) -> Result<JsValue, JsValue> {
+        check_id("appName", &app_name)?;
+        check_id("userId", &user_id)?;
+        match SessionKey::new(app_name, user_id, session_id) {
+            Ok(key) => self.delete(Deletion::Session(key)),
+            Err(_) => Ok(JsValue::UNDEFINED),
+        }
+    }
+
+    /// Deletes a user's sessions and state.
+    pub fn delete_user(&self, app_name: String, user_id: String) -> Result<JsValue, JsValue> {
+        check_id("appName", &app_name)?;
+        check_id("userId", &user_id)?;
+        self.delete(Deletion::User { app_name, user_id })
+    }
+
+    /// Deletes a user's state, or an app's where no user is named.
+    pub fn delete_state(
+        &self,
+        app_name: String,
+        user_id: Option<String>,
+    ) -> Result<JsValue, JsValue> {
+        check_id("appName", &app_name)?;
+        match user_id {
+            None => self.delete(Deletion::AppState { app_name }),
+            Some(user_id) => {
+                check_id("userId", &user_id)?;
+                self.delete(Deletion::UserState { app_name, user_id })
+            }
+        }
+    }
+
+    fn delete(&self, deletion: Deletion) -> Result<JsValue, JsValue> {
+        settle_with!(self, |service| async {
+            service.delete(deletion).await?;
+            Ok(JsValue::UNDEFINED)
+        })
+    }
+}
+
+async fn create<S: Storage>(
+    service: &StoredSessionService<S>,
+    key: SessionKey,
+    state: Delta,
+    now: f64,
+    if_absent: bool,
+) -> Result<JsValue, JsValue>
+where
+    S::Text: CrossingText,
+    JsValue: From<Refusal<S::Failure>>,
+{
+    let session = if if_absent {
+        service.get_or_create_session(key, state, now).await?
+    } else {
+        service.create_session(key, state, now).await?
+    };
+    Ok(session_to_javascript(session))
+}
+
+async fn get<S: Storage>(
+    service: &StoredSessionService<S>,
+    key: SessionKey,
+    window: Window,
+) -> Result<JsValue, JsValue>
+where
+    S::Text: CrossingText,
+    JsValue: From<Refusal<S::Failure>>,
+{
+    let session = service.get_session(key, window).await?;
+    Ok(session.map_or(JsValue::UNDEFINED, session_to_javascript))
+}
+
+async fn list<S: Storage>(
+    service: &StoredSessionService<S>,
+    app_name: String,
+    user_id: Option<String>,
+    descending: bool,
+    page: Page,
+) -> Result<JsValue, JsValue>
+where
+    JsValue: From<Refusal<S::Failure>>,
+{
+    page_to_javascript(service.list_sessions(app_name, user_id, descending, page).await?)
+}
+
+async fn append<S: Storage>(
+    service: &StoredSessionService<S>,
+    key: SessionKey,
+    known: Known,
+    policy: u8,
+    events: Vec<NewEvent<S::Text>>,
+    now: f64,
+) -> Result<JsValue, JsValue>
+where
+    S::Text: CrossingText,
+    JsValue: From<Refusal<S::Failure>>,
+{
+    let policy = match policy {
+        0 => StalePolicy::Merge,
+        1 => StalePolicy::Append,
+        _ => StalePolicy::Reject,
+    };
+    let now = check_timestamp("the clock", now)?;
+    Ok(appended_to_javascript(service.append_events(key, known, policy, events, now).await?))
+}
+
+fn known(created: f64, revision: f64, last_event_id: Option<String>) -> Known {
+    if created.is_nan() {
+        Known::LastEvent(last_event_id)
+    } else {
+        Known::Revision { created: created as u64, revision: revision as u64 }
+    }
+}
+
+fn read_events<T: CrossingText>(events: &Array) -> Result<Vec<NewEvent<T>>, JsValue> {
+    let mut read = Vec::with_capacity(events.length() as usize);
+    for event in events.iter() {
+        let event = Array::from(&event);
+        let string = |index| event.get(index).as_string().unwrap_or_default();
+        let timestamp = event.get(1).as_f64().unwrap_or(f64::NAN);
+        let text = T::from_javascript(event.get(3))?;
+        read.push(NewEvent::new(string(0), timestamp, &string(2), text)?);
+    }
+    Ok(read)
+}
+
+/// Polls once. A future over memory is ready then, and its answer is the call's; any other goes
+/// on as a promise.
+fn settle(
+    future: impl Future<Output = Result<JsValue, JsValue>> + 'static,
+) -> Result<JsValue, JsValue> {
+    let mut future: Pin<Box<_>> = Box::pin(future);
+    match future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(answer) => answer,
+        Poll::Pending => Ok(future_to_promise(future).into()),
+    }
+}

@@ -1,0 +1,7 @@
+//! Events: the steps of a conversation.
+
+mod adk_event;
+mod new_event;
+
+pub use adk_event::{Event, EventActions};
+pub use new_event::NewEvent;

@@ -1,0 +1,35 @@
+//! What the core knows of an event that is to be stored.
+
+use crate::error::Error;
+use crate::session::{check_id, check_timestamp};
+use crate::state::Delta;
+
+/// A snapshot of an event: its text, and the few fields that the rules need.
+///
+/// The text is opaque. It was made from the caller's event once, with `temp:` keys taken out, and
+/// is what every later read returns, so unknown fields survive and nothing is shared with the
+/// caller.
+#[derive(Debug, Clone)]
+pub struct NewEvent<T> {
+    /// Unique within the session; an event of the same id is replaced.
+    pub id: Box<str>,
+    /// Milliseconds since 1970.
+    pub timestamp: f64,
+    /// What the event changes in the state.
+    pub delta: Delta,
+    /// The event's JSON text.
+    pub text: T,
+}
+
+impl<T> NewEvent<T> {
+    /// Checks the fields; `delta` is the JSON text of the event's `stateDelta`.
+    ///
+    /// # Errors
+    /// `invalid_argument` for an id or a timestamp that is none, `unserializable` for a delta that
+    /// is not a JSON object.
+    pub fn new(id: String, timestamp: f64, delta: &str, text: T) -> Result<Self, Error> {
+        check_id("event.id", &id)?;
+        let timestamp = check_timestamp("event.timestamp", timestamp)?;
+        Ok(Self { id: id.into_boxed_str(), timestamp, delta: Delta::parse(delta)?, text })
+    }
+}

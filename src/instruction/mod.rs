@@ -1,0 +1,48 @@
+//! Instruction templates: session state and artifacts put into an agent's instruction.
+//!
+//! | written | printed |
+//! |---|---|
+//! | `{name}` `{ name }` | the state's `name`; an error if it is missing |
+//! | `{name?}` | the same, or nothing |
+//! | `{app:name}` `{user:name}` `{temp:name}` | a key of that scope |
+//! | `{artifact.report.txt}` `{artifact.user:photo.png?}` | a loaded artifact |
+//! | `{{name}}`, `{}`, `{"k": 1}`, `{a-b}`, `{name ?}` | as it stands |
+//! | `\{name}` | `{name}` |
+//! | `\\{name}` | one backslash, then the value |
+//!
+//! Names are Unicode identifiers (`{이름}`). A string prints as it is, null as nothing, any other
+//! value as its compact JSON. What a value holds is never expanded again, so a user who writes
+//! `{app:secret}` into a chat cannot read that key.
+//!
+//! The files: [`Template`] finds the placeholders (`scan`, with the grammar of names in `name`) and
+//! prints them (`render`, with JSON in `json` and `number`); [`TemplateContext`] is where values come from
+//! (`context`); [`TemplateError`] says what is missing (`error`) and what was perhaps meant (`near`).
+//!
+//! ```
+//! use adk_session_wasm::instruction::{TemplateError, inject_session_state};
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), TemplateError> {
+//! let state = serde_json::json!({"user:name": "Ada", "cart": [1, 2]});
+//! let state = state.as_object().cloned().unwrap_or_default();
+//! let text = inject_session_state("{user:name} has {cart}. {note?}", &state).await?;
+//! assert_eq!(text, "Ada has [1,2]. ");
+//! # Ok(())
+//! # }
+//! ```
+
+mod context;
+mod error;
+mod json;
+mod name;
+mod near;
+mod number;
+mod render;
+mod scan;
+
+#[cfg(test)]
+mod vectors;
+
+pub use context::{Artifact, ArtifactError, TemplateContext};
+pub use error::{MissingVariable, TemplateError};
+pub use render::{Lookup, inject_session_state};
+pub use scan::{Placeholder, PlaceholderKind, Template};

@@ -1,0 +1,168 @@
+//! Near misses: which keys a missing name was perhaps meant to be.
+//!
+//! Only an error's reader pays, but a state may hold a million keys, or keys of a megabyte, so the
+//! work is capped: beyond the caps there are fewer suggestions, never a slow error.
+
+use super::name::split_scope;
+
+/// Suggestions for one name.
+const BEST: usize = 3;
+/// Names that get suggestions; who misses more has loaded another session.
+const NAMES: usize = 16;
+/// Longer keys are not compared, in bytes.
+const LONGEST: usize = 96;
+/// Comparisons of two characters, or of two lengths, for all names together: some milliseconds.
+const STEPS: usize = 2_000_000;
+
+/// A missing name or a key, ready to be compared.
+struct Word<'k> {
+    text: &'k str,
+    scope: &'k str,
+    /// The part after the scope without its case. Only ASCII is folded, since Unicode's tables
+    /// would cost 11 kB; another letter's case counts as an edit.
+    folded: Vec<char>,
+}
+
+impl<'k> Word<'k> {
+    fn new(text: &'k str) -> Option<Self> {
+        if text.len() > LONGEST {
+            return None;
+        }
+        let (scope, rest) = split_scope(text);
+        let folded = rest.chars().map(|c| c.to_ascii_lowercase()).collect();
+        Some(Self { text, scope, folded })
+    }
+
+    /// How many edits still make it a near miss: two, or a third of a long name, but never more
+    /// than half of a short one, which would be another word.
+    fn tolerance(&self) -> usize {
+        let length = self.folded.len();
+        (length / 3).max(2).min(length / 2)
+    }
+}
+
+/// For each of the first names up to three of the keys, best first: those that differ in case or
+/// scope only, then those with the fewest edits.
+pub(super) fn near_misses<K>(names: &[&str], keys: K) -> Vec<Vec<String>>
+where
+    K: IntoIterator,
+    K::Item: AsRef<str>,
+{
+    let names = names.iter().take(NAMES);
+    let mut words: Vec<_> = names.map(|name| (Word::new(name), Vec::new())).collect();
+    let comparable = words.iter().any(|(word, _)| word.is_some());
+    let mut row = Vec::new();
+    let mut steps = 0;
+    for key in keys.into_iter().take(if comparable { STEPS } else { 0 }) {
+        let Some(key) = Word::new(key.as_ref()) else { continue };
+        for (word, best) in &mut words {
+            let Some(word) = word else { continue };
+            steps += 1;
+            let tolerance = word.tolerance();
+            if word.text == key.text || word.folded.len().abs_diff(key.folded.len()) > tolerance {
+                continue;
+            }
+            steps += word.folded.len() * key.folded.len();
+            if let Some(edits) = distance(&word.folded, &key.folded, tolerance, &mut row) {
+                rank(best, 2 * edits + usize::from(word.scope != key.scope), key.text);
+            }
+        }
+        if steps > STEPS {
+            break;
+        }
+    }
+    let keys_of = |best: Vec<(usize, String)>| best.into_iter().map(|(_, key)| key).collect();
+    words.into_iter().map(|(_, best)| keys_of(best)).collect()
+}
+
+/// Keeps the best, equals in the order of the keys.
+fn rank(best: &mut Vec<(usize, String)>, score: usize, key: &str) {
+    let place = best.iter().take_while(|(other, _)| *other <= score).count();
+    if place < BEST {
+        best.insert(place, (score, key.to_owned()));
+        best.truncate(BEST);
+    }
+}
+
+/// The Levenshtein distance, or `None` if it is above `limit`. `row` is scratch memory.
+fn distance(from: &[char], to: &[char], limit: usize, row: &mut Vec<usize>) -> Option<usize> {
+    row.clear();
+    row.extend(1..=to.len());
+    let mut result = to.len();
+    for (index, from_char) in from.iter().enumerate() {
+        let mut diagonal = index;
+        let mut left = index + 1;
+        let mut smallest = left;
+        for (to_char, cell) in to.iter().zip(row.iter_mut()) {
+            let above = *cell;
+            let edited = diagonal.min(above).min(left) + 1;
+            left = if from_char == to_char { diagonal } else { edited };
+            diagonal = above;
+            *cell = left;
+            smallest = smallest.min(left);
+        }
+        if smallest > limit {
+            return None;
+        }
+        result = left;
+    }
+    (result <= limit).then_some(result)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn near(name: &str, keys: &[&str]) -> Vec<String> {
+        near_misses(&[name], keys).remove(0)
+    }
+
+    #[test]
+    fn typing_errors_case_and_scope() {
+        assert_eq!(near("user:nmae", &["cart", "user:name"]), ["user:name"]);
+        assert_eq!(near("userName", &["user_name", "username"]), ["username", "user_name"]);
+        assert_eq!(near("name", &["user:name", "app:name"]), ["user:name", "app:name"]);
+        assert_eq!(near("temp:name", &["NAME"]), ["NAME"]);
+        assert_eq!(near("conversation_summery", &["summary"]), [""; 0]);
+        assert_eq!(near("이름들", &["이름은", "이름"]), ["이름은", "이름"]);
+        assert_eq!(near("변수", &["상수"]), ["상수"]);
+    }
+
+    #[test]
+    fn best_first_and_at_most_three() {
+        let keys = ["topics_b", "topics", "user:topic", "Topic", "topix"];
+        assert_eq!(near("topic", &keys), ["Topic", "user:topic", "topics"]);
+    }
+
+    #[test]
+    fn other_words_are_no_near_misses() {
+        assert_eq!(near("a", &["b", "", "ab", "A"]), ["A"]);
+        assert_eq!(near("id", &["ab", "it", "foo"]), ["it"]);
+        assert_eq!(near("name", &["topic", "name", "cart"]), [""; 0]);
+    }
+
+    #[test]
+    fn distances() {
+        let chars = |text: &str| text.chars().collect::<Vec<_>>();
+        let of = |a: &str, b: &str, limit| distance(&chars(a), &chars(b), limit, &mut Vec::new());
+        assert_eq!(of("kitten", "sitting", 3), Some(3));
+        assert_eq!(of("kitten", "sitting", 2), None);
+        assert_eq!(of("", "ab", 2), Some(2));
+        assert_eq!(of("ab", "", 2), Some(2));
+        assert_eq!(of("", "", 0), Some(0));
+    }
+
+    #[test]
+    fn the_work_is_capped() {
+        let mut asked = 0;
+        let long = "x".repeat(64);
+        let keys = std::iter::repeat_with(|| "y".repeat(64)).inspect(|_| asked += 1);
+        assert_eq!(near_misses(&[&long], keys), [[""; 0]]);
+        assert!(asked < 1_000, "{asked}");
+        let megabyte = "x".repeat(1 << 20);
+        assert_eq!(near_misses(&[&megabyte], std::iter::repeat("x")), [[""; 0]]);
+        assert_eq!(near_misses(&["x"], [megabyte.as_str()]), [[""; 0]]);
+        assert!(near_misses(&[], std::iter::repeat("x")).is_empty());
+        assert_eq!(near_misses(&["x"; 1000], ["X"]).len(), NAMES);
+    }
+}

@@ -1,0 +1,7 @@
+//! JSON as text: objects split and written, strings escaped and decoded, no value ever built.
+
+mod object;
+mod string;
+
+pub(crate) use object::{ObjectWriter, split_object};
+pub(crate) use string::decode_into;

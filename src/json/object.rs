@@ -1,0 +1,142 @@
+//! JSON objects split into members, each value left as the text it is.
+//!
+//! The core never builds a tree of a value: what goes in is what comes out, to the letter, so
+//! numbers keep their digits and no adapter can disagree with another about them.
+
+use serde_json::value::RawValue;
+
+use crate::error::Error;
+use crate::json::string::{decode_into, escape_into};
+
+/// Splits the JSON object `text` and hands each member to `member`, in order.
+///
+/// serde_json reads the members; only the frame around them is read here. Its own map reader
+/// brings the reading of numbers along, to name what it found instead of an object, and that is a
+/// fifth of the whole wasm.
+///
+/// # Errors
+/// `unserializable` at `path` when the text is not a JSON object.
+pub(crate) fn split_object<'a>(
+    path: &'static str,
+    text: &'a str,
+    member: impl FnMut(&str, &'a str),
+) -> Result<(), Error> {
+    // Nearly every event has an empty delta or a short one; this is worth a shortcut.
+    if text == "{}" {
+        return Ok(());
+    }
+    read_members(text, member).ok_or_else(|| Error::Unserializable {
+        path: path.to_owned(),
+        reason: "it is not the JSON text of an object".to_owned(),
+    })
+}
+
+fn read_members<'a>(text: &'a str, mut member: impl FnMut(&str, &'a str)) -> Option<()> {
+    let mut rest = trim(text).strip_prefix('{')?;
+    if let Some(end) = trim(rest).strip_prefix('}') {
+        return trim(end).is_empty().then_some(());
+    }
+    loop {
+        let (key, after_key) = read_value(rest)?;
+        let key = key.strip_prefix('"')?.strip_suffix('"')?;
+        let (value, after_value) = read_value(trim(after_key).strip_prefix(':')?)?;
+        if key.contains('\\') {
+            let mut decoded = String::with_capacity(key.len());
+            decode_into(&mut decoded, key);
+            member(&decoded, value);
+        } else {
+            member(key, value);
+        }
+        rest = trim(after_value);
+        match rest.strip_prefix(',') {
+            Some(next) => rest = next,
+            None => return trim(rest.strip_prefix('}')?).is_empty().then_some(()),
+        }
+    }
+}
+
+/// The JSON value that `text` begins with, checked by serde_json, and what follows it.
+fn read_value(text: &str) -> Option<(&str, &str)> {
+    let mut values = serde_json::Deserializer::from_str(text).into_iter::<&RawValue>();
+    let value = values.next()?.ok()?.get();
+    Some((value, text.get(values.byte_offset()..)?))
+}
+
+fn trim(text: &str) -> &str {
+    text.trim_start_matches([' ', '\t', '\n', '\r'])
+}
+
+/// Writes the members of a JSON object, one after the other.
+pub(crate) struct ObjectWriter {
+    text: String,
+}
+
+impl ObjectWriter {
+    pub(crate) fn new() -> Self {
+        Self { text: String::from("{") }
+    }
+
+    /// Adds a member named `prefix` + `name`; `value` is JSON text.
+    pub(crate) fn member(&mut self, prefix: &str, name: &str, value: &str) {
+        if self.text.len() > 1 {
+            self.text.push(',');
+        }
+        self.text.push('"');
+        self.text.push_str(prefix);
+        escape_into(&mut self.text, name);
+        self.text.push_str("\":");
+        self.text.push_str(value);
+    }
+
+    pub(crate) fn finish(mut self) -> String {
+        self.text.push('}');
+        self.text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn members(text: &str) -> Result<Vec<(String, String)>, Error> {
+        let mut found = Vec::new();
+        split_object("state", text, |key, value| found.push((key.to_owned(), value.to_owned())))?;
+        Ok(found)
+    }
+
+    #[test]
+    fn values_stay_the_text_they_are() {
+        let found =
+            members(r#"{"big":1e400,"long":12345678901234567890,"a":{"b":[1, 2]}}"#).unwrap();
+        assert_eq!(found[0].1, "1e400");
+        assert_eq!(found[1].1, "12345678901234567890");
+        assert_eq!(found[2].1, r#"{"b":[1, 2]}"#);
+    }
+
+    #[test]
+    fn what_is_no_object_is_refused_with_its_path() {
+        for bad in ["", "[]", "1", "{", "{}x", r#"{"a":}"#, r#"{"a":1,}"#, r#"{a:1}"#, r#"{"a" 1}"#]
+        {
+            let error = members(bad).unwrap_err();
+            assert_eq!(error.code(), "unserializable");
+            assert!(error.to_string().starts_with("state: "));
+        }
+    }
+
+    #[test]
+    fn white_space_between_tokens_is_passed_over() {
+        let found = members(" {\n\"a\" : [1, 2] ,\t\"b\":\"}\"}\r\n").unwrap();
+        let expected = [("a", "[1, 2]"), ("b", "\"}\"")];
+        assert_eq!(found, expected.map(|(key, value)| (key.to_owned(), value.to_owned())));
+    }
+
+    #[test]
+    fn names_are_escaped_as_json_stringify_does() {
+        let mut writer = ObjectWriter::new();
+        let name = "a\"\\\u{8}\u{1}\n\u{7f}é😀";
+        writer.member("user:", name, "1");
+        let text = writer.finish();
+        assert_eq!(text, "{\"user:a\\\"\\\\\\b\\u0001\\n\u{7f}é😀\":1}");
+        assert_eq!(members(&text).unwrap()[0].0, format!("user:{name}"));
+    }
+}

@@ -1,0 +1,77 @@
+//! The inside of JSON strings, both ways.
+
+/// Appends `text` as the inside of a JSON string, escaped as `JSON.stringify` does (RFC 8259,
+/// section 7: only quote, backslash and the controls below U+0020 need it).
+pub(crate) fn escape_into(out: &mut String, text: &str) {
+    let mut plain = 0;
+    for (at, byte) in text.bytes().enumerate() {
+        let short = match byte {
+            b'"' => "\\\"",
+            b'\\' => "\\\\",
+            0x08 => "\\b",
+            0x09 => "\\t",
+            0x0a => "\\n",
+            0x0c => "\\f",
+            0x0d => "\\r",
+            0x00..=0x1f => "",
+            _ => continue,
+        };
+        out.push_str(text.get(plain..at).unwrap_or_default());
+        plain = at + 1;
+        if short.is_empty() {
+            out.push_str("\\u00");
+            for nibble in [byte >> 4, byte & 15] {
+                out.push(char::from_digit(u32::from(nibble), 16).unwrap_or('0'));
+            }
+        } else {
+            out.push_str(short);
+        }
+    }
+    out.push_str(text.get(plain..).unwrap_or_default());
+}
+
+/// Decodes the escapes of the inside of a JSON string. It cannot fail: a lone surrogate, which UTF-8 cannot hold, becomes
+/// U+FFFD as everywhere on the way from JavaScript; `serde_json` would refuse the whole value.
+pub(crate) fn decode_into(out: &mut String, content: &str) {
+    let mut rest = content;
+    while let Some((plain, escape)) = rest.split_once('\\') {
+        out.push_str(plain);
+        let mut chars = escape.chars();
+        let decoded = match chars.next() {
+            Some('u') => {
+                let (decoded, after) = unicode_escape(chars.as_str());
+                chars = after.chars();
+                decoded
+            }
+            Some('n') => '\n',
+            Some('t') => '\t',
+            Some('r') => '\r',
+            Some('b') => '\u{8}',
+            Some('f') => '\u{C}',
+            Some(itself) => itself,
+            None => '\\',
+        };
+        out.push(decoded);
+        rest = chars.as_str();
+    }
+    out.push_str(rest);
+}
+
+/// The character of what follows a `\u`, and the text after it.
+fn unicode_escape(text: &str) -> (char, &str) {
+    let Some((unit, rest)) = hex_unit(text) else { return (char::REPLACEMENT_CHARACTER, text) };
+    if let Some(character) = char::from_u32(unit) {
+        return (character, rest);
+    }
+    let low_half = rest.strip_prefix("\\u").and_then(hex_unit);
+    if let (0xD800..=0xDBFF, Some((low @ 0xDC00..=0xDFFF, after))) = (unit, low_half) {
+        let code = 0x1_0000 + ((unit - 0xD800) << 10) + (low - 0xDC00);
+        return (char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER), after);
+    }
+    (char::REPLACEMENT_CHARACTER, rest)
+}
+
+fn hex_unit(text: &str) -> Option<(u32, &str)> {
+    let (digits, rest) = text.split_at_checked(4)?;
+    Some((u32::from_str_radix(digits, 16).ok()?, rest))
+}

@@ -1,0 +1,38 @@
+#![doc = "Sessions, scoped state and instruction templates for agents built with the Agent
+Development Kit (ADK): the rules, in Rust, for Rust programs and, compiled to WebAssembly, for
+JavaScript.
+
+| module | what it holds |
+|---|---|
+| [`session`] | what names a session, what orders its changes, which part of it is read |
+| [`event`] | the steps of a conversation |
+| [`state`] | the four scopes, deltas, stored state |
+| [`service`] | every rule of a session service, over any storage |
+| [`storage`] | the seam with its five verbs, and the storage in memory |
+| [`instruction`] | templates with state values in braces |
+| [`error`] | what can go wrong |
+
+Dependencies point inwards: `service` uses all others, and none of them uses it."]
+
+#[cfg(target_arch = "wasm32")]
+mod bindings;
+pub mod error;
+pub mod event;
+pub mod instruction;
+mod json;
+mod platform;
+pub mod service;
+pub mod session;
+pub mod state;
+pub mod storage;
+
+pub use error::Error;
+pub use event::{Event, EventActions};
+pub use service::{
+    CreateRequest, DeleteRequest, GetRequest, InMemorySessionService, ListRequest, Session,
+    SessionService,
+};
+pub use session::SessionKey;
+pub use state::{
+    KEY_PREFIX_APP, KEY_PREFIX_TEMP, KEY_PREFIX_USER, REMOVED, ReadonlyState, State, StateMap,
+};

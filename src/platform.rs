@@ -1,0 +1,33 @@
+//! What the core asks of the machine it runs on: the time, and fresh ids.
+
+/// Milliseconds since 1970.
+#[cfg(target_arch = "wasm32")]
+pub(crate) fn now() -> f64 {
+    js_sys::Date::now()
+}
+
+/// Milliseconds since 1970.
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) fn now() -> f64 {
+    use std::time::{SystemTime, UNIX_EPOCH};
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_millis() as f64)
+}
+
+/// A UUID v4.
+#[cfg(target_arch = "wasm32")]
+pub(crate) fn new_id() -> String {
+    random_uuid()
+}
+
+/// A UUID v4.
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) fn new_id() -> String {
+    uuid::Uuid::new_v4().to_string()
+}
+
+#[cfg(target_arch = "wasm32")]
+#[wasm_bindgen::prelude::wasm_bindgen]
+extern "C" {
+    #[wasm_bindgen(js_namespace = crypto, js_name = randomUUID)]
+    fn random_uuid() -> String;
+}

@@ -1,0 +1,227 @@
+//! Appending events to a session.
+
+use crate::error::Error;
+use crate::event::NewEvent;
+use crate::session::{NEVER, Revision, SessionHead, SessionKey};
+use crate::state::Delta;
+use crate::storage::{
+    Changes, Decide, EventRow, Found, ScopeChange, ScopeSet, SessionChange, WriteRequest,
+};
+
+/// What an append does when others appended since its handle was read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StalePolicy {
+    /// It lands, and the handle is told what it missed.
+    Merge,
+    /// It lands, and the handle is told of nothing else.
+    Append,
+    /// It is refused with `stale_session`.
+    Reject,
+}
+
+/// What a handle knows of where it stands.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Known {
+    /// We gave it out: the session's first revision, and the one that the handle is at.
+    Revision {
+        /// The revision that the session was created at.
+        created: Revision,
+        /// The revision of the last change that the handle has.
+        revision: Revision,
+    },
+    /// It came from elsewhere: the id of the last event it holds, if it holds any.
+    LastEvent(Option<String>),
+    /// There is no handle, and so nothing that could be stale.
+    Latest,
+}
+
+/// What an append did.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Appended<T> {
+    /// Where the session stands now.
+    pub head: SessionHead,
+    /// Which of the events were stored already with the same content, by their position.
+    pub unchanged: Vec<usize>,
+    /// What the handle had missed, in any order; empty unless it was stale and merges.
+    pub missed: Vec<EventRow<T>>,
+    /// The revision that the handle was at: events with a later `seq` are new to it.
+    pub since: Revision,
+}
+
+/// [`Known`], looked up.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Position {
+    Revision {
+        created: Revision,
+        revision: Revision,
+    },
+    /// The `seq` of the last event that the handle has.
+    Event {
+        created: Revision,
+        seq: Revision,
+    },
+    Latest,
+}
+
+impl Position {
+    /// Whether the session was deleted since, and another one created with its id.
+    fn is_of_another(self, head: SessionHead) -> bool {
+        match self {
+            Self::Revision { created, .. } | Self::Event { created, .. } => head.created != created,
+            Self::Latest => false,
+        }
+    }
+
+    fn since(self) -> Revision {
+        match self {
+            Self::Revision { revision, .. } => revision,
+            Self::Event { seq, .. } => seq,
+            Self::Latest => NEVER,
+        }
+    }
+
+    /// Whether someone else changed the session. A handle without revision is told by its last
+    /// event alone: it cannot know of replacements further back.
+    fn is_stale<T>(self, found: &Found<'_, T>, head: SessionHead) -> bool {
+        match self {
+            Self::Revision { revision, .. } => head.revision > revision,
+            Self::Event { seq, .. } => found.changed.iter().any(|row| row.seq > seq),
+            Self::Latest => false,
+        }
+    }
+}
+
+/// Reads where a handle stands by its last event; writes nothing.
+#[derive(Default)]
+pub(super) struct LookDecision {
+    created: Option<Revision>,
+    seq: Option<Revision>,
+}
+
+impl LookDecision {
+    pub(super) fn position(self, key: &SessionKey) -> Result<Position, Error> {
+        let created = self.created.ok_or_else(|| not_found(key))?;
+        // An event that the store does not have tells nothing: the handle may have missed all.
+        Ok(Position::Event { created, seq: self.seq.unwrap_or(created) })
+    }
+}
+
+impl<T> Decide<T> for LookDecision {
+    fn decide(&mut self, found: Found<'_, T>) -> Option<Changes<T>> {
+        self.created = found.session.map(|head| head.created);
+        self.seq = found.events.first().map(|row| row.seq);
+        None
+    }
+}
+
+/// Writes events, their deltas, and the session's new revision and time.
+pub(super) struct AppendDecision<T> {
+    session_id: String,
+    position: Position,
+    policy: StalePolicy,
+    events: Vec<NewEvent<T>>,
+    now: f64,
+    outcome: Result<Appended<T>, Error>,
+}
+
+impl<T: Clone + PartialEq> AppendDecision<T> {
+    pub(super) fn new(
+        key: &SessionKey,
+        position: Position,
+        policy: StalePolicy,
+        events: Vec<NewEvent<T>>,
+        now: f64,
+    ) -> Self {
+        let outcome = Err(Error::StorageFailed { reason: "it never asked what to write".into() });
+        Self { session_id: key.session_id.clone(), position, policy, events, now, outcome }
+    }
+
+    pub(super) fn request(&self, key: SessionKey) -> WriteRequest {
+        let any = |scope: fn(&Delta) -> bool| self.events.iter().any(|event| scope(&event.delta));
+        // A handle with a revision that will not be told what it missed needs no look at it.
+        let blind =
+            matches!(self.position, Position::Revision { .. }) && self.policy != StalePolicy::Merge;
+        WriteRequest {
+            target: key.into(),
+            scopes: ScopeSet {
+                session: any(|delta| !delta.session.is_empty()),
+                user: any(|delta| !delta.user.is_empty()),
+                app: any(|delta| !delta.app.is_empty()),
+            },
+            event_ids: self.events.iter().map(|event| event.id.clone()).collect(),
+            since: if blind { NEVER } else { self.position.since() },
+        }
+    }
+
+    pub(super) fn outcome(self) -> Result<Appended<T>, Error> {
+        self.outcome
+    }
+
+    /// What to do, or why not. Leaves `self` as it was, so that it can be asked again.
+    fn judge(&self, found: Found<'_, T>) -> Result<(Appended<T>, Option<Changes<T>>), Error> {
+        let gone = || Error::NotFound { session_id: self.session_id.clone() };
+        let stored = found.session.ok_or_else(gone)?;
+        if self.position.is_of_another(stored) {
+            return Err(gone());
+        }
+        if self.policy == StalePolicy::Reject && self.position.is_stale(&found, stored) {
+            return Err(Error::StaleSession {
+                session_id: self.session_id.clone(),
+                expected: self.position.since(),
+                actual: stored.revision,
+            });
+        }
+        let mut head = stored;
+        let mut unchanged = Vec::new();
+        let mut delta = Delta::default();
+        let mut written: Vec<EventRow<T>> = Vec::with_capacity(self.events.len());
+        for (number, event) in self.events.iter().enumerate() {
+            let earlier = written.iter().rev().chain(&found.events).find(|row| row.id == event.id);
+            if earlier.is_some_and(|row| row.text == event.text) {
+                unchanged.push(number);
+                continue;
+            }
+            head.revision = head.revision.max(found.floor) + 1;
+            head.last_update_time = head.last_update_time.max(event.timestamp.min(self.now));
+            let row = EventRow {
+                id: event.id.clone(),
+                seq: earlier.map_or(head.revision, |row| row.seq),
+                revision: head.revision,
+                timestamp: event.timestamp,
+                text: event.text.clone(),
+            };
+            written.push(row);
+            delta.extend(event.delta.clone());
+        }
+        let missed = match self.policy {
+            StalePolicy::Merge => found.changed,
+            StalePolicy::Append | StalePolicy::Reject => Vec::new(),
+        };
+        let changes = (!written.is_empty()).then(|| Changes {
+            session: Some(SessionChange { head, state: delta.session }),
+            user: ScopeChange::of(found.user, delta.user, found.floor),
+            app: ScopeChange::of(found.app, delta.app, found.floor),
+            events: written,
+        });
+        Ok((Appended { head, unchanged, missed, since: self.position.since() }, changes))
+    }
+}
+
+impl<T: Clone + PartialEq> Decide<T> for AppendDecision<T> {
+    fn decide(&mut self, found: Found<'_, T>) -> Option<Changes<T>> {
+        match self.judge(found) {
+            Ok((appended, changes)) => {
+                self.outcome = Ok(appended);
+                changes
+            }
+            Err(error) => {
+                self.outcome = Err(error);
+                None
+            }
+        }
+    }
+}
+
+fn not_found(key: &SessionKey) -> Error {
+    Error::NotFound { session_id: key.session_id.clone() }
+}

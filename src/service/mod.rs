@@ -1,0 +1,321 @@
+//! The session service: every rule of creating, reading, listing, appending and deleting, over
+//! any [`Storage`].
+//!
+//! Each write is a decision: a pure function from what the storage found to what it shall write.
+//! The decisions live in `create`, `append` and `update`, one file each.
+
+mod append;
+mod create;
+mod session_service;
+mod update;
+
+use std::convert::Infallible;
+
+pub use append::{Appended, Known, StalePolicy};
+pub use session_service::{
+    CreateRequest, DeleteRequest, GetRequest, ListRequest, Session, SessionService,
+};
+
+use crate::error::Error;
+use crate::event::NewEvent;
+use crate::session::{NEVER, Page, PagePosition, SessionHead, SessionKey, Window};
+use crate::state::{Delta, Scope, ScopedState, merge_to_json};
+use crate::storage::{
+    Deletion, ListRequest as Listed, MemoryStorage, ScopeRow, ScopeSet, SessionRow, Storage,
+    Target, WriteRequest,
+};
+
+/// A session service that keeps everything in memory.
+///
+/// ```
+/// use adk_session_wasm::{CreateRequest, InMemorySessionService, SessionService};
+/// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+/// let service = InMemorySessionService::new();
+/// let session = service
+///     .create(CreateRequest {
+///         app_name: "shop".into(),
+///         user_id: "ada".into(),
+///         session_id: None,
+///         state: [("user:name".to_owned(), "Ada".into())].into(),
+///     })
+///     .await?;
+/// assert_eq!(session.state().get("user:name"), Some("Ada".into()));
+/// # Ok::<(), adk_session_wasm::Error>(())
+/// # }).unwrap();
+/// ```
+pub type InMemorySessionService = StoredSessionService<MemoryStorage>;
+
+/// Why a call did not happen: a rule forbids it, or the storage below failed.
+#[derive(Debug)]
+pub enum Refusal<F> {
+    /// A rule.
+    Rule(Error),
+    /// The storage, in its own words.
+    Storage(F),
+}
+
+impl<F> From<Error> for Refusal<F> {
+    fn from(error: Error) -> Self {
+        Self::Rule(error)
+    }
+}
+
+impl From<Refusal<Infallible>> for Error {
+    fn from(refusal: Refusal<Infallible>) -> Self {
+        match refusal {
+            Refusal::Rule(error) => error,
+            Refusal::Storage(never) => match never {},
+        }
+    }
+}
+
+/// A session as a read returns it.
+#[derive(Debug, Clone)]
+pub struct StoredSession<T> {
+    /// What names it.
+    pub key: SessionKey,
+    /// Its revisions and time.
+    pub head: SessionHead,
+    /// The JSON object of app, user and session state, prefixes put back.
+    pub state: String,
+    /// The texts of the events in the window, in append order.
+    pub events: Vec<T>,
+}
+
+/// A page of sessions, without events.
+#[derive(Debug, Clone)]
+pub struct SessionPage<T> {
+    /// The sessions of the page.
+    pub sessions: Vec<StoredSession<T>>,
+    /// Where the page stands.
+    pub position: PagePosition,
+    /// How many sessions there are in all.
+    pub total: usize,
+}
+
+/// Every rule of a session service, over the storage `S`.
+#[derive(Debug, Default)]
+pub struct StoredSessionService<S> {
+    storage: S,
+}
+
+impl InMemorySessionService {
+    /// An empty service.
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+type Answer<T, S> = Result<T, Refusal<<S as Storage>::Failure>>;
+
+impl<S: Storage> StoredSessionService<S> {
+    /// A service over `storage`.
+    pub fn over(storage: S) -> Self {
+        Self { storage }
+    }
+
+    /// The storage underneath.
+    pub fn storage(&self) -> &S {
+        &self.storage
+    }
+
+    /// Creates a session; `state` is split by scope and stored in the same step.
+    ///
+    /// # Errors
+    /// `already_exists` if the key is taken; the stored session is left untouched.
+    pub async fn create_session(
+        &self,
+        key: SessionKey,
+        state: Delta,
+        now: f64,
+    ) -> Answer<StoredSession<S::Text>, S> {
+        let taken = Error::AlreadyExists(key.clone());
+        self.create_if_absent(key, state, now).await?.ok_or(Refusal::Rule(taken))
+    }
+
+    /// Returns the session of that key, with all events, or creates it. However many do this at
+    /// once, there is one session and no error. `state` is used only if it creates.
+    ///
+    /// # Errors
+    /// Only the storage's own.
+    pub async fn get_or_create_session(
+        &self,
+        key: SessionKey,
+        state: Delta,
+        now: f64,
+    ) -> Answer<StoredSession<S::Text>, S> {
+        loop {
+            if let Some(session) = self.get_session(key.clone(), Window::ALL).await? {
+                return Ok(session);
+            }
+            if let Some(session) = self.create_if_absent(key.clone(), state.clone(), now).await? {
+                return Ok(session);
+            }
+            // Created by someone else since we looked. It is there to be read now, unless it was
+            // deleted again meanwhile, in which case the next round creates it.
+        }
+    }
+
+    async fn create_if_absent(
+        &self,
+        key: SessionKey,
+        state: Delta,
+        now: f64,
+    ) -> Answer<Option<StoredSession<S::Text>>, S> {
+        let request = WriteRequest {
+            target: key.clone().into(),
+            scopes: ScopeSet { session: true, user: true, app: true },
+            event_ids: Vec::new(),
+            since: NEVER,
+        };
+        let decision = create::CreateDecision::new(state, now);
+        let decision = self.storage.create(request, decision).await.map_err(Refusal::Storage)?;
+        Ok(decision.created().map(|(head, state)| StoredSession {
+            key,
+            head,
+            state,
+            events: Vec::new(),
+        }))
+    }
+
+    /// Reads a session; `None` if there is none.
+    ///
+    /// # Errors
+    /// Only the storage's own.
+    pub async fn get_session(
+        &self,
+        key: SessionKey,
+        window: Window,
+    ) -> Answer<Option<StoredSession<S::Text>>, S> {
+        let rows = self.storage.read(key.into(), window).await.map_err(Refusal::Storage)?;
+        let (user, app) = (rows.user, rows.app);
+        Ok(rows.session.map(|row| seen(row, user.as_ref(), app.as_ref(), rows.events)))
+    }
+
+    /// Lists sessions, without their events.
+    ///
+    /// # Errors
+    /// `invalid_argument` for names that are none.
+    pub async fn list_sessions(
+        &self,
+        app_name: String,
+        user_id: Option<String>,
+        descending: bool,
+        page: Page,
+    ) -> Answer<SessionPage<S::Text>, S> {
+        crate::session::check_id("appName", &app_name)?;
+        let request = Listed { app_name, user_id, descending, page };
+        let listing = self.storage.list(request).await.map_err(Refusal::Storage)?;
+        let (users, app) = (listing.users, listing.app);
+        let sessions = listing.sessions.into_iter().map(|row| {
+            let user = users.get(&row.key.user_id);
+            seen(row, user, app.as_ref(), Vec::new())
+        });
+        Ok(SessionPage {
+            sessions: sessions.collect(),
+            position: page.position(listing.total),
+            total: listing.total,
+        })
+    }
+
+    /// Stores events and their deltas in one step, all or none, in order.
+    ///
+    /// # Errors
+    /// `not_found` if the session is gone, `stale_session` under [`StalePolicy::Reject`].
+    pub async fn append_events(
+        &self,
+        key: SessionKey,
+        known: Known,
+        policy: StalePolicy,
+        events: Vec<NewEvent<S::Text>>,
+        now: f64,
+    ) -> Answer<Appended<S::Text>, S> {
+        let position = self.locate(&key, known).await?;
+        let decision = append::AppendDecision::new(&key, position, policy, events, now);
+        let request = decision.request(key);
+        let decision = self.storage.append(request, decision).await.map_err(Refusal::Storage)?;
+        Ok(decision.outcome()?)
+    }
+
+    /// Finds where a handle stands that carries no revision, by the last event it holds.
+    async fn locate(&self, key: &SessionKey, known: Known) -> Answer<append::Position, S> {
+        let last_event_id = match known {
+            Known::Revision { created, revision } => {
+                return Ok(append::Position::Revision { created, revision });
+            }
+            Known::Latest => return Ok(append::Position::Latest),
+            Known::LastEvent(id) => id,
+        };
+        let request = WriteRequest {
+            target: key.clone().into(),
+            scopes: ScopeSet::default(),
+            event_ids: last_event_id.into_iter().map(String::into_boxed_str).collect(),
+            since: NEVER,
+        };
+        let look = append::LookDecision::default();
+        let look = self.storage.append(request, look).await.map_err(Refusal::Storage)?;
+        Ok(look.position(key)?)
+    }
+
+    /// Changes `user:` and `app:` keys without a session, and so without an event.
+    ///
+    /// # Errors
+    /// `invalid_argument` for keys of a scope that the request names no owner of.
+    pub async fn update_state(
+        &self,
+        app_name: String,
+        user_id: Option<String>,
+        delta: Delta,
+    ) -> Answer<(), S> {
+        let decision = update::UpdateDecision::new(&app_name, user_id.as_deref(), delta)?;
+        let request = decision.request(Target { app_name, user_id, session_id: None });
+        self.storage.append(request, decision).await.map_err(Refusal::Storage)?;
+        Ok(())
+    }
+
+    /// The JSON object of a user's state, or of an app's where no user is named; names without
+    /// prefix.
+    ///
+    /// # Errors
+    /// `invalid_argument` for names that are none.
+    pub async fn get_scope_state(
+        &self,
+        app_name: String,
+        user_id: Option<String>,
+    ) -> Answer<String, S> {
+        crate::session::check_id("appName", &app_name)?;
+        if let Some(user_id) = &user_id {
+            crate::session::check_id("userId", user_id)?;
+        }
+        let of_user = user_id.is_some();
+        let target = Target { app_name, user_id, session_id: None };
+        let rows = self.storage.read(target, Window::NONE).await.map_err(Refusal::Storage)?;
+        let row = if of_user { rows.user } else { rows.app };
+        Ok(row.unwrap_or_default().state.to_json())
+    }
+
+    /// Deletes a session, a user, or a state. What is not there is no error.
+    ///
+    /// # Errors
+    /// Only the storage's own.
+    pub async fn delete(&self, deletion: Deletion) -> Answer<(), S> {
+        self.storage.delete(deletion).await.map_err(Refusal::Storage)
+    }
+}
+
+/// A stored session as its readers see it: the three scopes as one state.
+fn seen<T>(
+    row: SessionRow,
+    user: Option<&ScopeRow>,
+    app: Option<&ScopeRow>,
+    events: Vec<T>,
+) -> StoredSession<T> {
+    let state = merged(&row.state, user.map(|row| &row.state), app.map(|row| &row.state));
+    StoredSession { key: row.key, head: row.head, state, events }
+}
+
+fn merged(session: &ScopedState, user: Option<&ScopedState>, app: Option<&ScopedState>) -> String {
+    let user = user.map(|state| (Scope::User, state));
+    let app = app.map(|state| (Scope::App, state));
+    merge_to_json([(Scope::Session, session)].into_iter().chain(user).chain(app))
+}

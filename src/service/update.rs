@@ -1,0 +1,57 @@
+//! Changing a user's or an app's state without a session.
+
+use crate::error::Error;
+use crate::session::{NEVER, check_id};
+use crate::state::Delta;
+use crate::storage::{Changes, Decide, Found, ScopeChange, ScopeSet, Target, WriteRequest};
+
+/// Writes the scopes that its delta touches.
+pub(super) struct UpdateDecision {
+    delta: Delta,
+}
+
+impl UpdateDecision {
+    pub(super) fn new(app_name: &str, user_id: Option<&str>, delta: Delta) -> Result<Self, Error> {
+        check_id("appName", app_name)?;
+        if let Some(user_id) = user_id {
+            check_id("userId", user_id)?;
+        }
+        if let Some((name, _)) = delta.session.first() {
+            return Err(Error::invalid(
+                "stateDelta",
+                format!("holds \"{name}\", a session's key; name the sessionId as well"),
+            ));
+        }
+        if let (None, Some((name, _))) = (user_id, delta.user.first()) {
+            return Err(Error::invalid(
+                "stateDelta",
+                format!("holds \"user:{name}\", a user's key; name the userId as well"),
+            ));
+        }
+        Ok(Self { delta })
+    }
+
+    pub(super) fn request(&self, target: Target) -> WriteRequest {
+        WriteRequest {
+            target,
+            scopes: ScopeSet {
+                session: false,
+                user: !self.delta.user.is_empty(),
+                app: !self.delta.app.is_empty(),
+            },
+            event_ids: Vec::new(),
+            since: NEVER,
+        }
+    }
+}
+
+impl<T> Decide<T> for UpdateDecision {
+    fn decide(&mut self, found: Found<'_, T>) -> Option<Changes<T>> {
+        Some(Changes {
+            session: None,
+            user: ScopeChange::of(found.user, self.delta.user.clone(), found.floor),
+            app: ScopeChange::of(found.app, self.delta.app.clone(), found.floor),
+            events: Vec::new(),
+        })
+    }
+}

@@ -1,0 +1,11 @@
+//! Sessions: what names them, what orders their changes, which part of them a read returns.
+
+mod key;
+mod revision;
+mod timestamp;
+mod window;
+
+pub use key::{MAX_ID_BYTES, SessionKey, check_id};
+pub use revision::{NEVER, Revision, SessionHead};
+pub use timestamp::{MAX_TIMESTAMP, check_timestamp};
+pub use window::{Page, PagePosition, Window, check_count};

@@ -1,0 +1,40 @@
+//! Points in time: milliseconds since 1970.
+
+use crate::error::Error;
+
+/// The last millisecond of the year 9999, beyond which google-adk for Python reads nothing.
+pub const MAX_TIMESTAMP: f64 = 253_402_300_799_999.0;
+
+/// Whether `timestamp` is a time that every ADK can hold.
+///
+/// # Errors
+/// `invalid_argument` naming `argument` for NaN, infinities, times before 1970 or after 9999.
+pub fn check_timestamp(argument: &'static str, timestamp: f64) -> Result<f64, Error> {
+    // A negative zero would sort after all positive times when compared by its bits.
+    if (0.0..=MAX_TIMESTAMP).contains(&timestamp) {
+        return Ok(timestamp.abs());
+    }
+    // The number itself is left out, here and wherever one is refused: to print a float takes
+    // more wasm than all rules about sessions together.
+    Err(Error::invalid(
+        argument,
+        "must be a number of milliseconds since 1970, from 0 to 253402300799999 (the year 9999)",
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fractions_of_a_millisecond_are_kept() {
+        assert_eq!(check_timestamp("timestamp", 1.5).unwrap(), 1.5);
+    }
+
+    #[test]
+    fn what_is_no_time_is_refused() {
+        for bad in [f64::NAN, f64::INFINITY, -1.0, MAX_TIMESTAMP + 1.0] {
+            assert_eq!(check_timestamp("timestamp", bad).unwrap_err().code(), "invalid_argument");
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! What one event changes in the state, split by scope.
+
+use crate::error::Error;
+use crate::json::split_object;
+use crate::state::scope::Scope;
+
+/// The string that removes its key when it is the value in a delta. adk-java writes the same.
+pub const REMOVED: &str = "__ADK_SENTINEL_REMOVED__";
+/// [`REMOVED`] as JSON text.
+const REMOVED_JSON: &str = "\"__ADK_SENTINEL_REMOVED__\"";
+
+/// What happens to one key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Change {
+    /// The key gets this value: JSON text.
+    Set(Box<str>),
+    /// The key goes.
+    Remove,
+}
+
+/// Changes of one scope, in the order in which they were made. Names are without prefix.
+pub type Changes = Vec<(Box<str>, Change)>;
+
+/// A delta, split by scope. `temp:` keys are left out: they are never stored.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Delta {
+    /// Keys without one of the ADK's prefixes.
+    pub session: Changes,
+    /// `user:` keys, without the prefix.
+    pub user: Changes,
+    /// `app:` keys, without the prefix.
+    pub app: Changes,
+}
+
+impl Delta {
+    /// Splits the JSON text of a delta; whole values are replaced, there is no deep merge.
+    ///
+    /// # Errors
+    /// `unserializable` when the text is not a JSON object.
+    ///
+    /// ```
+    /// use adk_session_wasm::state::{Change, Delta};
+    /// let delta = Delta::parse(r#"{"n":1,"user:x":"__ADK_SENTINEL_REMOVED__","temp:t":0}"#)?;
+    /// assert_eq!(delta.session, [("n".into(), Change::Set("1".into()))]);
+    /// assert_eq!(delta.user, [("x".into(), Change::Remove)]);
+    /// assert!(delta.app.is_empty());
+    /// # Ok::<(), adk_session_wasm::Error>(())
+    /// ```
+    pub fn parse(text: &str) -> Result<Self, Error> {
+        let mut delta = Self::default();
+        split_object("stateDelta", text, |key, value| {
+            let (scope, name) = Scope::split(key);
+            let changes = match scope {
+                Scope::Session => &mut delta.session,
+                Scope::User => &mut delta.user,
+                Scope::App => &mut delta.app,
+                Scope::Temp => return,
+            };
+            let change =
+                if value == REMOVED_JSON { Change::Remove } else { Change::Set(value.into()) };
+            changes.push((name.into(), change));
+        })?;
+        Ok(delta)
+    }
+
+    /// Adds the changes of a later delta.
+    pub fn extend(&mut self, later: Self) {
+        self.session.extend(later.session);
+        self.user.extend(later.user);
+        self.app.extend(later.app);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn null_is_a_value_and_not_a_removal() {
+        let delta = Delta::parse(r#"{"a":null}"#).unwrap();
+        assert_eq!(delta.session, [("a".into(), Change::Set("null".into()))]);
+    }
+
+    #[test]
+    fn a_longer_string_that_begins_like_the_sentinel_is_a_value() {
+        let delta = Delta::parse(r#"{"a":"__ADK_SENTINEL_REMOVED__!"}"#).unwrap();
+        assert!(matches!(delta.session[0].1, Change::Set(_)));
+    }
+}

@@ -1,0 +1,65 @@
+//! How far a state value reaches, told by its key's prefix.
+
+/// Keys with this prefix are shared by all users and sessions of an app.
+pub const KEY_PREFIX_APP: &str = "app:";
+/// Keys with this prefix are shared by all sessions of one user of an app.
+pub const KEY_PREFIX_USER: &str = "user:";
+/// Keys with this prefix live for one invocation and are never stored.
+pub const KEY_PREFIX_TEMP: &str = "temp:";
+
+/// One of the four reaches of a state value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Scope {
+    /// This session. Also keys with any prefix that is none of the ADK's.
+    Session,
+    /// All sessions of the user.
+    User,
+    /// All users of the app.
+    App,
+    /// This invocation; never stored.
+    Temp,
+}
+
+impl Scope {
+    /// Splits a key into its scope and its name within it.
+    ///
+    /// ```
+    /// use adk_session_wasm::state::Scope;
+    /// assert_eq!(Scope::split("user:name"), (Scope::User, "name"));
+    /// assert_eq!(Scope::split("cart:items"), (Scope::Session, "cart:items"));
+    /// ```
+    pub fn split(key: &str) -> (Self, &str) {
+        if let Some(name) = key.strip_prefix(KEY_PREFIX_APP) {
+            (Self::App, name)
+        } else if let Some(name) = key.strip_prefix(KEY_PREFIX_USER) {
+            (Self::User, name)
+        } else if let Some(name) = key.strip_prefix(KEY_PREFIX_TEMP) {
+            (Self::Temp, name)
+        } else {
+            (Self::Session, key)
+        }
+    }
+
+    /// What stands before a name of this scope.
+    pub fn prefix(self) -> &'static str {
+        match self {
+            Self::Session => "",
+            Self::User => KEY_PREFIX_USER,
+            Self::App => KEY_PREFIX_APP,
+            Self::Temp => KEY_PREFIX_TEMP,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_first_prefix_counts() {
+        assert_eq!(Scope::split("app:user:x"), (Scope::App, "user:x"));
+        assert_eq!(Scope::split("xapp:y"), (Scope::Session, "xapp:y"));
+        assert_eq!(Scope::split("app:"), (Scope::App, ""));
+        assert_eq!(Scope::split("App:y"), (Scope::Session, "App:y"));
+    }
+}

@@ -1,0 +1,158 @@
+//! The stored state of one scope: names and the JSON text of their values.
+
+use std::rc::Rc;
+
+use hashbrown::HashMap;
+
+use crate::error::Error;
+use crate::json::{ObjectWriter, split_object};
+use crate::state::delta::{Change, Changes};
+use crate::state::scope::Scope;
+
+/// The state of one session, one user or one app. Names carry no prefix; they keep the order in
+/// which they were first set, as the members of a JavaScript object do.
+#[derive(Debug, Clone, Default)]
+pub struct ScopedState {
+    /// In order; `None` where a member was removed. A list and an index into it, so that a change
+    /// of a few keys costs the same however many others there are.
+    members: Vec<Option<Member>>,
+    positions: HashMap<Rc<str>, usize>,
+}
+
+#[derive(Debug, Clone)]
+struct Member {
+    name: Rc<str>,
+    value: Box<str>,
+}
+
+impl ScopedState {
+    /// Reads the JSON object that [`ScopedState::to_json`] wrote.
+    ///
+    /// # Errors
+    /// `unserializable` when the text is not a JSON object.
+    pub fn parse(text: &str) -> Result<Self, Error> {
+        let mut state = Self::default();
+        split_object("state", text, |name, value| state.set(name, value.into()))?;
+        Ok(state)
+    }
+
+    /// Makes the changes, one after the other.
+    pub fn apply(&mut self, changes: Changes) {
+        for (name, change) in changes {
+            match change {
+                Change::Set(value) => self.set(&name, value),
+                Change::Remove => self.remove(&name),
+            }
+        }
+    }
+
+    fn set(&mut self, name: &str, value: Box<str>) {
+        let position = self.positions.get(name).copied();
+        match position.and_then(|position| self.members.get_mut(position)) {
+            Some(Some(member)) => member.value = value,
+            _ => {
+                let name: Rc<str> = Rc::from(name);
+                self.positions.insert(Rc::clone(&name), self.members.len());
+                self.members.push(Some(Member { name, value }));
+            }
+        }
+    }
+
+    fn remove(&mut self, name: &str) {
+        let Some(position) = self.positions.remove(name) else {
+            return;
+        };
+        if let Some(member) = self.members.get_mut(position) {
+            *member = None;
+        }
+        // Room that removed members left is given back once there is more of it than members.
+        if self.members.len() > 2 * self.positions.len() + 8 {
+            self.members.retain(Option::is_some);
+            self.positions.clear();
+            for (position, member) in self.members.iter().flatten().enumerate() {
+                self.positions.insert(Rc::clone(&member.name), position);
+            }
+        }
+    }
+
+    /// The JSON text of one value.
+    pub fn get(&self, name: &str) -> Option<&str> {
+        let member = self.members.get(*self.positions.get(name)?)?.as_ref()?;
+        Some(&member.value)
+    }
+
+    /// Whether there is nothing in it.
+    pub fn is_empty(&self) -> bool {
+        self.positions.is_empty()
+    }
+
+    /// Names and JSON texts of the values, in the order in which the names were first set.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.members.iter().flatten().map(|member| (&*member.name, &*member.value))
+    }
+
+    /// One JSON object, names without prefix.
+    pub fn to_json(&self) -> String {
+        merge_to_json([(Scope::Session, self)])
+    }
+}
+
+/// Several scopes as the one JSON object that an agent sees, prefixes put back.
+pub fn merge_to_json<'a>(scopes: impl IntoIterator<Item = (Scope, &'a ScopedState)>) -> String {
+    let mut writer = ObjectWriter::new();
+    for (scope, state) in scopes {
+        for (name, value) in state.iter() {
+            writer.member(scope.prefix(), name, value);
+        }
+    }
+    writer.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::state::Delta;
+
+    fn state(text: &str) -> ScopedState {
+        ScopedState::parse(text).unwrap()
+    }
+
+    #[test]
+    fn a_changed_key_keeps_its_place_and_a_removed_one_comes_back_last() {
+        let mut state = state(r#"{"a":1,"b":2,"c":3}"#);
+        state.apply(Delta::parse(r#"{"b":9,"a":"__ADK_SENTINEL_REMOVED__"}"#).unwrap().session);
+        state.apply(Delta::parse(r#"{"a":0}"#).unwrap().session);
+        assert_eq!(state.to_json(), r#"{"b":9,"c":3,"a":0}"#);
+    }
+
+    #[test]
+    fn keys_that_come_and_go_leave_nothing_behind() {
+        let mut state = state(r#"{"kept":1}"#);
+        for number in 0..1_000 {
+            let set = format!(r#"{{"k{number}":1}}"#);
+            let removed = format!(r#"{{"k{number}":"__ADK_SENTINEL_REMOVED__"}}"#);
+            state.apply(Delta::parse(&set).unwrap().session);
+            state.apply(Delta::parse(&removed).unwrap().session);
+        }
+        assert!(state.members.len() < 20);
+        assert_eq!(state.to_json(), r#"{"kept":1}"#);
+        assert_eq!(state.get("kept"), Some("1"));
+    }
+
+    #[test]
+    fn scopes_merge_under_their_prefixes() {
+        let json = merge_to_json([
+            (Scope::Session, &state(r#"{"x":1}"#)),
+            (Scope::User, &state(r#"{"x":2}"#)),
+            (Scope::App, &state(r#"{"x":3}"#)),
+        ]);
+        assert_eq!(json, r#"{"x":1,"user:x":2,"app:x":3}"#);
+    }
+
+    #[test]
+    fn names_that_javascript_objects_inherit_are_ordinary() {
+        let state = state(r#"{"__proto__":1,"constructor":2}"#);
+        assert_eq!(state.get("__proto__"), Some("1"));
+        assert_eq!(state.get("toString"), None);
+    }
+}

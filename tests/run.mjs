@@ -1,0 +1,132 @@
+// `npm test`: everything that must hold, from the format of the sources to three browser engines.
+//
+//   npm test                      all steps
+//   npm test -- rust wasm-node    only these
+//   npm test -- --list            their names
+//
+// A step that fails does not stop the others. Each one's output is in target/test-logs/. The last line is the sum.
+
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { wasmPackTest } from './toolchain/engines.mjs';
+import { hostEnv, root, wasmEnv } from './toolchain/environment.mjs';
+import { killRunning, runStep } from './toolchain/steps.mjs';
+
+/** @typedef {import('./toolchain/steps.mjs').Step} Step */
+
+const clippy = '--all-targets --all-features -- -D warnings';
+
+/** @type {Step[]} */
+const steps = [
+  check('rustfmt', 'cargo fmt --check'),
+  check('clippy-host', `cargo clippy ${clippy}`),
+  check('clippy-wasm', `cargo clippy --target wasm32-unknown-unknown ${clippy}`, 'wasm'),
+  rustTests('rust', 'cargo test --all-features --no-fail-fast'),
+  check('rustdoc', 'env RUSTDOCFLAGS=-Dwarnings cargo doc --no-deps --all-features'),
+  check('pkg', 'node js/build/pkg_hash.mjs --check'),
+  check('build', 'npm run build:js'),
+  rustTests('wasm-node', 'wasm-pack test --node --mode no-install -- --all-features', 'wasm'),
+  wasmTests('wasm-chromium', 'chromium'),
+  wasmTests('wasm-firefox', 'firefox'),
+  wasmTests('wasm-webkit', 'webkit'),
+  check('prettier', 'prettier --check .'),
+  check('eslint', 'eslint .'),
+  check('tsc', 'tsc --noEmit -p tests/tsconfig.json'),
+  nodeTests('js', 'tests/js'),
+  nodeTests('browser', 'tests/browser', 'browsers'),
+  nodeTests('packaging', 'tests/packaging', 'browsers'),
+  nodeTests('interop', 'tests/interop', 'browsers'),
+];
+
+/** @param {string} name @param {string} command @param {Step['tools']} [tools] @returns {Step} */
+function check(name, command, tools) {
+  return { name, kind: 'check', command: () => command.split(' '), minutes: 10, tools };
+}
+
+/** @param {string} name @param {string} command @param {Step['tools']} [tools] @returns {Step} */
+function rustTests(name, command, tools) {
+  return { name, kind: 'cargo', command: () => command.split(' '), minutes: 15, tools };
+}
+
+/** @param {string} name @param {Parameters<typeof wasmPackTest>[0]} engine @returns {Step} */
+function wasmTests(name, engine) {
+  const command = wasmPackTest.bind(undefined, engine);
+  return { name, kind: 'cargo', command, minutes: 15, tools: 'wasm' };
+}
+
+/** @param {string} name @param {string} folder @param {Step['tools']} [tools] @returns {Step} */
+function nodeTests(name, folder, tools) {
+  const runner = 'node --import tsx --test --test-reporter spec'.split(' ');
+  return {
+    name,
+    kind: 'node',
+    command: () => [...runner, ...testFiles(folder)],
+    minutes: 15,
+    tools,
+  };
+}
+
+/** Node 20 does not expand patterns itself. @param {string} folder */
+function testFiles(folder) {
+  const files = existsSync(join(root, folder))
+    ? readdirSync(join(root, folder), { encoding: 'utf8', recursive: true })
+        .filter((file) => file.endsWith('.test.ts') && !file.includes('node_modules'))
+        .map((file) => join(folder, file))
+        .sort()
+    : [];
+  if (files.length === 0) throw new Error(`${folder} holds no *.test.ts`);
+  return files;
+}
+
+/** What must be there before any step. @param {Step[]} chosen @returns {Step[]} */
+function preparations(chosen) {
+  const needed = [];
+  if (packagesAreOld()) needed.push(preparation('install', 'npm ci'));
+  if (chosen.some((step) => step.tools)) {
+    needed.push(preparation('set-up', 'bash tests/toolchain/setup.sh'));
+  }
+  return needed;
+}
+
+/** @param {string} name @param {string} command @returns {Step} */
+function preparation(name, command) {
+  return { name, kind: 'preparation', command: () => command.split(' '), minutes: 40 };
+}
+
+function packagesAreOld() {
+  const installed = join(root, 'node_modules', '.package-lock.json'); // written last by npm
+  if (!existsSync(installed)) return true;
+  const lock = join(root, 'package-lock.json');
+  return existsSync(lock) && statSync(installed).mtimeMs < statSync(lock).mtimeMs;
+}
+
+/** @param {string[]} names */
+async function main(names) {
+  const known = steps.map((step) => step.name);
+  if (names.includes('--list')) return console.log(known.join('\n'));
+  const unknown = names.filter((name) => !known.includes(name));
+  if (unknown.length > 0) {
+    console.error(`no such step: ${unknown.join(', ')}; there are: ${known.join(', ')}`);
+    process.exitCode = 2;
+    return;
+  }
+  const chosen = steps.filter((step) => names.length === 0 || names.includes(step.name));
+  let [passed, failed] = [0, 0];
+  for (const step of preparations(chosen)) failed += (await runStep(step, hostEnv())).failed;
+  for (const step of chosen) {
+    const counts = await runStep(step, step.tools === 'wasm' ? wasmEnv() : hostEnv());
+    passed += counts.passed;
+    failed += counts.failed;
+  }
+  console.log(`${passed} passed, ${failed} failed`);
+  process.exitCode = failed > 0 ? 1 : 0;
+}
+
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+  process.once(signal, () => {
+    killRunning();
+    process.exit(1);
+  });
+}
+
+await main(process.argv.slice(2));

@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# The three browser engines and their WebDriver servers: Chromium, Firefox, WebKit.
+# An engine that cannot be had fails the steps that need it, not the others, so this script names it and goes on.
+set -euo pipefail
+. "$(dirname "$0")/cargo-tool.sh"
+
+# The names differ from the commands': `command -v` would find the function.
+find_chromium() { first_of chromium google-chrome google-chrome-stable chromium-browser '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome'; }
+find_firefox() { first_of firefox-esr firefox /Applications/Firefox.app/Contents/MacOS/firefox; }
+# WebKitGTK's own test browser; it lies beside the library, not in the PATH.
+find_mini_browser() { first_of /usr/lib/*/webkit2gtk-*/MiniBrowser /usr/lib*/webkit2gtk-*/MiniBrowser /usr/libexec/webkit2gtk-*/MiniBrowser; }
+
+set_up_chromium() {
+  if ! find_chromium >/dev/null || ! have chromedriver; then
+    debian_packages chromium chromium-driver || return 1
+  fi
+  provide CHROMIUM_BINARY "$(find_chromium)"
+  provide CHROMEDRIVER "$(command -v chromedriver)"
+}
+
+set_up_firefox() {
+  find_firefox >/dev/null || debian_packages firefox-esr || return 1
+  have geckodriver || cargo_tool geckodriver 0.37.1 geckodriver || return 1
+  provide FIREFOX_BINARY "$(find_firefox)"
+  provide GECKODRIVER "$(command -v geckodriver)"
+}
+
+# wasm-bindgen-test-runner knows WebKit as Safari. Linux has the same engine in WebKitGTK.
+set_up_webkit() {
+  if have safaridriver; then
+    provide SAFARIDRIVER "$(command -v safaridriver)"
+    return 0
+  fi
+  if ! have WebKitWebDriver || ! have xvfb-run || ! find_mini_browser >/dev/null; then
+    debian_packages webkit2gtk-driver xvfb xauth || return 1
+  fi
+  provide SAFARIDRIVER "$root/tests/toolchain/webkit-driver.sh"
+  provide WEBKIT_BINARY "$(find_mini_browser)"
+  # Its sandbox needs user namespaces, which containers lack. Only our own pages are loaded.
+  provide WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS 1
+}
+
+for engine in chromium firefox webkit; do
+  "set_up_$engine" || say "no $engine: its steps will fail"
+done

@@ -1,0 +1,60 @@
+// How many tests passed and failed, read from what the runners themselves print.
+
+/** @typedef {{ passed: number, failed: number }} Counts */
+/** @typedef {'preparation' | 'check' | 'cargo' | 'node'} Kind */
+
+/**
+ * What a step counts for. A step of tests never counts for nothing: one that broke before its runner could count, and one
+ * whose runner found no test, count as one failure. A preparation counts only when it fails.
+ *
+ * @param {Kind} kind
+ * @param {boolean} succeeded the step's process ended by itself, with exit code 0
+ * @param {string} log
+ * @returns {Counts & { reason?: string }}
+ */
+export function countsOf(kind, succeeded, log) {
+  if (kind === 'preparation') return { passed: 0, failed: succeeded ? 0 : 1 };
+  if (kind === 'check') return succeeded ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 };
+  const counts = kind === 'cargo' ? cargoTests(log) : nodeTests(log);
+  if (counts.failed > 0) return counts;
+  if (!succeeded) return { ...counts, failed: 1, reason: 'it broke, though no test failed' };
+  if (counts.passed === 0) return { ...counts, failed: 1, reason: 'it ran no test' };
+  return counts;
+}
+
+/**
+ * `cargo test` and wasm-bindgen-test-runner print one such line for each test binary.
+ *
+ * @param {string} log
+ * @returns {Counts}
+ */
+export function cargoTests(log) {
+  const results = plain(log).matchAll(/^test result: \w+\. (\d+) passed; (\d+) failed;/gm);
+  let [passed, failed] = [0, 0];
+  for (const [, ok, bad] of results) {
+    passed += Number(ok);
+    failed += Number(bad);
+  }
+  return { passed, failed };
+}
+
+/**
+ * `node --test` ends with one summary (`#` in TAP, `ℹ` in the spec reporter). Only the last one is its own:
+ * a test may print the summary of a runner that it started.
+ *
+ * @param {string} log
+ * @returns {Counts}
+ */
+export function nodeTests(log) {
+  const summaries = plain(log).matchAll(
+    /^[#ℹ] tests \d+\n[#ℹ] suites \d+\n[#ℹ] pass (\d+)\n[#ℹ] fail (\d+)\n[#ℹ] cancelled (\d+)$/gm,
+  );
+  const [, pass = 0, fail = 0, cancelled = 0] = [...summaries].at(-1) ?? [];
+  return { passed: Number(pass), failed: Number(fail) + Number(cancelled) };
+}
+
+/** @param {string} log */
+function plain(log) {
+  // eslint-disable-next-line no-control-regex -- colours are control sequences
+  return log.replace(/\u001b\[[0-9;]*m/g, '').replaceAll('\r\n', '\n');
+}

@@ -1,0 +1,49 @@
+// The environment of the programs that the tests start: ours, and what setup.sh found (target/toolchain.env).
+
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const root = fileURLToPath(new URL('../..', import.meta.url));
+const found = join(root, 'target', 'toolchain.env');
+
+/**
+ * For work on wasm32, which may need a Rust of its own (`RUSTUP_TOOLCHAIN`).
+ *
+ * @returns {NodeJS.ProcessEnv}
+ */
+export function wasmEnv() {
+  const script = 'set -a; . "$1"; exec "$2" -p "JSON.stringify(process.env)"';
+  const env = existsSync(found)
+    ? JSON.parse(bash(script, found, process.execPath))
+    : { ...process.env };
+  env.PATH = [join(root, 'node_modules', '.bin'), env.PATH].join(delimiter);
+  // Logs are read by people and by counts.mjs; npm hands its own --silent down.
+  env.NO_COLOR = '1';
+  env.CARGO_TERM_COLOR = 'never';
+  delete env.FORCE_COLOR;
+  delete env.npm_config_loglevel;
+  return env;
+}
+
+/**
+ * For everything else: the machine's ordinary Rust, and the browsers that were found.
+ *
+ * @returns {NodeJS.ProcessEnv}
+ */
+export function hostEnv() {
+  const env = wasmEnv();
+  env.RUSTUP_TOOLCHAIN = process.env.RUSTUP_TOOLCHAIN; // undefined: not passed on
+  return env;
+}
+
+/** @param {string} script @param {string[]} values */
+function bash(script, ...values) {
+  const { stdout, error } = spawnSync('bash', ['-c', script, 'bash', ...values], {
+    encoding: 'utf8',
+    timeout: 10_000,
+  });
+  if (error) throw error;
+  return stdout;
+}

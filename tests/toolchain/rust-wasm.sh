@@ -1,0 +1,67 @@
+#!/usr/bin/env bash
+# A Rust that compiles for wasm32: the user's own, else with rustup's target, else Debian's with a std built here.
+set -euo pipefail
+. "$(dirname "$0")/lib.sh"
+
+target=wasm32-unknown-unknown
+fallback=debian-wasm
+scratch="$root/target/wasm-std"
+
+# The only proof that counts: a std for this very compiler is found. A leftover of an older compiler is not.
+compiles_wasm() {
+  mkdir -p "$scratch"
+  printf '' | within 60 rustc --target $target --crate-type rlib --crate-name probe -o "$scratch/probe.rlib" - 2>/dev/null
+}
+
+use_fallback() {
+  provide RUSTUP_TOOLCHAIN $fallback
+  # Debian's rustc has no linker of its own for wasm.
+  provide CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER wasm-ld-19
+}
+
+# Debian packages std for wasm32-wasi only; rust-web-src has the source, and its cargo can build it.
+build_std() {
+  local sysroot=$1
+  say "building std for $target with Debian's Rust, once (half a minute)"
+  rm -rf "$scratch"
+  mkdir -p "$scratch/src"
+  printf '[package]\nname = "wasm-std"\nversion = "0.0.0"\nedition = "2021"\n[workspace]\n' >"$scratch/Cargo.toml"
+  printf '' >"$scratch/src/lib.rs"
+  (
+    cd "$scratch"
+    unset RUSTUP_TOOLCHAIN CARGO_TARGET_DIR RUSTFLAGS
+    RUSTC_BOOTSTRAP=1 RUSTC="$sysroot/bin/rustc" within 600 "$sysroot/bin/cargo" build --release --target $target \
+      -Zbuild-std=std,panic_abort,panic_unwind,test,proc_macro
+  ) >&2
+  local lib="$sysroot/lib/rustlib/$target/lib"
+  rm -rf "$lib"
+  mkdir -p "$lib"
+  rm -f "$scratch/target/$target/release/deps/"libwasm_std*
+  cp "$scratch/target/$target/release/deps/"*.rlib "$lib/"
+}
+
+if compiles_wasm; then exit 0; fi
+
+if have rustup; then
+  if RUSTUP_TOOLCHAIN=$fallback compiles_wasm; then
+    use_fallback
+    exit 0
+  fi
+  say "adding Rust's $target target with rustup"
+  if within 60 rustup target add $target >&2 && compiles_wasm; then exit 0; fi
+  say "rustup could not add the target; taking Debian's Rust for the wasm part instead"
+fi
+
+if ! have rustup || ! have apt-get; then
+  say "no Rust here compiles for $target; with rustup, run: rustup target add $target"
+  exit 1
+fi
+debian_packages rustc-web cargo-web rust-web-src rust-web-clippy lld-19
+sysroot=$(/usr/bin/rustc --print sysroot)
+build_std "$sysroot"
+rustup toolchain link $fallback "$sysroot" >&2
+RUSTUP_TOOLCHAIN=$fallback compiles_wasm || {
+  say "the std built with Debian's Rust does not work"
+  exit 1
+}
+use_fallback

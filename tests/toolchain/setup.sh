@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# Makes this machine ready for `npm test`, and writes where everything lies to target/toolchain.env.
+# What is there is taken as it is; with all of it there, this takes under a second.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/lib.sh"
+
+parts="$root/target/toolchain"
+rm -rf "$parts"
+mkdir -p "$parts"
+failed=0
+
+# apt-get waits for the network and cargo for the processor: side by side they take the time of the longer.
+# The first two both call apt-get, which takes a lock, so they follow each other.
+(
+  status=0
+  "$here/rust-wasm.sh" >"$parts/rust-wasm" || status=1
+  "$here/browsers.sh" >"$parts/browsers" || status=1
+  exit $status
+) &
+"$here/wasm-tools.sh" >"$parts/wasm-tools" || failed=1
+wait $! || failed=1
+rm -rf "$root/target/tools-build"
+
+{
+  cat "$parts"/*
+  # shellcheck disable=SC2016 # the PATH of whoever reads the file
+  if [ -d "$tools/bin" ]; then printf 'export PATH=%q:"$PATH"\n' "$tools/bin"; fi
+} >"$root/target/toolchain.env.new"
+mv "$root/target/toolchain.env.new" "$root/target/toolchain.env"
+exit $failed
