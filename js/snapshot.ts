@@ -8,38 +8,19 @@
  */
 import { createEventActions, type Event, type EventActions } from './event.js';
 import { SessionError, isSessionError } from './errors.js';
-import { checkEvent, checkState } from './json/check.js';
-import { isPlainObject, kindOf, unserializable } from './json/rules.js';
+import { checkEvent } from './json/check.js';
+import { takeDelta, type DeltaSnapshot } from './json/delta.js';
+import { kindOf, unserializable } from './json/rules.js';
 import { fitsUtf8, isWellFormed, replaceLoneSurrogates } from './json/text.js';
 import { tooLarge, writeJson } from './json/write.js';
-import { isTemp, REMOVED } from './scope.js';
+
+export type { DeltaSnapshot } from './json/delta.js';
 
 /** The latest timestamp: the last millisecond of the year 9999, where databases' dates end. */
 export const MAX_TIMESTAMP = 253402300799999;
 
 /** Bytes of UTF-8 that an id may take. */
 export const MAX_ID_BYTES = 512;
-
-/**
- * A delta as it is stored.
- *
- * @example
- * ```ts
- * snapshotDelta({ a: 1, b: undefined, 'temp:c': () => 1 }).text;
- * // '{"a":1,"b":"__ADK_SENTINEL_REMOVED__"}'
- * ```
- */
-export interface DeltaSnapshot {
-  /** JSON text of the stored delta; `'{}'` if it is empty. */
-  readonly text: string;
-  /**
-   * The stored delta as a new ordinary object in the caller's order: a value by reference if it was
-   * plain as it is, else what parsing its text gives; removals as `REMOVED`.
-   */
-  readonly delta: Record<string, unknown>;
-  /** The `temp:` keys, values by reference and never looked at; `undefined` if there are none. */
-  readonly temp: Record<string, unknown> | undefined;
-}
 
 /**
  * An initial state as it is stored, all scopes in one, `temp:` keys and removals dropped.
@@ -122,99 +103,6 @@ export function snapshotState(state: unknown): StateSnapshot {
 }
 
 /**
- * @param what how to call it in errors
- * @param keepRemovals as `REMOVED`, rather than dropping those keys
- */
-function takeDelta(given: unknown, what: string, keepRemovals: boolean): DeltaSnapshot {
-  const delta: Record<string, unknown> = {};
-  if (given === undefined) return { text: '{}', delta, temp: undefined };
-  let temp: Record<string, unknown> | undefined;
-  // Made only once a value is not plain: the text of each value so far.
-  let texts: Map<string, string> | undefined;
-  for (const key of keysOf(given, what)) {
-    const value = member(given as Record<string, unknown>, key);
-    if (isTemp(key)) {
-      temp ??= {};
-      temp[key] = value;
-      continue;
-    }
-    if (!isWellFormed(key)) {
-      throw unserializable([key], 'is a key with half of a surrogate pair');
-    }
-    const verdict = value === undefined ? 'plain' : checkState(value);
-    if (verdict === 'too large') throw unserializable([key], tooLarge);
-    let stored = value;
-    let text: string | undefined;
-    if (verdict === 'special') {
-      text = writeJson(value, { rules: 'state', path: [key] });
-      stored = text === undefined ? undefined : JSON.parse(text);
-    }
-    // A toJSON may come to nothing, too, or to a removal.
-    if (stored === undefined || stored === REMOVED) {
-      if (keepRemovals) define(delta, key, REMOVED);
-      continue;
-    }
-    if (text !== undefined) (texts ??= new Map()).set(key, text);
-    define(delta, key, stored);
-  }
-  return { text: deltaText(delta, texts), delta, temp };
-}
-
-/** The text of `delta`, of whose values `texts` has been written before. */
-function deltaText(
-  delta: Record<string, unknown>,
-  texts: ReadonlyMap<string, string> | undefined,
-): string {
-  // A toJSON here is somebody's patch of Object.prototype, which the native function would obey.
-  if (texts === undefined && typeof delta.toJSON !== 'function') {
-    try {
-      return JSON.stringify(delta);
-    } catch {
-      // A getter within answered otherwise than a moment ago, or the text is too long. The writer
-      // reads again and says what is wrong.
-    }
-  }
-  const pieces: string[] = [];
-  for (const key of Object.keys(delta)) {
-    const text = texts?.get(key) ?? writeJson(delta[key], { rules: 'state', path: [key] });
-    if (text !== undefined) pieces.push(`${JSON.stringify(key)}:${text}`);
-  }
-  return `{${pieces.join(',')}}`;
-}
-
-/** The own enumerable string keys of a plain object, whatever it does about being asked. */
-function keysOf(value: unknown, what: string): readonly string[] {
-  let problem = `is ${kindOf(value)}`;
-  let cause: unknown;
-  try {
-    if (isPlainObject(value)) return Object.keys(value);
-  } catch (error) {
-    problem = 'cannot be looked at';
-    cause = error;
-  }
-  throw invalid(`${what} must be a plain object; it ${problem}.`, cause);
-}
-
-/** Reads one member of a delta; getters and proxies may throw. */
-function member(value: Record<string, unknown>, key: string): unknown {
-  try {
-    return value[key];
-  } catch (error) {
-    throw unserializable([key], 'cannot be read: its getter threw', error);
-  }
-}
-
-/** Sets an own member of an object of ours. An assignment to `__proto__` would change the prototype. */
-function define(target: Record<string, unknown>, key: string, value: unknown): void {
-  if (key !== '__proto__') {
-    target[key] = value;
-    return;
-  }
-  const ordinary = { enumerable: true, configurable: true, writable: true };
-  Object.defineProperty(target, key, { ...ordinary, value });
-}
-
-/**
  * Takes an event.
  *
  * If it has no `id` (absent or empty) or no `timestamp`, they are set on it now, so that a retry is the
@@ -245,10 +133,8 @@ export function snapshotEvent(
 function takeEvent(event: Event, clock: () => number, newId: () => string): EventSnapshot {
   const given: { id?: unknown; timestamp?: unknown } = event;
   const { id: givenId, timestamp: givenTime } = given;
-  const needsId = givenId === undefined || givenId === '';
-  const id = validId(needsId ? newId() : givenId);
-  const needsTime = givenTime === undefined;
-  const timestamp = validTimestamp(needsTime ? Math.floor(clock()) : givenTime);
+  const id = validId(givenId === undefined || givenId === '' ? newId() : givenId);
+  const timestamp = validTimestamp(givenTime === undefined ? Math.floor(clock()) : givenTime);
 
   const givenActions = event.actions as EventActions | undefined;
   const {
@@ -264,8 +150,12 @@ function takeEvent(event: Event, clock: () => number, newId: () => string): Even
   copy.actions = actions;
   const text = eventText(copy, deltaText);
 
-  if (needsId) fill(event, 'id', id);
-  if (needsTime) fill(event, 'timestamp', timestamp);
+  // Inherited ones become the event's own: else they would stand before `actions` in this text, and
+  // after them in that of a retry.
+  if (givenId !== id || !Object.hasOwn(event, 'id')) fill(event, 'id', id);
+  if (givenTime === undefined || !Object.hasOwn(event, 'timestamp')) {
+    fill(event, 'timestamp', timestamp);
+  }
   actions.stateDelta = delta;
   return { id, timestamp, text, deltaText, delta, temp, actions };
 }
@@ -366,8 +256,12 @@ export function requireWritableEvent(event: Event): void {
       throw invalid(`The event must be an object; it is ${kindOf(given)}.`);
     }
     const fields = given as { id?: unknown; timestamp?: unknown; actions?: unknown };
-    if (fields.id === undefined || fields.id === '') requireSettable(given, 'id', 'event');
-    if (fields.timestamp === undefined) requireSettable(given, 'timestamp', 'event');
+    if (fields.id === undefined || fields.id === '' || !Object.hasOwn(given, 'id')) {
+      requireSettable(given, 'id', 'event');
+    }
+    if (fields.timestamp === undefined || !Object.hasOwn(given, 'timestamp')) {
+      requireSettable(given, 'timestamp', 'event');
+    }
     const { actions } = fields;
     if (actions === undefined) {
       requireSettable(given, 'actions', 'event');

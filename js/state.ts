@@ -6,13 +6,40 @@ import type { StateShape } from './session.js';
 import { type StateSchema, validateDelta, validateEntry } from './state_schema.js';
 import { isStamped, stampWrite } from './write_order.js';
 
-/** The keys of `S` for an editor to offer; any other key is allowed too. */
+/**
+ * The keys of `S` for an editor to offer; any other key is allowed too.
+ *
+ * @example
+ * ```ts
+ * import type { StateKey } from 'adk-session-wasm';
+ *
+ * const keys: StateKey<{ topic: string }>[] = ['topic', 'user:name'];
+ * ```
+ */
 export type StateKey<S> = (keyof S & string) | (string & {});
 
-/** What `S` says that a key holds: `unknown` for a key that it does not name. */
+/**
+ * What `S` says that a key holds: `unknown` for a key that it does not name.
+ *
+ * @example
+ * ```ts
+ * import type { StateValue } from 'adk-session-wasm';
+ *
+ * const topic: StateValue<{ topic: string }, 'topic'> = 'tea';
+ * ```
+ */
 export type StateValue<S, K extends string> = (S & StateShape)[K];
 
-/** Changes for {@link State.update}: `undefined` or {@link State.REMOVED} removes a key. */
+/**
+ * Changes for {@link State.update}: `undefined` or {@link State.REMOVED} removes a key.
+ *
+ * @example
+ * ```ts
+ * import type { StateChanges } from 'adk-session-wasm';
+ *
+ * const changes: StateChanges<{ topic: string }> = { topic: undefined, 'user:name': 'Ada' };
+ * ```
+ */
 export type StateChanges<S> = {
   [K in keyof S]?: S[K] | typeof REMOVED | undefined;
 } & StateShape;
@@ -29,7 +56,16 @@ type Widened<D> = D extends string
       ? boolean
       : D;
 
-/** The half of {@link State} that reads. */
+/**
+ * The half of {@link State} that reads.
+ *
+ * @example
+ * ```ts
+ * import type { ReadableState } from 'adk-session-wasm';
+ *
+ * const isKnown = (state: ReadableState) => state.has('user:name');
+ * ```
+ */
 export interface ReadableState<S extends StateShape = StateShape> {
   /** See {@link State.get}. */
   get<K extends StateKey<S>>(key: K): StateValue<S, K> | undefined;
@@ -64,6 +100,14 @@ interface HandedOut {
 export let peekState: (state: State, key: string) => unknown;
 
 /**
+ * Watches values that were written and go into an event now, as if `get` had returned them: whoever
+ * wrote them may still hold them, and change them later.
+ *
+ * @internal
+ */
+export let watchValues: (state: State, keys: Iterable<string>) => void;
+
+/**
  * The state that an agent reads and writes, and the delta of what it has changed.
  *
  * - A write goes to both: to the state object, where all who share it see it at once, and to the
@@ -81,6 +125,8 @@ export let peekState: (state: State, key: string) => unknown;
  *
  * @example
  * ```ts
+ * import { State } from 'adk-session-wasm';
+ *
  * const value = { topic: 'tea' };
  * const delta = {};
  * const state = new State<{ topic: string; 'user:name': string }>(value, delta);
@@ -102,6 +148,9 @@ export class State<S extends StateShape = StateShape> implements ReadableState<S
 
   static {
     peekState = (state, key) => state.#peek(key);
+    watchValues = (state, keys) => {
+      for (const key of keys) state.get(key);
+    };
   }
 
   readonly #value: StateShape;
@@ -196,6 +245,8 @@ export class State<S extends StateShape = StateShape> implements ReadableState<S
    *
    * @example
    * ```ts
+   * import { State } from 'adk-session-wasm';
+   *
    * const delta = {};
    * const state = new State({ cart: ['tea'] }, delta);
    * state.get<string[]>('cart')?.push('milk');
@@ -301,18 +352,23 @@ export class State<S extends StateShape = StateShape> implements ReadableState<S
 }
 
 /**
- * Defines rather than assigns: `__proto__` is a key, and nothing inherited gets to see the write.
+ * Writes an own member. Where something of that name is inherited, it is defined rather than assigned
+ * (which takes three times as long): `__proto__` is a key, and no inherited setter sees the write.
  *
- * @returns whether it could be defined
+ * @returns whether it could be written
  * @internal
  */
 export function define(target: object, key: string, value: unknown): boolean {
-  return Reflect.defineProperty(target, key, {
-    value,
-    writable: true,
-    enumerable: true,
-    configurable: true,
-  });
+  if (key in target && !Object.hasOwn(target, key)) {
+    const ordinary = { writable: true, enumerable: true, configurable: true };
+    return Reflect.defineProperty(target, key, { ...ordinary, value });
+  }
+  try {
+    (target as StateShape)[key] = value;
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** How a value is compared: `undefined` if JSON cannot say it. */

@@ -12,14 +12,32 @@ import { SessionError, StateSchemaError } from './errors.js';
 import { formatPath } from './json/path.js';
 import { isTemp, REMOVED } from './scope.js';
 
-/** One thing that a validator found wrong. */
+/**
+ * One thing that a validator found wrong.
+ *
+ * @example
+ * ```ts
+ * import type { SchemaIssue } from 'adk-session-wasm';
+ *
+ * const issue: SchemaIssue = { message: 'must be a number', path: ['items', 0, 'price'] };
+ * ```
+ */
 export interface SchemaIssue {
   readonly message: string;
   /** Where in the value, outermost first. */
   readonly path?: ReadonlyArray<PropertyKey | { readonly key: PropertyKey }> | undefined;
 }
 
-/** What a validator answers: the value, or what is wrong with it. */
+/**
+ * What a validator answers: the value, or what is wrong with it.
+ *
+ * @example
+ * ```ts
+ * import type { SchemaResult } from 'adk-session-wasm';
+ *
+ * const results: SchemaResult<number>[] = [{ value: 1 }, { issues: [{ message: 'too small' }] }];
+ * ```
+ */
 export type SchemaResult<Output> =
   | { readonly value: Output; readonly issues?: undefined }
   | { readonly issues: readonly SchemaIssue[] };
@@ -29,6 +47,8 @@ export type SchemaResult<Output> =
  *
  * @example A validator without a library
  * ```ts
+ * import type { StandardSchema } from 'adk-session-wasm';
+ *
  * const count: StandardSchema<number> = {
  *   '~standard': {
  *     version: 1,
@@ -61,8 +81,10 @@ export interface StandardSchema<Input = unknown, Output = Input> {
  *
  * @example
  * ```ts
- * const stateSchema = { topic: z.string(), 'user:visits': z.number().int() };
- * const invocation = new Invocation({ service, session, stateSchema });
+ * import type { StateSchema } from 'adk-session-wasm';
+ * import { z } from 'zod';
+ *
+ * const stateSchema = { topic: z.string(), 'user:visits': z.number().int() } satisfies StateSchema;
  * ```
  */
 export type StateSchema = { readonly [key: string]: StandardSchema };
@@ -72,6 +94,9 @@ export type StateSchema = { readonly [key: string]: StandardSchema };
  *
  * @example
  * ```ts
+ * import type { InferState } from 'adk-session-wasm';
+ * import { z } from 'zod';
+ *
  * const stateSchema = { topic: z.string(), 'user:visits': z.number() };
  * type MyState = InferState<typeof stateSchema>; // { topic: string; 'user:visits': number }
  * ```
@@ -91,6 +116,9 @@ const LISTED = 20;
  *
  * @example
  * ```ts
+ * import { validateDelta } from 'adk-session-wasm';
+ * import { z } from 'zod';
+ *
  * validateDelta({ topic: z.string() }, { topic: 'tea', 'user:name': 1 }); // fine
  * validateDelta({ topic: z.string() }, { topic: 5 }); // throws
  * ```

@@ -16,8 +16,8 @@
  *    writers may go on with the same delta object while the event waits for its turn;
  * 2. when its turn has come, the events ahead of it being committed: leave every key out of the
  *    stored delta that {@link isSuperseded} names;
- * 3. after the commit: apply to the handle each key that is not {@link isOvertaken}, then
- *    {@link markStored}.
+ * 3. after the commit: apply to the handle each other key that is not {@link isOvertaken}, then
+ *    {@link markStored} them. `temp:` keys go through 2 and 3 like all others, but for the storing.
  * Then a key of the handle holds the last write, and the stored state, which is the fold of the
  * stored deltas, holds the last write among those appended, in whatever order they were.
  *

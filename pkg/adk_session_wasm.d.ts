@@ -34,9 +34,9 @@ export class SessionCore {
      */
     delete_user(app_name: string, user_id: string): any;
     /**
-     * Over a JavaScript object with the five verbs.
+     * Over a JavaScript object with the five verbs, behind its bridge.
      */
-    static foreign(adapter: any): SessionCore;
+    static foreign(bridge: any): SessionCore;
     /**
      * Answers with a session, as `session_to_javascript` lays it out, or `undefined`.
      */
@@ -44,7 +44,7 @@ export class SessionCore {
     /**
      * Answers with a page, as `page_to_javascript` lays it out.
      */
-    list(app_name: string, options: any): any;
+    list(app_name: string, user_id: string | null | undefined, descending: boolean, limit?: number | null, offset?: number | null, page?: number | null): any;
     /**
      * Over memory of its own.
      */
@@ -60,6 +60,17 @@ export class SessionCore {
 }
 
 /**
+ * What to say of an artifact that could not be loaded: no service, or one that failed.
+ */
+export function artifact_message(text: string, position: number, failed: boolean): string;
+
+/**
+ * What to say of the placeholders (by position among all) that have no value, `keys` being the
+ * keys that have one: `{message, missing: [{name, offset, suggestions}]}`.
+ */
+export function describe_missing(text: string, positions: Uint32Array | number[], keys: Array<any>): any;
+
+/**
  * For each placeholder `[start, end, nameStart, nameEnd, kind, backslashes]` in UTF-16 code
  * units; `kind` has bit 0 set for an optional one and bit 1 for an artifact.
  */
@@ -70,6 +81,8 @@ export type InitInput = RequestInfo | URL | Response | BufferSource | WebAssembl
 export interface InitOutput {
     readonly memory: WebAssembly.Memory;
     readonly __wbg_sessioncore_free: (a: number, b: number) => void;
+    readonly artifact_message: (a: number, b: number, c: number, d: number) => [number, number];
+    readonly describe_missing: (a: number, b: number, c: number, d: number, e: any) => [number, number, number];
     readonly scan_template: (a: number, b: number) => [number, number];
     readonly sessioncore_append_event: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number, m: number, n: number, o: number, p: number, q: number, r: number, s: any) => [number, number, number];
     readonly sessioncore_append_events: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number, m: number, n: any) => [number, number, number];
@@ -79,12 +92,12 @@ export interface InitOutput {
     readonly sessioncore_delete_user: (a: number, b: number, c: number, d: number, e: number) => [number, number, number];
     readonly sessioncore_foreign: (a: any) => number;
     readonly sessioncore_get: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number) => [number, number, number];
-    readonly sessioncore_list: (a: number, b: number, c: number, d: any) => [number, number, number];
+    readonly sessioncore_list: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number) => [number, number, number];
     readonly sessioncore_memory: () => number;
     readonly sessioncore_scope_state: (a: number, b: number, c: number, d: number, e: number) => [number, number, number];
     readonly sessioncore_update: (a: number, b: number, c: number, d: number, e: number, f: number, g: number) => [number, number, number];
-    readonly wasm_bindgen__convert__closures_____invoke__h0d425c2571a9de62: (a: number, b: number, c: any) => [number, number, number];
     readonly wasm_bindgen__convert__closures_____invoke__h51eb4ae3d83fc22c: (a: number, b: number, c: any, d: any) => void;
+    readonly wasm_bindgen__convert__closures_____invoke__h5a893da67ef26f40: (a: number, b: number, c: any) => [number, number, number];
     readonly wasm_bindgen__convert__closures_____invoke__hffd9278dca3d5a78: (a: number, b: number, c: any) => [number, number];
     readonly __wbindgen_malloc: (a: number, b: number) => number;
     readonly __wbindgen_realloc: (a: number, b: number, c: number, d: number) => number;

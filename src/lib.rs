@@ -20,6 +20,7 @@ pub mod error;
 pub mod event;
 pub mod instruction;
 mod json;
+mod names;
 mod platform;
 pub mod service;
 pub mod session;

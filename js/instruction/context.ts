@@ -6,12 +6,31 @@ import { REMOVED } from '../scope.js';
 import type { StateShape } from '../session.js';
 import { peekState, State } from '../state.js';
 
-/** State as an object that reads keys: ours, or the one of `@google/adk`. */
+/**
+ * State as an object that gives a record of itself: ours, or the one of `@google/adk`.
+ *
+ * @example
+ * ```ts
+ * import { State, type StateReader } from 'adk-session-wasm';
+ *
+ * const reader: StateReader = new State({ topic: 'tea' });
+ * ```
+ */
 export interface StateReader {
   toRecord(): StateShape;
 }
 
-/** What a context answers when it is asked for an artifact. `undefined`: there is none. */
+/**
+ * What a context answers when it is asked for an artifact. `undefined`: there is none.
+ *
+ * @example
+ * ```ts
+ * import type { LoadedArtifact } from 'adk-session-wasm';
+ *
+ * const loadArtifact = (filename: string): LoadedArtifact =>
+ *   filename === 'terms.txt' ? { text: 'Be kind.' } : undefined;
+ * ```
+ */
 export type LoadedArtifact = Part | null | undefined;
 
 /**
@@ -20,10 +39,13 @@ export type LoadedArtifact = Part | null | undefined;
  *
  * @example
  * ```ts
- * await injectSessionState('Hi {name}, {artifact.terms.txt}', {
+ * import { injectSessionState, type TemplateContext } from 'adk-session-wasm';
+ *
+ * const context: TemplateContext = {
  *   state: { name: 'Ada' },
- *   loadArtifact: async (filename) => ({ text: await readTerms(filename) }),
- * });
+ *   loadArtifact: async (filename) => ({ text: await (await fetch(`/files/${filename}`)).text() }),
+ * };
+ * await injectSessionState('Hi {name}. {artifact.terms.txt}', context);
  * ```
  */
 export interface TemplateContext {
@@ -36,6 +58,15 @@ export interface TemplateContext {
 /**
  * A `ReadonlyContext` of `@google/adk`, or anything above it (`CallbackContext`, `ToolContext`): what
  * templates need of it. Its artifacts are behind the invocation, not on the context.
+ *
+ * @example
+ * ```ts
+ * import type { ReadonlyContext } from '@google/adk';
+ * import { type AdkReadonlyContext, injectSessionState } from 'adk-session-wasm';
+ *
+ * const greet = (context: ReadonlyContext & AdkReadonlyContext) =>
+ *   injectSessionState('Greet {user:name}.', context);
+ * ```
  */
 export interface AdkReadonlyContext {
   readonly state: StateReader;
@@ -54,7 +85,16 @@ export interface AdkLoadArtifactRequest {
   filename: string;
 }
 
-/** Everything that a template can be rendered with. */
+/**
+ * Everything that a template can be rendered with.
+ *
+ * @example
+ * ```ts
+ * import type { InstructionContext } from 'adk-session-wasm';
+ *
+ * const contexts: InstructionContext[] = [{ state: { topic: 'tea' } }];
+ * ```
+ */
 export type InstructionContext = TemplateContext | AdkReadonlyContext;
 
 /** The state of a context, as rendering needs it. */

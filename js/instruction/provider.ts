@@ -1,5 +1,5 @@
 import { SessionError } from '../errors.js';
-import { Context } from '../invocation/context.js';
+import { Context, type ReadonlyContext } from '../invocation/context.js';
 import { kindOf } from '../json/rules.js';
 import type { InstructionContext } from './context.js';
 import { injectSessionState, Template } from './template.js';
@@ -9,8 +9,28 @@ import { injectSessionState, Template } from './template.js';
  * not replaced, unless it calls {@link injectSessionState} itself.
  *
  * @typeParam C - The context that it is called with.
+ *
+ * @example
+ * ```ts
+ * import { injectSessionState, type InstructionProvider } from 'adk-session-wasm';
+ *
+ * const provider: InstructionProvider = (context) =>
+ *   injectSessionState(`It is ${new Date().getHours()} o'clock. Greet {user:name}.`, context);
+ * ```
  */
 export type InstructionProvider<C = InstructionContext> = (context: C) => string | Promise<string>;
+
+/**
+ * What a provider is called with: a context that may write is narrowed to one that only reads.
+ *
+ * @example
+ * ```ts
+ * import type { Context, ProviderContext } from 'adk-session-wasm';
+ *
+ * const nameOf = (context: ProviderContext<Context>) => context.state.get('user:name');
+ * ```
+ */
+export type ProviderContext<C> = C extends Context<infer S> ? ReadonlyContext<S> : C;
 
 /**
  * Makes an {@link InstructionProvider} of a template, for an agent of `@google/adk`, whose plain
@@ -20,6 +40,9 @@ export type InstructionProvider<C = InstructionContext> = (context: C) => string
  *
  * @example
  * ```ts
+ * import { LlmAgent } from '@google/adk';
+ * import { instruction } from 'adk-session-wasm';
+ *
  * new LlmAgent({ name: 'guide', instruction: instruction('Say {{braces}} to {user:이름}.') });
  * ```
  */
@@ -37,13 +60,19 @@ export function instruction(text: string): (context: InstructionContext) => Prom
  *
  * @example
  * ```ts
- * const context = invocation.readonlyContext({ agentName: 'guide' });
- * await resolveInstruction('Greet {user:name}.', context);
- * await resolveInstruction(({ state }) => `Greet ${state.get('user:name', 'them')}.`, context);
+ * import { type Invocation, resolveInstruction } from 'adk-session-wasm';
+ *
+ * async function instructions(invocation: Invocation) {
+ *   const context = invocation.readonlyContext({ agentName: 'guide' });
+ *   return [
+ *     await resolveInstruction('Greet {user:name}.', context),
+ *     await resolveInstruction(({ state }) => `Greet ${state.get('user:name', 'them')}.`, context),
+ *   ];
+ * }
  * ```
  */
 export async function resolveInstruction<C extends InstructionContext>(
-  instruction: string | InstructionProvider<C>,
+  instruction: string | InstructionProvider<ProviderContext<C>>,
   context: C,
 ): Promise<string> {
   if (typeof instruction === 'string') return injectSessionState(instruction, context);
@@ -53,9 +82,8 @@ export async function resolveInstruction<C extends InstructionContext>(
       `an instruction must be a string or a function, not ${kindOf(instruction)}`,
     );
   }
-  // Our contexts read alike, so the narrower one does for a provider that asks for the wider.
-  const readonly = context instanceof Context ? (context.toReadonly() as unknown as C) : context;
-  const text: unknown = await instruction(readonly);
+  const readonly: unknown = context instanceof Context ? context.toReadonly() : context;
+  const text: unknown = await instruction(readonly as ProviderContext<C>);
   if (typeof text === 'string') return text;
   throw new SessionError(
     'invalid_argument',

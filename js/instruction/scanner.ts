@@ -7,7 +7,17 @@
 
 import { scanTemplate } from '../core.js';
 
-/** One `{name}` that is printed with a value, as a template shows it to its users. */
+/**
+ * One `{name}` that is printed with a value, as a template shows it to its users.
+ *
+ * @example
+ * ```ts
+ * import { type Placeholder, Template } from 'adk-session-wasm';
+ *
+ * const [placeholder]: readonly Placeholder[] = new Template('Hi { user:name? }').placeholders;
+ * // { name: 'user:name', kind: 'state', optional: true, start: 3, end: 17 }
+ * ```
+ */
 export interface Placeholder {
   /** The state's key with its prefix, or `artifact.` and a file name. */
   readonly name: string;

@@ -29,6 +29,8 @@ import { artifactFailed, missingError, noArtifactService } from './template_erro
  *
  * @example
  * ```ts
+ * import { Template } from 'adk-session-wasm';
+ *
  * const template = new Template('Answer {user:name} about {topic?}.');
  * template.placeholders.map(({ name }) => name); // ['user:name', 'topic']
  * await template.render({ state: { 'user:name': 'Ada', topic: 'tea' } }); // 'Answer Ada about tea.'
@@ -211,15 +213,19 @@ function templateOf(text: string): Template {
  *
  * @example
  * ```ts
+ * import { LlmAgent } from '@google/adk';
+ * import { injectSessionState } from 'adk-session-wasm';
+ *
  * const agent = new LlmAgent({
  *   name: 'guide',
  *   instruction: (context) => injectSessionState('Greet {user:name}.', context),
  * });
  * ```
  */
-export async function injectSessionState(
-  template: string,
-  context: InstructionContext,
-): Promise<string> {
-  return templateOf(template).render(context);
+export function injectSessionState(template: string, context: InstructionContext): Promise<string> {
+  try {
+    return templateOf(template).render(context);
+  } catch (error) {
+    return Promise.reject(error as Error);
+  }
 }

@@ -9,9 +9,9 @@ import type { CompositeSessionKey } from '../session.js';
  * @example
  * ```ts
  * import { InMemoryArtifactService } from '@google/adk';
+ * import type { ArtifactService } from 'adk-session-wasm';
  *
- * const artifactService = new InMemoryArtifactService();
- * const invocation = new Invocation({ service, session, artifactService });
+ * const artifactService: ArtifactService = new InMemoryArtifactService();
  * ```
  */
 export interface ArtifactService {

@@ -1,13 +1,22 @@
 import { SessionError } from '../errors.js';
 import { type Content, createEventActions, type EventActions, type Part } from '../event.js';
 import type { CompositeSessionKey, StateShape } from '../session.js';
-import { define, type ReadableState, type State } from '../state.js';
+import { define, type ReadableState, type State, watchValues } from '../state.js';
 import { carryStamp, dropStamp, isStamped } from '../write_order.js';
 import type { ArtifactService } from './artifact_service.js';
 import { ReadonlyState, TrackedState } from './context_state.js';
 import type { Invocation } from './invocation.js';
 
-/** Which agent a {@link ReadonlyContext} is for. */
+/**
+ * Which agent a {@link ReadonlyContext} is for.
+ *
+ * @example
+ * ```ts
+ * import type { ReadonlyContextOptions } from 'adk-session-wasm';
+ *
+ * const options: ReadonlyContextOptions = { agentName: 'guide', branch: 'root.guide' };
+ * ```
+ */
 export interface ReadonlyContextOptions {
   /** The author of what it appends. */
   agentName: string;
@@ -15,7 +24,16 @@ export interface ReadonlyContextOptions {
   branch?: string | undefined;
 }
 
-/** Which agent, and which tool call, a {@link Context} is for. */
+/**
+ * Which agent, and which tool call, a {@link Context} is for.
+ *
+ * @example
+ * ```ts
+ * import type { ContextOptions } from 'adk-session-wasm';
+ *
+ * const options: ContextOptions = { agentName: 'guide', functionCallId: 'call-1' };
+ * ```
+ */
 export interface ContextOptions extends ReadonlyContextOptions {
   /** The id of the function call that a tool answers. */
   functionCallId?: string | undefined;
@@ -27,8 +45,13 @@ export interface ContextOptions extends ReadonlyContextOptions {
  *
  * @example
  * ```ts
+ * import { type Invocation, type ReadonlyContext, resolveInstruction } from 'adk-session-wasm';
+ *
  * const greet = ({ state }: ReadonlyContext) => `Greet ${state.get('user:name', 'the user')}.`;
- * await resolveInstruction(greet, invocation.readonlyContext({ agentName: 'guide' }));
+ *
+ * async function greeting(invocation: Invocation): Promise<string> {
+ *   return resolveInstruction(greet, invocation.readonlyContext({ agentName: 'guide' }));
+ * }
  * ```
  */
 export class ReadonlyContext<S extends StateShape = StateShape> {
@@ -140,10 +163,16 @@ export let takeActions: <S extends StateShape>(
  *
  * @example
  * ```ts
- * const context = invocation.context({ agentName: 'shop', functionCallId: call.id });
- * context.state.set('user:city', 'Seoul');
- * context.actions.skipSummarization = true;
- * await invocation.append({ content }, { context });
+ * import type { Invocation } from 'adk-session-wasm';
+ *
+ * async function chooseCity(invocation: Invocation, id: string, city: string) {
+ *   const context = invocation.context({ agentName: 'shop', functionCallId: id });
+ *   context.state.set('user:city', city);
+ *   context.actions.skipSummarization = true;
+ *   const functionResponse = { id, name: 'chooseCity', response: { city } };
+ *   const content = { role: 'user', parts: [{ functionResponse }] };
+ *   await invocation.append({ content }, { context });
+ * }
  * ```
  */
 export class Context<S extends StateShape = StateShape> extends ReadonlyContext<S> {
@@ -214,15 +243,19 @@ export class Context<S extends StateShape = StateShape> extends ReadonlyContext<
 
   #take(): TakenActions {
     this.#state.recordChanges();
+    watchValues(this.#state, Object.keys(this.#delta));
     const taken: EventActions = { ...this.#actions, stateDelta: {} };
     moveEntries(this.#delta, taken.stateDelta);
     // Somebody put an object of their own in the place of the tracked one.
     if (this.#actions.stateDelta !== this.#delta) {
       moveEntries(this.#actions.stateDelta, taken.stateDelta);
     }
-    for (const field of Object.keys(this.#actions)) Reflect.deleteProperty(this.#actions, field);
-    Object.assign(this.#actions, createEventActions());
-    this.#actions.stateDelta = this.#delta;
+    // The object stays the same, for those who hold it.
+    const empty = createEventActions();
+    for (const field of Object.keys(this.#actions)) {
+      if (!Object.hasOwn(empty, field)) Reflect.deleteProperty(this.#actions, field);
+    }
+    Object.assign(this.#actions, empty, { stateDelta: this.#delta });
     return {
       actions: taken,
       giveBack: () => {
@@ -256,7 +289,11 @@ export function mergeActions(actions: EventActions, older: EventActions): void {
     else if (isStamped(stateDelta, key) || !Object.is(stateDelta[key], value)) continue;
     carryStamp(older.stateDelta, stateDelta, key);
   }
-  for (const map of MAPS) actions[map] = { ...older[map], ...actions[map] } as never;
+  for (const map of MAPS) {
+    if (Object.keys(older[map]).length > 0) {
+      actions[map] = { ...older[map], ...actions[map] } as never;
+    }
+  }
   for (const [field, value] of Object.entries(older)) {
     if (!Object.hasOwn(actions, field)) define(actions, field, value);
   }

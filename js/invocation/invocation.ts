@@ -7,6 +7,7 @@ import {
   finalResponseText,
   newEventId,
 } from '../event.js';
+import { isPlainObject, kindOf } from '../json/rules.js';
 import { isTemp } from '../scope.js';
 import type { Session, StateShape } from '../session.js';
 import type { BaseSessionService } from '../session_service.js';
@@ -23,13 +24,24 @@ import {
   takeActions,
 } from './context.js';
 
-/** What an {@link Invocation} is made of. */
+/**
+ * What an {@link Invocation} is made of.
+ *
+ * @example
+ * ```ts
+ * import { InMemorySessionService, type InvocationOptions } from 'adk-session-wasm';
+ *
+ * const service = new InMemorySessionService();
+ * const session = await service.createSession({ appName: 'shop', userId: 'ada' });
+ * const options: InvocationOptions = { service, session };
+ * ```
+ */
 export interface InvocationOptions<S extends StateShape = StateShape> {
   /** Stores its events. */
   service: Pick<BaseSessionService<NoInfer<S>>, 'appendEvent'>;
   /** The handle, as the service returned it. It is written to; one invocation at a time. */
   session: Session<S>;
-  /** Default: `e-` and a UUID. */
+  /** Default (also for `''`): `e-` and a UUID. */
   invocationId?: string | undefined;
   /** What the user said to start it. It is not appended: that is the caller's first event. */
   userContent?: Content | undefined;
@@ -39,12 +51,23 @@ export interface InvocationOptions<S extends StateShape = StateShape> {
   stateSchema?: StateSchema | undefined;
 }
 
-/** How {@link Invocation.append} makes an event complete. */
+/**
+ * How {@link Invocation.append} makes an event complete.
+ *
+ * @example
+ * ```ts
+ * import type { AppendOptions, Context } from 'adk-session-wasm';
+ *
+ * const answering = (context: Context): AppendOptions => ({ context, outputKey: 'answer' });
+ * ```
+ */
 export interface AppendOptions<S extends StateShape = StateShape> {
   /** Its changes go into the event, and out of the context. */
   context?: Context<S> | undefined;
   /** The state key for the text of a final response. */
   outputKey?: string | undefined;
+  /** Fired before the commit began, it stops the append with `aborted`. */
+  signal?: AbortSignal | undefined;
 }
 
 /**
@@ -57,12 +80,18 @@ export interface AppendOptions<S extends StateShape = StateShape> {
  *
  * @example
  * ```ts
+ * import { InMemorySessionService, injectSessionState, Invocation } from 'adk-session-wasm';
+ *
+ * const service = new InMemorySessionService();
+ * const session = await service.createSession({ appName: 'shop', userId: 'ada' });
+ * const userContent = { role: 'user', parts: [{ text: 'Hello!' }] };
+ *
  * const invocation = new Invocation({ service, session, userContent });
  * await invocation.append({ author: 'user', content: userContent });
  * const context = invocation.context({ agentName: 'guide' });
- * const text = await injectSessionState('Greet {user:name?}.', context);
+ * const instruction = await injectSessionState('Greet {user:name?}.', context);
  * context.state.set('turns', context.state.get('turns', 0) + 1);
- * const content = await model.answer(text, session.events);
+ * const content = { role: 'model', parts: [{ text: `(what a model says to: ${instruction})` }] };
  * await invocation.append({ content }, { context, outputKey: 'answer' });
  * invocation.end();
  * ```
@@ -79,7 +108,7 @@ export class Invocation<S extends StateShape = StateShape> {
   constructor(options: InvocationOptions<S>) {
     this.service = options.service;
     this.session = options.session;
-    this.invocationId = options.invocationId ?? `e-${newEventId()}`;
+    this.invocationId = options.invocationId || `e-${newEventId()}`;
     this.userContent = options.userContent;
     this.artifactService = options.artifactService;
     this.stateSchema = options.stateSchema;
@@ -128,7 +157,7 @@ export class Invocation<S extends StateShape = StateShape> {
     options: AppendOptions<S> = {},
   ): Promise<Event & Omit<E, keyof Event>> {
     this.assertRunning();
-    const { context, outputKey } = options;
+    const { context, outputKey, signal } = options;
     if (event.partial === true) return this.#labelled(event, context);
 
     const given = event.actions;
@@ -137,17 +166,22 @@ export class Invocation<S extends StateShape = StateShape> {
       const complete = this.#labelled(event, context);
       // New actions: what the caller gave may be the context's own, or shared by several events.
       const actions = createEventActions(given);
-      carryStamps(given?.stateDelta ?? {}, actions.stateDelta);
+      if (given?.stateDelta !== undefined) {
+        requireDelta(given.stateDelta);
+        carryStamps(given.stateDelta, actions.stateDelta);
+      }
       if (taken !== undefined) mergeActions(actions, taken.actions);
-      const output = finalResponseText({ ...complete, actions });
-      if (outputKey !== undefined && output !== undefined) {
-        define(actions.stateDelta, outputKey, output);
-        // Written now, whenever the context wrote that key.
-        dropStamp(actions.stateDelta, outputKey);
+      if (outputKey !== undefined) {
+        const output = finalResponseText({ ...complete, actions });
+        if (output !== undefined) {
+          define(actions.stateDelta, outputKey, output);
+          // Written now, whenever the context wrote that key.
+          dropStamp(actions.stateDelta, outputKey);
+        }
       }
       if (this.stateSchema !== undefined) validateDelta(this.stateSchema, actions.stateDelta);
       set(complete, 'actions', actions);
-      await this.service.appendEvent({ session: this.session, event: complete });
+      await this.service.appendEvent({ session: this.session, event: complete, signal });
       return complete;
     } catch (error) {
       if (given === undefined) Reflect.deleteProperty(event, 'actions');
@@ -199,6 +233,16 @@ export class Invocation<S extends StateShape = StateShape> {
     const { state } = this.session;
     for (const key of Object.keys(state)) if (isTemp(key)) Reflect.deleteProperty(state, key);
   }
+}
+
+/** Copying a Map or an array would lose what is in it without a word. */
+function requireDelta(delta: unknown): void {
+  if (isPlainObject(delta)) return;
+  throw new SessionError(
+    'invalid_argument',
+    `event.actions.stateDelta must be a plain object; it is ${kindOf(delta)}`,
+    { key: 'stateDelta' },
+  );
 }
 
 function set(event: object, field: string, value: unknown): void {

@@ -24,10 +24,10 @@ export const MAX_EVENT_LEVELS = 250;
  * An object that is referred to twice is printed twice, so thirty small objects, each referring
  * twice to the next, make text of a gigabyte; and `new Array(2 ** 32 - 1)` asks for four billion
  * times `null`. Refusing all shared references instead would refuse ordinary values; counting
- * distinct objects would let both through. Ten million numbers are 20 MB of text at the least, and
- * looked at in a tenth of a second: beyond what anyone keeps in one event, and soon found.
+ * distinct objects would let both through. Five million numbers are 10 MB of text at the least:
+ * beyond what anyone keeps in one event, and found in a tenth of a second, or one for the writer.
  */
-export const MAX_VALUES = 10_000_000;
+export const MAX_VALUES = 5_000_000;
 
 /** Messages show no more of a path than this; the error's `path` is whole. */
 const SHOWN_PATH = 200;

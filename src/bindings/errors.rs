@@ -48,9 +48,3 @@ impl From<Refusal<JsValue>> for JsValue {
         }
     }
 }
-
-impl From<Refusal<std::convert::Infallible>> for JsValue {
-    fn from(refusal: Refusal<std::convert::Infallible>) -> Self {
-        Error::from(refusal).into()
-    }
-}

@@ -6,69 +6,47 @@ use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
 use js_sys::Array;
-use serde::Deserialize;
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::future_to_promise;
 
-use crate::bindings::values::{
-    CrossingText, appended_to_javascript, page_to_javascript, session_to_javascript,
-};
+use crate::bindings::values::{appended_to_javascript, page_to_javascript, session_to_javascript};
 use crate::event::NewEvent;
-use crate::service::{Known, Refusal, StalePolicy, StoredSessionService};
+use crate::service::{Known, StalePolicy, StoredSessionService};
 use crate::session::{Page, SessionKey, Window, check_id, check_timestamp};
 use crate::state::Delta;
-use crate::storage::foreign::{Adapter, ForeignStorage};
-use crate::storage::{Deletion, MemoryStorage, Storage};
+use crate::storage::chosen::{ChosenStorage, ChosenText};
+use crate::storage::foreign::{Bridge, ForeignStorage};
+use crate::storage::{Deletion, MemoryStorage};
 
 /// A session service. A method answers at once where the storage does, else with a promise.
 #[wasm_bindgen]
 pub struct SessionCore {
-    service: Service,
-}
-
-enum Service {
-    Memory(Rc<StoredSessionService<MemoryStorage>>),
-    Foreign(Rc<StoredSessionService<ForeignStorage>>),
-}
-
-/// Runs `$call` with `$service` standing for the service, whichever storage it is over. The
-/// service is cloned (a count of references), so that JavaScript may drop its handle meanwhile.
-macro_rules! settle_with {
-    ($core:expr, |$service:ident| $call:expr) => {
-        match &$core.service {
-            Service::Memory($service) => {
-                let $service = Rc::clone($service);
-                settle(async move { $call.await })
-            }
-            Service::Foreign($service) => {
-                let $service = Rc::clone($service);
-                settle(async move { $call.await })
-            }
-        }
-    };
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct ListOptions {
-    user_id: Option<String>,
-    limit: Option<f64>,
-    offset: Option<f64>,
-    page: Option<f64>,
-    descending: bool,
+    // Shared with the futures under way, so that JavaScript may drop its handle meanwhile.
+    service: Rc<StoredSessionService<ChosenStorage>>,
 }
 
 #[wasm_bindgen]
 impl SessionCore {
     /// Over memory of its own.
     pub fn memory() -> Self {
-        Self { service: Service::Memory(Rc::default()) }
+        Self::over(ChosenStorage::Memory(MemoryStorage::new()))
     }
 
-    /// Over a JavaScript object with the five verbs.
-    pub fn foreign(adapter: Adapter) -> Self {
-        let service = StoredSessionService::over(ForeignStorage::new(adapter));
-        Self { service: Service::Foreign(Rc::new(service)) }
+    /// Over a JavaScript object with the five verbs, behind its bridge.
+    pub fn foreign(bridge: Bridge) -> Self {
+        Self::over(ChosenStorage::Foreign(ForeignStorage::new(bridge)))
+    }
+
+    fn over(storage: ChosenStorage) -> Self {
+        Self { service: Rc::new(StoredSessionService::over(storage)) }
+    }
+
+    fn text(&self, text: JsValue) -> ChosenText {
+        match self.service.storage() {
+            // Read from JavaScript now: what the caller holds may change later.
+            ChosenStorage::Memory(_) => ChosenText::Memory(ChosenText::Foreign(text).into()),
+            ChosenStorage::Foreign(_) => ChosenText::Foreign(text),
+        }
     }
 
     /// Answers with a session, as `session_to_javascript` lays it out.
@@ -84,7 +62,15 @@ impl SessionCore {
         let key = SessionKey::new(app_name, user_id, session_id)?;
         let state = Delta::parse(&state)?;
         check_timestamp("the clock", now)?;
-        settle_with!(self, |service| create(&service, key, state, now, if_absent))
+        let service = Rc::clone(&self.service);
+        settle(Box::pin(async move {
+            let session = if if_absent {
+                service.get_or_create_session(key, state, now).await?
+            } else {
+                service.create_session(key, state, now).await?
+            };
+            Ok(session_to_javascript(session))
+        }))
     }
 
     /// Answers with a session, as `session_to_javascript` lays it out, or `undefined`.
@@ -102,15 +88,29 @@ impl SessionCore {
         let Ok(key) = SessionKey::new(app_name, user_id, session_id) else {
             return Ok(JsValue::UNDEFINED);
         };
-        settle_with!(self, |service| get(&service, key, window))
+        let service = Rc::clone(&self.service);
+        settle(Box::pin(async move {
+            let session = service.get_session(key, window).await?;
+            Ok(session.map_or(JsValue::UNDEFINED, session_to_javascript))
+        }))
     }
 
     /// Answers with a page, as `page_to_javascript` lays it out.
-    pub fn list(&self, app_name: String, options: JsValue) -> Result<JsValue, JsValue> {
-        let options: ListOptions = serde_wasm_bindgen::from_value(options)?;
-        let page = Page::from_numbers(options.limit, options.offset, options.page)?;
-        let (user_id, descending) = (options.user_id, options.descending);
-        settle_with!(self, |service| list(&service, app_name, user_id, descending, page))
+    pub fn list(
+        &self,
+        app_name: String,
+        user_id: Option<String>,
+        descending: bool,
+        limit: Option<f64>,
+        offset: Option<f64>,
+        page: Option<f64>,
+    ) -> Result<JsValue, JsValue> {
+        let page = Page::from_numbers(limit, offset, page)?;
+        let service = Rc::clone(&self.service);
+        settle(Box::pin(async move {
+            let page = service.list_sessions(app_name, user_id, descending, page).await?;
+            page_to_javascript(page)
+        }))
     }
 
     /// Appends one event. `created` is NaN for a handle that we did not give out; then
@@ -133,11 +133,8 @@ impl SessionCore {
     ) -> Result<JsValue, JsValue> {
         let key = SessionKey::new(app_name, user_id, session_id)?;
         let known = known(created, revision, last_event_id);
-        settle_with!(self, |service| async {
-            let text = CrossingText::from_javascript(text)?;
-            let events = vec![NewEvent::new(event_id, timestamp, &delta, text)?];
-            append(&service, key, known, policy, events, now).await
-        })
+        let event = NewEvent::new(event_id, timestamp, &delta, self.text(text))?;
+        self.append(key, known, policy, vec![event], now)
     }
 
     /// Appends several events, `[id, timestamp, delta, text]` each, all or none.
@@ -156,10 +153,36 @@ impl SessionCore {
     ) -> Result<JsValue, JsValue> {
         let key = SessionKey::new(app_name, user_id, session_id)?;
         let known = known(created, revision, last_event_id);
-        settle_with!(self, |service| async {
-            let events = read_events(&events)?;
-            append(&service, key, known, policy, events, now).await
-        })
+        let mut read = Vec::with_capacity(events.length() as usize);
+        for event in events.iter() {
+            let event = Array::from(&event);
+            let string = |index| event.get(index).as_string().unwrap_or_default();
+            let timestamp = event.get(1).as_f64().unwrap_or(f64::NAN);
+            let text = self.text(event.get(3));
+            read.push(NewEvent::new(string(0), timestamp, &string(2), text)?);
+        }
+        self.append(key, known, policy, read, now)
+    }
+
+    fn append(
+        &self,
+        key: SessionKey,
+        known: Known,
+        policy: u8,
+        events: Vec<NewEvent<ChosenText>>,
+        now: f64,
+    ) -> Result<JsValue, JsValue> {
+        let policy = match policy {
+            0 => StalePolicy::Merge,
+            1 => StalePolicy::Append,
+            _ => StalePolicy::Reject,
+        };
+        let now = check_timestamp("the clock", now)?;
+        let service = Rc::clone(&self.service);
+        settle(Box::pin(async move {
+            let appended = service.append_events(key, known, policy, events, now).await?;
+            Ok(appended_to_javascript(appended))
+        }))
     }
 
     /// Changes a user's and an app's state without an event.
@@ -170,10 +193,11 @@ impl SessionCore {
         delta: String,
     ) -> Result<JsValue, JsValue> {
         let delta = Delta::parse(&delta)?;
-        settle_with!(self, |service| async {
+        let service = Rc::clone(&self.service);
+        settle(Box::pin(async move {
             service.update_state(app_name, user_id, delta).await?;
             Ok(JsValue::UNDEFINED)
-        })
+        }))
     }
 
     /// Answers with the JSON object of a user's state, or an app's.
@@ -182,9 +206,10 @@ impl SessionCore {
         app_name: String,
         user_id: Option<String>,
     ) -> Result<JsValue, JsValue> {
-        settle_with!(self, |service| async {
+        let service = Rc::clone(&self.service);
+        settle(Box::pin(async move {
             Ok(JsValue::from_str(&service.get_scope_state(app_name, user_id).await?))
-        })
+        }))
     }
 
     /// Deletes a session. An id that is none names no session.
@@ -226,77 +251,12 @@ impl SessionCore {
     }
 
     fn delete(&self, deletion: Deletion) -> Result<JsValue, JsValue> {
-        settle_with!(self, |service| async {
+        let service = Rc::clone(&self.service);
+        settle(Box::pin(async move {
             service.delete(deletion).await?;
             Ok(JsValue::UNDEFINED)
-        })
+        }))
     }
-}
-
-async fn create<S: Storage>(
-    service: &StoredSessionService<S>,
-    key: SessionKey,
-    state: Delta,
-    now: f64,
-    if_absent: bool,
-) -> Result<JsValue, JsValue>
-where
-    S::Text: CrossingText,
-    JsValue: From<Refusal<S::Failure>>,
-{
-    let session = if if_absent {
-        service.get_or_create_session(key, state, now).await?
-    } else {
-        service.create_session(key, state, now).await?
-    };
-    Ok(session_to_javascript(session))
-}
-
-async fn get<S: Storage>(
-    service: &StoredSessionService<S>,
-    key: SessionKey,
-    window: Window,
-) -> Result<JsValue, JsValue>
-where
-    S::Text: CrossingText,
-    JsValue: From<Refusal<S::Failure>>,
-{
-    let session = service.get_session(key, window).await?;
-    Ok(session.map_or(JsValue::UNDEFINED, session_to_javascript))
-}
-
-async fn list<S: Storage>(
-    service: &StoredSessionService<S>,
-    app_name: String,
-    user_id: Option<String>,
-    descending: bool,
-    page: Page,
-) -> Result<JsValue, JsValue>
-where
-    JsValue: From<Refusal<S::Failure>>,
-{
-    page_to_javascript(service.list_sessions(app_name, user_id, descending, page).await?)
-}
-
-async fn append<S: Storage>(
-    service: &StoredSessionService<S>,
-    key: SessionKey,
-    known: Known,
-    policy: u8,
-    events: Vec<NewEvent<S::Text>>,
-    now: f64,
-) -> Result<JsValue, JsValue>
-where
-    S::Text: CrossingText,
-    JsValue: From<Refusal<S::Failure>>,
-{
-    let policy = match policy {
-        0 => StalePolicy::Merge,
-        1 => StalePolicy::Append,
-        _ => StalePolicy::Reject,
-    };
-    let now = check_timestamp("the clock", now)?;
-    Ok(appended_to_javascript(service.append_events(key, known, policy, events, now).await?))
 }
 
 fn known(created: f64, revision: f64, last_event_id: Option<String>) -> Known {
@@ -307,26 +267,15 @@ fn known(created: f64, revision: f64, last_event_id: Option<String>) -> Known {
     }
 }
 
-fn read_events<T: CrossingText>(events: &Array) -> Result<Vec<NewEvent<T>>, JsValue> {
-    let mut read = Vec::with_capacity(events.length() as usize);
-    for event in events.iter() {
-        let event = Array::from(&event);
-        let string = |index| event.get(index).as_string().unwrap_or_default();
-        let timestamp = event.get(1).as_f64().unwrap_or(f64::NAN);
-        let text = T::from_javascript(event.get(3))?;
-        read.push(NewEvent::new(string(0), timestamp, &string(2), text)?);
-    }
-    Ok(read)
-}
+type Answer = Pin<Box<dyn Future<Output = Result<JsValue, JsValue>>>>;
 
 /// Polls once. A future over memory is ready then, and its answer is the call's; any other goes
 /// on as a promise.
-fn settle(
-    future: impl Future<Output = Result<JsValue, JsValue>> + 'static,
-) -> Result<JsValue, JsValue> {
-    let mut future: Pin<Box<_>> = Box::pin(future);
-    match future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+///
+/// Boxed, so that there is one such function in the wasm and not one a method.
+fn settle(mut answer: Answer) -> Result<JsValue, JsValue> {
+    match answer.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(answer) => answer,
-        Poll::Pending => Ok(future_to_promise(future).into()),
+        Poll::Pending => Ok(future_to_promise(answer).into()),
     }
 }

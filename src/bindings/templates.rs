@@ -1,8 +1,10 @@
 //! Instruction templates: JavaScript holds the values and puts them in, Rust says where.
 
+use js_sys::Array;
+use serde::Serialize;
 use wasm_bindgen::prelude::*;
 
-use crate::instruction::{PlaceholderKind, Template};
+use crate::instruction::{ArtifactError, Placeholder, PlaceholderKind, Template, TemplateError};
 
 /// For each placeholder `[start, end, nameStart, nameEnd, kind, backslashes]` in UTF-16 code
 /// units; `kind` has bit 0 set for an optional one and bit 1 for an artifact.
@@ -15,4 +17,58 @@ pub fn scan_template(text: String) -> Vec<u32> {
         [range.start, range.end, name.start, name.end, kind, found.backslashes]
     });
     numbers.map(|number| number as u32).collect()
+}
+
+#[derive(Serialize)]
+struct MissingOut {
+    message: String,
+    missing: Vec<VariableOut>,
+}
+
+#[derive(Serialize)]
+struct VariableOut {
+    name: String,
+    offset: usize,
+    suggestions: Vec<String>,
+}
+
+/// What to say of the placeholders (by position among all) that have no value, `keys` being the
+/// keys that have one: `{message, missing: [{name, offset, suggestions}]}`.
+#[wasm_bindgen]
+pub fn describe_missing(
+    text: String,
+    positions: Vec<u32>,
+    keys: Array,
+) -> Result<JsValue, JsValue> {
+    let template = Template::new(text);
+    let keys = keys.iter().filter_map(|key| key.as_string());
+    let missing = positions.iter().filter_map(|position| nth(&template, *position));
+    let error = template.missing_error(missing, keys);
+    let message = error.message_utf16();
+    let missing = match error {
+        TemplateError::Missing(missing) => missing,
+        _ => Vec::new(),
+    };
+    let missing = missing.into_iter().map(|variable| VariableOut {
+        name: variable.name,
+        offset: variable.offset_utf16,
+        suggestions: variable.suggestions,
+    });
+    let described = MissingOut { message, missing: missing.collect() };
+    Ok(serde_wasm_bindgen::to_value(&described)?)
+}
+
+/// What to say of an artifact that could not be loaded: no service, or one that failed.
+#[wasm_bindgen]
+pub fn artifact_message(text: String, position: u32, failed: bool) -> String {
+    let template = Template::new(text);
+    let error = if failed { ArtifactError::Failed("".into()) } else { ArtifactError::NoService };
+    match nth(&template, position) {
+        Some(found) => template.artifact_error(&found, error).message_utf16(),
+        None => String::new(),
+    }
+}
+
+fn nth(template: &Template, position: u32) -> Option<Placeholder<'_>> {
+    template.placeholders().nth(position as usize)
 }

@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::fmt::{self, Display, Formatter};
 
-use hashbrown::HashMap;
+use crate::names::Names;
 
 /// Distinct names that a message lists; [`TemplateError::Missing`] itself holds all.
 const LISTED: usize = 100;
@@ -154,11 +154,11 @@ impl Error for TemplateError {
 }
 
 fn write_missing(out: &mut Formatter<'_>, missing: &[MissingVariable], unit: Unit) -> fmt::Result {
-    // A map, as in `render`, so that wasm holds this code once.
-    let mut seen = HashMap::new();
+    let mut seen = Names::default();
     let mut distinct = Vec::new();
     for found in missing {
-        if seen.insert(found.name.as_str(), distinct.len()).is_none() {
+        if seen.get(&found.name).is_none() {
+            seen.get_or_insert(&found.name, || ());
             distinct.push(found);
         }
     }

@@ -4,6 +4,8 @@ use std::borrow::Cow;
 
 use hashbrown::HashMap;
 
+use crate::names::Names;
+
 use super::context::{Artifact, ArtifactError, TemplateContext};
 use super::error::{MissingVariable, TemplateError};
 use super::scan::{Placeholder, PlaceholderKind, Template, Utf16Cursor};
@@ -99,10 +101,10 @@ impl Template {
     {
         let missing: Vec<_> = missing.into_iter().collect();
         // File names have no near misses: a context cannot list its artifacts without waiting.
-        let mut places = HashMap::new();
+        let mut places = Names::default();
         let mut keys = Vec::new();
         for found in missing.iter().filter(|found| found.kind == PlaceholderKind::State) {
-            places.entry(found.name).or_insert_with(|| {
+            places.get_or_insert(found.name, || {
                 keys.push(found.name);
                 keys.len() - 1
             });

@@ -6,6 +6,7 @@
 
 mod append;
 mod create;
+mod decision;
 mod session_service;
 mod update;
 
@@ -18,6 +19,8 @@ pub use session_service::{
 
 use crate::error::Error;
 use crate::event::NewEvent;
+use crate::names::Names;
+use crate::service::decision::Decision;
 use crate::session::{NEVER, Page, PagePosition, SessionHead, SessionKey, Window};
 use crate::state::{Delta, Scope, ScopedState, merge_to_json};
 use crate::storage::{
@@ -168,9 +171,9 @@ impl<S: Storage> StoredSessionService<S> {
             event_ids: Vec::new(),
             since: NEVER,
         };
-        let decision = create::CreateDecision::new(state, now);
+        let decision = Decision::Create(create::CreateDecision::new(state, now));
         let decision = self.storage.create(request, decision).await.map_err(Refusal::Storage)?;
-        Ok(decision.created().map(|(head, state)| StoredSession {
+        Ok(decision.created()?.map(|(head, state)| StoredSession {
             key,
             head,
             state,
@@ -206,10 +209,13 @@ impl<S: Storage> StoredSessionService<S> {
         crate::session::check_id("appName", &app_name)?;
         let request = Listed { app_name, user_id, descending, page };
         let listing = self.storage.list(request).await.map_err(Refusal::Storage)?;
-        let (users, app) = (listing.users, listing.app);
+        let mut users = Names::default();
+        for (user_id, state) in listing.users {
+            users.get_or_insert(&user_id, || state);
+        }
         let sessions = listing.sessions.into_iter().map(|row| {
             let user = users.get(&row.key.user_id);
-            seen(row, user, app.as_ref(), Vec::new())
+            seen(row, user, listing.app.as_ref(), Vec::new())
         });
         Ok(SessionPage {
             sessions: sessions.collect(),
@@ -233,8 +239,7 @@ impl<S: Storage> StoredSessionService<S> {
         let position = self.locate(&key, known).await?;
         let decision = append::AppendDecision::new(&key, position, policy, events, now);
         let request = decision.request(key);
-        let decision = self.storage.append(request, decision).await.map_err(Refusal::Storage)?;
-        Ok(decision.outcome()?)
+        Ok(self.append(request, Decision::Append(decision)).await?.appended()?)
     }
 
     /// Finds where a handle stands that carries no revision, by the last event it holds.
@@ -252,9 +257,8 @@ impl<S: Storage> StoredSessionService<S> {
             event_ids: last_event_id.into_iter().map(String::into_boxed_str).collect(),
             since: NEVER,
         };
-        let look = append::LookDecision::default();
-        let look = self.storage.append(request, look).await.map_err(Refusal::Storage)?;
-        Ok(look.position(key)?)
+        let look = Decision::Look(append::LookDecision::default());
+        Ok(self.append(request, look).await?.position(key)?)
     }
 
     /// Changes `user:` and `app:` keys without a session, and so without an event.
@@ -269,8 +273,16 @@ impl<S: Storage> StoredSessionService<S> {
     ) -> Answer<(), S> {
         let decision = update::UpdateDecision::new(&app_name, user_id.as_deref(), delta)?;
         let request = decision.request(Target { app_name, user_id, session_id: None });
-        self.storage.append(request, decision).await.map_err(Refusal::Storage)?;
+        self.append(request, Decision::Update(decision)).await?;
         Ok(())
+    }
+
+    async fn append(
+        &self,
+        request: WriteRequest,
+        decision: Decision<S::Text>,
+    ) -> Answer<Decision<S::Text>, S> {
+        self.storage.append(request, decision).await.map_err(Refusal::Storage)
     }
 
     /// The JSON object of a user's state, or of an app's where no user is named; names without

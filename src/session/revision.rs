@@ -11,7 +11,7 @@ pub type Revision = u64;
 pub const NEVER: Revision = 9_007_199_254_740_991;
 
 /// What is known of a stored session beside its state and events.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct SessionHead {
     /// The revision that the session was created at. Tells a session from a later one of that id.
     pub created: Revision,

@@ -1,14 +1,14 @@
 //! A storage that is a JavaScript object with the five verbs: a user's own, or SQL.
 //!
 //! Event texts stay JavaScript strings and never enter wasm; what crosses is the few fields that
-//! the rules need, and the states that a write touches.
+//! the rules need, and the states that a write touches. Rows cross as arrays, in the order of the
+//! fields that `js/storage/bridge.ts` gives; it checks what the object answers and names what is
+//! wrong with it, so nothing is checked again here.
 
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use hashbrown::HashMap;
-use js_sys::Promise;
-use serde::{Deserialize, Serialize};
+use js_sys::{Array, Promise};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
 
@@ -20,288 +20,164 @@ use crate::storage::{
     ScopeSet, SessionRow, Storage, Target, WriteRequest,
 };
 
+type Decision = Closure<dyn FnMut(Array) -> Result<JsValue, JsValue>>;
+
 #[wasm_bindgen]
 extern "C" {
-    /// The object; its exact types are `StorageAdapter` in `js/storage_adapter.ts`.
-    pub type Adapter;
-    #[wasm_bindgen(method, catch)]
-    fn create(this: &Adapter, request: JsValue, decide: &JsValue) -> Result<JsValue, JsValue>;
-    #[wasm_bindgen(method, catch)]
-    fn append(this: &Adapter, request: JsValue, decide: &JsValue) -> Result<JsValue, JsValue>;
-    #[wasm_bindgen(method, catch)]
-    fn read(this: &Adapter, request: JsValue) -> Result<JsValue, JsValue>;
-    #[wasm_bindgen(method, catch)]
-    fn list(this: &Adapter, request: JsValue) -> Result<JsValue, JsValue>;
-    #[wasm_bindgen(method, catch)]
-    fn delete(this: &Adapter, request: JsValue) -> Result<JsValue, JsValue>;
-}
+    /// `Bridge` of `js/storage/bridge.ts`.
+    pub type Bridge;
 
-/// A JavaScript string.
-#[derive(Clone, Debug)]
-pub struct ForeignText(pub JsValue);
+    #[wasm_bindgen(method, catch)]
+    #[allow(clippy::too_many_arguments, reason = "an object would cost more than the call")]
+    fn write(
+        this: &Bridge,
+        creates: bool,
+        app_name: &str,
+        user_id: Option<&str>,
+        session_id: Option<&str>,
+        scopes: u8,
+        event_ids: Array,
+        since: f64,
+        decide: &Decision,
+    ) -> Result<JsValue, JsValue>;
 
-impl PartialEq for ForeignText {
-    fn eq(&self, other: &Self) -> bool {
-        self.0 == other.0
-    }
+    #[wasm_bindgen(method, catch)]
+    fn read(
+        this: &Bridge,
+        app_name: &str,
+        user_id: Option<&str>,
+        session_id: Option<&str>,
+        last: Option<f64>,
+        after: Option<f64>,
+    ) -> Result<JsValue, JsValue>;
+
+    #[wasm_bindgen(method, catch)]
+    fn list(
+        this: &Bridge,
+        app_name: &str,
+        user_id: Option<&str>,
+        descending: bool,
+        offset: f64,
+        limit: Option<f64>,
+    ) -> Result<JsValue, JsValue>;
+
+    #[wasm_bindgen(method, catch)]
+    fn delete(
+        this: &Bridge,
+        what: &str,
+        app_name: &str,
+        user_id: Option<&str>,
+        session_id: Option<&str>,
+    ) -> Result<JsValue, JsValue>;
 }
 
 /// See the module.
 pub struct ForeignStorage {
-    adapter: Adapter,
+    bridge: Bridge,
 }
 
 impl ForeignStorage {
-    pub fn new(adapter: Adapter) -> Self {
-        Self { adapter }
+    pub fn new(bridge: Bridge) -> Self {
+        Self { bridge }
     }
 
-    /// One of the two verbs that write.
-    async fn write<D: Decide<ForeignText> + 'static>(
+    async fn write<D: Decide<JsValue> + 'static>(
         &self,
-        verb: &'static str,
-        call: impl Fn(&Adapter, JsValue, &JsValue) -> Result<JsValue, JsValue>,
+        creates: bool,
         request: WriteRequest,
         decision: D,
     ) -> Result<D, JsValue> {
+        let Target { app_name, user_id, session_id } = &request.target;
+        let scopes = request.scopes;
+        let scope_bits =
+            u8::from(scopes.session) | u8::from(scopes.user) << 1 | u8::from(scopes.app) << 2;
+        let event_ids = request.event_ids.iter().map(|id| JsValue::from_str(id)).collect();
         let shared = Rc::new(RefCell::new(Some(decision)));
         let asked = Rc::clone(&shared);
-        let (target, scopes) = (request.target.clone(), request.scopes);
-        // The closure lives until the adapter has answered: called any later, it throws.
-        let decide = Closure::<dyn FnMut(JsValue) -> Result<JsValue, JsValue>>::new(
-            move |found: JsValue| match asked.borrow_mut().as_mut() {
-                Some(decision) => decide(verb, &target, scopes, found, decision),
-                None => Err(failed(verb, "called decide after it had answered")),
-            },
-        );
-        let answer =
-            call(&self.adapter, to_javascript(&WriteOut::from(request))?, decide.as_ref())?;
-        JsFuture::from(Promise::resolve(&answer)).await?;
+        // The closure lives until the verb has answered; the bridge calls it no later than that.
+        let decide = Decision::new(move |found: Array| match asked.borrow_mut().as_mut() {
+            Some(decision) => decide(scopes, &Row(found), decision),
+            None => Ok(JsValue::UNDEFINED),
+        });
+        let answer = self.bridge.write(
+            creates,
+            app_name,
+            user_id.as_deref(),
+            session_id.as_deref(),
+            scope_bits,
+            event_ids,
+            request.since as f64,
+            &decide,
+        )?;
+        settled(&answer).await?;
         let decision = shared.borrow_mut().take();
-        decision.ok_or_else(|| failed(verb, "answered twice"))
-    }
-
-    async fn ask<Answer: for<'de> Deserialize<'de>>(
-        &self,
-        verb: &'static str,
-        answer: Result<JsValue, JsValue>,
-    ) -> Result<Answer, JsValue> {
-        let answer = JsFuture::from(Promise::resolve(&answer?)).await?;
-        from_javascript(verb, answer)
+        decision.ok_or_else(|| Error::StorageFailed { reason: "it answered twice".into() }.into())
     }
 }
 
 impl Storage for ForeignStorage {
-    type Text = ForeignText;
+    /// A JavaScript string.
+    type Text = JsValue;
     type Failure = JsValue;
 
-    async fn create<D: Decide<ForeignText> + 'static>(
+    async fn create<D: Decide<JsValue> + 'static>(
         &self,
         request: WriteRequest,
         decision: D,
     ) -> Result<D, JsValue> {
-        self.write("create", Adapter::create, request, decision).await
+        self.write(true, request, decision).await
     }
 
-    async fn append<D: Decide<ForeignText> + 'static>(
+    async fn append<D: Decide<JsValue> + 'static>(
         &self,
         request: WriteRequest,
         decision: D,
     ) -> Result<D, JsValue> {
-        self.write("append", Adapter::append, request, decision).await
+        self.write(false, request, decision).await
     }
 
-    async fn read(&self, target: Target, window: Window) -> Result<Rows<ForeignText>, JsValue> {
-        let request = ReadOut {
-            key: KeyOut::from(target.clone()),
-            window: WindowOut { last: window.last, after: window.after },
+    async fn read(&self, target: Target, window: Window) -> Result<Rows<JsValue>, JsValue> {
+        let Target { app_name, user_id, session_id } = &target;
+        let last = window.last.map(|last| last as f64);
+        let (user, session) = (user_id.as_deref(), session_id.as_deref());
+        let answer = self.bridge.read(app_name, user, session, last, window.after)?;
+        let rows = Row::of(settled(&answer).await?);
+        let key = || SessionKey {
+            app_name: app_name.clone(),
+            user_id: user_id.clone().unwrap_or_default(),
+            session_id: session_id.clone().unwrap_or_default(),
         };
-        let rows: RowsIn = self.ask("read", self.adapter.read(to_javascript(&request)?)).await?;
-        let session = rows.session.map(|row| row.read(&target)).transpose()?;
         Ok(Rows {
-            session,
-            user: rows.user.map(|row| row.read("user state")).transpose()?,
-            app: rows.app.map(|row| row.read("app state")).transpose()?,
-            events: rows.events.into_iter().map(|row| ForeignText(row.text)).collect(),
+            session: rows.row(0).map(|row| row.session(key())).transpose()?,
+            user: rows.row(1).map(|row| row.scope("user")).transpose()?,
+            app: rows.row(2).map(|row| row.scope("app")).transpose()?,
+            events: rows.list(3).collect(),
         })
     }
 
     async fn list(&self, request: ListRequest) -> Result<Listing, JsValue> {
-        let app_name = request.app_name.clone();
-        let request = ListOut {
-            app_name: request.app_name,
-            user_id: request.user_id,
-            order: if request.descending { "desc" } else { "asc" },
-            offset: request.page.offset,
-            limit: request.page.limit,
-        };
-        let listing: ListingIn =
-            self.ask("list", self.adapter.list(to_javascript(&request)?)).await?;
-        let mut sessions = Vec::with_capacity(listing.sessions.len());
-        for row in listing.sessions {
-            let target = Target {
-                app_name: app_name.clone(),
-                user_id: Some(row.user_id.clone()),
-                session_id: Some(row.session_id.clone()),
-            };
-            sessions.push(row.read(&target)?);
+        let ListRequest { app_name, user_id, descending, page } = &request;
+        let (offset, limit) = (page.offset as f64, page.limit.map(|limit| limit as f64));
+        let answer = self.bridge.list(app_name, user_id.as_deref(), *descending, offset, limit)?;
+        let listing = Row::of(settled(&answer).await?);
+        let mut sessions = Vec::new();
+        for row in listing.list(0).map(Row::of) {
+            let app_name = app_name.clone();
+            let key = SessionKey { app_name, session_id: row.text(4), user_id: row.text(5) };
+            sessions.push(row.session(key)?);
         }
-        let mut users = HashMap::with_capacity(listing.users.len());
-        for user in listing.users {
-            users.insert(user.user_id, user.row.read("user state")?);
+        let mut users = Vec::new();
+        for row in listing.list(1).map(Row::of) {
+            users.push((row.text(2), row.scope("user")?));
         }
-        let app = listing.app.map(|row| row.read("app state")).transpose()?;
-        Ok(Listing { sessions, users, app, total: listing.total })
+        let app = listing.row(2).map(|row| row.scope("app")).transpose()?;
+        Ok(Listing { sessions, users, app, total: listing.number(3) as usize })
     }
 
     async fn delete(&self, deletion: Deletion) -> Result<(), JsValue> {
-        let request = DeletionOut::from(deletion);
-        let answer = self.adapter.delete(to_javascript(&request)?)?;
-        JsFuture::from(Promise::resolve(&answer)).await?;
-        Ok(())
-    }
-}
-
-/// Translates what the adapter found, asks, and translates the answer; `undefined` means that
-/// there is nothing to write.
-fn decide<D: Decide<ForeignText>>(
-    verb: &'static str,
-    target: &Target,
-    scopes: ScopeSet,
-    found: JsValue,
-    decision: &mut D,
-) -> Result<JsValue, JsValue> {
-    let found: FoundIn = from_javascript(verb, found)?;
-    let user = found.user.map(|row| row.read("user state")).transpose()?;
-    let app = found.app.map(|row| row.read("app state")).transpose()?;
-    let answer = decision.decide(Found {
-        session: found.session.as_ref().map(SessionIn::head),
-        user: user.as_ref().filter(|_| scopes.user),
-        app: app.as_ref().filter(|_| scopes.app),
-        events: found.events.into_iter().map(EventRow::from).collect(),
-        changed: found.changed.into_iter().map(EventRow::from).collect(),
-        floor: found.floor,
-    });
-    let Some(changes) = answer else {
-        return Ok(JsValue::UNDEFINED);
-    };
-    to_javascript(&changes_out(target, changes, found.session, user, app)?)
-}
-
-fn changes_out(
-    target: &Target,
-    changes: Changes<ForeignText>,
-    stored: Option<SessionIn>,
-    user: Option<ScopeRow>,
-    app: Option<ScopeRow>,
-) -> Result<ChangesOut, JsValue> {
-    let session = match changes.session {
-        None => None,
-        Some(change) => {
-            // A state that no change touches is passed on as the adapter gave it, unread.
-            let state = match stored {
-                Some(stored) if change.state.is_empty() => stored.state,
-                stored => {
-                    let row = stored.map(|stored| stored.read(target)).transpose()?;
-                    let mut state = row.map(|row| row.state).unwrap_or_default();
-                    state.apply(change.state);
-                    JsValue::from_str(&state.to_json())
-                }
-            };
-            Some(SessionOut {
-                app_name: target.app_name.clone(),
-                user_id: target.user_id.clone().unwrap_or_default(),
-                session_id: target.session_id.clone().unwrap_or_default(),
-                created: change.head.created,
-                revision: change.head.revision,
-                last_update_time: change.head.last_update_time,
-                state,
-            })
-        }
-    };
-    Ok(ChangesOut {
-        session,
-        user: changes.user.map(|change| ScopeOut::new(user, change)),
-        app: changes.app.map(|change| ScopeOut::new(app, change)),
-        events: changes.events.into_iter().map(EventJs::from).collect(),
-    })
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct KeyOut {
-    app_name: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    user_id: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    session_id: Option<String>,
-}
-
-impl From<Target> for KeyOut {
-    fn from(target: Target) -> Self {
-        Self { app_name: target.app_name, user_id: target.user_id, session_id: target.session_id }
-    }
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct WriteOut {
-    key: KeyOut,
-    scopes: Vec<&'static str>,
-    event_ids: Vec<Box<str>>,
-    since: u64,
-}
-
-impl From<WriteRequest> for WriteOut {
-    fn from(request: WriteRequest) -> Self {
-        let ScopeSet { session, user, app } = request.scopes;
-        let named = [(session, "session"), (user, "user"), (app, "app")];
-        Self {
-            key: request.target.into(),
-            scopes: named.iter().filter(|(asked, _)| *asked).map(|(_, name)| *name).collect(),
-            event_ids: request.event_ids,
-            since: request.since,
-        }
-    }
-}
-
-#[derive(Serialize)]
-struct WindowOut {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    last: Option<usize>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    after: Option<f64>,
-}
-
-#[derive(Serialize)]
-struct ReadOut {
-    key: KeyOut,
-    window: WindowOut,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct ListOut {
-    app_name: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    user_id: Option<String>,
-    order: &'static str,
-    offset: usize,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    limit: Option<usize>,
-}
-
-#[derive(Serialize)]
-struct DeletionOut {
-    what: &'static str,
-    key: KeyOut,
-}
-
-impl From<Deletion> for DeletionOut {
-    fn from(deletion: Deletion) -> Self {
-        let (what, app_name, user_id, session_id) = match deletion {
-            Deletion::Session(SessionKey { app_name, user_id, session_id }) => {
-                ("session", app_name, Some(user_id), Some(session_id))
+        let (what, app_name, user_id, session_id) = match &deletion {
+            Deletion::Session(key) => {
+                ("session", &key.app_name, Some(&key.user_id), Some(&key.session_id))
             }
             Deletion::User { app_name, user_id } => ("user", app_name, Some(user_id), None),
             Deletion::UserState { app_name, user_id } => {
@@ -309,180 +185,154 @@ impl From<Deletion> for DeletionOut {
             }
             Deletion::AppState { app_name } => ("appState", app_name, None, None),
         };
-        Self { what, key: KeyOut { app_name, user_id, session_id } }
+        let user_id = user_id.map(String::as_str);
+        let session_id = session_id.map(String::as_str);
+        settled(&self.bridge.delete(what, app_name, user_id, session_id)?).await?;
+        Ok(())
     }
 }
 
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct SessionOut {
-    app_name: String,
-    user_id: String,
-    session_id: String,
-    created: u64,
-    revision: u64,
-    last_update_time: f64,
-    #[serde(with = "serde_wasm_bindgen::preserve")]
-    state: JsValue,
+async fn settled(answer: &JsValue) -> Result<JsValue, JsValue> {
+    JsFuture::from(Promise::resolve(answer)).await
 }
 
-#[derive(Serialize)]
-struct ScopeOut {
-    revision: u64,
-    state: String,
-}
-
-impl ScopeOut {
-    fn new(stored: Option<ScopeRow>, change: ScopeChange) -> Self {
-        let mut state = stored.map(|row| row.state).unwrap_or_default();
-        state.apply(change.state);
-        Self { revision: change.revision, state: state.to_json() }
+/// Asks the decision; `undefined` means that there is nothing to write.
+/// `found`: `[floor, session?, user?, app?, events, changed]`.
+fn decide<D: Decide<JsValue>>(
+    scopes: ScopeSet,
+    found: &Row,
+    decision: &mut D,
+) -> Result<JsValue, JsValue> {
+    let user = found.row(2).filter(|_| scopes.user).map(|row| row.scope("user")).transpose()?;
+    let app = found.row(3).filter(|_| scopes.app).map(|row| row.scope("app")).transpose()?;
+    let answer = decision.decide(Found {
+        session: found.row(1).map(|row| row.head()),
+        user: user.as_ref(),
+        app: app.as_ref(),
+        events: found.list(4).map(|row| Row::of(row).event()).collect(),
+        changed: found.list(5).map(|row| Row::of(row).event()).collect(),
+        floor: found.number(0) as u64,
+    });
+    match answer {
+        None => Ok(JsValue::UNDEFINED),
+        Some(changes) => write_changes(changes, found.row(1), user, app),
     }
 }
 
-#[derive(Serialize)]
-struct ChangesOut {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    session: Option<SessionOut>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    user: Option<ScopeOut>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    app: Option<ScopeOut>,
-    events: Vec<EventJs>,
-}
-
-#[derive(Serialize, Deserialize)]
-struct EventJs {
-    id: Box<str>,
-    seq: u64,
-    revision: u64,
-    timestamp: f64,
-    #[serde(with = "serde_wasm_bindgen::preserve")]
-    text: JsValue,
-}
-
-impl From<EventJs> for EventRow<ForeignText> {
-    fn from(row: EventJs) -> Self {
-        Self {
-            id: row.id,
-            seq: row.seq,
-            revision: row.revision,
-            timestamp: row.timestamp,
-            text: ForeignText(row.text),
+/// `[session?, user?, app?, events]`
+fn write_changes(
+    changes: Changes<JsValue>,
+    stored: Option<Row>,
+    user: Option<ScopeRow>,
+    app: Option<ScopeRow>,
+) -> Result<JsValue, JsValue> {
+    let session = match changes.session {
+        None => JsValue::UNDEFINED,
+        Some(change) => {
+            let state = match stored {
+                // A state that no change touches goes back as it came, unread.
+                Some(stored) if change.state.is_empty() => stored.0.get(STATE),
+                stored => {
+                    let mut state = match stored {
+                        Some(stored) => read_state(&stored.text(STATE), "session")?,
+                        None => ScopedState::default(),
+                    };
+                    state.apply(change.state);
+                    JsValue::from_str(&state.to_json())
+                }
+            };
+            let head = change.head;
+            let numbers = [head.created as f64, head.revision as f64, head.last_update_time];
+            numbers.into_iter().map(JsValue::from_f64).chain([state]).collect::<Array>().into()
         }
+    };
+    let events = changes.events.into_iter().map(|row| {
+        let numbers = [row.seq as f64, row.revision as f64, row.timestamp];
+        let id = JsValue::from_str(&row.id);
+        let numbers = numbers.map(JsValue::from_f64);
+        [id].into_iter().chain(numbers).chain([row.text]).collect::<Array>()
+    });
+    let events = events.collect::<Array>();
+    Ok(Array::of4(
+        &session,
+        &write_scope(user, changes.user),
+        &write_scope(app, changes.app),
+        &events,
+    )
+    .into())
+}
+
+fn write_scope(stored: Option<ScopeRow>, change: Option<ScopeChange>) -> JsValue {
+    let Some(change) = change else {
+        return JsValue::UNDEFINED;
+    };
+    let mut state = stored.unwrap_or_default().state;
+    state.apply(change.state);
+    Array::of2(&JsValue::from_f64(change.revision as f64), &JsValue::from_str(&state.to_json()))
+        .into()
+}
+
+/// Where a session's state stands in its row: `[created, revision, lastUpdateTime, state]`.
+const STATE: u32 = 3;
+
+/// The fields of one row, in the bridge's order.
+struct Row(Array);
+
+impl Row {
+    fn of(value: JsValue) -> Self {
+        Self(Array::from(&value))
     }
-}
 
-impl From<EventRow<ForeignText>> for EventJs {
-    fn from(row: EventRow<ForeignText>) -> Self {
-        Self {
-            id: row.id,
-            seq: row.seq,
-            revision: row.revision,
-            timestamp: row.timestamp,
-            text: row.text.0,
-        }
+    fn number(&self, index: u32) -> f64 {
+        self.0.get(index).as_f64().unwrap_or_default()
     }
-}
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct SessionIn {
-    user_id: String,
-    session_id: String,
-    created: u64,
-    revision: u64,
-    last_update_time: f64,
-    #[serde(with = "serde_wasm_bindgen::preserve")]
-    state: JsValue,
-}
+    fn text(&self, index: u32) -> String {
+        self.0.get(index).as_string().unwrap_or_default()
+    }
 
-impl SessionIn {
+    fn row(&self, index: u32) -> Option<Self> {
+        let value = self.0.get(index);
+        (!value.is_undefined()).then(|| Self::of(value))
+    }
+
+    fn list(&self, index: u32) -> impl Iterator<Item = JsValue> {
+        Array::from(&self.0.get(index)).into_iter()
+    }
+
     fn head(&self) -> SessionHead {
         SessionHead {
-            created: self.created,
-            revision: self.revision,
-            last_update_time: self.last_update_time,
+            created: self.number(0) as u64,
+            revision: self.number(1) as u64,
+            last_update_time: self.number(2),
         }
     }
 
-    fn read(self, target: &Target) -> Result<SessionRow, JsValue> {
-        let head = self.head();
-        let record = || format!("state of session {:?}", self.session_id);
-        let state = read_state(&self.state.as_string().unwrap_or_default(), record)?;
-        let key = SessionKey {
-            app_name: target.app_name.clone(),
-            user_id: self.user_id,
-            session_id: self.session_id,
-        };
-        Ok(SessionRow { key, head, state })
+    fn session(&self, key: SessionKey) -> Result<SessionRow, JsValue> {
+        let state = read_state(&self.text(STATE), "session")?;
+        Ok(SessionRow { key, head: self.head(), state })
+    }
+
+    /// `[revision, state]`
+    fn scope(&self, scope: &str) -> Result<ScopeRow, JsValue> {
+        let state = read_state(&self.text(1), scope)?;
+        Ok(ScopeRow { revision: self.number(0) as u64, state })
+    }
+
+    /// `[id, seq, revision, timestamp, text]`
+    fn event(&self) -> EventRow<JsValue> {
+        EventRow {
+            id: self.text(0).into(),
+            seq: self.number(1) as u64,
+            revision: self.number(2) as u64,
+            timestamp: self.number(3),
+            text: self.0.get(4),
+        }
     }
 }
 
-#[derive(Deserialize)]
-struct ScopeIn {
-    revision: u64,
-    state: String,
-}
-
-impl ScopeIn {
-    fn read(self, record: &str) -> Result<ScopeRow, JsValue> {
-        let state = read_state(&self.state, || record.to_owned())?;
-        Ok(ScopeRow { revision: self.revision, state })
-    }
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct UserIn {
-    user_id: String,
-    #[serde(flatten)]
-    row: ScopeIn,
-}
-
-#[derive(Deserialize)]
-struct FoundIn {
-    session: Option<SessionIn>,
-    user: Option<ScopeIn>,
-    app: Option<ScopeIn>,
-    events: Vec<EventJs>,
-    changed: Vec<EventJs>,
-    floor: u64,
-}
-
-#[derive(Deserialize)]
-struct RowsIn {
-    session: Option<SessionIn>,
-    user: Option<ScopeIn>,
-    app: Option<ScopeIn>,
-    events: Vec<EventJs>,
-}
-
-#[derive(Deserialize)]
-struct ListingIn {
-    sessions: Vec<SessionIn>,
-    users: Vec<UserIn>,
-    app: Option<ScopeIn>,
-    total: usize,
-}
-
-fn read_state(text: &str, record: impl FnOnce() -> String) -> Result<ScopedState, JsValue> {
+fn read_state(text: &str, scope: &str) -> Result<ScopedState, JsValue> {
     ScopedState::parse(text).map_err(|error| {
-        Error::CorruptRecord { record: record(), reason: error.to_string() }.into()
+        Error::CorruptRecord { record: format!("{scope} state"), reason: error.to_string() }.into()
     })
-}
-
-fn to_javascript(value: &impl Serialize) -> Result<JsValue, JsValue> {
-    Ok(serde_wasm_bindgen::to_value(value)?)
-}
-
-fn from_javascript<T: for<'de> Deserialize<'de>>(
-    verb: &'static str,
-    value: JsValue,
-) -> Result<T, JsValue> {
-    serde_wasm_bindgen::from_value(value).map_err(|error| failed(verb, &error.to_string()))
-}
-
-fn failed(verb: &str, what: &str) -> JsValue {
-    Error::StorageFailed { reason: format!("its {verb} gave {what}") }.into()
 }

@@ -18,6 +18,8 @@
 //! 7. A list costs what it returns: totals are counted on create and delete, and no session is
 //!    read which stands beyond `offset + limit`.
 
+#[cfg(target_arch = "wasm32")]
+pub(crate) mod chosen;
 #[cfg(any(test, feature = "testing"))]
 pub mod conformance;
 #[cfg(target_arch = "wasm32")]
@@ -25,8 +27,6 @@ pub(crate) mod foreign;
 mod memory;
 
 pub use memory::{MemoryStorage, MemoryText};
-
-use hashbrown::HashMap;
 
 use crate::session::{Page, Revision, SessionHead, SessionKey, Window};
 use crate::state::{Changes as StateChanges, ScopedState};
@@ -205,8 +205,8 @@ pub struct ListRequest {
 pub struct Listing {
     /// The sessions of the page.
     pub sessions: Vec<SessionRow>,
-    /// The states of the users of those sessions, by user id.
-    pub users: HashMap<String, ScopeRow>,
+    /// The states of the users of those sessions, each user once.
+    pub users: Vec<(String, ScopeRow)>,
     /// The app's state.
     pub app: Option<ScopeRow>,
     /// How many sessions there are in all.

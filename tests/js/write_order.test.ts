@@ -106,6 +106,14 @@ describe('The order of writes', () => {
     assert.deepEqual(handle.stored, { k: 'after' });
   });
 
+  it('knows a committed delta made by hand as newer than what was written before', () => {
+    const value = {};
+    const delta = {};
+    stampWrite(value, delta, 'temp:k');
+    markStored(value, takeOrder({}), ['temp:k']);
+    assert.equal(isOvertaken(value, takeOrder(delta), 'temp:k'), true);
+  });
+
   it('counts a delta made by hand anew each time', () => {
     const handle = new Handle();
     const reset = { k: 'reset' };

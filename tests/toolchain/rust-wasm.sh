@@ -19,7 +19,7 @@ use_fallback() {
   provide CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER wasm-ld-19
 }
 
-# Debian packages std for wasm32-wasi only; rust-web-src has the source, and its cargo can build it.
+# Those packages hold no std for this target, but rust-web-src has its source, and Debian's cargo can build it.
 build_std() {
   local sysroot=$1
   say "building std for $target with Debian's Rust, once (half a minute)"

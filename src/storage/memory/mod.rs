@@ -8,10 +8,9 @@ use std::cell::RefCell;
 use std::convert::Infallible;
 use std::rc::Rc;
 
-use hashbrown::HashMap;
-
 pub use text::MemoryText;
 
+use crate::names::Names;
 use crate::session::{Revision, SessionHead, SessionKey, Window};
 use crate::state::ScopedState;
 use crate::storage::memory::event_log::EventLog;
@@ -30,7 +29,7 @@ pub struct MemoryStorage {
 
 #[derive(Debug, Default)]
 struct Contents {
-    apps: HashMap<String, App>,
+    apps: Names<App>,
     /// The highest revision of anything that was deleted.
     floor: Revision,
 }
@@ -38,18 +37,19 @@ struct Contents {
 #[derive(Debug, Default)]
 struct App {
     state: Option<ScopeRow>,
-    users: HashMap<Rc<str>, User>,
+    users: Names<User>,
     order: Order,
 }
 
 #[derive(Debug, Default)]
 struct User {
     state: Option<ScopeRow>,
-    sessions: HashMap<Rc<str>, StoredSession>,
+    sessions: Names<StoredSession>,
     order: Order,
 }
 
-#[derive(Debug)]
+/// Made empty and then written to; nothing that is stored has the revision 0.
+#[derive(Debug, Default)]
 struct StoredSession {
     head: SessionHead,
     state: ScopedState,
@@ -103,9 +103,9 @@ impl Storage for MemoryStorage {
     fn find(&self, session_id: &str) -> Option<Vec<SessionKey>> {
         let contents = self.contents.borrow();
         let mut keys = Vec::new();
-        for (app_name, app) in &contents.apps {
-            for (user_id, user) in &app.users {
-                if user.sessions.contains_key(session_id) {
+        for (app_name, app) in contents.apps.iter() {
+            for (user_id, user) in app.users.iter() {
+                if user.sessions.get(session_id).is_some() {
                     keys.push(SessionKey {
                         app_name: app_name.to_string(),
                         user_id: user_id.to_string(),
@@ -120,7 +120,7 @@ impl Storage for MemoryStorage {
 
 impl Contents {
     fn user(&self, target: &Target) -> (Option<&App>, Option<&User>) {
-        let app = self.apps.get(target.app_name.as_str());
+        let app = self.apps.get(&target.app_name);
         let user = app.zip(target.user_id.as_deref()).and_then(|(app, id)| app.users.get(id));
         (app, user)
     }
@@ -145,45 +145,39 @@ impl Contents {
     }
 
     fn write(&mut self, target: Target, changes: Changes<MemoryText>) {
-        let app = self.apps.entry_ref(target.app_name.as_str()).or_default();
-        change(&mut app.state, changes.app);
-        let Some(user_id) = target.user_id else {
+        let Some((_, app)) = self.apps.get_or_insert(&target.app_name, App::default) else {
             return;
         };
-        let user_id = match app.users.get_key_value(user_id.as_str()) {
-            Some((user_id, _)) => Rc::clone(user_id),
-            None => Rc::from(user_id),
+        change(&mut app.state, changes.app);
+        let user = target.user_id.as_deref().map(|id| app.users.get_or_insert(id, User::default));
+        let Some((user_id, user)) = user.flatten() else {
+            return;
         };
-        let user = app.users.entry(Rc::clone(&user_id)).or_default();
         change(&mut user.state, changes.user);
         let Some((session_id, changed)) = target.session_id.zip(changes.session) else {
             return;
         };
-        let time = |head: SessionHead| head.last_update_time.to_bits();
-        let (session_id, before) = match user.sessions.get_key_value(session_id.as_str()) {
-            Some((id, session)) => (Rc::clone(id), Some(time(session.head))),
-            None => (Rc::from(session_id), None),
+        let Some((session_id, session)) =
+            user.sessions.get_or_insert(&session_id, StoredSession::default)
+        else {
+            return;
         };
-        if before != Some(time(changed.head)) {
-            let mut position = Position { time: 0, session_id: Rc::clone(&session_id), user_id };
-            if let Some(before) = before {
-                position.time = before;
-                app.order.remove(&position);
-                user.order.remove(&position);
-            }
-            position.time = time(changed.head);
-            app.order.insert(position.clone());
-            user.order.insert(position);
-        }
-        let session = user.sessions.entry(session_id).or_insert_with(|| StoredSession {
-            head: changed.head,
-            state: ScopedState::default(),
-            events: EventLog::default(),
-        });
+        let (before, time) = (session.head.last_update_time, changed.head.last_update_time);
+        let is_new = session.head.revision == 0;
         session.head = changed.head;
         session.state.apply(changed.state);
         for event in &changes.events {
             session.events.write(event);
+        }
+        if is_new || before != time {
+            let mut position = Position { time: before.to_bits(), session_id, user_id };
+            if !is_new {
+                app.order.remove(&position);
+                user.order.remove(&position);
+            }
+            position.time = time.to_bits();
+            app.order.insert(position.clone());
+            user.order.insert(position);
         }
     }
 
@@ -191,7 +185,7 @@ impl Contents {
         let (app, user) = self.user(target);
         let session = user
             .zip(target.session_id.as_deref())
-            .and_then(|(user, id)| user.sessions.get_key_value(id));
+            .and_then(|(user, id)| user.sessions.get(id).map(|session| (id, session)));
         Rows {
             events: session.map_or_else(Vec::new, |(_, session)| session.events.window(window)),
             session: session.zip(target.user_id.as_deref()).map(|((id, session), user_id)| {
@@ -203,32 +197,34 @@ impl Contents {
     }
 
     fn list(&self, request: &ListRequest) -> Listing {
-        let mut listing =
-            Listing { sessions: Vec::new(), users: HashMap::new(), app: None, total: 0 };
-        let Some(app) = self.apps.get(request.app_name.as_str()) else {
+        let app = self.apps.get(&request.app_name);
+        let order = match &request.user_id {
+            None => app.map(|app| &app.order),
+            Some(user_id) => app.and_then(|app| app.users.get(user_id)).map(|user| &user.order),
+        };
+        let mut listing = Listing {
+            sessions: Vec::new(),
+            users: Vec::new(),
+            app: app.and_then(|app| app.state.clone()),
+            total: order.map_or(0, Order::len),
+        };
+        let Some((app, order)) = app.zip(order) else {
             return listing;
         };
-        listing.app.clone_from(&app.state);
-        let order = match &request.user_id {
-            None => &app.order,
-            Some(user_id) => match app.users.get(user_id.as_str()) {
-                None => return listing,
-                Some(user) => &user.order,
-            },
-        };
-        listing.total = order.len();
-        for position in order.page(request.page, request.descending) {
-            let Some((user, session)) = app.users.get(&position.user_id).and_then(|user| {
-                user.sessions.get(&position.session_id).map(|session| (user, session))
-            }) else {
+        let mut seen = Names::default();
+        for Position { session_id, user_id, .. } in order.page(request.page, request.descending) {
+            let Some(user) = app.users.get(user_id) else {
                 continue;
             };
-            let (user_id, id) = (&*position.user_id, &*position.session_id);
-            listing.sessions.push(session_row(&request.app_name, user_id, id, session));
+            if let Some(session) = user.sessions.get(session_id) {
+                let row = session_row(&request.app_name, user_id, session_id, session);
+                listing.sessions.push(row);
+            }
             if let Some(state) = &user.state
-                && !listing.users.contains_key(user_id)
+                && seen.get(user_id).is_none()
             {
-                listing.users.insert(user_id.to_owned(), state.clone());
+                seen.get_or_insert(user_id, || ());
+                listing.users.push((user_id.to_string(), state.clone()));
             }
         }
         listing
@@ -241,7 +237,7 @@ impl Contents {
             | Deletion::UserState { app_name, .. }
             | Deletion::AppState { app_name } => app_name,
         };
-        let Some(app) = self.apps.get_mut(app_name.as_str()) else {
+        let Some(app) = self.apps.get_mut(app_name) else {
             return;
         };
         let gone = match deletion {
@@ -253,7 +249,7 @@ impl Contents {
             Deletion::AppState { .. } => last_revision(app.state.take()),
         };
         if app.state.is_none() && app.users.is_empty() {
-            self.apps.remove(app_name.as_str());
+            self.apps.remove(app_name);
         }
         self.floor = self.floor.max(gone);
     }
@@ -265,9 +261,15 @@ impl App {
         let Some(user) = self.users.get_mut(user_id) else {
             return 0;
         };
-        let doomed = |id: &Rc<str>| session_id.is_none_or(|wanted| **id == *wanted);
+        let doomed: Vec<Rc<str>> = match session_id {
+            Some(session_id) => vec![Rc::from(session_id)],
+            None => user.sessions.iter().map(|(session_id, _)| Rc::clone(session_id)).collect(),
+        };
         let mut gone = 0;
-        for (session_id, session) in user.sessions.extract_if(|id, _| doomed(id)) {
+        for session_id in doomed {
+            let Some(session) = user.sessions.remove(&session_id) else {
+                continue;
+            };
             let time = session.head.last_update_time.to_bits();
             let position = Position { time, session_id, user_id: Rc::from(user_id) };
             self.order.remove(&position);

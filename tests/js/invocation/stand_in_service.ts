@@ -20,19 +20,27 @@ export class StandInService {
   appendEvent({ session, event }: AppendEventRequest): Promise<Event> {
     if (event.partial) return Promise.resolve(event);
     const order = takeOrder(event.actions.stateDelta);
+    const snapshot = snapshotEvent(event, Date.now, newEventId);
     const done = this.#queue.then(async () => {
-      const snapshot = snapshotEvent(event, Date.now, newEventId);
       await new Promise((resolve) => setTimeout(resolve, 1));
       if (this.fail) throw this.fail();
       for (const key of Object.keys(snapshot.delta)) {
         if (isSuperseded(session.state, order, key)) delete snapshot.delta[key];
       }
-      this.stored.events.push(JSON.parse(JSON.stringify({ ...event, actions: snapshot.actions })) as Event);
+      this.stored.events.push(
+        JSON.parse(JSON.stringify({ ...event, actions: snapshot.actions })) as Event,
+      );
       for (const [key, value] of Object.entries(snapshot.delta)) put(this.stored.state, key, value);
-      for (const [key, value] of [...Object.entries(snapshot.delta), ...Object.entries(snapshot.temp ?? {})]) {
-        if (!isOvertaken(session.state, order, key)) put(session.state, key, value);
+      const all = [...Object.entries(snapshot.delta), ...Object.entries(snapshot.temp ?? {})];
+      for (const [key, value] of all) {
+        if (!isSuperseded(session.state, order, key) && !isOvertaken(session.state, order, key))
+          put(session.state, key, value);
       }
-      markStored(session.state, order, Object.keys(snapshot.delta));
+      markStored(
+        session.state,
+        order,
+        all.map(([key]) => key),
+      );
       applySnapshot(event, snapshot);
       session.events.push(event);
       return event;

@@ -1,0 +1,61 @@
+//! The decisions as one type.
+//!
+//! A storage's verbs are generic over the decision they ask. With one type of it they stand in the
+//! wasm once, and not once for each kind of write.
+
+use crate::error::Error;
+use crate::service::append::{AppendDecision, Appended, LookDecision, Position};
+use crate::service::create::CreateDecision;
+use crate::service::update::UpdateDecision;
+use crate::session::{SessionHead, SessionKey};
+use crate::storage::{Changes, Decide, Found};
+
+/// What a service asks a storage to decide.
+pub(super) enum Decision<T> {
+    Create(CreateDecision),
+    Append(AppendDecision<T>),
+    Look(LookDecision),
+    Update(UpdateDecision),
+}
+
+impl<T: Clone + PartialEq> Decide<T> for Decision<T> {
+    fn decide(&mut self, found: Found<'_, T>) -> Option<Changes<T>> {
+        match self {
+            Self::Create(decision) => decision.decide(found),
+            Self::Append(decision) => decision.decide(found),
+            Self::Look(decision) => decision.decide(found),
+            Self::Update(decision) => decision.decide(found),
+        }
+    }
+}
+
+impl<T: Clone + PartialEq> Decision<T> {
+    /// What [`Decision::Create`] did.
+    pub(super) fn created(self) -> Result<Option<(SessionHead, String)>, Error> {
+        match self {
+            Self::Create(decision) => Ok(decision.created()),
+            _ => Err(exchanged()),
+        }
+    }
+
+    /// What [`Decision::Append`] did.
+    pub(super) fn appended(self) -> Result<Appended<T>, Error> {
+        match self {
+            Self::Append(decision) => decision.outcome(),
+            _ => Err(exchanged()),
+        }
+    }
+
+    /// What [`Decision::Look`] found.
+    pub(super) fn position(self, key: &SessionKey) -> Result<Position, Error> {
+        match self {
+            Self::Look(decision) => decision.position(key),
+            _ => Err(exchanged()),
+        }
+    }
+}
+
+/// A storage hands back the decision that it was handed; no other can come.
+fn exchanged() -> Error {
+    Error::StorageFailed { reason: "it handed back another decision".into() }
+}

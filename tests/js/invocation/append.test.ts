@@ -1,0 +1,368 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import { z } from 'zod';
+
+import { createEvent, createEventActions, type Event } from '../../../js/event.js';
+import { Invocation } from '../../../js/invocation/invocation.js';
+import { failure, newFixture, storedDeltas, text } from './fixture.js';
+
+const agentName = 'guide';
+
+describe('Invocation.append', () => {
+  it('completes the event', async () => {
+    const { service, session } = await newFixture();
+    const invocation = new Invocation({ service, session, invocationId: 'e-1' });
+    const context = invocation.context({ agentName, branch: 'root.guide' });
+    const before = Date.now();
+    const given = { content: text('hi'), mine: 1 };
+    const event = await invocation.append(given, { context });
+    assert.equal(event, given as unknown as Event);
+    assert.match(event.id, /^[0-9a-f-]{36}$/);
+    assert.deepEqual(
+      [event.invocationId, event.author, event.branch, event.mine],
+      ['e-1', 'guide', 'root.guide', 1],
+    );
+    assert.ok(event.timestamp >= before && event.timestamp <= Date.now());
+    assert.deepEqual(event.actions, createEventActions());
+    assert.equal(session.events[0], event);
+  });
+
+  it('keeps what the event has', async () => {
+    const { service, session } = await newFixture();
+    const invocation = new Invocation({ service, session });
+    const context = invocation.context({ agentName, branch: 'root' });
+    const own = { id: 'x', invocationId: 'i', author: 'a', branch: 'b', timestamp: 5 };
+    const event = await invocation.append({ ...own }, { context });
+    assert.deepEqual({ ...event, actions: undefined }, { ...own, actions: undefined });
+  });
+
+  it('takes the user as the author where no context is given', async () => {
+    const { service, session } = await newFixture();
+    const event = await new Invocation({ service, session }).append(createEvent());
+    assert.equal(event.author, 'user');
+    assert.match(event.invocationId, /^e-[0-9a-f-]{36}$/);
+    assert.equal(Object.hasOwn(event, 'branch'), false);
+  });
+
+  it("stores the context's writes once, and later only what is newer", async () => {
+    const fixture = await newFixture({ kept: 0 });
+    const invocation = new Invocation(fixture);
+    const context = invocation.context({ agentName });
+    context.state.update({ a: 1, 'user:b': 2, kept: undefined });
+    await invocation.append({}, { context });
+    assert.equal(context.state.hasDelta(), false);
+    context.state.set('a', 3);
+    await invocation.append({}, { context });
+    await invocation.append({}, { context });
+    const removed = '__ADK_SENTINEL_REMOVED__';
+    assert.deepEqual(await storedDeltas(fixture), [
+      { a: 1, 'user:b': 2, kept: removed },
+      { a: 3 },
+      {},
+    ]);
+    assert.deepEqual(fixture.session.state, { a: 3, 'user:b': 2 });
+  });
+
+  it('stores what was changed in place, also after an append', async () => {
+    const fixture = await newFixture({ cart: ['tea'] });
+    const invocation = new Invocation(fixture);
+    const context = invocation.context({ agentName });
+    const cart = context.state.get<string[]>('cart');
+    cart?.push('milk');
+    await invocation.append({}, { context });
+    await invocation.append({}, { context });
+    cart?.push('bread');
+    await invocation.append({}, { context });
+    assert.deepEqual(await storedDeltas(fixture), [
+      { cart: ['tea', 'milk'] },
+      {},
+      { cart: ['tea', 'milk', 'bread'] },
+    ]);
+  });
+
+  it('stores what was changed in place in a value that an append carried', async () => {
+    const fixture = await newFixture();
+    const invocation = new Invocation(fixture);
+    const context = invocation.context({ agentName });
+    context.state.set('cart', ['tea']);
+    const cart = context.state.get<string[]>('cart');
+    await invocation.append({}, { context });
+    cart?.push('milk');
+    await invocation.append({}, { context });
+    assert.deepEqual(await storedDeltas(fixture), [{ cart: ['tea'] }, { cart: ['tea', 'milk'] }]);
+  });
+
+  it('stores what is changed later in a value that was only set', async () => {
+    const fixture = await newFixture();
+    const invocation = new Invocation(fixture);
+    const context = invocation.context({ agentName });
+    const cart = ['tea'];
+    context.state.set('cart', cart);
+    await invocation.append({}, { context });
+    cart.push('milk');
+    await invocation.append({}, { context });
+    await invocation.append({}, { context });
+    assert.deepEqual(await storedDeltas(fixture), [
+      { cart: ['tea'] },
+      { cart: ['tea', 'milk'] },
+      {},
+    ]);
+  });
+
+  it('leaves writes made while it is under way to the next event', async () => {
+    const fixture = await newFixture();
+    const invocation = new Invocation(fixture);
+    const context = invocation.context({ agentName });
+    context.state.update({ a: 1, b: 1 });
+    const promise = invocation.append({}, { context });
+    context.state.set('a', 2);
+    await promise;
+    assert.equal(fixture.session.state['a'], 2);
+    await invocation.append({}, { context });
+    assert.deepEqual(await storedDeltas(fixture), [{ a: 1, b: 1 }, { a: 2 }]);
+  });
+
+  it("lets the event's own delta win over the context's", async () => {
+    const fixture = await newFixture();
+    const invocation = new Invocation(fixture);
+    const context = invocation.context({ agentName });
+    context.state.update({ a: 'context', b: 'context' });
+    const delta = { a: 'event' };
+    await invocation.append(createEvent({ actions: { stateDelta: delta } }), { context });
+    assert.deepEqual(await storedDeltas(fixture), [{ a: 'event', b: 'context' }]);
+    assert.equal(fixture.session.state['a'], 'event');
+    assert.deepEqual(delta, { a: 'event' });
+  });
+
+  it("takes the context's other actions too, for one event", async () => {
+    const fixture = await newFixture();
+    const invocation = new Invocation(fixture);
+    const context = invocation.context({ agentName });
+    context.actions.escalate = true;
+    context.actions.transferToAgent = 'context';
+    context.actions.artifactDelta['a.txt'] = 1;
+    const actions = { transferToAgent: 'event', artifactDelta: { 'b.txt': 2 } };
+    const event = await invocation.append({ actions }, { context });
+    const both = { 'a.txt': 1, 'b.txt': 2 };
+    assert.deepEqual(
+      [event.actions.escalate, event.actions.transferToAgent, event.actions.artifactDelta],
+      [true, 'event', both],
+    );
+    assert.deepEqual(context.actions, createEventActions());
+    const next = await invocation.append({}, { context });
+    assert.deepEqual(next.actions, createEventActions());
+  });
+
+  it("takes an event whose actions are the context's own, or a copy of them", async () => {
+    const fixture = await newFixture();
+    const invocation = new Invocation(fixture);
+    const context = invocation.context({ agentName });
+    for (const actionsOf of [() => context.actions, () => ({ ...context.actions })]) {
+      context.state.set('a', actionsOf.length);
+      context.actions.escalate = true;
+      const event = await invocation.append({ actions: actionsOf() }, { context });
+      assert.notEqual(event.actions, context.actions);
+      assert.deepEqual([event.actions.stateDelta, event.actions.escalate], [{ a: 0 }, true]);
+      context.state.set('b', 1);
+      assert.deepEqual(event.actions.stateDelta, { a: 0 });
+      await invocation.append({}, { context });
+    }
+  });
+
+  it('carries a delta that somebody put in the place of the tracked one', async () => {
+    const fixture = await newFixture();
+    const invocation = new Invocation(fixture);
+    const context = invocation.context({ agentName });
+    context.state.set('a', 1);
+    context.actions.stateDelta = { b: 2 };
+    await invocation.append({}, { context });
+    context.state.set('c', 3);
+    await invocation.append({}, { context });
+    assert.deepEqual(await storedDeltas(fixture), [{ a: 1, b: 2 }, { c: 3 }]);
+  });
+
+  it('neither stores a partial event nor takes anything from the context for it', async () => {
+    const fixture = await newFixture();
+    const invocation = new Invocation(fixture);
+    const context = invocation.context({ agentName });
+    context.state.set('a', 1);
+    const partial = { partial: true, content: text('h') };
+    const event = await invocation.append(partial, { context, outputKey: 'answer' });
+    assert.equal(event.author, 'guide');
+    assert.deepEqual((await fixture.stored()).events, []);
+    assert.equal(context.state.hasDelta(), true);
+  });
+});
+
+describe('Invocation.append that fails', () => {
+  it('gives the changes back, so that a retry carries them', async () => {
+    const fixture = await newFixture();
+    const invocation = new Invocation(fixture);
+    const context = invocation.context({ agentName });
+    context.state.update({ a: 1, b: 1 });
+    context.actions.escalate = true;
+    context.actions.artifactDelta['a.txt'] = 0;
+    fixture.failOnce(new Error('disk'));
+    const event: Partial<Event> = { content: text('hi') };
+    const promise = invocation.append(event, { context });
+    context.state.set('b', 2);
+    await assert.rejects(promise, /disk/);
+    assert.deepEqual(context.actions.stateDelta, { b: 2, a: 1 });
+    assert.equal(Object.hasOwn(event, 'actions'), false);
+    const { id, timestamp } = event;
+
+    await invocation.append(event, { context });
+    assert.deepEqual([event.id, event.timestamp], [id, timestamp]);
+    assert.deepEqual(await storedDeltas(fixture), [{ a: 1, b: 2 }]);
+    assert.equal(event.actions?.escalate, true);
+    assert.deepEqual(event.actions?.artifactDelta, { 'a.txt': 0 });
+    assert.deepEqual(context.actions, createEventActions());
+  });
+
+  it("leaves the event's actions as they were", async () => {
+    const fixture = await newFixture();
+    const invocation = new Invocation(fixture);
+    const context = invocation.context({ agentName });
+    context.state.set('a', 1);
+    fixture.failOnce(new Error('disk'));
+    const actions = createEventActions({ stateDelta: { b: 1 } });
+    const event = createEvent();
+    event.actions = actions;
+    await assert.rejects(invocation.append(event, { context }));
+    assert.equal(event.actions, actions);
+    assert.deepEqual(actions, createEventActions({ stateDelta: { b: 1 } }));
+  });
+
+  it('keeps the place of the changes in the order of writes', async () => {
+    const fixture = await newFixture();
+    const invocation = new Invocation(fixture);
+    const [a, b] = [invocation.context({ agentName }), invocation.context({ agentName: 'b' })];
+    a.state.set('k', 'older');
+    b.state.set('k', 'newer');
+    fixture.failOnce(new Error('disk'));
+    await assert.rejects(invocation.append({}, { context: a }));
+    await invocation.append({}, { context: b });
+    await invocation.append({}, { context: a });
+    assert.deepEqual(await storedDeltas(fixture), [{ k: 'newer' }, {}]);
+    assert.equal(fixture.session.state['k'], 'newer');
+  });
+
+  it('refuses a frozen event before anything is taken', async () => {
+    const fixture = await newFixture();
+    const invocation = new Invocation(fixture);
+    const context = invocation.context({ agentName });
+    context.state.set('a', 1);
+    const complete = { ...createEvent(), invocationId: 'i', author: 'a' };
+    for (const event of [Object.freeze({}), Object.freeze(complete)]) {
+      await failure(invocation.append(event, { context }), 'invalid_argument');
+      assert.deepEqual(context.actions.stateDelta, { a: 1 });
+    }
+    assert.deepEqual((await fixture.stored()).events, []);
+  });
+
+  it('refuses a delta that is no plain object', async () => {
+    const fixture = await newFixture();
+    const stateDelta = new Map([['a', 1]]) as unknown as Record<string, unknown>;
+    const event = { actions: { stateDelta } };
+    await failure(new Invocation(fixture).append(event), 'invalid_argument');
+    assert.equal(event.actions.stateDelta, stateDelta);
+  });
+
+  it('passes the signal on', async () => {
+    const fixture = await newFixture();
+    const { signal } = new AbortController();
+    let seen: unknown;
+    const service: typeof fixture.service = {
+      appendEvent(request) {
+        seen = request.signal;
+        return fixture.service.appendEvent(request);
+      },
+    };
+    await new Invocation({ ...fixture, service }).append({}, { signal });
+    assert.equal(seen, signal);
+  });
+
+  it('refuses a context of another invocation', async () => {
+    const fixture = await newFixture();
+    const context = new Invocation(fixture).context({ agentName });
+    context.state.set('a', 1);
+    await failure(new Invocation(fixture).append({}, { context }), 'invalid_argument');
+    await failure(new Invocation(fixture).append({}, { context: {} as never }), 'invalid_argument');
+    assert.equal(context.state.hasDelta(), true);
+  });
+
+  it('refuses what the schema does not allow, wherever it comes from', async () => {
+    const fixture = await newFixture({ list: [1] });
+    const stateSchema = { list: z.array(z.number()), answer: z.string().max(2) };
+    const invocation = new Invocation({ ...fixture, stateSchema });
+    const context = invocation.context({ agentName });
+    assert.throws(() => context.state.set('list', 'x'), /"list"/);
+    (context.state.get('list') as unknown[]).push('x');
+    await failure(invocation.append({}, { context }), 'schema_violation');
+    assert.equal(context.state.hasDelta(), true);
+    context.state.set('list', [2]);
+    const content = text('too long');
+    const options = { context, outputKey: 'answer' };
+    await failure(invocation.append({ content }, options), 'schema_violation');
+    const actions = { stateDelta: { undeclared: 1 } };
+    await failure(invocation.append({ actions }, { context }), 'schema_violation');
+    assert.deepEqual((await fixture.stored()).events, []);
+    await invocation.append({ content: text('ok') }, options);
+    assert.deepEqual(await storedDeltas(fixture), [{ list: [2], answer: 'ok' }]);
+  });
+});
+
+describe('Invocation.append with an output key', () => {
+  it('puts the text of a final response into the state, for the next agent to read', async () => {
+    const fixture = await newFixture();
+    const invocation = new Invocation(fixture);
+    const content = text('Hel', 'lo');
+    content.parts.splice(1, 0, { text: 'hm', thought: true });
+    await invocation.append({ content }, { outputKey: 'answer' });
+    assert.deepEqual(await storedDeltas(fixture), [{ answer: 'Hello' }]);
+    assert.equal(invocation.context({ agentName }).state.get('answer'), 'Hello');
+  });
+
+  it('puts nothing there for anything else', async () => {
+    const fixture = await newFixture();
+    const invocation = new Invocation(fixture);
+    const events = [
+      { content: { parts: [{ text: 'x' }, { functionCall: { name: 'f' } }] } },
+      { content: text('') },
+      { content: { parts: [{ text: 'hm', thought: true }] } },
+      {},
+    ];
+    for (const event of events) await invocation.append(event, { outputKey: 'answer' });
+    assert.deepEqual(await storedDeltas(fixture), [{}, {}, {}, {}]);
+  });
+
+  it('asks the actions that come from the context as well', async () => {
+    const fixture = await newFixture();
+    const invocation = new Invocation(fixture);
+    const context = invocation.context({ agentName });
+    context.actions.skipSummarization = true;
+    const parts = [{ text: 'done' }, { functionResponse: { name: 'f', response: {} } }];
+    await invocation.append({ content: { parts } }, { context, outputKey: 'answer' });
+    assert.deepEqual(await storedDeltas(fixture), [{ answer: 'done' }]);
+  });
+
+  it('wins over what the context wrote to that key', async () => {
+    const fixture = await newFixture();
+    const invocation = new Invocation(fixture);
+    const [a, b] = [invocation.context({ agentName }), invocation.context({ agentName: 'b' })];
+    a.state.set('answer', 'draft');
+    b.state.set('answer', 'other');
+    await invocation.append({}, { context: b });
+    await invocation.append({ content: text('final') }, { context: a, outputKey: 'answer' });
+    assert.deepEqual(await storedDeltas(fixture), [{ answer: 'other' }, { answer: 'final' }]);
+    assert.equal(fixture.session.state['answer'], 'final');
+  });
+
+  it('takes `__proto__` as a key', async () => {
+    const fixture = await newFixture();
+    await new Invocation(fixture).append({ content: text('x') }, { outputKey: '__proto__' });
+    const [delta] = await storedDeltas(fixture);
+    assert.deepEqual(Object.entries(delta ?? {}), [['__proto__', 'x']]);
+  });
+});

@@ -1,0 +1,183 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import { InMemoryArtifactService } from '@google/adk';
+
+import { Context, ReadonlyContext } from '../../../js/invocation/context.js';
+import { Invocation } from '../../../js/invocation/invocation.js';
+import type { Session } from '../../../js/session.js';
+import { State } from '../../../js/state.js';
+import { failure, MapArtifactService, newFixture, text, throwsCode } from './fixture.js';
+
+const agentName = 'guide';
+
+describe('A context', () => {
+  it('tells whom it is for', async () => {
+    const fixture = await newFixture();
+    const userContent = text('hi');
+    const invocation = new Invocation({ ...fixture, invocationId: 'e-1', userContent });
+    const context = invocation.context({ agentName, branch: 'root.guide', functionCallId: 'f1' });
+    assert.ok(context instanceof ReadonlyContext);
+    for (const view of [context, context.toReadonly(), invocation.readonlyContext(context)]) {
+      assert.equal(view.userContent, userContent);
+      assert.deepEqual(
+        [view.invocationId, view.userId, view.sessionId, view.agentName, view.branch],
+        ['e-1', fixture.session.userId, fixture.session.id, 'guide', 'root.guide'],
+      );
+    }
+    assert.equal(context.functionCallId, 'f1');
+    assert.equal(context.state, context.state);
+  });
+
+  it('has what is written to its state in the delta of its actions', async () => {
+    const context = new Invocation(await newFixture({ cart: [1] })).context({ agentName });
+    context.state.set('a', 1);
+    context.state.get<number[]>('cart')?.push(2);
+    assert.deepEqual(context.actions.stateDelta, { a: 1, cart: [1, 2] });
+    assert.equal(context.actions, context.actions);
+  });
+
+  it('shows in its state what is put into the delta of its actions', async () => {
+    const invocation = new Invocation(await newFixture({ a: 1 }));
+    const context = invocation.context({ agentName });
+    context.actions.stateDelta['a'] = 2;
+    assert.equal(context.state.get('a'), 2);
+    context.state.set('a', 3);
+    await invocation.append({}, { context });
+    context.actions.stateDelta['a'] = 4;
+    assert.equal(context.state.get('a'), 4);
+  });
+
+  it('is typed as its session', async () => {
+    type Shape = { topic: string; 'user:visits': number };
+    const { service, session } = await newFixture({ topic: 'tea' });
+    const invocation = new Invocation({ service, session: session as Session<Shape> });
+    const context = invocation.context({ agentName });
+    const topic: string | undefined = context.state.get('topic');
+    const visits: number = invocation.readonlyContext({ agentName }).state.get('user:visits', 0);
+    const any: Context = context;
+    void ((): void => {
+      // @ts-expect-error a string is no number
+      context.state.set('user:visits', '1');
+      // @ts-expect-error there is no way to write
+      context.toReadonly().state.set('topic', 'x');
+    });
+    assert.deepEqual([topic, visits, any.state.get('topic')], ['tea', 0, 'tea']);
+  });
+});
+
+describe('The state of a read-only context', () => {
+  it('cannot be written', async () => {
+    const { service, session } = await newFixture({ a: 1 });
+    const context = new Invocation({ service, session }).readonlyContext({ agentName });
+    const state = context.state as State;
+    assert.throws(() => state.set('a', 2), throwsCode('readonly'));
+    assert.throws(() => state.update({ a: 2 }), throwsCode('readonly'));
+    assert.throws(() => state.delete('a'), throwsCode('readonly'));
+    assert.throws(
+      () => state.set('a', 2),
+      (error) => (error as { key?: string }).key === 'a',
+    );
+    assert.deepEqual(session.state, { a: 1 });
+  });
+
+  it('gives objects as frozen copies', async () => {
+    const { service, session } = await newFixture({ cart: { items: [{ n: 1 }] } });
+    const invocation = new Invocation({ service, session });
+    const { state } = invocation.readonlyContext({ agentName });
+    const cart = state.get<{ items: { n: number }[] }>('cart');
+    assert.ok(cart?.items[0]);
+    const item = cart.items[0];
+    assert.throws(() => cart.items.push({ n: 2 }), TypeError);
+    assert.throws(() => (item.n = 2), TypeError);
+    for (const [, value] of state) assert.ok(Object.isFrozen(value));
+    (state.toRecord()['cart'] as { items: unknown[] }).items.push(2);
+    assert.deepEqual(session.state, { cart: { items: [{ n: 1 }] } });
+    assert.equal(Object.isFrozen(session.state['cart']), false);
+  });
+
+  it('is what the session holds now', async () => {
+    const invocation = new Invocation(await newFixture({ cart: [1] }));
+    const { state } = invocation.readonlyContext({ agentName });
+    assert.deepEqual(state.get('cart'), [1]);
+    const context = invocation.context({ agentName });
+    context.state.get<number[]>('cart')?.push(2);
+    context.state.set('__proto__', { x: 1 });
+    assert.deepEqual(state.get('cart'), [1, 2]);
+    assert.deepEqual(state.keys(), ['cart', '__proto__']);
+    assert.deepEqual(state.get('__proto__'), { x: 1 });
+    assert.equal(state.has('constructor'), false);
+  });
+
+  it('passes `temp:` values on by reference', async () => {
+    const invocation = new Invocation(await newFixture());
+    const connection = { open: true };
+    invocation.context({ agentName }).state.set('temp:connection', connection);
+    const { state } = invocation.readonlyContext({ agentName });
+    assert.equal(state.get('temp:connection'), connection);
+    assert.equal(Object.isFrozen(connection), false);
+  });
+
+  it('gives a value as it will be stored, and refuses one that cannot be', async () => {
+    const invocation = new Invocation(await newFixture());
+    const { state } = invocation.context({ agentName });
+    state.set('when', { at: new Date(0) });
+    state.set('map', new Map());
+    const readonly = invocation.readonlyContext({ agentName });
+    assert.deepEqual(readonly.state.get('when'), { at: '1970-01-01T00:00:00.000Z' });
+    assert.throws(() => readonly.state.get('map'), throwsCode('unserializable'));
+  });
+});
+
+describe('The artifacts of a context', () => {
+  it('are saved, loaded and listed for the session', async () => {
+    const fixture = await newFixture();
+    const artifactService = new MapArtifactService();
+    const invocation = new Invocation({ ...fixture, artifactService });
+    const context = invocation.context({ agentName });
+    assert.equal(await context.saveArtifact('a.txt', { text: 'one' }), 0);
+    assert.equal(await context.saveArtifact('a.txt', { text: 'two' }), 1);
+    assert.equal(await context.saveArtifact('__proto__', { text: 'p' }), 0);
+    assert.deepEqual(Object.entries(context.actions.artifactDelta), [['a.txt', 1], ['__proto__', 0]]); // prettier-ignore
+
+    const readonly = invocation.readonlyContext({ agentName });
+    assert.deepEqual(await readonly.loadArtifact('a.txt'), { text: 'two' });
+    assert.deepEqual(await readonly.loadArtifact('a.txt', 0), { text: 'one' });
+    assert.equal(await readonly.loadArtifact('b.txt'), undefined);
+    assert.deepEqual(await readonly.listArtifacts(), ['a.txt', '__proto__']);
+    const { appName, userId, id: sessionId } = fixture.session;
+    for (const request of artifactService.requests) {
+      assert.deepEqual({ ...request, appName, userId, sessionId }, request);
+    }
+    assert.equal('version' in (artifactService.requests[3] ?? {}), false);
+
+    const event = await invocation.append({}, { context });
+    assert.deepEqual(Object.entries(event.actions.artifactDelta), [['a.txt', 1], ['__proto__', 0]]); // prettier-ignore
+  });
+
+  it('may lie in a service of the ADK', async () => {
+    const artifactService = new InMemoryArtifactService();
+    const invocation = new Invocation({ ...(await newFixture()), artifactService });
+    const context = invocation.context({ agentName });
+    assert.equal(await context.saveArtifact('a.txt', { text: 'one' }), 0);
+    assert.deepEqual(await context.loadArtifact('a.txt'), { text: 'one' });
+    assert.equal(await context.loadArtifact('b.txt'), undefined);
+    assert.deepEqual(await context.listArtifacts(), ['a.txt']);
+  });
+
+  it('need a service', async () => {
+    const context = new Invocation(await newFixture()).context({ agentName });
+    await failure(context.loadArtifact('a'), 'artifact_service_missing');
+    await failure(context.saveArtifact('a', { text: '' }), 'artifact_service_missing');
+    await failure(context.listArtifacts(), 'artifact_service_missing');
+  });
+
+  it('that cannot be saved leave no version, and the error as it is', async () => {
+    const artifactService = new MapArtifactService();
+    artifactService.saveArtifact = () => Promise.reject(new Error('full'));
+    const invocation = new Invocation({ ...(await newFixture()), artifactService });
+    const context = invocation.context({ agentName });
+    await assert.rejects(context.saveArtifact('a', { text: '' }), /^Error: full$/);
+    assert.deepEqual(context.actions.artifactDelta, {});
+  });
+});

@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import fc from 'fast-check';
+
+import { createEvent } from '../../../js/event.js';
+import { Invocation } from '../../../js/invocation/invocation.js';
+import type { StateShape } from '../../../js/session.js';
+import { failure, MapArtifactService, newFixture, storedDeltas, throwsCode } from './fixture.js';
+
+const agentName = 'guide';
+
+describe('The temp state of an invocation', () => {
+  it('is shared by all its contexts, whatever is appended, and never stored', async () => {
+    const fixture = await newFixture();
+    const invocation = new Invocation(fixture);
+    const context = invocation.context({ agentName });
+    const socket = { send: (): void => {} };
+    context.state.update({ 'temp:socket': socket, a: 1 });
+    await invocation.append({}, { context });
+    assert.equal(invocation.context({ agentName: 'b' }).state.get('temp:socket'), socket);
+    assert.equal(invocation.readonlyContext({ agentName: 'b' }).state.get('temp:socket'), socket);
+    assert.deepEqual(await storedDeltas(fixture), [{ a: 1 }]);
+    assert.deepEqual((await fixture.stored()).state, { a: 1 });
+  });
+
+  it('is gone from the session after the end', async () => {
+    const { service, session } = await newFixture({ a: 1 });
+    const invocation = new Invocation({ service, session });
+    invocation.context({ agentName }).state.set('temp:x', 1);
+    invocation.end();
+    invocation.end();
+    assert.deepEqual(session.state, { a: 1 });
+    const next = new Invocation({ service, session });
+    assert.equal(next.context({ agentName }).state.has('temp:x'), false);
+  });
+
+  it('does not come back with an append or a tool that finishes after the end', async () => {
+    const fixture = await newFixture();
+    const invocation = new Invocation(fixture);
+    const context = invocation.context({ agentName });
+    const { state } = context;
+    state.set('temp:x', 1);
+    const actions = { stateDelta: { 'temp:y': 1, a: 1 } };
+    const promise = invocation.append(createEvent({ actions }), { context });
+    invocation.end();
+    assert.throws(() => state.set('temp:x', 2), throwsCode('invalid_argument'));
+    assert.throws(() => state.update({ 'temp:x': 2 }), throwsCode('invalid_argument'));
+    assert.throws(() => state.delete('a'), throwsCode('invalid_argument'));
+    await promise;
+    assert.deepEqual(fixture.session.state, { a: 1 });
+    assert.deepEqual(await storedDeltas(fixture), [{ a: 1 }]);
+  });
+});
+
+describe('An invocation that has ended', () => {
+  it('refuses to be used', async () => {
+    const fixture = await newFixture();
+    const artifactService = new MapArtifactService();
+    const invocation = new Invocation({ ...fixture, artifactService });
+    const context = invocation.context({ agentName });
+    const readonly = invocation.readonlyContext({ agentName });
+    invocation.end();
+    const ended = throwsCode('invalid_argument');
+    assert.throws(() => invocation.context({ agentName }), ended);
+    assert.throws(() => invocation.readonlyContext({ agentName }), ended);
+    assert.throws(() => context.state, ended);
+    assert.throws(() => readonly.state, ended);
+    await failure(invocation.append({}, { context }), 'invalid_argument');
+    await failure(context.saveArtifact('a', { text: '' }), 'invalid_argument');
+    await failure(readonly.loadArtifact('a'), 'invalid_argument');
+    await failure(readonly.listArtifacts(), 'invalid_argument');
+    assert.equal(context.invocationId, invocation.invocationId);
+  });
+});
+
+describe('Parallel agents of an invocation', () => {
+  it('see what others write at once', async () => {
+    const invocation = new Invocation(await newFixture());
+    const [a, b] = [invocation.context({ agentName }), invocation.context({ agentName: 'b' })];
+    a.state.set('k', 1);
+    assert.equal(b.state.get('k'), 1);
+    b.state.set('k', 2);
+    assert.equal(a.state.get('k'), 2);
+  });
+
+  it('keep to the order of their writes when the event of one is a copy of its actions', async () => {
+    const fixture = await newFixture();
+    const invocation = new Invocation(fixture);
+    const [a, b] = [invocation.context({ agentName }), invocation.context({ agentName: 'b' })];
+    a.state.set('k', 'older');
+    b.state.set('k', 'newer');
+    await invocation.append({}, { context: b });
+    await invocation.append(createEvent({ actions: a.actions }), { context: a });
+    assert.deepEqual(await storedDeltas(fixture), [{ k: 'newer' }, {}]);
+  });
+
+  it('hold when others append to the session through the service', async () => {
+    const fixture = await newFixture({ k: 0 });
+    const { service, session } = fixture;
+    const invocation = new Invocation(fixture);
+    const context = invocation.context({ agentName });
+    context.state.update({ k: 1, 'temp:t': 1 });
+    const event = createEvent({ actions: { stateDelta: { k: 2, l: 2 } } });
+    await service.appendEvent({ session, event });
+    assert.deepEqual(session.state, { k: 2, 'temp:t': 1, l: 2 });
+    await invocation.append({}, { context });
+    assert.deepEqual(await storedDeltas(fixture), [{ k: 2, l: 2 }, {}]);
+    assert.equal(context.state.get('k'), 2);
+  });
+
+  it('end with the last write of each key, in any interleaving', async () => {
+    const action = fc.record({
+      kind: fc.constantFrom('write', 'remove', 'push', 'append', 'fail', 'wait'),
+      agent: fc.nat(2),
+      key: fc.constantFrom('a', 'user:b', 'app:c'),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(action, { maxLength: 30 }), async (actions) => {
+        const fixture = await newFixture();
+        const { service, session } = fixture;
+        const invocation = new Invocation({ service, session });
+        const contexts = ['x', 'y', 'z'].map((name) => invocation.context({ agentName: name }));
+        const running: Promise<unknown>[] = [];
+        let serial = 0;
+        for (const { kind, agent, key } of actions) {
+          const context = contexts[agent];
+          assert.ok(context);
+          serial += 1;
+          if (kind === 'write') context.state.set(key, [serial]);
+          if (kind === 'remove') context.state.delete(key);
+          if (kind === 'push') {
+            context.state.get<number[]>(key)?.push(serial);
+            // A change in place is as old as the moment when it is noticed.
+            context.state.recordChanges();
+          }
+          if (kind === 'fail') fixture.failOnce(new Error('disk'));
+          if (kind === 'append' || kind === 'fail') {
+            running.push(invocation.append({}, { context }).catch(() => {}));
+          }
+          if (kind === 'wait') await Promise.all(running);
+        }
+        await Promise.all(running);
+        const seen = structuredClone(session.state);
+        for (const context of contexts) await invocation.append({}, { context });
+        assert.deepEqual(session.state, seen);
+        const { state } = await fixture.stored();
+        assert.deepEqual(state, seen);
+        const fold: StateShape = {};
+        for (const delta of await storedDeltas(fixture)) {
+          for (const [key, value] of Object.entries(delta)) {
+            if (value === '__ADK_SENTINEL_REMOVED__') delete fold[key];
+            else fold[key] = value;
+          }
+        }
+        assert.deepEqual(fold, seen);
+      }),
+      { numRuns: 150 },
+    );
+  });
+});

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import fc from 'fast-check';
+import {
+  fitsUtf8,
+  isWellFormed,
+  isWellFormedByPattern,
+  replaceLoneSurrogates,
+} from '../../../js/json/text.js';
+
+/** Strings of any UTF-16 units, many of them lone surrogates, backslashes and letters of escapes. */
+const units = fc
+  .array(
+    fc.oneof(
+      fc.integer({ min: 0xd800, max: 0xdfff }),
+      fc.integer({ min: 0, max: 0xffff }),
+      fc.constantFrom(...Array.from('\\ud8"0', (unit) => unit.charCodeAt(0))),
+    ),
+    { maxLength: 12 },
+  )
+  .map((codes) => String.fromCharCode(...codes));
+
+/** What TextEncoder makes of lone surrogates, in characters. */
+function mended(text: string): string {
+  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(new TextEncoder().encode(text));
+}
+
+test('a string is well-formed exactly if UTF-8 can say it', () => {
+  fc.assert(fc.property(units, (text) => assert.equal(isWellFormed(text), mended(text) === text)));
+});
+
+test('engines without isWellFormed get the same answers', () => {
+  fc.assert(
+    fc.property(units, (text) => assert.equal(isWellFormedByPattern(text), isWellFormed(text))),
+  );
+});
+
+test('lone surrogates in JSON text become U+FFFD, in strings and keys', () => {
+  fc.assert(
+    fc.property(units, units, (key, value) => {
+      const json = replaceLoneSurrogates(JSON.stringify([{ [key]: value }]));
+      assert.deepEqual(JSON.parse(json), [
+        Object.defineProperty({}, mended(key), {
+          value: mended(value),
+          enumerable: true,
+          configurable: true,
+          writable: true,
+        }),
+      ]);
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test('the literal text of an escape is left alone', () => {
+  const json = JSON.stringify('\\ud800 \\\\udfff');
+  assert.equal(replaceLoneSurrogates(json), json);
+});
+
+test('the length in UTF-8 is what an encoder gives', () => {
+  const text = fc.string({ unit: 'grapheme', maxLength: 300 });
+  fc.assert(
+    fc.property(text, fc.integer({ min: 0, max: 700 }), (value, limit) => {
+      fc.pre(isWellFormed(value));
+      const bytes = new TextEncoder().encode(value).length;
+      assert.equal(fitsUtf8(value, limit), bytes <= limit);
+      assert.ok(fitsUtf8(value, bytes));
+      assert.equal(fitsUtf8(value, bytes - 1), false);
+    }),
+  );
+});
