@@ -138,3 +138,9 @@ export function markStored(value: object, order: WriteOrder, keys: Iterable<stri
     if (stamp > (stored.get(key) ?? 0)) stored.set(key, stamp);
   }
 }
+
+/** Whether a write of `key` was made through the state object and not stored yet. */
+export function hasUnstoredWrite(value: object, key: string): boolean {
+  const newest = newestWrites.get(value)?.get(key);
+  return newest !== undefined && newest > (storedWrites.get(value)?.get(key) ?? 0);
+}

@@ -10,15 +10,18 @@ JavaScript.
 | [`service`] | every rule of a session service, over any storage |
 | [`storage`] | the seam with its five verbs, and the storage in memory |
 | [`instruction`] | templates with state values in braces |
+| [`invocation`] | runs of agents on a session, for programs without an ADK |
 | [`error`] | what can go wrong |
 
-Dependencies point inwards: `service` uses all others, and none of them uses it."]
+Dependencies point inwards: `invocation` uses `service`, `service` uses all others, and none of them
+uses either."]
 
 #[cfg(target_arch = "wasm32")]
 mod bindings;
 pub mod error;
 pub mod event;
 pub mod instruction;
+pub mod invocation;
 mod json;
 mod names;
 mod platform;
@@ -29,6 +32,8 @@ pub mod storage;
 
 pub use error::Error;
 pub use event::{Event, EventActions};
+pub use instruction::{Template, TemplateContext, inject_session_state};
+pub use invocation::{ArtifactService, Context, Invocation, ReadonlyContext};
 pub use service::{
     CreateRequest, DeleteRequest, GetRequest, InMemorySessionService, ListRequest, Session,
     SessionService,

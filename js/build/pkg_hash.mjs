@@ -18,7 +18,10 @@ export function sourceHash() {
   const files = [...sources, 'Cargo.toml', 'Cargo.lock', 'js/build/wasm.mjs'];
   const hash = createHash('sha256');
   for (const file of files.map((file) => file.replaceAll('\\', '/')).sort()) {
-    hash.update(`${file}\0`).update(readFileSync(join(root, file))).update('\0');
+    hash
+      .update(`${file}\0`)
+      .update(readFileSync(join(root, file)))
+      .update('\0');
   }
   return hash.digest('hex');
 }

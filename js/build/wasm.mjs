@@ -29,7 +29,8 @@ const env = wasmEnv();
 // No paths of the machine in the wasm: equal sources give equal bytes wherever they lie.
 const home = env.CARGO_HOME ?? join(env.HOME ?? '', '.cargo');
 env.RUSTFLAGS = `--remap-path-prefix=${root}=/ --remap-path-prefix=${home}=/cargo`;
-const pack = 'wasm-pack build --release --target web --mode no-install --no-gitignore --no-pack --no-opt';
+const pack =
+  'wasm-pack build --release --target web --mode no-install --no-gitignore --no-pack --no-opt';
 run([...pack.split(' '), '--out-dir', 'pkg'], env);
 
 const wasm = 'pkg/adk_session_wasm_bg.wasm';

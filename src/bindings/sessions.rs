@@ -114,7 +114,7 @@ impl SessionCore {
     }
 
     /// Appends one event. `created` is NaN for a handle that we did not give out; then
-    /// `last_event_id` is what it is known by. Answers as `appended_to_javascript` lays it out.
+    /// `last_event_id` is what it is known by; below 0 there is no handle. Answers as `appended_to_javascript` lays it out.
     #[allow(clippy::too_many_arguments, reason = "an object would cost more than the append")]
     pub fn append_event(
         &self,
@@ -262,6 +262,8 @@ impl SessionCore {
 fn known(created: f64, revision: f64, last_event_id: Option<String>) -> Known {
     if created.is_nan() {
         Known::LastEvent(last_event_id)
+    } else if created < 0.0 {
+        Known::Latest
     } else {
         Known::Revision { created: created as u64, revision: revision as u64 }
     }

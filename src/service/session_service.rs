@@ -1,15 +1,19 @@
 //! The session service as Rust programs use it, in adk-rust's shape.
 
+mod deep;
+mod session;
+
 use std::collections::HashMap;
 
 use serde_json::Value;
 
+pub use self::session::{Events, Session};
 use crate::error::Error;
 use crate::event::{Event, NewEvent};
 use crate::platform;
-use crate::service::{Known, Refusal, StalePolicy, StoredSession, StoredSessionService};
+use crate::service::{Known, Refusal, StalePolicy, StoredSessionService};
 use crate::session::{Page, SessionKey, Window, check_id};
-use crate::state::{Delta, State, StateMap};
+use crate::state::{Delta, Scope};
 use crate::storage::{Deletion, Storage};
 
 /// Asks for a new session.
@@ -40,17 +44,18 @@ pub struct GetRequest {
     pub after: Option<f64>,
 }
 
-/// Asks for a list of sessions, oldest update first.
+/// Asks for a list of a user's sessions, oldest update first.
 #[derive(Debug, Clone, Default)]
 pub struct ListRequest {
     /// The app.
     pub app_name: String,
-    /// The user of the app; `None`: all users.
-    pub user_id: Option<String>,
+    /// The user of the app. For all users there is [`SessionService::list_app`], so that an id that
+    /// was forgotten lists nobody's sessions.
+    pub user_id: String,
     /// At most so many; `None`: all.
     pub limit: Option<usize>,
-    /// Pass over so many.
-    pub offset: usize,
+    /// Pass over so many; `None`: 0.
+    pub offset: Option<usize>,
 }
 
 /// Names a session to delete.
@@ -62,76 +67,6 @@ pub struct DeleteRequest {
     pub user_id: String,
     /// The session of the user.
     pub session_id: String,
-}
-
-/// A session as it was when it was read.
-#[derive(Debug, Clone)]
-pub struct Session {
-    key: SessionKey,
-    state: StateMap,
-    events: Vec<Event>,
-    last_update_time: f64,
-}
-
-impl Session {
-    /// The session's id. `append_event` takes it.
-    pub fn id(&self) -> &str {
-        &self.key.session_id
-    }
-
-    /// The app.
-    pub fn app_name(&self) -> &str {
-        &self.key.app_name
-    }
-
-    /// The user.
-    pub fn user_id(&self) -> &str {
-        &self.key.user_id
-    }
-
-    /// All three names.
-    pub fn key(&self) -> &SessionKey {
-        &self.key
-    }
-
-    /// App, user and session state as one, prefixes kept.
-    pub fn state(&self) -> &dyn State {
-        &self.state
-    }
-
-    /// The events that were asked for, in append order.
-    pub fn events(&self) -> &[Event] {
-        &self.events
-    }
-
-    /// Milliseconds since 1970.
-    pub fn last_update_time(&self) -> f64 {
-        self.last_update_time
-    }
-
-    fn read<T: Into<String>>(stored: StoredSession<T>) -> Result<Self, Error> {
-        let id = &stored.key.session_id;
-        let corrupt = |record: String| {
-            move |error: serde_json::Error| Error::CorruptRecord {
-                record,
-                reason: error.to_string(),
-            }
-        };
-        let state = serde_json::from_str(&stored.state)
-            .map_err(corrupt(format!("state of session {id:?}")))?;
-        let mut events = Vec::with_capacity(stored.events.len());
-        for (number, text) in stored.events.into_iter().enumerate() {
-            let event = serde_json::from_str(&text.into())
-                .map_err(corrupt(format!("event {number} of session {id:?}")))?;
-            events.push(event);
-        }
-        Ok(Self {
-            state: StateMap::new(state),
-            events,
-            last_update_time: stored.head.last_update_time,
-            key: stored.key,
-        })
-    }
 }
 
 /// Creates, reads, lists and deletes sessions, and appends to them.

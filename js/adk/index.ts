@@ -1,0 +1,9 @@
+/**
+ * For programs on `@google/adk`: the same services as true `BaseSessionService`s of the framework, so
+ * that changing one import is all there is to do.
+ *
+ * @module adk-session-wasm/adk
+ */
+import '../default_source.js';
+
+export { InMemorySessionService } from './in_memory_session_service.js';

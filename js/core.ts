@@ -1,0 +1,181 @@
+/**
+ * The wasm: loaded when it is first needed, from where the entry says, and called through here only.
+ *
+ * Nothing is loaded by an import, and nobody has to call an init. A load that fails is not
+ * remembered: the next call tries again.
+ */
+import { artifact_message, describe_missing, initSync, scan_template, SessionCore } from '#pkg';
+import {
+  isSessionError,
+  SessionError,
+  type MissingVariable,
+  type SessionErrorCode,
+} from './errors.js';
+
+export type { SessionCore };
+
+/** Where the wasm comes from. One of the two is enough. */
+export interface WasmSource {
+  /** For hosts that have the bytes at hand: synchronous calls then work at once. */
+  readonly moduleNow?: () => WebAssembly.Module;
+  /** For hosts that fetch them. */
+  readonly module?: () => Promise<WebAssembly.Module>;
+}
+
+let source: WasmSource | undefined;
+let isLoaded = false;
+let loading: Promise<void> | undefined;
+/** What the instance died of. What it held is lost, so no call may reach a service in it. */
+let death: { cause: unknown } | undefined;
+
+/** Says where the wasm comes from. A source that was given explicitly wins over a default one. */
+export function provideWasm(given: WasmSource): void {
+  source = given;
+}
+
+/** {@link provideWasm} for an entry's default: it does not replace a source that is there. */
+export function provideDefaultWasm(given: WasmSource): void {
+  source ??= given;
+}
+
+/**
+ * Loads the wasm if it is not there: at once where the source can, else with a promise.
+ *
+ * @throws SessionError `wasm_unavailable`; the promise rejects with the same
+ */
+export function loadWasm(): Promise<void> | undefined {
+  if (isLoaded) return undefined;
+  if (source?.moduleNow !== undefined) {
+    start(source.moduleNow);
+    return undefined;
+  }
+  loading ??= fetchModule(source).finally(() => (loading = undefined));
+  return loading;
+}
+
+async function fetchModule(from: WasmSource | undefined): Promise<void> {
+  let module: WebAssembly.Module;
+  try {
+    if (from?.module === undefined) throw new Error('no source of it was given');
+    module = await from.module();
+  } catch (cause) {
+    throw unavailable(cause);
+  }
+  start(() => module);
+}
+
+function start(module: () => WebAssembly.Module): void {
+  try {
+    initSync({ module: module() });
+  } catch (cause) {
+    throw unavailable(cause);
+  }
+  isLoaded = true;
+}
+
+function unavailable(cause: unknown): SessionError {
+  if (isSessionError(cause)) return cause;
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  const isPolicy = /unsafe-eval|Content Security Policy|disallowed by embedder/i.test(reason);
+  const advice = isPolicy
+    ? "allow it with 'wasm-unsafe-eval' in the page's script-src policy"
+    : 'the next call tries again';
+  return new SessionError(
+    'wasm_unavailable',
+    `The WebAssembly module could not be loaded: ${reason}; ${advice}.`,
+    { cause },
+  );
+}
+
+/** Makes sure that a synchronous call can be made. */
+function requireWasm(): void {
+  if (isLoaded) return;
+  const wait = loadWasm();
+  if (wait === undefined) return;
+  // Whoever calls again later finds it loaded; this call alone is told.
+  wait.catch(() => undefined);
+  throw new SessionError(
+    'not_loaded',
+    'The WebAssembly module is not there yet: await any method of a service, or loadWasm(), first.',
+  );
+}
+
+/**
+ * Calls into the wasm.
+ *
+ * @param holdsData whether what is called holds data in the instance, which is lost if it dies
+ */
+export function callCore<T>(call: () => T, holdsData = false): T {
+  requireWasm();
+  if (holdsData && death !== undefined) throw died(death.cause);
+  try {
+    return call();
+  } catch (thrown) {
+    throw toSessionError(thrown);
+  }
+}
+
+interface ThrownByRust {
+  code: SessionErrorCode;
+  message: string;
+  path?: string;
+  record?: string;
+  expectedRevision?: number;
+  actualRevision?: number;
+}
+
+function isThrownByRust(thrown: unknown): thrown is ThrownByRust {
+  return (
+    typeof thrown === 'object' && thrown !== null && 'code' in thrown && !(thrown instanceof Error)
+  );
+}
+
+/** What Rust or a storage threw, as the error that users get. */
+export function toSessionError(thrown: unknown): SessionError {
+  if (isSessionError(thrown)) return thrown;
+  if (isThrownByRust(thrown)) {
+    const { code, message, ...fields } = thrown;
+    return new SessionError(code, message, fields);
+  }
+  // A trap, or a stack that overflowed within wasm: its memory may be half written.
+  death ??= { cause: thrown };
+  return died(thrown);
+}
+
+function died(cause: unknown): SessionError {
+  return new SessionError(
+    'internal',
+    'The WebAssembly instance stopped, and what services held in memory is lost with it. ' +
+      'This is a bug of adk-session-wasm; please report it. Reload to go on.',
+    { cause },
+  );
+}
+
+/** Six numbers a placeholder; see `src/bindings/templates.rs`. */
+export function scanTemplate(text: string): Uint32Array {
+  return callCore(() => scan_template(text));
+}
+
+/** What to say of placeholders (by position) that have no value; `keys` have one. */
+export function describeMissing(
+  text: string,
+  positions: Uint32Array,
+  keys: string[],
+): { message: string; missing: MissingVariable[] } {
+  return callCore(
+    () =>
+      describe_missing(text, positions, keys) as { message: string; missing: MissingVariable[] },
+  );
+}
+
+/** What to say of an artifact that could not be loaded. */
+export function artifactMessage(text: string, position: number, failed: boolean): string {
+  return callCore(() => artifact_message(text, position, failed));
+}
+
+/** A session service in wasm, over memory or over a storage behind its bridge. */
+export function createCore(bridge?: object): SessionCore {
+  return callCore(() =>
+    bridge === undefined ? SessionCore.memory() : SessionCore.foreign(bridge as never),
+  );
+}

@@ -1,0 +1,96 @@
+/** What users import, but for the wasm, which `index.ts` and `slim.ts` bring in their own ways. */
+export { SESSION_ERROR_CODES, SessionError, StateSchemaError, isSessionError } from './errors.js';
+export type { MissingVariable, SessionErrorCode, SessionErrorFields } from './errors.js';
+export { createEvent, createEventActions, finalResponseText, isFinalResponse } from './event.js';
+export type {
+  AuthConfig,
+  AuthScheme,
+  CodeExecutionResult,
+  Content,
+  CreateEventActionsParams,
+  CreateEventParams,
+  Event,
+  EventActions,
+  ExecutableCode,
+  FileData,
+  FunctionCall,
+  FunctionResponse,
+  InlineData,
+  NodeInfo,
+  Part,
+  ToolConfirmation,
+} from './event.js';
+export type {
+  AdkLoadArtifactRequest,
+  AdkReadonlyContext,
+  InstructionContext,
+  LoadedArtifact,
+  StateReader,
+  TemplateContext,
+} from './instruction/context.js';
+export { instruction, resolveInstruction } from './instruction/provider.js';
+export type { InstructionProvider, ProviderContext } from './instruction/provider.js';
+export type { Placeholder } from './instruction/scanner.js';
+export { injectSessionState, Template } from './instruction/template.js';
+export type { ArtifactService } from './invocation/artifact_service.js';
+export {
+  Context,
+  Context as CallbackContext,
+  Context as ToolContext,
+  ReadonlyContext,
+} from './invocation/context.js';
+export type { ContextOptions, ReadonlyContextOptions } from './invocation/context.js';
+export { Invocation } from './invocation/invocation.js';
+export type { AppendOptions, InvocationOptions } from './invocation/invocation.js';
+export { APP_PREFIX, REMOVED, TEMP_PREFIX, USER_PREFIX } from './scope.js';
+export { InMemorySessionService } from './service/in_memory_session_service.js';
+export { openSessionService } from './service/open_session_service.js';
+export type { OpenSessionServiceOptions } from './service/open_session_service.js';
+export type {
+  SessionServiceOptions,
+  StoredSessionService,
+} from './service/stored_session_service.js';
+export type {
+  Abortable,
+  AppendEventRequest,
+  AppendEventsRequest,
+  AppRequest,
+  CompositeSessionKey,
+  CreateSessionRequest,
+  DeleteSessionRequest,
+  GetSessionConfig,
+  GetSessionRequest,
+  JsonValue,
+  ListSessionsRequest,
+  ListSessionsResponse,
+  Session,
+  StateShape,
+  UpdateStateRequest,
+  UserRequest,
+} from './session.js';
+export type { BaseSessionService, StorageInfo } from './session_service.js';
+export { State } from './state.js';
+export type { ReadableState, StateChanges, StateKey, StateValue } from './state.js';
+export type {
+  InferState,
+  SchemaIssue,
+  SchemaResult,
+  StandardSchema,
+  StateSchema,
+} from './state_schema.js';
+export type {
+  Changes,
+  Decide,
+  DeleteRequest as StorageDeleteRequest,
+  EventRow,
+  Found,
+  Listing,
+  ListRequest as StorageListRequest,
+  ReadRequest as StorageReadRequest,
+  Rows,
+  ScopeRow,
+  SessionRow,
+  StorageAdapter,
+  StorageKey,
+  WriteRequest as StorageWriteRequest,
+} from './storage/adapter.js';

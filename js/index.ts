@@ -1,0 +1,8 @@
+/**
+ * Sessions, scoped state and instruction templates for agents; the wasm comes along.
+ *
+ * @module adk-session-wasm
+ */
+import './default_source.js';
+
+export * from './exports.js';

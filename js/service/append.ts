@@ -1,0 +1,143 @@
+/**
+ * Appending through a handle: what is taken at the call, what goes into the store when its turn has
+ * come, and what the handle gets afterwards.
+ */
+import { callCore, type SessionCore } from '../core.js';
+import type { Event } from '../event.js';
+import type { Session } from '../session.js';
+import { applySnapshot, type EventSnapshot, snapshotEvent } from '../snapshot.js';
+import { hasUnstoredWrite } from '../write_order.js';
+import { positionOf, putEvent } from './event_index.js';
+import type { HandleRecord } from './handle.js';
+import { type PendingEvent, type StateWriter, writeKey } from './state_writer.js';
+
+/** What happens when others appended since the handle was read; the numbers are Rust's. */
+export const STALE_POLICIES = { merge: 0, append: 1, reject: 2 } as const;
+
+/** An event that was taken, and the caller's object that it was taken from. */
+export interface TakenEvent extends PendingEvent {
+  readonly event: Event;
+}
+
+/** See `appended_to_javascript` in `src/bindings/values.rs`. */
+type Answer = [
+  created: number,
+  revision: number,
+  lastUpdateTime: number,
+  since: number,
+  unchanged?: number[],
+  missed?: [seq: number, revision: number, text: string][],
+];
+
+/** Takes an event at the moment of the call. */
+export function takeEvent(
+  event: Event,
+  writer: StateWriter,
+  clock: () => number,
+  newId: () => string,
+): TakenEvent {
+  const snapshot = snapshotEvent(event, clock, newId);
+  return { event, snapshot, order: writer.take(event) };
+}
+
+/** The event without keys that a later, already stored write has superseded. */
+export function withoutKeys(taken: TakenEvent, keys: readonly string[]): TakenEvent {
+  if (keys.length === 0) return taken;
+  const { snapshot } = taken;
+  const delta: Record<string, unknown> = { ...snapshot.delta };
+  const stored = JSON.parse(snapshot.deltaText) as Record<string, unknown>;
+  for (const key of keys) {
+    Reflect.deleteProperty(delta, key);
+    Reflect.deleteProperty(stored, key);
+  }
+  const event = JSON.parse(snapshot.text) as Event;
+  event.actions.stateDelta = stored;
+  const reduced: EventSnapshot = {
+    ...snapshot,
+    delta,
+    deltaText: JSON.stringify(stored),
+    text: JSON.stringify(event),
+    actions: { ...snapshot.actions, stateDelta: delta },
+  };
+  return { ...taken, snapshot: reduced };
+}
+
+/** Stores events whose turn has come. Answers at once over memory. */
+export function store(
+  core: SessionCore,
+  session: Session,
+  record: HandleRecord,
+  policy: number,
+  events: readonly TakenEvent[],
+  now: number,
+  holdsData: boolean,
+): Answer | Promise<Answer> {
+  const { appName, userId, id } = session;
+  const { created, revision } = record;
+  // Rust knows a handle that we did not give out by the last event that it holds.
+  const last = Number.isNaN(created) ? session.events.at(-1)?.id : undefined;
+  const [only] = events;
+  return callCore(() => {
+    if (only !== undefined && events.length === 1) {
+      const { id: eventId, timestamp, deltaText, text } = only.snapshot;
+      // prettier-ignore
+      return core.append_event(
+        appName, userId, id, created, revision, last, policy, now, eventId, timestamp, deltaText, text,
+      ) as Answer | Promise<Answer>;
+    }
+    const rows = events.map(({ snapshot }) => {
+      return [snapshot.id, snapshot.timestamp, snapshot.deltaText, snapshot.text];
+    });
+    // prettier-ignore
+    return core.append_events(
+      appName, userId, id, created, revision, last, policy, now, rows,
+    ) as Answer | Promise<Answer>;
+  }, holdsData);
+}
+
+/** Gives the handle what was stored, and what it had missed. */
+export function apply(
+  session: Session,
+  record: HandleRecord,
+  events: readonly TakenEvent[],
+  answer: Answer,
+  writer: StateWriter,
+): void {
+  const [created, revision, lastUpdateTime, since, unchanged, missed] = answer;
+  if (missed !== undefined && missed.length > 0) applyMissed(session, since, missed);
+  for (const [number, taken] of events.entries()) {
+    const { event, snapshot } = taken;
+    const isKnown = unchanged?.includes(number) && positionOf(session.events, snapshot.id) >= 0;
+    // Stored before and on the handle as well: a retry of what had succeeded. Its delta was applied
+    // then, and others may have written the keys since.
+    writer.after(session, isKnown ? withoutKeys(taken, Object.keys(snapshot.delta)) : taken);
+    applySnapshot(event, snapshot);
+    if (!isKnown) putEvent(session.events, event);
+  }
+  session.lastUpdateTime = lastUpdateTime;
+  record.created = created;
+  record.revision = revision;
+}
+
+function applyMissed(
+  session: Session,
+  since: number,
+  missed: readonly [seq: number, revision: number, text: string][],
+): void {
+  const { state, events } = session;
+  const bySeq = [...missed].sort(([one], [other]) => one - other);
+  for (const [seq, , text] of bySeq) {
+    const event = JSON.parse(text) as Event;
+    // One that was replaced comes only where the handle has it: it may lie outside of its window.
+    if (seq > since || positionOf(events, event.id) >= 0) putEvent(events, event);
+  }
+  const byRevision = bySeq.sort(([, one], [, other]) => one - other);
+  for (const [, , text] of byRevision) {
+    // Parsed once more, so that state and event share no object.
+    const delta = (JSON.parse(text) as Partial<Event>).actions?.stateDelta ?? {};
+    for (const key of Object.keys(delta)) {
+      // A write of this handle's own agents that is still to be appended is newer.
+      if (!hasUnstoredWrite(state, key)) writeKey(state, key, delta[key]);
+    }
+  }
+}

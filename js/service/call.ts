@@ -1,0 +1,36 @@
+/**
+ * What every method of a service needs around its call: its request checked, its answer waited for
+ * only where it has to be.
+ */
+import { SessionError } from '../errors.js';
+import { kindOf } from '../json/rules.js';
+
+export type MaybePromise<T> = T | Promise<T>;
+
+/** Goes on with a value that may have to be waited for, at once where it need not. */
+export function after<T, U>(
+  value: MaybePromise<T>,
+  next: (value: T) => MaybePromise<U>,
+): MaybePromise<U> {
+  return value instanceof Promise ? value.then(next) : next(value);
+}
+
+export function requireRequest(request: unknown): void {
+  if (typeof request === 'object' && request !== null) return;
+  throw invalid('The request', `must be one object; it is ${kindOf(request)}`);
+}
+
+export function requireNotAborted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted !== true) return;
+  throw new SessionError(
+    'aborted',
+    'The call was aborted before its commit began; nothing was written.',
+    {
+      cause: signal.reason,
+    },
+  );
+}
+
+export function invalid(key: string, rule: string): SessionError {
+  return new SessionError('invalid_argument', `${key} ${rule}.`, { key });
+}

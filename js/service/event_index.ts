@@ -1,0 +1,53 @@
+import type { Event } from '../event.js';
+
+interface Index {
+  readonly positions: Map<string, number>;
+  length: number;
+  last: Event | undefined;
+}
+
+/**
+ * Where an event of an id stands in a handle's `events`.
+ *
+ * A search through the array would make each append as slow as the conversation is long. The map is
+ * kept by array and believed as long as length and last element are those it was made for: frameworks
+ * push, cut and reorder the array as they like.
+ */
+const indexes = new WeakMap<Event[], Index>();
+
+function indexOf(events: Event[]): Index {
+  const known = indexes.get(events);
+  if (known !== undefined && known.length === events.length && known.last === events.at(-1)) {
+    return known;
+  }
+  const positions = new Map<string, number>();
+  events.forEach((event, position) => positions.set(event.id, position));
+  const index = { positions, length: events.length, last: events.at(-1) };
+  indexes.set(events, index);
+  return index;
+}
+
+/** The position of the event with that id, or −1. */
+export function positionOf(events: Event[], id: string): number {
+  const position = indexOf(events).positions.get(id);
+  if (position === undefined) return -1;
+  if (events[position]?.id === id) return position;
+  // Something was exchanged in the middle, which the length does not show.
+  indexes.delete(events);
+  return indexOf(events).positions.get(id) ?? -1;
+}
+
+/** Puts the event at the end, or in the place of the one that has its id. */
+export function putEvent(events: Event[], event: Event): void {
+  const position = positionOf(events, event.id);
+  if (position >= 0) {
+    events[position] = event;
+    if (position === events.length - 1) indexOf(events).last = event;
+    return;
+  }
+  const index = indexOf(events);
+  events.push(event);
+  index.positions.set(event.id, index.length);
+  index.length = events.length;
+  index.last = event;
+}

@@ -1,0 +1,83 @@
+import type { Event } from '../event.js';
+import { requireId } from '../ids.js';
+import { kindOf } from '../json/rules.js';
+import type { Session, StateShape } from '../session.js';
+import { invalid } from './call.js';
+
+/** What a service knows of a handle that it gave out, or has appended through. */
+export interface HandleRecord {
+  /** The revision that the session was created at; NaN as long as it is not known. */
+  created: number;
+  /** The revision of the last change that the handle has. */
+  revision: number;
+  /** The last of the appends that are under way through this handle. */
+  tail: Promise<unknown> | undefined;
+}
+
+/**
+ * The records of one service's handles, by the handle's `state` object.
+ *
+ * Not a field of the session: google-adk for Python refuses to read a session with a field that it
+ * does not know. By the state and not by the session, so that a copy by spread shares the record, as
+ * it shares the state. One map a service: revisions of one storage mean nothing to another.
+ */
+export class Handles {
+  readonly #records = new WeakMap<object, HandleRecord>();
+
+  /** The record of a handle, made if we never saw it. */
+  of(session: Session): HandleRecord {
+    let record = this.#records.get(session.state);
+    if (record === undefined) {
+      record = { created: NaN, revision: 0, tail: undefined };
+      this.#records.set(session.state, record);
+    }
+    return record;
+  }
+
+  /** A handle for what was read: `[created, revision, lastUpdateTime, state]` and its events. */
+  open<S extends StateShape>(
+    appName: string,
+    userId: string,
+    id: string,
+    read: readonly [created: number, revision: number, lastUpdateTime: number, state: string],
+    events: Event[],
+  ): Session<S> {
+    const [created, revision, lastUpdateTime, text] = read;
+    const state = JSON.parse(text) as S;
+    this.#records.set(state, { created, revision, tail: undefined });
+    return { id, appName, userId, state, events, lastUpdateTime };
+  }
+}
+
+/** Lets the appends that follow through this handle wait for `done`, however it ends. */
+export function enqueue(record: HandleRecord, done: Promise<unknown>): void {
+  const tail = done.then(clear, clear);
+  function clear(): void {
+    if (record.tail === tail) record.tail = undefined;
+  }
+  record.tail = tail;
+}
+
+/**
+ * Makes sure that this is a session's handle, and one that an append can change.
+ *
+ * @throws SessionError `invalid_argument`
+ */
+export function requireHandle(session: unknown): asserts session is Session {
+  if (typeof session !== 'object' || session === null) {
+    throw invalid('session', `must be a session; it is ${kindOf(session)}`);
+  }
+  const { id, appName, userId, state, events } = session as Partial<Session>;
+  requireId('session.id', id);
+  requireId('session.appName', appName);
+  requireId('session.userId', userId);
+  if (typeof state !== 'object' || state === null || !Object.isExtensible(state)) {
+    throw invalid('session.state', 'must be an object that can be changed, and not a frozen one');
+  }
+  if (!Array.isArray(events) || !Object.isExtensible(events)) {
+    throw invalid('session.events', 'must be an array that can be changed, and not a frozen one');
+  }
+  if (Object.isFrozen(session)) {
+    throw invalid('session', 'is frozen, and an append changes it; append through a copy');
+  }
+}

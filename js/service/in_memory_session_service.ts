@@ -1,0 +1,60 @@
+import type {
+  CreateSessionRequest,
+  DeleteSessionRequest,
+  GetSessionRequest,
+  ListSessionsRequest,
+  ListSessionsResponse,
+  Session,
+  StateShape,
+} from '../session.js';
+import type { StateWriter } from './state_writer.js';
+import { type SessionServiceOptions, StoredSessionService } from './stored_session_service.js';
+
+/**
+ * Keeps sessions in memory, in wasm: what it keeps is gone with it.
+ *
+ * Constructing it loads nothing and cannot fail; the wasm is loaded by the first call.
+ *
+ * @example
+ * ```ts
+ * import { InMemorySessionService } from 'adk-session-wasm';
+ *
+ * const service = new InMemorySessionService();
+ * const session = await service.createSession({ appName: 'shop', userId: 'ada' });
+ * ```
+ */
+export class InMemorySessionService<
+  S extends StateShape = StateShape,
+> extends StoredSessionService<S> {
+  constructor(options?: SessionServiceOptions, writer?: StateWriter) {
+    super({ storage: { kind: 'memory', durable: false }, ...(writer && { writer }) }, options);
+  }
+
+  /**
+   * As `createSession`, at once.
+   *
+   * @throws SessionError as `createSession`; `not_loaded` in the slim entry before the wasm is there
+   */
+  createSessionSync(request: CreateSessionRequest<S>): Session<S> {
+    this.requireOpen();
+    return this.create(request, false) as Session<S>;
+  }
+
+  /** As `getSession`, at once. */
+  getSessionSync(request: GetSessionRequest): Session<S> | undefined {
+    this.requireOpen();
+    return this.get(request) as Session<S> | undefined;
+  }
+
+  /** As `listSessions`, at once. */
+  listSessionsSync(request: ListSessionsRequest): ListSessionsResponse<S> {
+    this.requireOpen();
+    return this.list(request) as ListSessionsResponse<S>;
+  }
+
+  /** As `deleteSession`, at once. */
+  deleteSessionSync(request: DeleteSessionRequest): void {
+    this.requireOpen();
+    void this.delete(request);
+  }
+}

@@ -1,0 +1,91 @@
+import { SessionError } from '../errors.js';
+import type { Event } from '../event.js';
+import type { EventRow } from '../storage/adapter.js';
+
+/** What a read returns of events: a storage's rows, or from memory the texts of many, with commas. */
+export type Fragments = readonly string[] | readonly EventRow[];
+
+/** Characters to parse at once: one long text is faster than many short ones, up to about here. */
+const BATCH = 64 * 1024;
+
+/**
+ * The events of a read, in order.
+ *
+ * @param skipCorrupt leave out those that cannot be read
+ * @throws SessionError `corrupt_record` naming the first that cannot be read
+ */
+export function parseEvents(
+  fragments: Fragments,
+  sessionId: string,
+  skipCorrupt: boolean,
+): Event[] {
+  if (fragments.length === 0) return [];
+  if (areTexts(fragments)) {
+    // Memory wrote them itself.
+    const parts = fragments.map((fragment) => JSON.parse(`[${fragment}]`) as Event[]);
+    return parts.length === 1 ? (parts[0] as Event[]) : parts.flat();
+  }
+  const events: Event[] = [];
+  for (let at = 0; at < fragments.length;) {
+    const batch = fragments.slice(at, batchEnd(fragments, at));
+    const parsed = parseBatch(batch) ?? parseEach(batch, sessionId, skipCorrupt);
+    for (const event of parsed) events.push(event);
+    at += batch.length;
+  }
+  return events;
+}
+
+function areTexts(fragments: Fragments): fragments is readonly string[] {
+  return typeof fragments[0] === 'string';
+}
+
+function batchEnd(rows: readonly EventRow[], start: number): number {
+  let end = start;
+  for (let size = 0; size < BATCH && end < rows.length; end += 1)
+    size += rows[end]?.text.length ?? 0;
+  return end;
+}
+
+/** `undefined` if any of the texts is damaged, also where it would fit in with its neighbours. */
+function parseBatch(rows: readonly EventRow[]): Event[] | undefined {
+  try {
+    const parsed = JSON.parse(`[${rows.map((row) => row.text).join(',')}]`) as unknown[];
+    return parsed.length === rows.length && parsed.every(isEvent) ? (parsed as Event[]) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function parseEach(rows: readonly EventRow[], sessionId: string, skipCorrupt: boolean): Event[] {
+  const events: Event[] = [];
+  for (const row of rows) {
+    const event = parseEvent(row, sessionId);
+    if (!(event instanceof SessionError)) events.push(event);
+    else if (!skipCorrupt) throw event;
+  }
+  return events;
+}
+
+/** One stored event, or why it cannot be read. */
+function parseEvent({ id, text }: EventRow, sessionId: string): Event | SessionError {
+  const record = `event ${JSON.stringify(id)} of session ${JSON.stringify(sessionId)}`;
+  try {
+    const event: unknown = JSON.parse(text);
+    if (isEvent(event)) return event;
+    return corrupt(record, undefined);
+  } catch (cause) {
+    return corrupt(record, cause);
+  }
+}
+
+function isEvent(value: unknown): value is Event {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function corrupt(record: string, cause: unknown): SessionError {
+  return new SessionError(
+    'corrupt_record',
+    `The stored ${record} is not the JSON of an event; read with config.skipCorrupt to get all others.`,
+    { record, cause },
+  );
+}

@@ -1,0 +1,455 @@
+import { callCore, createCore, loadWasm, type SessionCore, toSessionError } from '../core.js';
+import { SessionError } from '../errors.js';
+import { createEvent, createEventActions, type Event, newEventId } from '../event.js';
+import { isId, optionalNumber, requireId } from '../ids.js';
+import { kindOf } from '../json/rules.js';
+import type {
+  AppendEventRequest,
+  AppendEventsRequest,
+  AppRequest,
+  CreateSessionRequest,
+  DeleteSessionRequest,
+  GetSessionRequest,
+  ListSessionsRequest,
+  ListSessionsResponse,
+  Session,
+  StateShape,
+  UpdateStateRequest,
+  UserRequest,
+} from '../session.js';
+import type { BaseSessionService, StorageInfo } from '../session_service.js';
+import { snapshotDelta, snapshotState } from '../snapshot.js';
+import { type StateSchema, validateDelta } from '../state_schema.js';
+import { apply, STALE_POLICIES, store, takeEvent, type TakenEvent, withoutKeys } from './append.js';
+import { after, invalid, type MaybePromise, requireNotAborted, requireRequest } from './call.js';
+import { enqueue, type HandleRecord, Handles, requireHandle } from './handle.js';
+import { orderedWriter, type StateWriter } from './state_writer.js';
+import { type Fragments, parseEvents } from './stored_events.js';
+
+/** What every service of ours takes. */
+export interface SessionServiceOptions {
+  /**
+   * What an append does when others appended since its handle was read. `'merge'` (default): it lands,
+   * and the handle first receives what it had missed. `'append'`: it lands, and the handle gets only
+   * its own event. `'reject'`: `stale_session`, and nothing is changed.
+   */
+  stale?: keyof typeof STALE_POLICIES | undefined;
+  /** Checked before anything is written: keys and values of initial states and deltas. */
+  stateSchema?: StateSchema | undefined;
+  /** The time in milliseconds since 1970; default `Date.now`. */
+  clock?: (() => number) | undefined;
+  /** Fresh ids of sessions and events; default a UUID v4. */
+  newId?: (() => string) | undefined;
+}
+
+/** What a service is made of beside its options. */
+export interface ServiceParts {
+  readonly storage: StorageInfo;
+  /** The storage behind its bridge; absent: memory in wasm. */
+  readonly bridge?: object;
+  readonly closeStorage?: () => void | Promise<void>;
+  readonly writer?: StateWriter;
+}
+
+/** See `session_to_javascript` in `src/bindings/values.rs`. */
+type ReadSession = [
+  created: number,
+  revision: number,
+  lastUpdateTime: number,
+  state: string,
+  fragments: Fragments,
+];
+
+/** See `page_to_javascript` in `src/bindings/values.rs`. */
+interface ReadPage {
+  sessions: {
+    sessionId: string;
+    userId: string;
+    created: number;
+    revision: number;
+    lastUpdateTime: number;
+    state: string;
+  }[];
+  page: number;
+  limit: number;
+  totalItems: number;
+  totalPages: number;
+}
+
+/**
+ * The face of the core: it takes plain objects, asks Rust, and gives plain objects back. Which storage
+ * lies underneath makes no difference but that memory answers at once.
+ */
+export class StoredSessionService<
+  S extends StateShape = StateShape,
+> implements BaseSessionService<S> {
+  readonly storage: StorageInfo;
+  readonly #parts: ServiceParts;
+  readonly #policy: number;
+  readonly #schema: StateSchema | undefined;
+  readonly #clock: () => number;
+  readonly #newId: () => string;
+  readonly #writer: StateWriter;
+  readonly #handles = new Handles();
+  /** Calls whose outcome is not known yet; `close` waits for them. */
+  readonly #pending = new Set<Promise<unknown>>();
+  #core: SessionCore | undefined;
+  #closing: Promise<void> | undefined;
+
+  constructor(parts: ServiceParts, options: SessionServiceOptions = {}) {
+    this.storage = parts.storage;
+    this.#parts = parts;
+    const { stale = 'merge', stateSchema, clock = Date.now, newId = newEventId } = options;
+    this.#policy = policyOf(stale);
+    this.#schema = stateSchema;
+    this.#clock = clock;
+    this.#newId = newId;
+    this.#writer = parts.writer ?? orderedWriter;
+  }
+
+  createSession(request: CreateSessionRequest<S>): Promise<Session<S>> {
+    return this.#answer(request, () => this.create(request, false));
+  }
+
+  getOrCreateSession(request: CreateSessionRequest<S>): Promise<Session<S>> {
+    return this.#answer(request, () => this.create(request, true));
+  }
+
+  getSession(request: GetSessionRequest): Promise<Session<S> | undefined> {
+    return this.#answer(request, () => this.get(request));
+  }
+
+  listSessions(request: ListSessionsRequest): Promise<ListSessionsResponse<S>> {
+    return this.#answer(request, () => this.list(request));
+  }
+
+  deleteSession(request: DeleteSessionRequest): Promise<void> {
+    return this.#answer(request, () => this.delete(request));
+  }
+
+  appendEvent(request: AppendEventRequest<S>): Promise<Event> {
+    return this.#answer(request, () => {
+      const { session, event, signal } = request;
+      const done = this.#append(session, [event], signal);
+      return done instanceof Promise ? done.then(() => event) : event;
+    });
+  }
+
+  appendEvents(request: AppendEventsRequest<S>): Promise<Event[]> {
+    return this.#answer(request, () => {
+      const { session, events, signal } = request;
+      if (!Array.isArray(events))
+        throw invalid('events', `must be an array; it is ${kindOf(events)}`);
+      const done = this.#append(session, events, signal);
+      return done instanceof Promise ? done.then(() => events) : events;
+    });
+  }
+
+  updateState(request: UpdateStateRequest): Promise<void> {
+    return this.#answer(request, () => this.#update(request));
+  }
+
+  getUserState(request: UserRequest): Promise<StateShape> {
+    return this.#answer(request, () => {
+      return this.#scopeState(
+        requireId('appName', request.appName),
+        requireId('userId', request.userId),
+      );
+    });
+  }
+
+  getAppState(request: AppRequest): Promise<StateShape> {
+    return this.#answer(request, () => {
+      return this.#scopeState(requireId('appName', request.appName), undefined);
+    });
+  }
+
+  deleteUser(request: UserRequest): Promise<void> {
+    return this.#answer(request, () => {
+      const { appName, userId } = request;
+      requireId('appName', appName);
+      requireId('userId', userId);
+      return this.#call<void>((core) => core.delete_user(appName, userId));
+    });
+  }
+
+  deleteUserState(request: UserRequest): Promise<void> {
+    return this.#answer(request, () => {
+      const { appName, userId } = request;
+      requireId('appName', appName);
+      requireId('userId', userId);
+      return this.#call<void>((core) => core.delete_state(appName, userId));
+    });
+  }
+
+  deleteAppState(request: AppRequest): Promise<void> {
+    return this.#answer(request, () => {
+      requireId('appName', request.appName);
+      return this.#call<void>((core) => core.delete_state(request.appName, undefined));
+    });
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    while (this.#pending.size > 0) await Promise.allSettled(this.#pending);
+    await this.#parts.closeStorage?.();
+    this.#core?.free();
+    this.#core = undefined;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  /** @internal */
+  protected create(request: CreateSessionRequest<S>, ifAbsent: boolean): MaybePromise<Session<S>> {
+    const { appName, userId, sessionId, state } = request;
+    requireId('appName', appName);
+    requireId('userId', userId);
+    const id = isBlank(sessionId) ? this.#newId() : requireId('sessionId', sessionId);
+    const { text, values } = snapshotState(state ?? undefined);
+    if (this.#schema !== undefined) validateDelta(this.#schema, values);
+    const now = this.#clock();
+    const read = this.#call<ReadSession>((core) =>
+      core.create(appName, userId, id, text, now, ifAbsent),
+    );
+    return after(read, (read) => this.#open(appName, userId, id, read, false));
+  }
+
+  /** @internal */
+  protected get(request: GetSessionRequest): MaybePromise<Session<S> | undefined> {
+    const { appName, userId, sessionId, config } = request;
+    requireId('appName', appName);
+    requireId('userId', userId);
+    const last = optionalNumber('config.numRecentEvents', config?.numRecentEvents);
+    const from = optionalNumber('config.afterTimestamp', config?.afterTimestamp);
+    if (!isId(sessionId)) return undefined;
+    const read = this.#call<ReadSession | undefined>((core) =>
+      core.get(appName, userId, sessionId, last, from),
+    );
+    const skipCorrupt = config?.skipCorrupt === true;
+    return after(read, (read) => read && this.#open(appName, userId, sessionId, read, skipCorrupt));
+  }
+
+  /** @internal */
+  protected list(request: ListSessionsRequest): MaybePromise<ListSessionsResponse<S>> {
+    const { appName, userId, order = 'asc' } = request;
+    requireId('appName', appName);
+    if (userId !== undefined) requireId('userId', userId);
+    if (order !== 'asc' && order !== 'desc') {
+      throw invalid('order', `must be 'asc' or 'desc'; it is ${JSON.stringify(order)}`);
+    }
+    const limit = optionalNumber('limit', request.limit);
+    const offset = optionalNumber('offset', request.offset);
+    const page = optionalNumber('page', request.page);
+    const read = this.#call<ReadPage>((core) =>
+      core.list(appName, userId, order === 'desc', limit, offset, page),
+    );
+    return after(read, ({ sessions, ...position }) => ({
+      sessions: sessions.map(({ sessionId, userId, created, revision, lastUpdateTime, state }) =>
+        this.#handles.open<S>(
+          appName,
+          userId,
+          sessionId,
+          [created, revision, lastUpdateTime, state],
+          [],
+        ),
+      ),
+      ...position,
+    }));
+  }
+
+  /** @internal */
+  protected delete(request: DeleteSessionRequest): MaybePromise<void> {
+    const { appName, userId, sessionId } = request;
+    requireId('appName', appName);
+    requireId('userId', userId);
+    if (!isId(sessionId)) return undefined;
+    return this.#call<void>((core) => core.delete_session(appName, userId, sessionId));
+  }
+
+  /** @internal */
+  protected requireOpen(): void {
+    if (this.#closing === undefined) return;
+    throw new SessionError('closed', 'This session service was closed; open another one.');
+  }
+
+  #open(
+    appName: string,
+    userId: string,
+    id: string,
+    read: ReadSession,
+    skipCorrupt: boolean,
+  ): Session<S> {
+    const [created, revision, lastUpdateTime, state, fragments] = read;
+    const events = parseEvents(fragments, id, skipCorrupt);
+    return this.#handles.open<S>(
+      appName,
+      userId,
+      id,
+      [created, revision, lastUpdateTime, state],
+      events,
+    );
+  }
+
+  #scopeState(appName: string, userId: string | undefined): MaybePromise<StateShape> {
+    const text = this.#call<string>((core) => core.scope_state(appName, userId));
+    return after(text, (text) => JSON.parse(text) as StateShape);
+  }
+
+  #update(request: UpdateStateRequest): MaybePromise<void> {
+    const { appName, userId, sessionId, stateDelta } = request;
+    requireId('appName', appName);
+    if (userId !== undefined) requireId('userId', userId);
+    if (sessionId === undefined) {
+      const { text, delta } = snapshotDelta(stateDelta);
+      if (this.#schema !== undefined) validateDelta(this.#schema, delta);
+      return this.#call<void>((core) => core.update(appName, userId, text));
+    }
+    requireId('sessionId', sessionId);
+    if (userId === undefined) throw invalid('userId', 'must be given where a sessionId is');
+    const event = createEvent({
+      id: this.#newId(),
+      invocationId: `p-${this.#newId()}`,
+      author: 'user',
+      timestamp: this.#clock(),
+      actions: createEventActions({ stateDelta }),
+    });
+    // No handle, so nothing that could be stale: −1 says so to Rust.
+    const record: HandleRecord = { created: -1, revision: 0, tail: undefined };
+    const handle = { id: sessionId, appName, userId, state: {}, events: [], lastUpdateTime: 0 };
+    return this.#store(handle, record, STALE_POLICIES.append, [this.#take(event)]);
+  }
+
+  #take(event: Event): TakenEvent {
+    const taken = takeEvent(event, this.#writer, this.#clock, this.#newId);
+    if (this.#schema !== undefined) validateDelta(this.#schema, taken.snapshot.delta);
+    return taken;
+  }
+
+  #append(
+    session: Session<S>,
+    events: readonly Event[],
+    signal: AbortSignal | undefined,
+  ): MaybePromise<void> {
+    requireHandle(session);
+    const record = this.#handles.of(session);
+    // A partial event is a piece of a streamed answer: nothing is stored, nothing is changed.
+    const whole = events.filter((event) => (event as Event | null)?.partial !== true);
+    if (whole.length === 0) return undefined;
+    const taken = whole.map((event) => this.#take(event));
+    if (record.tail === undefined) {
+      const done = this.#store(session, record, this.#policy, taken);
+      if (done instanceof Promise) enqueue(record, done);
+      return done;
+    }
+    // Others are under way through this handle: each waits for its turn, so that none makes it stale
+    // for the next. What became of those before it does not matter.
+    const done = record.tail.then(() => {
+      requireNotAborted(signal);
+      return this.#store(session, record, this.#policy, taken);
+    });
+    enqueue(record, done);
+    return done;
+  }
+
+  #store(
+    session: Session,
+    record: HandleRecord,
+    policy: number,
+    events: readonly TakenEvent[],
+  ): MaybePromise<void> {
+    const prepared = this.#leaveOut(session, events);
+    return after(prepared, (events) => {
+      const undo = (error: unknown): never => {
+        for (const event of [...events].reverse()) this.#writer.undo?.(session, event);
+        throw error;
+      };
+      try {
+        const core = this.#openCore();
+        const answer = store(core, session, record, policy, events, this.#clock(), this.#holdsData);
+        if (!(answer instanceof Promise))
+          return apply(session, record, events, answer, this.#writer);
+        return answer.then(
+          (answer) => apply(session, record, events, answer, this.#writer),
+          (error: unknown) => undo(toSessionError(error)),
+        );
+      } catch (error) {
+        return undo(error);
+      }
+    });
+  }
+
+  /** The events without the keys that a later, already stored write superseded. */
+  #leaveOut(session: Session, events: readonly TakenEvent[]): MaybePromise<readonly TakenEvent[]> {
+    let ready: MaybePromise<TakenEvent[]> = [];
+    for (const event of events) {
+      ready = after(ready, (ahead) =>
+        after(this.#writer.before(session, event, ahead), (keys) => {
+          ahead.push(withoutKeys(event, keys));
+          return ahead;
+        }),
+      );
+    }
+    return ready;
+  }
+
+  get #holdsData(): boolean {
+    return this.#parts.bridge === undefined;
+  }
+
+  #openCore(): SessionCore {
+    this.#core ??= createCore(this.#parts.bridge);
+    return this.#core;
+  }
+
+  #call<T>(call: (core: SessionCore) => unknown): MaybePromise<T> {
+    const core = this.#openCore();
+    const answer = callCore(() => call(core), this.#holdsData) as MaybePromise<T>;
+    if (!(answer instanceof Promise)) return answer;
+    return answer.catch((error: unknown) => {
+      throw toSessionError(error);
+    });
+  }
+
+  /** Runs a method: no earlier than the wasm is there, and counted among the pending. */
+  #answer<T>(
+    request: { signal?: AbortSignal | undefined },
+    run: () => MaybePromise<T>,
+  ): Promise<T> {
+    try {
+      this.requireOpen();
+      requireRequest(request);
+      requireNotAborted(request.signal);
+      const wait = loadWasm();
+      const answer =
+        wait === undefined
+          ? run()
+          : wait.then(() => {
+              requireNotAborted(request.signal);
+              return run();
+            });
+      if (!(answer instanceof Promise)) return Promise.resolve(answer);
+      this.#pending.add(answer);
+      const settled = (): boolean => this.#pending.delete(answer);
+      answer.then(settled, settled);
+      return answer;
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+}
+
+function isBlank(id: unknown): boolean {
+  return id === undefined || id === null || (typeof id === 'string' && id.trim() === '');
+}
+
+function policyOf(stale: unknown): number {
+  const policy = (STALE_POLICIES as Record<string, number>)[String(stale)];
+  if (typeof stale === 'string' && policy !== undefined) return policy;
+  throw invalid('stale', `must be 'merge', 'append' or 'reject'; it is ${JSON.stringify(stale)}`);
+}

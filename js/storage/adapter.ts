@@ -1,0 +1,170 @@
+/**
+ * The seam below which data is kept: five verbs, each one transaction. A storage knows no rule.
+ *
+ * What an adapter must do:
+ * 1. Each verb happens whole or not at all, and no other write comes between its reading and its
+ *    writing.
+ * 2. `create` and `append` call `decide` with what they found, and write exactly what it returns;
+ *    where it returns `undefined` they write nothing, where it throws they let the error through.
+ *    They may call it again when they have to start over; only the last answer counts.
+ * 3. A verb resolves only when the write is as durable as the storage makes things.
+ * 4. Texts come back as they were given, to the letter. Ids compare exactly.
+ * 5. Events are ordered by `seq`; an event whose `id` the session has already takes its place.
+ * 6. `floor` is never below the revision of anything that was ever deleted: one number for the whole
+ *    storage is enough.
+ * 7. `list` costs what it returns: it counts on create and delete, and reads no session beyond
+ *    `offset + limit`.
+ *
+ * @module
+ */
+
+/** Names an app, a user of it, or a session of that user: as far as it goes. */
+export interface StorageKey {
+  readonly appName: string;
+  readonly userId?: string;
+  readonly sessionId?: string;
+}
+
+/** A user's or an app's state as it is stored. */
+export interface ScopeRow {
+  /** Of the last change; a safe integer. */
+  readonly revision: number;
+  /** JSON text. */
+  readonly state: string;
+}
+
+/** A session as it is stored, without its events. */
+export interface SessionRow {
+  readonly appName: string;
+  readonly userId: string;
+  readonly sessionId: string;
+  /** The revision that it was created at. */
+  readonly created: number;
+  /** The revision of the last change. */
+  readonly revision: number;
+  /** Milliseconds since 1970. */
+  readonly lastUpdateTime: number;
+  /** JSON text of the session's own state. */
+  readonly state: string;
+}
+
+/** An event as it is stored. */
+export interface EventRow {
+  /** Unique within its session. */
+  readonly id: string;
+  /** What events are ordered by: the revision that it was appended at. */
+  readonly seq: number;
+  /** The revision that it was last written at. */
+  readonly revision: number;
+  /** Milliseconds since 1970, as the event says. */
+  readonly timestamp: number;
+  /** JSON text of the event. */
+  readonly text: string;
+}
+
+/** Asks for a write. */
+export interface WriteRequest {
+  /** A session; for `append` also a user or an app alone, whose state shall change. */
+  readonly key: StorageKey;
+  /** The states that will be changed or shown. */
+  readonly scopes: readonly ('session' | 'user' | 'app')[];
+  /** Ids to look up among the session's stored events. */
+  readonly eventIds: readonly string[];
+  /** Events with a later `revision` are wanted as well. */
+  readonly since: number;
+}
+
+/** What a write found. Absent: not there, or (user and app) not asked for. */
+export interface Found {
+  readonly session?: SessionRow | undefined;
+  readonly user?: ScopeRow | undefined;
+  readonly app?: ScopeRow | undefined;
+  /** Those of the session's events that have one of `eventIds`. */
+  readonly events: readonly EventRow[];
+  /** Those whose `revision` is later than `since`, in any order. */
+  readonly changed: readonly EventRow[];
+  /** No revision up to this one will be given again: the highest that was ever deleted, at first 0. */
+  readonly floor: number;
+}
+
+/** What to write: whole rows, in the place of the stored ones. Absent: unchanged. */
+export interface Changes {
+  readonly session?: SessionRow | undefined;
+  readonly user?: ScopeRow | undefined;
+  readonly app?: ScopeRow | undefined;
+  readonly events: readonly EventRow[];
+}
+
+/** Says what to write in the light of what was found; `undefined`: nothing. Pure and synchronous. */
+export type Decide = (found: Found) => Changes | undefined;
+
+/** Asks for a session with a window of its events, or for a user's or an app's state. */
+export interface ReadRequest {
+  readonly key: StorageKey;
+  readonly window: {
+    /** Only the last so many of those that pass `after`; absent: all. */
+    readonly last?: number;
+    /** Only events whose `timestamp` (milliseconds) is this or later; absent: all. */
+    readonly after?: number;
+  };
+}
+
+/** What was read. Absent: not there, or beyond the key. */
+export interface Rows {
+  readonly session?: SessionRow | undefined;
+  readonly user?: ScopeRow | undefined;
+  readonly app?: ScopeRow | undefined;
+  /** By `seq`. */
+  readonly events: readonly EventRow[];
+}
+
+/**
+ * Asks for a page of sessions, ordered by `lastUpdateTime`, ties by `sessionId` and then `userId` as
+ * JavaScript's `<` compares them; `'desc'` is the exact reverse.
+ */
+export interface ListRequest {
+  readonly appName: string;
+  /** Absent: of all users. */
+  readonly userId?: string;
+  readonly order: 'asc' | 'desc';
+  readonly offset: number;
+  /** Absent: all. */
+  readonly limit?: number;
+}
+
+/** A page of sessions. */
+export interface Listing {
+  readonly sessions: readonly SessionRow[];
+  /** The states of the users of those sessions, where there are any. */
+  readonly users: readonly (ScopeRow & { readonly userId: string })[];
+  readonly app?: ScopeRow | undefined;
+  /** How many sessions there are in all. */
+  readonly total: number;
+}
+
+/** What to delete. What is not there is no error. */
+export type DeleteRequest =
+  | { readonly what: 'session'; readonly key: Required<StorageKey> }
+  /** The user's sessions and state. */
+  | { readonly what: 'user'; readonly key: { readonly appName: string; readonly userId: string } }
+  | {
+      readonly what: 'userState';
+      readonly key: { readonly appName: string; readonly userId: string };
+    }
+  | { readonly what: 'appState'; readonly key: { readonly appName: string } };
+
+/** A storage of one's own; see the module for what it must do, and `adk-session-wasm/testing` for the
+ * suite that proves it. A verb may answer at once or with a promise. */
+export interface StorageAdapter {
+  /** What `service.storage.kind` says; default `'custom'`. */
+  readonly kind?: string;
+  /** What `service.storage.durable` says; default `true`. */
+  readonly durable?: boolean;
+  create(request: WriteRequest, decide: Decide): void | Promise<void>;
+  append(request: WriteRequest, decide: Decide): void | Promise<void>;
+  read(request: ReadRequest): Rows | Promise<Rows>;
+  list(request: ListRequest): Listing | Promise<Listing>;
+  delete(request: DeleteRequest): void | Promise<void>;
+  /** Called once, when the service is closed and its work has settled. */
+  close?(): void | Promise<void>;
+}

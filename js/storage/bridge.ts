@@ -1,0 +1,272 @@
+/**
+ * Between the wasm and a storage adapter: rows are arrays on the wasm's side, objects on the
+ * adapter's. It checks what the adapter answers, so that nonsense is named where it was made, and
+ * gives whatever the adapter throws a code.
+ */
+import { isSessionError, SessionError } from '../errors.js';
+import { kindOf } from '../json/rules.js';
+import type {
+  Changes,
+  DeleteRequest,
+  EventRow,
+  Found,
+  ScopeRow,
+  SessionRow,
+  StorageAdapter,
+  StorageKey,
+  WriteRequest,
+} from './adapter.js';
+
+type SessionTuple = [created: number, revision: number, lastUpdateTime: number, state: string];
+type ScopeTuple = [revision: number, state: string];
+type EventTuple = [id: string, seq: number, revision: number, timestamp: number, text: string];
+type FoundTuple = [
+  floor: number,
+  session: SessionTuple | undefined,
+  user: ScopeTuple | undefined,
+  app: ScopeTuple | undefined,
+  events: EventTuple[],
+  changed: EventTuple[],
+];
+type ChangesTuple = [
+  session: SessionTuple | undefined,
+  user: ScopeTuple | undefined,
+  app: ScopeTuple | undefined,
+  events: EventTuple[],
+];
+
+const SCOPES = ['session', 'user', 'app'] as const;
+
+/** What `src/storage/foreign.rs` calls. */
+export class Bridge {
+  readonly #adapter: StorageAdapter;
+
+  constructor(adapter: StorageAdapter) {
+    this.#adapter = adapter;
+  }
+
+  write(
+    creates: boolean,
+    appName: string,
+    userId: string | undefined,
+    sessionId: string | undefined,
+    scopeBits: number,
+    eventIds: string[],
+    since: number,
+    decide: (found: FoundTuple) => ChangesTuple | undefined,
+  ): Promise<void> {
+    const verb = creates ? 'create' : 'append';
+    const request: WriteRequest = {
+      key: storageKey(appName, userId, sessionId),
+      scopes: SCOPES.filter((_, bit) => (scopeBits >> bit) & 1),
+      eventIds,
+      since,
+    };
+    let state: 'unasked' | 'asked' | 'answered' = 'unasked';
+    const ask = (found: Found): Changes | undefined => {
+      if (state === 'answered') throw nonsense(verb, 'called decide after it had answered');
+      state = 'asked';
+      const changes = decide(foundTuple(verb, found));
+      return changes && readChanges(request.key, changes);
+    };
+    return settled(verb, async () => {
+      try {
+        await this.#adapter[verb](request, ask);
+        if (state === 'unasked') throw nonsense(verb, 'answered without asking decide');
+      } finally {
+        state = 'answered';
+      }
+    });
+  }
+
+  read(
+    appName: string,
+    userId: string | undefined,
+    sessionId: string | undefined,
+    last: number | undefined,
+    after: number | undefined,
+  ): Promise<unknown[]> {
+    const window = { ...(last !== undefined && { last }), ...(after !== undefined && { after }) };
+    const key = storageKey(appName, userId, sessionId);
+    return settled('read', async () => {
+      const rows = await this.#adapter.read({ key, window });
+      object('read', 'an answer', rows);
+      return [
+        optional(rows.session, (row) => sessionTuple('read', row)),
+        optional(rows.user, (row) => scopeTuple('read', row)),
+        optional(rows.app, (row) => scopeTuple('read', row)),
+        // The rows as they are: wasm hands them on, and the reader of a text that is damaged then
+        // knows its id.
+        list('read', 'events', rows.events).map((row) => {
+          eventTuple('read', row);
+          return row;
+        }),
+      ];
+    });
+  }
+
+  list(
+    appName: string,
+    userId: string | undefined,
+    descending: boolean,
+    offset: number,
+    limit: number | undefined,
+  ): Promise<unknown[]> {
+    return settled('list', async () => {
+      const listing = await this.#adapter.list({
+        appName,
+        ...(userId !== undefined && { userId }),
+        order: descending ? 'desc' : 'asc',
+        offset,
+        ...(limit !== undefined && { limit }),
+      });
+      object('list', 'an answer', listing);
+      return [
+        list('list', 'sessions', listing.sessions).map((row) => [
+          ...sessionTuple('list', row),
+          text('list', 'sessionId', row.sessionId),
+          text('list', 'userId', row.userId),
+        ]),
+        list('list', 'users', listing.users).map((row) => [
+          ...scopeTuple('list', row),
+          text('list', 'userId', row.userId),
+        ]),
+        optional(listing.app, (row) => scopeTuple('list', row)),
+        whole('list', 'total', listing.total),
+      ];
+    });
+  }
+
+  delete(
+    what: DeleteRequest['what'],
+    appName: string,
+    userId: string | undefined,
+    sessionId: string | undefined,
+  ): Promise<void> {
+    const request = { what, key: storageKey(appName, userId, sessionId) } as DeleteRequest;
+    return settled('delete', async () => {
+      await this.#adapter.delete(request);
+    });
+  }
+}
+
+/** Runs a verb; whatever it throws becomes an error with a code. */
+async function settled<T>(verb: string, run: () => Promise<T>): Promise<T> {
+  try {
+    return await run();
+  } catch (cause) {
+    if (isSessionError(cause)) throw cause;
+    // Thrown by the decision, in wasm: it has a code, and is no Error.
+    if (
+      typeof cause === 'object' &&
+      cause !== null &&
+      'code' in cause &&
+      !(cause instanceof Error)
+    ) {
+      throw cause;
+    }
+    const reason = cause instanceof Error ? cause.message : kindOf(cause);
+    throw new SessionError('storage_failed', `The storage's ${verb} failed: ${reason}`, { cause });
+  }
+}
+
+function nonsense(verb: string, what: string): SessionError {
+  return new SessionError(
+    'storage_failed',
+    `The storage's ${verb} ${what}. Correct the adapter; the suite in adk-session-wasm/testing shows where.`,
+  );
+}
+
+function storageKey(
+  appName: string,
+  userId: string | undefined,
+  sessionId: string | undefined,
+): StorageKey {
+  return {
+    appName,
+    ...(userId !== undefined && { userId }),
+    ...(sessionId !== undefined && { sessionId }),
+  };
+}
+
+function optional<Row, Tuple>(row: Row | undefined | null, tuple: (row: Row) => Tuple) {
+  return row === undefined || row === null ? undefined : tuple(row);
+}
+
+function object(verb: string, what: string, value: unknown): void {
+  if (typeof value === 'object' && value !== null) return;
+  throw nonsense(verb, `gave ${what} that is no object but ${kindOf(value)}`);
+}
+
+function list<T>(verb: string, field: string, value: readonly T[]): readonly T[] {
+  if (Array.isArray(value)) return value;
+  throw nonsense(verb, `gave ${field} that are no array but ${kindOf(value)}`);
+}
+
+function text(verb: string, field: string, value: unknown): string {
+  if (typeof value === 'string') return value;
+  throw nonsense(verb, `gave a ${field} that is no string but ${kindOf(value)}`);
+}
+
+function whole(verb: string, field: string, value: unknown): number {
+  if (Number.isSafeInteger(value) && (value as number) >= 0) return value as number;
+  throw nonsense(verb, `gave a ${field} that is no whole number from 0 up`);
+}
+
+function time(verb: string, field: string, value: unknown): number {
+  if (typeof value === 'number' && value >= 0) return value;
+  throw nonsense(verb, `gave a ${field} that is no time`);
+}
+
+function sessionTuple(verb: string, row: SessionRow): SessionTuple {
+  object(verb, 'a session', row);
+  return [
+    whole(verb, 'created', row.created),
+    whole(verb, 'revision', row.revision),
+    time(verb, 'lastUpdateTime', row.lastUpdateTime),
+    text(verb, 'state', row.state),
+  ];
+}
+
+function scopeTuple(verb: string, row: ScopeRow): ScopeTuple {
+  object(verb, 'a state', row);
+  return [whole(verb, 'revision', row.revision), text(verb, 'state', row.state)];
+}
+
+function eventTuple(verb: string, row: EventRow): EventTuple {
+  object(verb, 'an event', row);
+  return [
+    text(verb, 'id', row.id),
+    whole(verb, 'seq', row.seq),
+    whole(verb, 'revision', row.revision),
+    time(verb, 'timestamp', row.timestamp),
+    text(verb, 'text', row.text),
+  ];
+}
+
+function foundTuple(verb: string, found: Found): FoundTuple {
+  object(verb, 'decide', found);
+  return [
+    whole(verb, 'floor', found.floor),
+    optional(found.session, (row) => sessionTuple(verb, row)),
+    optional(found.user, (row) => scopeTuple(verb, row)),
+    optional(found.app, (row) => scopeTuple(verb, row)),
+    list(verb, 'events', found.events).map((row) => eventTuple(verb, row)),
+    list(verb, 'changed', found.changed).map((row) => eventTuple(verb, row)),
+  ];
+}
+
+function readChanges(key: StorageKey, changes: ChangesTuple): Changes {
+  const [session, user, app, events] = changes;
+  const { appName, userId = '', sessionId = '' } = key;
+  return {
+    session: optional(session, ([created, revision, lastUpdateTime, state]) => {
+      return { appName, userId, sessionId, created, revision, lastUpdateTime, state };
+    }),
+    user: optional(user, ([revision, state]) => ({ revision, state })),
+    app: optional(app, ([revision, state]) => ({ revision, state })),
+    events: events.map(([id, seq, revision, timestamp, text]) => {
+      return { id, seq, revision, timestamp, text };
+    }),
+  };
+}

@@ -1,0 +1,181 @@
+//! The files of a session, as a user's own type keeps them.
+
+use std::error::Error;
+use std::fmt::{self, Display, Formatter};
+use std::future::Future;
+use std::pin::Pin;
+
+use serde_json::Value;
+
+use crate::instruction::{Artifact, ArtifactError};
+use crate::session::SessionKey;
+
+/// Why an artifact service failed: any error, also a text (`"disk full".into()`).
+pub type ArtifactFailure = Box<dyn Error + Send + Sync>;
+
+/// Where the files of a session are kept: yours to implement, for `{artifact.NAME}` in instructions
+/// and for the contexts' methods.
+///
+/// A file is a part in the Gemini API's form: `{"text": …}`, `{"inlineData": …}`. A name that begins
+/// with `user:` is meant for the user rather than the session; that is the service's matter. The
+/// futures need not be `Send`.
+///
+/// ```
+/// use adk_session_wasm::invocation::{ArtifactFailure, ArtifactService};
+/// use adk_session_wasm::{
+///     CreateRequest, InMemorySessionService, Invocation, SessionKey, SessionService,
+///     inject_session_state,
+/// };
+/// use serde_json::{Value, json};
+///
+/// struct Terms;
+///
+/// impl ArtifactService for Terms {
+///     async fn load(
+///         &self,
+///         _session: &SessionKey,
+///         filename: &str,
+///         _version: Option<i64>,
+///     ) -> Result<Option<Value>, ArtifactFailure> {
+///         Ok((filename == "terms.txt").then(|| json!({"text": "Be kind."})))
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), adk_session_wasm::Error> {
+/// # let service = InMemorySessionService::new();
+/// # let (app_name, user_id) = ("shop".to_owned(), "ada".to_owned());
+/// # let session = service.create(CreateRequest { app_name, user_id, ..Default::default() }).await?;
+/// let invocation = Invocation::new(&session).with_artifacts(Terms);
+/// let context = invocation.readonly_context("guide");
+/// let text = inject_session_state("{artifact.terms.txt} {artifact.other.txt?}", &context).await?;
+/// assert_eq!(text, "Be kind. ");
+/// # Ok(())
+/// # }
+/// ```
+#[allow(async_fn_in_trait, reason = "a Send bound would shut out every storage in a browser")]
+pub trait ArtifactService: Send + Sync {
+    /// Loads a file, `None` if there is none of that name. Versions count from 0; without one, the
+    /// newest.
+    ///
+    /// # Errors
+    /// Whatever went wrong. It becomes the cause of a `storage_failed`.
+    async fn load(
+        &self,
+        session: &SessionKey,
+        filename: &str,
+        version: Option<i64>,
+    ) -> Result<Option<Value>, ArtifactFailure>;
+
+    /// Saves a file and returns its version, from 0. Without this method, the service only reads.
+    ///
+    /// # Errors
+    /// As [`ArtifactService::load`].
+    async fn save(
+        &self,
+        session: &SessionKey,
+        filename: &str,
+        part: Value,
+    ) -> Result<i64, ArtifactFailure> {
+        let _ = (session, filename, part);
+        Err("this artifact service cannot save: it does not implement ArtifactService::save".into())
+    }
+
+    /// The names of the files.
+    ///
+    /// # Errors
+    /// As [`ArtifactService::load`].
+    async fn list(&self, session: &SessionKey) -> Result<Vec<String>, ArtifactFailure> {
+        let _ = session;
+        Err("this artifact service cannot list: it does not implement ArtifactService::list".into())
+    }
+}
+
+type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, ArtifactFailure>> + 'a>>;
+
+/// [`ArtifactService`] as an object, so that contexts have no type parameter for it.
+pub(super) trait AnyArtifacts: Send + Sync {
+    fn load<'a>(
+        &'a self,
+        session: &'a SessionKey,
+        filename: &'a str,
+        version: Option<i64>,
+    ) -> Answer<'a, Option<Value>>;
+    fn save<'a>(
+        &'a self,
+        session: &'a SessionKey,
+        filename: &'a str,
+        part: Value,
+    ) -> Answer<'a, i64>;
+    fn list<'a>(&'a self, session: &'a SessionKey) -> Answer<'a, Vec<String>>;
+}
+
+impl<A: ArtifactService> AnyArtifacts for A {
+    fn load<'a>(
+        &'a self,
+        session: &'a SessionKey,
+        filename: &'a str,
+        version: Option<i64>,
+    ) -> Answer<'a, Option<Value>> {
+        Box::pin(ArtifactService::load(self, session, filename, version))
+    }
+
+    fn save<'a>(
+        &'a self,
+        session: &'a SessionKey,
+        filename: &'a str,
+        part: Value,
+    ) -> Answer<'a, i64> {
+        Box::pin(ArtifactService::save(self, session, filename, part))
+    }
+
+    fn list<'a>(&'a self, session: &'a SessionKey) -> Answer<'a, Vec<String>> {
+        Box::pin(ArtifactService::list(self, session))
+    }
+}
+
+/// What a template prints for a part.
+pub(super) fn printed(part: &Value) -> Artifact {
+    match part.get("text") {
+        Some(Value::String(text)) => Artifact::Text(text.clone()),
+        _ => Artifact::Json(part.to_string()),
+    }
+}
+
+impl ArtifactError {
+    /// The stable code, equal in Rust and JavaScript.
+    ///
+    /// ```
+    /// use adk_session_wasm::instruction::ArtifactError;
+    /// assert_eq!(ArtifactError::NoService.code(), "artifact_service_missing");
+    /// assert_eq!(ArtifactError::Failed("disk full".into()).code(), "storage_failed");
+    /// ```
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::NoService => "artifact_service_missing",
+            Self::Failed(_) => "storage_failed",
+        }
+    }
+}
+
+/// The cause is not repeated here: it is the [`Error::source`], and may hold what no log should.
+impl Display for ArtifactError {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            Self::NoService => {
+                "the invocation has no artifact service; give it one: Invocation::with_artifacts"
+            }
+            Self::Failed(_) => "the artifact service failed: see the error's source",
+        })
+    }
+}
+
+impl Error for ArtifactError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::NoService => None,
+            Self::Failed(cause) => Some(cause.as_ref()),
+        }
+    }
+}

@@ -1,0 +1,331 @@
+//! What an agent, a callback or a tool sees of its invocation.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::ops::Deref;
+
+use serde_json::Value;
+
+use super::artifacts::{AnyArtifacts, printed};
+use super::live_state::{LiveState, Writes};
+use super::run::Run;
+use crate::event::EventActions;
+use crate::instruction::{Artifact, ArtifactError, TemplateContext};
+use crate::session::SessionKey;
+use crate::state::{REMOVED, ReadonlyState, State};
+
+/// What an agent sees of its invocation where it may not change anything: in a function that makes an
+/// instruction, for one. From [`Invocation::readonly_context`](crate::Invocation::readonly_context).
+///
+/// As a [`ReadonlyState`] it is the session's state as it is now, `temp:` keys included. It is
+/// `Send + Sync` and owns what it needs, so that a tool may take it to another thread.
+///
+/// ```
+/// # use adk_session_wasm::{CreateRequest, InMemorySessionService, SessionService};
+/// use adk_session_wasm::{Invocation, ReadonlyContext, ReadonlyState};
+///
+/// fn greeting(context: &ReadonlyContext) -> String {
+///     match context.get("user:name") {
+///         Some(name) => format!("Greet {name} as {}.", context.agent_name()),
+///         None => "Ask for a name.".to_owned(),
+///     }
+/// }
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), adk_session_wasm::Error> {
+/// # let service = InMemorySessionService::new();
+/// # let (app_name, user_id) = ("shop".to_owned(), "ada".to_owned());
+/// # let session = service.create(CreateRequest { app_name, user_id, ..Default::default() }).await?;
+/// let context = Invocation::new(&session).readonly_context("guide");
+/// assert_eq!(greeting(&context), "Ask for a name.");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone)]
+pub struct ReadonlyContext {
+    pub(super) run: Run,
+    agent_name: String,
+    branch: Option<String>,
+}
+
+impl ReadonlyContext {
+    pub(super) fn new(run: Run, agent_name: String) -> Self {
+        Self { run, agent_name, branch: None }
+    }
+
+    /// Names the agents down to this one, `root.child`, so that peers can be told apart.
+    #[must_use]
+    pub fn with_branch(mut self, branch: impl Into<String>) -> Self {
+        self.branch = Some(branch.into());
+        self
+    }
+
+    /// The agent: the author of what it appends.
+    pub fn agent_name(&self) -> &str {
+        &self.agent_name
+    }
+
+    /// The agents down to this one: `root.child`.
+    pub fn branch(&self) -> Option<&str> {
+        self.branch.as_deref()
+    }
+
+    /// The invocation.
+    pub fn invocation_id(&self) -> &str {
+        &self.run.id
+    }
+
+    /// What the user said to start the invocation.
+    pub fn user_content(&self) -> Option<&Value> {
+        self.run.user_content.as_deref()
+    }
+
+    /// The names of the session.
+    pub fn session_key(&self) -> &SessionKey {
+        &self.run.session
+    }
+
+    /// The session.
+    pub fn session_id(&self) -> &str {
+        &self.run.session.session_id
+    }
+
+    /// The user.
+    pub fn user_id(&self) -> &str {
+        &self.run.session.user_id
+    }
+
+    /// The app.
+    pub fn app_name(&self) -> &str {
+        &self.run.session.app_name
+    }
+
+    /// Loads a file of the session, `None` if there is none of that name. Versions count from 0;
+    /// without one, the newest.
+    ///
+    /// # Errors
+    /// `artifact_service_missing`; `storage_failed` with what the service failed with as its source.
+    pub async fn load_artifact(
+        &self,
+        filename: &str,
+        version: Option<i64>,
+    ) -> Result<Option<Value>, ArtifactError> {
+        let answer = self.artifacts()?.load(self.session_key(), filename, version).await;
+        answer.map_err(ArtifactError::Failed)
+    }
+
+    /// The names of the session's files.
+    ///
+    /// # Errors
+    /// As [`ReadonlyContext::load_artifact`].
+    pub async fn list_artifacts(&self) -> Result<Vec<String>, ArtifactError> {
+        self.artifacts()?.list(self.session_key()).await.map_err(ArtifactError::Failed)
+    }
+
+    fn artifacts(&self) -> Result<&dyn AnyArtifacts, ArtifactError> {
+        self.run.artifacts.as_deref().ok_or(ArtifactError::NoService)
+    }
+
+    fn read<R>(&self, reader: impl FnOnce(&LiveState) -> R) -> R {
+        reader(&self.run.state.lock())
+    }
+
+    fn value(&self, key: &str) -> Option<Value> {
+        self.read(|state| state.values().get(key).cloned())
+    }
+
+    fn values(&self) -> HashMap<String, Value> {
+        self.read(|state| state.values().clone()).into_iter().collect()
+    }
+}
+
+impl ReadonlyState for ReadonlyContext {
+    fn get(&self, key: &str) -> Option<Value> {
+        self.value(key)
+    }
+
+    fn all(&self) -> HashMap<String, Value> {
+        self.values()
+    }
+}
+
+impl TemplateContext for ReadonlyContext {
+    fn state_json(&self, key: &str) -> Option<Cow<'_, str>> {
+        self.read(|state| state.values().get(key).map(Value::to_string)).map(Cow::Owned)
+    }
+
+    fn state_keys(&self) -> impl Iterator<Item = Cow<'_, str>> {
+        let keys: Vec<String> = self.read(|state| state.values().keys().cloned().collect());
+        keys.into_iter().map(Cow::Owned)
+    }
+
+    async fn load_artifact(&self, filename: &str) -> Result<Option<Artifact>, ArtifactError> {
+        let part = ReadonlyContext::load_artifact(self, filename, None).await?;
+        Ok(part.as_ref().map(printed))
+    }
+}
+
+/// What a callback or a tool works with: state that it may write, and the actions of the event that
+/// will carry what it wrote. From [`Invocation::context`](crate::Invocation::context);
+/// [`Invocation::append`](crate::Invocation::append) stores it.
+///
+/// As a [`State`] it is the session's state as it is now. A write is seen at once by all contexts of
+/// the invocation, and is in this one's delta until an append has stored it. It derefs to the
+/// [`ReadonlyContext`] of the same agent.
+///
+/// It is also exported as `CallbackContext` and `ToolContext`, the names in the ADK's documents.
+///
+/// ```
+/// # use adk_session_wasm::{CreateRequest, InMemorySessionService, SessionService};
+/// use adk_session_wasm::{Event, Invocation, State};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), adk_session_wasm::Error> {
+/// # let service = InMemorySessionService::new();
+/// # let (app_name, user_id) = ("shop".to_owned(), "ada".to_owned());
+/// # let session = service.create(CreateRequest { app_name, user_id, ..Default::default() }).await?;
+/// let invocation = Invocation::new(&session);
+/// let mut tool = invocation.context("shop").with_function_call_id("call-1");
+/// let other = invocation.context("guide").with_branch("root.guide");
+/// tool.set("user:city".into(), "Seoul".into());
+/// tool.actions_mut().skip_summarization = true;
+/// assert_eq!(other.get("user:city"), Some("Seoul".into()));
+///
+/// let event = Event::new(invocation.id());
+/// let event = invocation.append(&service, event, Some(&mut tool), None).await?;
+/// assert_eq!(event.actions.state_delta["user:city"], "Seoul");
+/// assert!(event.actions.skip_summarization && tool.delta().is_empty());
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Context {
+    base: ReadonlyContext,
+    function_call_id: Option<String>,
+    writes: Writes,
+    actions: EventActions,
+}
+
+impl Context {
+    pub(super) fn new(base: ReadonlyContext) -> Self {
+        let (writes, actions) = (Writes::new(), EventActions::default());
+        Self { base, function_call_id: None, writes, actions }
+    }
+
+    /// [`ReadonlyContext::with_branch`].
+    #[must_use]
+    pub fn with_branch(mut self, branch: impl Into<String>) -> Self {
+        self.base = self.base.with_branch(branch);
+        self
+    }
+
+    /// Names the function call that a tool answers.
+    #[must_use]
+    pub fn with_function_call_id(mut self, id: impl Into<String>) -> Self {
+        self.function_call_id = Some(id.into());
+        self
+    }
+
+    /// The function call that a tool answers; `None` in a callback.
+    pub fn function_call_id(&self) -> Option<&str> {
+        self.function_call_id.as_deref()
+    }
+
+    /// The same agent's context for code that may only read.
+    pub fn to_readonly(&self) -> ReadonlyContext {
+        self.base.clone()
+    }
+
+    /// Itself, for code that has no use for [`State`] in its imports.
+    pub fn state(&self) -> &dyn State {
+        self
+    }
+
+    /// Itself, to be written.
+    pub fn state_mut(&mut self) -> &mut dyn State {
+        self
+    }
+
+    /// Removes a key: writes [`REMOVED`].
+    pub fn remove(&mut self, key: &str) {
+        self.set(key.to_owned(), REMOVED.into());
+    }
+
+    /// What was written since the last event; [`REMOVED`] for a key that was removed.
+    pub fn delta(&self) -> HashMap<String, Value> {
+        self.writes.iter().map(|(key, write)| (key.clone(), write.value.clone())).collect()
+    }
+
+    /// The actions of the next event, but for [`Context::delta`], which goes into it as well. What is
+    /// put into their `state_delta` by hand counts as written when the event is appended.
+    pub fn actions_mut(&mut self) -> &mut EventActions {
+        &mut self.actions
+    }
+
+    /// Saves a file of the session, and notes its version in the actions of the next event. Returns
+    /// the version, from 0.
+    ///
+    /// # Errors
+    /// As [`ReadonlyContext::load_artifact`].
+    pub async fn save_artifact(
+        &mut self,
+        filename: &str,
+        part: Value,
+    ) -> Result<i64, ArtifactError> {
+        let service = self.base.artifacts()?;
+        let version = service.save(self.session_key(), filename, part).await;
+        let version = version.map_err(ArtifactError::Failed)?;
+        self.actions.artifact_delta.insert(filename.to_owned(), version);
+        Ok(version)
+    }
+
+    /// What the next event is to carry: the recorded writes, and the actions.
+    pub(super) fn collected(&self) -> (Writes, EventActions) {
+        (self.writes.clone(), self.actions.clone())
+    }
+
+    /// An event has carried it.
+    pub(super) fn clear(&mut self) {
+        self.writes.clear();
+        self.actions = EventActions::default();
+    }
+}
+
+impl Deref for Context {
+    type Target = ReadonlyContext;
+
+    fn deref(&self) -> &ReadonlyContext {
+        &self.base
+    }
+}
+
+impl State for Context {
+    fn get(&self, key: &str) -> Option<Value> {
+        self.base.value(key)
+    }
+
+    /// [`REMOVED`] removes the key. After the end of the invocation nothing is written any more, and
+    /// an append says so.
+    fn set(&mut self, key: String, value: Value) {
+        let written = self.base.run.state.lock().write(&key, value);
+        if let Some(write) = written {
+            self.writes.insert(key, write);
+        }
+    }
+
+    fn all(&self) -> HashMap<String, Value> {
+        self.base.values()
+    }
+}
+
+impl TemplateContext for Context {
+    fn state_json(&self, key: &str) -> Option<Cow<'_, str>> {
+        self.base.state_json(key)
+    }
+
+    fn state_keys(&self) -> impl Iterator<Item = Cow<'_, str>> {
+        self.base.state_keys()
+    }
+
+    async fn load_artifact(&self, filename: &str) -> Result<Option<Artifact>, ArtifactError> {
+        TemplateContext::load_artifact(&self.base, filename).await
+    }
+}

@@ -1,0 +1,262 @@
+//! One run on one session.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde_json::Value;
+use serde_json::map::Entry;
+
+use super::artifacts::{AnyArtifacts, ArtifactService};
+use super::context::{Context, ReadonlyContext};
+use super::live_state::{SharedState, Writes};
+use super::turns::Turns;
+use crate::error::Error;
+use crate::event::{Event, EventActions};
+use crate::platform;
+use crate::service::{Session, SessionService};
+use crate::session::SessionKey;
+
+/// What an invocation and its contexts share.
+#[derive(Clone)]
+pub(super) struct Run {
+    pub(super) id: Arc<str>,
+    pub(super) session: Arc<SessionKey>,
+    pub(super) user_content: Option<Arc<Value>>,
+    pub(super) artifacts: Option<Arc<dyn AnyArtifacts>>,
+    pub(super) state: Arc<SharedState>,
+}
+
+impl fmt::Debug for Run {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut run = f.debug_struct("Run");
+        run.field("id", &self.id).field("session", &self.session).finish_non_exhaustive()
+    }
+}
+
+/// One run on one session, from a user's message to the final answer: it gives contexts to the
+/// agents, callbacks and tools that take part, and stores their events. See the
+/// [module](crate::invocation) for an example.
+///
+/// Agents that run in parallel write to the same state. The later write of a key wins, in whatever
+/// order their events are appended (see [`WriteOrder`](crate::invocation::WriteOrder)).
+///
+/// The state is the session's as it was read, and what this invocation wrote since; what others store
+/// meanwhile arrives with the next [`SessionService::get`]. So: one invocation of a session at a time.
+#[derive(Debug)]
+pub struct Invocation {
+    run: Run,
+    turns: Turns,
+}
+
+impl Invocation {
+    /// An invocation of that session. Its id is `e-` and a UUID.
+    pub fn new(session: &Session) -> Self {
+        let run = Run {
+            id: format!("e-{}", platform::new_id()).into(),
+            session: Arc::new(session.key().clone()),
+            user_content: None,
+            artifacts: None,
+            state: Arc::new(SharedState::new(session.state().all())),
+        };
+        Self { run, turns: Turns::default() }
+    }
+
+    /// Gives it another id.
+    #[must_use]
+    pub fn with_id(mut self, id: impl Into<Arc<str>>) -> Self {
+        self.run.id = id.into();
+        self
+    }
+
+    /// What the user said to start it, for the contexts. It is not appended: that is the caller's
+    /// first event.
+    #[must_use]
+    pub fn with_user_content(mut self, content: Value) -> Self {
+        self.run.user_content = Some(Arc::new(content));
+        self
+    }
+
+    /// Where the session's files are kept. Without it, `{artifact.…}` in an instruction, and the
+    /// contexts' methods for files, are `artifact_service_missing`.
+    #[must_use]
+    pub fn with_artifacts(mut self, artifacts: impl ArtifactService + 'static) -> Self {
+        self.run.artifacts = Some(Arc::new(artifacts));
+        self
+    }
+
+    /// The id; events get it.
+    pub fn id(&self) -> &str {
+        &self.run.id
+    }
+
+    /// The names of the session.
+    pub fn session_key(&self) -> &SessionKey {
+        &self.run.session
+    }
+
+    /// A context for a callback or a tool of that agent. Each collects its own changes.
+    pub fn context(&self, agent_name: impl Into<String>) -> Context {
+        Context::new(self.readonly_context(agent_name))
+    }
+
+    /// A context that only reads, for an instruction.
+    pub fn readonly_context(&self, agent_name: impl Into<String>) -> ReadonlyContext {
+        ReadonlyContext::new(self.run.clone(), agent_name.into())
+    }
+
+    /// Completes an event, stores it, and returns it as it was stored.
+    ///
+    /// What it lacks is filled in: id, invocation id, author (the context's agent, else `user`) and
+    /// branch. The context's changes become the event's, which win where it has the same key itself.
+    /// The context is emptied only when the event is stored: if the append fails, or its future is
+    /// dropped, a retry carries them. For a retry, append a clone of the event, so that it keeps its
+    /// id and is not stored twice.
+    ///
+    /// With `output_key`, the text of a final response goes into the state under that key: see
+    /// [`Event::final_response_text`].
+    ///
+    /// Appends that are made at once are stored one after the other. A partial event is completed and
+    /// returned, and nothing is stored or taken from the context. Delta entries that a later write,
+    /// stored already, has superseded are left out of the event; `temp:` keys are never in it.
+    ///
+    /// # Errors
+    /// `invalid_argument` after the end or for a context of another invocation; as
+    /// [`SessionService::append_event_to`].
+    ///
+    /// ```
+    /// # use adk_session_wasm::{CreateRequest, InMemorySessionService, SessionService};
+    /// use adk_session_wasm::{Event, Invocation, State};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), adk_session_wasm::Error> {
+    /// # let service = InMemorySessionService::new();
+    /// # let (app_name, user_id) = ("shop".to_owned(), "ada".to_owned());
+    /// # let session = service.create(CreateRequest { app_name, user_id, ..Default::default() }).await?;
+    /// let invocation = Invocation::new(&session);
+    /// let (mut one, mut two) = (invocation.context("one"), invocation.context("two"));
+    /// one.set("topic".into(), "coffee".into());
+    /// two.set("topic".into(), "tea".into());
+    ///
+    /// let event = || Event::new(invocation.id());
+    /// let later = invocation.append(&service, event(), Some(&mut two), None).await?;
+    /// assert_eq!(later.actions.state_delta["topic"], "tea");
+    /// let earlier = invocation.append(&service, event(), Some(&mut one), None).await?;
+    /// assert!(earlier.actions.state_delta.is_empty());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn append<S: SessionService>(
+        &self,
+        service: &S,
+        event: Event,
+        context: Option<&mut Context>,
+        output_key: Option<&str>,
+    ) -> Result<Event, Error> {
+        self.check(context.as_deref())?;
+        let mut event = self.labelled(event, context.as_deref());
+        if event.partial {
+            return Ok(event);
+        }
+        let writes = self.collect(&mut event, context.as_deref(), output_key);
+        let ticket = self.turns.queue_up();
+        ticket.turn().await;
+        event.actions.state_delta = self.run.state.lock().storable(&writes);
+        service.append_event_to(&self.run.session, event.clone()).await?;
+        self.run.state.lock().commit(&writes);
+        if let Some(context) = context {
+            context.clear();
+        }
+        Ok(event)
+    }
+
+    /// Ends it, as dropping it does: the `temp:` keys are gone, contexts write nothing any more and
+    /// nothing can be appended. Appends that are under way are still stored. Ending twice does
+    /// nothing.
+    pub fn end(&self) {
+        self.run.state.lock().end();
+    }
+
+    fn check(&self, context: Option<&Context>) -> Result<(), Error> {
+        if self.run.state.lock().has_ended() {
+            return Err(Error::invalid(
+                "invocation",
+                format!("{:?} has ended; begin another one for the next message", self.id()),
+            ));
+        }
+        if context.is_some_and(|context| !Arc::ptr_eq(&context.run.state, &self.run.state)) {
+            return Err(Error::invalid(
+                "context",
+                "is none of this invocation; take one of Invocation::context",
+            ));
+        }
+        Ok(())
+    }
+
+    fn labelled(&self, mut event: Event, context: Option<&Context>) -> Event {
+        let fill = |field: &mut String, value: &dyn Fn() -> String| {
+            if field.is_empty() {
+                *field = value();
+            }
+        };
+        fill(&mut event.id, &platform::new_id);
+        fill(&mut event.invocation_id, &|| self.id().to_owned());
+        fill(&mut event.author, &|| context.map_or("user", |it| it.agent_name()).to_owned());
+        if event.branch.as_deref().is_none_or(str::is_empty) {
+            event.branch = context.and_then(|context| context.branch()).map(str::to_owned);
+        }
+        event
+    }
+
+    /// Gathers the event's delta, and merges the context's actions into the event's.
+    fn collect(
+        &self,
+        event: &mut Event,
+        context: Option<&Context>,
+        output_key: Option<&str>,
+    ) -> Writes {
+        let (mut writes, mut of_context) = context.map(Context::collected).unwrap_or_default();
+        let mut by_hand = std::mem::take(&mut of_context.state_delta);
+        by_hand.extend(std::mem::take(&mut event.actions.state_delta));
+        merge_actions(&mut event.actions, of_context);
+        if let Some((key, text)) = output_key.zip(event.final_response_text()) {
+            by_hand.insert(key.to_owned(), text.into());
+        }
+        writes.extend(self.run.state.lock().by_hand(by_hand));
+        writes
+    }
+}
+
+impl Drop for Invocation {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+/// Maps from the ids of function calls, so that two of them are one.
+const CALL_MAPS: [&str; 2] = ["requestedAuthConfigs", "requestedToolConfirmations"];
+
+/// Adds to the actions what `more` has and they have not.
+fn merge_actions(actions: &mut EventActions, more: EventActions) {
+    for (filename, version) in more.artifact_delta {
+        actions.artifact_delta.entry(filename).or_insert(version);
+    }
+    actions.transfer_to_agent = actions.transfer_to_agent.take().or(more.transfer_to_agent);
+    actions.escalate |= more.escalate;
+    actions.skip_summarization |= more.skip_summarization;
+    for (field, value) in more.other {
+        let is_call_map = CALL_MAPS.contains(&field.as_str());
+        match actions.other.entry(field) {
+            Entry::Vacant(free) => {
+                free.insert(value);
+            }
+            Entry::Occupied(mut own) => {
+                if let (true, Value::Object(own), Value::Object(calls)) =
+                    (is_call_map, own.get_mut(), value)
+                {
+                    for (call, asked) in calls {
+                        own.entry(call).or_insert(asked);
+                    }
+                }
+            }
+        }
+    }
+}

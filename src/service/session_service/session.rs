@@ -1,0 +1,176 @@
+//! A session as Rust programs read it.
+
+use std::borrow::Cow;
+use std::ops::Deref;
+use std::slice;
+
+use serde_json::Value;
+
+use super::deep;
+use crate::error::Error;
+use crate::event::Event;
+use crate::instruction::TemplateContext;
+use crate::service::StoredSession;
+use crate::session::SessionKey;
+use crate::state::{State, StateMap};
+
+/// A session as it was when it was read. What is stored later does not change it.
+///
+/// As a [`TemplateContext`] it puts its state into instructions.
+///
+/// ```
+/// use adk_session_wasm::{CreateRequest, InMemorySessionService, SessionService, inject_session_state};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), adk_session_wasm::Error> {
+/// let service = InMemorySessionService::new();
+/// let create = CreateRequest {
+///     app_name: "shop".into(),
+///     user_id: "ada".into(),
+///     session_id: None,
+///     state: [("topic".to_owned(), "tea".into())].into(),
+/// };
+/// let session = service.create(create).await?;
+/// assert_eq!(session.state().get("topic"), Some("tea".into()));
+/// assert_eq!(session.state().all().len(), 1);
+/// assert!(session.events().is_empty());
+/// assert_eq!(inject_session_state("On {topic}.", &session).await?, "On tea.");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone)]
+pub struct Session {
+    key: SessionKey,
+    state: StateMap,
+    events: Events,
+    last_update_time: f64,
+}
+
+impl Session {
+    /// The session's id. [`append_event`](crate::SessionService::append_event) takes it.
+    pub fn id(&self) -> &str {
+        &self.key.session_id
+    }
+
+    /// The app.
+    pub fn app_name(&self) -> &str {
+        &self.key.app_name
+    }
+
+    /// The user.
+    pub fn user_id(&self) -> &str {
+        &self.key.user_id
+    }
+
+    /// All three names. [`append_event_to`](crate::SessionService::append_event_to) takes them.
+    pub fn key(&self) -> &SessionKey {
+        &self.key
+    }
+
+    /// App, user and session state as one, prefixes kept.
+    pub fn state(&self) -> &dyn State {
+        &self.state
+    }
+
+    /// The events that were asked for, in append order.
+    pub fn events(&self) -> &Events {
+        &self.events
+    }
+
+    /// Milliseconds since 1970.
+    pub fn last_update_time(&self) -> f64 {
+        self.last_update_time
+    }
+
+    /// # Errors
+    /// `corrupt_record` naming what cannot be read.
+    pub(super) fn read<T: Into<String>>(stored: StoredSession<T>) -> Result<Self, Error> {
+        let id = &stored.key.session_id;
+        let corrupt = |record: String, reason: String| Error::CorruptRecord { record, reason };
+        let corrupt_state = |reason| corrupt(format!("state of session {id:?}"), reason);
+        let state = match deep::read_value(&stored.state) {
+            Ok(Value::Object(state)) => StateMap::new(state),
+            Ok(_) => return Err(corrupt_state("it is no object".to_owned())),
+            Err(error) => return Err(corrupt_state(error.to_string())),
+        };
+        let mut events = Vec::with_capacity(stored.events.len());
+        for (number, text) in stored.events.into_iter().enumerate() {
+            let event = read_event(&text.into())
+                .map_err(|reason| corrupt(format!("event {number} of session {id:?}"), reason))?;
+            events.push(event);
+        }
+        Ok(Self {
+            state,
+            events: Events(events),
+            last_update_time: stored.head.last_update_time,
+            key: stored.key,
+        })
+    }
+}
+
+fn read_event(text: &str) -> Result<Event, String> {
+    let event = serde_json::from_str(text).or_else(|error: serde_json::Error| {
+        // It may only nest deeper than serde_json's readers go.
+        let value = deep::read_value(text).map_err(|_| error)?;
+        serde_json::from_value(value)
+    });
+    event.map_err(|error| error.to_string())
+}
+
+impl TemplateContext for Session {
+    fn state_json(&self, key: &str) -> Option<Cow<'_, str>> {
+        self.state.get(key).map(|value| Cow::Owned(value.to_string()))
+    }
+
+    fn state_keys(&self) -> impl Iterator<Item = Cow<'_, str>> {
+        self.state.iter().map(|(key, _)| Cow::Borrowed(key.as_str()))
+    }
+}
+
+/// Events of a session, in append order: a slice, with adk-rust's methods beside.
+///
+/// ```
+/// # use adk_session_wasm::{CreateRequest, Event, InMemorySessionService, SessionService};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), adk_session_wasm::Error> {
+/// # let service = InMemorySessionService::new();
+/// # let (app_name, user_id) = ("shop".to_owned(), "ada".to_owned());
+/// # let session = service.create(CreateRequest { app_name, user_id, ..Default::default() }).await?;
+/// let events = session.events();
+/// assert_eq!((events.len(), events.at(0), events.first()), (0, None, None));
+/// for event in events {
+///     println!("{}", event.author);
+/// }
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Events(Vec<Event>);
+
+impl Events {
+    /// Copies of all.
+    pub fn all(&self) -> Vec<Event> {
+        self.0.clone()
+    }
+
+    /// The one at that position, from 0.
+    pub fn at(&self, index: usize) -> Option<&Event> {
+        self.0.get(index)
+    }
+}
+
+impl Deref for Events {
+    type Target = [Event];
+
+    fn deref(&self) -> &[Event] {
+        &self.0
+    }
+}
+
+impl<'e> IntoIterator for &'e Events {
+    type Item = &'e Event;
+    type IntoIter = slice::Iter<'e, Event>;
+
+    fn into_iter(self) -> slice::Iter<'e, Event> {
+        self.0.iter()
+    }
+}
