@@ -134,13 +134,13 @@ export interface EventActions {
    * The changes to the state, by key with prefix. `undefined` and `State.REMOVED` remove a key;
    * `temp:` keys are not stored.
    */
-  stateDelta: { [key: string]: unknown };
+  stateDelta: Record<string, unknown>;
   /** File name → version, from 0. */
-  artifactDelta: { [filename: string]: number };
+  artifactDelta: Record<string, number>;
   /** Function call id → what the tool asks for. */
-  requestedAuthConfigs: { [functionCallId: string]: AuthConfig };
+  requestedAuthConfigs: Record<string, AuthConfig>;
   /** Function call id → what the tool asks for. */
-  requestedToolConfirmations: { [functionCallId: string]: ToolConfirmation };
+  requestedToolConfirmations: Record<string, ToolConfirmation>;
   /** A function's response is the answer; the model is not asked to phrase it. */
   skipSummarization?: boolean;
   /** The agent that takes over. */
@@ -192,7 +192,7 @@ export interface Event {
   longRunningToolIds?: string[];
   /** The agents down to this one: `root.child`. Peers do not see each other's branches. */
   branch?: string;
-  customMetadata?: { [key: string]: unknown };
+  customMetadata?: Record<string, unknown>;
   groundingMetadata?: object;
   citationMetadata?: object;
   usageMetadata?: object;
@@ -296,9 +296,10 @@ export function createEvent<P extends CreateEventParams = CreateEventParams>(
   params?: P,
 ): Event & Omit<P, keyof Event> {
   const given = withoutUndefined({ ...params }) as CreateEventParams;
+  const id = given.id ?? '';
   const event: unknown = {
     ...given,
-    id: given.id || newEventId(),
+    id: id === '' ? newEventId() : id,
     invocationId: given.invocationId ?? '',
     actions: createEventActions(given.actions),
     timestamp: given.timestamp ?? Date.now(),
@@ -329,7 +330,7 @@ export function isFinalResponse(event: Event): boolean {
   if (Object.keys(actions?.requestedAuthConfigs ?? {}).length > 0) return true;
   if (event.partial) return false;
   const parts = event.content?.parts ?? [];
-  if (parts.some((part) => part.functionCall || part.functionResponse)) return false;
+  if (parts.some((part) => part.functionCall ?? part.functionResponse)) return false;
   return (parts[parts.length - 1]?.codeExecutionResult ?? undefined) === undefined;
 }
 

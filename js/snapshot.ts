@@ -198,7 +198,7 @@ function eventText(copy: Event, delta: string): string {
     const text = nativeText(copy);
     const at = text.indexOf(MARK);
     const value = at + MARK.length - 1;
-    if (at >= 0 && text.indexOf(MARK, value) < 0) {
+    if (at >= 0 && !text.includes(MARK, value)) {
       return text.slice(0, value) + delta + text.slice(value + 1);
     }
   }

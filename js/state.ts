@@ -310,7 +310,9 @@ export class State<S extends StateShape = StateShape> implements ReadableState<S
   }
 
   /** Called before every write; contexts whose state may not be written throw here. */
-  protected assertWritable(_key: string): void {}
+  protected assertWritable(key: string): void {
+    void key;
+  }
 
   /** What `get` returns for an object: the object, remembered as it is now. */
   protected handOut(key: string, object: object): unknown {

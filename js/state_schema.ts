@@ -87,7 +87,7 @@ export interface StandardSchema<Input = unknown, Output = Input> {
  * const stateSchema = { topic: z.string(), 'user:visits': z.number().int() } satisfies StateSchema;
  * ```
  */
-export type StateSchema = { readonly [key: string]: StandardSchema };
+export type StateSchema = Readonly<Record<string, StandardSchema>>;
 
 /**
  * The shape of a state that fits a schema: what may be put in, not what the schema makes of it.
@@ -172,7 +172,7 @@ function issuesOf(
   }
   if (typeof result !== 'object' || result === null || isPromise(result)) {
     // How a promise ends is no one's concern any more, and must not be reported as unhandled.
-    Promise.resolve(result).catch(() => {});
+    Promise.resolve(result).catch(() => undefined);
     throw new SessionError(
       'invalid_argument',
       `the validator of state key ${JSON.stringify(key)} gave no result at once; it must be synchronous, and return {value} or {issues}`,

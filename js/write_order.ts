@@ -45,7 +45,7 @@ export interface WriteOrder {
 
 function stampsOf(map: WeakMap<object, Stamps>, owner: object): Stamps {
   let stamps = map.get(owner);
-  if (stamps === undefined) map.set(owner, (stamps = new Map()));
+  if (stamps === undefined) map.set(owner, (stamps = new Map<string, number>()));
   return stamps;
 }
 

@@ -76,8 +76,8 @@ export class InMemorySessionService extends BaseSessionService {
   override async appendEvent({ session, event }: AppendEventRequest): Promise<Event> {
     // The handle was given out by this service, so it is one of ours under another name.
     await this.#service.appendEvent({
-      session: session as unknown as OurSession,
-      event: event as never,
+      session: session,
+      event: event,
     });
     return event;
   }
@@ -90,5 +90,5 @@ export class InMemorySessionService extends BaseSessionService {
 
 /** The same object: the types differ in what they call the fields of an event's parts. */
 function toFramework(session: OurSession): Session {
-  return session as unknown as Session;
+  return session;
 }

@@ -118,7 +118,8 @@ export function readerOf(context: InstructionContext): KeyReader {
     );
   }
   if (state instanceof State) {
-    return { read: (key) => peekState(state, key), keys: () => state.keys() };
+    const ours = state as State;
+    return { read: (key) => peekState(ours, key), keys: () => ours.keys() };
   }
   // The ADK's own look-up sees inherited names such as `toString`, so its record is taken. A key of
   // that name in a plain record cannot hold a function: state values are JSON.

@@ -111,7 +111,7 @@ export class Template {
     let out = texts[0] ?? '';
     let isComplete = true;
     for (let index = 0; index < slots.length; index += 1) {
-      const slot = slots[index] as Slot;
+      const slot = slots[index]!;
       const text = textFor(slot);
       if (text !== undefined) out += text;
       else if (!slot.isOptional) isComplete = false;
@@ -135,7 +135,7 @@ export class Template {
     const artifacts = new Map<string, string>();
     const results = await Promise.allSettled(loads.values());
     [...loads.keys()].forEach((slot, index) => {
-      const result = results[index] as PromiseSettledResult<LoadedArtifact>;
+      const result = results[index]!;
       if (result.status === 'rejected') throw artifactFailed(this.text, slot, result.reason);
       const part = result.value;
       if (part === undefined || part === null) return;
@@ -194,7 +194,7 @@ function templateOf(text: string): Template {
   if (template === undefined) {
     template = new Template(text);
     if (text.length > KEPT_LENGTH) return template;
-    if (kept.size >= KEPT) kept.delete(kept.keys().next().value as string);
+    if (kept.size >= KEPT) kept.delete(kept.keys().next().value!);
   } else {
     kept.delete(text);
   }

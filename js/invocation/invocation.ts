@@ -108,7 +108,8 @@ export class Invocation<S extends StateShape = StateShape> {
   constructor(options: InvocationOptions<S>) {
     this.service = options.service;
     this.session = options.session;
-    this.invocationId = options.invocationId || `e-${newEventId()}`;
+    const invocationId = options.invocationId ?? '';
+    this.invocationId = invocationId === '' ? `e-${newEventId()}` : invocationId;
     this.userContent = options.userContent;
     this.artifactService = options.artifactService;
     this.stateSchema = options.stateSchema;

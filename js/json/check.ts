@@ -107,7 +107,7 @@ function walkState(root: object, nodes: (object | undefined)[], levels: number[]
   let count = 0;
   while (top >= 0) {
     const node = nodes[top] as Record<string, unknown>;
-    const level = levels[top] as number;
+    const level = levels[top]!;
     nodes[top--] = undefined;
     if (level > MAX_STATE_LEVELS || node.toJSON !== undefined) return 'special';
     if (Array.isArray(node)) {
@@ -156,7 +156,7 @@ function walkEvent(root: object, nodes: (object | undefined)[], levels: number[]
   let count = 0;
   while (top >= 0) {
     const node = nodes[top] as Record<string, unknown>;
-    const level = levels[top] as number;
+    const level = levels[top]!;
     nodes[top--] = undefined;
     if (level > MAX_EVENT_LEVELS || node.toJSON !== undefined) return 'special';
     if (Array.isArray(node)) {

@@ -130,7 +130,7 @@ class Writer {
     this.#member = key;
     const lead = `${comma}${this.#quote(key, 'key')}:`;
     const raw = this.#raw;
-    if (raw !== undefined && raw.holder === frame.node && raw.key === key) {
+    if (raw?.holder === frame.node && raw.key === key) {
       this.#put(lead + raw.text);
       frame.begun = true;
     } else if (this.#value(frame.node[key], key, lead, false)) {
@@ -265,24 +265,24 @@ function unboxed(value: unknown): unknown {
   // The tag is the cheap question, and can be forged; valueOf looks at the real thing.
   switch (Object.prototype.toString.call(value)) {
     case '[object Number]':
-      return holds(value, Number.prototype.valueOf) ? Number(value) : value;
+      return holds(value, Number.prototype) ? Number(value) : value;
     case '[object String]':
-      return holds(value, String.prototype.valueOf) ? String(value) : value;
+      return holds(value, String.prototype) ? String(value as unknown as string) : value;
     case '[object Boolean]':
-      return holds(value, Boolean.prototype.valueOf)
+      return holds(value, Boolean.prototype)
         ? Boolean.prototype.valueOf.call(value)
         : value;
     case '[object BigInt]':
-      return holds(value, BigInt.prototype.valueOf) ? BigInt.prototype.valueOf.call(value) : value;
+      return holds(value, BigInt.prototype) ? BigInt.prototype.valueOf.call(value) : value;
     default:
       return value;
   }
 }
 
-/** Whether `valueOf`, which throws for objects that are no such box, takes `value`. */
-function holds(value: object, valueOf: () => unknown): boolean {
+/** Whether `value` is a box of that kind: `valueOf` of its prototype throws for all other objects. */
+function holds(value: object, prototype: { valueOf(): unknown }): boolean {
   try {
-    Reflect.apply(valueOf, value, []);
+    prototype.valueOf.call(value);
     return true;
   } catch {
     return false;

@@ -13,6 +13,6 @@ import base64 from './inline_bytes.js';
 export const source: WasmSource = {
   moduleNow() {
     const packed = Uint8Array.from(atob(base64), (char) => char.charCodeAt(0));
-    return new WebAssembly.Module(gunzipSync(packed) as BufferSource);
+    return new WebAssembly.Module(gunzipSync(packed));
   },
 };

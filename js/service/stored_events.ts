@@ -23,7 +23,7 @@ export function parseEvents(
   if (areTexts(fragments)) {
     // Memory wrote them itself.
     const parts = fragments.map((fragment) => JSON.parse(`[${fragment}]`) as Event[]);
-    return parts.length === 1 ? (parts[0] as Event[]) : parts.flat();
+    return parts.length === 1 ? parts[0]! : parts.flat();
   }
   const events: Event[] = [];
   for (let at = 0; at < fragments.length;) {
@@ -50,7 +50,7 @@ function batchEnd(rows: readonly EventRow[], start: number): number {
 function parseBatch(rows: readonly EventRow[]): Event[] | undefined {
   try {
     const parsed = JSON.parse(`[${rows.map((row) => row.text).join(',')}]`) as unknown[];
-    return parsed.length === rows.length && parsed.every(isEvent) ? (parsed as Event[]) : undefined;
+    return parsed.length === rows.length && parsed.every(isEvent) ? parsed : undefined;
   } catch {
     return undefined;
   }

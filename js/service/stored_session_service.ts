@@ -20,9 +20,10 @@ import type {
 import type { BaseSessionService, StorageInfo } from '../session_service.js';
 import { snapshotDelta, snapshotState } from '../snapshot.js';
 import { type StateSchema, validateDelta } from '../state_schema.js';
-import { apply, STALE_POLICIES, store, takeEvent, type TakenEvent, withoutKeys } from './append.js';
+import { STALE_POLICIES } from './append.js';
+import { Appender } from './appender.js';
 import { after, invalid, type MaybePromise, requireNotAborted, requireRequest } from './call.js';
-import { enqueue, type HandleRecord, Handles, requireHandle } from './handle.js';
+import { Handles } from './handle.js';
 import { orderedWriter, type StateWriter } from './state_writer.js';
 import { type Fragments, parseEvents } from './stored_events.js';
 
@@ -85,12 +86,11 @@ export class StoredSessionService<
 > implements BaseSessionService<S> {
   readonly storage: StorageInfo;
   readonly #parts: ServiceParts;
-  readonly #policy: number;
   readonly #schema: StateSchema | undefined;
   readonly #clock: () => number;
   readonly #newId: () => string;
-  readonly #writer: StateWriter;
   readonly #handles = new Handles();
+  readonly #appender: Appender;
   /** Calls whose outcome is not known yet; `close` waits for them. */
   readonly #pending = new Set<Promise<unknown>>();
   #core: SessionCore | undefined;
@@ -100,11 +100,19 @@ export class StoredSessionService<
     this.storage = parts.storage;
     this.#parts = parts;
     const { stale = 'merge', stateSchema, clock = Date.now, newId = newEventId } = options;
-    this.#policy = policyOf(stale);
     this.#schema = stateSchema;
     this.#clock = clock;
     this.#newId = newId;
-    this.#writer = parts.writer ?? orderedWriter;
+    this.#appender = new Appender({
+      handles: this.#handles,
+      writer: parts.writer ?? orderedWriter,
+      policy: policyOf(stale),
+      schema: stateSchema,
+      clock,
+      newId,
+      core: () => this.#openCore(),
+      holdsData: parts.bridge === undefined,
+    });
   }
 
   createSession(request: CreateSessionRequest<S>): Promise<Session<S>> {
@@ -130,7 +138,7 @@ export class StoredSessionService<
   appendEvent(request: AppendEventRequest<S>): Promise<Event> {
     return this.#answer(request, () => {
       const { session, event, signal } = request;
-      const done = this.#append(session, [event], signal);
+      const done = this.#appender.append(session, [event], signal);
       return done instanceof Promise ? done.then(() => event) : event;
     });
   }
@@ -140,7 +148,7 @@ export class StoredSessionService<
       const { session, events, signal } = request;
       if (!Array.isArray(events))
         throw invalid('events', `must be an array; it is ${kindOf(events)}`);
-      const done = this.#append(session, events, signal);
+      const done = this.#appender.append(session, events, signal);
       return done instanceof Promise ? done.then(() => events) : events;
     });
   }
@@ -319,87 +327,8 @@ export class StoredSessionService<
       timestamp: this.#clock(),
       actions: createEventActions({ stateDelta }),
     });
-    // No handle, so nothing that could be stale: −1 says so to Rust.
-    const record: HandleRecord = { created: -1, revision: 0, tail: undefined };
-    const handle = { id: sessionId, appName, userId, state: {}, events: [], lastUpdateTime: 0 };
-    return this.#store(handle, record, STALE_POLICIES.append, [this.#take(event)]);
-  }
-
-  #take(event: Event): TakenEvent {
-    const taken = takeEvent(event, this.#writer, this.#clock, this.#newId);
-    if (this.#schema !== undefined) validateDelta(this.#schema, taken.snapshot.delta);
-    return taken;
-  }
-
-  #append(
-    session: Session<S>,
-    events: readonly Event[],
-    signal: AbortSignal | undefined,
-  ): MaybePromise<void> {
-    requireHandle(session);
-    const record = this.#handles.of(session);
-    // A partial event is a piece of a streamed answer: nothing is stored, nothing is changed.
-    const whole = events.filter((event) => (event as Event | null)?.partial !== true);
-    if (whole.length === 0) return undefined;
-    const taken = whole.map((event) => this.#take(event));
-    if (record.tail === undefined) {
-      const done = this.#store(session, record, this.#policy, taken);
-      if (done instanceof Promise) enqueue(record, done);
-      return done;
-    }
-    // Others are under way through this handle: each waits for its turn, so that none makes it stale
-    // for the next. What became of those before it does not matter.
-    const done = record.tail.then(() => {
-      requireNotAborted(signal);
-      return this.#store(session, record, this.#policy, taken);
-    });
-    enqueue(record, done);
-    return done;
-  }
-
-  #store(
-    session: Session,
-    record: HandleRecord,
-    policy: number,
-    events: readonly TakenEvent[],
-  ): MaybePromise<void> {
-    const prepared = this.#leaveOut(session, events);
-    return after(prepared, (events) => {
-      const undo = (error: unknown): never => {
-        for (const event of [...events].reverse()) this.#writer.undo?.(session, event);
-        throw error;
-      };
-      try {
-        const core = this.#openCore();
-        const answer = store(core, session, record, policy, events, this.#clock(), this.#holdsData);
-        if (!(answer instanceof Promise))
-          return apply(session, record, events, answer, this.#writer);
-        return answer.then(
-          (answer) => apply(session, record, events, answer, this.#writer),
-          (error: unknown) => undo(toSessionError(error)),
-        );
-      } catch (error) {
-        return undo(error);
-      }
-    });
-  }
-
-  /** The events without the keys that a later, already stored write superseded. */
-  #leaveOut(session: Session, events: readonly TakenEvent[]): MaybePromise<readonly TakenEvent[]> {
-    let ready: MaybePromise<TakenEvent[]> = [];
-    for (const event of events) {
-      ready = after(ready, (ahead) =>
-        after(this.#writer.before(session, event, ahead), (keys) => {
-          ahead.push(withoutKeys(event, keys));
-          return ahead;
-        }),
-      );
-    }
-    return ready;
-  }
-
-  get #holdsData(): boolean {
-    return this.#parts.bridge === undefined;
+    const { append } = STALE_POLICIES;
+    return this.#appender.appendUnread(appName, userId, sessionId, append, event);
   }
 
   #openCore(): SessionCore {
@@ -409,7 +338,7 @@ export class StoredSessionService<
 
   #call<T>(call: (core: SessionCore) => unknown): MaybePromise<T> {
     const core = this.#openCore();
-    const answer = callCore(() => call(core), this.#holdsData) as MaybePromise<T>;
+    const answer = callCore(() => call(core), this.#parts.bridge === undefined) as MaybePromise<T>;
     if (!(answer instanceof Promise)) return answer;
     return answer.catch((error: unknown) => {
       throw toSessionError(error);
@@ -439,6 +368,8 @@ export class StoredSessionService<
       answer.then(settled, settled);
       return answer;
     } catch (error) {
+      // Whatever it is that the caller's own code threw: a getter of the request, or a clock.
+      // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors
       return Promise.reject(error);
     }
   }

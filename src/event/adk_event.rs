@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use crate::platform;
@@ -23,28 +23,28 @@ use crate::state::Scope;
 #[serde(rename_all = "camelCase")]
 pub struct Event {
     /// Unique within the session; an event of the same id is replaced.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     pub id: String,
     /// From one user message to the final answer.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     pub invocation_id: String,
     /// `user`, or the name of an agent.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     pub author: String,
     /// Milliseconds since 1970.
-    #[serde(default, serialize_with = "as_javascript_number")]
+    #[serde(default = "platform::now", serialize_with = "as_javascript_number")]
     pub timestamp: f64,
     /// Role and parts, in the Gemini API's form.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<Value>,
     /// A piece of a streamed answer; returned as it is, never stored.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "std::ops::Not::not")]
     pub partial: bool,
     /// Which line of agents wrote it, as `parent.child`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub branch: Option<String>,
     /// What the event does beside saying something.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     pub actions: EventActions,
     /// All other fields, to the letter.
     #[serde(flatten)]
@@ -56,19 +56,19 @@ pub struct Event {
 #[serde(rename_all = "camelCase")]
 pub struct EventActions {
     /// Changes of the state. [`REMOVED`](crate::REMOVED) as a value removes its key.
-    #[serde(default, serialize_with = "by_key")]
+    #[serde(default, deserialize_with = "or_default", serialize_with = "by_key")]
     pub state_delta: HashMap<String, Value>,
     /// Saved artifacts and their new versions.
-    #[serde(default, serialize_with = "by_key")]
+    #[serde(default, deserialize_with = "or_default", serialize_with = "by_key")]
     pub artifact_delta: HashMap<String, i64>,
     /// The agent that goes on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transfer_to_agent: Option<String>,
     /// Whether the agent above shall take over.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "std::ops::Not::not")]
     pub escalate: bool,
     /// Whether a function response is the final answer as it stands.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "std::ops::Not::not")]
     pub skip_summarization: bool,
     /// All other fields, to the letter.
     #[serde(flatten)]
@@ -91,11 +91,97 @@ impl Event {
         }
     }
 
+    /// Whether this is an agent's last word: it has no function call or response and is not partial,
+    /// or nothing is to be added to it (skipped summarization, a long-running tool, a question for
+    /// credentials).
+    ///
+    /// ```
+    /// use adk_session_wasm::Event;
+    /// use serde_json::json;
+    /// let mut event = Event::new("invocation-1");
+    /// event.content = Some(json!({"parts": [{"functionCall": {"name": "search"}}]}));
+    /// assert!(!event.is_final_response());
+    /// event.content = Some(json!({"parts": [{"text": "Done."}]}));
+    /// assert!(event.is_final_response());
+    /// ```
+    pub fn is_final_response(&self) -> bool {
+        let asked = self.actions.other.get("requestedAuthConfigs").and_then(Value::as_object);
+        let long_running = self.other.get("longRunningToolIds").and_then(Value::as_array);
+        if self.actions.skip_summarization
+            || long_running.is_some_and(|ids| !ids.is_empty())
+            || asked.is_some_and(|calls| !calls.is_empty())
+        {
+            return true;
+        }
+        let has = |part: &Value, field| part.get(field).is_some_and(|value| !value.is_null());
+        let calls = |part| has(part, "functionCall") || has(part, "functionResponse");
+        let code_ran = |part| has(part, "codeExecutionResult");
+        !self.partial
+            && !self.parts().iter().any(calls)
+            && !self.parts().last().is_some_and(code_ran)
+    }
+
+    /// The text of a final response: its text parts joined, thoughts left out. `None` if this is no
+    /// final response, is partial, or has no text.
+    ///
+    /// ```
+    /// use adk_session_wasm::Event;
+    /// use serde_json::json;
+    /// let mut event = Event::new("invocation-1");
+    /// let parts = json!([{"text": "Hel"}, {"text": "hm", "thought": true}, {"text": "lo"}]);
+    /// event.content = Some(json!({"role": "model", "parts": parts}));
+    /// assert_eq!(event.final_response_text().as_deref(), Some("Hello"));
+    /// ```
+    pub fn final_response_text(&self) -> Option<String> {
+        if self.partial || !self.is_final_response() {
+            return None;
+        }
+        let is_thought = |part: &Value| part.get("thought").and_then(Value::as_bool) == Some(true);
+        let spoken = self.parts().iter().filter(|part| !is_thought(part));
+        let text: String = spoken.filter_map(|part| part.get("text")?.as_str()).collect();
+        (!text.is_empty()).then_some(text)
+    }
+
+    fn parts(&self) -> &[Value] {
+        let parts = self.content.as_ref().and_then(|content| content.get("parts"));
+        parts.and_then(Value::as_array).map_or(&[], Vec::as_slice)
+    }
+
+    /// A field in `other` that is one of the struct's own: it would stand in the text twice, and could
+    /// not be read again.
+    pub(crate) fn repeated_field(&self) -> Option<&str> {
+        const OWN: [&str; 8] = [
+            "id",
+            "invocationId",
+            "author",
+            "timestamp",
+            "content",
+            "partial",
+            "branch",
+            "actions",
+        ];
+        const OWN_IN_ACTIONS: [&str; 5] =
+            ["stateDelta", "artifactDelta", "transferToAgent", "escalate", "skipSummarization"];
+        let repeated = self.other.keys().find(|field| OWN.contains(&field.as_str()));
+        let in_actions = || {
+            let mut fields = self.actions.other.keys();
+            fields.find(|field| OWN_IN_ACTIONS.contains(&field.as_str()))
+        };
+        repeated.or_else(in_actions).map(String::as_str)
+    }
+
     /// Takes out the keys that live for one invocation only.
     pub(crate) fn without_temp(mut self) -> Self {
         self.actions.state_delta.retain(|key, _| Scope::split(key).0 != Scope::Temp);
         self
     }
+}
+
+/// Other ADKs write null for what is not there.
+fn or_default<'de, D: Deserializer<'de>, T: Default + Deserialize<'de>>(
+    deserializer: D,
+) -> Result<T, D::Error> {
+    Ok(Option::deserialize(deserializer)?.unwrap_or_default())
 }
 
 /// Whole numbers without a fraction, as JavaScript writes them.

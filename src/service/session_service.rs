@@ -2,12 +2,14 @@
 
 mod deep;
 mod session;
+#[cfg(all(test, not(target_arch = "wasm32")))]
+mod tests;
 
 use std::collections::HashMap;
 
 use serde_json::Value;
 
-pub use self::session::{Events, Session};
+pub use self::session::Session;
 use crate::error::Error;
 use crate::event::{Event, NewEvent};
 use crate::platform;
@@ -103,43 +105,100 @@ pub struct DeleteRequest {
 /// ```
 #[allow(async_fn_in_trait, reason = "a Send bound would shut out every storage in a browser")]
 pub trait SessionService {
-    /// Creates a session.
+    /// Creates a session. The state is split by scope and stored in the same step.
     ///
     /// # Errors
-    /// `already_exists`, `invalid_argument`.
+    /// `already_exists`, and the stored session is untouched; `invalid_argument` for a name that is
+    /// none; `unserializable` for a state value that nests more than 200 levels.
     async fn create(&self, request: CreateRequest) -> Result<Session, Error>;
 
-    /// Reads a session.
+    /// Reads a session: its state as it is now, and the events that were asked for.
     ///
     /// # Errors
-    /// `not_found`; `invalid_argument` for a time that is NaN; `corrupt_record`.
+    /// `not_found`, also for a session id that is none; `invalid_argument` for an app or user name
+    /// that is none, or a time that is NaN; `corrupt_record`.
     async fn get(&self, request: GetRequest) -> Result<Session, Error>;
 
-    /// Lists sessions, without their events.
+    /// Lists a user's sessions, without their events. Oldest update first, ties by id in UTF-16 order.
     ///
     /// # Errors
-    /// `invalid_argument`.
+    /// `invalid_argument` for a name that is none; `corrupt_record`.
+    ///
+    /// ```
+    /// use adk_session_wasm::{CreateRequest, InMemorySessionService, ListRequest, SessionService};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), adk_session_wasm::Error> {
+    /// let service = InMemorySessionService::new();
+    /// for user_id in ["ada", "ada", "grace"] {
+    ///     let (app_name, user_id) = ("shop".to_owned(), user_id.to_owned());
+    ///     service.create(CreateRequest { app_name, user_id, ..Default::default() }).await?;
+    /// }
+    /// let (app_name, user_id) = ("shop".to_owned(), "ada".to_owned());
+    /// let list = ListRequest { app_name, user_id, ..Default::default() };
+    /// assert_eq!(service.list(list).await?.len(), 2);
+    /// assert_eq!(service.list_app("shop", Some(10), None).await?.len(), 3);
+    /// # Ok(())
+    /// # }
+    /// ```
     async fn list(&self, request: ListRequest) -> Result<Vec<Session>, Error>;
 
-    /// Deletes a session; one that is not there is no error. App and user state stay.
+    /// [`SessionService::list`] for all users of an app, ties then by user: at most `limit`, after
+    /// passing over `offset`. `unsupported` unless it is implemented.
     ///
     /// # Errors
-    /// `invalid_argument`.
+    /// As [`SessionService::list`].
+    async fn list_app(
+        &self,
+        app_name: &str,
+        limit: Option<usize>,
+        offset: Option<usize>,
+    ) -> Result<Vec<Session>, Error> {
+        let _ = (app_name, limit, offset);
+        Err(Error::Unsupported("list the sessions of all users"))
+    }
+
+    /// Deletes a session and its events; one that is not there is no error. App and user state stay.
+    ///
+    /// # Errors
+    /// `invalid_argument` for an app or user name that is none.
     async fn delete(&self, request: DeleteRequest) -> Result<(), Error>;
 
-    /// Stores the event and its delta in one step. A partial event is not stored.
+    /// Stores the event and its delta in one step. A partial event is not stored, and `temp:` keys are
+    /// not. An event whose id is stored already is not stored again if it is the same, so that a retry
+    /// is safe; else it takes the stored one's place.
     ///
     /// # Errors
     /// `not_found`; `ambiguous` if several sessions have that id (then use
     /// [`SessionService::append_event_to`]); `unsupported` by a storage that cannot look up a bare
-    /// id; `invalid_argument`.
+    /// id; `invalid_argument` for an id that is none, a timestamp that is none, or a field of
+    /// [`Event::other`] that has a place of its own; `unserializable` for a state value that nests
+    /// more than 200 levels, or an event more than 250.
     async fn append_event(&self, session_id: &str, event: Event) -> Result<(), Error>;
 
     /// [`SessionService::append_event`] by all three names, of which no two sessions have the
     /// same.
     ///
     /// # Errors
-    /// `not_found`, `invalid_argument`.
+    /// As [`SessionService::append_event`], but never `ambiguous`.
+    ///
+    /// ```
+    /// use adk_session_wasm::{CreateRequest, Event, InMemorySessionService, SessionService};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), adk_session_wasm::Error> {
+    /// let service = InMemorySessionService::new();
+    /// let mut sessions = Vec::new();
+    /// for user_id in ["ada", "grace"] {
+    ///     let (app_name, user_id) = ("shop".to_owned(), user_id.to_owned());
+    ///     let session_id = Some("latest".to_owned());
+    ///     let create = CreateRequest { app_name, user_id, session_id, ..Default::default() };
+    ///     sessions.push(service.create(create).await?);
+    /// }
+    /// let refused = service.append_event("latest", Event::new("invocation-1")).await;
+    /// assert_eq!(refused.unwrap_err().code(), "ambiguous");
+    /// service.append_event_to(sessions[0].key(), Event::new("invocation-1")).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
     async fn append_event_to(&self, key: &SessionKey, event: Event) -> Result<(), Error>;
 }
 
@@ -153,6 +212,7 @@ where
         let id = request.session_id.filter(|id| !id.trim().is_empty());
         let id = id.unwrap_or_else(platform::new_id);
         let key = SessionKey::new(request.app_name, request.user_id, id)?;
+        check_values("state", &request.state)?;
         let state = Delta::parse(&to_json("state", &request.state)?)?;
         Session::read(self.create_session(key, state, platform::now()).await?)
     }
@@ -160,20 +220,40 @@ where
     async fn get(&self, request: GetRequest) -> Result<Session, Error> {
         let window = Window::from_numbers(None, request.after)?;
         let window = Window { last: request.num_recent_events, ..window };
-        let missing = Error::NotFound { session_id: request.session_id.clone() };
-        let key = SessionKey::new(request.app_name, request.user_id, request.session_id)?;
-        Session::read(self.get_session(key, window).await?.ok_or(missing)?)
+        check_owner(&request.app_name, &request.user_id)?;
+        let missing = || Error::NotFound { session_id: request.session_id.clone() };
+        let key = SessionKey::new(request.app_name, request.user_id, request.session_id.as_str())
+            .map_err(|_| missing())?;
+        Session::read(self.get_session(key, window).await?.ok_or_else(missing)?)
     }
 
     async fn list(&self, request: ListRequest) -> Result<Vec<Session>, Error> {
-        let page = Page { offset: request.offset, limit: request.limit };
-        let listed = self.list_sessions(request.app_name, request.user_id, false, page).await?;
+        check_owner(&request.app_name, &request.user_id)?;
+        let page = Page { offset: request.offset.unwrap_or(0), limit: request.limit };
+        let user_id = Some(request.user_id);
+        let listed = self.list_sessions(request.app_name, user_id, false, page).await?;
+        listed.sessions.into_iter().map(Session::read).collect()
+    }
+
+    async fn list_app(
+        &self,
+        app_name: &str,
+        limit: Option<usize>,
+        offset: Option<usize>,
+    ) -> Result<Vec<Session>, Error> {
+        check_id("app_name", app_name)?;
+        let page = Page { offset: offset.unwrap_or(0), limit };
+        let listed = self.list_sessions(app_name.to_owned(), None, false, page).await?;
         listed.sessions.into_iter().map(Session::read).collect()
     }
 
     async fn delete(&self, request: DeleteRequest) -> Result<(), Error> {
-        let key = SessionKey::new(request.app_name, request.user_id, request.session_id)?;
-        Ok(self.delete(Deletion::Session(key)).await?)
+        check_owner(&request.app_name, &request.user_id)?;
+        let key = SessionKey::new(request.app_name, request.user_id, request.session_id);
+        // An id that is none names no session.
+        let Ok(key) = key else { return Ok(()) };
+        let deleted = self.storage().delete(Deletion::Session(key)).await;
+        Ok(deleted.map_err(Refusal::Storage)?)
     }
 
     async fn append_event(&self, session_id: &str, event: Event) -> Result<(), Error> {
@@ -197,6 +277,7 @@ where
             event.id = platform::new_id();
         }
         let event = event.without_temp();
+        check_event(&event)?;
         let delta = to_json("event.actions.state_delta", &event.actions.state_delta)?;
         let text = S::Text::from(to_json("event", &event)?);
         let event = NewEvent::new(event.id, event.timestamp, &delta, text)?;
@@ -204,6 +285,40 @@ where
         self.append_events(key.clone(), Known::Latest, policy, vec![event], now).await?;
         Ok(())
     }
+}
+
+fn check_owner(app_name: &str, user_id: &str) -> Result<(), Error> {
+    check_id("app_name", app_name)?;
+    check_id("user_id", user_id)
+}
+
+/// Whether all that is to be stored of these can be read again, whatever the storage.
+fn check_values(path: &str, values: &HashMap<String, Value>) -> Result<(), Error> {
+    let mut stored = values.iter().filter(|(key, _)| Scope::split(key).0 != Scope::Temp);
+    match stored.find(|(_, value)| !deep::nests_within(deep::STATE_LEVELS, value)) {
+        Some((key, _)) => Err(too_deep(format!("{path}[{key:?}]"), deep::STATE_LEVELS)),
+        None => Ok(()),
+    }
+}
+
+fn check_event(event: &Event) -> Result<(), Error> {
+    if let Some(field) = event.repeated_field() {
+        return Err(Error::invalid(
+            "event.other",
+            format!("must not hold \"{field}\", which has a place of its own in the event"),
+        ));
+    }
+    check_values("event.actions.state_delta", &event.actions.state_delta)?;
+    // The event, and then its actions, are the levels around.
+    let (fields, in_actions) = (deep::EVENT_LEVELS - 1, deep::EVENT_LEVELS - 2);
+    let within = event.content.iter().chain(event.other.values());
+    let is_readable = within.into_iter().all(|value| deep::nests_within(fields, value))
+        && event.actions.other.values().all(|value| deep::nests_within(in_actions, value));
+    if is_readable { Ok(()) } else { Err(too_deep("event".to_owned(), deep::EVENT_LEVELS)) }
+}
+
+fn too_deep(path: String, levels: usize) -> Error {
+    Error::Unserializable { path, reason: format!("it nests more than {levels} levels") }
 }
 
 fn to_json(path: &str, value: &impl serde::Serialize) -> Result<String, Error> {

@@ -17,12 +17,10 @@ pub(super) const EVENT_LEVELS: usize = 250;
 /// Whether the value nests at most so many levels. Looks no deeper, so it cannot overflow the stack.
 pub(super) fn nests_within(levels: usize, value: &Value) -> bool {
     let inner = levels.checked_sub(1);
-    let all = |mut values: &mut dyn Iterator<Item = &Value>| {
-        inner.is_some_and(|inner| values.all(|value| nests_within(inner, value)))
-    };
+    let fits = |value| inner.is_some_and(|inner| nests_within(inner, value));
     match value {
-        Value::Array(items) => all(&mut items.iter()),
-        Value::Object(members) => all(&mut members.values()),
+        Value::Array(items) => levels > 0 && items.iter().all(fits),
+        Value::Object(members) => levels > 0 && members.values().all(fits),
         _ => true,
     }
 }

@@ -1,8 +1,6 @@
 //! A session as Rust programs read it.
 
 use std::borrow::Cow;
-use std::ops::Deref;
-use std::slice;
 
 use serde_json::Value;
 
@@ -41,7 +39,7 @@ use crate::state::{State, StateMap};
 pub struct Session {
     key: SessionKey,
     state: StateMap,
-    events: Events,
+    events: Vec<Event>,
     last_update_time: f64,
 }
 
@@ -72,7 +70,7 @@ impl Session {
     }
 
     /// The events that were asked for, in append order.
-    pub fn events(&self) -> &Events {
+    pub fn events(&self) -> &[Event] {
         &self.events
     }
 
@@ -98,12 +96,7 @@ impl Session {
                 .map_err(|reason| corrupt(format!("event {number} of session {id:?}"), reason))?;
             events.push(event);
         }
-        Ok(Self {
-            state,
-            events: Events(events),
-            last_update_time: stored.head.last_update_time,
-            key: stored.key,
-        })
+        Ok(Self { state, events, last_update_time: stored.head.last_update_time, key: stored.key })
     }
 }
 
@@ -123,54 +116,5 @@ impl TemplateContext for Session {
 
     fn state_keys(&self) -> impl Iterator<Item = Cow<'_, str>> {
         self.state.iter().map(|(key, _)| Cow::Borrowed(key.as_str()))
-    }
-}
-
-/// Events of a session, in append order: a slice, with adk-rust's methods beside.
-///
-/// ```
-/// # use adk_session_wasm::{CreateRequest, Event, InMemorySessionService, SessionService};
-/// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), adk_session_wasm::Error> {
-/// # let service = InMemorySessionService::new();
-/// # let (app_name, user_id) = ("shop".to_owned(), "ada".to_owned());
-/// # let session = service.create(CreateRequest { app_name, user_id, ..Default::default() }).await?;
-/// let events = session.events();
-/// assert_eq!((events.len(), events.at(0), events.first()), (0, None, None));
-/// for event in events {
-///     println!("{}", event.author);
-/// }
-/// # Ok(())
-/// # }
-/// ```
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Events(Vec<Event>);
-
-impl Events {
-    /// Copies of all.
-    pub fn all(&self) -> Vec<Event> {
-        self.0.clone()
-    }
-
-    /// The one at that position, from 0.
-    pub fn at(&self, index: usize) -> Option<&Event> {
-        self.0.get(index)
-    }
-}
-
-impl Deref for Events {
-    type Target = [Event];
-
-    fn deref(&self) -> &[Event] {
-        &self.0
-    }
-}
-
-impl<'e> IntoIterator for &'e Events {
-    type Item = &'e Event;
-    type IntoIter = slice::Iter<'e, Event>;
-
-    fn into_iter(self) -> slice::Iter<'e, Event> {
-        self.0.iter()
     }
 }

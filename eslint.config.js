@@ -1,0 +1,31 @@
+import eslint from '@eslint/js';
+import tseslint from 'typescript-eslint';
+
+export default tseslint.config(
+  { ignores: ['pkg/', 'target/', 'js/dist/', 'node_modules/'] },
+  eslint.configs.recommended,
+  tseslint.configs.recommendedTypeChecked,
+  tseslint.configs.stylisticTypeChecked,
+  {
+    languageOptions: { parserOptions: { projectService: true } },
+    rules: {
+      // `${number}` says what it means; objects in templates are still caught.
+      // What users pass in is checked at run time, whatever the types promise; `readonly T[]` of a
+      // long type reads worse than ReadonlyArray.
+      '@typescript-eslint/array-type': 'off',
+      '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true }],
+    },
+  },
+  {
+    files: ['**/*.mjs', '**/*.js'],
+    extends: [tseslint.configs.disableTypeChecked],
+    languageOptions: {
+      globals: { console: 'readonly', process: 'readonly', URL: 'readonly', performance: 'readonly' },
+    },
+  },
+  {
+    // node:test registers by promise, and nobody waits for it.
+    files: ['tests/**/*.ts'],
+    rules: { '@typescript-eslint/no-floating-promises': 'off' },
+  },
+);

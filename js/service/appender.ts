@@ -1,0 +1,126 @@
+import { type SessionCore, toSessionError } from '../core.js';
+import type { Event } from '../event.js';
+import type { Session, StateShape } from '../session.js';
+import { type StateSchema, validateDelta } from '../state_schema.js';
+import { apply, store, takeEvent, type TakenEvent, withoutKeys } from './append.js';
+import { after, type MaybePromise, requireNotAborted } from './call.js';
+import { enqueue, type HandleRecord, Handles, requireHandle } from './handle.js';
+import type { StateWriter } from './state_writer.js';
+
+/** What an {@link Appender} works with. */
+export interface AppenderParts {
+  readonly handles: Handles;
+  readonly writer: StateWriter;
+  /** One of `STALE_POLICIES`. */
+  readonly policy: number;
+  readonly schema: StateSchema | undefined;
+  readonly clock: () => number;
+  readonly newId: () => string;
+  readonly core: () => SessionCore;
+  /** Whether the core holds the data, which is lost if it dies. */
+  readonly holdsData: boolean;
+}
+
+/**
+ * Appends events through handles, those of one handle one after the other.
+ *
+ * Over memory an append is done when the call returns; over anything else its turn comes when those
+ * before it through the same handle have settled, so that none of them makes it stale.
+ */
+export class Appender {
+  readonly #parts: AppenderParts;
+
+  constructor(parts: AppenderParts) {
+    this.#parts = parts;
+  }
+
+  /** Everything is taken and checked at the call; nothing is changed if that throws. */
+  append<S extends StateShape>(
+    session: Session<S>,
+    events: readonly Event[],
+    signal: AbortSignal | undefined,
+  ): MaybePromise<void> {
+    requireHandle(session);
+    const record = this.#parts.handles.of(session);
+    // A partial event is a piece of a streamed answer: nothing is stored, nothing is changed.
+    const whole = events.filter((event) => (event as Event | null)?.partial !== true);
+    if (whole.length === 0) return undefined;
+    const taken = whole.map((event) => this.#take(event));
+    if (record.tail === undefined) {
+      const done = this.#store(session, record, this.#parts.policy, taken);
+      if (done instanceof Promise) enqueue(record, done);
+      return done;
+    }
+    const done = record.tail.then(() => {
+      requireNotAborted(signal);
+      return this.#store(session, record, this.#parts.policy, taken);
+    });
+    enqueue(record, done);
+    return done;
+  }
+
+  /** Appends to a session that nobody has a handle of. */
+  appendUnread(
+    appName: string,
+    userId: string,
+    id: string,
+    policy: number,
+    event: Event,
+  ): MaybePromise<void> {
+    const session = { id, appName, userId, state: {}, events: [], lastUpdateTime: 0 };
+    // −1 tells Rust that there is nothing which could be stale.
+    const record: HandleRecord = { created: -1, revision: 0, tail: undefined };
+    return this.#store(session, record, policy, [this.#take(event)]);
+  }
+
+  #take(event: Event): TakenEvent {
+    const { writer, clock, newId, schema } = this.#parts;
+    const taken = takeEvent(event, writer, clock, newId);
+    if (schema !== undefined) validateDelta(schema, taken.snapshot.delta);
+    return taken;
+  }
+
+  #store(
+    session: Session,
+    record: HandleRecord,
+    policy: number,
+    events: readonly TakenEvent[],
+  ): MaybePromise<void> {
+    const { writer, core, clock, holdsData } = this.#parts;
+    return after(this.#leaveOut(session, events), (events) => {
+      const undo = (error: unknown): never => {
+        for (const event of [...events].reverse()) writer.undo?.(session, event);
+        throw error;
+      };
+      try {
+        const answer = store(core(), session, record, policy, events, clock(), holdsData);
+        if (!(answer instanceof Promise)) {
+          apply(session, record, events, answer, writer);
+          return undefined;
+        }
+        return answer.then(
+          (answer) => {
+            apply(session, record, events, answer, writer);
+          },
+          (error: unknown) => undo(toSessionError(error)),
+        );
+      } catch (error) {
+        return undo(error);
+      }
+    });
+  }
+
+  /** The events without the keys that a later, already stored write superseded. */
+  #leaveOut(session: Session, events: readonly TakenEvent[]): MaybePromise<readonly TakenEvent[]> {
+    let ready: MaybePromise<TakenEvent[]> = [];
+    for (const event of events) {
+      ready = after(ready, (ahead) =>
+        after(this.#parts.writer.before(session, event, ahead), (keys) => {
+          ahead.push(withoutKeys(event, keys));
+          return ahead;
+        }),
+      );
+    }
+    return ready;
+  }
+}

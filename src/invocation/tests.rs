@@ -1,0 +1,425 @@
+use std::cell::RefCell;
+use std::sync::Mutex;
+
+use serde_json::{Value, json};
+
+use super::*;
+use crate::error::Error;
+use crate::event::Event;
+use crate::instruction::{ArtifactError, TemplateError, inject_session_state};
+use crate::service::{
+    CreateRequest, DeleteRequest, GetRequest, InMemorySessionService, ListRequest, Session,
+    SessionService,
+};
+use crate::session::SessionKey;
+use crate::state::{REMOVED, ReadonlyState, State};
+
+/// Stores as its turn comes, after as many yields as are asked for, and fails on demand.
+#[derive(Default)]
+struct TestService {
+    inner: InMemorySessionService,
+    fail_next: RefCell<bool>,
+    yields: RefCell<Vec<usize>>,
+}
+
+impl SessionService for TestService {
+    async fn create(&self, request: CreateRequest) -> Result<Session, Error> {
+        self.inner.create(request).await
+    }
+
+    async fn get(&self, request: GetRequest) -> Result<Session, Error> {
+        self.inner.get(request).await
+    }
+
+    async fn list(&self, request: ListRequest) -> Result<Vec<Session>, Error> {
+        self.inner.list(request).await
+    }
+
+    async fn delete(&self, request: DeleteRequest) -> Result<(), Error> {
+        SessionService::delete(&self.inner, request).await
+    }
+
+    async fn append_event(&self, session_id: &str, event: Event) -> Result<(), Error> {
+        self.inner.append_event(session_id, event).await
+    }
+
+    async fn append_event_to(&self, key: &SessionKey, event: Event) -> Result<(), Error> {
+        let yields = self.yields.borrow_mut().pop().unwrap_or(0);
+        for _ in 0..yields {
+            tokio::task::yield_now().await;
+        }
+        if self.fail_next.take() {
+            return Err(Error::StorageFailed { reason: "disk".into() });
+        }
+        self.inner.append_event_to(key, event).await
+    }
+}
+
+async fn fixture(state: Value) -> (TestService, Session) {
+    let service = TestService::default();
+    let create = CreateRequest {
+        app_name: "app".into(),
+        user_id: "user".into(),
+        session_id: Some("s".into()),
+        state: serde_json::from_value(state).unwrap(),
+    };
+    let session = service.create(create).await.unwrap();
+    (service, session)
+}
+
+async fn stored(service: &TestService) -> Session {
+    let (app_name, user_id, session_id) = ("app".into(), "user".into(), "s".into());
+    let get = GetRequest { app_name, user_id, session_id, ..Default::default() };
+    service.get(get).await.unwrap()
+}
+
+async fn stored_deltas(service: &TestService) -> Vec<Value> {
+    let session = stored(service).await;
+    session.events().iter().map(|event| json!(event.actions.state_delta)).collect()
+}
+
+fn event() -> Event {
+    Event::new("")
+}
+
+fn event_with(delta: Value) -> Event {
+    let mut event = event();
+    event.actions.state_delta = serde_json::from_value(delta).unwrap();
+    event
+}
+
+fn saying(text: &str) -> Event {
+    let mut event = event();
+    event.content = Some(json!({"role": "model", "parts": [{"text": text}]}));
+    event
+}
+
+#[tokio::test]
+async fn an_append_completes_the_event() {
+    let (service, session) = fixture(json!({})).await;
+    let invocation = Invocation::new(&session).with_id("e-1");
+    let mut context = invocation.context("guide").with_branch("root.guide");
+    let mut bare = event();
+    bare.id.clear();
+    let event = invocation.append(&service, bare, Some(&mut context), None).await.unwrap();
+    assert_eq!(event.id.len(), 36);
+    assert_eq!((&*event.invocation_id, &*event.author), ("e-1", "guide"));
+    assert_eq!(event.branch.as_deref(), Some("root.guide"));
+    assert_eq!(stored(&service).await.events(), [event]);
+}
+
+#[tokio::test]
+async fn an_append_keeps_what_the_event_has() {
+    let (service, session) = fixture(json!({})).await;
+    let invocation = Invocation::new(&session);
+    let mut context = invocation.context("guide").with_branch("root");
+    let mut own = Event::new("i");
+    (own.author, own.branch) = ("a".into(), Some("b".into()));
+    let event = invocation.append(&service, own.clone(), Some(&mut context), None).await.unwrap();
+    assert_eq!(event, own);
+    let by_user = invocation.append(&service, self::event(), None, None).await.unwrap();
+    assert_eq!((&*by_user.author, by_user.branch), ("user", None));
+    assert!(by_user.invocation_id.starts_with("e-"));
+}
+
+#[tokio::test]
+async fn writes_are_seen_at_once_and_stored_once() {
+    let (service, session) = fixture(json!({"kept": 0, "user:old": 1})).await;
+    let invocation = Invocation::new(&session);
+    let mut context = invocation.context("a");
+    let other = invocation.readonly_context("b");
+    context.set("a".into(), 1.into());
+    context.set("temp:t".into(), 2.into());
+    context.remove("kept");
+    assert_eq!(other.get("a"), Some(json!(1)));
+    assert_eq!(other.get("temp:t"), Some(json!(2)));
+    assert_eq!(other.get("kept"), None);
+    assert_eq!(json!(other.all()), json!({"a": 1, "temp:t": 2, "user:old": 1}));
+    assert_eq!(json!(context.delta()), json!({"a": 1, "temp:t": 2, "kept": REMOVED}));
+    invocation.append(&service, event(), Some(&mut context), None).await.unwrap();
+    invocation.append(&service, event(), Some(&mut context), None).await.unwrap();
+    assert_eq!(stored_deltas(&service).await, [json!({"a": 1, "kept": REMOVED}), json!({})]);
+    assert_eq!(context.state().get("temp:t"), Some(json!(2)));
+}
+
+#[tokio::test]
+async fn the_events_own_delta_and_actions_win_over_the_contexts() {
+    let (service, session) = fixture(json!({})).await;
+    let invocation = Invocation::new(&session);
+    let mut context = invocation.context("a");
+    context.set("a".into(), "context".into());
+    context.set("b".into(), "context".into());
+    let actions = context.actions_mut();
+    actions.escalate = true;
+    actions.transfer_to_agent = Some("context".into());
+    actions.artifact_delta.insert("a.txt".into(), 1);
+    actions.state_delta.insert("c".into(), "actions".into());
+    actions.other.insert("requestedAuthConfigs".into(), json!({"1": "context", "2": "context"}));
+    actions.other.insert("mine".into(), "context".into());
+    let mut event = event_with(json!({"a": "event"}));
+    event.actions.transfer_to_agent = Some("event".into());
+    event.actions.artifact_delta.insert("b.txt".into(), 2);
+    event.actions.other.insert("requestedAuthConfigs".into(), json!({"2": "event"}));
+    event.actions.other.insert("mine".into(), json!({"own": 1}));
+    let event = invocation.append(&service, event, Some(&mut context), None).await.unwrap();
+    let expected = json!({
+        "stateDelta": {"a": "event", "b": "context", "c": "actions"},
+        "artifactDelta": {"a.txt": 1, "b.txt": 2},
+        "transferToAgent": "event",
+        "escalate": true,
+        "requestedAuthConfigs": {"2": "event", "1": "context"},
+        "mine": {"own": 1},
+    });
+    assert_eq!(serde_json::to_value(&event.actions).unwrap(), expected);
+    assert_eq!(context.get("a"), Some("event".into()));
+    assert_eq!(*context.actions_mut(), Default::default());
+}
+
+#[tokio::test]
+async fn an_append_that_fails_leaves_the_changes_with_the_context() {
+    let (service, session) = fixture(json!({})).await;
+    let invocation = Invocation::new(&session);
+    let (mut a, mut b) = (invocation.context("a"), invocation.context("b"));
+    a.set("k".into(), "older".into());
+    a.set("only".into(), "a".into());
+    a.actions_mut().escalate = true;
+    b.set("k".into(), "newer".into());
+    service.fail_next.replace(true);
+    let event = event();
+    let failed = invocation.append(&service, event.clone(), Some(&mut a), None).await;
+    assert_eq!(failed.unwrap_err().code(), "storage_failed");
+    assert_eq!(json!(a.delta()), json!({"k": "older", "only": "a"}));
+    invocation.append(&service, self::event(), Some(&mut b), None).await.unwrap();
+    let retried = invocation.append(&service, event, Some(&mut a), None).await.unwrap();
+    assert!(retried.actions.escalate);
+    assert_eq!(stored_deltas(&service).await, [json!({"k": "newer"}), json!({"only": "a"})]);
+    assert_eq!(a.get("k"), Some("newer".into()));
+}
+
+#[tokio::test]
+async fn an_append_that_is_given_up_leaves_the_changes_with_the_context() {
+    let (service, session) = fixture(json!({})).await;
+    let invocation = Invocation::new(&session);
+    let (mut a, mut b) = (invocation.context("a"), invocation.context("b"));
+    a.set("a".into(), 1.into());
+    b.set("b".into(), 1.into());
+    service.yields.replace(vec![0, 1_000]);
+    tokio::select! {
+        biased;
+        _ = invocation.append(&service, event(), Some(&mut a), None) => unreachable!(),
+        () = tokio::task::yield_now() => {}
+    }
+    assert_eq!(json!(a.delta()), json!({"a": 1}));
+    invocation.append(&service, event(), Some(&mut b), None).await.unwrap();
+    assert_eq!(stored_deltas(&service).await, [json!({"b": 1})]);
+}
+
+#[tokio::test]
+async fn appends_at_once_are_stored_in_their_order() {
+    let (service, session) = fixture(json!({})).await;
+    let invocation = Invocation::new(&session);
+    let (mut a, mut b) = (invocation.context("a"), invocation.context("b"));
+    a.set("k".into(), "older".into());
+    b.set("k".into(), "newer".into());
+    // Were they not queued, the first would land last.
+    service.yields.replace(vec![0, 5]);
+    let (first, second) = tokio::join!(
+        invocation.append(&service, event(), Some(&mut a), None),
+        invocation.append(&service, event(), Some(&mut b), None),
+    );
+    assert_eq!(stored(&service).await.events(), [first.unwrap(), second.unwrap()]);
+    assert_eq!(stored(&service).await.state().get("k"), Some("newer".into()));
+}
+
+#[tokio::test]
+async fn the_output_key_gets_the_text_of_a_final_response() {
+    let (service, session) = fixture(json!({})).await;
+    let invocation = Invocation::new(&session);
+    let (mut a, mut b) = (invocation.context("a"), invocation.context("b"));
+    a.set("answer".into(), "draft".into());
+    b.set("answer".into(), "other".into());
+    let mut call = event();
+    call.content = Some(json!({"parts": [{"text": "x"}, {"functionCall": {"name": "f"}}]}));
+    for event in [call, saying(""), event()] {
+        invocation.append(&service, event, None, Some("answer")).await.unwrap();
+    }
+    invocation.append(&service, event(), Some(&mut b), None).await.unwrap();
+    let answer = saying("final");
+    invocation.append(&service, answer, Some(&mut a), Some("answer")).await.unwrap();
+    let deltas = stored_deltas(&service).await;
+    assert_eq!(deltas[..3], [json!({}), json!({}), json!({})]);
+    assert_eq!(deltas[3..], [json!({"answer": "other"}), json!({"answer": "final"})]);
+    assert_eq!(b.get("answer"), Some("final".into()));
+}
+
+#[tokio::test]
+async fn a_function_response_is_final_if_the_context_skips_the_summary() {
+    let (service, session) = fixture(json!({})).await;
+    let invocation = Invocation::new(&session);
+    let mut tool = invocation.context("tool").with_function_call_id("1");
+    assert_eq!(tool.function_call_id(), Some("1"));
+    tool.actions_mut().skip_summarization = true;
+    let mut event = event();
+    let parts = json!([{"text": "done"}, {"functionResponse": {"name": "f", "response": {}}}]);
+    event.content = Some(json!({ "parts": parts }));
+    let event = invocation.append(&service, event, Some(&mut tool), Some("answer")).await.unwrap();
+    assert_eq!(json!(event.actions.state_delta), json!({"answer": "done"}));
+}
+
+#[tokio::test]
+async fn a_partial_event_takes_nothing_from_the_context() {
+    let (service, session) = fixture(json!({})).await;
+    let invocation = Invocation::new(&session);
+    let mut context = invocation.context("a");
+    context.set("a".into(), 1.into());
+    let mut event = saying("h");
+    event.partial = true;
+    let event = invocation.append(&service, event, Some(&mut context), Some("k")).await.unwrap();
+    assert_eq!(event.author, "a");
+    assert_eq!(json!(context.delta()), json!({"a": 1}));
+    assert!(stored(&service).await.events().is_empty());
+}
+
+#[tokio::test]
+async fn the_end_takes_temp_away_and_stops_all_writes() {
+    let (service, session) = fixture(json!({"a": 0})).await;
+    let invocation = Invocation::new(&session);
+    let mut context = invocation.context("a");
+    context.set("temp:t".into(), 1.into());
+    invocation.end();
+    invocation.end();
+    context.set("temp:late".into(), 1.into());
+    context.set("a".into(), 1.into());
+    assert_eq!(json!(context.all()), json!({"a": 0}));
+    let refused = invocation.append(&service, event(), Some(&mut context), None).await;
+    assert_eq!(refused.unwrap_err().code(), "invalid_argument");
+
+    let invocation = Invocation::new(&session);
+    let mut context = invocation.context("a");
+    context.set("temp:t".into(), 1.into());
+    drop(invocation);
+    assert_eq!(context.get("temp:t"), None);
+}
+
+#[tokio::test]
+async fn an_append_under_way_at_the_end_is_stored() {
+    let (service, session) = fixture(json!({})).await;
+    let invocation = Invocation::new(&session);
+    let mut context = invocation.context("a");
+    context.set("a".into(), 1.into());
+    service.yields.replace(vec![3]);
+    let delta = event_with(json!({"temp:t": 1}));
+    let end = async {
+        tokio::task::yield_now().await;
+        invocation.end();
+    };
+    let append = invocation.append(&service, delta, Some(&mut context), None);
+    let (appended, ()) = tokio::join!(append, end);
+    assert_eq!(json!(appended.unwrap().actions.state_delta), json!({"a": 1}));
+    assert_eq!(json!(context.all()), json!({"a": 1}));
+}
+
+#[tokio::test]
+async fn a_context_of_another_invocation_is_refused() {
+    let (service, session) = fixture(json!({})).await;
+    let (one, other) = (Invocation::new(&session), Invocation::new(&session));
+    let mut context = other.context("a");
+    context.set("a".into(), 1.into());
+    let refused = one.append(&service, event(), Some(&mut context), None).await.unwrap_err();
+    assert_eq!(refused.code(), "invalid_argument");
+    assert_eq!(context.delta().len(), 1);
+}
+
+/// Keeps the newest version only.
+#[derive(Default)]
+struct Files {
+    kept: Mutex<Vec<(String, Value)>>,
+}
+
+impl ArtifactService for Files {
+    async fn load(
+        &self,
+        _session: &SessionKey,
+        filename: &str,
+        _version: Option<i64>,
+    ) -> Result<Option<Value>, ArtifactFailure> {
+        if filename == "broken" {
+            return Err("token=1".into());
+        }
+        let kept = self.kept.lock().unwrap();
+        Ok(kept.iter().rev().find(|(name, _)| name == filename).map(|(_, part)| part.clone()))
+    }
+
+    async fn save(
+        &self,
+        _session: &SessionKey,
+        filename: &str,
+        part: Value,
+    ) -> Result<i64, ArtifactFailure> {
+        let mut kept = self.kept.lock().unwrap();
+        kept.push((filename.to_owned(), part));
+        Ok(kept.len() as i64 - 1)
+    }
+}
+
+#[tokio::test]
+async fn instructions_see_state_and_artifacts() {
+    let (service, session) = fixture(json!({"user:name": "Ada", "topic": null})).await;
+    let invocation = Invocation::new(&session).with_artifacts(Files::default());
+    let mut context = invocation.context("a");
+    context.set("temp:cart".into(), json!([1, "x"]));
+    let terms = json!({"text": "Be kind."});
+    assert_eq!(context.save_artifact("terms.txt", terms.clone()).await.unwrap(), 0);
+    let photo = json!({"inlineData": {"mimeType": "image/png", "data": "AA=="}});
+    context.save_artifact("photo.png", photo.clone()).await.unwrap();
+    assert_eq!(context.load_artifact("terms.txt", None).await.unwrap(), Some(terms));
+    let template = "{user:name}{topic}{temp:cart}{artifact.terms.txt}{artifact.photo.png}{no?}";
+    let expected = format!("Ada[1,\"x\"]Be kind.{photo}");
+    assert_eq!(inject_session_state(template, &context).await.unwrap(), expected);
+    let readonly = context.to_readonly();
+    assert_eq!(inject_session_state(template, &readonly).await.unwrap(), expected);
+    let event = invocation.append(&service, event(), Some(&mut context), None).await.unwrap();
+    assert_eq!(json!(event.actions.artifact_delta), json!({"terms.txt": 0, "photo.png": 1}));
+
+    let Err(TemplateError::Missing(missing)) = inject_session_state("{name}", &context).await
+    else {
+        panic!("it is missing");
+    };
+    assert_eq!(missing[0].suggestions, ["user:name"]);
+}
+
+#[tokio::test]
+async fn artifacts_that_cannot_be_had_are_typed_errors() {
+    let (_, session) = fixture(json!({})).await;
+    let invocation = Invocation::new(&session).with_artifacts(Files::default());
+    let context = invocation.readonly_context("a");
+    let error = context.load_artifact("broken", None).await.unwrap_err();
+    assert_eq!(error.code(), "storage_failed");
+    assert!(!error.to_string().contains("token"));
+    assert_eq!(std::error::Error::source(&error).unwrap().to_string(), "token=1");
+    assert!(matches!(context.list_artifacts().await, Err(ArtifactError::Failed(_))));
+    let bare = Invocation::new(&session);
+    let mut context = bare.context("a");
+    let refused = context.save_artifact("a", json!({})).await.unwrap_err();
+    assert_eq!(refused.code(), "artifact_service_missing");
+    let refused = inject_session_state("{artifact.a?}", &context).await.unwrap_err();
+    assert_eq!(refused.code(), "artifact_service_missing");
+}
+
+#[tokio::test]
+async fn contexts_may_go_to_other_threads() {
+    let (service, session) = fixture(json!({})).await;
+    let content = json!({"parts": [{"text": "Hi"}]});
+    let invocation = Invocation::new(&session).with_user_content(content.clone());
+    let mut context = invocation.context("tool");
+    assert_eq!(context.user_content(), Some(&content));
+    let names = (context.app_name(), context.user_id(), context.session_id());
+    assert_eq!(names, ("app", "user", "s"));
+    let work = std::thread::spawn(move || {
+        context.state_mut().set("a".into(), 1.into());
+        context
+    });
+    let mut context = work.join().unwrap();
+    invocation.append(&service, event(), Some(&mut context), None).await.unwrap();
+    assert_eq!(stored_deltas(&service).await, [json!({"a": 1})]);
+}

@@ -1,0 +1,172 @@
+use serde_json::{Value, json};
+
+use super::*;
+use crate::service::InMemorySessionService;
+use crate::state::REMOVED;
+
+async fn new_session(service: &InMemorySessionService, user_id: &str, id: &str) -> Session {
+    let (app_name, user_id) = ("app".to_owned(), user_id.to_owned());
+    let session_id = Some(id.to_owned());
+    let create = CreateRequest { app_name, user_id, session_id, ..Default::default() };
+    service.create(create).await.unwrap()
+}
+
+fn get_request(id: &str) -> GetRequest {
+    let (app_name, user_id, session_id) = ("app".into(), "user".into(), id.into());
+    GetRequest { app_name, user_id, session_id, ..Default::default() }
+}
+
+fn event_with(delta: Value) -> Event {
+    let mut event = Event::new("i");
+    event.actions.state_delta = serde_json::from_value(delta).unwrap();
+    event
+}
+
+fn nested(levels: usize) -> Value {
+    (1..levels).fold(
+        json!([]),
+        |inner, number| {
+            if number % 2 == 0 { json!([inner]) } else { json!({"in": inner}) }
+        },
+    )
+}
+
+#[tokio::test]
+async fn state_that_nests_200_levels_comes_back_and_deeper_is_refused() {
+    let service = InMemorySessionService::new();
+    let session = new_session(&service, "user", "s").await;
+    service.append_event(session.id(), event_with(json!({"k": nested(200)}))).await.unwrap();
+    let read = service.get(get_request("s")).await.unwrap();
+    assert_eq!(read.state().get("k"), Some(nested(200)));
+    assert_eq!(read.events()[0].actions.state_delta["k"], nested(200));
+
+    let refused = service.append_event("s", event_with(json!({"k": nested(201)}))).await;
+    let refused = refused.unwrap_err();
+    assert_eq!(refused.code(), "unserializable");
+    let message = "event.actions.state_delta[\"k\"]: it nests more than 200 levels";
+    assert_eq!(refused.to_string(), message);
+    let create = CreateRequest {
+        app_name: "app".into(),
+        user_id: "user".into(),
+        session_id: None,
+        state: [("k".to_owned(), nested(201))].into(),
+    };
+    assert_eq!(service.create(create).await.unwrap_err().code(), "unserializable");
+}
+
+#[tokio::test]
+async fn an_event_that_nests_250_levels_comes_back_and_deeper_is_refused() {
+    let service = InMemorySessionService::new();
+    new_session(&service, "user", "s").await;
+    let mut event = Event::new("i");
+    event.content = Some(nested(249));
+    event.other.insert("mine".into(), nested(249));
+    event.actions.other.insert("mine".into(), nested(248));
+    service.append_event("s", event.clone()).await.unwrap();
+    assert_eq!(service.get(get_request("s")).await.unwrap().events(), [event.clone()]);
+    event.actions.other.insert("mine".into(), nested(249));
+    let refused = service.append_event("s", event).await.unwrap_err();
+    assert_eq!(refused.to_string(), "event: it nests more than 250 levels");
+}
+
+#[tokio::test]
+async fn a_field_that_would_stand_in_the_event_twice_is_refused() {
+    let service = InMemorySessionService::new();
+    new_session(&service, "user", "s").await;
+    let mut event = Event::new("i");
+    event.other.insert("invocationId".into(), "j".into());
+    let error = service.append_event("s", event).await.unwrap_err();
+    assert_eq!(error.code(), "invalid_argument");
+    assert!(error.to_string().contains("\"invocationId\""), "{error}");
+    let mut event = Event::new("i");
+    event.actions.other.insert("stateDelta".into(), json!({}));
+    assert_eq!(service.append_event("s", event).await.unwrap_err().code(), "invalid_argument");
+    assert!(service.get(get_request("s")).await.unwrap().events().is_empty());
+}
+
+#[tokio::test]
+async fn a_retry_of_an_event_is_stored_once() {
+    let service = InMemorySessionService::new();
+    new_session(&service, "user", "s").await;
+    let event = event_with(json!({"a": 1, "b": 2, "c": 3, "d": 4, "temp:e": 5}));
+    for _ in 0..5 {
+        service.append_event("s", event.clone()).await.unwrap();
+    }
+    service.append_event("s", event_with(json!({"a": REMOVED}))).await.unwrap();
+    service.append_event("s", event).await.unwrap();
+    let session = service.get(get_request("s")).await.unwrap();
+    assert_eq!(session.events().len(), 2);
+    assert_eq!(session.state().get("a"), None);
+    assert_eq!(session.state().all().len(), 3);
+}
+
+#[tokio::test]
+async fn a_partial_event_is_not_stored_and_one_without_id_gets_one() {
+    let service = InMemorySessionService::new();
+    new_session(&service, "user", "s").await;
+    let mut event = Event::new("i");
+    event.partial = true;
+    service.append_event("s", event.clone()).await.unwrap();
+    event.partial = false;
+    event.id.clear();
+    service.append_event("s", event).await.unwrap();
+    let session = service.get(get_request("s")).await.unwrap();
+    assert_eq!(session.events().len(), 1);
+    assert_eq!(session.events()[0].id.len(), 36);
+}
+
+#[tokio::test]
+async fn an_id_that_is_none_names_no_session() {
+    let service = InMemorySessionService::new();
+    let long = "x".repeat(513);
+    for id in ["", &long] {
+        assert_eq!(service.get(get_request(id)).await.unwrap_err().code(), "not_found");
+        let (app_name, user_id, session_id) = ("app".into(), "user".into(), id.into());
+        let delete = DeleteRequest { app_name, user_id, session_id };
+        SessionService::delete(&service, delete).await.unwrap();
+        let refused = service.append_event(id, Event::new("i")).await.unwrap_err();
+        assert_eq!(refused.code(), "invalid_argument");
+    }
+    let nobody = GetRequest { user_id: String::new(), ..get_request("s") };
+    assert_eq!(service.get(nobody).await.unwrap_err().code(), "invalid_argument");
+}
+
+#[tokio::test]
+async fn a_user_that_was_forgotten_lists_nobodys_sessions() {
+    let service = InMemorySessionService::new();
+    new_session(&service, "user", "s").await;
+    let list = ListRequest { app_name: "app".into(), ..Default::default() };
+    assert_eq!(service.list(list).await.unwrap_err().code(), "invalid_argument");
+    assert_eq!(service.list_app("app", None, None).await.unwrap().len(), 1);
+    assert_eq!(service.list_app("app", None, Some(1)).await.unwrap().len(), 0);
+}
+
+#[tokio::test]
+async fn a_bare_id_that_two_sessions_share_is_ambiguous_until_one_is_left() {
+    let service = InMemorySessionService::new();
+    let one = new_session(&service, "user", "s").await;
+    let other = new_session(&service, "other", "s").await;
+    let error = service.append_event("s", Event::new("i")).await.unwrap_err();
+    assert!(matches!(error, Error::Ambiguous { count: 2, .. }), "{error}");
+    service.append_event_to(one.key(), Event::new("i")).await.unwrap();
+    let SessionKey { app_name, user_id, session_id } = other.key().clone();
+    let delete = DeleteRequest { app_name, user_id, session_id };
+    SessionService::delete(&service, delete).await.unwrap();
+    service.append_event("s", Event::new("i")).await.unwrap();
+    assert_eq!(service.get(get_request("s")).await.unwrap().events().len(), 2);
+}
+
+#[test]
+fn states_and_errors_cross_threads() {
+    const fn check<T: Send + Sync + 'static>() {}
+    check::<Error>();
+    check::<Session>();
+    check::<Event>();
+    check::<crate::Context>();
+    check::<crate::ReadonlyContext>();
+    check::<crate::Invocation>();
+    check::<crate::instruction::ArtifactError>();
+    const fn is_state<T: crate::State + ?Sized>() {}
+    is_state::<dyn crate::State>();
+    is_state::<crate::Context>();
+}
