@@ -217,7 +217,7 @@ export class SessionError extends Error {
     const own: Record<string, unknown> = { code };
     for (const field of FIELDS) {
       const value = fields[field];
-      if (value !== undefined) own[field] = field === 'body' ? masked(String(value)) : value;
+      if (value !== undefined) own[field] = field === 'body' ? masked(String(fields.body)) : value;
     }
     Object.assign(this, own);
   }

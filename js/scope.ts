@@ -5,15 +5,49 @@
  * session key.
  */
 
-/** Prefix of keys that all users and sessions of an app share. */
+/**
+ * Prefix of keys that all users and sessions of an app share.
+ *
+ * @example
+ * ```ts
+ * import { APP_PREFIX } from 'adk-session-wasm';
+ *
+ * const key = `${APP_PREFIX}motd`; // 'app:motd'
+ * ```
+ */
 export const APP_PREFIX = 'app:';
-/** Prefix of keys that all sessions of one user of an app share. */
+/**
+ * Prefix of keys that all sessions of one user of an app share.
+ *
+ * @example
+ * ```ts
+ * import { USER_PREFIX } from 'adk-session-wasm';
+ *
+ * const key = `${USER_PREFIX}name`; // 'user:name'
+ * ```
+ */
 export const USER_PREFIX = 'user:';
-/** Prefix of keys that live for one invocation and are never stored. */
+/**
+ * Prefix of keys that live for one invocation and are never stored.
+ *
+ * @example
+ * ```ts
+ * import { TEMP_PREFIX } from 'adk-session-wasm';
+ *
+ * const key = `${TEMP_PREFIX}socket`; // 'temp:socket'
+ * ```
+ */
 export const TEMP_PREFIX = 'temp:';
 /**
  * The value that removes its key when it stands in a delta. It is what a removal looks like in a
  * stored event, and adk-java writes the same text on the wire.
+ *
+ * @example
+ * ```ts
+ * import { createEvent, REMOVED } from 'adk-session-wasm';
+ *
+ * const event = createEvent({ actions: { stateDelta: { topic: REMOVED } } });
+ * ```
  */
 export const REMOVED = '__ADK_SENTINEL_REMOVED__';
 

@@ -1,13 +1,43 @@
 import type { Event } from './event.js';
 
-/** What JSON can say. State values are of this type. */
+/**
+ * What JSON can say. State values are of this type.
+ *
+ * @example
+ * ```ts
+ * import type { JsonValue } from 'adk-session-wasm';
+ *
+ * const cart: JsonValue = { items: [{ name: 'tea', price: 3.5 }], coupon: null };
+ * ```
+ */
 export type JsonValue =
   string | number | boolean | null | readonly JsonValue[] | { readonly [key: string]: JsonValue };
 
-/** The state that an agent sees: one map of all scopes, told apart by the prefix of a key. */
+/**
+ * The state that an agent sees: one map of all scopes, told apart by the prefix of a key.
+ *
+ * @example
+ * ```ts
+ * import { InMemorySessionService, type StateShape } from 'adk-session-wasm';
+ *
+ * type Shop = StateShape & { topic: string; 'user:name': string };
+ * const service = new InMemorySessionService<Shop>();
+ * ```
+ */
 export type StateShape = Record<string, unknown>;
 
-/** One conversation of one user with one app. A plain object with nothing else on it. */
+/**
+ * One conversation of one user with one app. A plain object with nothing else on it.
+ *
+ * @example
+ * ```ts
+ * import type { Session } from 'adk-session-wasm';
+ *
+ * function lastAuthor(session: Session): string | undefined {
+ *   return session.events.at(-1)?.author;
+ * }
+ * ```
+ */
 export interface Session<S extends StateShape = StateShape> {
   id: string;
   appName: string;
@@ -20,19 +50,52 @@ export interface Session<S extends StateShape = StateShape> {
   lastUpdateTime: number;
 }
 
-/** What names one session. */
+/**
+ * What names one session.
+ *
+ * @example
+ * ```ts
+ * import type { CompositeSessionKey } from 'adk-session-wasm';
+ *
+ * const key: CompositeSessionKey = { appName: 'shop', userId: 'ada', sessionId: 's1' };
+ * ```
+ */
 export interface CompositeSessionKey {
   appName: string;
   userId: string;
   sessionId: string;
 }
 
-/** Every request may carry a signal: fired before the commit began, it stops the call. */
+/**
+ * Every request may carry a signal: fired before the commit began, it stops the call.
+ *
+ * @example
+ * ```ts
+ * import { InMemorySessionService } from 'adk-session-wasm';
+ *
+ * const service = new InMemorySessionService();
+ * const signal = AbortSignal.timeout(1000);
+ * await service.createSession({ appName: 'shop', userId: 'ada', signal });
+ * ```
+ */
 export interface Abortable {
   signal?: AbortSignal | undefined;
 }
 
-/** Asks for a new session. */
+/**
+ * Asks for a new session.
+ *
+ * @example
+ * ```ts
+ * import type { CreateSessionRequest } from 'adk-session-wasm';
+ *
+ * const request: CreateSessionRequest = {
+ *   appName: 'shop',
+ *   userId: 'ada',
+ *   state: { topic: 'tea', 'user:name': 'Ada' },
+ * };
+ * ```
+ */
 export interface CreateSessionRequest<S extends StateShape = StateShape> extends Abortable {
   appName: string;
   userId: string;
@@ -42,7 +105,16 @@ export interface CreateSessionRequest<S extends StateShape = StateShape> extends
   state?: Partial<S> | undefined;
 }
 
-/** Which events a read returns. */
+/**
+ * Which events a read returns.
+ *
+ * @example
+ * ```ts
+ * import type { GetSessionConfig } from 'adk-session-wasm';
+ *
+ * const lastTwenty: GetSessionConfig = { numRecentEvents: 20 };
+ * ```
+ */
 export interface GetSessionConfig {
   /** Only the last n in append order. */
   numRecentEvents?: number | undefined;
@@ -52,10 +124,35 @@ export interface GetSessionConfig {
   skipCorrupt?: boolean | undefined;
 }
 
+/**
+ * Asks for a session with some of its events.
+ *
+ * @example
+ * ```ts
+ * import type { GetSessionRequest } from 'adk-session-wasm';
+ *
+ * const request: GetSessionRequest = {
+ *   appName: 'shop',
+ *   userId: 'ada',
+ *   sessionId: 's1',
+ *   config: { numRecentEvents: 20 },
+ * };
+ * ```
+ */
 export interface GetSessionRequest extends CompositeSessionKey, Abortable {
   config?: GetSessionConfig | undefined;
 }
 
+/**
+ * Asks for a page of sessions, without their events.
+ *
+ * @example
+ * ```ts
+ * import type { ListSessionsRequest } from 'adk-session-wasm';
+ *
+ * const newest: ListSessionsRequest = { appName: 'shop', userId: 'ada', order: 'desc', limit: 20 };
+ * ```
+ */
 export interface ListSessionsRequest extends Abortable {
   appName: string;
   /** Absent: the sessions of all users of the app. */
@@ -68,6 +165,18 @@ export interface ListSessionsRequest extends Abortable {
   order?: 'asc' | 'desc' | undefined;
 }
 
+/**
+ * A page of sessions.
+ *
+ * @example
+ * ```ts
+ * import type { ListSessionsResponse } from 'adk-session-wasm';
+ *
+ * function summary({ sessions, totalItems }: ListSessionsResponse): string {
+ *   return `${sessions.length} of ${totalItems}`;
+ * }
+ * ```
+ */
 export interface ListSessionsResponse<S extends StateShape = StateShape> {
   /** Without events. */
   sessions: Session<S>[];
@@ -77,19 +186,62 @@ export interface ListSessionsResponse<S extends StateShape = StateShape> {
   totalPages: number;
 }
 
+/**
+ * Names a session to delete.
+ *
+ * @example
+ * ```ts
+ * import type { DeleteSessionRequest } from 'adk-session-wasm';
+ *
+ * const request: DeleteSessionRequest = { appName: 'shop', userId: 'ada', sessionId: 's1' };
+ * ```
+ */
 export interface DeleteSessionRequest extends CompositeSessionKey, Abortable {}
 
+/**
+ * An event, and the handle that it is appended through.
+ *
+ * @example
+ * ```ts
+ * import { type AppendEventRequest, createEvent, type Session } from 'adk-session-wasm';
+ *
+ * function greeting(session: Session): AppendEventRequest {
+ *   return { session, event: createEvent({ author: 'user' }) };
+ * }
+ * ```
+ */
 export interface AppendEventRequest<S extends StateShape = StateShape> extends Abortable {
   session: Session<S>;
   event: Event;
 }
 
+/**
+ * Events, and the handle that they are appended through.
+ *
+ * @example
+ * ```ts
+ * import { type AppendEventsRequest, createEvent, type Session } from 'adk-session-wasm';
+ *
+ * function twoSteps(session: Session): AppendEventsRequest {
+ *   return { session, events: [createEvent({ author: 'user' }), createEvent({ author: 'guide' })] };
+ * }
+ * ```
+ */
 export interface AppendEventsRequest<S extends StateShape = StateShape> extends Abortable {
   session: Session<S>;
   events: Event[];
 }
 
-/** With `sessionId`: an event of author `user` on that session. Without: `user:`/`app:` keys only. */
+/**
+ * With `sessionId`: an event of author `user` on that session. Without: `user:`/`app:` keys only.
+ *
+ * @example
+ * ```ts
+ * import type { UpdateStateRequest } from 'adk-session-wasm';
+ *
+ * const motd: UpdateStateRequest = { appName: 'shop', stateDelta: { 'app:motd': 'Sale!' } };
+ * ```
+ */
 export interface UpdateStateRequest extends Abortable {
   appName: string;
   userId?: string | undefined;
@@ -97,11 +249,31 @@ export interface UpdateStateRequest extends Abortable {
   stateDelta: StateShape;
 }
 
+/**
+ * Names a user of an app.
+ *
+ * @example
+ * ```ts
+ * import type { UserRequest } from 'adk-session-wasm';
+ *
+ * const ada: UserRequest = { appName: 'shop', userId: 'ada' };
+ * ```
+ */
 export interface UserRequest extends Abortable {
   appName: string;
   userId: string;
 }
 
+/**
+ * Names an app.
+ *
+ * @example
+ * ```ts
+ * import type { AppRequest } from 'adk-session-wasm';
+ *
+ * const shop: AppRequest = { appName: 'shop' };
+ * ```
+ */
 export interface AppRequest extends Abortable {
   appName: string;
 }

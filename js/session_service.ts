@@ -14,7 +14,16 @@ import type {
   UserRequest,
 } from './session.js';
 
-/** Where a service keeps its data. */
+/**
+ * Where a service keeps its data.
+ *
+ * @example
+ * ```ts
+ * import { InMemorySessionService } from 'adk-session-wasm';
+ *
+ * const { kind, durable } = new InMemorySessionService().storage; // 'memory', false
+ * ```
+ */
 export interface StorageInfo {
   /** `'memory'`, `'indexeddb'`, or `'custom'` for an adapter that gives no name of its own. */
   kind: string;
@@ -24,7 +33,19 @@ export interface StorageInfo {
   reason?: string | undefined;
 }
 
-/** What every session service fulfils, whatever storage lies underneath. */
+/**
+ * What every session service fulfils, whatever storage lies underneath.
+ *
+ * @example
+ * ```ts
+ * import type { BaseSessionService } from 'adk-session-wasm';
+ *
+ * async function turns(service: BaseSessionService, sessionId: string): Promise<number> {
+ *   const session = await service.getSession({ appName: 'shop', userId: 'ada', sessionId });
+ *   return session?.events.length ?? 0;
+ * }
+ * ```
+ */
 export interface BaseSessionService<S extends StateShape = StateShape> {
   readonly storage: StorageInfo;
   /** @throws SessionError `already_exists`, `invalid_argument`, `unserializable` */

@@ -42,3 +42,8 @@ pub use session::SessionKey;
 pub use state::{
     KEY_PREFIX_APP, KEY_PREFIX_TEMP, KEY_PREFIX_USER, REMOVED, ReadonlyState, State, StateMap,
 };
+
+/// The Rust of the README, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ReadmeExamples;

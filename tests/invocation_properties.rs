@@ -1,5 +1,11 @@
 //! What holds for agents that write to one state at once, in whatever order their events are stored.
 #![cfg(not(target_arch = "wasm32"))]
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "clippy takes helpers of tests for the program"
+)]
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashMap, VecDeque};
@@ -260,7 +266,8 @@ impl SessionService for Service {
     }
 
     async fn append_event_to(&self, key: &SessionKey, event: Event) -> Result<(), Error> {
-        pause(self.yields.borrow_mut().pop().unwrap_or(0)).await;
+        let yields = self.yields.borrow_mut().pop().unwrap_or(0);
+        pause(yields).await;
         if self.fails.take() {
             return Err(Error::Unsupported("store this"));
         }
@@ -361,17 +368,17 @@ proptest! {
     /// Each agent pauses, writes and appends on its own; the storage takes its time, too.
     #[test]
     fn agents_that_run_at_once_leave_the_last_write(
-        agents in prop::array::uniform3(prop::collection::vec((0u8..4, steps()), 0..6)),
+        agents in prop::array::uniform3(prop::collection::vec((0u8..4, steps(), 0u8..4), 0..6)),
         yields in prop::collection::vec(0u8..4, 0..20),
     ) {
         block_on(async {
             let service = Service { yields: RefCell::new(yields), ..Service::default() };
             let invocation = Invocation::new(&service.session().await);
             let model = RefCell::new(Model::default());
-            let run = async |name: &str, rounds: &[(u8, Vec<Step>)]| {
+            let run = async |name: &str, rounds: &[(u8, Vec<Step>, u8)]| {
                 let mut context = invocation.context(name);
-                for (yields, steps) in rounds {
-                    pause(*yields).await;
+                for (before, steps, between) in rounds {
+                    pause(*before).await;
                     for step in steps {
                         if let Step::Write(_, key) | Step::Remove(_, key) = step {
                             let mut model = model.borrow_mut();
@@ -381,6 +388,7 @@ proptest! {
                             model.last.insert((*key).to_owned(), number);
                         }
                     }
+                    pause(*between).await;
                     let context = Some(&mut context);
                     invocation.append(&service, Event::new(""), context, None).await.unwrap();
                 }

@@ -1,4 +1,5 @@
 //! What holds for every instruction template.
+#![cfg(not(target_arch = "wasm32"))]
 
 use std::collections::BTreeMap;
 

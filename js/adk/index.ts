@@ -6,4 +6,9 @@
  */
 import '../default_source.js';
 
+export type {
+  AppendEventRequest,
+  AppendEventsRequest,
+  FrameworkSessionService,
+} from './framework_session_service.js';
 export { InMemorySessionService } from './in_memory_session_service.js';

@@ -83,7 +83,8 @@ export class Template {
     try {
       return this.#render(context);
     } catch (error) {
-      return Promise.reject(error as Error);
+      const reason = error as Error;
+      return Promise.reject(reason);
     }
   }
 
@@ -226,6 +227,7 @@ export function injectSessionState(template: string, context: InstructionContext
   try {
     return templateOf(template).render(context);
   } catch (error) {
-    return Promise.reject(error as Error);
+    const reason = error as Error;
+    return Promise.reject(reason);
   }
 }

@@ -267,11 +267,9 @@ function unboxed(value: unknown): unknown {
     case '[object Number]':
       return holds(value, Number.prototype) ? Number(value) : value;
     case '[object String]':
-      return holds(value, String.prototype) ? String(value as unknown as string) : value;
+      return holds(value, String.prototype) ? `${value as unknown as string}` : value;
     case '[object Boolean]':
-      return holds(value, Boolean.prototype)
-        ? Boolean.prototype.valueOf.call(value)
-        : value;
+      return holds(value, Boolean.prototype) ? Boolean.prototype.valueOf.call(value) : value;
     case '[object BigInt]':
       return holds(value, BigInt.prototype) ? BigInt.prototype.valueOf.call(value) : value;
     default:

@@ -10,6 +10,7 @@ import { hasUnstoredWrite } from '../write_order.js';
 import { positionOf, putEvent } from './event_index.js';
 import type { HandleRecord } from './handle.js';
 import { type PendingEvent, type StateWriter, writeKey } from './state_writer.js';
+import { readEvent } from './stored_events.js';
 
 /** What happens when others appended since the handle was read; the numbers are Rust's. */
 export const STALE_POLICIES = { merge: 0, append: 1, reject: 2 } as const;
@@ -100,21 +101,26 @@ export function apply(
   session: Session,
   record: HandleRecord,
   events: readonly TakenEvent[],
+  policy: number,
   answer: Answer,
   writer: StateWriter,
 ): void {
   const [created, revision, lastUpdateTime, since, unchanged, missed] = answer;
+  // What was stored before it was at, or was told of, it has: also what lies outside of its window.
+  const hasAll = policy === STALE_POLICIES.merge || since >= revision;
   if (missed !== undefined && missed.length > 0) applyMissed(session, since, missed);
   for (const [number, taken] of events.entries()) {
     const { event, snapshot } = taken;
-    const isKnown = unchanged?.includes(number) && positionOf(session.events, snapshot.id) >= 0;
-    // Stored before and on the handle as well: a retry of what had succeeded. Its delta was applied
-    // then, and others may have written the keys since.
-    writer.after(session, isKnown ? withoutKeys(taken, Object.keys(snapshot.delta)) : taken);
+    const isRetry = unchanged?.includes(number) === true;
+    const isKnown = isRetry && positionOf(session.events, snapshot.id) >= 0;
+    // A retry of what had succeeded: its delta was applied then, and others may have written the
+    // keys since. Only a handle that was never told needs it.
+    const isApplied = isRetry && (isKnown || hasAll);
+    writer.after(session, isApplied ? withoutKeys(taken, Object.keys(snapshot.delta)) : taken);
     applySnapshot(event, snapshot);
     if (!isKnown) putEvent(session.events, event);
   }
-  session.lastUpdateTime = lastUpdateTime;
+  Reflect.set(session, 'lastUpdateTime', lastUpdateTime);
   record.created = created;
   record.revision = revision;
 }
@@ -125,7 +131,9 @@ function applyMissed(
   missed: readonly [seq: number, revision: number, text: string][],
 ): void {
   const { state, events } = session;
-  const bySeq = [...missed].sort(([one], [other]) => one - other);
+  // The append is stored: it must not fail for one that is damaged, which the next read names.
+  const bySeq = missed.filter(([, , text]) => readEvent(text) !== undefined);
+  bySeq.sort(([one], [other]) => one - other);
   for (const [seq, , text] of bySeq) {
     const event = JSON.parse(text) as Event;
     // One that was replaced comes only where the handle has it: it may lie outside of its window.

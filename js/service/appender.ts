@@ -95,12 +95,12 @@ export class Appender {
       try {
         const answer = store(core(), session, record, policy, events, clock(), holdsData);
         if (!(answer instanceof Promise)) {
-          apply(session, record, events, answer, writer);
+          apply(session, record, events, policy, answer, writer);
           return undefined;
         }
         return answer.then(
           (answer) => {
-            apply(session, record, events, answer, writer);
+            apply(session, record, events, policy, answer, writer);
           },
           (error: unknown) => undo(toSessionError(error)),
         );

@@ -37,8 +37,12 @@ export function positionOf(events: Event[], id: string): number {
   return indexOf(events).positions.get(id) ?? -1;
 }
 
-/** Puts the event at the end, or in the place of the one that has its id. */
+/**
+ * Puts the event at the end, or in the place of the one that has its id. Leaves an array alone that
+ * the caller froze since the append began: what was committed must not fail for it.
+ */
 export function putEvent(events: Event[], event: Event): void {
+  if (!Object.isExtensible(events)) return;
   const position = positionOf(events, event.id);
   if (position >= 0) {
     events[position] = event;

@@ -4,10 +4,20 @@ import { kindOf } from '../json/rules.js';
 import type { StateShape } from '../session.js';
 import type { StorageAdapter } from '../storage/adapter.js';
 import { Bridge } from '../storage/bridge.js';
+import { requireRequest } from './call.js';
 import { InMemorySessionService } from './in_memory_session_service.js';
 import { type SessionServiceOptions, StoredSessionService } from './stored_session_service.js';
 
-/** Which storage, and the options of the service over it. */
+/**
+ * Which storage, and the options of the service over it.
+ *
+ * @example
+ * ```ts
+ * import type { OpenSessionServiceOptions } from 'adk-session-wasm';
+ *
+ * const options: OpenSessionServiceOptions = { storage: 'memory', stale: 'append' };
+ * ```
+ */
 export interface OpenSessionServiceOptions extends SessionServiceOptions {
   /** `'memory'`, or an adapter of your own. */
   storage: 'memory' | StorageAdapter;
@@ -32,6 +42,7 @@ const VERBS = ['create', 'append', 'read', 'list', 'delete'] as const;
 export async function openSessionService<S extends StateShape = StateShape>(
   options: OpenSessionServiceOptions,
 ): Promise<StoredSessionService<S>> {
+  requireRequest(options);
   const { storage } = options;
   await loadWasm();
   if (storage === 'memory') return new InMemorySessionService<S>(options);

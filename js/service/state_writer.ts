@@ -40,12 +40,15 @@ export interface StateWriter<Order = unknown> {
   undo?(session: Session, event: PendingEvent<Order>): void;
 }
 
-/** Sets or removes a key of a handle's state. Defines: a key like `__proto__` must not be assigned to. */
+/**
+ * Sets or removes a key of a handle's state. Defines: a key like `__proto__` must not be assigned to.
+ * Does not throw: what was committed must not fail because the caller froze the state meanwhile.
+ */
 export function writeKey(state: object, key: string, value: unknown): void {
   if (value === REMOVED || value === undefined) {
     Reflect.deleteProperty(state, key);
   } else {
-    Object.defineProperty(state, key, {
+    Reflect.defineProperty(state, key, {
       value,
       writable: true,
       enumerable: true,

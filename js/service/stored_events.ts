@@ -78,6 +78,16 @@ function parseEvent({ id, text }: EventRow, sessionId: string): Event | SessionE
   }
 }
 
+/** The event of a stored text; `undefined` if it is damaged. */
+export function readEvent(text: string): Event | undefined {
+  try {
+    const event: unknown = JSON.parse(text);
+    return isEvent(event) ? event : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 function isEvent(value: unknown): value is Event {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -27,7 +27,16 @@ import { Handles } from './handle.js';
 import { orderedWriter, type StateWriter } from './state_writer.js';
 import { type Fragments, parseEvents } from './stored_events.js';
 
-/** What every service of ours takes. */
+/**
+ * What every service of ours takes.
+ *
+ * @example
+ * ```ts
+ * import { InMemorySessionService } from 'adk-session-wasm';
+ *
+ * const service = new InMemorySessionService({ stale: 'reject', clock: () => 1_700_000_000_000 });
+ * ```
+ */
 export interface SessionServiceOptions {
   /**
    * What an append does when others appended since its handle was read. `'merge'` (default): it lands,
@@ -80,6 +89,13 @@ interface ReadPage {
 /**
  * The face of the core: it takes plain objects, asks Rust, and gives plain objects back. Which storage
  * lies underneath makes no difference but that memory answers at once.
+ *
+ * @example
+ * ```ts
+ * import { openSessionService, type StoredSessionService } from 'adk-session-wasm';
+ *
+ * const service: StoredSessionService = await openSessionService({ storage: 'memory' });
+ * ```
  */
 export class StoredSessionService<
   S extends StateShape = StateShape,

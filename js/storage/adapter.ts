@@ -18,14 +18,32 @@
  * @module
  */
 
-/** Names an app, a user of it, or a session of that user: as far as it goes. */
+/**
+ * Names an app, a user of it, or a session of that user: as far as it goes.
+ *
+ * @example
+ * ```ts
+ * import type { StorageKey } from 'adk-session-wasm';
+ *
+ * const user: StorageKey = { appName: 'shop', userId: 'ada' };
+ * ```
+ */
 export interface StorageKey {
   readonly appName: string;
   readonly userId?: string;
   readonly sessionId?: string;
 }
 
-/** A user's or an app's state as it is stored. */
+/**
+ * A user's or an app's state as it is stored.
+ *
+ * @example
+ * ```ts
+ * import type { ScopeRow } from 'adk-session-wasm';
+ *
+ * const row: ScopeRow = { revision: 3, state: '{"name":"Ada"}' };
+ * ```
+ */
 export interface ScopeRow {
   /** Of the last change; a safe integer. */
   readonly revision: number;
@@ -33,7 +51,18 @@ export interface ScopeRow {
   readonly state: string;
 }
 
-/** A session as it is stored, without its events. */
+/**
+ * A session as it is stored, without its events.
+ *
+ * @example
+ * ```ts
+ * import type { SessionRow } from 'adk-session-wasm';
+ *
+ * function isUntouched(row: SessionRow): boolean {
+ *   return row.revision === row.created;
+ * }
+ * ```
+ */
 export interface SessionRow {
   readonly appName: string;
   readonly userId: string;
@@ -48,7 +77,18 @@ export interface SessionRow {
   readonly state: string;
 }
 
-/** An event as it is stored. */
+/**
+ * An event as it is stored.
+ *
+ * @example
+ * ```ts
+ * import type { EventRow } from 'adk-session-wasm';
+ *
+ * function inOrder(rows: EventRow[]): EventRow[] {
+ *   return rows.sort((one, other) => one.seq - other.seq);
+ * }
+ * ```
+ */
 export interface EventRow {
   /** Unique within its session. */
   readonly id: string;
@@ -62,7 +102,18 @@ export interface EventRow {
   readonly text: string;
 }
 
-/** Asks for a write. */
+/**
+ * Asks for a write.
+ *
+ * @example
+ * ```ts
+ * import type { StorageWriteRequest } from 'adk-session-wasm';
+ *
+ * function touchesApp(request: StorageWriteRequest): boolean {
+ *   return request.scopes.includes('app');
+ * }
+ * ```
+ */
 export interface WriteRequest {
   /** A session; for `append` also a user or an app alone, whose state shall change. */
   readonly key: StorageKey;
@@ -74,7 +125,16 @@ export interface WriteRequest {
   readonly since: number;
 }
 
-/** What a write found. Absent: not there, or (user and app) not asked for. */
+/**
+ * What a write found. Absent: not there, or (user and app) not asked for.
+ *
+ * @example
+ * ```ts
+ * import type { Found } from 'adk-session-wasm';
+ *
+ * const nothing: Found = { events: [], changed: [], floor: 0 };
+ * ```
+ */
 export interface Found {
   readonly session?: SessionRow | undefined;
   readonly user?: ScopeRow | undefined;
@@ -87,7 +147,18 @@ export interface Found {
   readonly floor: number;
 }
 
-/** What to write: whole rows, in the place of the stored ones. Absent: unchanged. */
+/**
+ * What to write: whole rows, in the place of the stored ones. Absent: unchanged.
+ *
+ * @example
+ * ```ts
+ * import type { Changes } from 'adk-session-wasm';
+ *
+ * function rowCount({ session, user, app, events }: Changes): number {
+ *   return [session, user, app].filter(Boolean).length + events.length;
+ * }
+ * ```
+ */
 export interface Changes {
   readonly session?: SessionRow | undefined;
   readonly user?: ScopeRow | undefined;
@@ -95,10 +166,35 @@ export interface Changes {
   readonly events: readonly EventRow[];
 }
 
-/** Says what to write in the light of what was found; `undefined`: nothing. Pure and synchronous. */
+/**
+ * Says what to write in the light of what was found; `undefined`: nothing. Pure and synchronous.
+ *
+ * @example
+ * ```ts
+ * import type { Decide, Found } from 'adk-session-wasm';
+ *
+ * function write(found: Found, decide: Decide): void {
+ *   const changes = decide(found);
+ *   if (changes === undefined) return;
+ *   // Put changes.session, changes.user, changes.app and changes.events in their places.
+ * }
+ * ```
+ */
 export type Decide = (found: Found) => Changes | undefined;
 
-/** Asks for a session with a window of its events, or for a user's or an app's state. */
+/**
+ * Asks for a session with a window of its events, or for a user's or an app's state.
+ *
+ * @example
+ * ```ts
+ * import type { StorageReadRequest } from 'adk-session-wasm';
+ *
+ * const last20: StorageReadRequest = {
+ *   key: { appName: 'shop', userId: 'ada', sessionId: 's1' },
+ *   window: { last: 20 },
+ * };
+ * ```
+ */
 export interface ReadRequest {
   readonly key: StorageKey;
   readonly window: {
@@ -109,7 +205,16 @@ export interface ReadRequest {
   };
 }
 
-/** What was read. Absent: not there, or beyond the key. */
+/**
+ * What was read. Absent: not there, or beyond the key.
+ *
+ * @example
+ * ```ts
+ * import type { Rows } from 'adk-session-wasm';
+ *
+ * const empty: Rows = { events: [] };
+ * ```
+ */
 export interface Rows {
   readonly session?: SessionRow | undefined;
   readonly user?: ScopeRow | undefined;
@@ -121,6 +226,13 @@ export interface Rows {
 /**
  * Asks for a page of sessions, ordered by `lastUpdateTime`, ties by `sessionId` and then `userId` as
  * JavaScript's `<` compares them; `'desc'` is the exact reverse.
+ *
+ * @example
+ * ```ts
+ * import type { StorageListRequest } from 'adk-session-wasm';
+ *
+ * const first: StorageListRequest = { appName: 'shop', order: 'desc', offset: 0, limit: 20 };
+ * ```
  */
 export interface ListRequest {
   readonly appName: string;
@@ -132,7 +244,16 @@ export interface ListRequest {
   readonly limit?: number;
 }
 
-/** A page of sessions. */
+/**
+ * A page of sessions.
+ *
+ * @example
+ * ```ts
+ * import type { Listing } from 'adk-session-wasm';
+ *
+ * const none: Listing = { sessions: [], users: [], total: 0 };
+ * ```
+ */
 export interface Listing {
   readonly sessions: readonly SessionRow[];
   /** The states of the users of those sessions, where there are any. */
@@ -142,7 +263,16 @@ export interface Listing {
   readonly total: number;
 }
 
-/** What to delete. What is not there is no error. */
+/**
+ * What to delete. What is not there is no error.
+ *
+ * @example
+ * ```ts
+ * import type { StorageDeleteRequest } from 'adk-session-wasm';
+ *
+ * const forget: StorageDeleteRequest = { what: 'user', key: { appName: 'shop', userId: 'ada' } };
+ * ```
+ */
 export type DeleteRequest =
   | { readonly what: 'session'; readonly key: Required<StorageKey> }
   /** The user's sessions and state. */
@@ -153,8 +283,19 @@ export type DeleteRequest =
     }
   | { readonly what: 'appState'; readonly key: { readonly appName: string } };
 
-/** A storage of one's own; see the module for what it must do, and `adk-session-wasm/testing` for the
- * suite that proves it. A verb may answer at once or with a promise. */
+/**
+ * A storage of one's own; see the module for what it must do, and `adk-session-wasm/testing` for the
+ * suite that proves it. A verb may answer at once or with a promise.
+ *
+ * @example
+ * ```ts
+ * import { openSessionService, type StorageAdapter } from 'adk-session-wasm';
+ *
+ * function open(adapter: StorageAdapter) {
+ *   return openSessionService({ storage: adapter });
+ * }
+ * ```
+ */
 export interface StorageAdapter {
   /** What `service.storage.kind` says; default `'custom'`. */
   readonly kind?: string;

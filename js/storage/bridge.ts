@@ -3,8 +3,10 @@
  * adapter's. It checks what the adapter answers, so that nonsense is named where it was made, and
  * gives whatever the adapter throws a code.
  */
+import { toSessionError } from '../core.js';
 import { isSessionError, SessionError } from '../errors.js';
 import { kindOf } from '../json/rules.js';
+import { MAX_TIMESTAMP } from '../snapshot.js';
 import type {
   Changes,
   DeleteRequest,
@@ -63,19 +65,35 @@ export class Bridge {
       since,
     };
     let state: 'unasked' | 'asked' | 'answered' = 'unasked';
+    let refusal: SessionError | undefined;
     const ask = (found: Found): Changes | undefined => {
       if (state === 'answered') throw nonsense(verb, 'called decide after it had answered');
       state = 'asked';
-      const changes = decide(foundTuple(verb, found));
-      return changes && readChanges(request.key, changes);
+      refusal = undefined;
+      try {
+        const changes = decide(foundTuple(verb, found));
+        if (changes === undefined) return undefined;
+        const [session, user, app] = changes;
+        const revision = Math.max(session?.[1] ?? 0, user?.[0] ?? 0, app?.[0] ?? 0);
+        if (!Number.isSafeInteger(revision)) {
+          throw nonsense(verb, 'gave a floor or a revision that no other one can follow');
+        }
+        return readChanges(request.key, changes);
+      } catch (thrown) {
+        throw (refusal = toSessionError(thrown));
+      }
     };
     return settled(verb, async () => {
       try {
         await this.#adapter[verb](request, ask);
         if (state === 'unasked') throw nonsense(verb, 'answered without asking decide');
+      } catch (error) {
+        throw refusal ?? error;
       } finally {
         state = 'answered';
       }
+      // A storage must let it through. This one did not.
+      if (refusal !== undefined) throw refusal;
     });
   }
 
@@ -156,15 +174,6 @@ async function settled<T>(verb: string, run: () => Promise<T>): Promise<T> {
     return await run();
   } catch (cause) {
     if (isSessionError(cause)) throw cause;
-    // Thrown by the decision, in wasm: it has a code, and is no Error.
-    if (
-      typeof cause === 'object' &&
-      cause !== null &&
-      'code' in cause &&
-      !(cause instanceof Error)
-    ) {
-      throw cause;
-    }
     const reason = cause instanceof Error ? cause.message : kindOf(cause);
     throw new SessionError('storage_failed', `The storage's ${verb} failed: ${reason}`, { cause });
   }
@@ -214,7 +223,7 @@ function whole(verb: string, field: string, value: unknown): number {
 }
 
 function time(verb: string, field: string, value: unknown): number {
-  if (typeof value === 'number' && value >= 0) return value;
+  if (typeof value === 'number' && value >= 0 && value <= MAX_TIMESTAMP) return value;
   throw nonsense(verb, `gave a ${field} that is no time`);
 }
 

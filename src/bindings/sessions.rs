@@ -61,7 +61,7 @@ impl SessionCore {
     ) -> Result<JsValue, JsValue> {
         let key = SessionKey::new(app_name, user_id, session_id)?;
         let state = Delta::parse(&state)?;
-        check_timestamp("the clock", now)?;
+        let now = check_timestamp("the clock", now)?;
         let service = Rc::clone(&self.service);
         settle(Box::pin(async move {
             let session = if if_absent {
@@ -253,7 +253,7 @@ impl SessionCore {
     fn delete(&self, deletion: Deletion) -> Result<JsValue, JsValue> {
         let service = Rc::clone(&self.service);
         settle(Box::pin(async move {
-            service.delete(deletion).await?;
+            service.remove(deletion).await?;
             Ok(JsValue::UNDEFINED)
         }))
     }

@@ -52,6 +52,15 @@ pub struct Event {
 }
 
 /// What an event does beside saying something.
+///
+/// ```
+/// use adk_session_wasm::{EventActions, REMOVED};
+/// let state_delta = [("topic".to_owned(), "tea".into()), ("draft".to_owned(), REMOVED.into())];
+/// let actions = EventActions { state_delta: state_delta.into(), ..Default::default() };
+/// let json = serde_json::to_value(&actions)?;
+/// assert_eq!(json["stateDelta"]["topic"], "tea");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct EventActions {
@@ -76,7 +85,12 @@ pub struct EventActions {
 }
 
 impl Event {
-    /// An event of that invocation with a fresh id and the present time.
+    /// An event of that invocation with a fresh id (a UUID v4) and the present time.
+    ///
+    /// ```
+    /// use adk_session_wasm::Event;
+    /// assert_ne!(Event::new("invocation-1").id, Event::new("invocation-1").id);
+    /// ```
     pub fn new(invocation_id: impl Into<String>) -> Self {
         Self {
             id: platform::new_id(),
@@ -204,6 +218,8 @@ fn by_key<S: Serializer, V: Serialize>(
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
@@ -219,5 +235,74 @@ mod tests {
         event.timestamp = 1_795_155_122_530.0;
         let text = serde_json::to_string(&event).unwrap();
         assert!(text.contains(r#""timestamp":1795155122530,"#), "{text}");
+    }
+
+    #[test]
+    fn what_other_adks_write_as_null_is_not_there() {
+        let text = r#"{"id":"e","invocationId":null,"author":null,"timestamp":1,"content":null,
+            "partial":null,"branch":null,"actions":{"stateDelta":null,"artifactDelta":null,
+            "escalate":null,"transferToAgent":null,"skipSummarization":null}}"#;
+        let event: Event = serde_json::from_str(text).unwrap();
+        let expected = Event { id: "e".into(), timestamp: 1.0, ..Event::new("") };
+        assert_eq!(event, expected);
+        assert_eq!(serde_json::from_str::<Event>(r#"{"actions":null}"#).unwrap().id, "");
+    }
+
+    #[test]
+    fn an_event_without_a_time_is_of_now() {
+        let before = platform::now();
+        let event: Event = serde_json::from_str("{}").unwrap();
+        assert!(event.timestamp >= before && event.timestamp <= platform::now());
+    }
+
+    #[test]
+    fn every_field_of_its_own_is_known_for_one() {
+        let mut event = Event::new("i");
+        event.content = Some(Value::from("c"));
+        (event.partial, event.branch) = (true, Some("b".into()));
+        event.actions.transfer_to_agent = Some("a".into());
+        (event.actions.escalate, event.actions.skip_summarization) = (true, true);
+        let json = serde_json::to_value(&event).unwrap();
+        assert_eq!(event.repeated_field(), None);
+        for field in json.as_object().unwrap().keys() {
+            let mut event = event.clone();
+            event.other.insert(field.clone(), Value::Null);
+            assert_eq!(event.repeated_field(), Some(field.as_str()));
+        }
+        for field in json["actions"].as_object().unwrap().keys() {
+            let mut event = event.clone();
+            event.actions.other.insert(field.clone(), Value::Null);
+            assert_eq!(event.repeated_field(), Some(field.as_str()));
+        }
+    }
+
+    #[test]
+    fn final_responses_are_those_of_the_adk() {
+        let event = |json: Value| serde_json::from_value::<Event>(json).unwrap();
+        let text = |json: Value| event(json).final_response_text();
+        let parts = |parts: Value| json!({ "content": { "parts": parts } });
+        assert!(event(json!({})).is_final_response());
+        assert_eq!(text(json!({})), None);
+        assert_eq!(text(parts(json!([{"text": ""}]))), None);
+        assert_eq!(text(parts(json!([{"text": "a"}, {"functionCall": null}]))), Some("a".into()));
+        for last in ["functionCall", "functionResponse", "codeExecutionResult"] {
+            assert!(!event(parts(json!([{"text": "a"}, {last: {}}]))).is_final_response());
+        }
+        let code_first = parts(json!([{"codeExecutionResult": {}}, {"text": "a"}]));
+        assert!(event(code_first).is_final_response());
+        let call = json!({"parts": [{"text": "a"}, {"functionCall": {}}]});
+        for reason in [
+            json!({"content": call, "longRunningToolIds": ["1"]}),
+            json!({"content": call, "actions": {"skipSummarization": true}}),
+            json!({"content": call, "actions": {"requestedAuthConfigs": {"1": {}}}}),
+        ] {
+            assert_eq!(text(reason.clone()), Some("a".into()));
+            let mut partial = event(reason);
+            partial.partial = true;
+            assert!(partial.is_final_response() && partial.final_response_text().is_none());
+        }
+        assert!(!event(json!({"content": call, "longRunningToolIds": []})).is_final_response());
+        let partial = json!({"partial": true, "content": {"parts": [{"text": "a"}]}});
+        assert!(!event(partial).is_final_response());
     }
 }

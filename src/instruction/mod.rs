@@ -39,7 +39,7 @@ mod number;
 mod render;
 mod scan;
 
-#[cfg(test)]
+#[cfg(all(test, not(target_arch = "wasm32")))]
 mod vectors;
 
 pub use context::{Artifact, ArtifactError, TemplateContext};

@@ -48,7 +48,8 @@ mod artifacts;
 mod context;
 mod live_state;
 mod run;
-#[cfg(all(test, not(target_arch = "wasm32")))]
+#[cfg(test)]
+#[cfg(not(target_arch = "wasm32"))]
 mod tests;
 mod turns;
 mod write_order;

@@ -71,7 +71,8 @@ impl Drop for Ticket<'_> {
     }
 }
 
-#[cfg(all(test, not(target_arch = "wasm32")))]
+#[cfg(test)]
+#[cfg(not(target_arch = "wasm32"))]
 mod tests {
     use super::*;
     use std::cell::RefCell;

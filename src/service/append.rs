@@ -164,13 +164,7 @@ impl<T: Clone + PartialEq> AppendDecision<T> {
         if self.position.is_of_another(stored) {
             return Err(gone());
         }
-        if self.policy == StalePolicy::Reject && self.position.is_stale(&found, stored) {
-            return Err(Error::StaleSession {
-                session_id: self.session_id.clone(),
-                expected: self.position.since(),
-                actual: stored.revision,
-            });
-        }
+        let is_stale = self.position.is_stale(&found, stored);
         let mut head = stored;
         let mut unchanged = Vec::new();
         let mut delta = Delta::default();
@@ -192,6 +186,14 @@ impl<T: Clone + PartialEq> AppendDecision<T> {
             };
             written.push(row);
             delta.extend(event.delta.clone());
+        }
+        // What is stored already is no conflict, so that a retry is safe whatever the policy.
+        if self.policy == StalePolicy::Reject && is_stale && !written.is_empty() {
+            return Err(Error::StaleSession {
+                session_id: self.session_id.clone(),
+                expected: self.position.since(),
+                actual: stored.revision,
+            });
         }
         let missed = match self.policy {
             StalePolicy::Merge => found.changed,

@@ -310,7 +310,7 @@ impl<S: Storage> StoredSessionService<S> {
     ///
     /// # Errors
     /// Only the storage's own.
-    pub async fn delete(&self, deletion: Deletion) -> Answer<(), S> {
+    pub async fn remove(&self, deletion: Deletion) -> Answer<(), S> {
         self.storage.delete(deletion).await.map_err(Refusal::Storage)
     }
 }

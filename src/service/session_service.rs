@@ -2,10 +2,11 @@
 
 mod deep;
 mod session;
-#[cfg(all(test, not(target_arch = "wasm32")))]
+#[cfg(test)]
+#[cfg(not(target_arch = "wasm32"))]
 mod tests;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use serde_json::Value;
 
@@ -213,7 +214,7 @@ where
         let id = id.unwrap_or_else(platform::new_id);
         let key = SessionKey::new(request.app_name, request.user_id, id)?;
         check_values("state", &request.state)?;
-        let state = Delta::parse(&to_json("state", &request.state)?)?;
+        let state = Delta::parse(&to_json("state", &by_key(&request.state))?)?;
         Session::read(self.create_session(key, state, platform::now()).await?)
     }
 
@@ -278,7 +279,7 @@ where
         }
         let event = event.without_temp();
         check_event(&event)?;
-        let delta = to_json("event.actions.state_delta", &event.actions.state_delta)?;
+        let delta = to_json("event.actions.state_delta", &by_key(&event.actions.state_delta))?;
         let text = S::Text::from(to_json("event", &event)?);
         let event = NewEvent::new(event.id, event.timestamp, &delta, text)?;
         let (policy, now) = (StalePolicy::Append, platform::now());
@@ -319,6 +320,12 @@ fn check_event(event: &Event) -> Result<(), Error> {
 
 fn too_deep(path: String, levels: usize) -> Error {
     Error::Unserializable { path, reason: format!("it nests more than {levels} levels") }
+}
+
+/// In a fixed order: the stored state keeps the order in which its keys were set, and that of a hash
+/// map differs from run to run.
+fn by_key(values: &HashMap<String, Value>) -> BTreeMap<&String, &Value> {
+    values.iter().collect()
 }
 
 fn to_json(path: &str, value: &impl serde::Serialize) -> Result<String, Error> {

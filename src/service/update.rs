@@ -47,11 +47,9 @@ impl UpdateDecision {
 
 impl<T> Decide<T> for UpdateDecision {
     fn decide(&mut self, found: Found<'_, T>) -> Option<Changes<T>> {
-        Some(Changes {
-            session: None,
-            user: ScopeChange::of(found.user, self.delta.user.clone(), found.floor),
-            app: ScopeChange::of(found.app, self.delta.app.clone(), found.floor),
-            events: Vec::new(),
-        })
+        let user = ScopeChange::of(found.user, self.delta.user.clone(), found.floor);
+        let app = ScopeChange::of(found.app, self.delta.app.clone(), found.floor);
+        let changes = user.is_some() || app.is_some();
+        changes.then(|| Changes { session: None, user, app, events: Vec::new() })
     }
 }

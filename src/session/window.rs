@@ -99,7 +99,7 @@ impl Page {
             None => PagePosition { page: 1, limit: total, total_pages: usize::from(total > 0) },
             Some(0) => PagePosition { page: 1, limit: 0, total_pages: 0 },
             Some(limit) => PagePosition {
-                page: self.offset / limit + 1,
+                page: (self.offset / limit).saturating_add(1),
                 limit,
                 total_pages: total.div_ceil(limit),
             },

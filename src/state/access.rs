@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-/// State that can be read and written. Keys carry their prefix.
+/// State that can be read and written. Keys carry their prefix. It is object safe, so that a tool may
+/// take a `&mut dyn State`.
 ///
 /// ```
 /// use adk_session_wasm::{State, StateMap};
@@ -16,13 +17,31 @@ use serde_json::Value;
 pub trait State: Send + Sync {
     /// The value of that key. A stored `null` is [`Value::Null`], an absent key `None`.
     fn get(&self, key: &str) -> Option<Value>;
-    /// Sets the value of that key.
+    /// Sets the value of that key. In a [`Context`](crate::Context), [`REMOVED`](crate::REMOVED)
+    /// removes it.
     fn set(&mut self, key: String, value: Value);
     /// All keys and values.
     fn all(&self) -> HashMap<String, Value>;
 }
 
-/// State that can only be read.
+/// State that can only be read: that of a [`ReadonlyContext`](crate::ReadonlyContext).
+///
+/// ```
+/// use adk_session_wasm::ReadonlyState;
+/// fn greeting(state: &dyn ReadonlyState) -> String {
+///     let name = state.get("user:name");
+///     name.as_ref().and_then(|name| name.as_str()).unwrap_or("you").to_owned()
+/// }
+/// # use adk_session_wasm::{CreateRequest, InMemorySessionService, Invocation, SessionService};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), adk_session_wasm::Error> {
+/// # let service = InMemorySessionService::new();
+/// # let (app_name, user_id) = ("shop".to_owned(), "ada".to_owned());
+/// # let session = service.create(CreateRequest { app_name, user_id, ..Default::default() }).await?;
+/// assert_eq!(greeting(&Invocation::new(&session).readonly_context("guide")), "you");
+/// # Ok(())
+/// # }
+/// ```
 pub trait ReadonlyState: Send + Sync {
     /// The value of that key. A stored `null` is [`Value::Null`], an absent key `None`.
     fn get(&self, key: &str) -> Option<Value>;
@@ -30,7 +49,15 @@ pub trait ReadonlyState: Send + Sync {
     fn all(&self) -> HashMap<String, Value>;
 }
 
-/// State held in a map.
+/// State held in a map: a session's as it was read. Writes to it are stored nowhere.
+///
+/// ```
+/// use adk_session_wasm::{State, StateMap};
+/// let mut state = StateMap::default();
+/// state.set("b".into(), 1.into());
+/// state.set("a".into(), 2.into());
+/// assert!(state.iter().map(|(key, _)| key.as_str()).eq(["b", "a"]));
+/// ```
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct StateMap {
     values: serde_json::Map<String, Value>,

@@ -144,9 +144,10 @@ impl Storage for ChosenStorage {
 
     async fn delete(&self, deletion: Deletion) -> Result<(), JsValue> {
         match self {
-            Self::Memory(memory) => Ok(never(memory.delete(deletion).await)),
-            Self::Foreign(foreign) => foreign.delete(deletion).await,
+            Self::Memory(memory) => never(memory.delete(deletion).await),
+            Self::Foreign(foreign) => foreign.delete(deletion).await?,
         }
+        Ok(())
     }
 }
 

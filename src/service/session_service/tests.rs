@@ -101,6 +101,24 @@ async fn a_retry_of_an_event_is_stored_once() {
 }
 
 #[tokio::test]
+async fn stored_keys_stand_in_the_same_order_in_every_run() {
+    let keys = ["k", "a", "z", "b", "m", "user:y", "user:c"].map(str::to_owned);
+    let state: HashMap<String, Value> = keys.into_iter().map(|key| (key, json!(1))).collect();
+    let service = InMemorySessionService::new();
+    new_session(&service, "user", "s").await;
+    service.append_event("s", event_with(json!(state))).await.unwrap();
+    let (app_name, user_id) = ("app".to_owned(), "other".to_owned());
+    let create = CreateRequest { app_name, user_id, session_id: Some("t".into()), state };
+    service.create(create).await.unwrap();
+    for (user_id, id) in [("user", "s"), ("other", "t")] {
+        let key = SessionKey::new("app", user_id, id).unwrap();
+        let stored = service.get_session(key, Window::ALL).await.unwrap().unwrap();
+        let expected = r#"{"a":1,"b":1,"k":1,"m":1,"z":1,"user:c":1,"user:y":1}"#;
+        assert_eq!(stored.state, expected);
+    }
+}
+
+#[tokio::test]
 async fn a_partial_event_is_not_stored_and_one_without_id_gets_one() {
     let service = InMemorySessionService::new();
     new_session(&service, "user", "s").await;

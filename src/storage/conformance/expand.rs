@@ -111,7 +111,8 @@ mod tests {
     fn steps_repeat() {
         let written =
             [json!({"repeat": 2, "op": "o${i}"}), json!({"repeat": 2, "steps": [{"op": "p"}]})];
-        let ops: Vec<Value> = expand_steps(&written).iter().map(|step| step["op"].clone()).collect();
+        let ops: Vec<Value> =
+            expand_steps(&written).iter().map(|step| step["op"].clone()).collect();
         assert_eq!(ops, ["o1", "o2", "p", "p"]);
     }
 }

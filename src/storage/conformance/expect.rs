@@ -24,7 +24,7 @@ pub(super) fn compare(kind: Kind, expected: &Value, actual: &Value) -> Verdict {
         }
         (Kind::Page, Value::Object(parts), Value::Object(page)) => compare_page(parts, page),
         (Kind::State, Value::Object(expected), Value::Object(actual)) => {
-            compare_state("", expected, actual)
+            compare_state("the state", expected, actual)
         }
         _ => exact("", expected, actual),
     }
@@ -58,10 +58,7 @@ fn compare_session(at: &str, parts: &Map<String, Value>, session: &Map<String, V
 }
 
 fn compare_events(at: &str, expected: &[Value], actual: &[Value]) -> Verdict {
-    let ids = |events: &[Value]| -> Value {
-        events.iter().map(|event| event.get("id").unwrap_or(event).clone()).collect()
-    };
-    exact(at, &ids(expected), &ids(actual))?;
+    compare_ids(at, expected, actual)?;
     for (number, (expected, actual)) in expected.iter().zip(actual).enumerate() {
         for (part, expected) in expected.as_object().into_iter().flatten() {
             let at = format!("{at}[{number}].{part}");
@@ -69,6 +66,20 @@ fn compare_events(at: &str, expected: &[Value], actual: &[Value]) -> Verdict {
         }
     }
     Ok(())
+}
+
+/// Which things there are, and in which order. One that is expected by other members than its id
+/// may have any id.
+fn compare_ids(at: &str, expected: &[Value], actual: &[Value]) -> Verdict {
+    let ids = |things: &[Value]| -> Value {
+        let ids = things.iter().enumerate().map(|(number, thing)| {
+            let any = || actual.get(number).and_then(|actual| actual.get("id"));
+            let id = if thing.is_object() { thing.get("id").or_else(any) } else { Some(thing) };
+            id.cloned().unwrap_or_else(|| "(any)".into())
+        });
+        ids.collect()
+    };
+    exact(at, &ids(expected), &ids(actual))
 }
 
 fn compare_page(parts: &Map<String, Value>, page: &Map<String, Value>) -> Verdict {
@@ -80,18 +91,7 @@ fn compare_page(parts: &Map<String, Value>, page: &Map<String, Value>) -> Verdic
             continue;
         };
         let actual = list(Some(actual));
-        let ids = actual.iter().map(|session| session.get("id").cloned().unwrap_or_default());
-        let expected_ids = expected.iter().zip(actual.iter().map(Some).chain(std::iter::repeat(None)));
-        // A session that is expected by other parts than its id counts as any session would.
-        let expected_ids = expected_ids.map(|(session, actual)| match session {
-            Value::Object(parts) => parts
-                .get("id")
-                .or_else(|| actual.and_then(|actual| actual.get("id")))
-                .cloned()
-                .unwrap_or_else(|| "(any)".into()),
-            id => id.clone(),
-        });
-        exact(&at, &expected_ids.collect(), &ids.collect())?;
+        compare_ids(&at, expected, actual)?;
         for (number, (expected, actual)) in expected.iter().zip(actual).enumerate() {
             if let (Value::Object(expected), Value::Object(actual)) = (expected, actual) {
                 compare_session(&format!("{at}[{number}]"), expected, actual)?;
@@ -104,7 +104,9 @@ fn compare_page(parts: &Map<String, Value>, page: &Map<String, Value>) -> Verdic
 fn compare_state(at: &str, expected: &Map<String, Value>, actual: &Map<String, Value>) -> Verdict {
     for (key, expected) in expected {
         match actual.get(key) {
-            Some(actual) => exact(&format!("{at}[{}]", Value::from(key.clone())), expected, actual)?,
+            Some(actual) => {
+                exact(&format!("{at}[{}]", Value::from(key.clone())), expected, actual)?
+            }
             None => return Err(format!("{at} has no key {key:?}, but should")),
         }
     }
@@ -120,6 +122,7 @@ fn exact(at: &str, expected: &Value, actual: &Value) -> Verdict {
     if expected == actual {
         return Ok(());
     }
+    let at = if at.is_empty() { "the answer" } else { at };
     Err(format!("{at} is {}, but should be {}", short(&actual), short(&expected)))
 }
 
@@ -160,6 +163,7 @@ mod tests {
             json!({}),
             json!({"id": "s", "events": ["e1", "e2"]}),
             json!({"events": [{"id": "e1", "author": "agent"}, "e2"], "eventSet": ["e2", "e1"]}),
+            json!({"events": [{"author": "agent"}, {}]}),
             json!({"state": {"b": null, "a": {"x": 1, "y": 2}}, "keys": ["a", "b"]}),
         ];
         for expected in fitting {
@@ -170,15 +174,20 @@ mod tests {
     #[test]
     fn every_difference_is_found_and_named() {
         let differing = [
-            (json!(null), ""),
+            (json!(null), "the answer is {"),
             (json!({"id": "t"}), ".id"),
             (json!({"events": ["e1"]}), ".events"),
             (json!({"events": ["e2", "e1"]}), ".events"),
+            (json!({"events": [{}, {}, {}]}), ".events"),
+            (json!({"events": [{}]}), ".events"),
             (json!({"events": [{"id": "e1", "author": "user"}, "e2"]}), ".events[0].author"),
             (json!({"eventSet": ["e1"]}), ".eventSet"),
             (json!({"state": {"a": {"y": 2, "x": 1}, "b": null}}), ".state[\"a\"]"),
             (json!({"state": {"a": {"x": 1, "y": 2}}}), ".state has the key \"b\""),
-            (json!({"state": {"a": {"x": 1, "y": 2}, "b": null, "c": 1}}), ".state has no key \"c\""),
+            (
+                json!({"state": {"a": {"x": 1, "y": 2}, "b": null, "c": 1}}),
+                ".state has no key \"c\"",
+            ),
             (json!({"keys": ["b", "a"]}), ".keys"),
             (json!({"lastUpdateTime": 1}), ".lastUpdateTime"),
         ];

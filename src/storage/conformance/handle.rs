@@ -26,12 +26,15 @@ impl Outgoing {
             "actions": {"stateDelta": {}},
         });
         match (written, &mut given) {
-            (Value::String(id), given) => given["id"] = id.clone().into(),
+            (Value::String(id), Value::Object(given)) => {
+                given.insert("id".to_owned(), id.clone().into());
+            }
             (Value::Object(members), Value::Object(given)) => given.extend(members.clone()),
             _ => {}
         }
         let mut stored = given.clone();
-        if let Some(delta) = stored.pointer_mut("/actions/stateDelta").and_then(Value::as_object_mut)
+        if let Some(delta) =
+            stored.pointer_mut("/actions/stateDelta").and_then(Value::as_object_mut)
         {
             delta.retain(|key, _| Scope::split(key).0 != Scope::Temp);
         }
@@ -155,7 +158,7 @@ fn delta_of(event: &Value) -> Option<&Map<String, Value>> {
 }
 
 /// A whole number without a fraction, as the cases write it.
-fn javascript_number(number: f64) -> Value {
+pub(super) fn javascript_number(number: f64) -> Value {
     if number.fract() == 0.0 { (number as u64).into() } else { number.into() }
 }
 

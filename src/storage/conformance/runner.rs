@@ -16,7 +16,9 @@ use crate::session::{Page, Revision, SessionHead, SessionKey, Window};
 use crate::state::Delta;
 use crate::storage::conformance::case::{Call, Op, Step};
 use crate::storage::conformance::expect::{Kind, compare};
-use crate::storage::conformance::handle::{Handle, Outgoing, parse_object, to_text};
+use crate::storage::conformance::handle::{
+    Handle, Outgoing, javascript_number, parse_object, to_text,
+};
 use crate::storage::conformance::together::{Pending, together};
 use crate::storage::{Deletion, Storage};
 
@@ -190,7 +192,7 @@ where
             }
             Op::DeleteAppState => Deletion::AppState { app_name: with.app_name()? },
         };
-        service.delete(deletion).await?;
+        service.remove(deletion).await?;
         Ok((Kind::Nothing, Value::Null))
     }
 
@@ -243,12 +245,10 @@ where
         let page = Page::from_numbers(number("limit"), number("offset"), number("page"))?;
         let descending = with.0.get("order").and_then(Value::as_str) == Some("desc");
         let user_id = with.text("userId", None);
-        let listed = self.service.list_sessions(with.app_name()?, user_id, descending, page).await?;
-        let sessions: Result<Vec<Value>, Stop> = listed
-            .sessions
-            .into_iter()
-            .map(|session| Ok(Handle::of(session)?.to_json()))
-            .collect();
+        let listed =
+            self.service.list_sessions(with.app_name()?, user_id, descending, page).await?;
+        let sessions: Result<Vec<Value>, Stop> =
+            listed.sessions.into_iter().map(|session| Ok(Handle::of(session)?.to_json())).collect();
         let page = json!({
             "sessions": sessions?,
             "page": listed.position.page,
@@ -266,7 +266,7 @@ where
             let event = Outgoing::new(&json!({
                 "author": "user",
                 "invocationId": format!("p-{}", platform::new_id()),
-                "timestamp": now,
+                "timestamp": javascript_number(now),
                 "actions": {"stateDelta": delta},
             }));
             let events = vec![event.to_new_event()?];
@@ -343,7 +343,8 @@ impl Request<'_> {
 
     fn window(self) -> Result<Window, Stop> {
         let config = self.0.get("config");
-        let number = |name: &str| config.and_then(|config| config.get(name)).and_then(Value::as_f64);
+        let number =
+            |name: &str| config.and_then(|config| config.get(name)).and_then(Value::as_f64);
         Ok(Window::from_numbers(number("numRecentEvents"), number("afterTimestamp"))?)
     }
 }

@@ -1,4 +1,428 @@
-//! What the verbs must do that no case can see.
-use crate::storage::Storage;
+//! What the verbs themselves must do, where a case through the service could not see it: that a
+//! refusal writes nothing, what a decision is told, and that texts and revisions are opaque.
+
+use std::fmt::Debug;
+
+use crate::session::{NEVER, Page, Revision, SessionHead, SessionKey, Window};
+use crate::state::{Change, Changes as StateChanges};
 use crate::storage::conformance::Report;
-pub(super) async fn run<S: Storage>(_open: &impl AsyncFn() -> S, _report: &mut Report) {}
+use crate::storage::{
+    Changes, Decide, Deletion, EventRow, Found, ListRequest, Listing, Rows, ScopeChange, ScopeRow, ScopeSet,
+    SessionChange, Storage, Target, WriteRequest,
+};
+
+type Verdict = Result<(), String>;
+
+/// What a decision was told, kept beyond the call.
+struct Told<T> {
+    session: Option<SessionHead>,
+    user: Option<ScopeRow>,
+    app: Option<ScopeRow>,
+    events: Vec<EventRow<T>>,
+    changed: Vec<EventRow<T>>,
+    floor: Revision,
+}
+
+/// Answers what it was made with, and keeps what it was told.
+struct Script<T> {
+    answer: fn(Revision) -> Option<Changes<T>>,
+    told: Option<Told<T>>,
+}
+
+impl<T> Decide<T> for Script<T> {
+    fn decide(&mut self, found: Found<'_, T>) -> Option<Changes<T>> {
+        let floor = found.floor;
+        self.told = Some(Told {
+            session: found.session,
+            user: found.user.cloned(),
+            app: found.app.cloned(),
+            events: found.events,
+            changed: found.changed,
+            floor,
+        });
+        (self.answer)(floor)
+    }
+}
+
+/// The storage under test.
+struct Subject<S> {
+    storage: S,
+}
+
+impl<S> Subject<S>
+where
+    S: Storage,
+    S::Text: From<String> + Into<String>,
+    S::Failure: Debug,
+{
+    async fn create(&self, answer: fn(Revision) -> Option<Changes<S::Text>>) -> Answer<S> {
+        let script = Script { answer, told: None };
+        let script = self.storage.create(request(&[], NEVER), script).await;
+        told(script.map_err(failed)?)
+    }
+
+    async fn append(
+        &self,
+        request: WriteRequest,
+        answer: fn(Revision) -> Option<Changes<S::Text>>,
+    ) -> Answer<S> {
+        let script = Script { answer, told: None };
+        told(self.storage.append(request, script).await.map_err(failed)?)
+    }
+
+    async fn look(&self, event_ids: &[&str], since: Revision) -> Answer<S> {
+        self.append(request(event_ids, since), |_| None).await
+    }
+
+    async fn read(&self) -> Result<Rows<S::Text>, String> {
+        self.storage.read(key().into(), Window::ALL).await.map_err(failed)
+    }
+
+    async fn delete(&self, deletion: Deletion) -> Verdict {
+        self.storage.delete(deletion).await.map_err(failed)
+    }
+
+    async fn refusals_write_nothing(&self) -> Verdict {
+        self.create(|_| None).await?;
+        let rows = self.read().await?;
+        check("a session", rows.session.is_none() && rows.user.is_none() && rows.app.is_none())?;
+        self.create(|_| Some(filled(1, 1, &["e1"]))).await?;
+        self.look(&["e1"], 0).await?;
+        let rows = self.read().await?;
+        equal("the revision", revision(&rows), Some(1))?;
+        equal("the events", texts(rows.events), texts_of(&["e1"]))
+    }
+
+    async fn one_write_is_seen_whole(&self) -> Verdict {
+        self.create(|_| Some(filled(7, 7, &["e1", "e2"]))).await?;
+        let rows = self.read().await?;
+        let session = rows.session.ok_or("there is no session")?;
+        let head = SessionHead { created: 7, revision: 7, last_update_time: 1000.25 };
+        equal("the head", session.head, head)?;
+        equal("the key", session.key, key())?;
+        equal("the session's state", session.state.to_json(), STATE.into())?;
+        for row in [rows.user, rows.app] {
+            let row = row.ok_or("there is no state of the user or app")?;
+            equal("a scope's revision", row.revision, 7)?;
+            equal("a scope's state", row.state.to_json(), STATE.into())?;
+        }
+        equal("the events", texts(rows.events), texts_of(&["e1", "e2"]))
+    }
+
+    async fn a_decision_is_told_what_is_stored(&self) -> Verdict {
+        let told = self.look(&["e1"], 0).await?;
+        check("an empty storage", told.session.is_none() && told.events.is_empty())?;
+        self.create(|_| Some(filled(3, 3, &["e1", "e2"]))).await?;
+        let told = self.look(&["e2", "none", "e1"], NEVER).await?;
+        equal(
+            "the revision",
+            told.session.map(|head| (head.created, head.revision)),
+            Some((3, 3)),
+        )?;
+        for row in [told.user, told.app] {
+            let row = row.ok_or("the user's or app's state is not told")?;
+            equal("a scope's revision", row.revision, 3)?;
+            equal("a scope's state", row.state.to_json(), STATE.into())?;
+        }
+        let mut ids: Vec<_> = told.events.iter().map(|row| (row.id.to_string(), row.seq)).collect();
+        ids.sort();
+        equal("the events", ids, vec![("e1".into(), 3), ("e2".into(), 4)])?;
+        check("changes after NEVER", told.changed.is_empty())?;
+        let none = self.look(&[], NEVER).await?;
+        check("events that nobody asked for", none.events.is_empty())
+    }
+
+    async fn an_event_comes_back_as_it_was_written(&self) -> Verdict {
+        self.create(|_| Some(filled(3, 3, &["e1"]))).await?;
+        let told = self.look(&["e1"], 0).await?;
+        for row in told.events.iter().chain(&told.changed) {
+            equal("the row", (&*row.id, row.seq, row.revision, row.timestamp), ("e1", 3, 3, 0.5))?;
+            equal("its text", row.text.clone().into(), text_of("e1"))?;
+        }
+        equal("the rows", (told.events.len(), told.changed.len()), (1, 1))
+    }
+
+    async fn changes_since_a_revision_are_new_and_replaced_events(&self) -> Verdict {
+        self.create(|_| Some(filled(1, 1, &["e1", "e2", "e3"]))).await?;
+        self.append(request(&["e2"], NEVER), |_| {
+            Some(Changes {
+                session: Some(session_change(1, 9, &[])),
+                user: None,
+                app: None,
+                events: vec![event("e2", 2, 8), event("e4", 9, 9)],
+            })
+        })
+        .await?;
+        for (since, expected) in [
+            (0, vec![("e1", 1, 1), ("e2", 2, 8), ("e3", 3, 3), ("e4", 9, 9)]),
+            (1, vec![("e2", 2, 8), ("e3", 3, 3), ("e4", 9, 9)]),
+            (3, vec![("e2", 2, 8), ("e4", 9, 9)]),
+            (8, vec![("e4", 9, 9)]),
+            (9, vec![]),
+        ] {
+            let mut changed = self.look(&[], since).await?.changed;
+            changed.sort_by_key(|row| row.seq);
+            let found: Vec<_> =
+                changed.iter().map(|row| (&*row.id, row.seq, row.revision)).collect();
+            equal(&format!("what changed since {since}"), found, expected)?;
+        }
+        let rows = self.read().await?;
+        equal("the events", texts(rows.events), texts_of(&["e1", "e2", "e3", "e4"]))
+    }
+
+    async fn texts_are_opaque(&self) -> Verdict {
+        self.create(|_| {
+            let events = ODD_TEXTS.iter().zip(1..).map(|(text, seq)| EventRow {
+                text: (*text).to_owned().into(),
+                ..event(&format!("e{seq}"), seq, seq)
+            });
+            Some(Changes { events: events.collect(), ..filled(1, 1, &[]) })
+        })
+        .await?;
+        let found = texts(self.read().await?.events);
+        equal("the events", found, ODD_TEXTS.map(str::to_owned).into())
+    }
+
+    async fn revisions_may_be_as_large_as_javascript_holds_them(&self) -> Verdict {
+        const LARGEST: Revision = NEVER - 1;
+        self.create(|_| Some(filled(1, 1, &["e1"]))).await?;
+        self.append(request(&[], NEVER), |_| {
+            Some(Changes {
+                session: Some(session_change(1, LARGEST, &[])),
+                user: None,
+                app: None,
+                events: vec![event("e2", LARGEST, LARGEST)],
+            })
+        })
+        .await?;
+        let told = self.look(&["e2"], LARGEST - 1).await?;
+        equal("the session's", told.session.map(|head| head.revision), Some(LARGEST))?;
+        equal("the event's", told.events.first().map(|row| row.seq), Some(LARGEST))?;
+        equal("the changes", told.changed.len(), 1)
+    }
+
+    async fn the_floor_never_falls_below_what_was_deleted(&self) -> Verdict {
+        for deletion in [
+            Deletion::Session(key()),
+            Deletion::User { app_name: "app".into(), user_id: "user".into() },
+        ] {
+            self.create(|floor| Some(filled(floor + 1, floor + 50, &["e1"]))).await?;
+            let last = revision(&self.read().await?).unwrap_or_default();
+            self.delete(deletion).await?;
+            let told = self.look(&["e1"], 0).await?;
+            check("a deleted session", told.session.is_none())?;
+            check("events of it", told.events.is_empty() && told.changed.is_empty())?;
+            at_least("the floor after a delete", told.floor, last)?;
+            let told = self.create(|_| None).await?;
+            at_least("the floor before a create", told.floor, last)?;
+        }
+        Ok(())
+    }
+
+    async fn the_floor_never_falls_below_a_deleted_state(&self) -> Verdict {
+        self.create(|_| Some(filled(1, 1, &[]))).await?;
+        for (deletion, revision) in [
+            (Deletion::UserState { app_name: "app".into(), user_id: "user".into() }, 40),
+            (Deletion::AppState { app_name: "app".into() }, 50),
+        ] {
+            self.append(request(&[], NEVER), |_| {
+                let user = Some(ScopeChange { revision: 40, state: set_all() });
+                let app = Some(ScopeChange { revision: 50, state: set_all() });
+                Some(Changes { session: None, user, app, events: Vec::new() })
+            })
+            .await?;
+            self.delete(deletion).await?;
+            at_least("the floor", self.look(&[], NEVER).await?.floor, revision)?;
+        }
+        let told = self.look(&[], NEVER).await?;
+        check("the states", told.user.is_some() && told.app.is_none())?;
+        check("the session", told.session.is_some())
+    }
+
+    async fn states_can_be_written_without_a_session(&self) -> Verdict {
+        let of_user = Target { session_id: None, ..key().into() };
+        let of_app = Target { user_id: None, ..of_user.clone() };
+        let scopes = ScopeSet { session: false, user: true, app: true };
+        let request =
+            WriteRequest { target: of_user.clone(), scopes, event_ids: Vec::new(), since: NEVER };
+        let answer = |_| {
+            let user = Some(ScopeChange { revision: 1, state: set_all() });
+            Some(Changes { session: None, user, app: None, events: Vec::new() })
+        };
+        let told = self.append(request.clone(), answer).await?;
+        check("anything", told.session.is_none() && told.user.is_none() && told.app.is_none())?;
+        let told = self.append(request, |_| None).await?;
+        check("the user's state", told.user.is_some() && told.app.is_none())?;
+        let read = async |target| self.storage.read(target, Window::ALL).await.map_err(failed);
+        let rows = read(of_user).await?;
+        check("the user's state", rows.user.is_some() && rows.session.is_none())?;
+        check("events", rows.events.is_empty())?;
+        let rows = read(of_app).await?;
+        check("the app's state", rows.app.is_none() && rows.user.is_none())?;
+        let listed = self.list(None).await?;
+        equal("sessions", listed.total, 0)
+    }
+
+    async fn a_list_shows_each_user_once(&self) -> Verdict {
+        self.create(|_| Some(filled(1, 1, &["e1"]))).await?;
+        for (user_id, session_id) in [("user", "second"), ("other", "third")] {
+            let target = Target {
+                app_name: "app".into(),
+                user_id: Some(user_id.into()),
+                session_id: Some(session_id.into()),
+            };
+            let request = WriteRequest { target, ..request(&[], NEVER) };
+            let answer = |_| {
+                let session = Some(session_change(2, 2, &[("own", "1.50")]));
+                Some(Changes { session, user: None, app: None, events: Vec::new() })
+            };
+            let script = Script { answer, told: None };
+            self.storage.create(request, script).await.map_err(failed)?;
+        }
+        let listed = self.list(None).await?;
+        let ids: Vec<_> = listed.sessions.iter().map(|row| &*row.key.session_id).collect();
+        equal("the sessions", ids, vec!["second", "session", "third"])?;
+        let states = listed.sessions.iter().map(|row| row.state.to_json());
+        let own = r#"{"own":1.50}"#;
+        equal("their states", states.collect(), vec![own.into(), STATE.to_owned(), own.into()])?;
+        let users = listed.users.iter().map(|(id, row)| (id.as_str(), row.revision));
+        equal("the users", users.collect(), vec![("user", 1)])?;
+        equal("the app's revision", listed.app.map(|row| row.revision), Some(1))?;
+        let listed = self.list(Some("other")).await?;
+        equal("a user's total", (listed.total, listed.users.len()), (1, 0))
+    }
+
+    async fn list(&self, user_id: Option<&str>) -> Result<Listing, String> {
+        let request = ListRequest {
+            app_name: "app".into(),
+            user_id: user_id.map(str::to_owned),
+            descending: false,
+            page: Page { offset: 0, limit: None },
+        };
+        self.storage.list(request).await.map_err(failed)
+    }
+}
+
+/// Each on a storage of its own.
+pub(super) async fn run<S>(open: &impl AsyncFn() -> S, report: &mut Report)
+where
+    S: Storage,
+    S::Text: From<String> + Into<String>,
+    S::Failure: Debug,
+{
+    macro_rules! verbs {
+        ($($check:ident)*) => {
+            $(
+                let subject = Subject { storage: open().await };
+                let name = concat!("verbs: ", stringify!($check)).replace('_', " ");
+                report.add(&name, subject.$check().await);
+            )*
+        };
+    }
+    verbs! {
+        refusals_write_nothing
+        one_write_is_seen_whole
+        a_decision_is_told_what_is_stored
+        an_event_comes_back_as_it_was_written
+        changes_since_a_revision_are_new_and_replaced_events
+        texts_are_opaque
+        revisions_may_be_as_large_as_javascript_holds_them
+        the_floor_never_falls_below_what_was_deleted
+        the_floor_never_falls_below_a_deleted_state
+        states_can_be_written_without_a_session
+        a_list_shows_each_user_once
+    }
+}
+
+type Answer<S> = Result<Told<<S as Storage>::Text>, String>;
+
+fn told<T>(script: Script<T>) -> Result<Told<T>, String> {
+    script.told.ok_or_else(|| "it never asked what to write".to_owned())
+}
+
+fn failed(failure: impl Debug) -> String {
+    format!("the storage failed: {failure:?}")
+}
+
+fn key() -> SessionKey {
+    SessionKey { app_name: "app".into(), user_id: "user".into(), session_id: "session".into() }
+}
+
+fn request(event_ids: &[&str], since: Revision) -> WriteRequest {
+    WriteRequest {
+        target: key().into(),
+        scopes: ScopeSet { session: true, user: true, app: true },
+        event_ids: event_ids.iter().map(|id| Box::from(*id)).collect(),
+        since,
+    }
+}
+
+/// Digits and keys that a storage which read the values would lose.
+const STATE: &str = r#"{"z":1.50,"__proto__":12345678901234567890,"a":{"b": 1e400}}"#;
+
+/// What a storage that parsed its events would stumble over.
+const ODD_TEXTS: [&str; 4] =
+    [r#"{ "n" : 1.50, "big": 1e400 }"#, "", "no JSON at all", "\u{0}\u{ffff}😀"];
+
+fn set_all() -> StateChanges {
+    set(&[("z", "1.50"), ("__proto__", "12345678901234567890"), ("a", r#"{"b": 1e400}"#)])
+}
+
+fn set(members: &[(&str, &str)]) -> StateChanges {
+    let set = |(name, value): &(&str, &str)| (Box::from(*name), Change::Set(Box::from(*value)));
+    members.iter().map(set).collect()
+}
+
+fn session_change(created: Revision, revision: Revision, state: &[(&str, &str)]) -> SessionChange {
+    let head = SessionHead { created, revision, last_update_time: 1000.25 };
+    SessionChange { head, state: set(state) }
+}
+
+/// A write of everything; the events' revisions count from `created`.
+fn filled<T: From<String>>(created: Revision, revision: Revision, ids: &[&str]) -> Changes<T> {
+    let events = ids.iter().zip(created..).map(|(id, seq)| event(id, seq, seq));
+    Changes {
+        session: Some(SessionChange { state: set_all(), ..session_change(created, revision, &[]) }),
+        user: Some(ScopeChange { revision, state: set_all() }),
+        app: Some(ScopeChange { revision, state: set_all() }),
+        events: events.collect(),
+    }
+}
+
+fn event<T: From<String>>(id: &str, seq: Revision, revision: Revision) -> EventRow<T> {
+    EventRow { id: id.into(), seq, revision, timestamp: 0.5, text: text_of(id).into() }
+}
+
+fn text_of(id: &str) -> String {
+    format!(r#"{{ "id":"{id}", "n":1.50 }}"#)
+}
+
+fn texts_of(ids: &[&str]) -> Vec<String> {
+    ids.iter().map(|id| text_of(id)).collect()
+}
+
+fn texts<T: Into<String>>(texts: Vec<T>) -> Vec<String> {
+    texts.into_iter().map(Into::into).collect()
+}
+
+fn revision<T>(rows: &Rows<T>) -> Option<Revision> {
+    rows.session.as_ref().map(|session| session.head.revision)
+}
+
+fn equal<T: Debug + PartialEq>(what: &str, found: T, expected: T) -> Verdict {
+    if found == expected {
+        return Ok(());
+    }
+    Err(format!("{what}: found {found:?}, but expected {expected:?}"))
+}
+
+fn at_least(what: &str, found: Revision, expected: Revision) -> Verdict {
+    if found >= expected {
+        return Ok(());
+    }
+    Err(format!("{what} is {found}, but must be at least {expected}"))
+}
+
+fn check(what: &str, holds: bool) -> Verdict {
+    if holds { Ok(()) } else { Err(format!("{what}: found otherwise than written")) }
+}

@@ -5,6 +5,7 @@ import { z } from 'zod';
 
 import { createEvent, createEventActions, type Event } from '../../../js/event.js';
 import { Invocation } from '../../../js/invocation/invocation.js';
+import { MapStorage } from '../service/map_storage.js';
 import { failure, newFixture, storedDeltas, text } from './fixture.js';
 
 const agentName = 'guide';
@@ -111,14 +112,14 @@ describe('Invocation.append', () => {
   });
 
   it('leaves writes made while it is under way to the next event', async () => {
-    const fixture = await newFixture();
+    const fixture = await newFixture({}, new MapStorage());
     const invocation = new Invocation(fixture);
     const context = invocation.context({ agentName });
     context.state.update({ a: 1, b: 1 });
     const promise = invocation.append({}, { context });
     context.state.set('a', 2);
     await promise;
-    assert.equal(fixture.session.state['a'], 2);
+    assert.equal(fixture.session.state.a, 2);
     await invocation.append({}, { context });
     assert.deepEqual(await storedDeltas(fixture), [{ a: 1, b: 1 }, { a: 2 }]);
   });
@@ -131,7 +132,7 @@ describe('Invocation.append', () => {
     const delta = { a: 'event' };
     await invocation.append(createEvent({ actions: { stateDelta: delta } }), { context });
     assert.deepEqual(await storedDeltas(fixture), [{ a: 'event', b: 'context' }]);
-    assert.equal(fixture.session.state['a'], 'event');
+    assert.equal(fixture.session.state.a, 'event');
     assert.deepEqual(delta, { a: 'event' });
   });
 
@@ -245,7 +246,7 @@ describe('Invocation.append that fails', () => {
     await invocation.append({}, { context: b });
     await invocation.append({}, { context: a });
     assert.deepEqual(await storedDeltas(fixture), [{ k: 'newer' }, {}]);
-    assert.equal(fixture.session.state['k'], 'newer');
+    assert.equal(fixture.session.state.k, 'newer');
   });
 
   it('refuses a frozen event before anything is taken', async () => {
@@ -356,7 +357,7 @@ describe('Invocation.append with an output key', () => {
     await invocation.append({}, { context: b });
     await invocation.append({ content: text('final') }, { context: a, outputKey: 'answer' });
     assert.deepEqual(await storedDeltas(fixture), [{ answer: 'other' }, { answer: 'final' }]);
-    assert.equal(fixture.session.state['answer'], 'final');
+    assert.equal(fixture.session.state.answer, 'final');
   });
 
   it('takes `__proto__` as a key', async () => {

@@ -40,15 +40,16 @@ describe('A context', () => {
   it('shows in its state what is put into the delta of its actions', async () => {
     const invocation = new Invocation(await newFixture({ a: 1 }));
     const context = invocation.context({ agentName });
-    context.actions.stateDelta['a'] = 2;
+    context.actions.stateDelta.a = 2;
     assert.equal(context.state.get('a'), 2);
     context.state.set('a', 3);
     await invocation.append({}, { context });
-    context.actions.stateDelta['a'] = 4;
+    context.actions.stateDelta.a = 4;
     assert.equal(context.state.get('a'), 4);
   });
 
   it('is typed as its session', async () => {
+    // eslint-disable-next-line @typescript-eslint/consistent-type-definitions -- has an index signature
     type Shape = { topic: string; 'user:visits': number };
     const { service, session } = await newFixture({ topic: 'tea' });
     const invocation = new Invocation({ service, session: session as Session<Shape> });
@@ -60,7 +61,7 @@ describe('A context', () => {
       // @ts-expect-error a string is no number
       context.state.set('user:visits', '1');
       // @ts-expect-error there is no way to write
-      context.toReadonly().state.set('topic', 'x');
+      context.toReadonly().state.set('topic', 'x'); // eslint-disable-line @typescript-eslint/no-unsafe-call
     });
     assert.deepEqual([topic, visits, any.state.get('topic')], ['tea', 0, 'tea']);
   });
@@ -91,9 +92,9 @@ describe('The state of a read-only context', () => {
     assert.throws(() => cart.items.push({ n: 2 }), TypeError);
     assert.throws(() => (item.n = 2), TypeError);
     for (const [, value] of state) assert.ok(Object.isFrozen(value));
-    (state.toRecord()['cart'] as { items: unknown[] }).items.push(2);
+    (state.toRecord().cart as { items: unknown[] }).items.push(2);
     assert.deepEqual(session.state, { cart: { items: [{ n: 1 }] } });
-    assert.equal(Object.isFrozen(session.state['cart']), false);
+    assert.equal(Object.isFrozen(session.state.cart), false);
   });
 
   it('is what the session holds now', async () => {

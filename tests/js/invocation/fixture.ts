@@ -1,37 +1,55 @@
 import assert from 'node:assert/strict';
 
-import { isSessionError, type SessionError, type SessionErrorCode } from '../../../js/errors.js';
-import type { Event, Part } from '../../../js/event.js';
-import type { ArtifactService } from '../../../js/invocation/artifact_service.js';
-import type { AppendEventRequest, Session, StateShape } from '../../../js/session.js';
-import { StandInService } from './stand_in_service.js';
+import {
+  type AppendEventRequest,
+  type ArtifactService,
+  type Event,
+  InMemorySessionService,
+  isSessionError,
+  openSessionService,
+  type Part,
+  type Session,
+  type SessionError,
+  type SessionErrorCode,
+  type StateShape,
+} from '../../../js/index.js';
+import { MapStorage } from '../service/map_storage.js';
 
 /** A session, what is stored of it, and a way to make the next append fail. */
 export interface Fixture {
-  service: { appendEvent(request: AppendEventRequest): Promise<Event> };
+  service: { appendEvent: (request: AppendEventRequest) => Promise<Event> };
   session: Session;
-  stored(): Promise<{ state: StateShape; events: Event[] }>;
+  stored: () => Promise<{ state: StateShape; events: Event[] }>;
   /** The next append fails with this, before anything is stored. */
-  failOnce(error: Error): void;
+  failOnce: (error: Error) => void;
 }
 
-export async function newFixture(state: StateShape = {}): Promise<Fixture> {
-  const service = new StandInService();
+/** Over memory, or over a storage that answers late. */
+export async function newFixture(state: StateShape = {}, storage?: MapStorage): Promise<Fixture> {
+  const service =
+    storage === undefined ? new InMemorySessionService() : await openSessionService({ storage });
+  const session = await service.createSession({ appName: 'app', userId: 'user', state });
   let failure: Error | undefined;
   return {
     service: {
       async appendEvent(request) {
         const error = failure;
         failure = undefined;
-        if (error !== undefined) {
-          await new Promise((resolve) => setTimeout(resolve, 1));
-          throw error;
-        }
-        return service.appendEvent(request);
+        if (error === undefined) return service.appendEvent(request);
+        await new Promise((resolve) => setTimeout(resolve, 1));
+        throw error;
       },
     },
-    session: service.session(state),
-    stored: async () => service.stored,
+    session,
+    async stored() {
+      const read = await service.getSession({
+        appName: 'app',
+        userId: 'user',
+        sessionId: session.id,
+      });
+      assert.ok(read);
+      return read;
+    },
     failOnce: (error) => (failure = error),
   };
 }
@@ -47,21 +65,21 @@ export class MapArtifactService implements ArtifactService {
   readonly requests: object[] = [];
   readonly #files = new Map<string, Part[]>();
 
-  async saveArtifact(request: { filename: string; artifact: Part }): Promise<number> {
+  saveArtifact(request: { filename: string; artifact: Part }): Promise<number> {
     this.requests.push(request);
     const versions = this.#files.get(request.filename) ?? [];
     this.#files.set(request.filename, versions);
-    return versions.push(request.artifact) - 1;
+    return Promise.resolve(versions.push(request.artifact) - 1);
   }
 
-  async loadArtifact(request: { filename: string; version?: number }): Promise<Part | undefined> {
+  loadArtifact(request: { filename: string; version?: number }): Promise<Part | undefined> {
     this.requests.push(request);
-    return this.#files.get(request.filename)?.at(request.version ?? -1);
+    return Promise.resolve(this.#files.get(request.filename)?.at(request.version ?? -1));
   }
 
-  async listArtifactKeys(request: object): Promise<string[]> {
+  listArtifactKeys(request: object): Promise<string[]> {
     this.requests.push(request);
-    return [...this.#files.keys()];
+    return Promise.resolve([...this.#files.keys()]);
   }
 }
 

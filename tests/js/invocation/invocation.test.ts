@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import { createEvent } from '../../../js/event.js';
 import { Invocation } from '../../../js/invocation/invocation.js';
 import type { StateShape } from '../../../js/session.js';
+import { MapStorage } from '../service/map_storage.js';
 import { failure, MapArtifactService, newFixture, storedDeltas, throwsCode } from './fixture.js';
 
 const agentName = 'guide';
@@ -15,7 +16,7 @@ describe('The temp state of an invocation', () => {
     const fixture = await newFixture();
     const invocation = new Invocation(fixture);
     const context = invocation.context({ agentName });
-    const socket = { send: (): void => {} };
+    const socket = { send: (): void => undefined };
     context.state.update({ 'temp:socket': socket, a: 1 });
     await invocation.append({}, { context });
     assert.equal(invocation.context({ agentName: 'b' }).state.get('temp:socket'), socket);
@@ -36,7 +37,7 @@ describe('The temp state of an invocation', () => {
   });
 
   it('does not come back with an append or a tool that finishes after the end', async () => {
-    const fixture = await newFixture();
+    const fixture = await newFixture({}, new MapStorage());
     const invocation = new Invocation(fixture);
     const context = invocation.context({ agentName });
     const { state } = context;
@@ -117,7 +118,7 @@ describe('Parallel agents of an invocation', () => {
     });
     await fc.assert(
       fc.asyncProperty(fc.array(action, { maxLength: 30 }), async (actions) => {
-        const fixture = await newFixture();
+        const fixture = await newFixture({}, new MapStorage());
         const { service, session } = fixture;
         const invocation = new Invocation({ service, session });
         const contexts = ['x', 'y', 'z'].map((name) => invocation.context({ agentName: name }));
@@ -136,7 +137,7 @@ describe('Parallel agents of an invocation', () => {
           }
           if (kind === 'fail') fixture.failOnce(new Error('disk'));
           if (kind === 'append' || kind === 'fail') {
-            running.push(invocation.append({}, { context }).catch(() => {}));
+            running.push(invocation.append({}, { context }).catch(() => undefined));
           }
           if (kind === 'wait') await Promise.all(running);
         }

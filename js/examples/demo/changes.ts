@@ -1,0 +1,77 @@
+/** Deltas and states taken apart by scope, for those who want to look at them. */
+
+import { APP_PREFIX, REMOVED, TEMP_PREFIX, USER_PREFIX } from 'adk-session-wasm';
+
+/** How far a key reaches. */
+export type Scope = 'session' | 'user' | 'app' | 'temp';
+
+/** The scopes in the order in which they are shown. */
+export const SCOPES: readonly Scope[] = ['session', 'user', 'app', 'temp'];
+
+/** A key of a state, and what it holds. */
+export interface Entry {
+  readonly scope: Scope;
+  /** Without the prefix. */
+  readonly name: string;
+  readonly value: unknown;
+}
+
+/** What an event did to a key. */
+export interface Change extends Entry {
+  readonly kind: 'set' | 'changed' | 'removed';
+}
+
+const PREFIXES: readonly [prefix: string, scope: Scope][] = [
+  [USER_PREFIX, 'user'],
+  [APP_PREFIX, 'app'],
+  [TEMP_PREFIX, 'temp'],
+];
+
+function entry(key: string, value: unknown): Entry {
+  for (const [prefix, scope] of PREFIXES) {
+    if (key.startsWith(prefix)) return { scope, name: key.slice(prefix.length), value };
+  }
+  return { scope: 'session', name: key, value };
+}
+
+function inOrder<E extends Entry>(entries: readonly E[]): E[] {
+  return SCOPES.flatMap((scope) => entries.filter((entry) => entry.scope === scope));
+}
+
+/** All that a state holds, scope by scope. */
+export function entriesOf(state: Readonly<Record<string, unknown>>): Entry[] {
+  return inOrder(Object.entries(state).map(([key, value]) => entry(key, value)));
+}
+
+/**
+ * What a delta does to a state, scope by scope; the state is brought up to date. Setting a key to the
+ * value that it has is no change.
+ */
+export function applyDelta(
+  delta: Readonly<Record<string, unknown>>,
+  state: Map<string, unknown>,
+): Change[] {
+  const changes: Change[] = [];
+  for (const [key, value] of Object.entries(delta)) {
+    const before = state.get(key);
+    const was = state.has(key);
+    if (value === REMOVED || value === undefined) {
+      state.delete(key);
+      if (was) changes.push({ ...entry(key, before), kind: 'removed' });
+    } else {
+      state.set(key, value);
+      const isSame = was && printed(before) === printed(value);
+      if (!isSame) changes.push({ ...entry(key, value), kind: was ? 'changed' : 'set' });
+    }
+  }
+  return inOrder(changes);
+}
+
+/** A value as JSON, on one line. `temp:` values may be anything, a function or a connection too. */
+export function printed(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? `(${typeof value})`;
+  } catch {
+    return `(${typeof value})`;
+  }
+}

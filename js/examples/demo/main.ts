@@ -1,0 +1,55 @@
+/** What `npm run demo` runs. */
+
+import { resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { converse } from './conversation.js';
+import { Printer } from './printing.js';
+import { replay } from './replay.js';
+
+const HELP = `Usage: npm run demo             a conversation with two agents on @google/adk
+       npm run demo -- FILE     what a recorded ADK session did to its state
+       npm run demo -- --help   this
+
+The conversation is with a scripted model; set GEMINI_API_KEY for a real one.
+FILE is a session as JSON, of any ADK: snake_case or camelCase, seconds or milliseconds.
+NO_COLOR=1 turns colours off.
+`;
+
+async function main(): Promise<void> {
+  const { values, positionals } = parseArgs({
+    options: { help: { type: 'boolean', short: 'h' } },
+    allowPositionals: true,
+  });
+  if (values.help) {
+    process.stdout.write(HELP);
+    return;
+  }
+  const [file, ...more] = positionals;
+  if (more.length > 0) throw new Error('one file at a time, please');
+  const printer = Printer.forStdout();
+  if (file === undefined) return converse(printer);
+  // npm changes to the package's folder, and leaves word of where it was called.
+  const folder = process.env.DEMO_FOLDER ?? process.cwd();
+  try {
+    await replay(resolve(folder, file), printer);
+  } catch (error) {
+    throw new Error(`${file} ${messageOf(error)}`, { cause: error });
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+// Of `npm run demo | head`: the reader has enough.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') process.exit(0);
+  throw error;
+});
+
+try {
+  await main();
+} catch (error) {
+  console.error(`demo: ${messageOf(error).replaceAll('\n', ' ')}`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,60 @@
+import {
+  BasePlugin,
+  type Content,
+  type Context,
+  type Event,
+  type InvocationContext,
+  type LlmRequest,
+} from '@google/adk';
+import type { Narration } from './narration.js';
+import { instructionOf } from './scripted_model.js';
+
+/** Sees all that a Runner does, whatever its agents and model are, and has it told. */
+export class NarratorPlugin extends BasePlugin {
+  /** Why the model failed, if it did: the framework makes an event of that, and goes on. */
+  failure: string | undefined;
+  readonly #narration: Narration;
+
+  constructor(narration: Narration) {
+    super('narrator');
+    this.#narration = narration;
+  }
+
+  override async onUserMessageCallback({ invocationContext }: InContext): Promise<undefined> {
+    this.#narration.begin(invocationContext.session.state);
+    return Promise.resolve(undefined);
+  }
+
+  override async beforeRunCallback({ invocationContext }: InContext): Promise<Content | undefined> {
+    // The user's message is the one event that the Runner appends without asking plugins.
+    const event = invocationContext.session.events.at(-1);
+    if (event?.author === 'user') this.#narration.event(event);
+    return Promise.resolve(undefined);
+  }
+
+  override async beforeModelCallback(params: {
+    callbackContext: Context;
+    llmRequest: LlmRequest;
+  }): Promise<undefined> {
+    const { callbackContext, llmRequest } = params;
+    this.#narration.told(callbackContext.agentName, instructionOf(llmRequest));
+    return Promise.resolve(undefined);
+  }
+
+  override async onEventCallback({ event }: { event: Event }): Promise<undefined> {
+    if (event.partial !== true) this.#narration.event(event);
+    this.failure ??= event.errorMessage;
+    return Promise.resolve(undefined);
+  }
+
+  override async afterRunCallback({ invocationContext }: InContext): Promise<void> {
+    const { id: sessionId, appName, userId } = invocationContext.session;
+    const service = invocationContext.sessionService;
+    const stored = await service?.getSession({ appName, userId, sessionId });
+    this.#narration.end(stored?.state ?? {});
+  }
+}
+
+interface InContext {
+  invocationContext: InvocationContext;
+}

@@ -1,0 +1,167 @@
+/** How the demo looks: columns, and a little colour where there is a terminal for it. */
+
+import { type Change, type Entry, printed } from './changes.js';
+
+/** Where and how wide to print. */
+export interface PrinterOptions {
+  readonly write: (text: string) => void;
+  readonly columns: number;
+  readonly color: boolean;
+}
+
+type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan';
+
+const CODES: Record<Style, number> = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33, cyan: 36 };
+
+const SIGNS: Record<Change['kind'], [sign: string, style: Style]> = {
+  set: ['+', 'green'],
+  changed: ['~', 'yellow'],
+  removed: ['−', 'red'],
+};
+
+/** Widths of the first columns: who, does what, and to which scope and key. */
+const WHO = 11;
+const DOES = 9;
+const SCOPE = 9;
+const NAME = 14;
+/** Lines that a text may take before it is cut. */
+const MAX_LINES = 6;
+
+/** Prints who did what, in lines that fit the terminal. */
+export class Printer {
+  readonly #options: PrinterOptions;
+  /** Who and what stands in the first columns of the last line: not repeated. */
+  #last = '';
+
+  constructor(options: PrinterOptions) {
+    this.#options = options;
+  }
+
+  /** For the process's own output: at most 100 columns; `NO_COLOR` as in no-color.org. */
+  static forStdout(): Printer {
+    const { stdout, env } = process;
+    return new Printer({
+      write: (text) => void stdout.write(text),
+      columns: Math.max(60, Math.min(stdout.columns ?? 100, 100)),
+      color: stdout.isTTY && !env.NO_COLOR,
+    });
+  }
+
+  /** A line across the page. */
+  heading(text: string): void {
+    const rule = '─'.repeat(Math.max(3, this.#options.columns - width(text) - 4));
+    this.#line('');
+    this.#line(
+      `${this.#style('cyan', '──')} ${this.#style('bold', fit(text, this.#options.columns - 6))} ${this.#style('cyan', rule)}`,
+    );
+  }
+
+  /** A paragraph without columns. */
+  paragraph(text: string): void {
+    for (const line of wrap(text, this.#options.columns)) this.#line(line);
+  }
+
+  /** Who says, or is told, or calls, what. */
+  step(who: string, does: string, text: string, style?: Style): void {
+    const lines = wrap(text, this.#options.columns - 2 - WHO - DOES);
+    const shown = lines.slice(0, MAX_LINES);
+    if (lines.length > MAX_LINES)
+      shown[MAX_LINES - 1] = `… (${lines.length - MAX_LINES + 1} more lines)`;
+    for (const line of shown)
+      this.#row(who, does, style === undefined ? line : this.#style(style, line));
+    this.#last = '';
+  }
+
+  /** What an event changed: `+` set, `~` changed, `−` removed. */
+  changes(who: string, changes: readonly Change[]): void {
+    for (const { kind, ...entry } of changes) {
+      const [sign, style] = SIGNS[kind];
+      this.#entry(who, 'changes', entry, sign, style);
+    }
+    this.#last = '';
+  }
+
+  /** What a state holds, with a remark behind the `temp:` keys. */
+  state(title: string, does: string, entries: readonly Entry[]): void {
+    if (entries.length === 0) this.#row(title, does, this.#style('dim', '(nothing)'));
+    for (const entry of entries) this.#entry(title, does, entry, ' ');
+    this.#last = '';
+  }
+
+  #entry(
+    who: string,
+    does: string,
+    { scope, name, value }: Entry,
+    sign: string,
+    style?: Style,
+  ): void {
+    const left = `${pad(scope, SCOPE)}${pad(name, NAME)}`;
+    const room = this.#options.columns - 2 - WHO - DOES - 2 - width(left);
+    const text = `${sign} ${left}${fit(clean(printed(value)), room)}`;
+    this.#row(who, does, style === undefined ? text : this.#style(style, text));
+  }
+
+  #row(who: string, does: string, text: string): void {
+    const start = `${pad(who, WHO)}${pad(does, DOES)}`;
+    const shown = start === this.#last ? ' '.repeat(width(start)) : this.#style('bold', start);
+    this.#last = start;
+    this.#line(`  ${shown}${text}`);
+  }
+
+  #line(text: string): void {
+    this.#options.write(`${text.trimEnd()}\n`);
+  }
+
+  #style(style: Style, text: string): string {
+    return this.#options.color ? `\u001b[${CODES[style]}m${text}\u001b[0m` : text;
+  }
+}
+
+/** Characters that terminals print two columns wide. */
+const WIDE =
+  /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\u{1f300}-\u{1faff}]/u;
+
+function width(text: string): number {
+  let columns = 0;
+  for (const character of text) columns += WIDE.test(character) ? 2 : 1;
+  return columns;
+}
+
+/** What comes from a model or a file must not steer the terminal. */
+function clean(text: string): string {
+  return text.replace(/\p{Cc}/gu, ' ');
+}
+
+function fit(text: string, columns: number): string {
+  if (width(text) <= columns) return text;
+  let start = '';
+  for (const character of text) {
+    if (width(start + character) >= columns) break;
+    start += character;
+  }
+  return `${start}…`;
+}
+
+/** At least one space follows, so that columns never touch. */
+function pad(text: string, columns: number): string {
+  const shown = fit(clean(text), columns - 1);
+  return shown + ' '.repeat(columns - width(shown));
+}
+
+function wrap(text: string, columns: number): string[] {
+  const lines: string[] = [];
+  for (const paragraph of text.trim().split('\n')) {
+    let line = '';
+    for (const word of clean(paragraph).split(/ +/)) {
+      const longer = line === '' ? word : `${line} ${word}`;
+      if (width(longer) <= columns) {
+        line = longer;
+        continue;
+      }
+      if (line !== '') lines.push(line);
+      line = fit(word, columns);
+    }
+    lines.push(line);
+  }
+  return lines;
+}

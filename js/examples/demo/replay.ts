@@ -1,0 +1,96 @@
+import { basename } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import {
+  createEventActions,
+  InMemorySessionService,
+  isSessionError,
+  type Session,
+} from 'adk-session-wasm';
+import { entriesOf } from './changes.js';
+import { Narration } from './narration.js';
+import type { Printer } from './printing.js';
+import { readSessionFile, type RecordedSession } from './session_file.js';
+
+/**
+ * Appends the events of a recorded session to a new one, and tells what each of them changes.
+ *
+ * @throws Error with one clear sentence, if the file is no session
+ */
+export async function replay(path: string, printer: Printer): Promise<void> {
+  const recorded = await readSessionFile(path);
+  const { appName, userId, events } = recorded;
+  const service = new InMemorySessionService();
+  const session = await service.createSession({
+    appName,
+    userId,
+    sessionId: recorded.id,
+    state: initialState(recorded),
+  });
+  printer.paragraph(
+    `${basename(path)}: session ${session.id} of ${userId} with ${appName}, ${events.length} events from ${time(events[0]?.timestamp)} on.`,
+  );
+  printer.paragraph(
+    'Changes of state: + set, ~ changed, − removed, by scope: session, user:, app:, temp:.',
+  );
+  printer.heading('before the first event');
+  printer.state('state', 'stored', entriesOf(session.state));
+
+  const narration = new Narration(printer);
+  narration.begin(session.state);
+  let turns = 0;
+  let shown: Session['state'] = { ...session.state };
+  for (const [at, event] of events.entries()) {
+    event.actions ??= createEventActions();
+    event.actions.stateDelta ??= {};
+    if (at === 0 || event.invocationId !== events[at - 1]?.invocationId) {
+      turns += 1;
+      printer.heading(`turn ${turns} · ${time(event.timestamp)}`);
+    }
+    narration.event(event);
+    try {
+      await service.appendEvent({ session, event });
+    } catch (error) {
+      if (isSessionError(error)) throw new Error(`event ${at + 1} is refused: ${error.message}`);
+      throw error;
+    }
+    if (event.invocationId === events[at + 1]?.invocationId) continue;
+    const stored = await service.getSession({ appName, userId, sessionId: session.id });
+    if (!isDeepStrictEqual(stored?.state, shown)) narration.end(stored?.state ?? {});
+    shown = stored?.state ?? {};
+  }
+  await summarize(service, session, recorded, printer);
+  await service.close();
+}
+
+/** What no event explains must have been there before. */
+function initialState({ state, events }: RecordedSession): Record<string, unknown> {
+  const explained = new Set<string>();
+  for (const { actions } of events) {
+    for (const key of Object.keys(actions?.stateDelta ?? {})) explained.add(key);
+  }
+  return Object.fromEntries(Object.entries(state).filter(([key]) => !explained.has(key)));
+}
+
+async function summarize(
+  service: InMemorySessionService,
+  { id: sessionId, appName, userId }: Session,
+  recorded: RecordedSession,
+  printer: Printer,
+): Promise<void> {
+  printer.heading('in the end');
+  const stored = await service.getSession({ appName, userId, sessionId });
+  if (stored === undefined) return;
+  printer.step('stored', 'events', `${stored.events.length} of ${recorded.events.length}`);
+  printer.state('stored', 'state', entriesOf(stored.state));
+  const kept = entriesOf(recorded.state).filter(({ scope }) => scope !== 'temp');
+  const isSame = isDeepStrictEqual(entriesOf(stored.state), kept);
+  printer.step('recorded', 'state', isSame ? 'the same' : 'another');
+  const isGone = !JSON.stringify(stored).includes('"temp:');
+  printer.step('temp:', isGone ? 'gone' : 'KEPT', 'in no stored state, and in no stored event');
+}
+
+function time(timestamp: number | undefined): string {
+  if (timestamp === undefined) return 'an unknown time';
+  const date = new Date(timestamp);
+  return Number.isNaN(date.getTime()) ? 'an unknown time' : `${date.toISOString().slice(0, 19)}Z`;
+}

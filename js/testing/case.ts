@@ -1,0 +1,111 @@
+/** A JSON object of `cases.json`. */
+export type Json = Readonly<Record<string, unknown>>;
+
+/**
+ * A sentence and the steps that show it, as `src/storage/conformance/cases.json` has them; the doc of
+ * `src/storage/conformance/mod.rs` explains the language.
+ */
+export interface Case {
+  readonly name: string;
+  /** What the service does with stale handles; absent: `'merge'`. */
+  readonly stale?: 'merge' | 'append' | 'reject';
+  readonly steps: readonly Json[];
+}
+
+/** One call of the service. */
+export interface Call {
+  readonly op: string;
+  readonly with: Json;
+  /** The name under which the returned session is kept. */
+  readonly as: string | undefined;
+  /** The name of the handle to append through, or to look at. */
+  readonly handle: string | undefined;
+  /** The clock's time. */
+  readonly now: number;
+  /** Whether the answer is compared with `expect`, which may be `null`. */
+  readonly expects: boolean;
+  readonly expect: unknown;
+  readonly error: string | undefined;
+  readonly mayFail: string | undefined;
+}
+
+/** A step, with all that it has to make made. */
+export type Step =
+  | { readonly call: Call }
+  | { readonly calls: readonly Call[]; readonly outcomes: Json | undefined };
+
+/** The steps of a case, each as often as it is repeated. */
+export function readSteps(steps: readonly Json[]): Step[] {
+  return repeated(steps).map((step) => {
+    if (step.parallel === undefined) return { call: readCall(step) };
+    const calls = repeated(step.parallel as readonly Json[]).map(readCall);
+    return { calls, outcomes: step.outcomes as Json | undefined };
+  });
+}
+
+function readCall(step: Json): Call {
+  const { op, with: request = {}, as, handle, now = 1000, expect, error, mayFail, ...rest } = step;
+  const [unknown] = Object.keys(rest);
+  if (unknown !== undefined) throw new Error(`a step has "${unknown}", which means nothing`);
+  return {
+    op: op as string,
+    with: made(request) as Json,
+    as: as as string | undefined,
+    handle: handle as string | undefined,
+    now: now as number,
+    expects: 'expect' in step,
+    expect: made(expect),
+    error: error as string | undefined,
+    mayFail: mayFail as string | undefined,
+  };
+}
+
+/** Carries out `repeat`. */
+function repeated(steps: readonly Json[]): Json[] {
+  return steps.flatMap((step) => {
+    const { repeat, ...once } = step;
+    if (repeat === undefined) return [step];
+    const each = (once.steps as readonly Json[] | undefined) ?? [once];
+    return range(1, repeat).flatMap((i) => each.map((step) => substituted(step, i) as Json));
+  });
+}
+
+function range(from: unknown, to: unknown): number[] {
+  const numbers = [];
+  for (let i = from as number; i <= (to as number); i++) numbers.push(i);
+  return numbers;
+}
+
+/** `${i}` in keys and strings. */
+function substituted(value: unknown, i: number): unknown {
+  if (value === '${i}') return i;
+  if (typeof value === 'string') return value.replaceAll('${i}', String(i));
+  if (Array.isArray(value)) return value.map((value) => substituted(value, i));
+  if (typeof value !== 'object' || value === null) return value;
+  const members = Object.entries(value);
+  return Object.fromEntries(
+    members.map(([key, value]) => [key.replaceAll('${i}', String(i)), substituted(value, i)]),
+  );
+}
+
+/** A value of its own, with the long values that it holds made. */
+function made(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(made);
+  if (typeof value !== 'object' || value === null) return value;
+  const { $text, $nest, $list } = value as Record<string, readonly unknown[] | undefined>;
+  if ($text !== undefined) return ($text[1] as string).repeat($text[0] as number);
+  if ($nest !== undefined) {
+    return range(1, $nest[0]).reduce((inside: unknown) => [inside], made($nest[1]));
+  }
+  if ($list !== undefined) {
+    return range($list[0], $list[1]).map((i) => made(substituted($list[2], i)));
+  }
+  // fromEntries and not assignments: `__proto__` is an ordinary key here.
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([key, value]: [string, unknown]) => {
+      if (key !== '$members') return [[key, made(value)]];
+      const [from, to, each] = value as readonly unknown[];
+      return range(from, to).flatMap((i) => Object.entries(made(substituted(each, i)) as Json));
+    }),
+  );
+}

@@ -1,0 +1,104 @@
+/** Whether an answer is the expected one, and if not, where they part. The twin of `expect.rs`. */
+import type { Json } from './case.js';
+
+/** Compares `null`, or a session of which only the named parts count. */
+export function expectSession(expected: unknown, actual: unknown, at = ''): void {
+  if (!isObject(expected) || !isObject(actual)) {
+    exact(at, expected, actual ?? null);
+    return;
+  }
+  const events = listOf(actual.events);
+  for (const [part, value] of Object.entries(expected)) {
+    const place = `${at}.${part}`;
+    if (part === 'events') {
+      compareIds(place, listOf(value), events);
+      listOf(value).forEach((parts, number) => {
+        if (isObject(parts)) compareParts(`${place}[${number}]`, parts, events[number] as Json);
+      });
+    } else if (part === 'eventSet') {
+      const ids = events.map((event) => (event as Json).id as string);
+      exact(place, [...(value as string[])].sort(), ids.sort());
+    } else if (part === 'keys') {
+      const keys = value as string[];
+      const named = Object.keys(actual.state as Json).filter((key) => keys.includes(key));
+      exact(place, keys, named);
+    } else if (part === 'state') {
+      expectState(value, actual.state, place);
+    } else {
+      exact(place, value, actual[part]);
+    }
+  }
+}
+
+/** Compares a page of sessions, of which only the named parts count. */
+export function expectPage(expected: unknown, actual: unknown): void {
+  if (!isObject(expected) || !isObject(actual)) {
+    exact('', expected, actual);
+    return;
+  }
+  for (const [part, value] of Object.entries(expected)) {
+    if (part !== 'sessions') {
+      exact(`.${part}`, value, actual[part]);
+      continue;
+    }
+    const sessions = listOf(actual.sessions);
+    compareIds('.sessions', listOf(value), sessions);
+    listOf(value).forEach((parts, number) => {
+      if (isObject(parts)) expectSession(parts, sessions[number], `.sessions[${number}]`);
+    });
+  }
+}
+
+/** Compares a state: exact, its members in any order. */
+export function expectState(expected: unknown, actual: unknown, at = 'the state'): void {
+  if (!isObject(expected) || !isObject(actual)) {
+    exact(at, expected, actual);
+    return;
+  }
+  for (const [key, value] of Object.entries(expected)) {
+    if (!Object.hasOwn(actual, key)) {
+      throw new Error(`${at} has no key ${JSON.stringify(key)}, but should`);
+    }
+    exact(`${at}[${JSON.stringify(key)}]`, value, actual[key]);
+  }
+  for (const key of Object.keys(actual)) {
+    if (!Object.hasOwn(expected, key)) {
+      throw new Error(`${at} has the key ${JSON.stringify(key)}, but should not`);
+    }
+  }
+}
+
+function compareParts(at: string, expected: Json, actual: Json): void {
+  for (const [part, value] of Object.entries(expected)) exact(`${at}.${part}`, value, actual[part]);
+}
+
+/**
+ * Which things there are, and in which order. One that is expected by other members than its id may
+ * have any id.
+ */
+function compareIds(at: string, expected: readonly unknown[], actual: readonly unknown[]): void {
+  const ids = actual.map((thing) => (thing as Json).id);
+  const expectedIds = expected.map((thing, number) =>
+    isObject(thing) ? (thing.id ?? ids[number] ?? '(any)') : thing,
+  );
+  exact(at, expectedIds, ids);
+}
+
+/** Equal as JSON text: the order of members counts. */
+function exact(at: string, expected: unknown, actual: unknown): void {
+  const [should, is] = [expected, actual].map((value) => JSON.stringify(value) ?? 'undefined');
+  if (should === is) return;
+  throw new Error(`${at || 'the answer'} is ${short(is)}, but should be ${short(should)}`);
+}
+
+function short(text = ''): string {
+  return text.length > 300 ? `${text.slice(0, 300)}…` : text;
+}
+
+function isObject(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}

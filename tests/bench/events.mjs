@@ -1,0 +1,45 @@
+// The events that are measured with: 580 characters of JSON each, with a delta of three keys in three scopes.
+
+const LENGTH = 580;
+
+/** Filler that is no single repeated character, as a model's answer is not. */
+const words = 'the quick brown fox jumps over the lazy dog while an agent waits for its tools ';
+
+/** Like a UUID: alike in form, and unlike from the first character on. @param {number} number */
+function idOf(number) {
+  const digits = (Math.imul(number + 1, 0x9e3779b1) >>> 0).toString(16).padStart(8, '0');
+  return `${digits}-${digits.slice(4)}-4000-8000-${String(number).padStart(12, '0')}`;
+}
+
+/**
+ * A new event, equal for equal numbers.
+ *
+ * @param {number} number
+ */
+export function makeEvent(number) {
+  const part = { text: '' };
+  const event = {
+    id: idOf(number),
+    invocationId: 'e-00000000-0000-4000-8000-000000000000',
+    author: 'guide',
+    timestamp: 1_700_000_000_000 + number,
+    content: { role: 'model', parts: [part] },
+    actions: {
+      stateDelta: { step: number, 'user:last': `turn ${number}`, 'app:total': number * 2 },
+      artifactDelta: {},
+      requestedAuthConfigs: {},
+      requestedToolConfirmations: {},
+    },
+  };
+  const missing = LENGTH - JSON.stringify(event).length;
+  part.text = words.repeat(Math.ceil(missing / words.length)).slice(0, missing);
+  return event;
+}
+
+/**
+ * @param {number} count
+ * @param {number} [first]
+ */
+export function makeEvents(count, first = 0) {
+  return Array.from({ length: count }, (_, index) => makeEvent(first + index));
+}

@@ -1,0 +1,104 @@
+// Taking times: both sides in the same process, in turns, so that what else the machine does hits both.
+
+/**
+ * @param {readonly number[]} values
+ * @returns {number}
+ */
+export function median(values) {
+  const sorted = [...values].sort((one, other) => one - other);
+  const middle = sorted.length >> 1;
+  const upper = sorted[middle] ?? NaN;
+  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? NaN) + upper) / 2;
+}
+
+/**
+ * Milliseconds that one call takes.
+ *
+ * @param {() => unknown} run
+ */
+export async function timeOf(run) {
+  const start = performance.now();
+  await run();
+  return performance.now() - start;
+}
+
+/**
+ * The same for calls too short to be timed alone: the mean of `count` calls, one after the other.
+ *
+ * @param {number} count
+ * @param {() => unknown} run
+ */
+export async function timeOfMany(count, run) {
+  const start = performance.now();
+  for (let call = 0; call < count; call += 1) await run();
+  return (performance.now() - start) / count;
+}
+
+/**
+ * Runs each side once a round, in turns, and gives each side's median. What a side returns is one
+ * time or several.
+ *
+ * @template {string} Side
+ * @param {Record<Side, (round: number) => Promise<number | number[]>>} sides
+ * @param {{ rounds?: number, warmUp?: number }} [options] warm-up rounds are run and not counted
+ * @returns {Promise<Record<Side, number>>}
+ */
+export async function inTurns(sides, { rounds = 11, warmUp = 2 } = {}) {
+  /** @type {[Side, number[]][]} */
+  const times = Object.keys(sides).map((side) => [/** @type {Side} */ (side), []]);
+  for (let round = -warmUp; round < rounds; round += 1) {
+    for (const [side, taken] of times) {
+      // What the side before has left behind is not this one's to clear away.
+      globalThis.gc?.();
+      const result = await sides[side](round);
+      if (round >= 0) taken.push(...[result].flat());
+    }
+  }
+  return /** @type {Record<Side, number>} */ (
+    Object.fromEntries(times.map(([side, taken]) => [side, median(taken)]))
+  );
+}
+
+/**
+ * @typedef {{
+ *   case: string,
+ *   ours: number,
+ *   peer?: number | undefined,
+ *   unit: string,
+ *   goal: string,
+ *   ratio?: number | undefined,
+ *   ok?: boolean | undefined,
+ * }} Result `peer` is what ours is compared with; `ratio` is ours divided by it
+ */
+
+/**
+ * A result that is good if ours is at most `most` times the other.
+ *
+ * @param {{ case: string, ours: number, peer: number, unit: string, most: number, than?: string }} values
+ * @returns {Result}
+ */
+export function atMost({ most, than = 'the peer', ...values }) {
+  const ratio = values.ours / values.peer;
+  return { ...values, ratio, goal: `at most ${most} × ${than}`, ok: ratio <= most };
+}
+
+/**
+ * A result that is good if ours is at most so many units, whatever the peer has.
+ *
+ * @param {{ case: string, ours: number, peer?: number | undefined, unit: string, most: number }} values
+ * @returns {Result}
+ */
+export function limited({ most, ...values }) {
+  const ratio = values.peer === undefined ? undefined : values.ours / values.peer;
+  return { ...values, ratio, goal: `at most ${most} ${values.unit}`, ok: values.ours <= most };
+}
+
+/**
+ * A result that nothing is asked of.
+ *
+ * @param {{ case: string, ours: number, peer: number, unit: string }} values
+ * @returns {Result}
+ */
+export function shown(values) {
+  return { ...values, ratio: values.ours / values.peer, goal: 'none' };
+}

@@ -1,0 +1,81 @@
+// `npm run bench`: ours beside @google/adk's, in the same run. One line of JSON a case on stdout, a table on stderr.
+//
+//   npm run bench                   all groups of cases
+//   npm run bench -- append read    only these
+//
+// Each group runs in a process of its own, as wasm memory never shrinks and a warm heap is slower than a fresh one.
+// The exit code is 1 if a case misses its goal: times depend on what else the machine does, so no test runs this.
+
+import { spawnSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+/** @typedef {import('./measure.mjs').Result} Result */
+
+const self = fileURLToPath(import.meta.url);
+const groups = readdirSync(new URL('cases', import.meta.url)).map((file) => file.slice(0, -'.mjs'.length));
+
+/** @param {string} group */
+async function runHere(group) {
+  const { default: run } = await import(`./cases/${group}.mjs`);
+  for (const result of await run()) console.log(JSON.stringify(result));
+}
+
+/**
+ * @param {string} group
+ * @returns {Result[]}
+ */
+function runApart(group) {
+  const args = ['--expose-gc', '--max-old-space-size=4096', self, '--group', group];
+  const { status, stdout } = spawnSync(process.execPath, args, {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    encoding: 'utf8',
+  });
+  if (status !== 0) throw new Error(`the cases of ${group} broke`);
+  return stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+}
+
+/** @param {number | undefined} value */
+function short(value) {
+  return value === undefined ? '–' : value.toPrecision(3);
+}
+
+/** @param {Result} result */
+function row(result) {
+  const verdict = result.ok === undefined ? '' : result.ok ? 'ok' : 'MISSED';
+  const cells = [short(result.ours), short(result.peer), short(result.ratio)];
+  return [
+    result.case.padEnd(52),
+    ...cells.map((cell) => cell.padStart(9)),
+    result.unit.padEnd(15),
+    result.goal.padEnd(30),
+    verdict,
+  ].join('  ');
+}
+
+/** @param {string[]} names */
+function main(names) {
+  const unknown = names.filter((name) => !groups.includes(name));
+  if (unknown.length > 0) {
+    console.error(`no such group: ${unknown.join(', ')}; there are: ${groups.join(', ')}`);
+    process.exitCode = 2;
+    return;
+  }
+  const heads = ['ours', 'other', 'ratio'].map((head) => head.padStart(9));
+  console.error(['case'.padEnd(52), ...heads, 'unit'.padEnd(15), 'goal'].join('  '));
+  for (const group of groups.filter((group) => names.length === 0 || names.includes(group))) {
+    for (const result of runApart(group)) {
+      const { case: name, ours, peer = null, ratio = null, unit, goal, ok = null } = result;
+      console.log(JSON.stringify({ case: name, ours, peer, ratio, unit, goal, ok }));
+      console.error(row(result));
+      if (ok === false) process.exitCode = 1;
+    }
+  }
+}
+
+const [first, group] = process.argv.slice(2);
+if (first === '--group' && group !== undefined) await runHere(group);
+else main(process.argv.slice(2));

@@ -1,0 +1,103 @@
+// The package in the three browser engines, in a page and in a worker.
+//
+// The page loads js/dist/ as it is, file by file, with an import map. Its worker is bundled, since import
+// maps do not reach workers.
+
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { conformance } from 'adk-session-wasm/testing';
+import { build, transform } from 'esbuild';
+import { root } from '../toolchain/environment.mjs';
+import { ENGINES, openBrowser } from './engine.js';
+import { behaviours } from './page/behaviours.js';
+import type { Places } from './page/main.js';
+import type { Results } from './page/suite.js';
+import { html, type Routes, serve, type Server } from './server.js';
+
+const IMPORTS = {
+  'adk-session-wasm': '/package/js/dist/index.js',
+  'adk-session-wasm/testing': '/package/js/dist/testing/index.js',
+  '#pkg': '/package/pkg/adk_session_wasm.js',
+  '#wasm-source': '/package/js/dist/loader/inline.js',
+  fflate: '/fflate/esm/browser.js',
+};
+
+const PAGE = `<!doctype html><meta charset="utf-8"><body>
+<script type="importmap">${JSON.stringify({ imports: IMPORTS })}</script>
+<script type="module" src="/tests/browser/page/main.js"></script>`;
+
+/** TypeScript as a browser reads it, at the address that its imports expect. */
+async function transpiled(files: string[]): Promise<Routes> {
+  const routes: Routes = {};
+  for (const file of files) {
+    const { code } = await transform(readFileSync(join(root, file), 'utf8'), { loader: 'ts' });
+    routes[`/${file.replace(/\.ts$/, '.js')}`] = { body: code };
+  }
+  return routes;
+}
+
+async function workerBundle(): Promise<string> {
+  const { outputFiles } = await build({
+    entryPoints: [join(root, 'tests/browser/page/worker.ts')],
+    bundle: true,
+    format: 'esm',
+    target: 'es2022',
+    write: false,
+    logLevel: 'silent',
+  });
+  return outputFiles[0]!.text;
+}
+
+async function servePage(): Promise<Server> {
+  const folder = 'tests/browser/page';
+  const files = readdirSync(join(root, folder)).map((file) => `${folder}/${file}`);
+  return serve({
+    '/': html(PAGE),
+    '/worker.js': { body: await workerBundle() },
+    ...(await transpiled([...files, 'js/examples/map_adapter.ts'])),
+    '/package/js/dist/': join(root, 'js/dist'),
+    '/package/pkg/': join(root, 'pkg'),
+    '/fflate/': join(root, 'node_modules/fflate'),
+  });
+}
+
+describe('in the browser engines', () => {
+  let server: Server;
+  before(async () => (server = await servePage()));
+  after(() => server.close());
+
+  for (const engine of ENGINES) {
+    describe(engine, () => {
+      let places: Places | undefined;
+      before(async () => {
+        const browser = await openBrowser(engine);
+        try {
+          places = await browser.value<Places>(`${server.origin}/`);
+        } finally {
+          await browser.close();
+        }
+      });
+
+      for (const place of ['page', 'worker'] as const) {
+        describe(`in a ${place}`, () => {
+          for (const [number, { name }] of behaviours.entries()) {
+            it(name, () => {
+              assert.deepEqual(places?.[place].behaviours[number], { name });
+            });
+          }
+          it('memory passes the conformance suite', () => assertConforms(places?.[place].memory));
+          it('an adapter passes it too', () => assertConforms(places?.[place].map));
+        });
+      }
+    });
+  }
+});
+
+const CASES = conformance(() => 'memory').length;
+
+function assertConforms(results: Results['memory'] = []): void {
+  assert.deepEqual(results.filter(({ error }) => error !== undefined), []);
+  assert.equal(results.length, CASES);
+}

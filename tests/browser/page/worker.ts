@@ -1,0 +1,3 @@
+import { runAll } from './suite.js';
+
+postMessage(await runAll());

@@ -1,0 +1,93 @@
+// A small web server on a free port, so that a test says itself what is served, and with which headers.
+
+import { readFile } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { extname, join, normalize } from 'node:path';
+
+/** What is answered at one path. */
+export interface Answer {
+  body: string | Uint8Array;
+  /** Default: by the path's ending. */
+  type?: string;
+  status?: number;
+  headers?: Record<string, string>;
+}
+
+/** By path: an answer, or for a path that ends in `/` the folder whose files are served below it. */
+export type Routes = Record<string, Answer | string>;
+
+export interface Server {
+  /** `http://…`, without a slash at its end. */
+  readonly origin: string;
+  /** Changes while the server runs are seen. */
+  readonly routes: Routes;
+  /** The paths that were asked for and not found. */
+  readonly missed: string[];
+  close(): Promise<void>;
+}
+
+const TYPES: Record<string, string> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.json': 'application/json',
+  '.wasm': 'application/wasm',
+};
+
+/** An answer that is a page, at a path which does not say so. */
+export function html(body: string, headers: Record<string, string> = {}): Answer {
+  return { body, type: 'text/html; charset=utf-8', headers };
+}
+
+export async function serve(routes: Routes): Promise<Server> {
+  const missed: string[] = [];
+  const server = createServer((request, response) => {
+    void respond(routes, missed, request, response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    origin: `http://127.0.0.1:${port}`,
+    routes,
+    missed,
+    close() {
+      server.closeAllConnections();
+      return new Promise((resolve) => server.close(() => resolve()));
+    },
+  };
+}
+
+async function respond(
+  routes: Routes,
+  missed: string[],
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const path = decodeURIComponent((request.url ?? '/').split('?')[0] ?? '/');
+  const answer = await find(routes, path);
+  if (answer === undefined) {
+    // Browsers ask for it by themselves.
+    if (path !== '/favicon.ico') missed.push(path);
+    response.writeHead(404, { 'content-type': 'text/html' }).end('<!doctype html>Not found');
+    return;
+  }
+  const type = answer.type ?? TYPES[extname(path)] ?? 'application/octet-stream';
+  response.writeHead(answer.status ?? 200, { 'content-type': type, ...answer.headers });
+  response.end(answer.body);
+}
+
+async function find(routes: Routes, path: string): Promise<Answer | undefined> {
+  const exact = routes[path];
+  if (typeof exact === 'object') return exact;
+  for (const [prefix, folder] of Object.entries(routes)) {
+    if (typeof folder !== 'string' || !path.startsWith(prefix)) continue;
+    const rest = path.slice(prefix.length) || 'index.html';
+    const file = join(folder, normalize(join('/', rest)));
+    try {
+      return { body: await readFile(file), type: TYPES[extname(file)] ?? 'application/octet-stream' };
+    } catch {
+      return undefined;
+    }
+  }
+  return undefined;
+}

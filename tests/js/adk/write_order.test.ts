@@ -1,0 +1,377 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { describe, it } from 'node:test';
+
+import {
+  BaseSessionService,
+  createEvent,
+  createEventActions,
+  type Event,
+  InMemorySessionService as FrameworkMemory,
+  type InvocationContext,
+  LlmAgent,
+  ParallelAgent,
+  type Session,
+  State,
+} from '@google/adk';
+
+import { InMemorySessionService } from '../../../js/adk/index.js';
+import { FrameworkStateWriter } from '../../../js/adk/framework_state_writer.js';
+import { isSessionError } from '../../../js/errors.js';
+import { REMOVED } from '../../../js/scope.js';
+import { snapshotEvent } from '../../../js/snapshot.js';
+import { ScriptedModel } from '../../../js/examples/demo/scripted_model.js';
+import { CodeAgent, gate, key, stored, turn } from './fixture.js';
+
+const services: [name: string, make: () => BaseSessionService][] = [
+  ['ours', () => new InMemorySessionService()],
+  ["the framework's own", () => new FrameworkMemory()],
+];
+
+/** Two parallel agents: `early` writes first, `late` second; the events come in the asked order. */
+async function race(service: BaseSessionService, first: 'early' | 'late', name: string) {
+  await service.createSession(key);
+  const written = gate();
+  const appended = { early: gate(), late: gate() };
+  let handle: Session | undefined;
+  const agent = (which: 'early' | 'late', before: Promise<void>, onWritten: () => void) =>
+    new CodeAgent(which, async function* (context: InvocationContext, self) {
+      await before;
+      handle = context.session;
+      const event = self.write(context, name, which);
+      onWritten();
+      if (which !== first) await appended[first].opened;
+      // The other has written, too, before anything is appended.
+      await written.opened;
+      yield event;
+      appended[which].open();
+    });
+  const earlyWritten = gate();
+  const early = agent('early', Promise.resolve(), earlyWritten.open);
+  const late = agent('late', earlyWritten.opened, written.open);
+  const events = await turn(service, new ParallelAgent({ name: 'both', subAgents: [early, late] }));
+  const order = events.map(({ author }) => author);
+  const session = await stored(service);
+  const deltas = session.events.slice(1).map(({ actions }) => actions.stateDelta[name]);
+  return { order, handle: handle?.state[name], stored: session.state[name], deltas };
+}
+
+for (const [name, make] of services) {
+  describe(`When parallel agents write one key, under ${name}`, () => {
+    it('handle and store hold the last write if it is appended last', async () => {
+      const { deltas: _, ...result } = await race(make(), 'early', 'k');
+      assert.deepEqual(result, { order: ['early', 'late'], handle: 'late', stored: 'late' });
+    });
+
+    it('handle and store hold the last write if it is appended first', async () => {
+      const { deltas: _, ...result } = await race(make(), 'late', 'k');
+      assert.deepEqual(result, { order: ['late', 'early'], handle: 'late', stored: 'late' });
+    });
+
+    it('the last write of a user: or app: key is what the handle holds', async () => {
+      for (const scoped of ['user:k', 'app:k']) {
+        assert.equal((await race(make(), 'late', scoped)).handle, 'late');
+      }
+    });
+
+    it('the last write of a temp: key is what the handle holds, in either order', async () => {
+      for (const first of ['early', 'late'] as const) {
+        const { handle, stored } = await race(make(), first, 'temp:k');
+        assert.deepEqual({ handle, stored }, { handle: 'late', stored: undefined });
+      }
+    });
+  });
+}
+
+describe('The stored events of parallel agents', () => {
+  it('fold to the stored state: a superseded write is taken out', async () => {
+    const { deltas } = await race(new InMemorySessionService(), 'late', 'k');
+    assert.deepEqual(deltas, ['late', undefined]);
+  });
+
+  it('keep a write of user: and app: state from rolling back a later one', async () => {
+    for (const scoped of ['user:k', 'app:k']) {
+      const { stored } = await race(new InMemorySessionService(), 'late', scoped);
+      assert.equal(stored, 'late');
+    }
+  });
+});
+
+interface Bench {
+  service: InMemorySessionService;
+  session: Session;
+  /** A write through the framework's State, in an event that is still to be appended. */
+  write: (key: string, value: unknown, branch?: string) => Event;
+  append: (event: Event) => Promise<Event>;
+  storedState: () => Promise<Record<string, unknown>>;
+}
+
+async function bench(service = new InMemorySessionService()): Promise<Bench> {
+  const session = await service.createSession(key);
+  return {
+    service,
+    session,
+    write: (key, value, branch) => {
+      const stateDelta: Record<string, unknown> = {};
+      new State(session.state, stateDelta).set(key, value);
+      return made(stateDelta, branch);
+    },
+    append: (event) => service.appendEvent({ session, event }),
+    storedState: async () => (await stored(service)).state,
+  };
+}
+
+/** An event whose delta was made by hand, as `outputKey` makes it. */
+function made(stateDelta: Record<string, unknown>, branch?: string): Event {
+  const actions = { ...createEventActions(), stateDelta };
+  return createEvent({ author: 'agent', actions, ...(branch !== undefined && { branch }) });
+}
+
+describe('Of writes to one key', () => {
+  it('the last that is stored stays when an older one follows while a third is under way', async () => {
+    const { session, write, append, storedState } = await bench();
+    const [first, second] = [write('k', 1), write('k', 2)];
+    const third = write('k', 3);
+    await append(second);
+    await append(first);
+    assert.deepEqual(await storedState(), { k: 2 });
+    assert.equal(session.state.k, 3);
+    assert.deepEqual(first.actions.stateDelta, {});
+    await append(third);
+    assert.deepEqual(await storedState(), { k: 3 });
+  });
+
+  it('objects count by the time of their write, not by what they are', async () => {
+    const { session, write, append, storedState } = await bench();
+    const [first, second] = [write('k', { n: 1 }), write('k', { n: 2 })];
+    await append(second);
+    await append(first);
+    assert.deepEqual([session.state.k, (await storedState()).k], [{ n: 2 }, { n: 2 }]);
+  });
+
+  it('one made by hand counts as written when its event is appended', async () => {
+    const { session, write, append, storedState } = await bench();
+    const older = write('k', 'written');
+    await append(made({ k: 'by hand' }));
+    await append(older);
+    assert.deepEqual([session.state.k, (await storedState()).k], ['by hand', 'by hand']);
+    await append(write('k', 'written later'));
+    assert.equal((await storedState()).k, 'written later');
+  });
+
+  it('a removal is one like any other', async () => {
+    const { session, write, append, storedState } = await bench();
+    await append(write('k', 1));
+    const [older, removal] = [write('k', 2), write('k', REMOVED)];
+    await append(removal);
+    assert.ok(!Object.hasOwn(session.state, 'k'));
+    await append(older);
+    assert.ok(!Object.hasOwn(session.state, 'k'));
+    assert.deepEqual(await storedState(), {});
+  });
+
+  it('several events of one commit are ordered as well', async () => {
+    const { service, session, write, storedState } = await bench();
+    const [first, second] = [write('k', 1), write('k', 2)];
+    await service.appendEvents({
+      session,
+      events: [second, first, made({ l: 1 }), made({ l: 2 })],
+    });
+    assert.deepEqual(
+      [session.state, await storedState()],
+      [
+        { k: 2, l: 2 },
+        { k: 2, l: 2 },
+      ],
+    );
+  });
+
+  it('keys that every object inherits are as good as others', async () => {
+    const { session, append, storedState } = await bench();
+    const delta = JSON.parse('{"__proto__": 1, "toString": 2, "constructor": 3}') as object;
+    await append(made({ ...delta }));
+    await append(made({ ...delta, toString: 4 }));
+    const expected = '{"__proto__":1,"toString":4,"constructor":3}';
+    assert.equal(JSON.stringify(session.state), expected);
+    assert.equal(JSON.stringify(await storedState()), expected);
+  });
+
+  it('an append that fails counts for nothing', async () => {
+    const { session, write } = await bench();
+    const writer = new FrameworkStateWriter((request) =>
+      new FrameworkMemory().appendEvent(request),
+    );
+    const [older, newer] = [write('k', 1), write('k', 2)].map((event) => {
+      return { snapshot: snapshotEvent(event, Date.now, randomUUID), order: writer.take(event) };
+    });
+    assert.deepEqual(writer.before(session, newer!, []), []);
+    // Its commit fails, so `after` is not called.
+    assert.deepEqual(writer.before(session, older!, []), []);
+    writer.after(session, newer!);
+    assert.deepEqual(writer.before(session, older!, []), ['k']);
+  });
+
+  it('a write that is repeated after a failed append lands', async () => {
+    const { session, write, append, storedState } = await bench();
+    const bad = write('k', 1n);
+    await assert.rejects(append(bad), (error) => isSessionError(error, 'unserializable'));
+    const older = write('k', 2);
+    await assert.rejects(append(write('k', 3n)));
+    await append(older);
+    assert.equal((await storedState()).k, 2);
+    // 3n was written later, by an agent whose event failed: it stays where it was, on the handle.
+    assert.equal(session.state.k, 3n);
+  });
+});
+
+describe('An append', () => {
+  it('leaves handle and event as they were if it fails', async () => {
+    const { service, session, append } = await bench();
+    await append(made({ k: 1, 'temp:t': 1 }));
+    const before = { ...session, state: { ...session.state }, events: [...session.events] };
+    const state = session.state;
+    const event = made({ k: 2, l: 2, 'temp:t': 2, 'temp:u': 2 });
+    const delta = event.actions.stateDelta;
+    await service.deleteSession(key);
+    await assert.rejects(append(event), (error) => isSessionError(error, 'not_found'));
+    assert.deepEqual(session, before);
+    assert.equal(session.state, state);
+    assert.equal(event.actions.stateDelta, delta);
+    assert.deepEqual(delta, { k: 2, l: 2, 'temp:t': 2, 'temp:u': 2 });
+  });
+
+  it('changes nothing on the handle before it is stored', async () => {
+    const { session, append } = await bench();
+    const done = append(made({ k: 1n }));
+    assert.deepEqual(session.state, {});
+    await assert.rejects(done);
+    assert.deepEqual(session.state, {});
+  });
+
+  it('is on the handle when it resolves, all identities kept', async () => {
+    const { session, append } = await bench();
+    const { state, events } = session;
+    const event = made({ k: 1 });
+    assert.equal(await append(event), event);
+    assert.equal(session.state, state);
+    assert.equal(session.events, events);
+    assert.deepEqual([state, events[0] === event], [{ k: 1 }, true]);
+    assert.equal(session.lastUpdateTime, event.timestamp);
+  });
+
+  it('takes the delta as it is at the call', async () => {
+    const { session, write, append, storedState } = await bench();
+    const event = write('k', 1);
+    const context = new State(session.state, event.actions.stateDelta);
+    const done = append(event);
+    context.set('k', 2);
+    context.set('l', 2);
+    await done;
+    assert.deepEqual(await storedState(), { k: 1 });
+    assert.deepEqual(event.actions.stateDelta, { k: 1 });
+    assert.equal(session.state.l, 2);
+  });
+
+  it('puts on the handle what was stored of an object with a toJSON', async () => {
+    const { session, write, append, storedState } = await bench();
+    const date = new Date(0);
+    await append(write('at', date));
+    assert.equal(session.state.at, '1970-01-01T00:00:00.000Z');
+    assert.deepEqual(await storedState(), { at: '1970-01-01T00:00:00.000Z' });
+  });
+
+  it('of an event that is stored already changes nothing', async () => {
+    const { session, append, storedState } = await bench();
+    const event = made({ k: 1 });
+    await append(event);
+    await append(made({ k: 2 }));
+    await append(event);
+    assert.deepEqual([session.state, await storedState()], [{ k: 2 }, { k: 2 }]);
+    assert.equal(session.events.length, 2);
+  });
+
+  it('does not let such a repetition count as a write', async () => {
+    const { write, append, storedState } = await bench();
+    const event = made({ k: 1 });
+    await append(event);
+    const other = write('k', 2);
+    await append(event);
+    await append(other);
+    assert.deepEqual(await storedState(), { k: 2 });
+  });
+
+  it('writes temp: keys that were made by hand, round after round', async () => {
+    const { session, append, storedState } = await bench();
+    await append(made({ 'temp:draft': 1 }));
+    await append(made({ 'temp:draft': 2 }, 'both.one'));
+    await append(made({ 'temp:draft': 3 }, 'both.one'));
+    await append(made({ 'temp:draft': 4 }));
+    assert.deepEqual(session.state, { 'temp:draft': 4 });
+    assert.deepEqual(await storedState(), {});
+  });
+
+  it('of a stale handle lands and brings no foreign events, unless it is told to merge', async () => {
+    const { service, session, append } = await bench();
+    await service.appendEvent({
+      session: await stored(service),
+      event: made({ foreign: 1, k: 1 }),
+    });
+    await append(made({ k: 2 }));
+    assert.deepEqual([session.state, session.events.length], [{ k: 2 }, 1]);
+
+    const merging = await bench(new InMemorySessionService({ stale: 'merge' }));
+    const foreign = made({ foreign: 1, k: 1 });
+    await merging.service.appendEvent({ session: await stored(merging.service), event: foreign });
+    await merging.append(made({ k: 2 }));
+    assert.deepEqual(merging.session.state, { k: 2, foreign: 1 });
+    assert.deepEqual(await merging.storedState(), { k: 2, foreign: 1 });
+    assert.equal(merging.session.events.length, 2);
+  });
+
+  it('does not merge if the option is there and undefined', async () => {
+    const { service, session, append } = await bench(
+      new InMemorySessionService({ stale: undefined }),
+    );
+    await service.appendEvent({ session: await stored(service), event: made({}) });
+    await append(made({}));
+    assert.equal(session.events.length, 1);
+  });
+});
+
+describe('A framework that appends otherwise', () => {
+  it('is refused before anything is stored', () => {
+    const later = async ({ event }: { event: Event }) => Promise.resolve(event);
+    const writer = new FrameworkStateWriter(later);
+    assert.throws(
+      () => writer.take(made({ k: 1 })),
+      (error) => isSessionError(error, 'unsupported'),
+    );
+    assert.doesNotThrow(() => writer.take(made({})));
+  });
+});
+
+describe('Two LlmAgents in parallel with one outputKey', () => {
+  for (const [name, make] of services) {
+    it(`leave the later answer, under ${name}`, async () => {
+      const service = make();
+      await service.createSession(key);
+      const done = gate();
+      const quick = new LlmAgent({
+        name: 'quick',
+        model: new ScriptedModel(['quick']),
+        outputKey: 'answer',
+        afterAgentCallback: () => {
+          done.open();
+          return undefined;
+        },
+      });
+      const slow = new LlmAgent({
+        name: 'slow',
+        model: new ScriptedModel([() => done.opened.then(() => 'slow')]),
+        outputKey: 'answer',
+      });
+      await turn(service, new ParallelAgent({ name: 'both', subAgents: [slow, quick] }));
+      assert.equal((await stored(service)).state.answer, 'slow');
+    });
+  }
+});

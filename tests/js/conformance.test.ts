@@ -1,0 +1,81 @@
+// The conformance suite in TypeScript: over memory, and over an adapter that answers at once, that answers
+// late, and that starts its writes over.
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { describe, it } from 'node:test';
+
+import { mapAdapter } from '../../js/examples/map_adapter.js';
+import type { StorageAdapter } from '../../js/index.js';
+import type { Case } from '../../js/testing/case.js';
+import { type OpenStorage, runCase } from '../../js/testing/run_case.js';
+
+const file = new URL('../../src/storage/conformance/cases.json', import.meta.url);
+const cases = JSON.parse(readFileSync(file, 'utf8')) as Case[];
+
+function conforms(title: string, openStorage: OpenStorage): void {
+  describe(title, { concurrency: 8 }, () => {
+    for (const testCase of cases) it(testCase.name, () => runCase(testCase, openStorage));
+  });
+}
+
+/** Each verb answers with a promise, and others come between. */
+function late(): StorageAdapter {
+  const adapter = mapAdapter();
+  const pause = () => new Promise((done) => setTimeout(done, Math.random() * 3));
+  const later = async <T>(verb: () => T): Promise<Awaited<T>> => {
+    await pause();
+    const answer = await verb();
+    await pause();
+    return answer;
+  };
+  return {
+    create: (request, decide) => later(() => adapter.create(request, decide)),
+    append: (request, decide) => later(() => adapter.append(request, decide)),
+    read: (request) => later(() => adapter.read(request)),
+    list: (request) => later(() => adapter.list(request)),
+    delete: (request) => later(() => adapter.delete(request)),
+  };
+}
+
+/** Starts each write over: of three answers of `decide` only the last counts. */
+function retrying(): StorageAdapter {
+  const adapter = mapAdapter();
+  const write: StorageAdapter['append'] = (request, decide) =>
+    adapter.append(request, (found) => {
+      decide({ events: [], changed: [], floor: 0 });
+      decide(found);
+      return decide(found);
+    });
+  return { ...adapter, create: write, append: write };
+}
+
+conforms('memory', () => 'memory');
+conforms('a map that answers at once', mapAdapter);
+conforms('a map that answers late', late);
+conforms('a map that starts writes over', retrying);
+
+describe('the suite', () => {
+  it('finds what an adapter does wrong', async () => {
+    const keepsAll = (): StorageAdapter => ({ ...mapAdapter(), delete: () => undefined });
+    const failed: string[] = [];
+    for (const testCase of cases) {
+      await runCase(testCase, keepsAll).catch(() => failed.push(testCase.name));
+    }
+    assert.ok(failed.includes('a session that is created again starts empty'));
+    assert.ok(!failed.includes('a created session is returned whole'));
+  });
+
+  it('says which step failed, and how', async () => {
+    const testCase: Case = {
+      name: 'wrong',
+      steps: [{ op: 'createSession' }, { op: 'getSession', expect: { state: { a: 1 } } }],
+    };
+    await assert.rejects(
+      runCase(testCase, () => 'memory'),
+      {
+        message: 'step 2: getSession: .state has no key "a", but should',
+      },
+    );
+  });
+});

@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import { APP, begin, failure, KEY, openOver, overStorages, says, stored, texts, USER } from './fixture.js'; // prettier-ignore
+import { gate, MapStorage } from './map_storage.js';
+
+overStorages('A signal that fired before the call', (open) => {
+  it('stops every method with its reason, and nothing is written', async () => {
+    const { service, session } = await begin(open, { a: 1, 'user:u': 1, 'app:a': 1 });
+    const reason = new Error('the user left');
+    const signal = AbortSignal.abort(reason);
+    const event = says('x', { a: 2, 'temp:t': 1 });
+    const before = structuredClone([await stored(service), session, event]);
+    for (const call of [
+      () => service.createSession({ ...USER, sessionId: 'new', signal }),
+      () => service.getSession({ ...KEY, signal }),
+      () => service.getOrCreateSession({ ...USER, sessionId: 'new', signal }),
+      () => service.listSessions({ ...APP, signal }),
+      () => service.deleteSession({ ...KEY, signal }),
+      () => service.appendEvent({ session, event, signal }),
+      () => service.appendEvents({ session, events: [event], signal }),
+      () => service.updateState({ ...KEY, stateDelta: { a: 3 }, signal }),
+      () => service.updateState({ ...USER, stateDelta: { 'user:u': 3 }, signal }),
+      () => service.getUserState({ ...USER, signal }),
+      () => service.getAppState({ ...APP, signal }),
+      () => service.deleteUser({ ...USER, signal }),
+      () => service.deleteUserState({ ...USER, signal }),
+      () => service.deleteAppState({ ...APP, signal }),
+    ]) {
+      const error = await failure(call(), 'aborted');
+      assert.equal(error.cause, reason);
+    }
+    assert.deepEqual([await stored(service), session, event], before);
+    assert.equal((await service.listSessions(APP)).totalItems, 1);
+  });
+
+  it('gives the reason of AbortSignal itself where there is no other', async () => {
+    const service = await open();
+    const error = await failure(
+      service.getSession({ ...KEY, signal: AbortSignal.abort() }),
+      'aborted',
+    );
+    assert.equal((error.cause as DOMException).name, 'AbortError');
+  });
+
+  it('may have a reason that is no error', async () => {
+    const service = await open();
+    for (const reason of ['left', 0, null, { a: 1 }]) {
+      const signal = AbortSignal.abort(reason);
+      const error = await failure(service.getSession({ ...KEY, signal }), 'aborted');
+      assert.deepEqual(error.cause, reason);
+    }
+  });
+
+  it('that does not fire changes nothing', async () => {
+    const { service, session } = await begin(open);
+    const { signal } = new AbortController();
+    await service.appendEvent({ session, event: says('one'), signal });
+    assert.deepEqual(texts((await service.getSession({ ...KEY, signal }))!), ['one']);
+  });
+});
+
+describe('A signal that fires while an append is under way', () => {
+  it('stops one that waits for its turn, and none of the others', async () => {
+    const storage = new MapStorage();
+    const service = await openOver(storage);
+    const session = await service.createSession(KEY);
+    const controller = new AbortController();
+    const { opened, open } = gate();
+    storage.pause = () => opened;
+    const first = service.appendEvent({ session, event: says('one') });
+    const event = says('two', { a: 1, 'temp:t': 1 });
+    const second = service.appendEvent({ session, event, signal: controller.signal });
+    const third = service.appendEvent({ session, event: says('three') });
+    controller.abort('changed my mind');
+    open();
+    const error = await failure(second, 'aborted');
+    assert.equal(error.cause, 'changed my mind');
+    await Promise.all([first, third]);
+    assert.deepEqual(texts(session), ['one', 'three']);
+    assert.deepEqual(texts(await stored(service)), ['one', 'three']);
+    assert.deepEqual([session.state, event.actions.stateDelta], [{}, { a: 1, 'temp:t': 1 }]);
+    await service.appendEvent({ session, event });
+    assert.deepEqual(texts(session), ['one', 'three', 'two']);
+  });
+
+  it('does not lie about one whose commit has begun: it settles with what happened', async () => {
+    const storage = new MapStorage();
+    const service = await openOver(storage);
+    const session = await service.createSession(KEY);
+    const controller = new AbortController();
+    const { signal } = controller;
+    const { opened, open } = gate();
+    storage.pause = () => opened;
+    const event = says('one', { a: 1 });
+    const append = service.appendEvent({ session, event, signal });
+    controller.abort();
+    open();
+    assert.equal(await append, event);
+    assert.deepEqual(texts(await stored(service)), ['one']);
+    assert.deepEqual(session.state, { a: 1 });
+  });
+
+  it('does not hide why one failed whose commit has begun', async () => {
+    const storage = new MapStorage();
+    const service = await openOver(storage);
+    const session = await service.createSession(KEY);
+    const controller = new AbortController();
+    storage.append = async () => {
+      controller.abort();
+      await Promise.resolve();
+      throw new Error('disk');
+    };
+    const { signal } = controller;
+    await failure(service.appendEvent({ session, event: says('x'), signal }), 'storage_failed');
+  });
+
+  it('comes too late for one that is done', async () => {
+    const controller = new AbortController();
+    const service = await openOver(new MapStorage());
+    const session = await service.createSession({ ...KEY, signal: controller.signal });
+    await service.appendEvent({ session, event: says('one'), signal: controller.signal });
+    controller.abort();
+    assert.deepEqual(texts(await stored(service)), ['one']);
+  });
+});

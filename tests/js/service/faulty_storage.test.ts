@@ -1,0 +1,463 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import {
+  type Decide,
+  type Found,
+  InMemorySessionService,
+  openSessionService,
+  SessionError,
+  type StorageAdapter,
+  type StorageWriteRequest,
+} from '../../../js/index.js';
+import { APP, failure, KEY, openOver, says, stored, texts, USER } from './fixture.js';
+import { MapStorage } from './map_storage.js';
+
+type Verb = 'create' | 'append' | 'read' | 'list' | 'delete';
+
+/** A service over a sound storage, with one session; then `spoil` makes the storage unsound. */
+async function faulty(spoil: (storage: MapStorage) => void) {
+  const storage = new MapStorage();
+  const service = await openOver(storage);
+  const session = await service.createSession({ ...KEY, state: { a: 1, 'user:u': 1, 'app:p': 1 } });
+  await service.appendEvent({ session, event: { ...says('one'), id: 'e1' } });
+  const { create, append, read, list, delete: remove } = storage;
+  spoil(storage);
+  const calls: Record<Verb, () => Promise<unknown>> = {
+    create: () => service.createSession({ ...USER, sessionId: 'new', state: { 'user:u': 2 } }),
+    append: () => service.appendEvent({ session, event: says('two', { a: 2, 'user:u': 2, 'app:p': 2 }) }), // prettier-ignore
+    read: () => service.getSession(KEY),
+    list: () => service.listSessions(APP),
+    delete: () => service.deleteSession(KEY),
+  };
+  /** Makes the storage sound again, and makes sure that nothing came of what failed. */
+  async function isUnharmed(): Promise<void> {
+    Object.assign(storage, { create, append, read, list, delete: remove });
+    const found = await stored(service);
+    assert.deepEqual(texts(found), ['one']);
+    assert.deepEqual(found.state, { a: 1, 'user:u': 1, 'app:p': 1 });
+    assert.deepEqual([session.events, session.state], [found.events, found.state]);
+    assert.equal((await service.listSessions(APP)).totalItems, 1);
+    await service.appendEvent({ session, event: says('after') });
+    assert.deepEqual(texts(await stored(service)), ['one', 'after']);
+  }
+  return { storage, service, session, calls, isUnharmed };
+}
+
+const VERBS: readonly Verb[] = ['create', 'append', 'read', 'list', 'delete'];
+
+describe('A storage that fails', () => {
+  const rejections: [string, unknown][] = [
+    ['an Error', new Error('disk on fire')],
+    ['a string', 'disk on fire'],
+    ['undefined', undefined],
+    ['null', null],
+    ['a number', 5],
+    ['a symbol', Symbol('x')],
+    ['an object', { reason: 'x' }],
+    ['an object with a code of its own', { code: 'ER_DUP_ENTRY', message: 'disk on fire' }],
+    ['an object with a code that is no text', { code: 1062 }],
+    ['an object with a code of ours', { code: 'not_found', message: 'disk on fire' }],
+    ['an object without prototype', Object.create(null)],
+  ];
+  for (const verb of VERBS) {
+    for (const how of ['rejects with', 'throws'] as const) {
+      for (const [what, cause] of rejections) {
+        it(`whose ${verb} ${how} ${what} gives \`storage_failed\` with that as its cause`, async () => {
+          const { calls, isUnharmed } = await faulty((storage) => {
+            storage[verb] = (): Promise<never> => {
+              if (how === 'throws') throw cause;
+              // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- that is the point
+              return Promise.reject(cause);
+            };
+          });
+          const error = await failure(calls[verb](), 'storage_failed');
+          assert.equal(error.cause, cause);
+          assert.match(error.message, new RegExp(verb));
+          if (cause instanceof Error) assert.match(error.message, /disk on fire/);
+          await isUnharmed();
+        });
+      }
+    }
+
+    it(`whose ${verb} throws a SessionError is believed`, async () => {
+      const cause = new SessionError('quota_exceeded', 'The disk is full.');
+      const { calls, isUnharmed } = await faulty((storage) => {
+        storage[verb] = (): Promise<never> => Promise.reject(cause);
+      });
+      assert.equal(await failure(calls[verb](), 'quota_exceeded'), cause);
+      await isUnharmed();
+    });
+  }
+
+  it('does not tell the password of its database', async () => {
+    const { calls } = await faulty((storage) => {
+      storage.read = () => Promise.reject(new Error('no route to postgres://me:hunter2@db/x'));
+    });
+    const error = await failure(calls.read(), 'storage_failed');
+    assert.doesNotMatch(error.message, /hunter2/);
+    assert.doesNotMatch(JSON.stringify(error), /hunter2/);
+  });
+});
+
+/** Every way to be no whole number from 0 up. */
+const NO_COUNT = [undefined, null, '1', -1, 1.5, Number.NaN, Infinity, 2 ** 53, 1n, {}, true];
+const NO_TIME = [undefined, null, '1', -1, Number.NaN, Infinity, 1n, {}, new Date(0)];
+const NO_TEXT = [undefined, null, 5, {}, ['{}'], new String('{}')];
+const NO_LIST = [undefined, null, 5, {}, 'abc', new Set()];
+const NO_OBJECT = [5, 'row', true, Symbol('x')];
+
+/** Field → what it must not be. */
+const ROWS = {
+  session: { created: NO_COUNT, revision: NO_COUNT, lastUpdateTime: NO_TIME, state: NO_TEXT },
+  user: { revision: NO_COUNT, state: NO_TEXT },
+  app: { revision: NO_COUNT, state: NO_TEXT },
+} as const;
+const EVENT = { id: NO_TEXT, seq: NO_COUNT, revision: NO_COUNT, timestamp: NO_TIME, text: NO_TEXT };
+
+type Answer = Record<string, unknown>;
+/** What is wrong with an answer, and how it is made so. */
+type Nonsense = [what: string, field: string, spoil: (answer: Answer) => void];
+
+function* wrongRow(name: string, fields: Record<string, readonly unknown[]>, get: (answer: Answer) => Answer | undefined, put: (answer: Answer, row: unknown) => void): Generator<Nonsense> { // prettier-ignore
+  for (const value of NO_OBJECT) {
+    yield [`${name} ${String(value)}`, '', (answer) => put(answer, value)];
+  }
+  for (const [field, values] of Object.entries(fields)) {
+    for (const value of values) {
+      yield [
+        `${name}.${field} ${typeof value} ${String(value)}`,
+        field,
+        (answer) => put(answer, { ...get(answer), [field]: value }),
+      ];
+    }
+  }
+}
+
+function* wrongRows(): Generator<Nonsense> {
+  for (const [name, fields] of Object.entries(ROWS)) {
+    const get = (answer: Answer): Answer => answer[name] as Answer;
+    yield* wrongRow(name, fields, get, (answer, row) => (answer[name] = row));
+  }
+}
+
+function* wrongEvents(name: string): Generator<Nonsense> {
+  for (const value of NO_LIST) {
+    yield [`${name} ${String(value)}`, name, (answer) => (answer[name] = value)];
+  }
+  const get = (answer: Answer): Answer => (answer[name] as Answer[])[0] ?? { id: 'x', seq: 1, revision: 1, timestamp: 1, text: '{}' }; // prettier-ignore
+  yield* wrongRow(name, EVENT, get, (answer, row) => (answer[name] = [row]));
+}
+
+const FOUND: Nonsense[] = [
+  ...NO_COUNT.map((value): Nonsense => [`floor ${typeof value} ${String(value)}`, 'floor', (answer) => (answer.floor = value)]), // prettier-ignore
+  ...wrongRows(),
+  ...wrongEvents('events'),
+  ...wrongEvents('changed'),
+];
+
+const READ: Nonsense[] = [...wrongRows(), ...wrongEvents('events')];
+
+const LIST: Nonsense[] = [
+  ...NO_COUNT.map((value): Nonsense => [`total ${typeof value} ${String(value)}`, 'total', (answer) => (answer.total = value)]), // prettier-ignore
+  ...['sessions', 'users'].flatMap((name) =>
+    NO_LIST.map((value): Nonsense => [`${name} ${String(value)}`, name, (answer) => (answer[name] = value)]), // prettier-ignore
+  ),
+  ...wrongRow('sessions', { ...ROWS.session, sessionId: NO_TEXT, userId: NO_TEXT }, (answer) => (answer.sessions as Answer[])[0], (answer, row) => (answer.sessions = [row])), // prettier-ignore
+  ...wrongRow('users', { ...ROWS.user, userId: NO_TEXT }, (answer) => (answer.users as Answer[])[0], (answer, row) => (answer.users = [row])), // prettier-ignore
+  ...wrongRow('app', ROWS.app, (answer) => answer.app as Answer, (answer, row) => (answer.app = row)), // prettier-ignore
+];
+
+describe('A storage that answers nonsense', () => {
+  for (const verb of ['append', 'create'] as const) {
+    for (const [what, field, spoil] of FOUND) {
+      it(`to a decision (${verb}, ${what}) is named, and nothing is written`, async () => {
+        const { calls, isUnharmed } = await faulty((storage) => {
+          const { find } = storage;
+          storage[verb] = async (request: StorageWriteRequest, decide: Decide) => {
+            await Promise.resolve();
+            const asked = { ...request, key: KEY };
+            const found = { ...find.call(storage, asked) } as Answer;
+            spoil(found);
+            decide(found as unknown as Found);
+          };
+        });
+        const error = await failure(calls[verb](), 'storage_failed');
+        assert.ok(error.message.includes(field), error.message);
+        await isUnharmed();
+      });
+    }
+  }
+
+  for (const [what, field, spoil] of READ) {
+    it(`to a read (${what}) is named`, async () => {
+      const { calls, isUnharmed } = await faulty((storage) => {
+        storage.read = (request) => {
+          const rows = { ...storage.rows(request) } as unknown as Answer;
+          spoil(rows);
+          return rows as never;
+        };
+      });
+      const error = await failure(calls.read(), 'storage_failed');
+      assert.ok(error.message.includes(field), error.message);
+      await isUnharmed();
+    });
+  }
+
+  for (const [what, field, spoil] of LIST) {
+    it(`to a list (${what}) is named`, async () => {
+      const { calls, isUnharmed } = await faulty((storage) => {
+        storage.list = (request) => {
+          const page = { ...storage.page(request) } as unknown as Answer;
+          spoil(page);
+          return page as never;
+        };
+      });
+      const error = await failure(calls.list(), 'storage_failed');
+      assert.ok(error.message.includes(field), error.message);
+      await isUnharmed();
+    });
+  }
+
+  for (const verb of ['read', 'list'] as const) {
+    for (const answer of [undefined, null, 5, 'rows', Symbol('x')]) {
+      it(`to a ${verb}, ${String(answer)} instead of an answer, is told`, async () => {
+        const { calls, isUnharmed } = await faulty((storage) => {
+          storage[verb] = () => answer as never;
+        });
+        await failure(calls[verb](), 'storage_failed');
+        await isUnharmed();
+      });
+    }
+  }
+
+  for (const found of [undefined, null, 5, 'found']) {
+    it(`to a decision, ${String(found)} instead of what it found, is told`, async () => {
+      const { calls, isUnharmed } = await faulty((storage) => {
+        storage.append = (_, decide) => void decide(found as never);
+      });
+      await failure(calls.append(), 'storage_failed');
+      await isUnharmed();
+    });
+  }
+
+  it('with null for what is absent is understood', async () => {
+    const { service } = await faulty((storage) => {
+      storage.read = (request) => ({ ...storage.rows(request), user: null as never, app: null as never }); // prettier-ignore
+    });
+    assert.deepEqual((await stored(service)).state, { a: 1 });
+  });
+
+  for (const verb of ['create', 'append', 'delete'] as const) {
+    it(`from ${verb} where nothing is asked is not listened to`, async () => {
+      const { service, calls } = await faulty((storage) => {
+        const original = storage[verb].bind(storage) as (...given: unknown[]) => unknown;
+        storage[verb] = async (...given: unknown[]) => {
+          await original(...given);
+          return 'nonsense' as never;
+        };
+      });
+      await calls[verb]();
+      assert.equal((await service.listSessions(APP)).totalItems, { create: 2, append: 1, delete: 0 }[verb]); // prettier-ignore
+    });
+  }
+});
+
+describe('The decision', () => {
+  for (const verb of ['create', 'append'] as const) {
+    it(`that a storage never asks for is missed (${verb})`, async () => {
+      const { calls, isUnharmed } = await faulty((storage) => (storage[verb] = () => undefined));
+      const error = await failure(calls[verb](), 'storage_failed');
+      assert.match(error.message, /decide/);
+      await isUnharmed();
+    });
+
+    it(`that a storage asks for only when it has answered is refused (${verb})`, async () => {
+      let late: unknown;
+      const asked = new Promise<void>((resolve) => {
+        void faulty((storage) => {
+          storage[verb] = (request, decide) => {
+            setTimeout(() => {
+              try {
+                decide(storage.find(request));
+              } catch (error) {
+                late = error;
+              }
+              resolve();
+            }, 5);
+          };
+        }).then(async ({ calls, isUnharmed }) => {
+          await failure(calls[verb](), 'storage_failed');
+          await asked;
+          await isUnharmed();
+        });
+      });
+      await asked;
+      assert.ok(late instanceof SessionError);
+      assert.equal(late.code, 'storage_failed');
+      assert.match(late.message, /decide/);
+    });
+
+    it(`may be asked for again, and the last answer counts (${verb})`, async () => {
+      const { service, session, calls } = await faulty((storage) => {
+        storage[verb] = (request, decide) => {
+          const found = storage.find(request);
+          decide({ ...found, floor: found.floor + 10 });
+          decide({ ...found, session: undefined, user: undefined, app: undefined });
+          storage.write(request, decide);
+        };
+      });
+      await calls[verb]();
+      if (verb === 'create') {
+        assert.equal((await service.listSessions(APP)).totalItems, 2);
+        return;
+      }
+      assert.deepEqual(texts(session), ['one', 'two']);
+      assert.deepEqual((await stored(service)).state, { a: 2, 'user:u': 2, 'app:p': 2 });
+    });
+
+    it(`that went wrong is not forgotten by a storage that swallows errors (${verb})`, async () => {
+      const { calls, isUnharmed } = await faulty((storage) => {
+        storage[verb] = (_, decide) => {
+          try {
+            decide(5 as never);
+          } catch {
+            // As a storage must not.
+          }
+        };
+      });
+      await failure(calls[verb](), 'storage_failed');
+      await isUnharmed();
+    });
+  }
+
+  it('that went wrong is not forgotten in updateState, either', async () => {
+    const { service, isUnharmed } = await faulty((storage) => {
+      storage.append = (_, decide) => {
+        try {
+          decide(5 as never);
+        } catch {
+          // As a storage must not.
+        }
+      };
+    });
+    const update = service.updateState({ ...USER, stateDelta: { 'user:u': 5 } });
+    await failure(update, 'storage_failed');
+    await isUnharmed();
+  });
+
+  it('that refused passes through the storage with its own code', async () => {
+    const { service } = await faulty(() => undefined);
+    await failure(service.createSession(KEY), 'already_exists');
+    await service.deleteSession(KEY);
+    await failure(service.updateState({ ...KEY, stateDelta: { a: 1 } }), 'not_found');
+  });
+
+  it('gives a storage all that it must write, and nothing to share', async () => {
+    const { session, calls } = await faulty((storage) => {
+      storage.append = (request, decide) => {
+        assert.deepEqual(request.key, KEY);
+        assert.deepEqual([...request.scopes].sort(), ['app', 'session', 'user']);
+        assert.equal(request.eventIds.length, 1);
+        const changes = decide(storage.find(request));
+        assert.ok(changes?.session);
+        const { appName, userId, sessionId, created, revision, state } = changes.session;
+        assert.deepEqual({ appName, userId, sessionId }, KEY);
+        assert.ok(revision > created);
+        assert.equal(state, '{"a":2}');
+        assert.equal(changes.user?.state, '{"u":2}');
+        assert.equal(changes.app?.state, '{"p":2}');
+        const [event] = changes.events;
+        assert.deepEqual([event?.id, event?.seq, event?.revision], [request.eventIds[0], revision, revision]); // prettier-ignore
+        assert.equal((JSON.parse(event!.text) as { id: string }).id, event?.id);
+        storage.write(request, () => changes);
+      };
+    });
+    await calls.append();
+    assert.deepEqual(session.state, { a: 2, 'user:u': 2, 'app:p': 2 });
+  });
+});
+
+describe('A storage that lies about its floor', () => {
+  it('by saying too little still keeps its sessions apart from each other', async () => {
+    const storage = new MapStorage();
+    const service = await openOver(storage);
+    const session = await service.createSession(KEY);
+    await service.appendEvent({ session, event: says('old') });
+    await service.deleteSession(KEY);
+    storage.floor = 0;
+    const next = await service.createSession(KEY);
+    assert.deepEqual(next.events, []);
+    await service.appendEvent({ session: next, event: says('new') });
+    assert.deepEqual(texts(await stored(service)), ['new']);
+  });
+
+  it('by saying all that there is, is refused before a revision is no safe integer', async () => {
+    const storage = new MapStorage();
+    const service = await openOver(storage);
+    const session = await service.createSession(KEY);
+    storage.floor = Number.MAX_SAFE_INTEGER;
+    const event = says('x', { 'user:u': 1 });
+    await failure(service.appendEvent({ session, event }), 'storage_failed');
+    await failure(service.createSession({ ...USER, sessionId: 'new' }), 'storage_failed');
+    storage.floor = 0;
+    await service.appendEvent({ session, event });
+    assert.deepEqual(texts(await stored(service)), ['x']);
+    assert.equal((await service.listSessions(APP)).totalItems, 1);
+  });
+});
+
+describe('openSessionService', () => {
+  it('tells which storage there is', async () => {
+    const memory = await openSessionService({ storage: 'memory' });
+    assert.ok(memory instanceof InMemorySessionService);
+    assert.deepEqual(memory.storage, { kind: 'memory', durable: false });
+    assert.deepEqual(new InMemorySessionService().storage, { kind: 'memory', durable: false });
+    const own = await openOver(new MapStorage());
+    assert.deepEqual(own.storage, { kind: 'map', durable: false });
+    const plain: StorageAdapter = Object.assign(new MapStorage(), { kind: undefined, durable: undefined }) as never; // prettier-ignore
+    const custom = await openSessionService({ storage: plain });
+    assert.deepEqual(custom.storage, { kind: 'custom', durable: true });
+  });
+
+  it('names the verbs that an adapter lacks', async () => {
+    const storage = Object.assign(new MapStorage(), { list: undefined, delete: 5 }) as never;
+    const error = await failure(openSessionService({ storage }), 'invalid_argument');
+    assert.match(error.message, /list, delete/);
+  });
+
+  for (const options of [undefined, null, 5, {}, { storage: undefined }, { storage: null }, { storage: 'memroy' }, { storage: 5 }, { storage: () => 1 }, { storage: {} }, { storage: 'toString' }]) { // prettier-ignore
+    it(`refuses ${JSON.stringify(options)}`, async () => {
+      const error = await failure(openSessionService(options as never), 'invalid_argument');
+      assert.match(error.message, /storage|request|options/);
+    });
+  }
+
+  it('takes an adapter whose verbs answer at once', async () => {
+    const storage = new MapStorage();
+    const plain: StorageAdapter = {
+      create: (request, decide) => storage.write(request, decide),
+      append: (request, decide) => storage.write(request, decide),
+      read: (request) => storage.rows(request),
+      list: (request) => storage.page(request),
+      delete: (request) => storage.remove(request),
+    };
+    const service = await openSessionService({ storage: plain });
+    const session = await service.createSession(KEY);
+    await service.appendEvent({ session, event: says('one', { a: 1 }) });
+    assert.deepEqual(await stored(service), session);
+    await service.close();
+  });
+
+  it('gives two services over one storage the same data', async () => {
+    const storage = new MapStorage();
+    const [one, other] = [await openOver(storage), await openOver(storage)];
+    const session = await one.createSession(KEY);
+    const late = await stored(other);
+    await one.appendEvent({ session, event: says('one', { a: 1 }) });
+    await other.appendEvent({ session: late, event: says('two') });
+    assert.deepEqual(texts(late), ['one', 'two']);
+    assert.deepEqual(await stored(one), late);
+  });
+});
+

@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { describe } from 'node:test';
+
+import { MapStorage } from './map_storage.js';
+import {
+  createEvent,
+  type Decide,
+  type Event,
+  InMemorySessionService,
+  isSessionError,
+  openSessionService,
+  type Session,
+  type SessionError,
+  type SessionErrorCode,
+  type SessionServiceOptions,
+  type StateShape,
+  type StorageWriteRequest,
+  type StoredSessionService,
+} from '../../../js/index.js';
+
+export const APP = { appName: 'app' };
+export const USER = { ...APP, userId: 'user' };
+export const KEY = { ...USER, sessionId: 'session' };
+
+/** Opens a service over a storage of its own. */
+export type Open = (options?: SessionServiceOptions) => Promise<StoredSessionService>;
+
+/** Memory answers at once; the other as a database does. What holds for one must hold for the other. */
+export function overStorages(title: string, tests: (open: Open) => void): void {
+  describe(`${title}, in memory`, () => {
+    tests((options) => Promise.resolve(new InMemorySessionService(options)));
+  });
+  describe(`${title}, in a storage of one's own`, () => {
+    tests((options) => openOver(new MapStorage(), options));
+  });
+}
+
+export function openOver(
+  storage: MapStorage,
+  options: SessionServiceOptions = {},
+): Promise<StoredSessionService> {
+  return openSessionService({ ...options, storage });
+}
+
+/** A service with one session. */
+export async function begin(
+  open: Open,
+  state: StateShape = {},
+  options?: SessionServiceOptions,
+): Promise<{ service: StoredSessionService; session: Session }> {
+  const service = await open(options);
+  return { service, session: await service.createSession({ ...KEY, state }) };
+}
+
+/** What is stored, as a reader sees it. */
+export async function stored(
+  service: StoredSessionService,
+  key: { appName: string; userId: string; sessionId: string } = KEY,
+): Promise<Session> {
+  const session = await service.getSession(key);
+  assert.ok(session, 'the session is not there');
+  return session;
+}
+
+/** An event with a text to know it by. */
+export function says(text: string, stateDelta: StateShape = {}): Event {
+  return createEvent({ author: 'user', content: { parts: [{ text }] }, actions: { stateDelta } });
+}
+
+/** The texts of events made by {@link says}. */
+export function texts(session: Session): (string | undefined)[] {
+  return session.events.map((event) => event.content?.parts?.[0]?.text);
+}
+
+/** A copy that has no part in the original, as one from a client has none. */
+export function fromJson<T>(value: T): T {
+  return JSON.parse(JSON.stringify(value)) as T;
+}
+
+/** The error that `promise` must reject with. */
+export async function failure(
+  promise: Promise<unknown>,
+  code: SessionErrorCode,
+): Promise<SessionError> {
+  try {
+    await promise;
+  } catch (error) {
+    assert.ok(isSessionError(error), `no SessionError but ${String(error)}`);
+    assert.equal(error.code, code, error.message);
+    return error;
+  }
+  assert.fail('it did not fail');
+}
+
+/** The storage's next append fails, before or after it has written. */
+export function failNextAppend(
+  storage: MapStorage,
+  when: 'before' | 'after',
+  error: unknown,
+): void {
+  const append = storage.append.bind(storage);
+  storage.append = async (request: StorageWriteRequest, decide: Decide) => {
+    storage.append = append;
+    if (when === 'after') await append(request, decide);
+    throw error;
+  };
+}

@@ -1,0 +1,72 @@
+// What bundlers make of a consumer's program, and how often the wasm is in it.
+
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { extname, join } from 'node:path';
+import { build as esbuild, type BuildOptions } from 'esbuild';
+import { build as vite, type InlineConfig } from 'vite';
+import { install } from './installed.js';
+
+/** Bundles `folder`'s main.js with esbuild, into its `out` folder. */
+export async function bundleWithEsbuild(folder: string, options: BuildOptions = {}): Promise<string> {
+  const out = join(folder, 'out');
+  const { warnings } = await esbuild({
+    entryPoints: [join(folder, 'main.js')],
+    outdir: out,
+    bundle: true,
+    minify: true,
+    format: 'esm',
+    logLevel: 'silent',
+    ...options,
+  });
+  assert.deepEqual(warnings, []);
+  return out;
+}
+
+/** Vite's settings for `folder`; what it warns of is collected. */
+export function viteConfig(folder: string, warnings: string[]): InlineConfig {
+  const warn = (message: string): void => void warnings.push(message);
+  return {
+    root: folder,
+    configFile: false,
+    cacheDir: join(folder, 'cache'),
+    logLevel: 'warn', // else it writes its progress past the logger
+    build: { outDir: 'out' },
+    customLogger: {
+      info: () => undefined,
+      warn,
+      warnOnce: warn,
+      error: warn,
+      clearScreen: () => undefined,
+      hasErrorLogged: () => false,
+      hasWarned: false,
+    },
+  };
+}
+
+/** Builds `folder`'s index.html with Vite, into its `out` folder. */
+export async function bundleWithVite(folder: string): Promise<string> {
+  const warnings: string[] = [];
+  await vite(viteConfig(folder, warnings));
+  assert.deepEqual(warnings, []);
+  return join(folder, 'out');
+}
+
+/** Copies of the wasm below a folder: as files, and within JavaScript. */
+export function wasmCopies(folder: string): { files: number; inlined: number } {
+  const inline = readFileSync(join(install().folder, 'js/dist/loader/inline_bytes.js'), 'utf8');
+  // Long enough that nothing else has it, and beyond gzip's header, which all have alike.
+  const sample = inline.slice(1000, 1080);
+  const files = filesBelow(folder);
+  const inlined = files
+    .filter((file) => extname(file) !== '.map')
+    .map((file) => readFileSync(file, 'latin1').split(sample).length - 1)
+    .reduce((sum, count) => sum + count, 0);
+  return { files: files.filter((file) => extname(file) === '.wasm').length, inlined };
+}
+
+export function filesBelow(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name));
+}

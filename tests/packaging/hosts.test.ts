@@ -1,0 +1,85 @@
+// Hosts that are neither a browser nor Node: Cloudflare's workerd, and Deno. Both come from npm.
+
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { readdirSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { it } from 'node:test';
+import { bundleWithEsbuild } from './bundles.js';
+import { assertOutcome, consumer, type Outcome, program } from './consumer.js';
+import { install, packageFolder, run, write } from './installed.js';
+
+const require = createRequire(import.meta.url);
+
+it('a worker of workerd', async () => {
+  // Within a request: workerd has no random numbers, so no fresh ids, while it loads a worker.
+  const main = `${program()}
+    export default { fetch: async () => Response.json(await run()) };`;
+  const folder = write('workerd', { 'main.js': main });
+  // As wrangler does: the wasm stays a module of its own, which workerd compiles when it loads.
+  const out = await bundleWithEsbuild(folder, {
+    conditions: ['workerd'],
+    loader: { '.wasm': 'copy' },
+  });
+  const wasm = readdirSync(out).filter((file) => file.endsWith('.wasm'));
+  assert.equal(wasm.length, 1);
+  writeFileSync(join(out, 'config.capnp'), configuration(wasm[0]!));
+  const { origin, end } = await startWorkerd(join(out, 'config.capnp'));
+  try {
+    const response = await fetch(origin);
+    const text = await response.text();
+    assert.equal(response.status, 200, text);
+    assertOutcome(JSON.parse(text) as Outcome);
+  } finally {
+    end();
+  }
+});
+
+function configuration(wasm: string): string {
+  return `
+using Workerd = import "/workerd/workerd.capnp";
+const config :Workerd.Config = (
+  services = [(name = "main", worker = .worker)],
+  sockets = [(name = "http", address = "127.0.0.1:0", http = (), service = "main")]
+);
+const worker :Workerd.Worker = (
+  modules = [
+    (name = "main.js", esModule = embed "main.js"),
+    (name = "./${wasm}", wasm = embed "${wasm}")
+  ],
+  compatibilityDate = "2025-01-01"
+);`;
+}
+
+async function startWorkerd(config: string): Promise<{ origin: string; end: () => void }> {
+  // It tells on a channel of its own which port it got.
+  const { default: workerd } = require('workerd') as { default: string };
+  const worker: ChildProcess = spawn(workerd, ['serve', config, '--control-fd=3'], {
+    stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
+  });
+  let log = '';
+  worker.stderr?.on('data', (text: Buffer) => (log += text.toString()));
+  const end = (): void => void worker.kill();
+  const port = await new Promise<number>((resolve, reject) => {
+    worker.once('error', reject);
+    worker.once('exit', () => reject(new Error(`workerd ended: ${log}`)));
+    (worker.stdio[3] as Readable).on('data', (line: Buffer) => {
+      const told = JSON.parse(line.toString()) as { event: string; port?: number };
+      if (told.port !== undefined) resolve(told.port);
+    });
+  });
+  return { origin: `http://127.0.0.1:${port}`, end };
+}
+
+it('a program of Deno', () => {
+  const print = '\nconsole.log(JSON.stringify(await globalThis.report));';
+  const folder = write('deno', { 'main.mjs': consumer() + print });
+  // The manifest says what is in node_modules, and nothing may be fetched.
+  const manifest = { name: 'consumer', type: 'module', dependencies: { 'adk-session-wasm': '*' } };
+  writeFileSync(join(install().project, 'package.json'), JSON.stringify(manifest));
+  const args = 'run --quiet --no-remote --node-modules-dir=manual --allow-read --allow-env'.split(' ');
+  const deno = join(packageFolder('deno'), 'bin.cjs');
+  assertOutcome(JSON.parse(run(process.execPath, [deno, ...args, 'main.mjs'], folder)) as Outcome);
+});

@@ -1,0 +1,87 @@
+// The package as users get it: packed by npm, and unpacked into a project of its own.
+
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { root } from '../toolchain/environment.mjs';
+
+export { root };
+export const NAME = 'adk-session-wasm';
+
+export interface Installed {
+  /** A project that has the package in its `node_modules`, and nothing else in it. */
+  readonly project: string;
+  /** Where the package lies in it. */
+  readonly folder: string;
+  /** What the tarball holds, sorted. */
+  readonly files: readonly string[];
+  /** In bytes. */
+  readonly tarball: number;
+}
+
+interface Packed {
+  filename: string;
+  size: number;
+  files: { path: string }[];
+}
+
+let installed: Installed | undefined;
+
+/** The project of this test file; made once, removed when the process ends. */
+export function install(): Installed {
+  installed ??= makeProject();
+  return installed;
+}
+
+function makeProject(): Installed {
+  const project = mkdtempSync(join(tmpdir(), 'packaging-'));
+  // Not a hook of node:test: made within a test, it would be that test's own.
+  process.once('exit', () => rmSync(project, { recursive: true, force: true }));
+  // js/dist is there already: the build is a step of its own.
+  const command = ['pack', '--json', '--ignore-scripts', '--pack-destination', project];
+  const answer = JSON.parse(run('npm', command, root)) as Packed[] | Record<string, Packed>;
+  const [packed] = Object.values(answer);
+  if (packed === undefined) throw new Error('npm packed nothing');
+  const { filename, size, files } = packed;
+
+  const folder = join(project, 'node_modules', NAME);
+  mkdirSync(folder, { recursive: true });
+  run('tar', ['-xzf', join(project, filename), '-C', folder, '--strip-components=1'], project);
+  rmSync(join(project, filename));
+  cpSync(packageFolder('fflate'), join(project, 'node_modules', 'fflate'), { recursive: true });
+  const manifest = { name: 'consumer', private: true, type: 'module' };
+  writeFileSync(join(project, 'package.json'), JSON.stringify(manifest));
+  return { project, folder, files: files.map(({ path }) => path).sort(), tarball: size };
+}
+
+/** Where one of our own dependencies lies. */
+export function packageFolder(name: string): string {
+  return dirname(createRequire(import.meta.url).resolve(`${name}/package.json`));
+}
+
+/** What a command prints; it fails if the command does, with what that printed. */
+export function run(command: string, args: string[], cwd: string): string {
+  // npm hands what it was called with down to the npm below it.
+  const env = Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !name.startsWith('npm_')),
+  );
+  return execFileSync(command, args, {
+    cwd,
+    env: { ...env, NO_COLOR: '1' },
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: 120_000,
+  });
+}
+
+/** Puts files of the consumer's into the project, in a folder of their own. */
+export function write(name: string, files: Record<string, string>): string {
+  const folder = join(install().project, name);
+  for (const [file, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, file)), { recursive: true });
+    writeFileSync(join(folder, file), text);
+  }
+  return folder;
+}

@@ -1,0 +1,70 @@
+// Node: as a module, from CommonJS, and bundled for a server.
+
+import assert from 'node:assert/strict';
+import { renameSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { build } from 'esbuild';
+import { assertOutcome, consumer, type Outcome } from './consumer.js';
+import { install, run, write } from './installed.js';
+
+const PRINT = '\nconsole.log(JSON.stringify(await globalThis.report));';
+
+function outcomeOf(file: string, folder: string): Outcome {
+  return JSON.parse(run(process.execPath, [file], folder)) as Outcome;
+}
+
+describe('in Node', () => {
+  it('the package is imported', () => {
+    const folder = write('node-esm', { 'main.mjs': consumer() + PRINT });
+    assertOutcome(outcomeOf('main.mjs', folder));
+  });
+
+  it('synchronous calls work with nothing awaited before', () => {
+    const program = `
+      import { InMemorySessionService } from 'adk-session-wasm';
+      const session = new InMemorySessionService().createSessionSync({ appName: 'a', userId: 'u' });
+      console.log(JSON.stringify(session.state));`;
+    const folder = write('node-sync', { 'main.mjs': program });
+    assert.equal(run(process.execPath, ['main.mjs'], folder).trim(), '{}');
+  });
+
+  it('the package is required from CommonJS', (t) => {
+    // Since 20.19 and 22.12.
+    if (!(process.features as { require_module?: boolean }).require_module) {
+      return t.skip('this Node cannot require a module');
+    }
+    const program = `
+      const { InMemorySessionService } = require('adk-session-wasm');
+      new InMemorySessionService()
+        .createSession({ appName: 'a', userId: 'u', sessionId: 's' })
+        .then(({ id }) => console.log(id));`;
+    const folder = write('node-cjs', { 'main.cjs': program });
+    assert.equal(run(process.execPath, ['main.cjs'], folder).trim(), 's');
+  });
+
+  for (const format of ['esm', 'cjs'] as const) {
+    it(`the package is bundled for a server, as ${format}`, async () => {
+      const print = '\nglobalThis.report.then((outcome) => console.log(JSON.stringify(outcome)));';
+      const folder = write(`server-${format}`, { 'main.js': consumer() + print });
+      const outfile = join(folder, 'out', format === 'esm' ? 'main.mjs' : 'main.cjs');
+      await build({
+        entryPoints: [join(folder, 'main.js')],
+        outfile,
+        bundle: true,
+        platform: 'node',
+        format,
+        logLevel: 'silent',
+      });
+      // As it is deployed: without the package beside it.
+      const modules = join(install().project, 'node_modules');
+      const hidden = `${modules}-hidden`;
+      renameSync(modules, hidden);
+      try {
+        assertOutcome(outcomeOf(outfile, folder));
+      } finally {
+        renameSync(hidden, modules);
+      }
+    });
+  }
+});

@@ -1,0 +1,51 @@
+// How much is loaded, gzipped. Sizes do not depend on the machine, so they are asserted.
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { it } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { bundleWithEsbuild, bundleWithVite, filesBelow } from './bundles.js';
+import { page } from './consumer.js';
+import { install, write } from './installed.js';
+
+const NAMES = 'openSessionService, InMemorySessionService, Template, Invocation';
+const main = (entry: string): string =>
+  `import { ${NAMES} } from '${entry}';\nglobalThis.all = { ${NAMES} };`;
+
+function gzipped(...files: string[]): number {
+  const sizes = files.map((file) => gzipSync(readFileSync(file), { level: 9 }).length);
+  return sizes.reduce((sum, size) => sum + size, 0) / 1024;
+}
+
+const scripts = (folder: string): string[] => filesBelow(folder).filter((file) => !file.endsWith('.html'));
+
+const wasm = (): string => join(install().folder, 'pkg/adk_session_wasm_bg.wasm');
+
+it('the wasm is at most 75 KB', (t) => {
+  const size = gzipped(wasm());
+  t.diagnostic(`${size.toFixed(1)} KB`);
+  assert.ok(size <= 75, `${size} KB`);
+});
+
+it('a page bundled with esbuild loads at most 90 KB', async (t) => {
+  const folder = write('size-esbuild', { 'main.js': main('adk-session-wasm') });
+  const size = gzipped(...scripts(await bundleWithEsbuild(folder)));
+  t.diagnostic(`${size.toFixed(1)} KB`);
+  assert.ok(size <= 90, `${size} KB`);
+});
+
+it('a page built with Vite loads at most 90 KB', async (t) => {
+  const files = { 'index.html': page('/main.js'), 'main.js': main('adk-session-wasm') };
+  const size = gzipped(...scripts(await bundleWithVite(write('size-vite', files))));
+  t.diagnostic(`${size.toFixed(1)} KB`);
+  assert.ok(size <= 90, `${size} KB`);
+});
+
+it('a page with the slim entry loads no more, the wasm included', async (t) => {
+  const folder = write('size-slim', { 'main.js': main('adk-session-wasm/slim') });
+  const script = gzipped(...scripts(await bundleWithEsbuild(folder)));
+  const size = script + gzipped(wasm());
+  t.diagnostic(`${size.toFixed(1)} KB, of which JavaScript ${script.toFixed(1)} KB`);
+  assert.ok(size <= 90, `${size} KB`);
+});

@@ -1,0 +1,78 @@
+// What npm would publish: these files and no other.
+
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { publint } from 'publint';
+import { formatMessage } from 'publint/utils';
+import { install, root } from './installed.js';
+
+/** Beside what is compiled from TypeScript. */
+const OTHERS = [
+  'CHANGELOG.md',
+  'LICENSE',
+  'README.md',
+  'js/dist/browser.js',
+  'js/dist/loader/inline_bytes.d.ts',
+  'js/dist/loader/inline_bytes.js',
+  'js/dist/loader/wasm_module.d.ts',
+  'js/dist/testing/cases.d.ts',
+  'js/dist/testing/cases.js',
+  'package.json',
+  'pkg/adk_session_wasm.d.ts',
+  'pkg/adk_session_wasm.js',
+  'pkg/adk_session_wasm_bg.wasm',
+  'pkg/adk_session_wasm_bg.wasm.d.ts',
+  'pkg/build.json',
+];
+
+const NOT_SHIPPED = /^(build|dist|examples|playground)\//;
+
+/** Each source gives its JavaScript and its types, and no source map: the JavaScript is as it was
+ * written, and a map without the sources makes bundlers complain. */
+function compiled(): string[] {
+  return readdirSync(join(root, 'js'), { encoding: 'utf8', recursive: true })
+    .map((file) => file.replaceAll('\\', '/'))
+    .filter((file) => file.endsWith('.ts') && !file.endsWith('.d.ts') && !NOT_SHIPPED.test(file))
+    .flatMap((file) => ['.js', '.d.ts'].map((end) => `js/dist/${file.slice(0, -3)}${end}`));
+}
+
+describe('the tarball', () => {
+  it('holds exactly what users need', () => {
+    const { files } = install();
+    const expected = [...OTHERS, ...compiled()];
+    const missing = expected.filter((file) => !files.includes(file));
+    const unexpected = files.filter((file) => !expected.includes(file));
+    assert.deepEqual({ missing, unexpected }, { missing: [], unexpected: [] });
+  });
+
+  it('refers to no source map', () => {
+    const { files, folder } = install();
+    const mapped = files.filter((file) => {
+      return file.endsWith('.js') && readFileSync(join(folder, file), 'utf8').includes('sourceMappingURL=');
+    });
+    assert.deepEqual(mapped, []);
+  });
+
+  it('tells nothing of the machine that it was built on', () => {
+    const { files, folder } = install();
+    const telling = files.filter((file) => {
+      const text = readFileSync(join(folder, file), 'latin1');
+      return text.includes(root) || /\/(home|root|Users)\/|file:\/\/\//.test(text);
+    });
+    assert.deepEqual(telling, []);
+  });
+
+  it('is at most 500 KB', (t) => {
+    const kilobytes = install().tarball / 1024;
+    t.diagnostic(`${kilobytes.toFixed(1)} KB`);
+    assert.ok(kilobytes <= 500);
+  });
+
+  it('satisfies publint', async () => {
+    const { folder } = install();
+    const { messages, pkg } = await publint({ pkgDir: folder, strict: true, pack: false });
+    assert.deepEqual(messages.map((message) => formatMessage(message, pkg!)), []);
+  });
+});

@@ -1,0 +1,277 @@
+//! What holds for state, its scopes and deltas: an agent sees what a naive model of them holds.
+#![cfg(not(target_arch = "wasm32"))]
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "clippy takes helpers of tests for the program"
+)]
+
+use std::collections::BTreeMap;
+
+use adk_session_wasm::event::NewEvent;
+use adk_session_wasm::service::{InMemorySessionService, Known, StalePolicy};
+use adk_session_wasm::session::{SessionKey, Window};
+use adk_session_wasm::state::{Delta, REMOVED, Scope, ScopedState, merge_to_json};
+use adk_session_wasm::storage::MemoryText;
+use proptest::prelude::*;
+use serde_json::{Map, Value};
+
+/// `None` removes the key.
+type Entries = Vec<(String, Option<Value>)>;
+
+/// One scope as a JavaScript object keeps it, but for keys that look like integers, which it would
+/// put first: a key stands where it was first set, a removed one comes back last.
+#[derive(Debug, Default, Clone, PartialEq)]
+struct Naive(Vec<(String, Value)>);
+
+impl Naive {
+    fn apply(&mut self, name: &str, value: Option<&Value>) {
+        let at = self.0.iter().position(|(known, _)| known == name);
+        match (at, value) {
+            (Some(at), Some(value)) => self.0[at].1 = value.clone(),
+            (None, Some(value)) => self.0.push((name.to_owned(), value.clone())),
+            (Some(at), None) => {
+                self.0.remove(at);
+            }
+            (None, None) => {}
+        }
+    }
+
+    fn with_prefix(&self, prefix: &str) -> Vec<(String, Value)> {
+        self.0.iter().map(|(name, value)| (format!("{prefix}{name}"), value.clone())).collect()
+    }
+}
+
+/// Which of the four a key belongs to, written without the code under test.
+fn scope_of(key: &str) -> (&'static str, &str) {
+    for prefix in ["app:", "user:", "temp:"] {
+        if let Some(name) = key.strip_prefix(prefix) {
+            return (prefix, name);
+        }
+    }
+    ("", key)
+}
+
+fn keys() -> impl Strategy<Value = String> {
+    let prefixes = ["", "", "user:", "app:", "temp:", "foo:", "user:app:", "App:", ":", "user"];
+    let name = prop_oneof![
+        2 => prop::sample::select(vec![
+            "", "a", "b", "__proto__", "constructor", "toString", "한국어", "😀", "e\u{301}",
+            "\"", "\\", "\\u0041", "\u{0}", "\u{1f}\u{7f}\u{2028}", "\u{1d}", "a:b", "{a}", " a ",
+        ]).prop_map(str::to_owned),
+        1 => any::<String>(),
+    ];
+    (prop::sample::select(prefixes.to_vec()), name)
+        .prop_map(|(prefix, name)| prefix.to_owned() + &name)
+}
+
+fn values() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<f64>().prop_map(Value::from),
+        any::<String>().prop_map(Value::from),
+        Just(Value::from(format!("{REMOVED}!"))),
+        // Within a value it is text like any other.
+        Just(serde_json::json!([REMOVED, { "k": REMOVED }])),
+    ];
+    leaf.prop_recursive(3, 12, 4, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+            prop::collection::vec((keys(), inner), 0..4)
+                .prop_map(|members| Value::Object(Map::from_iter(members))),
+        ]
+    })
+}
+
+/// Deltas over few keys, so that they meet again; a key may stand twice in one.
+fn deltas() -> impl Strategy<Value = Vec<Entries>> {
+    prop::collection::vec(keys(), 1..6).prop_flat_map(|keys| {
+        let key = prop::sample::select(keys);
+        let value = prop_oneof![1 => Just(None), 3 => values().prop_map(Some)];
+        prop::collection::vec(prop::collection::vec((key, value), 0..6), 0..8)
+    })
+}
+
+/// As JSON text; the same text can be written in many ways.
+fn delta_text(entries: &Entries, spelled_out: bool) -> String {
+    let string = |text: &str| {
+        if spelled_out {
+            let units = text.encode_utf16().map(|unit| format!("\\u{unit:04x}"));
+            format!("\"{}\"", units.collect::<String>())
+        } else {
+            Value::from(text).to_string()
+        }
+    };
+    let member = |(key, value): &(String, Option<Value>)| {
+        let value = value.clone().unwrap_or_else(|| REMOVED.into());
+        format!(" {}\t: {value} ", string(key))
+    };
+    format!("{{{}}}", entries.iter().map(member).collect::<Vec<_>>().join(","))
+}
+
+fn parsed(json: &str) -> Vec<(String, Value)> {
+    let Ok(Value::Object(members)) = serde_json::from_str(json) else {
+        panic!("it is no object: {json}");
+    };
+    members.into_iter().collect()
+}
+
+fn event(number: usize, delta: &str) -> NewEvent<MemoryText> {
+    let text = MemoryText::from(format!("event {number}"));
+    NewEvent::new(format!("e{number}"), number as f64, delta, text).unwrap()
+}
+
+fn block_on<T>(future: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 400,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn a_key_is_its_prefix_and_its_name(key in keys()) {
+        let (scope, name) = Scope::split(&key);
+        prop_assert_eq!((scope.prefix(), name), scope_of(&key));
+        prop_assert_eq!(scope.prefix().to_owned() + name, key);
+    }
+
+    #[test]
+    fn a_scope_holds_what_a_naive_model_holds(deltas in deltas(), spelled_out: bool) {
+        let mut scopes = BTreeMap::<&str, (ScopedState, Naive)>::new();
+        for entries in &deltas {
+            let delta = Delta::parse(&delta_text(entries, spelled_out)).unwrap();
+            let parts = [("", delta.session), ("user:", delta.user), ("app:", delta.app)];
+            for (prefix, changes) in parts {
+                scopes.entry(prefix).or_default().0.apply(changes);
+            }
+            for (key, value) in entries {
+                let (prefix, name) = scope_of(key);
+                if prefix != "temp:" {
+                    scopes.entry(prefix).or_default().1.apply(name, value.as_ref());
+                }
+            }
+        }
+        for (prefix, (state, naive)) in &scopes {
+            prop_assert_eq!(parsed(&state.to_json()), naive.0.clone(), "{}", prefix);
+            prop_assert_eq!(state.is_empty(), naive.0.is_empty());
+            for (name, value) in &naive.0 {
+                let found: Option<Value> = state.get(name).and_then(|t| serde_json::from_str(t).ok());
+                prop_assert_eq!(found.as_ref(), Some(value));
+            }
+            prop_assert_eq!(state.get("never set, by any of these"), None);
+            let again = ScopedState::parse(&state.to_json()).unwrap();
+            prop_assert!(again.iter().eq(state.iter()));
+        }
+    }
+
+    #[test]
+    fn deltas_that_are_joined_change_what_they_change_one_by_one(deltas in deltas()) {
+        let (mut joined, mut one_by_one) = (Delta::default(), ScopedState::default());
+        for entries in &deltas {
+            let delta = Delta::parse(&delta_text(entries, false)).unwrap();
+            one_by_one.apply(delta.session.clone());
+            joined.extend(delta);
+        }
+        let mut at_once = ScopedState::default();
+        at_once.apply(joined.session);
+        prop_assert!(at_once.iter().eq(one_by_one.iter()));
+    }
+
+    #[test]
+    fn values_are_kept_to_the_letter(key in keys(), digits in "-?[1-9][0-9]{0,40}(\\.[0-9]{1,9})?(e[0-9]{1,3})?") {
+        let text = format!("{{{}:[ {digits} ]}}", Value::from(key.as_str()));
+        let delta = Delta::parse(&text).unwrap();
+        let mut state = ScopedState::default();
+        for changes in [delta.session, delta.user, delta.app] {
+            state.apply(changes);
+        }
+        let expected = format!("[ {digits} ]");
+        let kept = state.iter().next().map(|(_, value)| value.to_owned());
+        prop_assert_eq!(kept, (scope_of(&key).0 != "temp:").then_some(expected));
+    }
+
+    #[test]
+    fn no_text_makes_parsing_panic(text in any::<String>(), broken in r#"[{}\[\]":,\\u0-9a ]*"#) {
+        for text in [text, broken] {
+            if let Ok(delta) = Delta::parse(&text) {
+                let is_object = serde_json::from_str::<Map<String, Value>>(&text).is_ok();
+                // Lone surrogates, which JavaScript may write, are all that serde_json refuses.
+                prop_assert!(is_object || text.contains("\\u"), "{}: {:?}", text, delta);
+            } else {
+                prop_assert!(serde_json::from_str::<Map<String, Value>>(&text).is_err());
+            }
+        }
+    }
+
+    /// Two users with two sessions each: every agent sees its session, its user and the app.
+    #[test]
+    fn agents_see_their_session_their_user_and_the_app(
+        deltas in deltas(),
+        picks in prop::collection::vec(0usize..4, 8),
+    ) {
+        block_on(async {
+            let service = InMemorySessionService::new();
+            let key = |pick: usize| {
+                let user = ["ada", "grace"][pick / 2];
+                SessionKey::new("app", user, ["one", "two"][pick % 2]).unwrap()
+            };
+            for pick in 0..4 {
+                service.create_session(key(pick), Delta::default(), 0.0).await.unwrap();
+            }
+            let mut app = Naive::default();
+            let mut users = [const { Naive(Vec::new()) }; 2];
+            let mut sessions = [const { Naive(Vec::new()) }; 4];
+            for (number, (entries, pick)) in deltas.iter().zip(&picks).enumerate() {
+                let event = event(number, &delta_text(entries, number % 2 == 0));
+                let (known, policy) = (Known::Latest, StalePolicy::Append);
+                let appended = service.append_events(key(*pick), known, policy, vec![event], 1e12);
+                appended.await.unwrap();
+                for (key, value) in entries {
+                    match scope_of(key) {
+                        ("app:", name) => app.apply(name, value.as_ref()),
+                        ("user:", name) => users[pick / 2].apply(name, value.as_ref()),
+                        ("temp:", _) => {}
+                        (_, name) => sessions[*pick].apply(name, value.as_ref()),
+                    }
+                }
+            }
+            for pick in 0..4 {
+                let session = service.get_session(key(pick), Window::ALL).await.unwrap().unwrap();
+                let mut expected = sessions[pick].with_prefix("");
+                expected.extend(users[pick / 2].with_prefix("user:"));
+                expected.extend(app.with_prefix("app:"));
+                prop_assert_eq!(parsed(&session.state), expected);
+            }
+            let of_user = service.get_scope_state("app".into(), Some("grace".into())).await.unwrap();
+            prop_assert_eq!(parsed(&of_user), users[1].0.clone());
+            let of_app = service.get_scope_state("app".into(), None).await.unwrap();
+            prop_assert_eq!(parsed(&of_app), app.0);
+            Ok(())
+        })?;
+    }
+
+    #[test]
+    fn merging_puts_the_prefixes_back(deltas in deltas()) {
+        let mut scopes = [Scope::Session, Scope::User, Scope::App].map(|scope| (scope, ScopedState::default()));
+        for entries in &deltas {
+            let delta = Delta::parse(&delta_text(entries, false)).unwrap();
+            for ((_, state), changes) in scopes.iter_mut().zip([delta.session, delta.user, delta.app]) {
+                state.apply(changes);
+            }
+        }
+        let merged = merge_to_json(scopes.iter().map(|(scope, state)| (*scope, state)));
+        let again = Delta::parse(&merged).unwrap();
+        for ((_, state), changes) in scopes.iter().zip([again.session, again.user, again.app]) {
+            let mut split = ScopedState::default();
+            split.apply(changes);
+            prop_assert!(split.iter().eq(state.iter()));
+        }
+    }
+}

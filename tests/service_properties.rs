@@ -1,0 +1,502 @@
+//! What holds for a session service: whatever is done to it, in whatever order, it is where a naive
+//! model of it is.
+#![cfg(not(target_arch = "wasm32"))]
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "clippy takes helpers of tests for the program"
+)]
+
+use std::collections::BTreeMap;
+
+use adk_session_wasm::Error;
+use adk_session_wasm::event::NewEvent;
+use adk_session_wasm::service::{InMemorySessionService, Known, StalePolicy, StoredSession};
+use adk_session_wasm::session::{Page, Revision, SessionHead, SessionKey, Window};
+use adk_session_wasm::state::{Delta, REMOVED};
+use adk_session_wasm::storage::{Deletion, MemoryText, Storage};
+use proptest::prelude::*;
+use serde_json::{Map, Value};
+
+const APPS: [&str; 2] = ["app", "app/ada"];
+const USERS: [&str; 2] = ["ada", "grace"];
+const IDS: [&str; 3] = ["s", "ada", "😀"];
+
+/// Where in those: app, user, id.
+type Place = (usize, usize, usize);
+/// Key and value; `None` removes the key.
+type Entry = (&'static str, Option<u8>);
+/// The number in the event's id, its time, what it says, its delta.
+type Given = (u8, f64, u8, Vec<Entry>);
+
+#[derive(Debug, Clone)]
+enum Step {
+    Create(Place, Vec<Entry>),
+    GetOrCreate(Place, Vec<Entry>),
+    Append(Place, Vec<Given>, Stand, StalePolicy),
+    UpdateUser(Place, Vec<Entry>),
+    UpdateApp(Place, Vec<Entry>),
+    DeleteSession(Place),
+    DeleteUser(Place),
+    DeleteUserState(Place),
+    DeleteAppState(Place),
+}
+
+/// What the appending handle knows.
+#[derive(Debug, Clone, Copy)]
+enum Stand {
+    Latest,
+    /// It was read when the session had just been given this of its heads, counted from the first
+    /// of any session of that key, and modulo their number.
+    Read(usize),
+    /// Its last event is the one of that id.
+    LastEvent(Option<u8>),
+}
+
+fn entries(keys: &'static [&'static str]) -> impl Strategy<Value = Vec<Entry>> {
+    let value = prop_oneof![1 => Just(None), 3 => any::<u8>().prop_map(Some)];
+    prop::collection::vec((prop::sample::select(keys), value), 0..4)
+}
+
+fn all_entries() -> impl Strategy<Value = Vec<Entry>> {
+    entries(&["a", "b", "user:a", "user:b", "app:a", "app:__proto__", "temp:a"])
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let place = || (0..APPS.len(), 0..USERS.len(), 0..IDS.len());
+    let event = (0u8..6, (0u32..9).prop_map(f64::from), 0u8..2, all_entries());
+    let stand = prop_oneof![
+        2 => Just(Stand::Latest),
+        3 => any::<usize>().prop_map(Stand::Read),
+        1 => prop::option::of(0u8..6).prop_map(Stand::LastEvent),
+    ];
+    let policies = vec![StalePolicy::Merge, StalePolicy::Append, StalePolicy::Reject];
+    let events = prop::collection::vec(event, 0..4);
+    let append = (place(), events, stand, prop::sample::select(policies));
+    let step = prop_oneof![
+        4 => (place(), all_entries()).prop_map(|(place, state)| Step::Create(place, state)),
+        2 => (place(), all_entries()).prop_map(|(place, state)| Step::GetOrCreate(place, state)),
+        16 => append.prop_map(|(place, events, stand, policy)| Step::Append(place, events, stand, policy)),
+        1 => (place(), entries(&["user:a", "app:a", "temp:a"]))
+            .prop_map(|(place, delta)| Step::UpdateUser(place, delta)),
+        1 => (place(), entries(&["app:a", "app:b"])).prop_map(|(place, delta)| Step::UpdateApp(place, delta)),
+        2 => place().prop_map(Step::DeleteSession),
+        1 => place().prop_map(Step::DeleteUser),
+        1 => place().prop_map(Step::DeleteUserState),
+        1 => place().prop_map(Step::DeleteAppState),
+    ];
+    prop::collection::vec(step, 0..60)
+}
+
+type Scope = BTreeMap<String, Value>;
+
+#[derive(Debug, Clone, PartialEq)]
+struct NaiveEvent {
+    number: u8,
+    text: String,
+    seq: Revision,
+    revision: Revision,
+}
+
+#[derive(Debug, Clone)]
+struct NaiveSession {
+    head: SessionHead,
+    state: Scope,
+    events: Vec<NaiveEvent>,
+}
+
+#[derive(Debug, Default)]
+struct Model {
+    apps: BTreeMap<usize, Scope>,
+    users: BTreeMap<(usize, usize), Scope>,
+    sessions: BTreeMap<Place, NaiveSession>,
+    /// All heads that a session of that key ever had, also before it was deleted.
+    heads: BTreeMap<Place, Vec<SessionHead>>,
+    now: f64,
+}
+
+impl Model {
+    fn apply(&mut self, (app, user, id): Place, entries: &[Entry]) {
+        for (key, value) in entries {
+            let scope = if let Some(name) = key.strip_prefix("app:") {
+                Some((self.apps.entry(app).or_default(), name))
+            } else if let Some(name) = key.strip_prefix("user:") {
+                Some((self.users.entry((app, user)).or_default(), name))
+            } else if key.starts_with("temp:") {
+                None
+            } else {
+                self.sessions.get_mut(&(app, user, id)).map(|session| (&mut session.state, *key))
+            };
+            match (scope, value) {
+                (Some((scope, name)), Some(value)) => {
+                    scope.insert(name.to_owned(), (*value).into());
+                }
+                (Some((scope, name)), None) => {
+                    scope.remove(name);
+                }
+                (None, _) => {}
+            }
+        }
+    }
+
+    /// What an agent of that session sees.
+    fn seen(&self, place: Place) -> Scope {
+        let (app, user, _) = place;
+        let mut seen = self.sessions[&place].state.clone();
+        for (prefix, scope) in
+            [("user:", self.users.get(&(app, user))), ("app:", self.apps.get(&app))]
+        {
+            let scope = scope.into_iter().flatten();
+            seen.extend(scope.map(|(name, value)| (format!("{prefix}{name}"), value.clone())));
+        }
+        seen
+    }
+
+    /// The head that a write gave: its revision must be one that no session of that key ever had.
+    fn was_given(&mut self, place: Place, head: SessionHead) -> Result<(), TestCaseError> {
+        let heads = self.heads.entry(place).or_default();
+        let highest = heads.iter().map(|head| head.revision).max().unwrap_or(0);
+        prop_assert!(head.revision > highest, "{:?} after {:?}", head, heads);
+        prop_assert!(head.revision < (1 << 53));
+        heads.push(head);
+        Ok(())
+    }
+
+    fn create(
+        &mut self,
+        place: Place,
+        state: &[Entry],
+        head: SessionHead,
+    ) -> Result<(), TestCaseError> {
+        prop_assert_eq!(head.created, head.revision);
+        prop_assert_eq!(head.last_update_time, self.now);
+        let session = NaiveSession { head, state: Scope::new(), events: Vec::new() };
+        self.sessions.insert(place, session);
+        self.apply(place, state);
+        self.was_given(place, head)
+    }
+}
+
+fn key_of((app, user, id): Place) -> SessionKey {
+    SessionKey::new(APPS[app], USERS[user], IDS[id]).unwrap()
+}
+
+fn delta_text(entries: &[Entry]) -> String {
+    let value = |value: &Option<u8>| value.map_or_else(|| REMOVED.into(), Value::from);
+    let members = entries.iter().map(|(key, change)| format!("\"{key}\":{}", value(change)));
+    format!("{{{}}}", members.collect::<Vec<_>>().join(","))
+}
+
+fn delta(entries: &[Entry]) -> Delta {
+    Delta::parse(&delta_text(entries)).unwrap()
+}
+
+/// Other content has another delta, as an event's text holds it.
+fn event_text((number, time, says, entries): &Given) -> String {
+    format!("{number} at {time}: {says} {}", delta_text(entries))
+}
+
+fn new_event(given: &Given) -> NewEvent<MemoryText> {
+    let text = MemoryText::from(event_text(given));
+    NewEvent::new(event_id(given.0), given.1, &delta_text(&given.3), text).unwrap()
+}
+
+fn event_id(number: u8) -> String {
+    format!("event {number}")
+}
+
+fn texts(stored: StoredSession<MemoryText>) -> Vec<String> {
+    stored.events.into_iter().map(String::from).collect()
+}
+
+fn object(json: &str) -> Scope {
+    serde_json::from_str::<Map<String, Value>>(json).unwrap().into_iter().collect()
+}
+
+struct Test {
+    service: InMemorySessionService,
+    model: Model,
+}
+
+impl Test {
+    async fn step(&mut self, step: &Step) -> Result<(), TestCaseError> {
+        self.model.now += 1.0;
+        match step {
+            Step::Create(place, state) => self.create(*place, state).await?,
+            Step::GetOrCreate(place, state) => self.get_or_create(*place, state).await?,
+            Step::Append(place, events, stand, policy) => {
+                self.append(*place, events, *stand, *policy).await?;
+            }
+            Step::UpdateUser(place, entries) => {
+                let (app, user) = (APPS[place.0].to_owned(), Some(USERS[place.1].to_owned()));
+                self.service.update_state(app, user, delta(entries)).await.map_err(refused)?;
+                self.model.apply(*place, entries);
+            }
+            Step::UpdateApp(place, entries) => {
+                let app = APPS[place.0].to_owned();
+                self.service.update_state(app, None, delta(entries)).await.map_err(refused)?;
+                self.model.apply(*place, entries);
+            }
+            Step::DeleteSession(place) => {
+                self.delete(Deletion::Session(key_of(*place))).await;
+                self.model.sessions.remove(place);
+            }
+            Step::DeleteUser((app, user, _)) => {
+                let (app_name, user_id) = (APPS[*app].to_owned(), USERS[*user].to_owned());
+                self.delete(Deletion::User { app_name, user_id }).await;
+                self.model.sessions.retain(|place, _| (place.0, place.1) != (*app, *user));
+                self.model.users.remove(&(*app, *user));
+            }
+            Step::DeleteUserState((app, user, _)) => {
+                let (app_name, user_id) = (APPS[*app].to_owned(), USERS[*user].to_owned());
+                self.delete(Deletion::UserState { app_name, user_id }).await;
+                self.model.users.remove(&(*app, *user));
+            }
+            Step::DeleteAppState((app, ..)) => {
+                self.delete(Deletion::AppState { app_name: APPS[*app].to_owned() }).await;
+                self.model.apps.remove(app);
+            }
+        }
+        Ok(())
+    }
+
+    async fn delete(&self, deletion: Deletion) {
+        let Ok(()) = self.service.storage().delete(deletion).await;
+    }
+
+    async fn create(&mut self, place: Place, state: &[Entry]) -> Result<(), TestCaseError> {
+        let created = self.service.create_session(key_of(place), delta(state), self.model.now);
+        match (created.await.map_err(Error::from), self.model.sessions.contains_key(&place)) {
+            (Ok(session), false) => {
+                self.model.create(place, state, session.head)?;
+                prop_assert_eq!(object(&session.state), self.model.seen(place));
+            }
+            (Err(error), true) => prop_assert_eq!(error.code(), "already_exists"),
+            other => prop_assert!(false, "{:?}", other),
+        }
+        Ok(())
+    }
+
+    async fn get_or_create(&mut self, place: Place, state: &[Entry]) -> Result<(), TestCaseError> {
+        let now = self.model.now;
+        let session = self.service.get_or_create_session(key_of(place), delta(state), now);
+        let session = session.await.map_err(refused)?;
+        if !self.model.sessions.contains_key(&place) {
+            self.model.create(place, state, session.head)?;
+        }
+        prop_assert_eq!(object(&session.state), self.model.seen(place));
+        prop_assert_eq!(session.head, self.model.sessions[&place].head);
+        Ok(())
+    }
+
+    async fn append(
+        &mut self,
+        place: Place,
+        events: &[Given],
+        stand: Stand,
+        policy: StalePolicy,
+    ) -> Result<(), TestCaseError> {
+        let heads = self.model.heads.get(&place).map_or(&[][..], Vec::as_slice);
+        let read = match stand {
+            Stand::Read(number) if !heads.is_empty() => Some(heads[number % heads.len()]),
+            _ => None,
+        };
+        let known = match (stand, read) {
+            (_, Some(head)) => Known::Revision { created: head.created, revision: head.revision },
+            (Stand::LastEvent(number), _) => Known::LastEvent(number.map(event_id)),
+            _ => Known::Latest,
+        };
+        let given = events.iter().map(new_event).collect();
+        let appended =
+            self.service.append_events(key_of(place), known, policy, given, self.model.now).await;
+        let appended = appended.map_err(Error::from);
+
+        let before = self.model.sessions.get(&place).cloned();
+        let Some(before) =
+            before.filter(|session| read.is_none_or(|head| head.created == session.head.created))
+        else {
+            prop_assert_eq!(appended.unwrap_err().code(), "not_found");
+            return Ok(());
+        };
+        // What the handle has missed: the events that were written after what it is known by.
+        let since = match (stand, read) {
+            (_, Some(head)) => head.revision,
+            (Stand::LastEvent(last), _) => {
+                let last = before.events.iter().find(|event| Some(event.number) == last);
+                last.map_or(before.head.created, |event| event.seq)
+            }
+            _ => Revision::MAX,
+        };
+        let is_stale = match read {
+            Some(head) => head.revision < before.head.revision,
+            None => before.events.iter().any(|event| event.seq > since),
+        };
+        // Whether an append that changes nothing, a retry, conflicts with anything is not told here.
+        let is_stored = |given: &Given| {
+            let text = event_text(given);
+            before.events.iter().any(|event| event.number == given.0 && event.text == text)
+        };
+        let changes_nothing = events.iter().all(is_stored);
+        if policy == StalePolicy::Reject && is_stale && !(changes_nothing && appended.is_ok()) {
+            let error = appended.unwrap_err();
+            let is_exact = matches!(
+                error,
+                Error::StaleSession { expected, actual, .. }
+                    if expected == since && actual == before.head.revision
+            );
+            prop_assert!(is_exact, "{:?}", error);
+            return Ok(());
+        }
+        let appended = match appended {
+            Ok(appended) => appended,
+            Err(error) => return Err(TestCaseError::fail(error.to_string())),
+        };
+        if policy == StalePolicy::Merge {
+            let mut missed: Vec<_> = appended
+                .missed
+                .iter()
+                .map(|row| (row.seq, row.revision, String::from(row.text.clone())))
+                .collect();
+            missed.sort();
+            let new = before.events.iter().filter(|event| event.revision > since);
+            let mut expected: Vec<_> =
+                new.map(|event| (event.seq, event.revision, event.text.clone())).collect();
+            expected.sort();
+            prop_assert_eq!(missed, expected);
+        } else {
+            prop_assert!(appended.missed.is_empty());
+        }
+        self.appended(place, events, &appended.unchanged, appended.head)
+    }
+
+    /// Does to the model what an append did.
+    fn appended(
+        &mut self,
+        place: Place,
+        events: &[Given],
+        unchanged: &[usize],
+        head: SessionHead,
+    ) -> Result<(), TestCaseError> {
+        let now = self.model.now;
+        let mut same = Vec::new();
+        let mut still = (events.len() - unchanged.len()) as u64;
+        for (position, given) in events.iter().enumerate() {
+            let session = self.model.sessions.get_mut(&place).unwrap();
+            let text = event_text(given);
+            let old = session.events.iter_mut().find(|event| event.number == given.0);
+            if old.as_ref().is_some_and(|old| old.text == text) {
+                same.push(position);
+                continue;
+            }
+            // The events of an append get one revision after the other, up to the session's.
+            still -= 1;
+            let revision = head.revision - still;
+            let time = session.head.last_update_time.max(given.1.min(now));
+            session.head.last_update_time = time;
+            match old {
+                Some(old) => (old.text, old.revision) = (text, revision),
+                None => {
+                    let number = given.0;
+                    session.events.push(NaiveEvent { number, text, seq: revision, revision });
+                }
+            }
+            self.model.apply(place, &given.3);
+        }
+        prop_assert_eq!(unchanged, &same[..]);
+        let session = self.model.sessions.get_mut(&place).unwrap();
+        prop_assert_eq!(head.created, session.head.created);
+        prop_assert_eq!(head.last_update_time, session.head.last_update_time);
+        session.head = head;
+        if same.len() < events.len() { self.model.was_given(place, head) } else { Ok(()) }
+    }
+
+    /// Compares everything that can be read.
+    async fn check(&mut self) -> Result<(), TestCaseError> {
+        for (app, app_name) in APPS.iter().enumerate() {
+            let in_app = |place: &&Place| place.0 == app;
+            let total = self.model.sessions.keys().filter(in_app).count();
+            self.check_list(app_name, None, total).await?;
+            let state = self.service.get_scope_state((*app_name).to_owned(), None);
+            let naive = self.model.apps.get(&app).cloned().unwrap_or_default();
+            prop_assert_eq!(object(&state.await.map_err(refused)?), naive);
+            for (user, user_id) in USERS.iter().enumerate() {
+                let of_user = |place: &&Place| (place.0, place.1) == (app, user);
+                let total = self.model.sessions.keys().filter(of_user).count();
+                self.check_list(app_name, Some(user_id), total).await?;
+                let (app_name, user_id) = ((*app_name).to_owned(), Some((*user_id).to_owned()));
+                let state = self.service.get_scope_state(app_name, user_id);
+                let naive = self.model.users.get(&(app, user)).cloned().unwrap_or_default();
+                prop_assert_eq!(object(&state.await.map_err(refused)?), naive);
+                for id in 0..IDS.len() {
+                    self.check_session((app, user, id)).await?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    async fn check_list(
+        &self,
+        app: &str,
+        user: Option<&&str>,
+        total: usize,
+    ) -> Result<(), TestCaseError> {
+        let user = user.map(|user| (*user).to_owned());
+        let page = Page { offset: 0, limit: None };
+        let listed = self.service.list_sessions(app.to_owned(), user, false, page).await;
+        let listed = listed.map_err(refused)?;
+        prop_assert_eq!((listed.total, listed.sessions.len()), (total, total));
+        for session in listed.sessions {
+            let at = |names: &[&str], name: &str| names.iter().position(|known| *known == name);
+            let key = &session.key;
+            let place = (at(&APPS, app), at(&USERS, &key.user_id), at(&IDS, &key.session_id));
+            let place = (place.0.unwrap(), place.1.unwrap(), place.2.unwrap());
+            prop_assert_eq!(session.head, self.model.sessions[&place].head);
+            prop_assert_eq!(object(&session.state), self.model.seen(place));
+        }
+        Ok(())
+    }
+
+    async fn check_session(&self, place: Place) -> Result<(), TestCaseError> {
+        let stored = self.service.get_session(key_of(place), Window::ALL).await.map_err(refused)?;
+        let naive = self.model.sessions.get(&place);
+        prop_assert_eq!(stored.is_some(), naive.is_some());
+        if let Some((stored, naive)) = stored.zip(naive) {
+            prop_assert_eq!(stored.head, naive.head);
+            prop_assert_eq!(object(&stored.state), self.model.seen(place));
+            let expected: Vec<_> = naive.events.iter().map(|event| event.text.clone()).collect();
+            prop_assert_eq!(texts(stored), expected);
+        }
+        Ok(())
+    }
+}
+
+fn refused(refusal: impl std::fmt::Debug) -> TestCaseError {
+    TestCaseError::fail(format!("refused: {refusal:?}"))
+}
+
+fn block_on<T>(future: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 300,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn the_service_is_where_the_model_is(steps in steps()) {
+        block_on(async {
+            let service = InMemorySessionService::new();
+            let mut test = Test { service, model: Model::default() };
+            for step in &steps {
+                test.step(step).await?;
+                test.check().await?;
+            }
+            Ok::<(), TestCaseError>(())
+        })?;
+    }
+}

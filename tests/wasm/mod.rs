@@ -1,0 +1,10 @@
+//! The suite as wasm runs it, on a page as in Node and in a worker.
+
+use adk_session_wasm::storage::{MemoryStorage, conformance};
+use wasm_bindgen_test::wasm_bindgen_test;
+
+#[wasm_bindgen_test]
+async fn memory_conforms() {
+    let report = conformance::run(async || MemoryStorage::new()).await;
+    assert!(report.failures.is_empty(), "\n{report}");
+}

@@ -1,0 +1,209 @@
+//! What holds for the part of a session that a read returns, and for the pages of a list.
+#![cfg(not(target_arch = "wasm32"))]
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "clippy takes helpers of tests for the program"
+)]
+
+use adk_session_wasm::event::NewEvent;
+use adk_session_wasm::service::{InMemorySessionService, Known, StalePolicy};
+use adk_session_wasm::session::{MAX_TIMESTAMP, Page, SessionKey, Window};
+use adk_session_wasm::state::Delta;
+use adk_session_wasm::storage::MemoryText;
+use proptest::prelude::*;
+
+/// Few, so that they are equal often, and the ends of what is allowed.
+fn times() -> impl Strategy<Value = f64> {
+    prop_oneof![
+        4 => (0u32..6).prop_map(f64::from),
+        1 => (0u32..60).prop_map(|tenths| f64::from(tenths) / 10.0),
+        1 => prop::sample::select(vec![0.0, -0.0, 1.5e12, MAX_TIMESTAMP]),
+        1 => 0.0..MAX_TIMESTAMP,
+    ]
+}
+
+fn windows() -> impl Strategy<Value = Window> {
+    let last = prop::option::of(prop_oneof![0usize..8, Just(usize::MAX)]);
+    let after = prop::option::of(prop_oneof![
+        times(),
+        prop::sample::select(vec![-1.0, f64::INFINITY, f64::NEG_INFINITY]),
+    ]);
+    (last, after).prop_map(|(last, after)| Window { last, after })
+}
+
+/// An event: its id, its time, and what it says.
+type Given = (u8, f64, u8);
+
+fn batches() -> impl Strategy<Value = Vec<(Vec<Given>, f64)>> {
+    let event = (0u8..12, times(), 0u8..3);
+    prop::collection::vec((prop::collection::vec(event, 0..4), times()), 0..12)
+}
+
+fn text_of((id, time, says): Given) -> String {
+    format!("{id} at {time}: {says}")
+}
+
+fn new_event(given: Given) -> NewEvent<MemoryText> {
+    let text = MemoryText::from(text_of(given));
+    NewEvent::new(format!("event {}", given.0), given.1, "{}", text).unwrap()
+}
+
+fn block_on<T>(future: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
+}
+
+fn config() -> ProptestConfig {
+    ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() }
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    #[test]
+    fn a_window_is_a_filter_and_then_the_last_so_many(
+        batches in batches(),
+        windows in prop::collection::vec(windows(), 1..6),
+    ) {
+        block_on(async {
+            let service = InMemorySessionService::new();
+            let key = SessionKey::new("app", "user", "s").unwrap();
+            let created = service.create_session(key.clone(), Delta::default(), 2.0).await.unwrap();
+            let mut head = created.head;
+            let mut naive: Vec<Given> = Vec::new();
+            for (batch, now) in batches {
+                let mut time = head.last_update_time;
+                for given in &batch {
+                    match naive.iter_mut().find(|event| event.0 == given.0) {
+                        Some(same) if text_of(*same) == text_of(*given) => continue,
+                        Some(replaced) => *replaced = *given,
+                        None => naive.push(*given),
+                    }
+                    time = time.max(given.1.min(now));
+                }
+                let events = batch.into_iter().map(new_event).collect();
+                let (known, policy) = (Known::Latest, StalePolicy::Append);
+                let appended = service.append_events(key.clone(), known, policy, events, now);
+                let appended = appended.await.unwrap();
+                prop_assert!(appended.head.last_update_time >= head.last_update_time);
+                prop_assert!(appended.head.revision >= head.revision);
+                prop_assert_eq!(appended.head.last_update_time, time);
+                head = appended.head;
+            }
+            for window in windows {
+                let read = service.get_session(key.clone(), window).await.unwrap().unwrap();
+                let texts: Vec<String> = read.events.into_iter().map(String::from).collect();
+                let after = window.after.unwrap_or(f64::NEG_INFINITY);
+                let filtered = naive.iter().filter(|event| event.1 >= after);
+                let mut expected: Vec<String> = filtered.map(|event| text_of(*event)).collect();
+                let last = window.last.unwrap_or(expected.len()).min(expected.len());
+                expected.drain(..expected.len() - last);
+                prop_assert_eq!(texts, expected);
+                prop_assert_eq!(read.head, head);
+            }
+            Ok(())
+        })?;
+    }
+
+    #[test]
+    fn numbers_make_a_window_or_are_refused(last in any::<Option<f64>>(), after in any::<Option<f64>>()) {
+        let is_count = |number: f64| number >= 0.0 && number.fract() == 0.0 && number < 2f64.powi(53);
+        let is_valid = last.is_none_or(is_count) && !after.is_some_and(f64::is_nan);
+        match Window::from_numbers(last, after) {
+            Ok(window) => {
+                prop_assert!(is_valid);
+                prop_assert_eq!(window.last.map(|last| last as f64), last.map(f64::abs));
+                prop_assert_eq!(window.after, after);
+            }
+            Err(error) => {
+                prop_assert!(!is_valid);
+                prop_assert_eq!(error.code(), "invalid_argument");
+            }
+        }
+    }
+
+    #[test]
+    fn a_page_is_a_part_of_the_sorted_list(
+        changes in prop::collection::vec((0u8..4, 0u8..8, prop::option::weighted(0.8, times())), 0..40),
+        user in prop::option::of(0u8..5),
+        limit in prop::option::of(0usize..6),
+        offset in prop_oneof![0usize..12, Just(usize::MAX)],
+        descending: bool,
+    ) {
+        // U+FFFD stands before an emoji in UTF-8 and after it in UTF-16.
+        let ids = ["a", "b", "ab", "\u{fffd}", "😀", "Z", "é", "\u{0}"];
+        let users = ["ada", "\u{fffd}", "😀", "", "nobody"].map(|user| format!("u{user}"));
+        block_on(async {
+            let service = InMemorySessionService::new();
+            // User, id, time: in the order of their creation.
+            let mut naive: Vec<(u8, u8, f64)> = Vec::new();
+            for (user, id, time) in changes {
+                let key = SessionKey::new("app", &users[user as usize], ids[id as usize]).unwrap();
+                let at = naive.iter().position(|known| (known.0, known.1) == (user, id));
+                match (at, time) {
+                    (None, Some(time)) => {
+                        // A clock is not an event: the negative zero is its caller's to mend.
+                        let time = time.abs();
+                        service.create_session(key, Delta::default(), time).await.unwrap();
+                        naive.push((user, id, time));
+                    }
+                    (Some(at), Some(time)) => {
+                        let event = new_event((id, time, 0));
+                        let (known, policy) = (Known::Latest, StalePolicy::Merge);
+                        let events = vec![event];
+                        service.append_events(key, known, policy, events, MAX_TIMESTAMP).await.unwrap();
+                        naive[at].2 = naive[at].2.max(time.abs());
+                    }
+                    (at, None) => {
+                        use adk_session_wasm::storage::{Deletion, Storage};
+                        service.storage().delete(Deletion::Session(key)).await.unwrap();
+                        at.map(|at| naive.remove(at));
+                    }
+                }
+            }
+            let units = |text: &str| text.encode_utf16().collect::<Vec<_>>();
+            naive.retain(|known| user.is_none_or(|user| known.0 == user));
+            naive.sort_by(|one, other| {
+                let by_id = || units(ids[one.1 as usize]).cmp(&units(ids[other.1 as usize]));
+                let by_user = || units(&users[one.0 as usize]).cmp(&units(&users[other.0 as usize]));
+                one.2.total_cmp(&other.2).then_with(by_id).then_with(by_user)
+            });
+            if descending {
+                naive.reverse();
+            }
+            let asked = user.map(|user| users[user as usize].clone());
+            let page = Page { offset, limit };
+            let listed = service.list_sessions("app".into(), asked, descending, page).await.unwrap();
+            prop_assert_eq!(listed.total, naive.len());
+            prop_assert_eq!(listed.position, page.position(naive.len()));
+            let expected = naive.iter().skip(offset).take(limit.unwrap_or(usize::MAX));
+            let expected: Vec<_> = expected
+                .map(|known| (users[known.0 as usize].as_str(), ids[known.1 as usize], known.2))
+                .collect();
+            let found: Vec<_> = listed
+                .sessions
+                .iter()
+                .map(|row| (&*row.key.user_id, &*row.key.session_id, row.head.last_update_time))
+                .collect();
+            prop_assert_eq!(found, expected);
+            prop_assert!(listed.sessions.iter().all(|session| session.events.is_empty()));
+            Ok(())
+        })?;
+    }
+
+    #[test]
+    fn the_pages_of_a_list_are_the_list(total in 0usize..40, limit in 1usize..9) {
+        let items: Vec<usize> = (0..total).collect();
+        let pages = Page { offset: 0, limit: Some(limit) }.position(total).total_pages;
+        let mut together = Vec::new();
+        for number in 1..=pages {
+            let page = Page::from_numbers(Some(limit as f64), None, Some(number as f64)).unwrap();
+            prop_assert_eq!(page.position(total).page, number);
+            let part: Vec<_> = items.iter().skip(page.offset).take(limit).copied().collect();
+            prop_assert!(!part.is_empty());
+            together.extend(part);
+        }
+        prop_assert_eq!(together, items);
+    }
+}
