@@ -137,9 +137,20 @@ export function toSessionError(thrown: unknown): SessionError {
     const { code, message, ...fields } = thrown;
     return new SessionError(code, message, fields);
   }
-  // A trap, or a stack that overflowed within wasm: its memory may be half written.
+  if (!isTrap(thrown)) {
+    const reason = thrown instanceof Error ? thrown.message : String(thrown);
+    const message = `A call into the core failed: ${reason}. This is a bug of adk-session-wasm; please report it.`;
+    return new SessionError('internal', message, { cause: thrown });
+  }
+  // Its memory may be half written.
   death ??= { cause: thrown };
   return died(thrown);
+}
+
+/** Whether the wasm stopped midway: a trap, or a stack that overflowed (Firefox: InternalError). */
+function isTrap(thrown: unknown): boolean {
+  if (thrown instanceof WebAssembly.RuntimeError || thrown instanceof RangeError) return true;
+  return thrown instanceof Error && thrown.name === 'InternalError';
 }
 
 function died(cause: unknown): SessionError {

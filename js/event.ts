@@ -224,8 +224,6 @@ export type CreateEventParams = {
  *
  * @example
  * ```ts
- * import { newEventId } from 'adk-session-wasm';
- *
  * const id = newEventId(); // '0b8a5f0e-3c1d-4e57-9a64-5d2f1c7b8e90'
  * ```
  */

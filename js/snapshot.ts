@@ -23,11 +23,12 @@ export const MAX_TIMESTAMP = 253402300799999;
 export const MAX_ID_BYTES = 512;
 
 /**
- * An initial state as it is stored, all scopes in one, `temp:` keys and removals dropped.
+ * An initial state as it is stored, all scopes in one, `temp:` keys dropped. Like a delta it may remove:
+ * `user:` and `app:` keys may be there before the session is.
  *
  * @example
  * ```ts
- * snapshotState({ a: 1, b: undefined, 'temp:c': 2 }).text; // '{"a":1}'
+ * snapshotState({ a: 1, 'temp:b': 2 }).text; // '{"a":1}'
  * ```
  */
 export interface StateSnapshot {
@@ -83,7 +84,7 @@ export interface EventSnapshot {
  * ```
  */
 export function snapshotDelta(delta: unknown): DeltaSnapshot {
-  return takeDelta(delta, 'The state delta', true);
+  return takeDelta(delta, 'The state delta');
 }
 
 /**
@@ -98,7 +99,7 @@ export function snapshotDelta(delta: unknown): DeltaSnapshot {
  * ```
  */
 export function snapshotState(state: unknown): StateSnapshot {
-  const { text, delta, temp } = takeDelta(state, 'The state', false);
+  const { text, delta, temp } = takeDelta(state, 'The state');
   return { text, values: delta, temp };
 }
 
@@ -141,7 +142,7 @@ function takeEvent(event: Event, clock: () => number, newId: () => string): Even
     text: deltaText,
     delta,
     temp,
-  } = takeDelta(givenActions?.stateDelta, "The event's actions.stateDelta", true);
+  } = takeDelta(givenActions?.stateDelta, "The event's actions.stateDelta");
   const actions = fieldsOf(givenActions ?? createEventActions(), 'actions');
   const copy = fieldsOf(event, '');
   // In the order in which they are set on the caller's event, where they are not own members of it.

@@ -116,7 +116,6 @@ const LISTED = 20;
  *
  * @example
  * ```ts
- * import { validateDelta } from 'adk-session-wasm';
  * import { z } from 'zod';
  *
  * validateDelta({ topic: z.string() }, { topic: 'tea', 'user:name': 1 }); // fine

@@ -10,7 +10,7 @@ export class SessionCore {
     [Symbol.dispose](): void;
     /**
      * Appends one event. `created` is NaN for a handle that we did not give out; then
-     * `last_event_id` is what it is known by. Answers as `appended_to_javascript` lays it out.
+     * `last_event_id` is what it is known by; below 0 there is no handle. Answers as `appended_to_javascript` lays it out.
      */
     append_event(app_name: string, user_id: string, session_id: string, created: number, revision: number, last_event_id: string | null | undefined, policy: number, now: number, event_id: string, timestamp: number, delta: string, text: any): any;
     /**

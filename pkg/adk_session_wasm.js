@@ -22,7 +22,7 @@ export class SessionCore {
     }
     /**
      * Appends one event. `created` is NaN for a handle that we did not give out; then
-     * `last_event_id` is what it is known by. Answers as `appended_to_javascript` lays it out.
+     * `last_event_id` is what it is known by; below 0 there is no handle. Answers as `appended_to_javascript` lays it out.
      * @param {string} app_name
      * @param {string} user_id
      * @param {string} session_id
@@ -519,6 +519,10 @@ function __wbg_get_imports() {
                 state0.a = 0;
             }
         },
+        __wbg_of_027eb15371aac932: function(arg0) {
+            const ret = Array.of(arg0);
+            return ret;
+        },
         __wbg_of_41bbc931cc6fa107: function(arg0, arg1, arg2, arg3) {
             const ret = Array.of(arg0, arg1, arg2, arg3);
             return ret;
@@ -545,6 +549,10 @@ function __wbg_get_imports() {
         },
         __wbg_queueMicrotask_4a1a4d8dd332373b: function(arg0) {
             queueMicrotask(arg0);
+        },
+        __wbg_random_df36b90cd78a7d54: function() {
+            const ret = Math.random();
+            return ret;
         },
         __wbg_read_10862f4e2f961d2d: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4, arg5, arg6, arg7, arg8, arg9, arg10) {
             const ret = arg0.read(getStringFromWasm0(arg1, arg2), arg3 === 0 ? undefined : getStringFromWasm0(arg3, arg4), arg5 === 0 ? undefined : getStringFromWasm0(arg5, arg6), arg7 === 0 ? undefined : arg8, arg9 === 0 ? undefined : arg10);
@@ -589,7 +597,7 @@ function __wbg_get_imports() {
             return ret;
         }, arguments); },
         __wbindgen_generic_0000000000000001: function(arg0, arg1) {
-            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 59, ret: Result(Unit), inner_ret: Some(Result(Unit)) }, mutable: true }) -> Externref`.
+            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 77, ret: Result(Unit), inner_ret: Some(Result(Unit)) }, mutable: true }) -> Externref`.
             const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__hffd9278dca3d5a78);
             return ret;
         },

@@ -1,36 +1,70 @@
 //! Things by name: apps, their users, their sessions, the users on a page.
 
+mod index;
+
 use std::rc::Rc;
 
-use hashbrown::HashMap;
+pub(crate) use index::Index;
 
-/// A map from names to things. One index type for whatever is in it: a hash map a type of thing
-/// would stand in the wasm once a type.
+/// A map from names to things. All that can be done without knowing the type of the things is
+/// done in [`Index`] and [`Slots`], so that it stands in the wasm once, not once a type.
 #[derive(Debug)]
 pub(crate) struct Names<T> {
-    index: HashMap<Rc<str>, usize>,
-    slots: Vec<Option<(Rc<str>, T)>>,
+    slots: Slots,
+    things: Vec<Option<T>>,
+}
+
+/// Gives each name a slot, and a removed name's slot to the next.
+#[derive(Debug, Default)]
+struct Slots {
+    index: Index,
+    names: Vec<Option<Rc<str>>>,
     free: Vec<usize>,
+}
+
+impl Slots {
+    fn find(&self, name: &str) -> Option<usize> {
+        self.index.find(name, &|slot| self.name(slot).is_some_and(|stored| **stored == *name))
+    }
+
+    fn name(&self, slot: usize) -> Option<&Rc<str>> {
+        self.names.get(slot)?.as_ref()
+    }
+
+    /// A slot for a name that has none.
+    fn add(&mut self, name: &str) -> usize {
+        let slot = self.free.pop().unwrap_or(self.names.len());
+        let stored = Some(Rc::from(name));
+        match self.names.get_mut(slot) {
+            Some(empty) => *empty = stored,
+            None => self.names.push(stored),
+        }
+        self.index.insert(name, slot);
+        slot
+    }
+
+    fn remove(&mut self, name: &str) -> Option<usize> {
+        let slot = self.find(name)?;
+        self.index.remove(name, slot);
+        *self.names.get_mut(slot)? = None;
+        self.free.push(slot);
+        Some(slot)
+    }
 }
 
 impl<T> Default for Names<T> {
     fn default() -> Self {
-        Self { index: HashMap::new(), slots: Vec::new(), free: Vec::new() }
+        Self { slots: Slots::default(), things: Vec::new() }
     }
 }
 
 impl<T> Names<T> {
     pub(crate) fn get(&self, name: &str) -> Option<&T> {
-        self.get_with_name(name).map(|(_, thing)| thing)
-    }
-
-    pub(crate) fn get_with_name(&self, name: &str) -> Option<&(Rc<str>, T)> {
-        self.slots.get(*self.index.get(name)?)?.as_ref()
+        self.things.get(self.slots.find(name)?)?.as_ref()
     }
 
     pub(crate) fn get_mut(&mut self, name: &str) -> Option<&mut T> {
-        let slot = self.slots.get_mut(*self.index.get(name)?)?;
-        slot.as_mut().map(|(_, thing)| thing)
+        self.things.get_mut(self.slots.find(name)?)?.as_mut()
     }
 
     /// The thing of that name, and the name to share.
@@ -39,37 +73,32 @@ impl<T> Names<T> {
         name: &str,
         thing: impl FnOnce() -> T,
     ) -> Option<(Rc<str>, &mut T)> {
-        let slot = match self.index.get(name) {
-            Some(slot) => *slot,
+        let slot = match self.slots.find(name) {
+            Some(slot) => slot,
             None => {
-                let name: Rc<str> = Rc::from(name);
-                let filled = Some((Rc::clone(&name), thing()));
-                let slot = self.free.pop().unwrap_or(self.slots.len());
-                match self.slots.get_mut(slot) {
-                    Some(empty) => *empty = filled,
-                    None => self.slots.push(filled),
+                let slot = self.slots.add(name);
+                match self.things.get_mut(slot) {
+                    Some(empty) => *empty = Some(thing()),
+                    None => self.things.push(Some(thing())),
                 }
-                self.index.insert(name, slot);
                 slot
             }
         };
-        let (name, thing) = self.slots.get_mut(slot)?.as_mut()?;
-        Some((Rc::clone(name), thing))
+        Some((Rc::clone(self.slots.name(slot)?), self.things.get_mut(slot)?.as_mut()?))
     }
 
     pub(crate) fn remove(&mut self, name: &str) -> Option<T> {
-        let slot = self.index.remove(name)?;
-        let (_, thing) = self.slots.get_mut(slot)?.take()?;
-        self.free.push(slot);
-        Some(thing)
+        let slot = self.slots.remove(name)?;
+        self.things.get_mut(slot)?.take()
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.index.is_empty()
+        self.slots.index.is_empty()
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &(Rc<str>, T)> {
-        self.slots.iter().flatten()
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&Rc<str>, &T)> {
+        let slots = self.slots.names.iter().zip(&self.things);
+        slots.filter_map(|(name, thing)| name.as_ref().zip(thing.as_ref()))
     }
 }
 
@@ -85,7 +114,7 @@ mod tests {
             names.get_or_insert("kept", || -1);
             assert_eq!(names.remove(&round.to_string()), Some(round));
         }
-        assert_eq!(names.slots.len(), 2);
+        assert_eq!(names.things.len(), 2);
         assert_eq!(names.get("kept"), Some(&-1));
         assert_eq!(names.get("99"), None);
         assert_eq!(names.iter().count(), 1);

@@ -1,4 +1,4 @@
-//! What the core asks of the machine it runs on: the time, and fresh ids.
+//! What the core asks of the machine it runs on: the time, fresh ids, chance.
 
 /// Milliseconds since 1970.
 #[cfg(target_arch = "wasm32")]
@@ -23,6 +23,19 @@ pub(crate) fn new_id() -> String {
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) fn new_id() -> String {
     uuid::Uuid::new_v4().to_string()
+}
+
+/// A number that is another one in each process, and in each instance of the wasm.
+#[cfg(target_arch = "wasm32")]
+pub(crate) fn random_seed() -> u64 {
+    js_sys::Math::random().to_bits()
+}
+
+/// A number that is another one in each process, and in each instance of the wasm.
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) fn random_seed() -> u64 {
+    use std::hash::{BuildHasher, RandomState};
+    RandomState::new().hash_one(0)
 }
 
 #[cfg(target_arch = "wasm32")]

@@ -64,6 +64,13 @@ export class FrameworkStateWriter implements StateWriter<Written> {
     const now = new State(scratch, bare());
     for (const key of Object.keys(given)) now.set(key, UNTOUCHED);
     const numbered = this.#put(scratch, given);
+    if (numbered === undefined) {
+      throw new SessionError(
+        'unsupported',
+        'This version of @google/adk appends in a way that adk-session-wasm/adk does not know; ' +
+          'nothing was stored. Update adk-session-wasm, or go back to @google/adk 2.0.',
+      );
+    }
     // Those were made by hand, as by `outputKey`, and count as written when they are appended.
     const byHand = Object.keys(numbered).filter((key) => scratch[key] !== UNTOUCHED);
     const counted = new State(scratch, numbered);
@@ -98,7 +105,7 @@ export class FrameworkStateWriter implements StateWriter<Written> {
     for (const key of Object.keys(numbered)) {
       if (!Object.hasOwn(snapshot.delta, key)) Reflect.deleteProperty(numbered, key);
     }
-    const delta = this.#put(committed.latest, numbered);
+    const delta = this.#put(committed.latest, numbered) ?? {};
     // Not what the caller wrote, but what was stored: of an object with a toJSON, what that gave.
     for (const key of Object.keys(delta)) delta[key] = snapshot.delta[key];
     this.#put(state, delta);
@@ -121,20 +128,17 @@ export class FrameworkStateWriter implements StateWriter<Written> {
   /**
    * Has the framework put a delta on a state, where that holds no later writes.
    *
-   * @returns a copy of the delta, with the same numbers and without `temp:` keys
+   * @returns a copy of the delta, with the same numbers and without `temp:` keys; `undefined` if the
+   *   framework did not do it at once
    */
-  #put(state: object, stateDelta: Delta): Delta {
+  #put(state: object, stateDelta: Delta): Delta | undefined {
     const actions = { stateDelta };
     const session = { id: '', appName: '', userId: '', state, events: [], lastUpdateTime: 0 };
     const request = { session, event: { id: '', actions } } as unknown as FrameworkRequest;
     // Its failure shows in what it has not done.
     this.#append(request).catch(() => undefined);
-    if (session.events.length === 1 && actions.stateDelta !== stateDelta) return actions.stateDelta;
-    throw new SessionError(
-      'unsupported',
-      'This version of @google/adk appends in a way that adk-session-wasm/adk does not know; ' +
-        'nothing was stored. Update adk-session-wasm, or go back to @google/adk 2.0.',
-    );
+    const isDone = session.events.length === 1 && actions.stateDelta !== stateDelta;
+    return isDone ? actions.stateDelta : undefined;
   }
 }
 

@@ -12,18 +12,20 @@ import { build } from 'esbuild';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const dist = join(root, 'js/dist');
 
-/** @param {string} file @param {unknown} value */
-function writeModule(file, value) {
+/** @param {string} file @param {string} expression */
+function writeModule(file, expression) {
   const path = join(dist, file);
   mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, `export default ${JSON.stringify(value)};\n`);
+  writeFileSync(path, `export default ${expression};\n`);
 }
 
 rmSync(dist, { recursive: true, force: true });
 const wasm = readFileSync(join(root, 'pkg/adk_session_wasm_bg.wasm'));
-writeModule('loader/inline_bytes.js', gzipSync(wasm, { level: 9 }).toString('base64'));
+const base64 = gzipSync(wasm, { level: 9 }).toString('base64');
+writeModule('loader/inline_bytes.js', JSON.stringify(base64));
 const cases = readFileSync(join(root, 'src/storage/conformance/cases.json'), 'utf8');
-writeModule('testing/cases.js', JSON.parse(cases));
+// Parsed when it is loaded: as an object literal, a case's "__proto__" would set a prototype.
+writeModule('testing/cases.js', `JSON.parse(${JSON.stringify(JSON.stringify(JSON.parse(cases)))})`);
 for (const declaration of [
   'loader/inline_bytes.d.ts',
   'testing/cases.d.ts',

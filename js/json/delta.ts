@@ -14,7 +14,7 @@ import { tooLarge, writeJson } from './write.js';
  *
  * @example
  * ```ts
- * snapshotDelta({ a: 1, b: undefined, 'temp:c': () => 1 }).text;
+ * takeDelta({ a: 1, b: undefined, 'temp:c': () => 1 }, 'The delta').text;
  * // '{"a":1,"b":"__ADK_SENTINEL_REMOVED__"}'
  * ```
  */
@@ -35,15 +35,14 @@ export interface DeltaSnapshot {
  *
  * @param given a plain object, or `undefined` for an empty one
  * @param what how to call it in errors
- * @param keepRemovals as `REMOVED`, rather than dropping those keys
  * @throws SessionError `invalid_argument` if it is no plain object, `unserializable` with `path`
  *
  * @example
  * ```ts
- * takeDelta({ a: 1, b: undefined }, 'The state', false).text; // '{"a":1}'
+ * takeDelta({ a: 1, 'temp:b': 2 }, 'The state').text; // '{"a":1}'
  * ```
  */
-export function takeDelta(given: unknown, what: string, keepRemovals: boolean): DeltaSnapshot {
+export function takeDelta(given: unknown, what: string): DeltaSnapshot {
   const delta: Record<string, unknown> = {};
   if (given === undefined) return { text: '{}', delta, temp: undefined };
   let temp: Record<string, unknown> | undefined;
@@ -69,7 +68,7 @@ export function takeDelta(given: unknown, what: string, keepRemovals: boolean): 
     }
     // A toJSON may come to nothing, too, or to a removal.
     if (stored === undefined || stored === REMOVED) {
-      if (keepRemovals) define(delta, key, REMOVED);
+      define(delta, key, REMOVED);
       continue;
     }
     if (text !== undefined) (texts ??= new Map()).set(key, text);

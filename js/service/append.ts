@@ -2,7 +2,7 @@
  * Appending through a handle: what is taken at the call, what goes into the store when its turn has
  * come, and what the handle gets afterwards.
  */
-import { callCore, type SessionCore } from '../core.js';
+import { callCore, type SessionCore, toSessionError } from '../core.js';
 import type { Event } from '../event.js';
 import type { Session } from '../session.js';
 import { applySnapshot, type EventSnapshot, snapshotEvent } from '../snapshot.js';
@@ -76,9 +76,10 @@ export function store(
   const { appName, userId, id } = session;
   const { created, revision } = record;
   // Rust knows a handle that we did not give out by the last event that it holds.
-  const last = Number.isNaN(created) ? session.events.at(-1)?.id : undefined;
+  const lastId: unknown = Number.isNaN(created) ? session.events.at(-1)?.id : undefined;
+  const last = typeof lastId === 'string' ? lastId : undefined;
   const [only] = events;
-  return callCore(() => {
+  const answer = callCore((): Answer | Promise<Answer> => {
     if (only !== undefined && events.length === 1) {
       const { id: eventId, timestamp, deltaText, text } = only.snapshot;
       // prettier-ignore
@@ -94,6 +95,11 @@ export function store(
       appName, userId, id, created, revision, last, policy, now, rows,
     ) as Answer | Promise<Answer>;
   }, holdsData);
+  return answer instanceof Promise ? answer.catch(rethrow) : answer;
+}
+
+function rethrow(thrown: unknown): never {
+  throw toSessionError(thrown);
 }
 
 /** Gives the handle what was stored, and what it had missed. */

@@ -1,4 +1,4 @@
-import { type SessionCore, toSessionError } from '../core.js';
+import type { SessionCore } from '../core.js';
 import type { Event } from '../event.js';
 import type { Session, StateShape } from '../session.js';
 import { type StateSchema, validateDelta } from '../state_schema.js';
@@ -43,7 +43,7 @@ export class Appender {
     requireHandle(session);
     const record = this.#parts.handles.of(session);
     // A partial event is a piece of a streamed answer: nothing is stored, nothing is changed.
-    const whole = events.filter((event) => (event as Event | null)?.partial !== true);
+    const whole = events.filter((event) => !isPartial(event));
     if (whole.length === 0) return undefined;
     const taken = whole.map((event) => this.#take(event));
     if (record.tail === undefined) {
@@ -87,40 +87,28 @@ export class Appender {
     events: readonly TakenEvent[],
   ): MaybePromise<void> {
     const { writer, core, clock, holdsData } = this.#parts;
-    return after(this.#leaveOut(session, events), (events) => {
-      const undo = (error: unknown): never => {
-        for (const event of [...events].reverse()) writer.undo?.(session, event);
-        throw error;
-      };
-      try {
-        const answer = store(core(), session, record, policy, events, clock(), holdsData);
-        if (!(answer instanceof Promise)) {
-          apply(session, record, events, policy, answer, writer);
-          return undefined;
-        }
-        return answer.then(
-          (answer) => {
-            apply(session, record, events, policy, answer, writer);
-          },
-          (error: unknown) => undo(toSessionError(error)),
-        );
-      } catch (error) {
-        return undo(error);
-      }
+    const reduced = this.#leaveOut(session, events);
+    const answer = store(core(), session, record, policy, reduced, clock(), holdsData);
+    return after(answer, (answer) => {
+      apply(session, record, reduced, policy, answer, writer);
     });
   }
 
   /** The events without the keys that a later, already stored write superseded. */
-  #leaveOut(session: Session, events: readonly TakenEvent[]): MaybePromise<readonly TakenEvent[]> {
-    let ready: MaybePromise<TakenEvent[]> = [];
+  #leaveOut(session: Session, events: readonly TakenEvent[]): readonly TakenEvent[] {
+    const reduced: TakenEvent[] = [];
     for (const event of events) {
-      ready = after(ready, (ahead) =>
-        after(this.#parts.writer.before(session, event, ahead), (keys) => {
-          ahead.push(withoutKeys(event, keys));
-          return ahead;
-        }),
-      );
+      reduced.push(withoutKeys(event, this.#parts.writer.before(session, event, reduced)));
     }
-    return ready;
+    return reduced;
+  }
+}
+
+/** What is no event, or throws when it is read, is for the snapshot to refuse. */
+function isPartial(event: Event | null): boolean {
+  try {
+    return event?.partial === true;
+  } catch {
+    return false;
   }
 }

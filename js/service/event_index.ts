@@ -11,20 +11,29 @@ interface Index {
  *
  * A search through the array would make each append as slow as the conversation is long. The map is
  * kept by array and believed as long as length and last element are those it was made for: frameworks
- * push, cut and reorder the array as they like.
+ * push, cut and reorder the array as they like. What that does not show is one event exchanged for
+ * another, which compactors do, whose events say so.
  */
 const indexes = new WeakMap<Event[], Index>();
 
 function indexOf(events: Event[]): Index {
   const known = indexes.get(events);
-  if (known !== undefined && known.length === events.length && known.last === events.at(-1)) {
-    return known;
-  }
+  if (known?.length === events.length && known.last === events.at(-1)) return known;
   const positions = new Map<string, number>();
-  events.forEach((event, position) => positions.set(event.id, position));
+  for (const [position, event] of (events as readonly (Event | null | undefined)[]).entries()) {
+    // A hand-made array may hold anything.
+    if (typeof event?.id === 'string') positions.set(event.id, position);
+  }
   const index = { positions, length: events.length, last: events.at(-1) };
   indexes.set(events, index);
   return index;
+}
+
+/** The position of an event that is to be put there, by its id, or −1. */
+function positionFor(events: Event[], event: Event): number {
+  const { isCompacted, isScratchpad } = event as { isCompacted?: unknown; isScratchpad?: unknown };
+  if (isCompacted === true || isScratchpad === true) indexes.delete(events);
+  return positionOf(events, event.id);
 }
 
 /** The position of the event with that id, or −1. */
@@ -43,7 +52,7 @@ export function positionOf(events: Event[], id: string): number {
  */
 export function putEvent(events: Event[], event: Event): void {
   if (!Object.isExtensible(events)) return;
-  const position = positionOf(events, event.id);
+  const position = positionFor(events, event);
   if (position >= 0) {
     events[position] = event;
     if (position === events.length - 1) indexOf(events).last = event;

@@ -67,7 +67,7 @@ export function requireHandle(session: unknown): asserts session is Session {
   if (typeof session !== 'object' || session === null) {
     throw invalid('session', `must be a session; it is ${kindOf(session)}`);
   }
-  const { id, appName, userId, state, events } = session as Partial<Session>;
+  const { id, appName, userId, state, events } = fieldsOf(session);
   requireId('session.id', id);
   requireId('session.appName', appName);
   requireId('session.userId', userId);
@@ -79,5 +79,14 @@ export function requireHandle(session: unknown): asserts session is Session {
   }
   if (Object.isFrozen(session)) {
     throw invalid('session', 'is frozen, and an append changes it; append through a copy');
+  }
+}
+
+function fieldsOf(session: Partial<Session>): Partial<Session> {
+  try {
+    const { id, appName, userId, state, events } = session;
+    return { id, appName, userId, state, events } as Partial<Session>;
+  } catch {
+    throw invalid('session', 'cannot be read: its own code threw');
   }
 }

@@ -1,4 +1,5 @@
 import type {
+  Abortable,
   CreateSessionRequest,
   DeleteSessionRequest,
   GetSessionRequest,
@@ -7,6 +8,7 @@ import type {
   Session,
   StateShape,
 } from '../session.js';
+import { requireNotAborted, requireRequest } from './call.js';
 import type { StateWriter } from './state_writer.js';
 import { type SessionServiceOptions, StoredSessionService } from './stored_session_service.js';
 
@@ -36,25 +38,31 @@ export class InMemorySessionService<
    * @throws SessionError as `createSession`; `not_loaded` in the slim entry before the wasm is there
    */
   createSessionSync(request: CreateSessionRequest<S>): Session<S> {
-    this.requireOpen();
+    this.#check(request);
     return this.create(request, false) as Session<S>;
   }
 
   /** As `getSession`, at once. */
   getSessionSync(request: GetSessionRequest): Session<S> | undefined {
-    this.requireOpen();
+    this.#check(request);
     return this.get(request) as Session<S> | undefined;
   }
 
   /** As `listSessions`, at once. */
   listSessionsSync(request: ListSessionsRequest): ListSessionsResponse<S> {
-    this.requireOpen();
+    this.#check(request);
     return this.list(request) as ListSessionsResponse<S>;
   }
 
   /** As `deleteSession`, at once. */
   deleteSessionSync(request: DeleteSessionRequest): void {
-    this.requireOpen();
+    this.#check(request);
     void this.delete(request);
+  }
+
+  #check(request: Abortable): void {
+    this.requireOpen();
+    requireRequest(request);
+    requireNotAborted(request.signal);
   }
 }

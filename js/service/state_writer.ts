@@ -25,7 +25,7 @@ export interface StateWriter<Order = unknown> {
   /** At the call: when the event's delta was written, against the other writes of that state. */
   take(event: Event): Order;
   /**
-   * When the event's turn has come, and before the commit.
+   * When the event's turn has come, and before the commit. Changes nothing: the commit may fail.
    *
    * @returns the keys that are not to be stored, because a later write of them is already
    */
@@ -33,11 +33,9 @@ export interface StateWriter<Order = unknown> {
     session: Session,
     event: PendingEvent<Order>,
     ahead: readonly PendingEvent<Order>[],
-  ): string[] | Promise<string[]>;
+  ): string[];
   /** After a commit that succeeded; `event` without the keys that were left out. */
   after(session: Session, event: PendingEvent<Order>): void;
-  /** After one that failed: the state must be as it was before {@link StateWriter.before}. */
-  undo?(session: Session, event: PendingEvent<Order>): void;
 }
 
 /**

@@ -1,6 +1,6 @@
 import { callCore, createCore, loadWasm, type SessionCore, toSessionError } from '../core.js';
-import { SessionError } from '../errors.js';
-import { createEvent, createEventActions, type Event, newEventId } from '../event.js';
+import { isSessionError, SessionError } from '../errors.js';
+import { createEvent, type Event, newEventId } from '../event.js';
 import { isId, optionalNumber, requireId } from '../ids.js';
 import { kindOf } from '../json/rules.js';
 import type {
@@ -24,6 +24,7 @@ import { STALE_POLICIES } from './append.js';
 import { Appender } from './appender.js';
 import { after, invalid, type MaybePromise, requireNotAborted, requireRequest } from './call.js';
 import { Handles } from './handle.js';
+import { checkedClock, checkedIds } from './sources.js';
 import { orderedWriter, type StateWriter } from './state_writer.js';
 import { type Fragments, parseEvents } from './stored_events.js';
 
@@ -117,15 +118,15 @@ export class StoredSessionService<
     this.#parts = parts;
     const { stale = 'merge', stateSchema, clock = Date.now, newId = newEventId } = options;
     this.#schema = stateSchema;
-    this.#clock = clock;
-    this.#newId = newId;
+    this.#clock = checkedClock(clock);
+    this.#newId = checkedIds(newId);
     this.#appender = new Appender({
       handles: this.#handles,
       writer: parts.writer ?? orderedWriter,
       policy: policyOf(stale),
       schema: stateSchema,
-      clock,
-      newId,
+      clock: this.#clock,
+      newId: this.#newId,
       core: () => this.#openCore(),
       holdsData: parts.bridge === undefined,
     });
@@ -214,15 +215,24 @@ export class StoredSessionService<
   }
 
   close(): Promise<void> {
-    this.#closing ??= this.#close();
+    // Whoever closes first is told what failed; closed it is all the same.
+    if (this.#closing !== undefined) return this.#closing.catch(() => undefined);
+    this.#closing = this.#close();
     return this.#closing;
   }
 
   async #close(): Promise<void> {
     while (this.#pending.size > 0) await Promise.allSettled(this.#pending);
-    await this.#parts.closeStorage?.();
-    this.#core?.free();
-    this.#core = undefined;
+    try {
+      await this.#parts.closeStorage?.();
+    } catch (cause) {
+      if (isSessionError(cause)) throw cause;
+      const reason = cause instanceof Error ? cause.message : kindOf(cause);
+      throw new SessionError('storage_failed', `The storage's close failed: ${reason}`, { cause });
+    } finally {
+      this.#core?.free();
+      this.#core = undefined;
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -265,7 +275,7 @@ export class StoredSessionService<
     requireId('appName', appName);
     if (userId !== undefined) requireId('userId', userId);
     if (order !== 'asc' && order !== 'desc') {
-      throw invalid('order', `must be 'asc' or 'desc'; it is ${JSON.stringify(order)}`);
+      throw invalid('order', `must be 'asc' or 'desc'; it is ${shown(order)}`);
     }
     const limit = optionalNumber('limit', request.limit);
     const offset = optionalNumber('offset', request.offset);
@@ -341,8 +351,9 @@ export class StoredSessionService<
       invocationId: `p-${this.#newId()}`,
       author: 'user',
       timestamp: this.#clock(),
-      actions: createEventActions({ stateDelta }),
     });
+    // As it is given: the snapshot refuses what is no delta.
+    event.actions.stateDelta = stateDelta;
     const { append } = STALE_POLICIES;
     return this.#appender.appendUnread(appName, userId, sessionId, append, event);
   }
@@ -396,7 +407,13 @@ function isBlank(id: unknown): boolean {
 }
 
 function policyOf(stale: unknown): number {
-  const policy = (STALE_POLICIES as Record<string, number>)[String(stale)];
-  if (typeof stale === 'string' && policy !== undefined) return policy;
-  throw invalid('stale', `must be 'merge', 'append' or 'reject'; it is ${JSON.stringify(stale)}`);
+  if (typeof stale === 'string' && Object.hasOwn(STALE_POLICIES, stale)) {
+    return STALE_POLICIES[stale as keyof typeof STALE_POLICIES];
+  }
+  throw invalid('stale', `must be 'merge', 'append' or 'reject'; it is ${shown(stale)}`);
+}
+
+/** A word as the caller wrote it, or what kind of thing stands in its place. */
+function shown(value: unknown): string {
+  return typeof value === 'string' ? JSON.stringify(value) : kindOf(value);
 }

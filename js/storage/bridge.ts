@@ -208,7 +208,8 @@ function object(verb: string, what: string, value: unknown): void {
 }
 
 function list<T>(verb: string, field: string, value: readonly T[]): readonly T[] {
-  if (Array.isArray(value)) return value;
+  const given: unknown = value;
+  if (Array.isArray(given)) return value;
   throw nonsense(verb, `gave ${field} that are no array but ${kindOf(value)}`);
 }
 

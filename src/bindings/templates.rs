@@ -1,5 +1,7 @@
 //! Instruction templates: JavaScript holds the values and puts them in, Rust says where.
 
+use std::fmt;
+
 use js_sys::Array;
 use serde::Serialize;
 use wasm_bindgen::prelude::*;
@@ -62,7 +64,13 @@ pub fn describe_missing(
 #[wasm_bindgen]
 pub fn artifact_message(text: String, position: u32, failed: bool) -> String {
     let template = Template::new(text);
-    let error = if failed { ArtifactError::Failed("".into()) } else { ArtifactError::NoService };
+    let error = if failed {
+        // The cause is JavaScript's to add. A text as the cause would bring `{:?}` of texts along,
+        // and with it Unicode's tables of what can be printed.
+        ArtifactError::Failed(Box::new(fmt::Error))
+    } else {
+        ArtifactError::NoService
+    };
     match nth(&template, position) {
         Some(found) => template.artifact_error(&found, error).message_utf16(),
         None => String::new(),

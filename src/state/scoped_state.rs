@@ -1,11 +1,8 @@
 //! The stored state of one scope: names and the JSON text of their values.
 
-use std::rc::Rc;
-
-use hashbrown::HashMap;
-
 use crate::error::Error;
 use crate::json::{ObjectWriter, split_object};
+use crate::names::Index;
 use crate::state::delta::{Change, Changes};
 use crate::state::scope::Scope;
 
@@ -16,12 +13,12 @@ pub struct ScopedState {
     /// In order; `None` where a member was removed. A list and an index into it, so that a change
     /// of a few keys costs the same however many others there are.
     members: Vec<Option<Member>>,
-    positions: HashMap<Rc<str>, usize>,
+    positions: Index,
 }
 
 #[derive(Debug, Clone)]
 struct Member {
-    name: Rc<str>,
+    name: Box<str>,
     value: Box<str>,
 }
 
@@ -46,22 +43,32 @@ impl ScopedState {
         }
     }
 
+    fn position(&self, name: &str) -> Option<usize> {
+        self.positions.find(name, &|position| {
+            self.member(position).is_some_and(|member| *member.name == *name)
+        })
+    }
+
+    fn member(&self, position: usize) -> Option<&Member> {
+        self.members.get(position)?.as_ref()
+    }
+
     fn set(&mut self, name: &str, value: Box<str>) {
-        let position = self.positions.get(name).copied();
+        let position = self.position(name);
         match position.and_then(|position| self.members.get_mut(position)) {
             Some(Some(member)) => member.value = value,
             _ => {
-                let name: Rc<str> = Rc::from(name);
-                self.positions.insert(Rc::clone(&name), self.members.len());
-                self.members.push(Some(Member { name, value }));
+                self.positions.insert(name, self.members.len());
+                self.members.push(Some(Member { name: name.into(), value }));
             }
         }
     }
 
     fn remove(&mut self, name: &str) {
-        let Some(position) = self.positions.remove(name) else {
+        let Some(position) = self.position(name) else {
             return;
         };
+        self.positions.remove(name, position);
         if let Some(member) = self.members.get_mut(position) {
             *member = None;
         }
@@ -70,15 +77,14 @@ impl ScopedState {
             self.members.retain(Option::is_some);
             self.positions.clear();
             for (position, member) in self.members.iter().flatten().enumerate() {
-                self.positions.insert(Rc::clone(&member.name), position);
+                self.positions.insert(&member.name, position);
             }
         }
     }
 
     /// The JSON text of one value.
     pub fn get(&self, name: &str) -> Option<&str> {
-        let member = self.members.get(*self.positions.get(name)?)?.as_ref()?;
-        Some(&member.value)
+        Some(&self.member(self.position(name)?)?.value)
     }
 
     /// Whether there is nothing in it.

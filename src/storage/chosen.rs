@@ -3,15 +3,15 @@
 //! One enum rather than a generic service a storage: the rules then stand in the wasm once, and
 //! not once for each storage.
 
+use std::future::Future;
+
 use wasm_bindgen::JsValue;
 
 use crate::session::Window;
+use crate::storage::answer::Answer;
 use crate::storage::foreign::ForeignStorage;
 use crate::storage::memory::{MemoryStorage, MemoryText};
-use crate::storage::{
-    Changes, Decide, Deletion, EventRow, Found, ListRequest, Listing, Rows, Storage, Target,
-    WriteRequest,
-};
+use crate::storage::{Decide, Deletion, ListRequest, Listing, Rows, Storage, Target, WriteRequest};
 
 /// See the module.
 pub enum ChosenStorage {
@@ -56,47 +56,20 @@ impl From<ChosenText> for JsValue {
     }
 }
 
-/// A decision over chosen texts, asked in a storage's own.
-struct Translated<D>(D);
-
-impl<T, D> Decide<T> for Translated<D>
-where
-    T: Into<ChosenText> + From<ChosenText>,
-    D: Decide<ChosenText>,
-{
-    fn decide(&mut self, found: Found<'_, T>) -> Option<Changes<T>> {
-        let changes = self.0.decide(Found {
-            session: found.session,
-            user: found.user,
-            app: found.app,
-            events: translate(found.events),
-            changed: translate(found.changed),
-            floor: found.floor,
-        })?;
-        Some(Changes {
-            session: changes.session,
-            user: changes.user,
-            app: changes.app,
-            events: translate(changes.events),
-        })
-    }
-}
-
-fn translate<T: Into<U>, U>(rows: Vec<EventRow<T>>) -> Vec<EventRow<U>> {
-    let translated = rows.into_iter().map(|row| EventRow {
-        id: row.id,
-        seq: row.seq,
-        revision: row.revision,
-        timestamp: row.timestamp,
-        text: row.text.into(),
-    });
-    translated.collect()
-}
-
-fn never<T>(answer: Result<T, std::convert::Infallible>) -> T {
-    match answer {
-        Ok(answer) => answer,
-        Err(never) => match never {},
+impl ChosenStorage {
+    fn write<D: Decide<ChosenText> + 'static>(
+        &self,
+        creates: bool,
+        request: WriteRequest,
+        mut decision: D,
+    ) -> Answer<D> {
+        match self {
+            Self::Memory(memory) => {
+                memory.write(request, &mut decision);
+                Answer::now(decision)
+            }
+            Self::Foreign(foreign) => foreign.write(creates, request, decision),
+        }
     }
 }
 
@@ -104,60 +77,47 @@ impl Storage for ChosenStorage {
     type Text = ChosenText;
     type Failure = JsValue;
 
-    async fn create<D: Decide<ChosenText> + 'static>(
+    fn create<D: Decide<ChosenText> + 'static>(
         &self,
         request: WriteRequest,
         decision: D,
-    ) -> Result<D, JsValue> {
-        let decision = Translated(decision);
-        Ok(match self {
-            Self::Memory(memory) => never(memory.create(request, decision).await).0,
-            Self::Foreign(foreign) => foreign.create(request, decision).await?.0,
-        })
+    ) -> impl Future<Output = Result<D, JsValue>> {
+        self.write(true, request, decision)
     }
 
-    async fn append<D: Decide<ChosenText> + 'static>(
+    fn append<D: Decide<ChosenText> + 'static>(
         &self,
         request: WriteRequest,
         decision: D,
-    ) -> Result<D, JsValue> {
-        let decision = Translated(decision);
-        Ok(match self {
-            Self::Memory(memory) => never(memory.append(request, decision).await).0,
-            Self::Foreign(foreign) => foreign.append(request, decision).await?.0,
-        })
+    ) -> impl Future<Output = Result<D, JsValue>> {
+        self.write(false, request, decision)
     }
 
-    async fn read(&self, target: Target, window: Window) -> Result<Rows<ChosenText>, JsValue> {
-        Ok(match self {
-            Self::Memory(memory) => never(memory.read(target, window).await).map_texts(),
-            Self::Foreign(foreign) => foreign.read(target, window).await?.map_texts(),
-        })
-    }
-
-    async fn list(&self, request: ListRequest) -> Result<Listing, JsValue> {
+    fn read(
+        &self,
+        target: Target,
+        window: Window,
+    ) -> impl Future<Output = Result<Rows<ChosenText>, JsValue>> {
         match self {
-            Self::Memory(memory) => Ok(never(memory.list(request).await)),
-            Self::Foreign(foreign) => foreign.list(request).await,
+            Self::Memory(memory) => Answer::now(memory.rows(&target, window)),
+            Self::Foreign(foreign) => foreign.read(target, window),
         }
     }
 
-    async fn delete(&self, deletion: Deletion) -> Result<(), JsValue> {
+    fn list(&self, request: ListRequest) -> impl Future<Output = Result<Listing, JsValue>> {
         match self {
-            Self::Memory(memory) => never(memory.delete(deletion).await),
-            Self::Foreign(foreign) => foreign.delete(deletion).await?,
+            Self::Memory(memory) => Answer::now(memory.listing(&request)),
+            Self::Foreign(foreign) => foreign.list(request),
         }
-        Ok(())
     }
-}
 
-impl<T: Into<ChosenText>> Rows<T> {
-    fn map_texts(self) -> Rows<ChosenText> {
-        Rows {
-            session: self.session,
-            user: self.user,
-            app: self.app,
-            events: self.events.into_iter().map(Into::into).collect(),
+    fn delete(&self, deletion: Deletion) -> impl Future<Output = Result<(), JsValue>> {
+        match self {
+            Self::Memory(memory) => {
+                memory.remove(&deletion);
+                Answer::now(())
+            }
+            Self::Foreign(foreign) => foreign.delete(&deletion),
         }
     }
 }

@@ -8,16 +8,17 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use js_sys::{Array, Promise};
+use js_sys::Array;
 use wasm_bindgen::prelude::*;
-use wasm_bindgen_futures::JsFuture;
 
 use crate::error::Error;
 use crate::session::{SessionHead, SessionKey, Window};
 use crate::state::ScopedState;
+use crate::storage::answer::Answer;
+use crate::storage::chosen::ChosenText;
 use crate::storage::{
     Changes, Decide, Deletion, EventRow, Found, ListRequest, Listing, Rows, ScopeChange, ScopeRow,
-    ScopeSet, SessionRow, Storage, Target, WriteRequest,
+    ScopeSet, SessionRow, Target, WriteRequest,
 };
 
 type Decision = Closure<dyn FnMut(Array) -> Result<JsValue, JsValue>>;
@@ -81,25 +82,27 @@ impl ForeignStorage {
         Self { bridge }
     }
 
-    async fn write<D: Decide<JsValue> + 'static>(
+    pub fn write<D: Decide<ChosenText> + 'static>(
         &self,
         creates: bool,
         request: WriteRequest,
         decision: D,
-    ) -> Result<D, JsValue> {
+    ) -> Answer<D> {
         let Target { app_name, user_id, session_id } = &request.target;
         let scopes = request.scopes;
         let scope_bits =
             u8::from(scopes.session) | u8::from(scopes.user) << 1 | u8::from(scopes.app) << 2;
-        let event_ids = request.event_ids.iter().map(|id| JsValue::from_str(id)).collect();
+        let event_ids = Array::new();
+        for id in &request.event_ids {
+            event_ids.push(&JsValue::from_str(id));
+        }
         let shared = Rc::new(RefCell::new(Some(decision)));
         let asked = Rc::clone(&shared);
-        // The closure lives until the verb has answered; the bridge calls it no later than that.
         let decide = Decision::new(move |found: Array| match asked.borrow_mut().as_mut() {
             Some(decision) => decide(scopes, &Row(found), decision),
             None => Ok(JsValue::UNDEFINED),
         });
-        let answer = self.bridge.write(
+        let called = self.bridge.write(
             creates,
             app_name,
             user_id.as_deref(),
@@ -108,74 +111,60 @@ impl ForeignStorage {
             event_ids,
             request.since as f64,
             &decide,
-        )?;
-        settled(&answer).await?;
-        let decision = shared.borrow_mut().take();
-        decision.ok_or_else(|| Error::StorageFailed { reason: "it answered twice".into() }.into())
-    }
-}
-
-impl Storage for ForeignStorage {
-    /// A JavaScript string.
-    type Text = JsValue;
-    type Failure = JsValue;
-
-    async fn create<D: Decide<JsValue> + 'static>(
-        &self,
-        request: WriteRequest,
-        decision: D,
-    ) -> Result<D, JsValue> {
-        self.write(true, request, decision).await
-    }
-
-    async fn append<D: Decide<JsValue> + 'static>(
-        &self,
-        request: WriteRequest,
-        decision: D,
-    ) -> Result<D, JsValue> {
-        self.write(false, request, decision).await
-    }
-
-    async fn read(&self, target: Target, window: Window) -> Result<Rows<JsValue>, JsValue> {
-        let Target { app_name, user_id, session_id } = &target;
-        let last = window.last.map(|last| last as f64);
-        let (user, session) = (user_id.as_deref(), session_id.as_deref());
-        let answer = self.bridge.read(app_name, user, session, last, window.after)?;
-        let rows = Row::of(settled(&answer).await?);
-        let key = || SessionKey {
-            app_name: app_name.clone(),
-            user_id: user_id.clone().unwrap_or_default(),
-            session_id: session_id.clone().unwrap_or_default(),
-        };
-        Ok(Rows {
-            session: rows.row(0).map(|row| row.session(key())).transpose()?,
-            user: rows.row(1).map(|row| row.scope("user")).transpose()?,
-            app: rows.row(2).map(|row| row.scope("app")).transpose()?,
-            events: rows.list(3).collect(),
+        );
+        Answer::later(called, move |_| {
+            // Lived until the verb answered; the bridge calls it no later than that.
+            drop(decide);
+            let decision = shared.borrow_mut().take();
+            decision
+                .ok_or_else(|| Error::StorageFailed { reason: "it answered twice".into() }.into())
         })
     }
 
-    async fn list(&self, request: ListRequest) -> Result<Listing, JsValue> {
-        let ListRequest { app_name, user_id, descending, page } = &request;
-        let (offset, limit) = (page.offset as f64, page.limit.map(|limit| limit as f64));
-        let answer = self.bridge.list(app_name, user_id.as_deref(), *descending, offset, limit)?;
-        let listing = Row::of(settled(&answer).await?);
-        let mut sessions = Vec::new();
-        for row in listing.list(0).map(Row::of) {
-            let app_name = app_name.clone();
-            let key = SessionKey { app_name, session_id: row.text(4), user_id: row.text(5) };
-            sessions.push(row.session(key)?);
-        }
-        let mut users = Vec::new();
-        for row in listing.list(1).map(Row::of) {
-            users.push((row.text(2), row.scope("user")?));
-        }
-        let app = listing.row(2).map(|row| row.scope("app")).transpose()?;
-        Ok(Listing { sessions, users, app, total: listing.number(3) as usize })
+    pub fn read(&self, target: Target, window: Window) -> Answer<Rows<ChosenText>> {
+        let Target { app_name, user_id, session_id } = &target;
+        let last = window.last.map(|last| last as f64);
+        let (user, session) = (user_id.as_deref(), session_id.as_deref());
+        let called = self.bridge.read(app_name, user, session, last, window.after);
+        Answer::later(called, |rows| {
+            let rows = Row::of(rows);
+            let key = SessionKey {
+                app_name: target.app_name,
+                user_id: target.user_id.unwrap_or_default(),
+                session_id: target.session_id.unwrap_or_default(),
+            };
+            Ok(Rows {
+                session: rows.row(0).map(|row| row.session(key)).transpose()?,
+                user: rows.row(1).map(|row| row.scope("user")).transpose()?,
+                app: rows.row(2).map(|row| row.scope("app")).transpose()?,
+                events: rows.list(3).map(ChosenText::Foreign).collect(),
+            })
+        })
     }
 
-    async fn delete(&self, deletion: Deletion) -> Result<(), JsValue> {
-        let (what, app_name, user_id, session_id) = match &deletion {
+    pub fn list(&self, request: ListRequest) -> Answer<Listing> {
+        let ListRequest { app_name, user_id, descending, page } = request;
+        let (offset, limit) = (page.offset as f64, page.limit.map(|limit| limit as f64));
+        let called = self.bridge.list(&app_name, user_id.as_deref(), descending, offset, limit);
+        Answer::later(called, move |listing| {
+            let listing = Row::of(listing);
+            let mut sessions = Vec::new();
+            for row in listing.list(0).map(Row::of) {
+                let app_name = app_name.clone();
+                let key = SessionKey { app_name, session_id: row.text(4), user_id: row.text(5) };
+                sessions.push(row.session(key)?);
+            }
+            let mut users = Vec::new();
+            for row in listing.list(1).map(Row::of) {
+                users.push((row.text(2), row.scope("user")?));
+            }
+            let app = listing.row(2).map(|row| row.scope("app")).transpose()?;
+            Ok(Listing { sessions, users, app, total: listing.number(3) as usize })
+        })
+    }
+
+    pub fn delete(&self, deletion: &Deletion) -> Answer<()> {
+        let (what, app_name, user_id, session_id) = match deletion {
             Deletion::Session(key) => {
                 ("session", &key.app_name, Some(&key.user_id), Some(&key.session_id))
             }
@@ -187,18 +176,13 @@ impl Storage for ForeignStorage {
         };
         let user_id = user_id.map(String::as_str);
         let session_id = session_id.map(String::as_str);
-        settled(&self.bridge.delete(what, app_name, user_id, session_id)?).await?;
-        Ok(())
+        Answer::later(self.bridge.delete(what, app_name, user_id, session_id), |_| Ok(()))
     }
-}
-
-async fn settled(answer: &JsValue) -> Result<JsValue, JsValue> {
-    JsFuture::from(Promise::resolve(answer)).await
 }
 
 /// Asks the decision; `undefined` means that there is nothing to write.
 /// `found`: `[floor, session?, user?, app?, events, changed]`.
-fn decide<D: Decide<JsValue>>(
+fn decide<D: Decide<ChosenText>>(
     scopes: ScopeSet,
     found: &Row,
     decision: &mut D,
@@ -221,7 +205,7 @@ fn decide<D: Decide<JsValue>>(
 
 /// `[session?, user?, app?, events]`
 fn write_changes(
-    changes: Changes<JsValue>,
+    changes: Changes<ChosenText>,
     stored: Option<Row>,
     user: Option<ScopeRow>,
     app: Option<ScopeRow>,
@@ -234,7 +218,7 @@ fn write_changes(
                 Some(stored) if change.state.is_empty() => stored.0.get(STATE),
                 stored => {
                     let mut state = match stored {
-                        Some(stored) => read_state(&stored.text(STATE), "session")?,
+                        Some(stored) => read_state(&stored.text(STATE), "state of the session")?,
                         None => ScopedState::default(),
                     };
                     state.apply(change.state);
@@ -242,24 +226,22 @@ fn write_changes(
                 }
             };
             let head = change.head;
+            let row = Array::new();
             let numbers = [head.created as f64, head.revision as f64, head.last_update_time];
-            numbers.into_iter().map(JsValue::from_f64).chain([state]).collect::<Array>().into()
+            push_numbers(&row, &numbers);
+            row.push(&state);
+            row.into()
         }
     };
-    let events = changes.events.into_iter().map(|row| {
-        let numbers = [row.seq as f64, row.revision as f64, row.timestamp];
-        let id = JsValue::from_str(&row.id);
-        let numbers = numbers.map(JsValue::from_f64);
-        [id].into_iter().chain(numbers).chain([row.text]).collect::<Array>()
-    });
-    let events = events.collect::<Array>();
-    Ok(Array::of4(
-        &session,
-        &write_scope(user, changes.user),
-        &write_scope(app, changes.app),
-        &events,
-    )
-    .into())
+    let events = Array::new();
+    for row in changes.events {
+        let fields = Array::of1(&JsValue::from_str(&row.id));
+        push_numbers(&fields, &[row.seq as f64, row.revision as f64, row.timestamp]);
+        fields.push(&row.text.into());
+        events.push(&fields);
+    }
+    let (user, app) = (write_scope(user, changes.user), write_scope(app, changes.app));
+    Ok(Array::of4(&session, &user, &app, &events).into())
 }
 
 fn write_scope(stored: Option<ScopeRow>, change: Option<ScopeChange>) -> JsValue {
@@ -272,6 +254,12 @@ fn write_scope(stored: Option<ScopeRow>, change: Option<ScopeChange>) -> JsValue
         .into()
 }
 
+pub(crate) fn push_numbers(array: &Array, numbers: &[f64]) {
+    for number in numbers {
+        array.push(&JsValue::from_f64(*number));
+    }
+}
+
 /// Where a session's state stands in its row: `[created, revision, lastUpdateTime, state]`.
 const STATE: u32 = 3;
 
@@ -280,7 +268,7 @@ struct Row(Array);
 
 impl Row {
     fn of(value: JsValue) -> Self {
-        Self(Array::from(&value))
+        Self(value.unchecked_into())
     }
 
     fn number(&self, index: u32) -> f64 {
@@ -297,7 +285,7 @@ impl Row {
     }
 
     fn list(&self, index: u32) -> impl Iterator<Item = JsValue> {
-        Array::from(&self.0.get(index)).into_iter()
+        self.0.get(index).unchecked_into::<Array>().into_iter()
     }
 
     fn head(&self) -> SessionHead {
@@ -309,30 +297,31 @@ impl Row {
     }
 
     fn session(&self, key: SessionKey) -> Result<SessionRow, JsValue> {
-        let state = read_state(&self.text(STATE), "session")?;
+        let record = format!("state of session \"{}\"", key.session_id);
+        let state = read_state(&self.text(STATE), &record)?;
         Ok(SessionRow { key, head: self.head(), state })
     }
 
     /// `[revision, state]`
     fn scope(&self, scope: &str) -> Result<ScopeRow, JsValue> {
-        let state = read_state(&self.text(1), scope)?;
+        let state = read_state(&self.text(1), &format!("{scope} state"))?;
         Ok(ScopeRow { revision: self.number(0) as u64, state })
     }
 
     /// `[id, seq, revision, timestamp, text]`
-    fn event(&self) -> EventRow<JsValue> {
+    fn event(&self) -> EventRow<ChosenText> {
         EventRow {
             id: self.text(0).into(),
             seq: self.number(1) as u64,
             revision: self.number(2) as u64,
             timestamp: self.number(3),
-            text: self.0.get(4),
+            text: ChosenText::Foreign(self.0.get(4)),
         }
     }
 }
 
-fn read_state(text: &str, scope: &str) -> Result<ScopedState, JsValue> {
+fn read_state(text: &str, record: &str) -> Result<ScopedState, JsValue> {
     ScopedState::parse(text).map_err(|error| {
-        Error::CorruptRecord { record: format!("{scope} state"), reason: error.to_string() }.into()
+        Error::CorruptRecord { record: record.to_owned(), reason: error.to_string() }.into()
     })
 }

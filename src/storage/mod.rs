@@ -19,6 +19,8 @@
 //!    read which stands beyond `offset + limit`.
 
 #[cfg(target_arch = "wasm32")]
+mod answer;
+#[cfg(target_arch = "wasm32")]
 pub(crate) mod chosen;
 #[cfg(any(test, feature = "testing"))]
 pub mod conformance;

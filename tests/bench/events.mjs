@@ -37,9 +37,12 @@ export function makeEvent(number) {
 }
 
 /**
+ * @template Event
  * @param {number} count
- * @param {number} [first]
+ * @param {number} first
+ * @param {(event: ReturnType<typeof makeEvent>) => Event} create how the package that gets them makes
+ *   an event: its users have none that were made otherwise
  */
-export function makeEvents(count, first = 0) {
-  return Array.from({ length: count }, (_, index) => makeEvent(first + index));
+export function makeEvents(count, first, create) {
+  return Array.from({ length: count }, (_, index) => create(makeEvent(first + index)));
 }

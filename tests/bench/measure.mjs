@@ -79,7 +79,12 @@ export async function inTurns(sides, { rounds = 11, warmUp = 2 } = {}) {
  */
 export function atMost({ most, than = 'the peer', ...values }) {
   const ratio = values.ours / values.peer;
-  return { ...values, ratio, goal: `at most ${most} × ${than}`, ok: ratio <= most };
+  return {
+    ...values,
+    ratio,
+    goal: `at most ${Number(most.toPrecision(3))} × ${than}`,
+    ok: ratio <= most,
+  };
 }
 
 /**

@@ -13,7 +13,9 @@ import { fileURLToPath } from 'node:url';
 /** @typedef {import('./measure.mjs').Result} Result */
 
 const self = fileURLToPath(import.meta.url);
-const groups = readdirSync(new URL('cases', import.meta.url)).map((file) => file.slice(0, -'.mjs'.length));
+const groups = readdirSync(new URL('cases', import.meta.url)).map((file) =>
+  file.slice(0, -'.mjs'.length),
+);
 
 /** @param {string} group */
 async function runHere(group) {

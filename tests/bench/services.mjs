@@ -1,7 +1,7 @@
 // The two services that are compared, filled with the same events.
 
-import { InMemorySessionService as PeerService } from '@google/adk';
-import { InMemorySessionService as OurService } from 'adk-session-wasm';
+import { createEvent as createPeerEvent, InMemorySessionService as PeerService } from '@google/adk';
+import { createEvent, InMemorySessionService as OurService } from 'adk-session-wasm';
 import { makeEvents } from './events.mjs';
 
 const appName = 'bench';
@@ -9,6 +9,16 @@ const userId = 'user';
 const BATCH = 1000;
 
 export { OurService, PeerService, appName, userId };
+
+/** @param {number} count @param {number} first */
+export function ourEvents(count, first) {
+  return makeEvents(count, first, createEvent);
+}
+
+/** @param {number} count @param {number} first */
+export function peerEvents(count, first) {
+  return makeEvents(count, first, createPeerEvent);
+}
 
 /** @param {number} events */
 export function keyOf(events) {
@@ -27,7 +37,7 @@ export async function fillOurs(service, count) {
   for (let first = 0; first < count; first += BATCH) {
     // A handle of its own each time, which holds none of what was stored before.
     const session = await service.getSession({ ...key, config: { numRecentEvents: 0 } });
-    const events = makeEvents(Math.min(BATCH, count - first), first);
+    const events = ourEvents(Math.min(BATCH, count - first), first);
     await service.appendEvents({ session, events });
   }
 }
@@ -42,7 +52,7 @@ export async function fillPeer(service, count) {
   const key = keyOf(count);
   const session = await service.createSession(key);
   // With the last event through its front door, so that all three states are there.
-  const events = makeEvents(count);
+  const events = peerEvents(count, 0);
   const last = events.pop();
   const { [appName]: users } = /** @type {any} */ (service).sessions;
   users[userId][key.sessionId].events.push(...events);

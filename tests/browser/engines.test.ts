@@ -98,6 +98,9 @@ describe('in the browser engines', () => {
 const CASES = conformance(() => 'memory').length;
 
 function assertConforms(results: Results['memory'] = []): void {
-  assert.deepEqual(results.filter(({ error }) => error !== undefined), []);
+  assert.deepEqual(
+    results.filter(({ error }) => error !== undefined),
+    [],
+  );
   assert.equal(results.length, CASES);
 }

@@ -84,7 +84,10 @@ async function find(routes: Routes, path: string): Promise<Answer | undefined> {
     const rest = path.slice(prefix.length) || 'index.html';
     const file = join(folder, normalize(join('/', rest)));
     try {
-      return { body: await readFile(file), type: TYPES[extname(file)] ?? 'application/octet-stream' };
+      return {
+        body: await readFile(file),
+        type: TYPES[extname(file)] ?? 'application/octet-stream',
+      };
     } catch {
       return undefined;
     }

@@ -97,7 +97,7 @@ test('a top-level undefined is a removal, and so is REMOVED', () => {
 test('a toJSON that comes to nothing is a removal', () => {
   const value = { toJSON: () => undefined };
   assert.deepEqual(snapshotDelta({ a: value }).delta, { a: REMOVED });
-  assert.deepEqual(snapshotState({ a: value }).values, {});
+  assert.deepEqual(snapshotState({ a: value }).values, { a: REMOVED });
 });
 
 test('plain values are in the delta by reference, others as their JSON', () => {
@@ -462,11 +462,11 @@ test('no delta is an empty one', () => {
   assert.deepEqual(snapshotDelta(undefined), { text: '{}', delta: {}, temp: undefined });
 });
 
-test('an initial state drops temp: keys and removals', () => {
-  const state = { a: 1, b: undefined, c: REMOVED, 'temp:d': () => 1, 'user:e': null };
+test('an initial state drops temp: keys and keeps removals, which may meet a stored user: key', () => {
+  const state = { a: 1, 'user:b': undefined, 'temp:d': () => 1, 'user:e': null };
   const snapshot = snapshotState(state);
-  assert.equal(snapshot.text, '{"a":1,"user:e":null}');
-  assert.deepEqual(snapshot.values, { a: 1, 'user:e': null });
+  assert.equal(snapshot.text, `{"a":1,"user:b":"${REMOVED}","user:e":null}`);
+  assert.deepEqual(snapshot.values, { a: 1, 'user:b': REMOVED, 'user:e': null });
   assert.deepEqual(Object.keys(snapshot.temp ?? {}), ['temp:d']);
 });
 

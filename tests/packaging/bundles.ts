@@ -8,7 +8,10 @@ import { build as vite, type InlineConfig } from 'vite';
 import { install } from './installed.js';
 
 /** Bundles `folder`'s main.js with esbuild, into its `out` folder. */
-export async function bundleWithEsbuild(folder: string, options: BuildOptions = {}): Promise<string> {
+export async function bundleWithEsbuild(
+  folder: string,
+  options: BuildOptions = {},
+): Promise<string> {
   const out = join(folder, 'out');
   const { warnings } = await esbuild({
     entryPoints: [join(folder, 'main.js')],

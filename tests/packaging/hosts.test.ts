@@ -79,7 +79,9 @@ it('a program of Deno', () => {
   // The manifest says what is in node_modules, and nothing may be fetched.
   const manifest = { name: 'consumer', type: 'module', dependencies: { 'adk-session-wasm': '*' } };
   writeFileSync(join(install().project, 'package.json'), JSON.stringify(manifest));
-  const args = 'run --quiet --no-remote --node-modules-dir=manual --allow-read --allow-env'.split(' ');
+  const args = 'run --quiet --no-remote --node-modules-dir=manual --allow-read --allow-env'.split(
+    ' ',
+  );
   const deno = join(packageFolder('deno'), 'bin.cjs');
   assertOutcome(JSON.parse(run(process.execPath, [deno, ...args, 'main.mjs'], folder)) as Outcome);
 });

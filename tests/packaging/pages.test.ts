@@ -78,7 +78,10 @@ describe('in a page of Chromium', () => {
 
 for (const engine of ENGINES.filter((name) => name !== 'chromium')) {
   it(`in a page of ${engine}, built with Vite`, async () => {
-    const folder = write(`vite-${engine}`, { 'index.html': page('/main.js'), 'main.js': consumer() });
+    const folder = write(`vite-${engine}`, {
+      'index.html': page('/main.js'),
+      'main.js': consumer(),
+    });
     const out = await bundleWithVite(folder);
     const browser = await openBrowser(engine);
     try {

@@ -30,14 +30,16 @@ describe('under a policy', () => {
         }
       }
 
-      it("that forbids WebAssembly, the error names what would allow it", async () => {
+      it('that forbids WebAssembly, the error names what would allow it', async () => {
         const { error } = await visit("default-src 'self'; script-src 'self'");
         assert.equal(error?.code, 'wasm_unavailable', error?.message);
         assert.match(error.message, /allow it with 'wasm-unsafe-eval'/);
       });
 
       it("that says 'wasm-unsafe-eval', it works", async () => {
-        const { value, error } = await visit("default-src 'self'; script-src 'self' 'wasm-unsafe-eval'");
+        const { value, error } = await visit(
+          "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'",
+        );
         assert.equal(error, undefined, error?.message);
         assertOutcome(value!);
       });

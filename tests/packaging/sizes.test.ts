@@ -18,7 +18,8 @@ function gzipped(...files: string[]): number {
   return sizes.reduce((sum, size) => sum + size, 0) / 1024;
 }
 
-const scripts = (folder: string): string[] => filesBelow(folder).filter((file) => !file.endsWith('.html'));
+const scripts = (folder: string): string[] =>
+  filesBelow(folder).filter((file) => !file.endsWith('.html'));
 
 const wasm = (): string => join(install().folder, 'pkg/adk_session_wasm_bg.wasm');
 

@@ -59,7 +59,11 @@ describe('the slim entry', () => {
   });
 
   it('names address, status and content type of what is no wasm', async () => {
-    const { error } = await visit({ body: '<!doctype html>Not found', type: 'text/html', status: 404 });
+    const { error } = await visit({
+      body: '<!doctype html>Not found',
+      type: 'text/html',
+      status: 404,
+    });
     assert.equal(error?.code, 'wasm_unavailable');
     assert.match(error.message, /http:\S+\/adk\.wasm is not the wasm file: HTTP 404, text\/html/);
   });
@@ -95,7 +99,7 @@ describe('the slim entry', () => {
     }
   });
 
-  it("takes the file that Vite emits for adk-session-wasm/wasm, which it does once", async () => {
+  it('takes the file that Vite emits for adk-session-wasm/wasm, which it does once', async () => {
     const main = `import wasm from 'adk-session-wasm/wasm?url';\n${slim('await loadWasm(wasm);')}`;
     const folder = write('slim-vite', { 'index.html': page('/main.js'), 'main.js': main });
     const out = await bundleWithVite(folder);

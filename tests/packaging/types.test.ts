@@ -87,7 +87,11 @@ const typeRoots = [dirname(packageFolder('@types/node'))];
 describe('the types', () => {
   before(() => {
     // By a link, so that it finds its own dependencies, and they are found to be the same.
-    const framework = join(dirname(createRequire(import.meta.url).resolve('@google/adk')), '..', '..');
+    const framework = join(
+      dirname(createRequire(import.meta.url).resolve('@google/adk')),
+      '..',
+      '..',
+    );
     const scope = join(install().project, 'node_modules', '@google');
     run('mkdir', ['-p', scope], '.');
     symlinkSync(framework, join(scope, 'adk'));
@@ -105,7 +109,13 @@ describe('the types', () => {
     });
 
     it(`fit the framework's, with ${name}`, () => {
-      const options = { ...OPTIONS, ...resolution, lib: ['ES2022', 'DOM'], types: ['node'], typeRoots };
+      const options = {
+        ...OPTIONS,
+        ...resolution,
+        lib: ['ES2022', 'DOM'],
+        types: ['node'],
+        typeRoots,
+      };
       check(`adk-${name}`, ADK_PROGRAM, { ...options, skipLibCheck: true });
     });
   }

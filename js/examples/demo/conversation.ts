@@ -4,7 +4,7 @@ import { type Models, teaHouse } from './agents.js';
 import { entriesOf, type Entry } from './changes.js';
 import { Narration } from './narration.js';
 import { NarratorPlugin } from './narrator_plugin.js';
-import type { Printer } from './printing.js';
+import { Printer } from './printing.js';
 import { CONVERSATIONS, scriptedModels } from './script.js';
 
 const APP = { appName: 'tea_house', userId: 'ada' };
@@ -15,7 +15,11 @@ const GEMINI = 'gemini-2.5-flash';
  *
  * @throws Error if a model fails
  */
-export async function converse(printer: Printer): Promise<void> {
+export async function converse(): Promise<void> {
+  const printer = Printer.forStdout([
+    'adviser',
+    ...CONVERSATIONS.map(({ sessionId }) => sessionId),
+  ]);
   // The framework announces at each start that SequentialAgent will once become Workflow.
   setLogLevel(LogLevel.ERROR);
   printer.paragraph(
@@ -42,9 +46,10 @@ export async function converse(printer: Printer): Promise<void> {
       printer.heading(`session ${sessionId} · turn ${turn + 1}`);
       const newMessage = { role: 'user', parts: [{ text }] };
       const events = runner.runAsync({ ...APP, sessionId, newMessage });
-      // The plugin has told of them already.
-      for await (const _event of events);
-      if (narrator.failure !== undefined) throw new Error(`the model failed: ${narrator.failure}`);
+      // The plugin tells of them. Of a model that fails, the framework makes an event, and goes on.
+      for await (const { errorMessage } of events) {
+        if (errorMessage !== undefined) throw new Error(`the model failed: ${errorMessage}`);
+      }
     }
   }
   await summarize(sessionService, printer);
@@ -58,7 +63,7 @@ async function summarize(service: InMemorySessionService, printer: Printer): Pro
     const session = await service.getSession({ ...APP, sessionId });
     if (session === undefined) continue;
     found.push(session);
-    printer.step(sessionId, 'stored', `${session.events.length} events`);
+    printer.step(sessionId, 'events', `${session.events.length} stored`);
     printer.state(sessionId, 'stored', ownEntries(session.state));
   }
   printer.state('user:', 'stored', prefixed('user:', await service.getUserState(APP)));

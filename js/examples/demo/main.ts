@@ -2,9 +2,6 @@
 
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { converse } from './conversation.js';
-import { Printer } from './printing.js';
-import { replay } from './replay.js';
 
 const HELP = `Usage: npm run demo             a conversation with two agents on @google/adk
        npm run demo -- FILE     what a recorded ADK session did to its state
@@ -26,12 +23,12 @@ async function main(): Promise<void> {
   }
   const [file, ...more] = positionals;
   if (more.length > 0) throw new Error('one file at a time, please');
-  const printer = Printer.forStdout();
-  if (file === undefined) return converse(printer);
-  // npm changes to the package's folder, and leaves word of where it was called.
+  // Loaded when needed: the framework takes most of a second, and a replay does without it.
+  if (file === undefined) return (await import('./conversation.js')).converse();
+  // Of whoever called; the process itself runs in the package's.
   const folder = process.env.DEMO_FOLDER ?? process.cwd();
   try {
-    await replay(resolve(folder, file), printer);
+    await (await import('./replay.js')).replay(resolve(folder, file));
   } catch (error) {
     throw new Error(`${file} ${messageOf(error)}`, { cause: error });
   }

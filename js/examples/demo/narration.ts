@@ -1,4 +1,4 @@
-import { type Event, isFinalResponse } from 'adk-session-wasm';
+import type { Event, Part } from 'adk-session-wasm';
 import { applyDelta, entriesOf, printed } from './changes.js';
 import type { Printer } from './printing.js';
 
@@ -23,34 +23,45 @@ export class Narration {
 
   /** What an event says and changes; to be called before it is appended, while it has its `temp:` keys. */
   event(event: Event): void {
-    const { author = 'unknown', content, actions, errorCode, errorMessage } = event;
+    const { author = 'unknown', content, actions, errorCode = '', errorMessage } = event;
     let text = '';
+    const sayIt = (): void => {
+      if (text.trim() !== '') this.#printer.step(author, event.partial ? 'streams' : 'says', text);
+      text = '';
+    };
     for (const part of content?.parts ?? []) {
-      if (part.functionCall) {
-        const { name = '', args = {} } = part.functionCall;
-        this.#printer.step(author, 'calls', `${name} ${printed(args)}`);
-      } else if (part.functionResponse) {
-        const { name = '', response = {} } = part.functionResponse;
-        this.#printer.step(author, 'gets', `${name} ${printed(response)}`);
-      } else if (typeof part.text === 'string' && part.thought !== true) {
+      if (part.thought) continue;
+      if (typeof part.text === 'string') {
         text += part.text;
-      } else if (part.thought !== true) {
-        this.#printer.step(author, 'sends', Object.keys(part).join(', '));
+        continue;
       }
+      sayIt();
+      this.#printer.step(author, ...toldOf(part));
     }
-    if (text.trim() !== '')
-      this.#printer.step(author, isFinalResponse(event) ? 'says' : 'adds', text);
+    sayIt();
     if (errorMessage !== undefined) {
-      this.#printer.step(author, 'fails', `${errorCode ?? ''} ${errorMessage}`, 'red');
+      this.#printer.step(author, 'fails', `${errorCode} ${errorMessage}`, 'red');
     }
+    // A piece of a stream is not appended, whatever it carries.
+    if (event.partial) return;
     this.#printer.changes(author, applyDelta(actions.stateDelta, this.#state));
   }
 
-  /** What is stored after a turn, and what only this turn had. */
+  /** What is stored after a turn, and what was there for this turn only. */
   end(stored: Readonly<Record<string, unknown>>): void {
-    const entries = entriesOf(Object.fromEntries(this.#state));
+    const gone = entriesOf(Object.fromEntries(this.#state)).filter(({ scope }) => scope === 'temp');
     this.#printer.state('state', 'stored', entriesOf(stored));
-    const temp = entries.filter(({ scope }) => scope === 'temp');
-    if (temp.length > 0) this.#printer.state('', 'gone', temp);
+    if (gone.length > 0) this.#printer.state('state', 'gone', gone);
+    this.begin(stored);
   }
+}
+
+/** What a part does that is no text. */
+function toldOf(part: Part): [does: string, text: string] {
+  const { functionCall, functionResponse } = part;
+  if (functionCall) return ['calls', `${functionCall.name} ${printed(functionCall.args ?? {})}`];
+  if (functionResponse) {
+    return ['gets', `${functionResponse.name} ${printed(functionResponse.response ?? {})}`];
+  }
+  return ['sends', Object.keys(part).join(', ')];
 }

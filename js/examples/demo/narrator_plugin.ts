@@ -1,6 +1,5 @@
 import {
   BasePlugin,
-  type Content,
   type Context,
   type Event,
   type InvocationContext,
@@ -11,8 +10,6 @@ import { instructionOf } from './scripted_model.js';
 
 /** Sees all that a Runner does, whatever its agents and model are, and has it told. */
 export class NarratorPlugin extends BasePlugin {
-  /** Why the model failed, if it did: the framework makes an event of that, and goes on. */
-  failure: string | undefined;
   readonly #narration: Narration;
 
   constructor(narration: Narration) {
@@ -25,7 +22,7 @@ export class NarratorPlugin extends BasePlugin {
     return Promise.resolve(undefined);
   }
 
-  override async beforeRunCallback({ invocationContext }: InContext): Promise<Content | undefined> {
+  override async beforeRunCallback({ invocationContext }: InContext): Promise<undefined> {
     // The user's message is the one event that the Runner appends without asking plugins.
     const event = invocationContext.session.events.at(-1);
     if (event?.author === 'user') this.#narration.event(event);
@@ -43,7 +40,6 @@ export class NarratorPlugin extends BasePlugin {
 
   override async onEventCallback({ event }: { event: Event }): Promise<undefined> {
     if (event.partial !== true) this.#narration.event(event);
-    this.failure ??= event.errorMessage;
     return Promise.resolve(undefined);
   }
 

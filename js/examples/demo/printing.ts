@@ -7,6 +7,8 @@ export interface PrinterOptions {
   readonly write: (text: string) => void;
   readonly columns: number;
   readonly color: boolean;
+  /** Width of the first column. */
+  readonly who: number;
 }
 
 type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan';
@@ -19,11 +21,10 @@ const SIGNS: Record<Change['kind'], [sign: string, style: Style]> = {
   removed: ['−', 'red'],
 };
 
-/** Widths of the first columns: who, does what, and to which scope and key. */
-const WHO = 11;
+/** Widths of the columns after the first: does what, and to which scope and key. */
 const DOES = 9;
 const SCOPE = 9;
-const NAME = 14;
+const NAME = 18;
 /** Lines that a text may take before it is cut. */
 const MAX_LINES = 6;
 
@@ -37,22 +38,34 @@ export class Printer {
     this.#options = options;
   }
 
-  /** For the process's own output: at most 100 columns; `NO_COLOR` as in no-color.org. */
-  static forStdout(): Printer {
+  /**
+   * For the process's own output: at most 100 columns; `NO_COLOR` as in no-color.org.
+   *
+   * @param names what will stand in the first column
+   * @param write where to put the text, if not there at once
+   */
+  static forStdout(
+    names: Iterable<string>,
+    write: PrinterOptions['write'] = (text) => void process.stdout.write(text),
+  ): Printer {
     const { stdout, env } = process;
+    const longest = Math.max(0, ...[...names].map((name) => width(clean(name))));
     return new Printer({
-      write: (text) => void stdout.write(text),
-      columns: Math.max(60, Math.min(stdout.columns ?? 100, 100)),
+      write,
+      columns: Math.max(80, Math.min(stdout.columns ?? 100, 100)),
       color: stdout.isTTY && !env.NO_COLOR,
+      who: Math.min(Math.max(longest, 8), 20) + 1,
     });
   }
 
   /** A line across the page. */
   heading(text: string): void {
-    const rule = '─'.repeat(Math.max(3, this.#options.columns - width(text) - 4));
+    const { columns } = this.#options;
+    const title = fit(clean(text), columns - 8);
+    const rule = '─'.repeat(columns - width(title) - 4);
     this.#line('');
     this.#line(
-      `${this.#style('cyan', '──')} ${this.#style('bold', fit(text, this.#options.columns - 6))} ${this.#style('cyan', rule)}`,
+      `${this.#style('cyan', '──')} ${this.#style('bold', title)} ${this.#style('cyan', rule)}`,
     );
   }
 
@@ -63,7 +76,7 @@ export class Printer {
 
   /** Who says, or is told, or calls, what. */
   step(who: string, does: string, text: string, style?: Style): void {
-    const lines = wrap(text, this.#options.columns - 2 - WHO - DOES);
+    const lines = wrap(text, this.#options.columns - 2 - this.#options.who - DOES);
     const shown = lines.slice(0, MAX_LINES);
     if (lines.length > MAX_LINES)
       shown[MAX_LINES - 1] = `… (${lines.length - MAX_LINES + 1} more lines)`;
@@ -81,7 +94,7 @@ export class Printer {
     this.#last = '';
   }
 
-  /** What a state holds, with a remark behind the `temp:` keys. */
+  /** What a state holds, scope by scope. */
   state(title: string, does: string, entries: readonly Entry[]): void {
     if (entries.length === 0) this.#row(title, does, this.#style('dim', '(nothing)'));
     for (const entry of entries) this.#entry(title, does, entry, ' ');
@@ -96,13 +109,13 @@ export class Printer {
     style?: Style,
   ): void {
     const left = `${pad(scope, SCOPE)}${pad(name, NAME)}`;
-    const room = this.#options.columns - 2 - WHO - DOES - 2 - width(left);
+    const room = this.#options.columns - 2 - this.#options.who - DOES - 2 - width(left);
     const text = `${sign} ${left}${fit(clean(printed(value)), room)}`;
     this.#row(who, does, style === undefined ? text : this.#style(style, text));
   }
 
   #row(who: string, does: string, text: string): void {
-    const start = `${pad(who, WHO)}${pad(does, DOES)}`;
+    const start = `${pad(who, this.#options.who)}${pad(does, DOES)}`;
     const shown = start === this.#last ? ' '.repeat(width(start)) : this.#style('bold', start);
     this.#last = start;
     this.#line(`  ${shown}${text}`);
@@ -133,13 +146,19 @@ function clean(text: string): string {
 }
 
 function fit(text: string, columns: number): string {
-  if (width(text) <= columns) return text;
+  return width(text) <= columns ? text : `${cut(text, columns - 1)}…`;
+}
+
+/** As much of the start as there is room for. */
+function cut(text: string, columns: number): string {
   let start = '';
+  let room = columns;
   for (const character of text) {
-    if (width(start + character) >= columns) break;
+    room -= width(character);
+    if (room < 0) break;
     start += character;
   }
-  return `${start}…`;
+  return start;
 }
 
 /** At least one space follows, so that columns never touch. */
@@ -153,13 +172,17 @@ function wrap(text: string, columns: number): string[] {
   for (const paragraph of text.trim().split('\n')) {
     let line = '';
     for (const word of clean(paragraph).split(/ +/)) {
-      const longer = line === '' ? word : `${line} ${word}`;
-      if (width(longer) <= columns) {
-        line = longer;
-        continue;
+      if (line !== '' && width(line) + 1 + width(word) > columns && width(word) <= columns) {
+        lines.push(line);
+        line = '';
       }
-      if (line !== '') lines.push(line);
-      line = fit(word, columns);
+      line += line === '' ? word : ` ${word}`;
+      // Of a word that fits no line, as much on each as there is room for.
+      while (width(line) > columns) {
+        const start = cut(line, columns);
+        lines.push(start);
+        line = line.slice(start.length);
+      }
     }
     lines.push(line);
   }

@@ -1,14 +1,9 @@
 import { basename } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import {
-  createEventActions,
-  InMemorySessionService,
-  isSessionError,
-  type Session,
-} from 'adk-session-wasm';
+import { InMemorySessionService, isSessionError, type Session } from 'adk-session-wasm';
 import { entriesOf } from './changes.js';
 import { Narration } from './narration.js';
-import type { Printer } from './printing.js';
+import { Printer } from './printing.js';
 import { readSessionFile, type RecordedSession } from './session_file.js';
 
 /**
@@ -16,9 +11,13 @@ import { readSessionFile, type RecordedSession } from './session_file.js';
  *
  * @throws Error with one clear sentence, if the file is no session
  */
-export async function replay(path: string, printer: Printer): Promise<void> {
+export async function replay(path: string): Promise<void> {
   const recorded = await readSessionFile(path);
   const { appName, userId, events } = recorded;
+  // Nothing is shown of a file that turns out to be broken at its end.
+  const shown: string[] = [];
+  const authors = events.map(({ author = '' }) => author);
+  const printer = Printer.forStdout(authors, (text) => void shown.push(text));
   const service = new InMemorySessionService();
   const session = await service.createSession({
     appName,
@@ -38,10 +37,7 @@ export async function replay(path: string, printer: Printer): Promise<void> {
   const narration = new Narration(printer);
   narration.begin(session.state);
   let turns = 0;
-  let shown: Session['state'] = { ...session.state };
   for (const [at, event] of events.entries()) {
-    event.actions ??= createEventActions();
-    event.actions.stateDelta ??= {};
     if (at === 0 || event.invocationId !== events[at - 1]?.invocationId) {
       turns += 1;
       printer.heading(`turn ${turns} · ${time(event.timestamp)}`);
@@ -50,23 +46,23 @@ export async function replay(path: string, printer: Printer): Promise<void> {
     try {
       await service.appendEvent({ session, event });
     } catch (error) {
-      if (isSessionError(error)) throw new Error(`event ${at + 1} is refused: ${error.message}`);
-      throw error;
+      if (!isSessionError(error)) throw error;
+      throw new Error(`event ${at + 1} is refused: ${error.message}`, { cause: error });
     }
     if (event.invocationId === events[at + 1]?.invocationId) continue;
     const stored = await service.getSession({ appName, userId, sessionId: session.id });
-    if (!isDeepStrictEqual(stored?.state, shown)) narration.end(stored?.state ?? {});
-    shown = stored?.state ?? {};
+    narration.end(stored?.state ?? {});
   }
   await summarize(service, session, recorded, printer);
   await service.close();
+  process.stdout.write(shown.join(''));
 }
 
 /** What no event explains must have been there before. */
 function initialState({ state, events }: RecordedSession): Record<string, unknown> {
   const explained = new Set<string>();
   for (const { actions } of events) {
-    for (const key of Object.keys(actions?.stateDelta ?? {})) explained.add(key);
+    for (const key of Object.keys(actions.stateDelta)) explained.add(key);
   }
   return Object.fromEntries(Object.entries(state).filter(([key]) => !explained.has(key)));
 }

@@ -8,7 +8,7 @@
  */
 
 import { readFile } from 'node:fs/promises';
-import type { Event, Session } from 'adk-session-wasm';
+import { createEventActions, type Event, type EventActions, type Session } from 'adk-session-wasm';
 
 /** What is in such a file. Its `state` is the one after the last event. */
 export type RecordedSession = Session;
@@ -89,14 +89,15 @@ export async function readSessionFile(path: string): Promise<RecordedSession> {
     text = await readFile(path, 'utf8');
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException;
-    throw new Error(code === 'ENOENT' ? 'there is no such file' : `cannot be read (${code})`);
+    const problem = code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`;
+    throw new Error(problem, { cause: error });
   }
   let json: unknown;
   try {
     json = JSON.parse(text.replace(/^\ufeff/, ''));
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new Error(`is not JSON: ${reason.split('\n')[0]}`);
+    throw new Error(`is not JSON: ${reason.split('\n')[0]}`, { cause: error });
   }
   return toSession(json);
 }
@@ -115,20 +116,28 @@ export function toSession(json: unknown): RecordedSession {
   for (const [name, value] of Object.entries({ id, appName, userId })) {
     if (typeof value !== 'string') throw new Error(`is not an ADK session: its ${name} is no text`);
   }
-  events.forEach((event: unknown, at) => requireEvent(event, `event ${at + 1}`));
-  return { id, appName, userId, state, events, lastUpdateTime: session.lastUpdateTime ?? 0 };
+  return {
+    id,
+    appName,
+    userId,
+    state,
+    events: events.map((event: unknown, at) => toEvent(event, `event ${at + 1}`)),
+    lastUpdateTime: session.lastUpdateTime ?? 0,
+  };
 }
 
-function requireEvent(event: unknown, where: string): asserts event is Event {
+function toEvent(event: unknown, where: string): Event {
   if (!isObject(event)) throw new Error(`is not an ADK session: ${where} is no object`);
-  const { actions } = event;
-  if (actions !== undefined && !isObject(actions)) {
-    throw new Error(`is not an ADK session: the actions of ${where} are no object`);
+  const { actions = {}, content } = event;
+  const delta = isObject(actions) ? (actions.stateDelta ?? {}) : undefined;
+  if (!isObject(delta)) {
+    throw new Error(`is not an ADK session: actions and state delta of ${where} are no objects`);
   }
-  const parts: unknown = isObject(event.content) ? event.content.parts : undefined;
-  if (parts !== undefined && !(Array.isArray(parts) && parts.every(isObject))) {
+  const parts: unknown = isObject(content) ? (content.parts ?? []) : [];
+  if (!Array.isArray(parts) || !parts.every(isObject)) {
     throw new Error(`is not an ADK session: the parts of ${where} are no list of objects`);
   }
+  return { ...event, actions: createEventActions(actions as Partial<EventActions>) } as Event;
 }
 
 function convert(value: unknown, shape: Shape, path: string): unknown {

@@ -7,8 +7,8 @@ use crate::session::{NEVER, Page, Revision, SessionHead, SessionKey, Window};
 use crate::state::{Change, Changes as StateChanges};
 use crate::storage::conformance::Report;
 use crate::storage::{
-    Changes, Decide, Deletion, EventRow, Found, ListRequest, Listing, Rows, ScopeChange, ScopeRow, ScopeSet,
-    SessionChange, Storage, Target, WriteRequest,
+    Changes, Decide, Deletion, EventRow, Found, ListRequest, Listing, Rows, ScopeChange, ScopeRow,
+    ScopeSet, SessionChange, Storage, Target, WriteRequest,
 };
 
 type Verdict = Result<(), String>;

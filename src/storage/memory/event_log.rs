@@ -1,9 +1,6 @@
 //! The events of one session: appended at the end, replaced in place, found by id.
 
-use std::hash::BuildHasher;
-
-use hashbrown::{DefaultHashBuilder, HashTable};
-
+use crate::names::Index;
 use crate::session::{Revision, Window};
 use crate::storage::EventRow;
 use crate::storage::memory::text::{Blocks, MemoryText, Place};
@@ -28,9 +25,8 @@ struct Entry {
 pub(super) struct EventLog {
     chunks: Vec<Vec<Entry>>,
     blocks: Blocks,
-    /// Positions by the hash of the event's id; the id itself lies in the blocks.
-    positions: HashTable<u32>,
-    hasher: DefaultHashBuilder,
+    /// By the event's id, which itself lies in the blocks.
+    positions: Index,
     /// Replaced events: the revision of the last replacement, ascending, and the position.
     replaced: Vec<(Revision, usize)>,
     used: usize,
@@ -50,68 +46,59 @@ impl EventLog {
     }
 
     fn position(&self, id: &str) -> Option<usize> {
-        let hash = self.hasher.hash_one(id);
-        let same = |position: &u32| {
-            self.entry(*position as usize)
+        self.positions.find(id, &|position| {
+            self.entry(position)
                 .is_some_and(|entry| self.blocks.with(entry.id, |stored| stored == id))
-        };
-        self.positions.find(hash, same).map(|position| *position as usize)
+        })
+    }
+
+    fn entry_mut(&mut self, position: usize) -> Option<&mut Entry> {
+        self.chunks.get_mut(position / CHUNK)?.get_mut(position % CHUNK)
     }
 
     /// Adds the event, or puts it in the place of the one that has its id.
-    pub(super) fn write(&mut self, row: &EventRow<MemoryText>) {
+    pub(super) fn write<T: Into<MemoryText>>(&mut self, row: EventRow<T>) {
+        let text: MemoryText = row.text.into();
+        let text = text.with(|text| self.blocks.push(text));
+        self.used += text.len();
         match self.position(&row.id) {
-            Some(position) => self.replace(position, row),
-            None => self.append(row),
+            Some(position) => self.replace(position, row.revision, row.timestamp, text),
+            None => {
+                let (seq, revision, timestamp) = (row.seq, row.revision, row.timestamp);
+                let id = self.blocks.push(&row.id);
+                self.used += id.len();
+                self.positions.insert(&row.id, self.len());
+                self.append(Entry { seq, revision, timestamp, id, text });
+            }
         }
     }
 
-    fn append(&mut self, row: &EventRow<MemoryText>) {
-        let position = self.len();
-        let id = self.blocks.push(&row.id);
-        let text = row.text.with(|text| self.blocks.push(text));
-        self.used += id.len() + text.len();
-        let entry =
-            Entry { seq: row.seq, revision: row.revision, timestamp: row.timestamp, id, text };
+    fn append(&mut self, entry: Entry) {
         match self.chunks.last_mut() {
             Some(chunk) if chunk.len() < CHUNK => chunk.push(entry),
             // The first chunk grows as a short session needs it, the later ones come whole.
-            Some(_) => {
-                let mut chunk = Vec::with_capacity(CHUNK);
+            last => {
+                let room = if last.is_some() { CHUNK } else { 1 };
+                let mut chunk = Vec::with_capacity(room);
                 chunk.push(entry);
                 self.chunks.push(chunk);
             }
-            None => self.chunks.push(vec![entry]),
         }
-        let (chunks, blocks, hasher) = (&self.chunks, &self.blocks, &self.hasher);
-        let rehash = |position: &u32| {
-            let position = *position as usize;
-            chunks
-                .get(position / CHUNK)
-                .and_then(|chunk| chunk.get(position % CHUNK))
-                .map_or(0, |entry: &Entry| blocks.with(entry.id, |id| hasher.hash_one(id)))
-        };
-        self.positions.insert_unique(hasher.hash_one(&*row.id), position as u32, rehash);
     }
 
-    fn replace(&mut self, position: usize, row: &EventRow<MemoryText>) {
-        let text = row.text.with(|text| self.blocks.push(text));
-        let Some(entry) =
-            self.chunks.get_mut(position / CHUNK).and_then(|chunk| chunk.get_mut(position % CHUNK))
-        else {
+    fn replace(&mut self, position: usize, revision: Revision, timestamp: f64, text: Place) {
+        let Some(entry) = self.entry_mut(position) else {
             return;
         };
-        self.wasted += entry.text.len();
-        self.used += text.len();
-        entry.text = text;
-        entry.timestamp = row.timestamp;
+        let before = *entry;
+        *entry = Entry { revision, timestamp, text, ..before };
+        self.wasted += before.text.len();
         if let Ok(earlier) =
-            self.replaced.binary_search_by_key(&entry.revision, |(revision, _)| *revision)
+            self.replaced.binary_search_by_key(&before.revision, |(revision, _)| *revision)
         {
             self.replaced.remove(earlier);
         }
-        entry.revision = row.revision;
-        self.replaced.push((row.revision, position));
+        self.replaced.push((revision, position));
         if self.wasted > LEAST_WASTE && self.wasted * 2 > self.used {
             self.compact();
         }
@@ -130,23 +117,23 @@ impl EventLog {
     }
 
     /// The row with that id.
-    pub(super) fn get(&self, id: &str) -> Option<EventRow<MemoryText>> {
+    pub(super) fn get<T: From<MemoryText>>(&self, id: &str) -> Option<EventRow<T>> {
         self.row(self.position(id)?)
     }
 
-    fn row(&self, position: usize) -> Option<EventRow<MemoryText>> {
+    fn row<T: From<MemoryText>>(&self, position: usize) -> Option<EventRow<T>> {
         let entry = self.entry(position)?;
         Some(EventRow {
             id: self.blocks.with(entry.id, |id| id.into()),
             seq: entry.seq,
             revision: entry.revision,
             timestamp: entry.timestamp,
-            text: self.blocks.get(entry.text),
+            text: self.blocks.get(entry.text).into(),
         })
     }
 
     /// The rows written after `since`: those replaced, then those new, by `seq`.
-    pub(super) fn changed(&self, since: Revision) -> Vec<EventRow<MemoryText>> {
+    pub(super) fn changed<T: From<MemoryText>>(&self, since: Revision) -> Vec<EventRow<T>> {
         let is_new = |position: usize| self.entry(position).is_some_and(|entry| entry.seq > since);
         let mut first_new = self.len();
         while first_new > 0 && is_new(first_new - 1) {
@@ -159,12 +146,12 @@ impl EventLog {
     }
 
     /// The texts in a window, by `seq`.
-    pub(super) fn window(&self, window: Window) -> Vec<MemoryText> {
+    pub(super) fn window<T: From<MemoryText>>(&self, window: Window) -> Vec<T> {
         let entries = self.chunks.iter().flatten().rev();
-        let mut texts: Vec<MemoryText> = entries
+        let mut texts: Vec<T> = entries
             .filter(|entry| window.admits(entry.timestamp))
             .take(window.last.unwrap_or(usize::MAX))
-            .map(|entry| self.blocks.get(entry.text))
+            .map(|entry| self.blocks.get(entry.text).into())
             .collect();
         texts.reverse();
         texts
@@ -188,12 +175,12 @@ mod tests {
     fn events_are_found_by_id_across_many_chunks() {
         let mut log = EventLog::default();
         for seq in 1..=5_000 {
-            log.write(&row(&format!("event-{seq}"), seq, seq, &format!("text {seq}")));
+            log.write(row(&format!("event-{seq}"), seq, seq, &format!("text {seq}")));
         }
         for seq in [1, 1024, 1025, 4_999, 5_000] {
-            assert_eq!(log.get(&format!("event-{seq}")).unwrap().seq, seq);
+            assert_eq!(log.get::<MemoryText>(&format!("event-{seq}")).unwrap().seq, seq);
         }
-        assert!(log.get("event-0").is_none());
+        assert!(log.get::<MemoryText>("event-0").is_none());
         let last = log.window(Window { last: Some(2), after: None });
         assert_eq!(texts(last), ["text 4999", "text 5000"]);
     }
@@ -202,26 +189,27 @@ mod tests {
     fn a_replaced_event_keeps_its_place_and_counts_as_changed() {
         let mut log = EventLog::default();
         for seq in 1..=4 {
-            log.write(&row(&seq.to_string(), seq, seq, "old"));
+            log.write(row(&seq.to_string(), seq, seq, "old"));
         }
-        log.write(&row("2", 2, 5, "new"));
-        log.write(&row("2", 2, 6, "newer"));
+        log.write(row("2", 2, 5, "new"));
+        log.write(row("2", 2, 6, "newer"));
         assert_eq!(texts(log.window(Window::ALL)), ["old", "newer", "old", "old"]);
-        let changed: Vec<_> = log.changed(3).iter().map(|row| (row.seq, row.revision)).collect();
+        let changed: Vec<_> =
+            log.changed::<MemoryText>(3).iter().map(|row| (row.seq, row.revision)).collect();
         assert_eq!(changed, [(2, 6), (4, 4)]);
-        assert!(log.changed(6).is_empty());
+        assert!(log.changed::<MemoryText>(6).is_empty());
     }
 
     #[test]
     fn texts_that_were_replaced_do_not_pile_up() {
         let mut log = EventLog::default();
         let long = "x".repeat(10_000);
-        log.write(&row("kept", 1, 1, "kept"));
+        log.write(row("kept", 1, 1, "kept"));
         for revision in 2..2_000 {
-            log.write(&row("changing", 2, revision, &format!("{long}{revision}")));
+            log.write(row("changing", 2, revision, &format!("{long}{revision}")));
         }
         assert!(log.used < 4 * LEAST_WASTE);
-        assert_eq!(String::from(log.get("kept").unwrap().text), "kept");
-        assert!(String::from(log.get("changing").unwrap().text).ends_with("1999"));
+        assert_eq!(String::from(log.get::<MemoryText>("kept").unwrap().text), "kept");
+        assert!(String::from(log.get::<MemoryText>("changing").unwrap().text).ends_with("1999"));
     }
 }

@@ -61,6 +61,32 @@ impl MemoryStorage {
     pub fn new() -> Self {
         Self::default()
     }
+
+    // The verbs as plain calls. Texts come in and go out in whatever type the caller keeps texts
+    // in, so that none has to translate whole lists of them.
+
+    pub(crate) fn write<T, D>(&self, request: WriteRequest, decision: &mut D)
+    where
+        T: From<MemoryText> + Into<MemoryText>,
+        D: Decide<T>,
+    {
+        let mut contents = self.contents.borrow_mut();
+        if let Some(changes) = decision.decide(contents.find(&request)) {
+            contents.write(request.target, changes);
+        }
+    }
+
+    pub(crate) fn rows<T: From<MemoryText>>(&self, target: &Target, window: Window) -> Rows<T> {
+        self.contents.borrow().read(target, window)
+    }
+
+    pub(crate) fn listing(&self, request: &ListRequest) -> Listing {
+        self.contents.borrow().list(request)
+    }
+
+    pub(crate) fn remove(&self, deletion: &Deletion) {
+        self.contents.borrow_mut().delete(deletion);
+    }
 }
 
 impl Storage for MemoryStorage {
@@ -80,23 +106,20 @@ impl Storage for MemoryStorage {
         request: WriteRequest,
         mut decision: D,
     ) -> Result<D, Infallible> {
-        let mut contents = self.contents.borrow_mut();
-        if let Some(changes) = decision.decide(contents.find(&request)) {
-            contents.write(request.target, changes);
-        }
+        self.write(request, &mut decision);
         Ok(decision)
     }
 
     async fn read(&self, target: Target, window: Window) -> Result<Rows<MemoryText>, Infallible> {
-        Ok(self.contents.borrow().read(&target, window))
+        Ok(self.rows(&target, window))
     }
 
     async fn list(&self, request: ListRequest) -> Result<Listing, Infallible> {
-        Ok(self.contents.borrow().list(&request))
+        Ok(self.listing(&request))
     }
 
     async fn delete(&self, deletion: Deletion) -> Result<(), Infallible> {
-        self.contents.borrow_mut().delete(&deletion);
+        self.remove(&deletion);
         Ok(())
     }
 
@@ -125,7 +148,7 @@ impl Contents {
         (app, user)
     }
 
-    fn find(&self, request: &WriteRequest) -> Found<'_, MemoryText> {
+    fn find<T: From<MemoryText>>(&self, request: &WriteRequest) -> Found<'_, T> {
         let (app, user) = self.user(&request.target);
         let session = user
             .zip(request.target.session_id.as_deref())
@@ -144,7 +167,7 @@ impl Contents {
         }
     }
 
-    fn write(&mut self, target: Target, changes: Changes<MemoryText>) {
+    fn write<T: Into<MemoryText>>(&mut self, target: Target, changes: Changes<T>) {
         let Some((_, app)) = self.apps.get_or_insert(&target.app_name, App::default) else {
             return;
         };
@@ -166,7 +189,7 @@ impl Contents {
         let is_new = session.head.revision == 0;
         session.head = changed.head;
         session.state.apply(changed.state);
-        for event in &changes.events {
+        for event in changes.events {
             session.events.write(event);
         }
         if is_new || before != time {
@@ -181,7 +204,7 @@ impl Contents {
         }
     }
 
-    fn read(&self, target: &Target, window: Window) -> Rows<MemoryText> {
+    fn read<T: From<MemoryText>>(&self, target: &Target, window: Window) -> Rows<T> {
         let (app, user) = self.user(target);
         let session = user
             .zip(target.session_id.as_deref())

@@ -1,8 +1,15 @@
 // Single appends through a handle as `getSession` gave it, to sessions of growing length.
 
-import { makeEvents } from '../events.mjs';
 import { atMost, inTurns } from '../measure.mjs';
-import { fillOurs, fillPeer, keyOf, OurService, PeerService } from '../services.mjs';
+import {
+  fillOurs,
+  fillPeer,
+  keyOf,
+  ourEvents,
+  OurService,
+  peerEvents,
+  PeerService,
+} from '../services.mjs';
 
 /** A round; few, so that a session stays about as long as its name says. */
 const APPENDS = 20;
@@ -18,7 +25,8 @@ const WARM_UP = 4;
  */
 async function appendTimes(service, count, round) {
   const session = await service.getSession(keyOf(count));
-  const events = makeEvents(APPENDS, count + (round + WARM_UP) * APPENDS);
+  const make = service instanceof OurService ? ourEvents : peerEvents;
+  const events = make(APPENDS, count + (round + WARM_UP) * APPENDS);
   globalThis.gc?.();
   const times = [];
   for (const event of events) {

@@ -1,9 +1,8 @@
 // What 90,000 more events cost in memory. Ours are in the wasm's, which never shrinks; the peer's in the heap.
 
 import { initSync } from '#pkg';
-import { makeEvents } from '../events.mjs';
 import { limited } from '../measure.mjs';
-import { fillOurs, fillPeer, keyOf, OurService, PeerService } from '../services.mjs';
+import { fillOurs, fillPeer, keyOf, ourEvents, OurService, PeerService } from '../services.mjs';
 
 const [FEW, MANY] = [10_000, 100_000];
 
@@ -22,7 +21,7 @@ async function growOurs(service) {
   const key = keyOf(FEW);
   for (let first = FEW; first < MANY; first += 1000) {
     const session = await service.getSession({ ...key, config: { numRecentEvents: 0 } });
-    for (const event of makeEvents(1000, first)) await service.appendEvent({ session, event });
+    for (const event of ourEvents(1000, first)) await service.appendEvent({ session, event });
   }
 }
 
@@ -40,11 +39,18 @@ export default async function memory() {
   const peerBefore = heapBytes();
   await fillPeer(peer, MANY - FEW);
   const peerHeap = (heapBytes() - peerBefore) / (MANY - FEW);
-  if (!(await peer.getSession({ ...keyOf(FEW), config: { numRecentEvents: 1 } }))) throw new Error();
+  if (!(await peer.getSession({ ...keyOf(FEW), config: { numRecentEvents: 1 } })))
+    throw new Error();
 
   const unit = 'bytes an event';
   return [
-    limited({ case: 'wasm memory, 10,000 to 100,000 events', ours: wasm, peer: peerHeap, unit, most: 700 }),
+    limited({
+      case: 'wasm memory, 10,000 to 100,000 events',
+      ours: wasm,
+      peer: peerHeap,
+      unit,
+      most: 700,
+    }),
     limited({ case: 'heap beside it', ours: heap, unit, most: 16 }),
   ];
 }

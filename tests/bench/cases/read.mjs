@@ -1,8 +1,7 @@
 // Reading 10,000 events: the last 20, and all of them.
 
-import { makeEvents } from '../events.mjs';
 import { atMost, inTurns, shown, timeOf, timeOfMany } from '../measure.mjs';
-import { fillOurs, fillPeer, keyOf, OurService, PeerService } from '../services.mjs';
+import { fillOurs, fillPeer, keyOf, ourEvents, OurService, PeerService } from '../services.mjs';
 
 const COUNT = 10_000;
 const RECENT = 20;
@@ -14,8 +13,8 @@ export default async function read() {
   await fillPeer(peer, COUNT);
   const recent = { ...keyOf(COUNT), config: { numRecentEvents: RECENT } };
   // The least that a reader must do: parse the text.
-  const text = JSON.stringify(makeEvents(RECENT, COUNT - RECENT));
-  const allText = JSON.stringify(makeEvents(COUNT));
+  const text = JSON.stringify(ourEvents(RECENT, COUNT - RECENT));
+  const allText = JSON.stringify(ourEvents(COUNT, 0));
 
   const last = await inTurns(
     {

@@ -10,7 +10,10 @@ export default async function sessions() {
   const state = { step: 0, 'user:name': 'Ada', 'app:motd': 'hello' };
   const create = (/** @type {OurService | PeerService} */ service) => () =>
     timeOfMany(500, () => service.createSession({ appName: 'created', userId, state }));
-  const created = await inTurns({ ours: create(new OurService()), peer: create(new PeerService()) });
+  const created = await inTurns({
+    ours: create(new OurService()),
+    peer: create(new PeerService()),
+  });
 
   const [ours, peer] = [new OurService(), new PeerService()];
   for (let number = 0; number < SESSIONS; number += 1) {
@@ -23,7 +26,11 @@ export default async function sessions() {
     ours: () => timeOfMany(100, () => ours.listSessions(page)),
     peer: () => timeOfMany(5, () => peer.listSessions(page)),
   });
-  const scale = ({ ours, peer } = created) => ({ ours: ours * 1000, peer: peer * 1000, unit: 'µs' });
+  const scale = ({ ours, peer } = created) => ({
+    ours: ours * 1000,
+    peer: peer * 1000,
+    unit: 'µs',
+  });
   return [
     shown({ case: 'createSession', ...scale(created) }),
     shown({ case: 'listSessions, newest 20 of 10,000', ...scale(listed) }),

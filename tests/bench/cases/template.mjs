@@ -10,7 +10,8 @@ const LENGTH = 2048;
 function makeTemplate() {
   const prefixes = ['', 'user:', 'app:', 'temp:'];
   const share = LENGTH / PLACEHOLDERS;
-  const text = 'Answer in the tone that the user prefers, and keep to what the documents say. '.repeat(2);
+  const text =
+    'Answer in the tone that the user prefers, and keep to what the documents say. '.repeat(2);
   let template = '';
   /** @type {Record<string, unknown>} */
   const state = {};
@@ -18,7 +19,10 @@ function makeTemplate() {
     const key = `${prefixes[number % prefixes.length]}value_${number}`;
     state[key] = number % 3 === 0 ? number : `the value of number ${number}`;
     const placeholder = `{${key}}`;
-    template += text.slice(0, Math.round(share * (number + 1)) - template.length - placeholder.length);
+    template += text.slice(
+      0,
+      Math.round(share * (number + 1)) - template.length - placeholder.length,
+    );
     template += placeholder;
   }
   return { template, state };

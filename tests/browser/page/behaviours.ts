@@ -56,10 +56,17 @@ export const behaviours: Behaviour[] = [
     async run() {
       const service = new InMemorySessionService();
       const session = await service.createSession({ ...key, state: { a: 1, 'user:b': [2] } });
-      await service.appendEvent({ session, event: say('hi', { a: 3, 'app:c': null, 'temp:d': 4 }) });
+      await service.appendEvent({
+        session,
+        event: say('hi', { a: 3, 'app:c': null, 'temp:d': 4 }),
+      });
       equal(session.state, { a: 3, 'user:b': [2], 'app:c': null, 'temp:d': 4 }, 'the handle');
       const read = await service.getSession(key);
-      equal(Object.entries(read?.state ?? {}).sort(), [['a', 3], ['app:c', null], ['user:b', [2]]]);
+      equal(Object.entries(read?.state ?? {}).sort(), [
+        ['a', 3],
+        ['app:c', null],
+        ['user:b', [2]],
+      ]);
       equal(read?.events.map(textOf), ['hi']);
       const { sessions, totalItems } = await service.listSessions(user);
       equal([totalItems, sessions[0]?.id, sessions[0]?.events], [1, 'one', []], 'the page');
@@ -77,9 +84,20 @@ export const behaviours: Behaviour[] = [
     name: 'ids and keys of any characters reach their own data only',
     async run() {
       const service = new InMemorySessionService();
-      const ids = [STRANGE, STRANGE.normalize('NFD'), STRANGE.normalize('NFC'), `${STRANGE} `, '__proto__'];
+      const ids = [
+        STRANGE,
+        STRANGE.normalize('NFD'),
+        STRANGE.normalize('NFC'),
+        `${STRANGE} `,
+        '__proto__',
+      ];
       for (const sessionId of new Set(ids)) {
-        const request = { appName: STRANGE, userId: STRANGE, sessionId, state: { [sessionId]: sessionId } };
+        const request = {
+          appName: STRANGE,
+          userId: STRANGE,
+          sessionId,
+          state: { [sessionId]: sessionId },
+        };
         await service.createSession(request);
       }
       for (const sessionId of new Set(ids)) {
@@ -115,7 +133,9 @@ export const behaviours: Behaviour[] = [
         service.appendEvent({ session, event: say('hi', { cart: { items: ['x', lone] } }) }),
       );
       equal(error.path, 'cart.items[1]', 'the path');
-      await failsWith('invalid_argument', () => service.createSession({ ...user, sessionId: lone }));
+      await failsWith('invalid_argument', () =>
+        service.createSession({ ...user, sessionId: lone }),
+      );
       await service.appendEvent({ session, event: say(lone) });
       equal(textOf((await service.getSession(key))?.events.at(-1)), 'a\ufffd');
     },
@@ -123,7 +143,16 @@ export const behaviours: Behaviour[] = [
   {
     name: 'numbers come back as they were',
     async run() {
-      const numbers = [0, -1, 0.1 + 0.2, 5e-324, 1.7976931348623157e308, 1e21, 2 ** 53 - 1, 123456789.000001];
+      const numbers = [
+        0,
+        -1,
+        0.1 + 0.2,
+        5e-324,
+        1.7976931348623157e308,
+        1e21,
+        2 ** 53 - 1,
+        123456789.000001,
+      ];
       const service = new InMemorySessionService();
       await service.createSession({ ...key, state: { numbers, negativeZero: -0 } });
       const { state } = (await service.getSession(key))!;
@@ -166,11 +195,16 @@ export const behaviours: Behaviour[] = [
     async run() {
       const service = new InMemorySessionService();
       const session = await service.createSession(key);
-      const events = Array.from({ length: 3000 }, (_, number) => say(`${number} ${'é'.repeat(800)}`));
+      const events = Array.from({ length: 3000 }, (_, number) =>
+        say(`${number} ${'é'.repeat(800)}`),
+      );
       await service.appendEvents({ session, events: events.slice(0, 1000) });
       for (const event of events.slice(1000)) await service.appendEvent({ session, event });
       const read = await service.getSession(key);
-      equal(read?.events.map(({ id }) => id), events.map(({ id }) => id));
+      equal(
+        read?.events.map(({ id }) => id),
+        events.map(({ id }) => id),
+      );
       const { events: last = [] } =
         (await service.getSession({ ...key, config: { numRecentEvents: 2 } })) ?? {};
       equal(last.map(textOf), events.slice(-2).map(textOf));
@@ -215,15 +249,25 @@ export const behaviours: Behaviour[] = [
   {
     name: 'templates find names of any script, and say where missing ones stand',
     async run() {
-      const state = { 이름: '지민', 变量: 1, naïve: { a: [true] }, 'user:имя': null, ident1fier_: 'x' };
-      const text = '👋 {이름} { 变量 } {naïve} {user:имя}| {ident1fier_} {1a} {a-b} {{이름}} \\{이름} {x?}';
+      const state = {
+        이름: '지민',
+        变量: 1,
+        naïve: { a: [true] },
+        'user:имя': null,
+        ident1fier_: 'x',
+      };
+      const text =
+        '👋 {이름} { 变量 } {naïve} {user:имя}| {ident1fier_} {1a} {a-b} {{이름}} \\{이름} {x?}';
       const printed = '👋 지민 1 {"a":[true]} | x {1a} {a-b} {{이름}} {이름} ';
       equal(await new Template(text).render({ state }), printed);
       const error = await failsWith('missing_variable', () =>
         new Template('👋👋 {имена}').render({ state: { имя: 1 } }),
       );
       const { missing } = error as unknown as { missing: { name: string; offset: number }[] };
-      equal(missing.map(({ name, offset }) => [name, offset]), [['имена', 5]]);
+      equal(
+        missing.map(({ name, offset }) => [name, offset]),
+        [['имена', 5]],
+      );
     },
   },
   {
@@ -249,7 +293,11 @@ export const behaviours: Behaviour[] = [
       Object.defineProperty(crypto, 'randomUUID', { value: undefined, configurable: true });
       try {
         const { id } = await new InMemorySessionService().createSession(user);
-        equal(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/.test(id), true, id);
+        equal(
+          /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/.test(id),
+          true,
+          id,
+        );
       } finally {
         Reflect.deleteProperty(crypto, 'randomUUID');
         if (own) Object.defineProperty(crypto, 'randomUUID', own);
@@ -267,7 +315,9 @@ export const behaviours: Behaviour[] = [
       const service = new InMemorySessionService();
       await service.createSession({ ...key, state });
       equal((await service.getSession(key))?.state, { a: { b: [1] } });
-      await failsWith('unserializable', () => service.createSession({ ...user, state: { a: new other.Map() } }));
+      await failsWith('unserializable', () =>
+        service.createSession({ ...user, state: { a: new other.Map() } }),
+      );
       frame.remove();
     },
   },

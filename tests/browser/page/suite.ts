@@ -27,9 +27,10 @@ export async function runAll(): Promise<Results> {
 
 async function results(tests: { name: string; run(): void | Promise<void> }[]): Promise<Result[]> {
   const done: Result[] = [];
-  for (const { name, run } of tests) {
+  for (const test of tests) {
+    const { name } = test;
     try {
-      await run();
+      await test.run();
       done.push({ name });
     } catch (error) {
       done.push({ name, error: String(error) });

@@ -38,7 +38,7 @@ export async function turn(
     ...key,
     newMessage,
     ...(stateDelta && { stateDelta }),
-    ...(runConfig && { runConfig: runConfig as RunConfig }),
+    ...(runConfig && { runConfig: runConfig }),
   })) {
     if (event.errorMessage !== undefined) throw new Error(event.errorMessage);
     events.push(event);

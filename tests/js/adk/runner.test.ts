@@ -242,7 +242,10 @@ describe('The in-memory service under the Runner of @google/adk', () => {
     const runner = new Runner({ appName: 'app', agent, sessionService: service });
     const newMessage = { parts: [{ text: 'hi' }] };
     let events = 0;
-    for await (const _ of runner.runEphemeral({ userId: 'u', newMessage })) events += 1;
+    for await (const { errorMessage } of runner.runEphemeral({ userId: 'u', newMessage })) {
+      assert.equal(errorMessage, undefined);
+      events += 1;
+    }
     assert.equal(events, 3);
     assert.equal((await service.listSessions({ appName: 'app' })).totalItems, 0);
     assert.deepEqual(await service.getUserState({ appName: 'app', userId: 'u' }), { name: 'Ada' });
@@ -264,7 +267,9 @@ describe('The in-memory service under the Runner of @google/adk', () => {
     const artifactService = new InMemoryArtifactService();
     const runner = new Runner({ appName: 'app', agent, sessionService: service, artifactService });
     const newMessage = { parts: [{ text: 'hi' }] };
-    for await (const _ of runner.runAsync({ ...key, newMessage }));
+    for await (const { errorMessage } of runner.runAsync({ ...key, newMessage })) {
+      assert.equal(errorMessage, undefined);
+    }
     const deltas = (await stored(service)).events.map(({ actions }) => actions.artifactDelta);
     assert.deepEqual(deltas, [{}, {}, { 'a.txt': 0 }, {}]);
   });

@@ -235,7 +235,7 @@ overStorages('Appending several events', (open) => {
 });
 
 describe('A retry over a storage that failed', () => {
-  for (const stale of ['merge', 'append'] as const) {
+  for (const stale of ['merge', 'append', 'reject'] as const) {
     it(`before it wrote stores the same event (stale: '${stale}')`, async () => {
       const storage = new MapStorage();
       const service = await openOver(storage, { stale });

@@ -10,10 +10,12 @@ import {
   type StorageAdapter,
   type StorageWriteRequest,
 } from '../../../js/index.js';
-import { APP, failure, KEY, openOver, says, stored, texts, USER } from './fixture.js';
+import { APP, failure, KEY, openOver, says, show, stored, texts, USER } from './fixture.js';
 import { MapStorage } from './map_storage.js';
 
 type Verb = 'create' | 'append' | 'read' | 'list' | 'delete';
+
+const VERBS: readonly Verb[] = ['create', 'append', 'read', 'list', 'delete'];
 
 /** A service over a sound storage, with one session; then `spoil` makes the storage unsound. */
 async function faulty(spoil: (storage: MapStorage) => void) {
@@ -21,7 +23,6 @@ async function faulty(spoil: (storage: MapStorage) => void) {
   const service = await openOver(storage);
   const session = await service.createSession({ ...KEY, state: { a: 1, 'user:u': 1, 'app:p': 1 } });
   await service.appendEvent({ session, event: { ...says('one'), id: 'e1' } });
-  const { create, append, read, list, delete: remove } = storage;
   spoil(storage);
   const calls: Record<Verb, () => Promise<unknown>> = {
     create: () => service.createSession({ ...USER, sessionId: 'new', state: { 'user:u': 2 } }),
@@ -32,7 +33,8 @@ async function faulty(spoil: (storage: MapStorage) => void) {
   };
   /** Makes the storage sound again, and makes sure that nothing came of what failed. */
   async function isUnharmed(): Promise<void> {
-    Object.assign(storage, { create, append, read, list, delete: remove });
+    // Its own methods again.
+    for (const verb of VERBS) Reflect.deleteProperty(storage, verb);
     const found = await stored(service);
     assert.deepEqual(texts(found), ['one']);
     assert.deepEqual(found.state, { a: 1, 'user:u': 1, 'app:p': 1 });
@@ -43,8 +45,6 @@ async function faulty(spoil: (storage: MapStorage) => void) {
   }
   return { storage, service, session, calls, isUnharmed };
 }
-
-const VERBS: readonly Verb[] = ['create', 'append', 'read', 'list', 'delete'];
 
 describe('A storage that fails', () => {
   const rejections: [string, unknown][] = [
@@ -119,14 +119,20 @@ type Answer = Record<string, unknown>;
 /** What is wrong with an answer, and how it is made so. */
 type Nonsense = [what: string, field: string, spoil: (answer: Answer) => void];
 
-function* wrongRow(name: string, fields: Record<string, readonly unknown[]>, get: (answer: Answer) => Answer | undefined, put: (answer: Answer, row: unknown) => void): Generator<Nonsense> { // prettier-ignore
+function* wrongRow(
+  name: string,
+  fields: Record<string, readonly unknown[]>,
+  get: (answer: Answer) => Answer | undefined,
+  put: (answer: Answer, row: unknown) => void,
+): Generator<Nonsense> {
+  // prettier-ignore
   for (const value of NO_OBJECT) {
-    yield [`${name} ${String(value)}`, '', (answer) => put(answer, value)];
+    yield [`${name} ${show(value)}`, '', (answer) => put(answer, value)];
   }
   for (const [field, values] of Object.entries(fields)) {
     for (const value of values) {
       yield [
-        `${name}.${field} ${typeof value} ${String(value)}`,
+        `${name}.${field} ${show(value)}`,
         field,
         (answer) => put(answer, { ...get(answer), [field]: value }),
       ];
@@ -143,14 +149,14 @@ function* wrongRows(): Generator<Nonsense> {
 
 function* wrongEvents(name: string): Generator<Nonsense> {
   for (const value of NO_LIST) {
-    yield [`${name} ${String(value)}`, name, (answer) => (answer[name] = value)];
+    yield [`${name} ${show(value)}`, name, (answer) => (answer[name] = value)];
   }
   const get = (answer: Answer): Answer => (answer[name] as Answer[])[0] ?? { id: 'x', seq: 1, revision: 1, timestamp: 1, text: '{}' }; // prettier-ignore
   yield* wrongRow(name, EVENT, get, (answer, row) => (answer[name] = [row]));
 }
 
 const FOUND: Nonsense[] = [
-  ...NO_COUNT.map((value): Nonsense => [`floor ${typeof value} ${String(value)}`, 'floor', (answer) => (answer.floor = value)]), // prettier-ignore
+  ...NO_COUNT.map((value): Nonsense => [`floor ${show(value)}`, 'floor', (answer) => (answer.floor = value)]), // prettier-ignore
   ...wrongRows(),
   ...wrongEvents('events'),
   ...wrongEvents('changed'),
@@ -159,9 +165,10 @@ const FOUND: Nonsense[] = [
 const READ: Nonsense[] = [...wrongRows(), ...wrongEvents('events')];
 
 const LIST: Nonsense[] = [
-  ...NO_COUNT.map((value): Nonsense => [`total ${typeof value} ${String(value)}`, 'total', (answer) => (answer.total = value)]), // prettier-ignore
-  ...['sessions', 'users'].flatMap((name) =>
-    NO_LIST.map((value): Nonsense => [`${name} ${String(value)}`, name, (answer) => (answer[name] = value)]), // prettier-ignore
+  ...NO_COUNT.map((value): Nonsense => [`total ${show(value)}`, 'total', (answer) => (answer.total = value)]), // prettier-ignore
+  ...['sessions', 'users'].flatMap(
+    (name) =>
+    NO_LIST.map((value): Nonsense => [`${name} ${show(value)}`, name, (answer) => (answer[name] = value)]), // prettier-ignore
   ),
   ...wrongRow('sessions', { ...ROWS.session, sessionId: NO_TEXT, userId: NO_TEXT }, (answer) => (answer.sessions as Answer[])[0], (answer, row) => (answer.sessions = [row])), // prettier-ignore
   ...wrongRow('users', { ...ROWS.user, userId: NO_TEXT }, (answer) => (answer.users as Answer[])[0], (answer, row) => (answer.users = [row])), // prettier-ignore
@@ -173,11 +180,10 @@ describe('A storage that answers nonsense', () => {
     for (const [what, field, spoil] of FOUND) {
       it(`to a decision (${verb}, ${what}) is named, and nothing is written`, async () => {
         const { calls, isUnharmed } = await faulty((storage) => {
-          const { find } = storage;
           storage[verb] = async (request: StorageWriteRequest, decide: Decide) => {
             await Promise.resolve();
             const asked = { ...request, key: KEY };
-            const found = { ...find.call(storage, asked) } as Answer;
+            const found = { ...storage.find(asked) } as unknown as Answer;
             spoil(found);
             decide(found as unknown as Found);
           };
@@ -415,18 +421,32 @@ describe('openSessionService', () => {
     assert.deepEqual(new InMemorySessionService().storage, { kind: 'memory', durable: false });
     const own = await openOver(new MapStorage());
     assert.deepEqual(own.storage, { kind: 'map', durable: false });
-    const plain: StorageAdapter = Object.assign(new MapStorage(), { kind: undefined, durable: undefined }) as never; // prettier-ignore
-    const custom = await openSessionService({ storage: plain });
+    const nameless = Object.assign(new MapStorage(), { kind: undefined, durable: undefined });
+    const custom = await openSessionService({ storage: nameless });
     assert.deepEqual(custom.storage, { kind: 'custom', durable: true });
   });
 
   it('names the verbs that an adapter lacks', async () => {
-    const storage = Object.assign(new MapStorage(), { list: undefined, delete: 5 }) as never;
-    const error = await failure(openSessionService({ storage }), 'invalid_argument');
+    const storage: object = Object.assign(new MapStorage(), { list: undefined, delete: 5 });
+    const opening = openSessionService({ storage: storage as StorageAdapter });
+    const error = await failure(opening, 'invalid_argument');
     assert.match(error.message, /list, delete/);
   });
 
-  for (const options of [undefined, null, 5, {}, { storage: undefined }, { storage: null }, { storage: 'memroy' }, { storage: 5 }, { storage: () => 1 }, { storage: {} }, { storage: 'toString' }]) { // prettier-ignore
+  for (const options of [
+    undefined,
+    null,
+    5,
+    {},
+    { storage: undefined },
+    { storage: null },
+    { storage: 'memroy' },
+    { storage: 5 },
+    { storage: () => 1 },
+    { storage: {} },
+    { storage: 'toString' },
+  ]) {
+    // prettier-ignore
     it(`refuses ${JSON.stringify(options)}`, async () => {
       const error = await failure(openSessionService(options as never), 'invalid_argument');
       assert.match(error.message, /storage|request|options/);
@@ -460,4 +480,3 @@ describe('openSessionService', () => {
     assert.deepEqual(await stored(one), late);
   });
 });
-

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
+import { inspect } from 'node:util';
 
 import { MapStorage } from './map_storage.js';
 import {
@@ -75,6 +76,11 @@ export function texts(session: Session): (string | undefined)[] {
 /** A copy that has no part in the original, as one from a client has none. */
 export function fromJson<T>(value: T): T {
   return JSON.parse(JSON.stringify(value)) as T;
+}
+
+/** A value for the name of a test. */
+export function show(value: unknown): string {
+  return inspect(value, { breakLength: Infinity, maxStringLength: 20 });
 }
 
 /** The error that `promise` must reject with. */

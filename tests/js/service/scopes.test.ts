@@ -34,7 +34,12 @@ overStorages('updateState', (open) => {
 
   it('without a session changes user and app state, and stores no event', async () => {
     const { service } = await begin(open, { 'user:gone': 1, 'app:gone': 1 });
-    const stateDelta = { 'user:a': 1, 'app:b': 2, 'user:gone': undefined, 'app:gone': State.REMOVED };
+    const stateDelta = {
+      'user:a': 1,
+      'app:b': 2,
+      'user:gone': undefined,
+      'app:gone': State.REMOVED,
+    };
     await service.updateState({ ...USER, stateDelta });
     const read = await stored(service);
     assert.deepEqual([read.state, read.events], [{ 'user:a': 1, 'app:b': 2 }, []]);

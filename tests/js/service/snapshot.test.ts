@@ -127,8 +127,9 @@ overStorages('What is stored', (open) => {
       '{"b":1e-7,"a":[5e-324,1.7976931348623157e308,9007199254740993,0],"__proto__":{"x":1},' +
         '"constructor":2,"toString":3,"hasOwnProperty":4,"user:__proto__":5,"app:constructor":6}',
     ) as Record<string, unknown>;
+    const delta = JSON.parse('{"z":1,"__proto__":7}') as Record<string, unknown>;
     const { service, session } = await begin(open, state);
-    await service.appendEvent({ session, event: says('hi', JSON.parse('{"z":1,"__proto__":7}') as object as {}) }); // prettier-ignore
+    await service.appendEvent({ session, event: says('hi', delta) });
     const read = await stored(service);
     assert.deepEqual(read.state.a, state.a);
     assert.deepEqual(Object.getOwnPropertyDescriptor(read.state, '__proto__')?.value, 7);

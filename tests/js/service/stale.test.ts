@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
 import { InMemorySessionService } from '../../../js/index.js';
-import { begin, failure, fromJson, KEY, overStorages, says, stored, texts, USER } from './fixture.js'; // prettier-ignore
+import { begin, failure, fromJson, KEY, overStorages, says, show, stored, texts, USER } from './fixture.js'; // prettier-ignore
 
 overStorages("A stale handle with stale: 'merge'", (open) => {
   it('receives what it had missed, in order, before its own event', async () => {
@@ -153,7 +153,8 @@ overStorages("A stale handle with stale: 'reject'", (open) => {
     await service.appendEvent({ session, event: says('one') });
     const windowed = await service.getSession({ ...KEY, config: { afterTimestamp: 9e14 } });
     assert.deepEqual(windowed?.events, []);
-    await service.appendEvent({ session: windowed!, event: says('two') });
+    assert.ok(windowed);
+    await service.appendEvent({ session: windowed, event: says('two') });
     const [listed] = (await service.listSessions(USER)).sessions;
     await service.appendEvent({ session: listed!, event: says('three') });
     assert.deepEqual(texts(listed!), ['three']);
@@ -231,6 +232,17 @@ overStorages('A handle that the service did not give out', (open) => {
     assert.deepEqual(texts(await stored(service)), ['one']);
   });
 
+  for (const last of [{ id: Symbol('x') }, { id: 5 }, { id: null }, { id: {} }, {}, null, 5]) {
+    it(`with ${typeof last === 'object' ? `a last event of id ${typeof last?.id}` : typeof last} among its events costs nobody their data`, async () => {
+      const { service, session } = await begin(open);
+      await service.appendEvent({ session, event: says('one', { a: 1 }) });
+      const made = { ...fromJson(session), events: [last as never] };
+      await service.appendEvent({ session: made, event: says('two') });
+      assert.deepEqual(made.events.slice(1).length, 2);
+      assert.deepEqual(texts(await stored(service)), ['one', 'two']);
+    });
+  }
+
   it('of a session that does not exist is refused', async () => {
     const service = await open();
     const made = { ...USER, id: 'nobody', state: {}, events: [], lastUpdateTime: 0 };
@@ -275,7 +287,7 @@ overStorages('A handle of a session that was deleted', (open) => {
 
 describe('The option `stale`', () => {
   for (const stale of ['Merge', '', 'toString', '__proto__', 0, null, 1n, {}, Symbol('x')]) {
-    it(`refuses ${typeof stale} ${String(stale)}`, () => {
+    it(`refuses ${show(stale)}`, () => {
       assert.throws(
         () => new InMemorySessionService({ stale: stale as never }),
         (error: { code?: string; message: string }) =>

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { InMemorySessionService, isSessionError, type SessionErrorCode } from '../../../js/index.js';
+import {
+  InMemorySessionService,
+  isSessionError,
+  type SessionErrorCode,
+} from '../../../js/index.js';
 import { KEY, says, stored, texts, USER } from './fixture.js';
 
 const hasCode =

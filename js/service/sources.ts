@@ -1,0 +1,43 @@
+/**
+ * The time and fresh ids, as the service's options give them. Checked here, once for all: a stray
+ * value would otherwise reach every record.
+ */
+import { SessionError } from '../errors.js';
+import { isId } from '../ids.js';
+import { kindOf } from '../json/rules.js';
+import { MAX_TIMESTAMP } from '../snapshot.js';
+
+/** The clock in whole milliseconds; `invalid_argument` where it gives no time. */
+export function checkedClock(clock: () => number): () => number {
+  return () => {
+    const time: unknown = ask('clock', clock);
+    if (typeof time === 'number' && time >= 0 && time <= MAX_TIMESTAMP) return Math.floor(time);
+    const shown = typeof time === 'number' ? String(time) : kindOf(time);
+    throw invalid('clock', `must give milliseconds from 0 to ${MAX_TIMESTAMP}; it gave ${shown}`);
+  };
+}
+
+/** The maker of ids; `invalid_argument` where it gives none. */
+export function checkedIds(newId: () => string): () => string {
+  return () => {
+    const id: unknown = ask('newId', newId);
+    if (isId(id)) return id;
+    const shown = typeof id === 'string' ? JSON.stringify(id.slice(0, 40)) : kindOf(id);
+    throw invalid('newId', `must give well-formed text of 1 to 512 bytes; it gave ${shown}`);
+  };
+}
+
+function ask<T>(option: string, source: () => T): T {
+  try {
+    return source();
+  } catch (cause) {
+    throw invalid(option, 'threw', cause);
+  }
+}
+
+function invalid(option: string, rule: string, cause?: unknown): SessionError {
+  return new SessionError('invalid_argument', `The service's ${option} ${rule}.`, {
+    key: option,
+    cause,
+  });
+}

@@ -1,0 +1,394 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+import { applyDelta, entriesOf } from '../../js/examples/demo/changes.js';
+import { Printer } from '../../js/examples/demo/printing.js';
+import { toSession } from '../../js/examples/demo/session_file.js';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const start = join(root, 'js/examples/demo/start.mjs');
+
+interface Run {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+  lines: string[];
+}
+
+/** Runs the demo as a process of its own, with no key of a real model. */
+async function demo(args: string[], options: { cwd?: string } = {}): Promise<Run> {
+  const env: NodeJS.ProcessEnv = { ...process.env };
+  for (const name of ['GEMINI_API_KEY', 'npm_lifecycle_event', 'FORCE_COLOR']) delete env[name];
+  const child = spawn(process.execPath, [start, ...args], { cwd: root, ...options, env });
+  const run: Run = { code: null, stdout: '', stderr: '', lines: [] };
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (run.stdout += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (run.stderr += text));
+  run.code = await new Promise((resolve, reject) => {
+    child.on('error', reject).on('close', resolve);
+  });
+  // Columns are for the eye.
+  run.lines = run.stdout.split('\n').map((line) => line.trim().replaceAll(/\s+/g, ' '));
+  return run;
+}
+
+function assertInOrder({ lines }: Run, expected: readonly string[]): void {
+  let from = 0;
+  for (const line of expected) {
+    const at = lines.findIndex((printed, index) => index >= from && printed.includes(line));
+    assert.ok(at >= 0, `"${line}" is missing after line ${from} of\n${lines.join('\n')}`);
+    from = at + 1;
+  }
+}
+
+const narrow = (run: Run) => run.stdout.split('\n').every((line) => [...line].length <= 100);
+
+// If js/dist/ is older than its sources, the first start compiles them, and says so.
+before(() => demo(['--help']));
+
+describe('npm run demo', () => {
+  let run: Run;
+  before(async () => {
+    run = await demo([]);
+  });
+
+  it('ends well, on at most 100 columns, without colours where there is no terminal', () => {
+    assert.equal(run.code, 0, run.stderr);
+    assert.equal(run.stderr, '');
+    assert.ok(narrow(run));
+    assert.ok(!run.stdout.includes('\u001b'));
+  });
+
+  it('shows what the model is told, with values of all scopes', () => {
+    assertInOrder(run, [
+      'session evening · turn 1',
+      'user says Hello, I am Ada.',
+      'adviser is told You advise the guests of a tea house on tea.',
+      'Guest:',
+      'Notice of the house: Today all cups are handmade.',
+      'adviser is told',
+      'Guest: Ada',
+      'Found in this turn: {"name":"Rooibos","price":5}',
+      'host is told',
+      'Rooibos, for 5: it lets you sleep.',
+    ]);
+  });
+
+  it('shows what each event changes: set, changed and removed', () => {
+    assertInOrder(run, [
+      'adviser changes + session turns 1',
+      'adviser calls remember_guest {"name":"Ada"}',
+      'adviser changes + user name "Ada"',
+      '+ temp found {"name":"Rooibos","price":5}',
+      'adviser changes + temp advice',
+      'host changes + session last_answer',
+      'session evening · turn 2',
+      'adviser changes ~ session turns 2',
+      'adviser changes + session order ["Rooibos"]',
+      '+ user favourite "Rooibos"',
+      '+ app served 1',
+      'session evening · turn 3',
+      'adviser changes − session order ["Rooibos"]',
+    ]);
+  });
+
+  it('shows the state by scope after each turn, and what is gone with it', () => {
+    assertInOrder(run, [
+      'session evening · turn 1',
+      'state stored session topic "tea"',
+      'user name "Ada"',
+      'app motd "Today all cups are handmade."',
+      'state gone temp found',
+      'temp advice',
+    ]);
+  });
+
+  it('shows that another session sees user: and app: values', () => {
+    assertInOrder(run, [
+      'session morning · turn 1',
+      'Guest: Ada',
+      'Likes: Rooibos',
+      'Order:',
+      'Notice of the house: Today all cups are handmade.',
+      'Found in this turn:',
+    ]);
+  });
+
+  it('shows in the end what is stored, and that temp: is gone', () => {
+    assertInOrder(run, [
+      'in the end',
+      'evening events 18 stored',
+      'evening stored session topic "tea"',
+      'session turns 3',
+      'morning events 4 stored',
+      'user: stored user name "Ada"',
+      'app: stored app motd',
+      'temp: gone in no stored state, and in no stored event',
+    ]);
+  });
+});
+
+describe('npm run demo -- FILE', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'adk-session-demo-'));
+  after(() => rmSync(folder, { recursive: true }));
+
+  function file(name: string, content: unknown): string {
+    const path = join(folder, name);
+    writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content));
+    return path;
+  }
+
+  it('replays what Python has recorded', async () => {
+    file('python.json', pythonSession);
+    const run = await demo(['python.json'], { cwd: folder });
+    assert.equal(run.code, 0, run.stderr);
+    assert.ok(narrow(run));
+    assertInOrder(run, [
+      'python.json: session s-1 of ada with shop, 4 events from 2025-03-05T23:46:54Z on.',
+      'state stored session seed_key {"nested_key":1}',
+      'turn 1 · 2025-03-05T23:46:54Z',
+      'user says hi',
+      'user changes + session asked true',
+      'shop_agent calls find_item {"item_id":"a_1"}',
+      'shop_agent changes ~ session asked false',
+      '+ user user_name "Ada"',
+      '+ temp scratch_pad 1',
+      'state stored session seed_key',
+      'state gone temp scratch_pad 1',
+      'turn 2',
+      'shop_agent says bye',
+      'shop_agent changes − session asked false',
+      'in the end',
+      'stored events 4 of 4',
+      'stored state session seed_key {"nested_key":1}',
+      'user user_name "Ada"',
+      'recorded state the same',
+      'temp: gone',
+    ]);
+  });
+
+  it('replays the session that was recorded for this project', async (t) => {
+    const path = join(root, '../shared/data/customer-service.session.json');
+    if (!existsSync(path)) return t.skip('it is not beside the repository');
+    const run = await demo([path]);
+    assert.equal(run.code, 0, run.stderr);
+    assert.ok(narrow(run));
+    assertInOrder(run, [
+      'of test_user with',
+      'customer_service_agent, 34 events from 2025-03-05T23:46:54Z on.',
+      'state stored session customer_profile {"account_number":"428765091"',
+      'turn 6 · 2025-03-05T23:49:13Z',
+      'cymbal_retail_agent calls modify_cart {"items_to_remove":[],"customer_id":"123"',
+      'turn 11',
+      'stored events 34 of 34',
+      'recorded state the same',
+    ]);
+  });
+
+  const broken: [what: string, path: () => string, message: RegExp][] = [
+    ['is missing', () => join(folder, 'gone.json'), /gone\.json does not exist$/],
+    ['is no JSON', () => file('broken.json', '{"id": '), /broken\.json is not JSON: /],
+    ['is no session', () => file('list.json', []), /list\.json is not an ADK session: /],
+    ['has no events', () => file('none.json', { id: 's' }), /no list of events$/],
+    [
+      'has an event that no session can hold',
+      () => file('before.json', { id: 's', events: [{ id: 'e', timestamp: -1 }] }),
+      /event 1 is refused: .*timestamp/,
+    ],
+  ];
+  for (const [what, path, message] of broken) {
+    it(`says in one line that the file ${what}`, async () => {
+      const run = await demo([path()]);
+      assert.equal(run.code, 1);
+      assert.equal(run.stdout, '');
+      const lines = run.stderr.trimEnd().split('\n');
+      assert.equal(lines.length, 1, run.stderr);
+      assert.match(lines[0] ?? '', /^demo: /);
+      assert.match(lines[0] ?? '', message);
+    });
+  }
+
+  it('says how it is used', async () => {
+    const run = await demo(['--help']);
+    assert.equal(run.code, 0);
+    assert.match(run.stdout, /^Usage: npm run demo/);
+    assert.equal((await demo(['--colour'])).code, 1);
+  });
+});
+
+const pythonSession = {
+  id: 's-1',
+  app_name: 'shop',
+  user_id: 'ada',
+  state: { seed_key: { nested_key: 1 }, 'user:user_name': 'Ada' },
+  events: [
+    {
+      id: 'e1',
+      invocation_id: 'i1',
+      author: 'user',
+      timestamp: 1741218414.968405,
+      content: { role: 'user', parts: [{ text: 'hi' }] },
+      actions: { state_delta: { asked: true }, artifact_delta: {} },
+    },
+    {
+      id: 'e2',
+      invocation_id: 'i1',
+      author: 'shop_agent',
+      timestamp: 1741218415.5,
+      branch: null,
+      long_running_tool_ids: [],
+      custom_metadata: { my_key: { in_ner: 1 } },
+      usage_metadata: { prompt_token_count: 3 },
+      content: {
+        role: 'model',
+        parts: [{ function_call: { id: 'c1', name: 'find_item', args: { item_id: 'a_1' } } }],
+      },
+      actions: {
+        state_delta: { asked: false, 'user:user_name': 'Ada', 'temp:scratch_pad': 1 },
+        artifact_delta: { 'my_file.txt': 0 },
+        transfer_to_agent: null,
+        skip_summarization: true,
+      },
+      my_field: { not_ours: 1 },
+    },
+    {
+      id: 'e3',
+      invocation_id: 'i1',
+      author: 'shop_agent',
+      timestamp: 1741218416,
+      content: {
+        role: 'user',
+        parts: [
+          { function_response: { id: 'c1', name: 'find_item', response: { unit_price: null } } },
+        ],
+      },
+      actions: { state_delta: {} },
+    },
+    {
+      id: 'e4',
+      invocation_id: 'i2',
+      author: 'shop_agent',
+      timestamp: 1741218417,
+      content: { role: 'model', parts: [{ text: 'bye' }] },
+      actions: { state_delta: { asked: '__ADK_SENTINEL_REMOVED__' } },
+    },
+  ],
+  last_update_time: 1741218417.25,
+};
+
+describe('A recorded session', () => {
+  it('has its fields renamed, and the data of users kept to the letter', () => {
+    const { events, state, appName, lastUpdateTime } = toSession(pythonSession);
+    assert.deepEqual(
+      { appName, lastUpdateTime, state },
+      {
+        appName: 'shop',
+        lastUpdateTime: 1741218417250,
+        state: { seed_key: { nested_key: 1 }, 'user:user_name': 'Ada' },
+      },
+    );
+    assert.deepEqual(events[1], {
+      id: 'e2',
+      invocationId: 'i1',
+      author: 'shop_agent',
+      timestamp: 1741218415500,
+      longRunningToolIds: [],
+      customMetadata: { my_key: { in_ner: 1 } },
+      usageMetadata: { promptTokenCount: 3 },
+      content: {
+        role: 'model',
+        parts: [{ functionCall: { id: 'c1', name: 'find_item', args: { item_id: 'a_1' } } }],
+      },
+      actions: {
+        stateDelta: { asked: false, 'user:user_name': 'Ada', 'temp:scratch_pad': 1 },
+        artifactDelta: { 'my_file.txt': 0 },
+        requestedAuthConfigs: {},
+        requestedToolConfirmations: {},
+        skipSummarization: true,
+      },
+      my_field: { not_ours: 1 },
+    });
+    const response = events[2]?.content?.parts?.[0]?.functionResponse?.response;
+    assert.deepEqual(response, { unit_price: null });
+  });
+
+  it('keeps microseconds, and tells seconds from milliseconds', () => {
+    const times = [1741218414.968405, 1741218414968.405, 1741218414968, 1741218414, 0];
+    const { events } = toSession({ id: 's', events: times.map((timestamp) => ({ timestamp })) });
+    assert.deepEqual(
+      events.map(({ timestamp }) => timestamp),
+      [1741218414968.405, 1741218414968.405, 1741218414968, 1741218414000, 0],
+    );
+    const empty = { id: 's', events: [] };
+    assert.equal(toSession({ ...empty, lastUpdateTime: 1.7e12 }).lastUpdateTime, 1.7e12);
+    assert.equal(toSession({ ...empty, lastUpdateTime: 1.7e9 }).lastUpdateTime, 1.7e12);
+    assert.equal(toSession({ ...empty, last_update_time: 1.7e9 }).lastUpdateTime, 1.7e12);
+  });
+
+  it('is the same from TypeScript', () => {
+    const session = toSession(pythonSession);
+    assert.deepEqual(toSession(JSON.parse(JSON.stringify(session))), session);
+  });
+
+  it('may have both spellings of a field, and keys that every object inherits', () => {
+    const json = JSON.parse(
+      '{"id":"s","events":[{"invocation_id":"no","invocationId":"yes","__proto__":{"a":1},"constructor":2}]}',
+    ) as unknown;
+    const [event] = toSession(json).events;
+    assert.equal(event?.invocationId, 'yes');
+    assert.ok(JSON.stringify(event).includes('"__proto__":{"a":1},"constructor":2'));
+    assert.equal(Object.getPrototypeOf(event), Object.prototype);
+  });
+});
+
+describe('What the demo prints', () => {
+  it('takes a delta apart by scope, and counts what stays as it is for no change', () => {
+    const state = new Map<string, unknown>([
+      ['a', 1],
+      ['b', [1]],
+      ['user:c', 1],
+    ]);
+    const delta = {
+      'temp:t': 1,
+      a: 2,
+      b: [1],
+      'user:c': undefined,
+      'app:d': null,
+      gone: undefined,
+    };
+    assert.deepEqual(applyDelta(delta, state), [
+      { kind: 'changed', scope: 'session', name: 'a', value: 2 },
+      { kind: 'removed', scope: 'user', name: 'c', value: 1 },
+      { kind: 'set', scope: 'app', name: 'd', value: null },
+      { kind: 'set', scope: 'temp', name: 't', value: 1 },
+    ]);
+    assert.deepEqual([...state.keys()], ['a', 'b', 'temp:t', 'app:d']);
+  });
+
+  it('has colours on a terminal only, fits its columns, and steers no terminal', () => {
+    for (const color of [true, false]) {
+      let text = '';
+      const write = (line: string) => void (text += line);
+      const printer = new Printer({ write, columns: 80, color, who: 10 });
+      printer.heading('h'.repeat(200));
+      printer.step(
+        'a very long name',
+        'says',
+        `\u001b[2J${'한국어 '.repeat(40)}${'x'.repeat(300)}`,
+      );
+      printer.state('s', 'stored', entriesOf({ k: '😀'.repeat(90), ['n'.repeat(90)]: () => 1 }));
+      assert.equal(text.includes('\u001b['), color);
+      assert.ok(!text.includes('\u001b[2J'));
+      // eslint-disable-next-line no-control-regex -- that is what colours are made of
+      const plain = text.replaceAll(/\u001b\[\d+m/g, '');
+      for (const line of plain.split('\n')) {
+        const wide = line.match(/[한국어😀]/gu)?.length ?? 0;
+        assert.ok([...line].length + wide <= 80, line);
+      }
+    }
+  });
+});

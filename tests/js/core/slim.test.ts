@@ -1,0 +1,233 @@
+import assert from 'node:assert/strict';
+import { createServer, type Server } from 'node:http';
+import { readFileSync } from 'node:fs';
+import { after, before, describe, it } from 'node:test';
+import type { AddressInfo } from 'node:net';
+
+import { inChild, type Outcome } from './child.js';
+
+const BYTES = `(await import('node:fs')).readFileSync('pkg/adk_session_wasm_bg.wasm')`;
+const CREATE = 'codeOf(() => new slim.InMemorySessionService().createSession(key))';
+
+describe('The slim entry', () => {
+  for (const [what, location] of [
+    ['bytes', BYTES],
+    ['an ArrayBuffer', `new Uint8Array(${BYTES}).buffer`],
+    ['a view of part of a buffer', `Buffer.concat([Buffer.alloc(7), ${BYTES}]).subarray(7)`],
+    ['a module', `new WebAssembly.Module(${BYTES})`],
+    ['a response', `new Response(${BYTES}, { headers: { 'content-type': 'application/wasm' } })`],
+    ['a response of another content type', `new Response(${BYTES}, { headers: { 'content-type': 'text/plain' } })`], // prettier-ignore
+    ['a promise of bytes', `Promise.resolve(${BYTES})`],
+    ['a promise of a module', `WebAssembly.compile(${BYTES})`],
+  ]) {
+    it(`loads the wasm from ${what}`, async () => {
+      const outcome = await inChild<Outcome>(`
+        const slim = await load('slim.js');
+        await slim.loadWasm(${location});
+        await slim.loadWasm(${location});
+        return codeOf(() => new slim.InMemorySessionService().createSessionSync(key));
+      `);
+      assert.deepEqual(outcome, { value: 'object' });
+    });
+  }
+
+  for (const [what, location, names] of [
+    ['a response of 404', `new Response('<html>', { status: 404, headers: { 'content-type': 'text/html' } })`, /HTTP 404, text\/html/], // prettier-ignore
+    ['a page in the place of the file', `new Response('<!doctype html>', { headers: { 'content-type': 'text/html' } })`, /HTTP 200, text\/html/], // prettier-ignore
+    ['an empty response', 'new Response()', /HTTP 200, no content type/],
+    ['wasm with an error status', `new Response(${BYTES}, { status: 500 })`, /HTTP 500/],
+    ['bytes that are no wasm', 'new Uint8Array(100)', /WebAssembly/],
+    ['bytes cut short', `(${BYTES}).subarray(0, 1000)`, /WebAssembly/],
+    ['no bytes', 'new Uint8Array(0)', /WebAssembly/],
+    ['a number', '5', /./],
+    ['undefined', 'undefined', /./],
+    ['null', 'null', /./],
+    ['a promise that is rejected', `Promise.reject(new Error('offline'))`, /offline/],
+    ['an address that is none', `'not an address'`, /not an address/],
+    ['an address where nobody answers', `'http://127.0.0.1:1/a.wasm'`, /127\.0\.0\.1:1|fetch failed/], // prettier-ignore
+    ['a response that was read before', `(async () => { const response = new Response(${BYTES}); await response.text(); return response; })()`, /./], // prettier-ignore
+  ] as const) {
+    it(`tells of ${what}, and takes another location after it`, async () => {
+      const [wrong, call, right] = await inChild<[Outcome, Outcome, Outcome]>(`
+        const slim = await load('slim.js');
+        const wrong = await codeOf(async () => slim.loadWasm(${location}));
+        const call = await ${CREATE};
+        await slim.loadWasm(${BYTES});
+        return [wrong, call, await ${CREATE}];
+      `);
+      assert.equal(wrong.code, 'wasm_unavailable', wrong.message);
+      assert.equal(wrong.isError, true);
+      assert.match(wrong.message ?? '', names);
+      assert.equal(call.code, 'wasm_unavailable', 'the next call tries again, and fails as well');
+      assert.deepEqual(right, { value: 'object' });
+    });
+  }
+
+  it('says that nothing was given', async () => {
+    const outcomes = await inChild<Outcome[]>(`
+      const slim = await load('slim.js');
+      return [
+        await ${CREATE},
+        await codeOf(() => slim.openSessionService({ storage: 'memory' })),
+      ];
+    `);
+    for (const { code, message } of outcomes) {
+      assert.equal(code, 'wasm_unavailable');
+      assert.match(message ?? '', /no source/);
+    }
+  });
+
+  it('throws `not_loaded` for a synchronous call before the wasm is there, and serves later ones', async () => {
+    const outcomes = await inChild<Record<string, Outcome>>(`
+      const slim = await load('slim.js');
+      const service = new slim.InMemorySessionService();
+      const wasm = await WebAssembly.compile(${BYTES});
+      const loading = slim.loadWasm(wasm);
+      const outcomes = {
+        create: await codeOf(() => service.createSessionSync(key)),
+      };
+      await loading;
+      outcomes.later = await codeOf(() => service.createSessionSync(key));
+      return outcomes;
+    `);
+    // The await between gives the load no time: codeOf calls at once.
+    assert.equal(outcomes.create?.code, 'not_loaded');
+    assert.match(outcomes.create?.message ?? '', /await|loadWasm/);
+    assert.deepEqual(outcomes.later, { value: 'object' });
+  });
+
+  it('lets calls that were made meanwhile wait for it, in their order', async () => {
+    const [texts, codes] = await inChild<[string[], Outcome[]]>(`
+      const slim = await load('slim.js');
+      const service = new slim.InMemorySessionService();
+      const bytes = ${BYTES};
+      const loading = slim.loadWasm(new Promise((resolve) => setTimeout(() => resolve(bytes), 20)));
+      const creating = service.createSession(key);
+      const again = codeOf(() => service.createSession(key));
+      const template = slim.injectSessionState;
+      const [session] = await Promise.all([creating, loading]);
+      const event = (id) => slim.createEvent({ id });
+      await Promise.all(['a', 'b', 'c'].map((id) => service.appendEvent({ session, event: event(id) })));
+      return [session.events.map(({ id }) => id), [await again]];
+    `);
+    assert.deepEqual(texts, ['a', 'b', 'c']);
+    assert.equal(codes[0]?.code, 'already_exists');
+  });
+
+  it('takes a snapshot at the call, also while the wasm is on its way', async () => {
+    const state = await inChild<unknown>(`
+      const slim = await load('slim.js');
+      const service = new slim.InMemorySessionService();
+      const bytes = ${BYTES};
+      void slim.loadWasm(new Promise((resolve) => setTimeout(() => resolve(bytes), 20)));
+      const request = { ...key, state: { list: [1] } };
+      const creating = service.createSession(request);
+      request.state.list.push(2);
+      request.userId = 'other';
+      const session = await creating;
+      return [session.userId, session.state];
+    `);
+    assert.deepEqual(state, ['user', { list: [1] }]);
+  });
+
+  it('closes while the wasm is on its way', async () => {
+    const outcomes = await inChild<Outcome[]>(`
+      const slim = await load('slim.js');
+      const service = new slim.InMemorySessionService();
+      const bytes = ${BYTES};
+      void slim.loadWasm(new Promise((resolve) => setTimeout(() => resolve(bytes), 20)));
+      const creating = codeOf(() => service.createSession(key));
+      const closing = codeOf(() => service.close());
+      return [await creating, await closing, await codeOf(() => service.getSession(key))];
+    `);
+    assert.deepEqual(outcomes[0], { value: 'object' });
+    assert.deepEqual(outcomes[1], { value: 'undefined' });
+    assert.equal(outcomes[2]?.code, 'closed');
+  });
+
+  it('stops a call whose signal fires while the wasm is on its way', async () => {
+    const [stopped, session] = await inChild<[Outcome, Outcome]>(`
+      const slim = await load('slim.js');
+      const service = new slim.InMemorySessionService();
+      const bytes = ${BYTES};
+      const loading = slim.loadWasm(new Promise((resolve) => setTimeout(() => resolve(bytes), 20)));
+      const controller = new AbortController();
+      const creating = codeOf(() => service.createSession({ ...key, signal: controller.signal }));
+      controller.abort();
+      const stopped = await creating;
+      await loading;
+      return [stopped, await codeOf(() => service.getSession(key))];
+    `);
+    assert.equal(stopped.code, 'aborted');
+    assert.deepEqual(session, { value: 'undefined' });
+  });
+});
+
+describe('The slim entry, with an address', () => {
+  let server: Server;
+  let address = '';
+  const answers: { status: number; type: string; body: Buffer }[] = [];
+  let asked = 0;
+  const wasm = readFileSync(new URL('../../../pkg/adk_session_wasm_bg.wasm', import.meta.url));
+
+  before(async () => {
+    server = createServer((_, response) => {
+      asked += 1;
+      const answer = answers.length > 1 ? answers.shift() : answers[0];
+      response.writeHead(answer?.status ?? 500, { 'content-type': answer?.type }).end(answer?.body);
+    });
+    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+    address = `http://127.0.0.1:${(server.address() as AddressInfo).port}/adk.wasm`;
+  });
+  after(() => server.close());
+
+  it('fetches it, whatever content type the server names', async () => {
+    answers.splice(0, Infinity, { status: 200, type: 'application/octet-stream', body: wasm });
+    const outcome = await inChild<Outcome>(`
+      const slim = await load('slim.js');
+      await slim.loadWasm(new URL(${JSON.stringify(address)}));
+      return ${CREATE};
+    `);
+    assert.deepEqual(outcome, { value: 'object' });
+  });
+
+  it('names address, status and type of what is no wasm; the next call fetches again', async () => {
+    const html = Buffer.from('<!doctype html><title>Not found</title>');
+    answers.splice(
+      0,
+      Infinity,
+      { status: 404, type: 'text/html; charset=utf-8', body: html },
+      { status: 200, type: 'text/html', body: html },
+      { status: 200, type: 'application/wasm', body: wasm },
+    );
+    asked = 0;
+    const [first, second, third] = await inChild<Outcome[]>(`
+      const slim = await load('slim.js');
+      return [
+        await codeOf(() => slim.loadWasm(${JSON.stringify(address)})),
+        await ${CREATE},
+        await ${CREATE},
+      ];
+    `);
+    assert.equal(first?.code, 'wasm_unavailable');
+    assert.ok(first.message?.includes(address), first.message);
+    assert.match(first.message ?? '', /HTTP 404, text\/html; charset=utf-8/);
+    assert.equal(second?.code, 'wasm_unavailable');
+    assert.match(second.message ?? '', /HTTP 200, text\/html/);
+    assert.deepEqual(third, { value: 'object' });
+    assert.equal(asked, 3);
+  });
+
+  it('fetches once for many calls', async () => {
+    answers.splice(0, Infinity, { status: 200, type: 'application/wasm', body: wasm });
+    asked = 0;
+    const count = await inChild<number>(`
+      const slim = await load('slim.js');
+      void slim.loadWasm(${JSON.stringify(address)});
+      const service = new slim.InMemorySessionService();
+      const all = [1, 2, 3, 4].map(() => service.getOrCreateSession(key));
+      return (await Promise.all(all)).length;
+    `);
+    assert.deepEqual([count, asked], [4, 1]);
+  });
+});

@@ -1,0 +1,107 @@
+// Every example compiles as it stands: those of the README, and those in the comments of js/. They
+// say what they import, but for what only this package itself can.
+
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, join, relative } from 'node:path';
+import { before, describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+interface Example {
+  /** Where it stands. */
+  readonly file: string;
+  readonly line: number;
+  readonly text: string;
+}
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const folder = join(root, 'target', 'examples');
+const NO_SOURCES = new Set(['dist', 'examples', 'playground', 'build', 'node_modules']);
+
+function sourceFiles(path: string): string[] {
+  return readdirSync(path, { withFileTypes: true }).flatMap((entry) => {
+    if (entry.isDirectory())
+      return NO_SOURCES.has(entry.name) ? [] : sourceFiles(join(path, entry.name));
+    return entry.name.endsWith('.ts') && !entry.name.endsWith('.d.ts')
+      ? [join(path, entry.name)]
+      : [];
+  });
+}
+
+/** The TypeScript blocks of a Markdown text that begins at `firstLine` of its file. */
+function blocks(file: string, markdown: string, firstLine: number): Example[] {
+  return [...markdown.matchAll(/^```ts\n(.*?)^```$/gms)].map((match) => ({
+    file,
+    line: firstLine + markdown.slice(0, match.index).split('\n').length - 1,
+    text: match[1] ?? '',
+  }));
+}
+
+function inComments(file: string): Example[] {
+  const source = readFileSync(join(root, file), 'utf8');
+  return [...source.matchAll(/^[ \t]*\/\*\*(.*?)\*\//gms)].flatMap((match) => {
+    const markdown = (match[1] ?? '').replace(/^[ \t]*\* ?/gm, '');
+    return blocks(file, markdown, source.slice(0, match.index).split('\n').length);
+  });
+}
+
+function allExamples(): Example[] {
+  const files = sourceFiles(join(root, 'js')).map((path) => relative(root, path));
+  return [
+    ...blocks('README.md', readFileSync(join(root, 'README.md'), 'utf8'), 1),
+    ...files.sort().flatMap(inComments),
+  ];
+}
+
+const offered = ['exports.ts', 'slim.ts', 'adk/index.ts', 'testing/index.ts']
+  .map((file) => join(root, 'js', file))
+  .map((path) => (existsSync(path) ? readFileSync(path, 'utf8') : ''))
+  .join('\n');
+const names = (text: string, name: string): boolean => new RegExp(`\\b${name}\\b`).test(text);
+
+/** A module of its own. What nobody can import from the package comes from the file beside the example. */
+function moduleOf({ file, text }: Example): string {
+  const source = file.endsWith('.ts') ? readFileSync(join(root, file), 'utf8') : '';
+  const exported = [...source.matchAll(/^export (?:async )?(?:function|const|class) (\w+)/gm)];
+  const own = exported
+    .map(([, name]) => name ?? '')
+    .filter((name) => names(text, name) && !names(offered, name));
+  if (own.length === 0) return `${text}\nexport {};\n`;
+  const from = relative(folder, join(root, file)).replace(/\.ts$/, '.js').replaceAll('\\', '/');
+  return `import { ${own.join(', ')} } from '${from}';\n${text}\nexport {};\n`;
+}
+
+const examples = allExamples();
+const nameOf = (number: number): string => `example_${number}.ts`;
+
+describe('The example', () => {
+  let output = '';
+
+  before(() => {
+    rmSync(folder, { recursive: true, force: true });
+    mkdirSync(folder, { recursive: true });
+    const compilerOptions = { types: ['node'], rootDir: '../..' };
+    const config = { extends: '../../tsconfig.json', compilerOptions, include: ['*.ts'] };
+    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(config));
+    examples.forEach((example, number) => {
+      writeFileSync(join(folder, nameOf(number)), moduleOf(example));
+    });
+    const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
+    const options = { cwd: folder, encoding: 'utf8' } as const;
+    output = spawnSync(process.execPath, [tsc, '-p', '.', '--pretty', 'false'], options).stdout;
+  });
+
+  for (const [number, { file, line }] of examples.entries()) {
+    it(`at ${file}:${line} compiles`, () => {
+      const wrong = output.split('\n').filter((text) => basename(text).startsWith(`${nameOf(number)}(`)); // prettier-ignore
+      assert.deepEqual(wrong, []);
+    });
+  }
+
+  it('is not the only one: there are many, and the compiler was asked', () => {
+    assert.ok(examples.length > 40);
+    const unknown = output.split('\n').filter((text) => text !== '' && !/^example_|^ /.test(text));
+    assert.deepEqual(unknown, []);
+  });
+});

@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import {
+  type Changes,
+  type Decide,
+  type EventRow,
+  type Found,
+  type Listing,
+  openSessionService,
+  type Rows,
+  type ScopeRow,
+  type SessionRow,
+  type StorageAdapter,
+  type StorageDeleteRequest,
+  type StorageKey,
+  type StorageListRequest,
+  type StorageReadRequest,
+  type StorageWriteRequest,
+} from '../../../js/index.js';
+import { compiled, is } from './expect.js';
+
+const rows: Rows = { events: [] };
+const listing: Listing = { sessions: [], users: [], total: 0 };
+
+describe('A storage adapter', () => {
+  it('may answer at once, or with promises', () => {
+    const now: StorageAdapter = {
+      create: () => undefined,
+      append: () => undefined,
+      read: () => rows,
+      list: () => listing,
+      delete: () => undefined,
+    };
+    const later: StorageAdapter = {
+      kind: 'later',
+      durable: true,
+      create: () => Promise.resolve(),
+      append: () => Promise.resolve(),
+      read: () => Promise.resolve(rows),
+      list: () => Promise.resolve(listing),
+      delete: () => Promise.resolve(),
+      close: () => Promise.resolve(),
+    };
+    compiled(() => [openSessionService({ storage: now }), openSessionService({ storage: later })]);
+    assert.equal(Object.keys(later).length, 8);
+  });
+
+  it('must have all five verbs, with answers of the right types', () => {
+    compiled(() => {
+      // @ts-expect-error four verbs are missing
+      const lacking: StorageAdapter = { create: () => undefined };
+      // @ts-expect-error a listing says how many there are
+      const wrong: Listing = { sessions: [], users: [] };
+      // @ts-expect-error rows have events
+      const none: Rows = {};
+      return [lacking, wrong, none];
+    });
+  });
+
+  it('is told by the type of a deletion which names it has', () => {
+    compiled((): void => {
+      const request = {} as StorageDeleteRequest;
+      switch (request.what) {
+        case 'session':
+          is<string>()(request.key.sessionId);
+          break;
+        case 'user':
+        case 'userState':
+          is<string>()(request.key.userId);
+          // @ts-expect-error a user has no session
+          void request.key.sessionId;
+          break;
+        case 'appState':
+          is<string>()(request.key.appName);
+          break;
+        default:
+          is<never>()(request);
+      }
+    });
+  });
+
+  it('cannot change what it is asked, nor what a decision gives', () => {
+    compiled((): void => {
+      const write = {} as StorageWriteRequest;
+      const changes = {} as Changes;
+      // @ts-expect-error read-only
+      write.since = 0;
+      // @ts-expect-error read-only
+      write.eventIds.push('x'); // eslint-disable-line @typescript-eslint/no-unsafe-call
+      // @ts-expect-error read-only
+      changes.events[0] = {} as EventRow;
+    });
+  });
+
+  it('gives a decision what it found, and gets changes or nothing', () => {
+    is<(found: Found) => Changes | undefined>()({} as Decide);
+    const session: SessionRow = { appName: 'a', userId: 'u', sessionId: 's', created: 1, revision: 1, lastUpdateTime: 0, state: '{}' }; // prettier-ignore
+    const scope: ScopeRow = { revision: 1, state: '{}' };
+    const event: EventRow = { id: 'e', seq: 1, revision: 1, timestamp: 0, text: '{}' };
+    const found: Found = { session, user: scope, app: undefined, events: [event], changed: [], floor: 0 }; // prettier-ignore
+    compiled(() => {
+      // @ts-expect-error a decision wants to know the floor
+      const lacking: Found = { events: [], changed: [] };
+      const key: StorageKey = { appName: 'a' };
+      const read: StorageReadRequest = { key, window: { last: 5 } };
+      const list: StorageListRequest = { appName: 'a', order: 'asc', offset: 0 };
+      return [lacking, read, list];
+    });
+    assert.equal(found.events.length, 1);
+  });
+});

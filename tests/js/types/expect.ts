@@ -1,0 +1,16 @@
+/** Whether two types are the same, and not only assignable to each other. */
+type Equal<A, B> =
+  (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
+
+/** `is<T>()(value)` compiles only if the type of the value is T, and not one that fits it. */
+export function is<T>(): <U>(
+  value: U,
+  ...difference: Equal<T, U> extends true ? [] : ['the type is another one']
+) => void {
+  return () => undefined;
+}
+
+/** What stands in there is compiled and not run. */
+export function compiled(run: () => unknown): void {
+  void run;
+}

@@ -1,0 +1,306 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import { z } from 'zod';
+
+import {
+  type AppendEventRequest,
+  type AppendEventsRequest,
+  type AppRequest,
+  type BaseSessionService,
+  type CompositeSessionKey,
+  Context,
+  CallbackContext,
+  createEvent,
+  type CreateSessionRequest,
+  type DeleteSessionRequest,
+  type Event,
+  type GetSessionConfig,
+  type GetSessionRequest,
+  InMemorySessionService,
+  type InferState,
+  Invocation,
+  isSessionError,
+  type JsonValue,
+  type ListSessionsRequest,
+  type ListSessionsResponse,
+  openSessionService,
+  type Session,
+  SessionError,
+  type SessionErrorCode,
+  type SessionServiceOptions,
+  State,
+  type StateSchema,
+  StateSchemaError,
+  type StateShape,
+  type StorageInfo,
+  type StoredSessionService,
+  ToolContext,
+  type UpdateStateRequest,
+  type UserRequest,
+} from '../../../js/index.js';
+import { compiled, is } from './expect.js';
+
+// eslint-disable-next-line @typescript-eslint/consistent-type-definitions -- has an index signature
+type Shop = { topic: string; cart: string[]; 'user:visits': number; 'app:motd'?: string };
+
+const service = new InMemorySessionService<Shop>();
+const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
+
+describe('A session service with a shape of its state', () => {
+  it('gives sessions whose state has that shape', () => {
+    compiled(async () => {
+      const created = await service.createSession({ appName: 'shop', userId: 'ada' });
+      const read = await service.getSession(key);
+      const listed = await service.listSessions(key);
+      const handle = await service.getOrCreateSession(key);
+      is<Session<Shop>>()(created);
+      is<Session<Shop> | undefined>()(read);
+      is<ListSessionsResponse<Shop>>()(listed);
+      is<Session<Shop>>()(handle);
+      is<string>()(created.state.topic);
+      is<number>()(created.state['user:visits']);
+      // @ts-expect-error a number is no text
+      created.state.topic = 5;
+      // @ts-expect-error it may not be there
+      void read.state;
+    });
+  });
+
+  it('takes an initial state that has part of the shape', () => {
+    compiled(async () => {
+      await service.createSession({ ...key, state: { topic: 'tea' } });
+      await service.createSession({ ...key, state: {} });
+      // @ts-expect-error a number is no text
+      await service.createSession({ ...key, state: { topic: 5 } });
+      // @ts-expect-error the shape has no such key
+      await service.createSession({ ...key, state: { topik: 'tea' } });
+    });
+  });
+
+  it('has twins of the same types', () => {
+    compiled(() => {
+      is<Session<Shop>>()(service.createSessionSync(key));
+      is<Session<Shop> | undefined>()(service.getSessionSync(key));
+      is<ListSessionsResponse<Shop>>()(service.listSessionsSync(key));
+      is<void>()(service.deleteSessionSync(key));
+    });
+  });
+
+  it('returns the event that it was given', () => {
+    compiled(async () => {
+      const session = await service.createSession(key);
+      const event = await service.appendEvent({ session, event: createEvent() });
+      const events = await service.appendEvents({ session, events: [event] });
+      is<Event>()(event);
+      is<Event[]>()(events);
+      // @ts-expect-error no session
+      await service.appendEvent({ event });
+      // @ts-expect-error a session of another shape
+      await service.appendEvent({ session: { ...session, state: { topic: 5 } }, event });
+    });
+  });
+
+  it('may be without a shape', () => {
+    compiled(async () => {
+      const plain = new InMemorySessionService();
+      const session = await plain.createSession({ ...key, state: { anything: [1, { a: null }] } });
+      is<Record<string, unknown>>()(session.state);
+      const session2: Session = session;
+      await plain.appendEvent({ session: session2, event: createEvent() });
+    });
+  });
+
+  it('needs an app and a user by their names', () => {
+    compiled(async () => {
+      // @ts-expect-error userId is missing
+      await service.createSession({ appName: 'shop' });
+      // @ts-expect-error sessionId is missing
+      await service.getSession({ appName: 'shop', userId: 'ada' });
+      // @ts-expect-error Python's names are not ours
+      await service.createSession({ app_name: 'shop', user_id: 'ada' });
+      // @ts-expect-error 'up' is no order
+      await service.listSessions({ appName: 'shop', order: 'up' });
+    });
+  });
+});
+
+describe('BaseSessionService', () => {
+  it('is what every service fulfils', () => {
+    const services: BaseSessionService<Shop>[] = [service];
+    const plain: BaseSessionService[] = [new InMemorySessionService()];
+    compiled(async () => {
+      const opened: BaseSessionService<Shop> = await openSessionService<Shop>({
+        storage: 'memory',
+      });
+      const stored: StoredSessionService<Shop> = service;
+      return [opened, stored];
+    });
+    assert.equal(services.length + plain.length, 2);
+  });
+
+  it('can be written by others, over any of them', () => {
+    compiled(() => {
+      class Logged implements BaseSessionService {
+        readonly #inner = new InMemorySessionService();
+        readonly storage: StorageInfo = { kind: 'logged', durable: false };
+        createSession = (request: CreateSessionRequest): Promise<Session> => this.#inner.createSession(request); // prettier-ignore
+        getSession = (request: GetSessionRequest): Promise<Session | undefined> => this.#inner.getSession(request); // prettier-ignore
+        getOrCreateSession = (request: CreateSessionRequest): Promise<Session> => this.#inner.getOrCreateSession(request); // prettier-ignore
+        listSessions = (request: ListSessionsRequest): Promise<ListSessionsResponse> => this.#inner.listSessions(request); // prettier-ignore
+        deleteSession = (request: DeleteSessionRequest): Promise<void> => this.#inner.deleteSession(request); // prettier-ignore
+        appendEvent = (request: AppendEventRequest): Promise<Event> => this.#inner.appendEvent(request); // prettier-ignore
+        appendEvents = (request: AppendEventsRequest): Promise<Event[]> => this.#inner.appendEvents(request); // prettier-ignore
+        updateState = (request: UpdateStateRequest): Promise<void> => this.#inner.updateState(request); // prettier-ignore
+        getUserState = (request: UserRequest): Promise<StateShape> => this.#inner.getUserState(request); // prettier-ignore
+        getAppState = (request: AppRequest): Promise<StateShape> => this.#inner.getAppState(request); // prettier-ignore
+        deleteUser = (request: UserRequest): Promise<void> => this.#inner.deleteUser(request);
+        deleteUserState = (request: UserRequest): Promise<void> => this.#inner.deleteUserState(request); // prettier-ignore
+        deleteAppState = (request: AppRequest): Promise<void> => this.#inner.deleteAppState(request); // prettier-ignore
+        close = (): Promise<void> => this.#inner.close();
+        [Symbol.asyncDispose] = (): Promise<void> => this.close();
+      }
+      return new Invocation({ service: new Logged(), session: {} as Session });
+    });
+  });
+
+  it('lets every request carry a signal, also one that may be undefined', () => {
+    compiled(async () => {
+      const signal = undefined as AbortSignal | undefined;
+      const session = {} as Session;
+      const plain: BaseSessionService = new InMemorySessionService();
+      const request = { ...key, signal };
+      await plain.createSession(request);
+      await plain.getSession(request);
+      await plain.listSessions(request);
+      await plain.deleteSession(request);
+      await plain.appendEvent({ session, event: createEvent(), signal });
+      await plain.appendEvents({ session, events: [], signal });
+      await plain.updateState({ ...request, stateDelta: {} });
+      await plain.getUserState(request);
+      await plain.deleteAppState(request);
+    });
+  });
+
+  it('has its requests under the names of the ADK', () => {
+    const config: GetSessionConfig = { numRecentEvents: 1, afterTimestamp: 0, skipCorrupt: true };
+    const composite: CompositeSessionKey = key;
+    const get: GetSessionRequest = { ...composite, config };
+    const list: ListSessionsRequest = { appName: 'shop', limit: 1, page: 1, order: 'desc' };
+    const create: CreateSessionRequest<Shop> = { ...key, state: { topic: 'tea' } };
+    const remove: DeleteSessionRequest = key;
+    assert.ok([get, list, create, remove].every(({ appName }) => appName === 'shop'));
+  });
+});
+
+describe('Values of a state', () => {
+  it('are JSON', () => {
+    const values: JsonValue[] = ['a', 1, true, null, [1, ['b']], { a: { b: [null] } }];
+    const frozen: JsonValue = Object.freeze([1, 2] as const);
+    compiled(() => {
+      // @ts-expect-error a function is none
+      const a: JsonValue = () => 1;
+      // @ts-expect-error a bigint is none
+      const b: JsonValue = 1n;
+      // @ts-expect-error undefined is none
+      const c: JsonValue = { a: undefined };
+      return [a, b, c];
+    });
+    assert.equal(values.length + (frozen as number[]).length, 8);
+  });
+
+  it('have their types in State, and other keys are allowed', () => {
+    const state = new State<Shop>({ topic: 'tea' });
+    const topic = state.get('topic');
+    const visits = state.get('user:visits', 0);
+    const other = state.get('other', 'none');
+    const unknown = state.get('unknown');
+    const declared = state.get<number[]>('list');
+    is<string | undefined>()(topic);
+    is<number>()(visits);
+    is<string>()(other);
+    is<unknown>()(unknown);
+    is<number[] | undefined>()(declared);
+    state.set('other', { any: 1 });
+    state.update({ topic: undefined, 'user:visits': State.REMOVED, more: 1 });
+    compiled(() => {
+      // @ts-expect-error a number is no text
+      state.set('topic', 5);
+      // @ts-expect-error a text is no number
+      state.update({ 'user:visits': 'x' });
+    });
+    assert.deepEqual([topic, visits, other, unknown, declared], ['tea', 0, 'none', undefined, undefined]); // prettier-ignore
+  });
+
+  it('have their types in contexts, which go by three names', () => {
+    assert.equal(CallbackContext, Context);
+    assert.equal(ToolContext, Context);
+    compiled((): unknown => {
+      const invocation = new Invocation({ service, session: {} as Session<Shop> });
+      const context = invocation.context({ agentName: 'a' });
+      is<Context<Shop>>()(context);
+      const topic = context.state.get('topic');
+      is<string | undefined>()(topic);
+      const tool: ToolContext<Shop> = context;
+      // @ts-expect-error a number is no text
+      context.state.set('topic', 5);
+      // @ts-expect-error an agent has a name
+      invocation.context({});
+      return tool;
+    });
+  });
+
+  it('follow from a schema', () => {
+    const stateSchema = { topic: z.string(), 'user:visits': z.number() } satisfies StateSchema;
+    type State = InferState<typeof stateSchema>;
+    is<{ topic: string; 'user:visits': number }>()({} as State);
+    const options: SessionServiceOptions = { stateSchema };
+    const typed = new InMemorySessionService<State>(options);
+    const session = typed.createSessionSync({ ...key, state: { topic: 'tea' } });
+    const topic: string = session.state.topic;
+    assert.equal(topic, 'tea');
+    compiled(() => {
+      // @ts-expect-error no Standard Schema
+      const wrong: StateSchema = { topic: 'string' };
+      return wrong;
+    });
+  });
+});
+
+describe('Options of a service', () => {
+  it('are named and typed', () => {
+    const options: SessionServiceOptions[] = [
+      {},
+      { stale: undefined, stateSchema: undefined, clock: undefined, newId: undefined },
+      { stale: 'reject', clock: Date.now, newId: () => 'x' },
+    ];
+    compiled(() => {
+      // @ts-expect-error no such policy
+      const a: SessionServiceOptions = { stale: 'ignore' };
+      // @ts-expect-error a clock gives milliseconds
+      const b: SessionServiceOptions = { clock: () => new Date() };
+      // @ts-expect-error no such storage
+      const c = openSessionService({ storage: 'memroy' });
+      return [a, b, c];
+    });
+    assert.equal(options.length, 3);
+  });
+});
+
+describe('Errors', () => {
+  it('are told apart by their code', () => {
+    const error: unknown = new StateSchemaError('wrong');
+    assert.ok(isSessionError(error));
+    is<SessionError>()(error);
+    is<SessionErrorCode>()(error.code);
+    if (isSessionError(error, 'schema_violation')) {
+      is<'schema_violation'>()(error.code);
+    }
+    compiled(() => {
+      // @ts-expect-error no such code
+      isSessionError(error, 'wrong');
+      // @ts-expect-error no such code
+      return new SessionError('wrong', '');
+    });
+  });
+});
