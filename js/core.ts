@@ -24,6 +24,8 @@ export interface WasmSource {
 
 let source: WasmSource | undefined;
 let isLoaded = false;
+/** A function that our module exports, and no other. */
+const MARK = 'sessioncore_memory';
 let loading: Promise<void> | undefined;
 /** What the instance died of. What it held is lost, so no call may reach a service in it. */
 let death: { cause: unknown } | undefined;
@@ -64,9 +66,13 @@ async function fetchModule(from: WasmSource | undefined): Promise<void> {
   start(() => module);
 }
 
-function start(module: () => WebAssembly.Module): void {
+function start(give: () => WebAssembly.Module): void {
   try {
-    initSync({ module: module() });
+    const module = give();
+    // The glue keeps the first instance that it made, also of a module that is none of ours.
+    const isOurs = WebAssembly.Module.exports(module).some(({ name }) => name === MARK);
+    if (!isOurs) throw new Error('it is the module of something else');
+    initSync({ module });
   } catch (cause) {
     throw unavailable(cause);
   }
@@ -76,7 +82,8 @@ function start(module: () => WebAssembly.Module): void {
 function unavailable(cause: unknown): SessionError {
   if (isSessionError(cause)) return cause;
   const reason = cause instanceof Error ? cause.message : String(cause);
-  const isPolicy = /unsafe-eval|Content Security Policy|disallowed by embedder/i.test(reason);
+  const isPolicy =
+    /unsafe-eval|Content Security Policy|blocked by CSP|disallowed by embedder/i.test(reason);
   const advice = isPolicy
     ? "allow it with 'wasm-unsafe-eval' in the page's script-src policy"
     : 'the next call tries again';

@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 import type { Event } from './event.js';
 import type {
   AppendEventRequest,

@@ -45,8 +45,11 @@ export interface StateSnapshot {
  *
  * @example
  * ```ts
- * const snapshot = snapshotEvent(event, Date.now, newEventId);
- * await commit(snapshot.text);
+ * import { createEvent } from 'adk-session-wasm';
+ *
+ * const event = createEvent({ author: 'user' });
+ * const snapshot = snapshotEvent(event, Date.now, () => 'e1');
+ * console.log(snapshot.text); // what is committed
  * applySnapshot(event, snapshot);
  * ```
  */
@@ -80,7 +83,7 @@ export interface EventSnapshot {
  *
  * @example
  * ```ts
- * const { text, delta, temp } = snapshotDelta({ 'user:name': 'Ada', 'temp:socket': socket });
+ * const { text, delta, temp } = snapshotDelta({ 'user:name': 'Ada', 'temp:now': () => Date.now() });
  * ```
  */
 export function snapshotDelta(delta: unknown): DeltaSnapshot {
@@ -118,8 +121,10 @@ export function snapshotState(state: unknown): StateSnapshot {
  *
  * @example
  * ```ts
+ * import { createEvent } from 'adk-session-wasm';
+ *
  * const event = createEvent({ author: 'user', content: { parts: [{ text: 'hi' }] } });
- * snapshotEvent(event, Date.now, newEventId).deltaText; // '{}'
+ * snapshotEvent(event, Date.now, () => 'e1').deltaText; // '{}'
  * ```
  */
 export function snapshotEvent(
@@ -225,8 +230,11 @@ function nativeText(copy: Event): string {
  *
  * @example
  * ```ts
- * applySnapshot(event, snapshot);
- * event.actions.stateDelta === snapshot.delta; // true
+ * import { createEvent } from 'adk-session-wasm';
+ *
+ * const event = createEvent({ actions: { stateDelta: { a: 1, 'temp:b': 2 } } });
+ * applySnapshot(event, snapshotEvent(event, Date.now, () => 'e1'));
+ * event.actions.stateDelta; // { a: 1 }
  * ```
  */
 export function applySnapshot(event: Event, snapshot: EventSnapshot): void {
@@ -246,8 +254,10 @@ export function applySnapshot(event: Event, snapshot: EventSnapshot): void {
  *
  * @example
  * ```ts
+ * import { createEvent } from 'adk-session-wasm';
+ *
  * requireWritableEvent(Object.freeze(createEvent())); // fine: only actions.stateDelta is replaced
- * requireWritableEvent(Object.freeze({ ...event, id: '' })); // throws
+ * requireWritableEvent(Object.freeze({ ...createEvent(), id: '' })); // throws
  * ```
  */
 export function requireWritableEvent(event: Event): void {

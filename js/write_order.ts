@@ -144,3 +144,8 @@ export function hasUnstoredWrite(value: object, key: string): boolean {
   const newest = newestWrites.get(value)?.get(key);
   return newest !== undefined && newest > (storedWrites.get(value)?.get(key) ?? 0);
 }
+
+/** Whether anyone ever recorded a write to the state object. */
+export function isWritten(value: object): boolean {
+  return newestWrites.has(value);
+}

@@ -82,7 +82,7 @@ export interface InitOutput {
     readonly memory: WebAssembly.Memory;
     readonly __wbg_sessioncore_free: (a: number, b: number) => void;
     readonly artifact_message: (a: number, b: number, c: number, d: number) => [number, number];
-    readonly describe_missing: (a: number, b: number, c: number, d: number, e: any) => [number, number, number];
+    readonly describe_missing: (a: number, b: number, c: number, d: number, e: any) => any;
     readonly scan_template: (a: number, b: number) => [number, number];
     readonly sessioncore_append_event: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number, m: number, n: number, o: number, p: number, q: number, r: number, s: any) => [number, number, number];
     readonly sessioncore_append_events: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number, m: number, n: any) => [number, number, number];
@@ -96,9 +96,9 @@ export interface InitOutput {
     readonly sessioncore_memory: () => number;
     readonly sessioncore_scope_state: (a: number, b: number, c: number, d: number, e: number) => [number, number, number];
     readonly sessioncore_update: (a: number, b: number, c: number, d: number, e: number, f: number, g: number) => [number, number, number];
-    readonly wasm_bindgen__convert__closures_____invoke__h51eb4ae3d83fc22c: (a: number, b: number, c: any, d: any) => void;
-    readonly wasm_bindgen__convert__closures_____invoke__h5a893da67ef26f40: (a: number, b: number, c: any) => [number, number, number];
-    readonly wasm_bindgen__convert__closures_____invoke__hffd9278dca3d5a78: (a: number, b: number, c: any) => [number, number];
+    readonly wasm_bindgen__convert__closures_____invoke__h2c9baf4d81f3ddc5: (a: number, b: number, c: any, d: any) => void;
+    readonly wasm_bindgen__convert__closures_____invoke__h37cb1c20441ae38c: (a: number, b: number, c: any) => [number, number];
+    readonly wasm_bindgen__convert__closures_____invoke__h770c205bc5862742: (a: number, b: number, c: any) => [number, number, number];
     readonly __wbindgen_malloc: (a: number, b: number) => number;
     readonly __wbindgen_realloc: (a: number, b: number, c: number, d: number) => number;
     readonly __wbindgen_free: (a: number, b: number, c: number) => void;

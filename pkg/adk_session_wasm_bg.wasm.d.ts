@@ -3,7 +3,7 @@
 export const memory: WebAssembly.Memory;
 export const __wbg_sessioncore_free: (a: number, b: number) => void;
 export const artifact_message: (a: number, b: number, c: number, d: number) => [number, number];
-export const describe_missing: (a: number, b: number, c: number, d: number, e: any) => [number, number, number];
+export const describe_missing: (a: number, b: number, c: number, d: number, e: any) => any;
 export const scan_template: (a: number, b: number) => [number, number];
 export const sessioncore_append_event: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number, m: number, n: number, o: number, p: number, q: number, r: number, s: any) => [number, number, number];
 export const sessioncore_append_events: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number, m: number, n: any) => [number, number, number];
@@ -17,9 +17,9 @@ export const sessioncore_list: (a: number, b: number, c: number, d: number, e: n
 export const sessioncore_memory: () => number;
 export const sessioncore_scope_state: (a: number, b: number, c: number, d: number, e: number) => [number, number, number];
 export const sessioncore_update: (a: number, b: number, c: number, d: number, e: number, f: number, g: number) => [number, number, number];
-export const wasm_bindgen__convert__closures_____invoke__h51eb4ae3d83fc22c: (a: number, b: number, c: any, d: any) => void;
-export const wasm_bindgen__convert__closures_____invoke__h5a893da67ef26f40: (a: number, b: number, c: any) => [number, number, number];
-export const wasm_bindgen__convert__closures_____invoke__hffd9278dca3d5a78: (a: number, b: number, c: any) => [number, number];
+export const wasm_bindgen__convert__closures_____invoke__h2c9baf4d81f3ddc5: (a: number, b: number, c: any, d: any) => void;
+export const wasm_bindgen__convert__closures_____invoke__h37cb1c20441ae38c: (a: number, b: number, c: any) => [number, number];
+export const wasm_bindgen__convert__closures_____invoke__h770c205bc5862742: (a: number, b: number, c: any) => [number, number, number];
 export const __wbindgen_malloc: (a: number, b: number) => number;
 export const __wbindgen_realloc: (a: number, b: number, c: number, d: number) => number;
 export const __wbindgen_free: (a: number, b: number, c: number) => void;

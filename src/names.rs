@@ -8,10 +8,11 @@ pub(crate) use index::Index;
 
 /// A map from names to things. All that can be done without knowing the type of the things is
 /// done in [`Index`] and [`Slots`], so that it stands in the wasm once, not once a type.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Names<T> {
     slots: Slots,
-    things: Vec<Option<T>>,
+    /// By slot; a free one holds the default.
+    things: Vec<T>,
 }
 
 /// Gives each name a slot, and a removed name's slot to the next.
@@ -31,8 +32,10 @@ impl Slots {
         self.names.get(slot)?.as_ref()
     }
 
-    /// A slot for a name that has none.
-    fn add(&mut self, name: &str) -> usize {
+    fn find_or_add(&mut self, name: &str) -> usize {
+        if let Some(slot) = self.find(name) {
+            return slot;
+        }
         let slot = self.free.pop().unwrap_or(self.names.len());
         let stored = Some(Rc::from(name));
         match self.names.get_mut(slot) {
@@ -52,44 +55,27 @@ impl Slots {
     }
 }
 
-impl<T> Default for Names<T> {
-    fn default() -> Self {
-        Self { slots: Slots::default(), things: Vec::new() }
-    }
-}
-
-impl<T> Names<T> {
+impl<T: Default> Names<T> {
     pub(crate) fn get(&self, name: &str) -> Option<&T> {
-        self.things.get(self.slots.find(name)?)?.as_ref()
+        self.things.get(self.slots.find(name)?)
     }
 
     pub(crate) fn get_mut(&mut self, name: &str) -> Option<&mut T> {
-        self.things.get_mut(self.slots.find(name)?)?.as_mut()
+        self.things.get_mut(self.slots.find(name)?)
     }
 
-    /// The thing of that name, and the name to share.
-    pub(crate) fn get_or_insert(
-        &mut self,
-        name: &str,
-        thing: impl FnOnce() -> T,
-    ) -> Option<(Rc<str>, &mut T)> {
-        let slot = match self.slots.find(name) {
-            Some(slot) => slot,
-            None => {
-                let slot = self.slots.add(name);
-                match self.things.get_mut(slot) {
-                    Some(empty) => *empty = Some(thing()),
-                    None => self.things.push(Some(thing())),
-                }
-                slot
-            }
-        };
-        Some((Rc::clone(self.slots.name(slot)?), self.things.get_mut(slot)?.as_mut()?))
+    /// The thing of that name, the default if it is new, and the name to share.
+    pub(crate) fn get_or_default(&mut self, name: &str) -> Option<(Rc<str>, &mut T)> {
+        let slot = self.slots.find_or_add(name);
+        if slot == self.things.len() {
+            self.things.push(T::default());
+        }
+        Some((Rc::clone(self.slots.name(slot)?), self.things.get_mut(slot)?))
     }
 
     pub(crate) fn remove(&mut self, name: &str) -> Option<T> {
         let slot = self.slots.remove(name)?;
-        self.things.get_mut(slot)?.take()
+        self.things.get_mut(slot).map(std::mem::take)
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -98,7 +84,7 @@ impl<T> Names<T> {
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&Rc<str>, &T)> {
         let slots = self.slots.names.iter().zip(&self.things);
-        slots.filter_map(|(name, thing)| name.as_ref().zip(thing.as_ref()))
+        slots.filter_map(|(name, thing)| Some((name.as_ref()?, thing)))
     }
 }
 
@@ -110,8 +96,9 @@ mod tests {
     fn a_removed_name_gives_its_room_to_the_next() {
         let mut names = Names::default();
         for round in 0..100 {
-            names.get_or_insert(&round.to_string(), || round);
-            names.get_or_insert("kept", || -1);
+            for (name, thing) in [(round.to_string(), round), ("kept".to_owned(), -1)] {
+                *names.get_or_default(&name).unwrap().1 = thing;
+            }
             assert_eq!(names.remove(&round.to_string()), Some(round));
         }
         assert_eq!(names.things.len(), 2);

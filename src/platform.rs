@@ -1,4 +1,4 @@
-//! What the core asks of the machine it runs on: the time, fresh ids, chance.
+//! What the core asks of the machine it runs on: the time, fresh ids, chance, Unicode.
 
 /// Milliseconds since 1970.
 #[cfg(target_arch = "wasm32")]
@@ -36,6 +36,25 @@ pub(crate) fn random_seed() -> u64 {
 pub(crate) fn random_seed() -> u64 {
     use std::hash::{BuildHasher, RandomState};
     RandomState::new().hash_one(0)
+}
+
+/// Whether that is a Unicode identifier: `XID_Start` or `_`, then `XID_Continue`.
+///
+/// JavaScript has the tables for it; in the wasm they would be 8 kB.
+#[cfg(target_arch = "wasm32")]
+pub(crate) fn is_identifier(text: &str) -> bool {
+    thread_local! {
+        static IDENTIFIER: js_sys::RegExp =
+            js_sys::RegExp::new(r"^[\p{XID_Start}_]\p{XID_Continue}*$", "u");
+    }
+    IDENTIFIER.with(|identifier| identifier.test(text))
+}
+
+/// Whether that is a Unicode identifier: `XID_Start` or `_`, then `XID_Continue`.
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) fn is_identifier(text: &str) -> bool {
+    let starts = |first| first == '_' || unicode_ident::is_xid_start(first);
+    text.starts_with(starts) && text.chars().all(unicode_ident::is_xid_continue)
 }
 
 #[cfg(target_arch = "wasm32")]

@@ -1,3 +1,4 @@
+import { makeDisposable } from '../service/disposable.js';
 import {
   BaseSessionService,
   type Event,
@@ -37,6 +38,12 @@ export interface AppendEventsRequest extends Abortable {
  * for: the framework's class has private members, so that nothing but a subclass will do.
  */
 export abstract class FrameworkSessionService extends BaseSessionService {
+  declare [Symbol.asyncDispose]: () => Promise<void>;
+
+  static {
+    makeDisposable(this.prototype);
+  }
+
   readonly #service: OurService;
 
   /** @param open makes the service, which puts deltas on its handles with the given writer */
@@ -117,10 +124,6 @@ export abstract class FrameworkSessionService extends BaseSessionService {
   /** Pending work settles; later calls reject with `closed`. A second close resolves. */
   close(): Promise<void> {
     return this.#service.close();
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.close();
   }
 }
 

@@ -48,6 +48,5 @@ await build({
   format: 'esm',
   platform: 'browser',
   target: 'es2022',
-  sourcemap: true,
   logLevel: 'warning',
 });

@@ -115,7 +115,9 @@ export function apply(
   // What was stored before it was at, or was told of, it has: also what lies outside of its window.
   const hasAll = policy === STALE_POLICIES.merge || since >= revision;
   if (missed !== undefined && missed.length > 0) applyMissed(session, since, missed);
-  for (const [number, taken] of events.entries()) {
+  let number = -1;
+  for (const taken of events) {
+    number += 1;
     const { event, snapshot } = taken;
     const isRetry = unchanged?.includes(number) === true;
     const isKnown = isRetry && positionOf(session.events, snapshot.id) >= 0;

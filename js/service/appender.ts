@@ -1,6 +1,6 @@
-import type { SessionCore } from '../core.js';
+import { loadWasm, type SessionCore } from '../core.js';
 import type { Event } from '../event.js';
-import type { Session, StateShape } from '../session.js';
+import type { CompositeSessionKey, Session, StateShape } from '../session.js';
 import { type StateSchema, validateDelta } from '../state_schema.js';
 import { apply, store, takeEvent, type TakenEvent, withoutKeys } from './append.js';
 import { after, type MaybePromise, requireNotAborted } from './call.js';
@@ -43,15 +43,17 @@ export class Appender {
     requireHandle(session);
     const record = this.#parts.handles.of(session);
     // A partial event is a piece of a streamed answer: nothing is stored, nothing is changed.
-    const whole = events.filter((event) => !isPartial(event));
-    if (whole.length === 0) return undefined;
-    const taken = whole.map((event) => this.#take(event));
-    if (record.tail === undefined) {
+    const taken: TakenEvent[] = [];
+    for (const event of events) if (!isPartial(event)) taken.push(this.#take(event));
+    if (taken.length === 0) return undefined;
+    // The wasm may still be on its way. What is stored is the event as it is now.
+    const ahead = record.tail ?? loadWasm();
+    if (ahead === undefined) {
       const done = this.#store(session, record, this.#parts.policy, taken);
       if (done instanceof Promise) enqueue(record, done);
       return done;
     }
-    const done = record.tail.then(() => {
+    const done = ahead.then(() => {
       requireNotAborted(signal);
       return this.#store(session, record, this.#parts.policy, taken);
     });
@@ -61,16 +63,20 @@ export class Appender {
 
   /** Appends to a session that nobody has a handle of. */
   appendUnread(
-    appName: string,
-    userId: string,
-    id: string,
+    { appName, userId, sessionId: id }: CompositeSessionKey,
     policy: number,
     event: Event,
+    signal: AbortSignal | undefined,
   ): MaybePromise<void> {
     const session = { id, appName, userId, state: {}, events: [], lastUpdateTime: 0 };
     // −1 tells Rust that there is nothing which could be stale.
     const record: HandleRecord = { created: -1, revision: 0, tail: undefined };
-    return this.#store(session, record, policy, [this.#take(event)]);
+    const taken = [this.#take(event)];
+    const run = (): MaybePromise<void> => {
+      requireNotAborted(signal);
+      return this.#store(session, record, policy, taken);
+    };
+    return loadWasm()?.then(run) ?? run();
   }
 
   #take(event: Event): TakenEvent {

@@ -29,13 +29,6 @@ function indexOf(events: Event[]): Index {
   return index;
 }
 
-/** The position of an event that is to be put there, by its id, or −1. */
-function positionFor(events: Event[], event: Event): number {
-  const { isCompacted, isScratchpad } = event as { isCompacted?: unknown; isScratchpad?: unknown };
-  if (isCompacted === true || isScratchpad === true) indexes.delete(events);
-  return positionOf(events, event.id);
-}
-
 /** The position of the event with that id, or −1. */
 export function positionOf(events: Event[], id: string): number {
   const position = indexOf(events).positions.get(id);
@@ -52,15 +45,18 @@ export function positionOf(events: Event[], id: string): number {
  */
 export function putEvent(events: Event[], event: Event): void {
   if (!Object.isExtensible(events)) return;
-  const position = positionFor(events, event);
-  if (position >= 0) {
-    events[position] = event;
-    if (position === events.length - 1) indexOf(events).last = event;
+  const { isCompacted, isScratchpad } = event as { isCompacted?: unknown; isScratchpad?: unknown };
+  if (isCompacted === true || isScratchpad === true) indexes.delete(events);
+  const index = indexOf(events);
+  if (!index.positions.has(event.id)) {
+    events.push(event);
+    index.positions.set(event.id, index.length);
+    index.length += 1;
+    index.last = event;
     return;
   }
-  const index = indexOf(events);
-  events.push(event);
-  index.positions.set(event.id, index.length);
-  index.length = events.length;
-  index.last = event;
+  const position = positionOf(events, event.id);
+  if (position < 0) events.push(event);
+  else events[position] = event;
+  indexes.delete(events);
 }

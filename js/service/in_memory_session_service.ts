@@ -1,3 +1,4 @@
+import { callCore } from '../core.js';
 import type {
   Abortable,
   CreateSessionRequest,
@@ -64,5 +65,7 @@ export class InMemorySessionService<
     this.requireOpen();
     requireRequest(request);
     requireNotAborted(request.signal);
+    // Throws while the wasm is on its way.
+    callCore(() => undefined);
   }
 }

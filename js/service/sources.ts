@@ -7,11 +7,11 @@ import { isId } from '../ids.js';
 import { kindOf } from '../json/rules.js';
 import { MAX_TIMESTAMP } from '../snapshot.js';
 
-/** The clock in whole milliseconds; `invalid_argument` where it gives no time. */
+/** The clock, in milliseconds; `invalid_argument` where it gives no time. */
 export function checkedClock(clock: () => number): () => number {
   return () => {
     const time: unknown = ask('clock', clock);
-    if (typeof time === 'number' && time >= 0 && time <= MAX_TIMESTAMP) return Math.floor(time);
+    if (typeof time === 'number' && time >= 0 && time <= MAX_TIMESTAMP) return time;
     const shown = typeof time === 'number' ? String(time) : kindOf(time);
     throw invalid('clock', `must give milliseconds from 0 to ${MAX_TIMESTAMP}; it gave ${shown}`);
   };

@@ -5,6 +5,7 @@ import type { EventSnapshot } from '../snapshot.js';
 import {
   isOvertaken,
   isSuperseded,
+  isWritten,
   markStored,
   takeOrder,
   type WriteOrder,
@@ -39,13 +40,16 @@ export interface StateWriter<Order = unknown> {
 }
 
 /**
- * Sets or removes a key of a handle's state. Defines: a key like `__proto__` must not be assigned to.
- * Does not throw: what was committed must not fail because the caller froze the state meanwhile.
+ * Sets or removes a key of a handle's state. Does not throw: what was committed must not fail because
+ * the caller froze the state meanwhile.
  */
 export function writeKey(state: object, key: string, value: unknown): void {
   if (value === REMOVED || value === undefined) {
     Reflect.deleteProperty(state, key);
+  } else if (Object.hasOwn(state, key) || !(key in state)) {
+    Reflect.set(state, key, value);
   } else {
+    // Inherited, like `__proto__`: to set it might call a setter. Slower by half.
     Reflect.defineProperty(state, key, {
       value,
       writable: true,
@@ -61,23 +65,21 @@ export const orderedWriter: StateWriter<WriteOrder> = {
     const delta: unknown = (event as Partial<Event> | null)?.actions?.stateDelta;
     return takeOrder(typeof delta === 'object' && delta !== null ? delta : {});
   },
-  before(session, { snapshot, order }, ahead) {
-    const keys = Object.keys(snapshot.delta);
-    if (keys.length === 0) return keys;
+  before({ state }, { snapshot, order }, ahead) {
+    // Nobody writes to this state but by appending: nothing can be out of order.
+    if (!isWritten(state)) return [];
     const earlier = ahead.map(({ order, snapshot }) => ({ order, delta: snapshot.delta }));
-    return keys.filter((key) => isSuperseded(session.state, order, key, earlier));
+    return Object.keys(snapshot.delta).filter((key) => isSuperseded(state, order, key, earlier));
   },
-  after(session, { snapshot, order }) {
-    const { state } = session;
-    const keys: string[] = [];
+  after({ state }, { snapshot, order }) {
+    const written = isWritten(state);
     for (const delta of [snapshot.delta, snapshot.temp]) {
       if (delta === undefined) continue;
-      for (const key of Object.keys(delta)) {
-        keys.push(key);
-        if (isOvertaken(state, order, key)) continue;
-        writeKey(state, key, delta[key]);
+      const keys = Object.keys(delta);
+      for (const key of keys) {
+        if (!written || !isOvertaken(state, order, key)) writeKey(state, key, delta[key]);
       }
+      if (written) markStored(state, order, keys);
     }
-    if (keys.length > 0) markStored(state, order, keys);
   },
 };

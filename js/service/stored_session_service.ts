@@ -22,6 +22,7 @@ import { snapshotDelta, snapshotState } from '../snapshot.js';
 import { type StateSchema, validateDelta } from '../state_schema.js';
 import { STALE_POLICIES } from './append.js';
 import { Appender } from './appender.js';
+import { makeDisposable } from './disposable.js';
 import { after, invalid, type MaybePromise, requireNotAborted, requireRequest } from './call.js';
 import { Handles } from './handle.js';
 import { checkedClock, checkedIds } from './sources.js';
@@ -101,6 +102,12 @@ interface ReadPage {
 export class StoredSessionService<
   S extends StateShape = StateShape,
 > implements BaseSessionService<S> {
+  declare [Symbol.asyncDispose]: () => Promise<void>;
+
+  static {
+    makeDisposable(this.prototype);
+  }
+
   readonly storage: StorageInfo;
   readonly #parts: ServiceParts;
   readonly #schema: StateSchema | undefined;
@@ -176,16 +183,14 @@ export class StoredSessionService<
 
   getUserState(request: UserRequest): Promise<StateShape> {
     return this.#answer(request, () => {
-      return this.#scopeState(
-        requireId('appName', request.appName),
-        requireId('userId', request.userId),
-      );
+      requireId('userId', request.userId);
+      return this.#scopeState(request, request.userId);
     });
   }
 
   getAppState(request: AppRequest): Promise<StateShape> {
     return this.#answer(request, () => {
-      return this.#scopeState(requireId('appName', request.appName), undefined);
+      return this.#scopeState(request, undefined);
     });
   }
 
@@ -194,7 +199,7 @@ export class StoredSessionService<
       const { appName, userId } = request;
       requireId('appName', appName);
       requireId('userId', userId);
-      return this.#call<void>((core) => core.delete_user(appName, userId));
+      return this.#call<void>(request.signal, (core) => core.delete_user(appName, userId));
     });
   }
 
@@ -203,14 +208,16 @@ export class StoredSessionService<
       const { appName, userId } = request;
       requireId('appName', appName);
       requireId('userId', userId);
-      return this.#call<void>((core) => core.delete_state(appName, userId));
+      return this.#call<void>(request.signal, (core) => core.delete_state(appName, userId));
     });
   }
 
   deleteAppState(request: AppRequest): Promise<void> {
     return this.#answer(request, () => {
       requireId('appName', request.appName);
-      return this.#call<void>((core) => core.delete_state(request.appName, undefined));
+      return this.#call<void>(request.signal, (core) =>
+        core.delete_state(request.appName, undefined),
+      );
     });
   }
 
@@ -235,10 +242,6 @@ export class StoredSessionService<
     }
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.close();
-  }
-
   /** @internal */
   protected create(request: CreateSessionRequest<S>, ifAbsent: boolean): MaybePromise<Session<S>> {
     const { appName, userId, sessionId, state } = request;
@@ -248,7 +251,7 @@ export class StoredSessionService<
     const { text, values } = snapshotState(state ?? undefined);
     if (this.#schema !== undefined) validateDelta(this.#schema, values);
     const now = this.#clock();
-    const read = this.#call<ReadSession>((core) =>
+    const read = this.#call<ReadSession>(request.signal, (core) =>
       core.create(appName, userId, id, text, now, ifAbsent),
     );
     return after(read, (read) => this.#open(appName, userId, id, read, false));
@@ -262,7 +265,7 @@ export class StoredSessionService<
     const last = optionalNumber('config.numRecentEvents', config?.numRecentEvents);
     const from = optionalNumber('config.afterTimestamp', config?.afterTimestamp);
     if (!isId(sessionId)) return undefined;
-    const read = this.#call<ReadSession | undefined>((core) =>
+    const read = this.#call<ReadSession | undefined>(request.signal, (core) =>
       core.get(appName, userId, sessionId, last, from),
     );
     const skipCorrupt = config?.skipCorrupt === true;
@@ -280,7 +283,7 @@ export class StoredSessionService<
     const limit = optionalNumber('limit', request.limit);
     const offset = optionalNumber('offset', request.offset);
     const page = optionalNumber('page', request.page);
-    const read = this.#call<ReadPage>((core) =>
+    const read = this.#call<ReadPage>(request.signal, (core) =>
       core.list(appName, userId, order === 'desc', limit, offset, page),
     );
     return after(read, ({ sessions, ...position }) => ({
@@ -303,7 +306,9 @@ export class StoredSessionService<
     requireId('appName', appName);
     requireId('userId', userId);
     if (!isId(sessionId)) return undefined;
-    return this.#call<void>((core) => core.delete_session(appName, userId, sessionId));
+    return this.#call<void>(request.signal, (core) =>
+      core.delete_session(appName, userId, sessionId),
+    );
   }
 
   /** @internal */
@@ -330,8 +335,9 @@ export class StoredSessionService<
     );
   }
 
-  #scopeState(appName: string, userId: string | undefined): MaybePromise<StateShape> {
-    const text = this.#call<string>((core) => core.scope_state(appName, userId));
+  #scopeState(request: AppRequest, userId: string | undefined): MaybePromise<StateShape> {
+    const appName = requireId('appName', request.appName);
+    const text = this.#call<string>(request.signal, (core) => core.scope_state(appName, userId));
     return after(text, (text) => JSON.parse(text) as StateShape);
   }
 
@@ -342,7 +348,7 @@ export class StoredSessionService<
     if (sessionId === undefined) {
       const { text, delta } = snapshotDelta(stateDelta);
       if (this.#schema !== undefined) validateDelta(this.#schema, delta);
-      return this.#call<void>((core) => core.update(appName, userId, text));
+      return this.#call<void>(request.signal, (core) => core.update(appName, userId, text));
     }
     requireId('sessionId', sessionId);
     if (userId === undefined) throw invalid('userId', 'must be given where a sessionId is');
@@ -350,12 +356,13 @@ export class StoredSessionService<
       id: this.#newId(),
       invocationId: `p-${this.#newId()}`,
       author: 'user',
-      timestamp: this.#clock(),
+      timestamp: Math.floor(this.#clock()),
     });
     // As it is given: the snapshot refuses what is no delta.
     event.actions.stateDelta = stateDelta;
     const { append } = STALE_POLICIES;
-    return this.#appender.appendUnread(appName, userId, sessionId, append, event);
+    const key = { appName, userId, sessionId };
+    return this.#appender.appendUnread(key, append, event, request.signal);
   }
 
   #openCore(): SessionCore {
@@ -363,7 +370,15 @@ export class StoredSessionService<
     return this.#core;
   }
 
-  #call<T>(call: (core: SessionCore) => unknown): MaybePromise<T> {
+  /** Calls into the wasm, no earlier than it is there. */
+  #call<T>(signal: AbortSignal | undefined, call: (core: SessionCore) => unknown): MaybePromise<T> {
+    const wait = loadWasm();
+    if (wait !== undefined) {
+      return wait.then(() => {
+        requireNotAborted(signal);
+        return this.#call<T>(signal, call);
+      });
+    }
     const core = this.#openCore();
     const answer = callCore(() => call(core), this.#parts.bridge === undefined) as MaybePromise<T>;
     if (!(answer instanceof Promise)) return answer;
@@ -372,7 +387,7 @@ export class StoredSessionService<
     });
   }
 
-  /** Runs a method: no earlier than the wasm is there, and counted among the pending. */
+  /** Runs a method at once, so that all is taken at the call; counted among the pending. */
   #answer<T>(
     request: { signal?: AbortSignal | undefined },
     run: () => MaybePromise<T>,
@@ -381,14 +396,7 @@ export class StoredSessionService<
       this.requireOpen();
       requireRequest(request);
       requireNotAborted(request.signal);
-      const wait = loadWasm();
-      const answer =
-        wait === undefined
-          ? run()
-          : wait.then(() => {
-              requireNotAborted(request.signal);
-              return run();
-            });
+      const answer = run();
       if (!(answer instanceof Promise)) return Promise.resolve(answer);
       this.#pending.add(answer);
       const settled = (): boolean => this.#pending.delete(answer);

@@ -2,41 +2,27 @@
 //!
 //! Not `Error` objects made here: their class must be the one that users import.
 
-use serde::Serialize;
 use wasm_bindgen::JsValue;
 
+use crate::bindings::object::Object;
 use crate::error::Error;
 use crate::service::Refusal;
 
-#[derive(Serialize, Default)]
-#[serde(rename_all = "camelCase")]
-struct Thrown {
-    code: &'static str,
-    message: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    path: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    record: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    expected_revision: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    actual_revision: Option<f64>,
-}
-
+/// `{code, message}`, and with some errors what else `js/errors.ts` tells.
 impl From<Error> for JsValue {
     fn from(error: Error) -> Self {
-        let mut thrown =
-            Thrown { code: error.code(), message: error.to_string(), ..Thrown::default() };
-        match error {
-            Error::StaleSession { expected, actual, .. } => {
-                thrown.expected_revision = Some(expected as f64);
-                thrown.actual_revision = Some(actual as f64);
-            }
-            Error::Unserializable { path, .. } => thrown.path = Some(path),
-            Error::CorruptRecord { record, .. } => thrown.record = Some(record),
-            _ => {}
-        }
-        serde_wasm_bindgen::to_value(&thrown).unwrap_or_else(JsValue::from)
+        let thrown = Object::default()
+            .text("code", error.code().to_owned())
+            .text("message", error.to_string());
+        let thrown = match error {
+            Error::StaleSession { expected, actual, .. } => thrown
+                .number("expectedRevision", expected as f64)
+                .number("actualRevision", actual as f64),
+            Error::Unserializable { path, .. } => thrown.text("path", path),
+            Error::CorruptRecord { record, .. } => thrown.text("record", record),
+            _ => thrown,
+        };
+        thrown.into_javascript()
     }
 }
 

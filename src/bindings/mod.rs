@@ -3,6 +3,7 @@
 //! Nothing here is public API: `js/core.ts` is its one caller, and checks what users pass in.
 
 mod errors;
+mod object;
 mod sessions;
 mod templates;
 mod values;

@@ -3,9 +3,9 @@
 use std::fmt;
 
 use js_sys::Array;
-use serde::Serialize;
 use wasm_bindgen::prelude::*;
 
+use crate::bindings::object::{Field, Object};
 use crate::instruction::{ArtifactError, Placeholder, PlaceholderKind, Template, TemplateError};
 
 /// For each placeholder `[start, end, nameStart, nameEnd, kind, backslashes]` in UTF-16 code
@@ -21,43 +21,28 @@ pub fn scan_template(text: String) -> Vec<u32> {
     numbers.map(|number| number as u32).collect()
 }
 
-#[derive(Serialize)]
-struct MissingOut {
-    message: String,
-    missing: Vec<VariableOut>,
-}
-
-#[derive(Serialize)]
-struct VariableOut {
-    name: String,
-    offset: usize,
-    suggestions: Vec<String>,
-}
-
 /// What to say of the placeholders (by position among all) that have no value, `keys` being the
 /// keys that have one: `{message, missing: [{name, offset, suggestions}]}`.
 #[wasm_bindgen]
-pub fn describe_missing(
-    text: String,
-    positions: Vec<u32>,
-    keys: Array,
-) -> Result<JsValue, JsValue> {
+pub fn describe_missing(text: String, positions: Vec<u32>, keys: Array) -> JsValue {
     let template = Template::new(text);
     let keys = keys.iter().filter_map(|key| key.as_string());
-    let missing = positions.iter().filter_map(|position| nth(&template, *position));
+    let all: Vec<_> = template.placeholders().collect();
+    let missing = positions.iter().filter_map(|position| all.get(*position as usize).copied());
     let error = template.missing_error(missing, keys);
     let message = error.message_utf16();
     let missing = match error {
         TemplateError::Missing(missing) => missing,
         _ => Vec::new(),
     };
-    let missing = missing.into_iter().map(|variable| VariableOut {
-        name: variable.name,
-        offset: variable.offset_utf16,
-        suggestions: variable.suggestions,
+    let missing = missing.into_iter().map(|variable| {
+        Object::default()
+            .text("name", variable.name)
+            .number("offset", variable.offset_utf16 as f64)
+            .with("suggestions", Field::Texts(variable.suggestions))
     });
-    let described = MissingOut { message, missing: missing.collect() };
-    Ok(serde_wasm_bindgen::to_value(&described)?)
+    let missing = Field::Objects(missing.collect());
+    Object::default().text("message", message).with("missing", missing).into_javascript()
 }
 
 /// What to say of an artifact that could not be loaded: no service, or one that failed.

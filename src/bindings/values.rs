@@ -1,9 +1,9 @@
 //! Values on their way in and out.
 
 use js_sys::Array;
-use serde::Serialize;
 use wasm_bindgen::{JsCast, JsValue};
 
+use crate::bindings::object::{Field, Object};
 use crate::service::{Appended, SessionPage, StoredSession};
 use crate::storage::EventRow;
 use crate::storage::chosen::ChosenText;
@@ -79,44 +79,23 @@ fn row_to_javascript(row: EventRow<ChosenText>) -> JsValue {
     .unchecked_into()
 }
 
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct PageOut {
-    sessions: Vec<SessionOut>,
-    page: usize,
-    limit: usize,
-    total_items: usize,
-    total_pages: usize,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct SessionOut {
-    session_id: String,
-    user_id: String,
-    created: f64,
-    revision: f64,
-    last_update_time: f64,
-    state: String,
-}
-
 /// `{sessions: [{sessionId, userId, created, revision, lastUpdateTime, state}], page, limit,
 /// totalItems, totalPages}`
-pub(super) fn page_to_javascript(page: SessionPage<ChosenText>) -> Result<JsValue, JsValue> {
-    let sessions = page.sessions.into_iter().map(|session| SessionOut {
-        session_id: session.key.session_id,
-        user_id: session.key.user_id,
-        created: session.head.created as f64,
-        revision: session.head.revision as f64,
-        last_update_time: session.head.last_update_time,
-        state: session.state,
+pub(super) fn page_to_javascript(page: SessionPage<ChosenText>) -> JsValue {
+    let sessions = page.sessions.into_iter().map(|session| {
+        Object::default()
+            .text("sessionId", session.key.session_id)
+            .text("userId", session.key.user_id)
+            .number("created", session.head.created as f64)
+            .number("revision", session.head.revision as f64)
+            .number("lastUpdateTime", session.head.last_update_time)
+            .text("state", session.state)
     });
-    let page = PageOut {
-        sessions: sessions.collect(),
-        page: page.position.page,
-        limit: page.position.limit,
-        total_items: page.total,
-        total_pages: page.position.total_pages,
-    };
-    Ok(serde_wasm_bindgen::to_value(&page)?)
+    Object::default()
+        .with("sessions", Field::Objects(sessions.collect()))
+        .number("page", page.position.page as f64)
+        .number("limit", page.position.limit as f64)
+        .number("totalItems", page.total as f64)
+        .number("totalPages", page.position.total_pages as f64)
+        .into_javascript()
 }

@@ -1,5 +1,7 @@
 //! What the core knows of an event that is to be stored.
 
+use std::rc::Rc;
+
 use crate::error::Error;
 use crate::session::{check_id, check_timestamp};
 use crate::state::Delta;
@@ -12,7 +14,7 @@ use crate::state::Delta;
 #[derive(Debug, Clone)]
 pub struct NewEvent<T> {
     /// Unique within the session; an event of the same id is replaced.
-    pub id: Box<str>,
+    pub id: Rc<str>,
     /// Milliseconds since 1970.
     pub timestamp: f64,
     /// What the event changes in the state.
@@ -30,6 +32,6 @@ impl<T> NewEvent<T> {
     pub fn new(id: String, timestamp: f64, delta: &str, text: T) -> Result<Self, Error> {
         check_id("event.id", &id)?;
         let timestamp = check_timestamp("event.timestamp", timestamp)?;
-        Ok(Self { id: id.into_boxed_str(), timestamp, delta: Delta::parse(delta)?, text })
+        Ok(Self { id: id.into(), timestamp, delta: Delta::parse(delta)?, text })
     }
 }

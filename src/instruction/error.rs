@@ -154,11 +154,11 @@ impl Error for TemplateError {
 }
 
 fn write_missing(out: &mut Formatter<'_>, missing: &[MissingVariable], unit: Unit) -> fmt::Result {
-    let mut seen = Names::default();
+    let mut seen = Names::<()>::default();
     let mut distinct = Vec::new();
     for found in missing {
         if seen.get(&found.name).is_none() {
-            seen.get_or_insert(&found.name, || ());
+            seen.get_or_default(&found.name);
             distinct.push(found);
         }
     }

@@ -1,6 +1,7 @@
 //! What may stand between two braces: the grammar of names.
 
 use super::scan::PlaceholderKind;
+use crate::platform;
 
 const SCOPES: [&str; 3] = ["app:", "user:", "temp:"];
 const ARTIFACT: &str = "artifact.";
@@ -51,22 +52,11 @@ fn is_space(c: char) -> bool {
 
 fn is_state_name(name: &str) -> bool {
     let (_, identifier) = split_scope(name);
-    let mut chars = identifier.chars();
-    chars.next().is_some_and(starts_identifier) && chars.all(continues_identifier)
-}
-
-fn starts_identifier(c: char) -> bool {
-    if c.is_ascii() {
-        return c.is_ascii_alphabetic() || c == '_';
+    if !identifier.is_ascii() {
+        return platform::is_identifier(identifier);
     }
-    unicode_ident::is_xid_start(c)
-}
-
-fn continues_identifier(c: char) -> bool {
-    if c.is_ascii() {
-        return c.is_ascii_alphanumeric() || c == '_';
-    }
-    unicode_ident::is_xid_continue(c)
+    identifier.starts_with(|first: char| !first.is_ascii_digit())
+        && identifier.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
 /// The file that `artifact.` is followed by: anything that is not empty and stays on one line.

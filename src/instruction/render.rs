@@ -101,20 +101,22 @@ impl Template {
     {
         let missing: Vec<_> = missing.into_iter().collect();
         // File names have no near misses: a context cannot list its artifacts without waiting.
-        let mut places = Names::default();
+        let mut places = Names::<usize>::default();
         let mut keys = Vec::new();
         for found in missing.iter().filter(|found| found.kind == PlaceholderKind::State) {
-            places.get_or_insert(found.name, || {
+            if places.get(found.name).is_none()
+                && let Some((_, place)) = places.get_or_default(found.name)
+            {
+                *place = keys.len();
                 keys.push(found.name);
-                keys.len() - 1
-            });
+            }
         }
         let near = near::near_misses(&keys, known_keys);
         let mut utf16 = Utf16Cursor::new(self.text());
         let variable = |found: Placeholder<'_>| {
             let is_key = found.kind == PlaceholderKind::State;
             let place = places.get(found.name).filter(|_| is_key);
-            let suggestions = place.and_then(|place: &usize| near.get(*place)).cloned();
+            let suggestions = place.and_then(|place| near.get(*place)).cloned();
             MissingVariable {
                 name: if is_key { found.name.to_owned() } else { artifact_name(found.name) },
                 offset: found.start,

@@ -2,6 +2,7 @@
 
 mod object;
 mod string;
+mod value;
 
 pub(crate) use object::{ObjectWriter, split_object};
 pub(crate) use string::decode_into;

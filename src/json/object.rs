@@ -3,16 +3,11 @@
 //! The core never builds a tree of a value: what goes in is what comes out, to the letter, so
 //! numbers keep their digits and no adapter can disagree with another about them.
 
-use serde::de::IgnoredAny;
-
 use crate::error::Error;
 use crate::json::string::{decode_into, escape_into};
+use crate::json::value::skip_value;
 
 /// Splits the JSON object `text` and hands each member to `member`, in order.
-///
-/// serde_json reads the members; only the frame around them is read here. Its own readers of maps
-/// and raw values bring along the reading of numbers and the printing of errors, to name what they
-/// found instead, and that was a quarter of the whole wasm.
 ///
 /// # Errors
 /// `unserializable` at `path` when the text is not a JSON object.
@@ -55,12 +50,11 @@ fn read_members<'a>(text: &'a str, mut member: impl FnMut(&str, &'a str)) -> Opt
     }
 }
 
-/// The JSON value that `text` begins with, checked by serde_json, and what follows it.
+/// The JSON value that `text` begins with, and what follows it.
 fn read_value(text: &str) -> Option<(&str, &str)> {
     let text = trim(text);
-    let mut values = serde_json::Deserializer::from_str(text).into_iter::<IgnoredAny>();
-    values.next()?.ok()?;
-    text.split_at_checked(values.byte_offset())
+    let rest = skip_value(text)?;
+    text.split_at_checked(text.len() - rest.len())
 }
 
 fn trim(text: &str) -> &str {

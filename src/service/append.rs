@@ -138,9 +138,13 @@ impl<T: Clone + PartialEq> AppendDecision<T> {
 
     pub(super) fn request(&self, key: SessionKey) -> WriteRequest {
         let any = |scope: fn(&Delta) -> bool| self.events.iter().any(|event| scope(&event.delta));
-        // A handle with a revision that will not be told what it missed needs no look at it.
-        let blind =
-            matches!(self.position, Position::Revision { .. }) && self.policy != StalePolicy::Merge;
+        // A handle that will not be told what it missed needs no look at it, unless that is what
+        // tells whether it is stale.
+        let blind = match self.policy {
+            StalePolicy::Merge => false,
+            StalePolicy::Append => true,
+            StalePolicy::Reject => matches!(self.position, Position::Revision { .. }),
+        };
         WriteRequest {
             target: key.into(),
             scopes: ScopeSet {

@@ -211,7 +211,9 @@ impl<S: Storage> StoredSessionService<S> {
         let listing = self.storage.list(request).await.map_err(Refusal::Storage)?;
         let mut users = Names::default();
         for (user_id, state) in listing.users {
-            users.get_or_insert(&user_id, || state);
+            if let Some((_, place)) = users.get_or_default(&user_id) {
+                *place = state;
+            }
         }
         let sessions = listing.sessions.into_iter().map(|row| {
             let user = users.get(&row.key.user_id);
@@ -254,7 +256,7 @@ impl<S: Storage> StoredSessionService<S> {
         let request = WriteRequest {
             target: key.clone().into(),
             scopes: ScopeSet::default(),
-            event_ids: last_event_id.into_iter().map(String::into_boxed_str).collect(),
+            event_ids: last_event_id.into_iter().map(Into::into).collect(),
             since: NEVER,
         };
         let look = Decision::Look(append::LookDecision::default());

@@ -1,5 +1,7 @@
 //! What one event changes in the state, split by scope.
 
+use std::rc::Rc;
+
 use crate::error::Error;
 use crate::json::split_object;
 use crate::state::scope::Scope;
@@ -13,13 +15,15 @@ const REMOVED_JSON: &str = "\"__ADK_SENTINEL_REMOVED__\"";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Change {
     /// The key gets this value: JSON text.
-    Set(Box<str>),
+    Set(Rc<str>),
     /// The key goes.
     Remove,
 }
 
 /// Changes of one scope, in the order in which they were made. Names are without prefix.
-pub type Changes = Vec<(Box<str>, Change)>;
+///
+/// Counted, not copied: a decision that is asked again hands them out again.
+pub type Changes = Vec<(Rc<str>, Change)>;
 
 /// A delta, split by scope. `temp:` keys are left out: they are never stored.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -1,5 +1,7 @@
 //! The stored state of one scope: names and the JSON text of their values.
 
+use std::rc::Rc;
+
 use crate::error::Error;
 use crate::json::{ObjectWriter, split_object};
 use crate::names::Index;
@@ -18,8 +20,8 @@ pub struct ScopedState {
 
 #[derive(Debug, Clone)]
 struct Member {
-    name: Box<str>,
-    value: Box<str>,
+    name: Rc<str>,
+    value: Rc<str>,
 }
 
 impl ScopedState {
@@ -29,7 +31,7 @@ impl ScopedState {
     /// `unserializable` when the text is not a JSON object.
     pub fn parse(text: &str) -> Result<Self, Error> {
         let mut state = Self::default();
-        split_object("state", text, |name, value| state.set(name, value.into()))?;
+        split_object("state", text, |name, value| state.set(name.into(), value.into()))?;
         Ok(state)
     }
 
@@ -37,7 +39,7 @@ impl ScopedState {
     pub fn apply(&mut self, changes: Changes) {
         for (name, change) in changes {
             match change {
-                Change::Set(value) => self.set(&name, value),
+                Change::Set(value) => self.set(name, value),
                 Change::Remove => self.remove(&name),
             }
         }
@@ -53,13 +55,13 @@ impl ScopedState {
         self.members.get(position)?.as_ref()
     }
 
-    fn set(&mut self, name: &str, value: Box<str>) {
-        let position = self.position(name);
+    fn set(&mut self, name: Rc<str>, value: Rc<str>) {
+        let position = self.position(&name);
         match position.and_then(|position| self.members.get_mut(position)) {
             Some(Some(member)) => member.value = value,
             _ => {
-                self.positions.insert(name, self.members.len());
-                self.members.push(Some(Member { name: name.into(), value }));
+                self.positions.insert(&name, self.members.len());
+                self.members.push(Some(Member { name, value }));
             }
         }
     }

@@ -30,6 +30,8 @@ mod memory;
 
 pub use memory::{MemoryStorage, MemoryText};
 
+use std::rc::Rc;
+
 use crate::session::{Page, Revision, SessionHead, SessionKey, Window};
 use crate::state::{Changes as StateChanges, ScopedState};
 
@@ -37,7 +39,7 @@ use crate::state::{Changes as StateChanges, ScopedState};
 #[derive(Debug, Clone, PartialEq)]
 pub struct EventRow<T> {
     /// Unique within its session.
-    pub id: Box<str>,
+    pub id: Rc<str>,
     /// The revision that it was appended at: what events are ordered by.
     pub seq: Revision,
     /// The revision that it was last written at; later than `seq` once it was replaced.
@@ -170,7 +172,7 @@ pub struct WriteRequest {
     /// The states that the write changes or shows.
     pub scopes: ScopeSet,
     /// Ids to look up among the stored events.
-    pub event_ids: Vec<Box<str>>,
+    pub event_ids: Vec<Rc<str>>,
     /// Events written after this revision are wanted.
     pub since: Revision,
 }

@@ -133,8 +133,8 @@ test('isFinalResponse takes an event without actions, and null for absent', () =
   assert.equal(isFinalResponse({ content: { parts: [{ text: 'x' }] } } as unknown as Event), true);
   const fromPython = JSON.parse(
     '{"actions":null,"content":{"parts":[{"codeExecutionResult":null}]}}',
-  );
-  assert.equal(isFinalResponse(fromPython as Event), true);
+  ) as Event;
+  assert.equal(isFinalResponse(fromPython), true);
 });
 
 test('the text of a final response is its text parts joined, as the ADK joins them', () => {
@@ -143,7 +143,9 @@ test('the text of a final response is its text parts joined, as the ADK joins th
       const text = finalResponseText(event);
       if (text !== undefined) assert.equal(text, adk.stringifyContent(event));
       else
-        assert.ok(event.partial || !isFinalResponse(event) || adk.stringifyContent(event) === '');
+        assert.ok(
+          event.partial === true || !isFinalResponse(event) || adk.stringifyContent(event) === '',
+        );
     }),
   );
 });

@@ -57,7 +57,7 @@ describe('State reads', () => {
 
   it('entries that somebody puts into its delta', () => {
     const { delta, state } = tracked({ a: 1 });
-    delta['a'] = 2;
+    delta.a = 2;
     assert.equal(state.get('a'), 2);
     state.set('a', 3);
     assert.equal(state.get('a'), 3);
@@ -175,7 +175,7 @@ describe('State records what is changed in place', () => {
     const cart = state.get<string[]>('cart');
     cart?.push('milk');
     state.recordChanges();
-    delete delta['cart'];
+    delete delta.cart;
     assert.equal(state.hasDelta(), false);
     cart?.push('bread');
     assert.equal(state.hasDelta(), true);
@@ -205,7 +205,7 @@ describe('State records what is changed in place', () => {
     assert.ok(cart);
     cart.self = cart;
     assert.equal(state.hasDelta(), true);
-    assert.equal(delta['cart'], cart);
+    assert.equal(delta.cart, cart);
   });
 
   it('never in `temp:` values, which nobody looks into', () => {
@@ -227,8 +227,8 @@ describe('State as a record', () => {
   it('is a copy in which changes are no writes', () => {
     const { value, state } = tracked({ cart: ['tea'] });
     const record = state.toRecord();
-    (record['cart'] as string[]).push('milk');
-    record['new'] = 1;
+    (record.cart as string[]).push('milk');
+    record.new = 1;
     assert.deepEqual(value, { cart: ['tea'] });
     assert.equal(state.hasDelta(), false);
     assert.deepEqual(state.toDict(), { cart: ['tea'] });
@@ -254,6 +254,8 @@ describe('State types', () => {
     'user:name': string;
     tags?: string[];
   }
+  // An interface has no index signature, which a state's shape needs.
+  // eslint-disable-next-line @typescript-eslint/consistent-type-definitions
   type Closed = { topic: string; 'user:name': string; tags?: string[] };
   const state = new State<Closed>({ topic: 'tea' });
 
@@ -286,7 +288,7 @@ describe('State types', () => {
     const next: number = state.get('count', 0) + 1;
     const asked: number | undefined = state.get<number>('count');
     state.set('other', 5);
-    state.set('other' as string, 6);
+    state.set('other', 6);
     assert.deepEqual([unknown, text, next, asked], [undefined, undefined, 1, undefined]);
   });
 

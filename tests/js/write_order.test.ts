@@ -67,7 +67,7 @@ describe('The order of writes', () => {
     new State(handle.value, a).set('k', 'older');
     new State(handle.value, b).set('k', 'newer');
     handle.append(a)();
-    assert.equal(handle.value['k'], 'newer');
+    assert.equal(handle.value.k, 'newer');
     handle.append(b)();
     assert.deepEqual([handle.value, handle.stored], [{ k: 'newer' }, { k: 'newer' }]);
   });
@@ -99,7 +99,7 @@ describe('The order of writes', () => {
     const commit = handle.append({ k: 'by hand' });
     new State(handle.value, b).set('k', 'after');
     commit();
-    assert.equal(handle.value['k'], 'after');
+    assert.equal(handle.value.k, 'after');
     handle.append(a)();
     assert.deepEqual(handle.stored, { k: 'by hand' });
     handle.append(b)();
@@ -164,7 +164,7 @@ describe('The order of writes', () => {
     const value = {};
     const delta: StateShape = {};
     stampWrite(value, delta, 'k');
-    delta['k'] = 1;
+    delta.k = 1;
     const copy = { ...delta, other: 2 };
     carryStamps(delta, copy);
     stampWrite(value, {}, 'k');
@@ -225,7 +225,10 @@ describe('The order of writes', () => {
             });
             last.set(key, number);
           } else if (kind === 'append') {
-            queue.push({ commit: handle.append(delta), writes: open[context] ?? new Map() });
+            queue.push({
+              commit: handle.append(delta),
+              writes: open[context] ?? new Map<string, number>(),
+            });
             deltas = deltas.with(context, {});
             open = open.with(context, new Map());
           } else {

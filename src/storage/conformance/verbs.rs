@@ -1,6 +1,8 @@
 //! What the verbs themselves must do, where a case through the service could not see it: that a
 //! refusal writes nothing, what a decision is told, and that texts and revisions are opaque.
 
+use std::rc::Rc;
+
 use std::fmt::Debug;
 
 use crate::session::{NEVER, Page, Revision, SessionHead, SessionKey, Window};
@@ -352,7 +354,7 @@ fn request(event_ids: &[&str], since: Revision) -> WriteRequest {
     WriteRequest {
         target: key().into(),
         scopes: ScopeSet { session: true, user: true, app: true },
-        event_ids: event_ids.iter().map(|id| Box::from(*id)).collect(),
+        event_ids: event_ids.iter().map(|id| Rc::from(*id)).collect(),
         since,
     }
 }
@@ -369,7 +371,7 @@ fn set_all() -> StateChanges {
 }
 
 fn set(members: &[(&str, &str)]) -> StateChanges {
-    let set = |(name, value): &(&str, &str)| (Box::from(*name), Change::Set(Box::from(*value)));
+    let set = |(name, value): &(&str, &str)| (Rc::from(*name), Change::Set(Rc::from(*value)));
     members.iter().map(set).collect()
 }
 

@@ -168,11 +168,11 @@ impl Contents {
     }
 
     fn write<T: Into<MemoryText>>(&mut self, target: Target, changes: Changes<T>) {
-        let Some((_, app)) = self.apps.get_or_insert(&target.app_name, App::default) else {
+        let Some((_, app)) = self.apps.get_or_default(&target.app_name) else {
             return;
         };
         change(&mut app.state, changes.app);
-        let user = target.user_id.as_deref().map(|id| app.users.get_or_insert(id, User::default));
+        let user = target.user_id.as_deref().map(|id| app.users.get_or_default(id));
         let Some((user_id, user)) = user.flatten() else {
             return;
         };
@@ -180,9 +180,7 @@ impl Contents {
         let Some((session_id, changed)) = target.session_id.zip(changes.session) else {
             return;
         };
-        let Some((session_id, session)) =
-            user.sessions.get_or_insert(&session_id, StoredSession::default)
-        else {
+        let Some((session_id, session)) = user.sessions.get_or_default(&session_id) else {
             return;
         };
         let (before, time) = (session.head.last_update_time, changed.head.last_update_time);
@@ -234,7 +232,7 @@ impl Contents {
         let Some((app, order)) = app.zip(order) else {
             return listing;
         };
-        let mut seen = Names::default();
+        let mut seen = Names::<()>::default();
         for Position { session_id, user_id, .. } in order.page(request.page, request.descending) {
             let Some(user) = app.users.get(user_id) else {
                 continue;
@@ -246,7 +244,7 @@ impl Contents {
             if let Some(state) = &user.state
                 && seen.get(user_id).is_none()
             {
-                seen.get_or_insert(user_id, || ());
+                seen.get_or_default(user_id);
                 listing.users.push((user_id.to_string(), state.clone()));
             }
         }

@@ -1,3 +1,4 @@
+import '../../../js/default_source.js';
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
@@ -26,7 +27,7 @@ class EchoLlm extends BaseLlm {
   }
 
   async *generateContentAsync(request: LlmRequest): AsyncGenerator<LlmResponse, void> {
-    this.systemInstruction = String(request.config?.systemInstruction);
+    this.systemInstruction = request.config?.systemInstruction as string;
     yield { content: { role: 'model', parts: [{ text: 'ok' }] } };
   }
 

@@ -1,3 +1,4 @@
+import '../../../js/default_source.js';
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
@@ -31,7 +32,7 @@ describe('An instruction', () => {
   it('leaves no mark on the state that it reads', async () => {
     const context = new Invocation(await newFixture({ cart: [1] })).context({ agentName: 'guide' });
     await resolveInstruction('{cart}', context);
-    (context.state.toRecord()['cart'] as number[]).push(2);
+    (context.state.toRecord().cart as number[]).push(2);
     assert.equal(context.state.hasDelta(), false);
   });
 
@@ -48,7 +49,7 @@ describe('An instruction', () => {
     const state = new State({ a: 1, b: 1 }, { b: State.REMOVED, c: 3 });
     assert.equal(await resolveInstruction('{a} {b?} {c}', { state }), '1  3');
     assert.equal(await resolveInstruction('{toRecord}', { state: { toRecord: 1 } }), '1');
-    assert.equal(await resolveInstruction('{a}', { state: Object.assign(Object.create(null), { a: 1 }) }), '1'); // prettier-ignore
+    assert.equal(await resolveInstruction('{a}', { state: Object.assign(Object.create(null) as object, { a: 1 }) }), '1'); // prettier-ignore
   });
 
   it('may be a function, whose text is used as it is', async () => {
@@ -65,7 +66,7 @@ describe('An instruction', () => {
       seen = given;
       const a: unknown = given.state.get('a');
       // @ts-expect-error it is a ReadonlyContext
-      assert.throws(() => given.state.set('a', 2));
+      assert.throws(() => (given.state.set as (key: string, value: unknown) => void)('a', 2));
       return `${given.agentName} ${String(a)}`;
     }, context);
     assert.equal(text, 'guide 1');
@@ -93,6 +94,6 @@ describe('An instruction', () => {
     const ours: InstructionProvider = provider;
     const theirs: AdkInstructionProvider = provider;
     assert.equal(await ours({ state: { a: 1 } }), '{{a}} 1');
-    assert.equal(theirs as unknown, ours);
+    assert.equal(theirs, ours);
   });
 });

@@ -1,3 +1,4 @@
+import '../../../js/default_source.js';
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
@@ -83,7 +84,7 @@ describe('A template', () => {
 
   it('refuses to print what JSON cannot say, naming the key', async () => {
     const cyclic: Record<string, unknown> = {};
-    cyclic['self'] = cyclic;
+    cyclic.self = cyclic;
     const state = { 'temp:f': () => 1, 'temp:c': cyclic };
     const error = await failure(injectSessionState('{temp:f}', { state }), 'unserializable');
     assert.equal(error.key, 'temp:f');
@@ -135,7 +136,7 @@ describe('A template with artifacts', () => {
 
   it('loads all at once, and each once', async () => {
     const asked: string[] = [];
-    let open = (): void => {};
+    let open: () => void = () => undefined;
     const gate = new Promise<void>((resolve) => (open = resolve));
     const promise = injectSessionState('{artifact.a}{artifact.b}{artifact.a?} \\{artifact.c}', {
       state: {},
@@ -156,8 +157,8 @@ describe('A template with artifacts', () => {
       state,
       loadArtifact: async () => ({ text: 'A' }),
     });
-    state['name'] = 'after';
-    (state['list'] as number[]).push(2);
+    state.name = 'after';
+    (state.list as number[]).push(2);
     assert.equal(await promise, 'before [1] A');
   });
 

@@ -152,7 +152,6 @@ test('the bytes of a video are refused at once', () => {
 });
 
 test('undefined members are left out, undefined elements and holes are null, and −0 is 0', () => {
-  // eslint-disable-next-line no-sparse-arrays
   assert.equal(
     writeJson({ a: undefined, b: [undefined, , -0], c: -0 }, state),
     '{"b":[null,null,0],"c":0}',

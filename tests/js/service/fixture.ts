@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import { inspect } from 'node:util';
 
+import { mapAdapter } from '../../../js/examples/map_adapter.js';
 import { MapStorage } from './map_storage.js';
 import {
   createEvent,
@@ -26,12 +27,15 @@ export const KEY = { ...USER, sessionId: 'session' };
 /** Opens a service over a storage of its own. */
 export type Open = (options?: SessionServiceOptions) => Promise<StoredSessionService>;
 
-/** Memory answers at once; the other as a database does. What holds for one must hold for the other. */
+/** Memory, the adapter that users copy, and one that answers late: what holds for one, holds for all. */
 export function overStorages(title: string, tests: (open: Open) => void): void {
   describe(`${title}, in memory`, () => {
     tests((options) => Promise.resolve(new InMemorySessionService(options)));
   });
-  describe(`${title}, in a storage of one's own`, () => {
+  describe(`${title}, in the adapter of the examples`, () => {
+    tests((options) => openSessionService({ ...options, storage: mapAdapter() }));
+  });
+  describe(`${title}, in a storage that answers late`, () => {
     tests((options) => openOver(new MapStorage(), options));
   });
 }
