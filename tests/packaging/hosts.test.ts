@@ -3,15 +3,15 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readdirSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { it } from 'node:test';
 import { bundleWithEsbuild } from './bundles.js';
 import { assertOutcome, consumer, type Outcome, program } from './consumer.js';
-import { install, packageFolder, run, write } from './installed.js';
+import { requireHostTools } from './host_tools.js';
+import { install, run, write } from './installed.js';
 
-const require = createRequire(import.meta.url);
+const require = requireHostTools();
 
 it('a worker of workerd', async () => {
   // Within a request: workerd has no random numbers, so no fresh ids, while it loads a worker.
@@ -82,6 +82,6 @@ it('a program of Deno', () => {
   const args = 'run --quiet --no-remote --node-modules-dir=manual --allow-read --allow-env'.split(
     ' ',
   );
-  const deno = join(packageFolder('deno'), 'bin.cjs');
+  const deno = join(dirname(require.resolve('deno/package.json')), 'bin.cjs');
   assertOutcome(JSON.parse(run(process.execPath, [deno, ...args, 'main.mjs'], folder)) as Outcome);
 });
