@@ -18,6 +18,14 @@ export class SessionCore {
      */
     append_events(app_name: string, user_id: string, session_id: string, created: number, revision: number, last_event_id: string | null | undefined, policy: number, now: number, events: Array<any>): any;
     /**
+     * [`SessionCore::append_event`] for what most appends are: one event, over memory, through a
+     * handle of ours. All strings come in one, since each that crosses costs more than its bytes: app,
+     * user, session, event id, delta and text, with the lengths of all but the last in UTF-16 code
+     * units. Answers with the new revision alone where the event's time is the session's now and
+     * there is nothing else to tell.
+     */
+    append_packed(packed: string, app_name: number, user_id: number, session_id: number, event_id: number, delta: number, created: number, revision: number, policy: number, now: number, timestamp: number): any;
+    /**
      * Answers with a session, as `session_to_javascript` lays it out.
      */
     create(app_name: string, user_id: string, session_id: string, state: string, now: number, if_absent: boolean): any;
@@ -86,6 +94,7 @@ export interface InitOutput {
     readonly scan_template: (a: number, b: number) => [number, number];
     readonly sessioncore_append_event: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number, m: number, n: number, o: number, p: number, q: number, r: number, s: any) => [number, number, number];
     readonly sessioncore_append_events: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number, m: number, n: any) => [number, number, number];
+    readonly sessioncore_append_packed: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number, m: number) => [number, number, number];
     readonly sessioncore_create: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number) => [number, number, number];
     readonly sessioncore_delete_session: (a: number, b: number, c: number, d: number, e: number, f: number, g: number) => [number, number, number];
     readonly sessioncore_delete_state: (a: number, b: number, c: number, d: number, e: number) => [number, number, number];

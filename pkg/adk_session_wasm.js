@@ -114,6 +114,44 @@ export class SessionCore {
         return takeFromExternrefTable0(ret[0]);
     }
     /**
+     * [`SessionCore::append_event`] for what most appends are: one event, over memory, through a
+     * handle of ours. All strings come in one, since each that crosses costs more than its bytes: app,
+     * user, session, event id, delta and text, with the lengths of all but the last in UTF-16 code
+     * units. Answers with the new revision alone where the event's time is the session's now and
+     * there is nothing else to tell.
+     * @param {string} packed
+     * @param {number} app_name
+     * @param {number} user_id
+     * @param {number} session_id
+     * @param {number} event_id
+     * @param {number} delta
+     * @param {number} created
+     * @param {number} revision
+     * @param {number} policy
+     * @param {number} now
+     * @param {number} timestamp
+     * @returns {any}
+     */
+    append_packed(packed, app_name, user_id, session_id, event_id, delta, created, revision, policy, now, timestamp) {
+        const val2 = +app_name;
+        const val3 = +user_id;
+        const val4 = +session_id;
+        const val5 = +event_id;
+        const val6 = +delta;
+        const val7 = +created;
+        const val8 = +revision;
+        const val9 = +policy;
+        const val10 = +now;
+        const val11 = +timestamp;
+        const ptr0 = passStringToWasm0(packed, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+        const len0 = WASM_VECTOR_LEN;
+        const ret = wasm.sessioncore_append_packed(this.__wbg_ptr, ptr0, len0, val2, val3, val4, val5, val6, val7, val8, val9, val10, val11);
+        if (ret[2]) {
+            throw takeFromExternrefTable0(ret[1]);
+        }
+        return takeFromExternrefTable0(ret[0]);
+    }
+    /**
      * Answers with a session, as `session_to_javascript` lays it out.
      * @param {string} app_name
      * @param {string} user_id
@@ -536,10 +574,6 @@ function __wbg_get_imports() {
             const ret = Array.of(arg0, arg1, arg2, arg3);
             return ret;
         },
-        __wbg_of_4cc373bef1f715a4: function(arg0, arg1, arg2) {
-            const ret = Array.of(arg0, arg1, arg2);
-            return ret;
-        },
         __wbg_of_c39e96925d701310: function(arg0, arg1, arg2, arg3, arg4) {
             const ret = Array.of(arg0, arg1, arg2, arg3, arg4);
             return ret;
@@ -614,12 +648,12 @@ function __wbg_get_imports() {
             return ret;
         }, arguments); },
         __wbindgen_generic_0000000000000001: function(arg0, arg1) {
-            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 78, ret: Result(Unit), inner_ret: Some(Result(Unit)) }, mutable: true }) -> Externref`.
+            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 74, ret: Result(Unit), inner_ret: Some(Result(Unit)) }, mutable: true }) -> Externref`.
             const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__h37cb1c20441ae38c);
             return ret;
         },
         __wbindgen_generic_0000000000000002: function(arg0, arg1) {
-            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [NamedExternref("Array<any>")], shim_idx: 8, ret: Result(Externref), inner_ret: Some(Result(Externref)) }, mutable: true }) -> Externref`.
+            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [NamedExternref("Array<any>")], shim_idx: 6, ret: Result(Externref), inner_ret: Some(Result(Externref)) }, mutable: true }) -> Externref`.
             const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__h770c205bc5862742);
             return ret;
         },

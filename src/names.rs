@@ -1,5 +1,6 @@
 //! Things by name: apps, their users, their sessions, the users on a page.
 
+mod hash;
 mod index;
 
 use std::rc::Rc;

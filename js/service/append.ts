@@ -20,7 +20,8 @@ export interface TakenEvent extends PendingEvent {
   readonly event: Event;
 }
 
-/** See `appended_to_javascript` in `src/bindings/values.rs`. */
+/** See `appended_to_javascript` in `src/bindings/values.rs`: the tuple, or only its revision. */
+type CoreAnswer = number | Answer;
 type Answer = [
   created: number,
   revision: number,
@@ -75,27 +76,43 @@ export function store(
 ): Answer | Promise<Answer> {
   const { appName, userId, id } = session;
   const { created, revision } = record;
-  // Rust knows a handle that we did not give out by the last event that it holds.
-  const lastId: unknown = Number.isNaN(created) ? session.events.at(-1)?.id : undefined;
-  const last = typeof lastId === 'string' ? lastId : undefined;
   const [only] = events;
-  const answer = callCore((): Answer | Promise<Answer> => {
+  const answer = callCore((): CoreAnswer | Promise<CoreAnswer> => {
     if (only !== undefined && events.length === 1) {
       const { id: eventId, timestamp, deltaText, text } = only.snapshot;
+      if (holdsData && created >= 0) {
+        // prettier-ignore
+        return core.append_packed(
+          appName + userId + id + eventId + deltaText + text,
+          appName.length, userId.length, id.length, eventId.length, deltaText.length,
+          created, revision, policy, now, timestamp,
+        ) as CoreAnswer;
+      }
       // prettier-ignore
       return core.append_event(
-        appName, userId, id, created, revision, last, policy, now, eventId, timestamp, deltaText, text,
-      ) as Answer | Promise<Answer>;
+        appName, userId, id, created, revision, lastId(session, created), policy, now,
+        eventId, timestamp, deltaText, text,
+      ) as CoreAnswer | Promise<CoreAnswer>;
     }
     const rows = events.map(({ snapshot }) => {
       return [snapshot.id, snapshot.timestamp, snapshot.deltaText, snapshot.text];
     });
     // prettier-ignore
     return core.append_events(
-      appName, userId, id, created, revision, last, policy, now, rows,
-    ) as Answer | Promise<Answer>;
+      appName, userId, id, created, revision, lastId(session, created), policy, now, rows,
+    ) as CoreAnswer | Promise<CoreAnswer>;
   }, holdsData);
-  return answer instanceof Promise ? answer.catch(rethrow) : answer;
+  const whole = (answer: CoreAnswer): Answer => {
+    if (typeof answer !== 'number') return answer;
+    return [created, answer, only?.snapshot.timestamp ?? now, revision];
+  };
+  return answer instanceof Promise ? answer.then(whole, rethrow) : whole(answer);
+}
+
+/** What Rust knows a handle by that we did not give out: the last event that it holds. */
+function lastId(session: Session, created: number): string | undefined {
+  const id: unknown = Number.isNaN(created) ? session.events.at(-1)?.id : undefined;
+  return typeof id === 'string' ? id : undefined;
 }
 
 function rethrow(thrown: unknown): never {

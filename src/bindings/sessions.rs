@@ -17,7 +17,7 @@ use crate::session::{Page, SessionKey, Window, check_id, check_timestamp};
 use crate::state::Delta;
 use crate::storage::chosen::{ChosenStorage, ChosenText};
 use crate::storage::foreign::{Bridge, ForeignStorage};
-use crate::storage::{Deletion, MemoryStorage};
+use crate::storage::{Deletion, MemoryStorage, MemoryText};
 
 /// A session service. A method answers at once where the storage does, else with a promise.
 #[wasm_bindgen]
@@ -138,6 +138,36 @@ impl SessionCore {
         self.append(key, known, policy, vec![event], now)
     }
 
+    /// [`SessionCore::append_event`] for what most appends are: one event, over memory, through a
+    /// handle of ours. All strings come in one, since each that crosses costs more than its bytes: app,
+    /// user, session, event id, delta and text, with the lengths of all but the last in UTF-16 code
+    /// units. Answers with the new revision alone where the event's time is the session's now and
+    /// there is nothing else to tell.
+    #[allow(clippy::too_many_arguments, reason = "an object would cost more than the append")]
+    pub fn append_packed(
+        &self,
+        packed: String,
+        app_name: usize,
+        user_id: usize,
+        session_id: usize,
+        event_id: usize,
+        delta: usize,
+        created: f64,
+        revision: f64,
+        policy: u8,
+        now: f64,
+        timestamp: f64,
+    ) -> Result<JsValue, JsValue> {
+        let mut parts = Parts { packed: &packed, start: 0 };
+        let key =
+            SessionKey::new(parts.next(app_name), parts.next(user_id), parts.next(session_id))?;
+        let (id, delta) = (parts.next(event_id), parts.next(delta));
+        let event = NewEvent::new(id, timestamp, delta, ())?;
+        let text = ChosenText::Memory(MemoryText::end_of(parts.start, packed));
+        let event = NewEvent { id: event.id, timestamp, delta: event.delta, text };
+        self.append(key, known(created, revision, None), policy, vec![event], now)
+    }
+
     /// Appends several events, `[id, timestamp, delta, text]` each, all or none.
     #[allow(clippy::too_many_arguments, reason = "the same as append_event's, less the event")]
     pub fn append_events(
@@ -179,10 +209,14 @@ impl SessionCore {
             _ => StalePolicy::Reject,
         };
         let now = check_timestamp("the clock", now)?;
+        let only = match (&known, events.as_slice()) {
+            (Known::Revision { .. }, [event]) => Some(event.timestamp),
+            _ => None,
+        };
         let service = Rc::clone(&self.service);
         let answer = async move {
             let appended = service.append_events(key, known, policy, events, now).await?;
-            Ok(appended_to_javascript(appended))
+            Ok(appended_to_javascript(appended, only))
         };
         // The one call that is made so often that a box for it counts.
         match self.service.storage() {
@@ -294,4 +328,37 @@ fn at_once(answer: impl Future<Output = Result<JsValue, JsValue>>) -> Result<JsV
         Poll::Ready(answer) => answer,
         Poll::Pending => Err(Error::StorageFailed { reason: "memory made to wait".into() }.into()),
     }
+}
+
+/// Strings that came as one.
+struct Parts<'a> {
+    packed: &'a str,
+    start: usize,
+}
+
+impl<'a> Parts<'a> {
+    /// The next so many UTF-16 code units.
+    fn next(&mut self, units: usize) -> &'a str {
+        let rest = self.packed.get(self.start..).unwrap_or_default();
+        let bytes = utf8_length(rest, units);
+        self.start += bytes;
+        rest.get(..bytes).unwrap_or_default()
+    }
+}
+
+/// How many bytes the first so many UTF-16 code units of a text take.
+fn utf8_length(text: &str, units: usize) -> usize {
+    if text.as_bytes().get(..units).is_some_and(<[u8]>::is_ascii) {
+        return units;
+    }
+    let mut left = units;
+    let mut bytes = 0;
+    for char in text.chars() {
+        if left == 0 {
+            break;
+        }
+        left = left.saturating_sub(char.len_utf16());
+        bytes += char.len_utf8();
+    }
+    bytes
 }

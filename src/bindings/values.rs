@@ -5,8 +5,8 @@ use wasm_bindgen::{JsCast, JsValue};
 
 use crate::bindings::object::{Field, Object};
 use crate::service::{Appended, SessionPage, StoredSession};
-use crate::storage::EventRow;
 use crate::storage::chosen::ChosenText;
+use crate::storage::foreign::push_numbers;
 
 /// Texts cross in pieces of about this many bytes: one call an event costs more than the copy,
 /// and one piece for all would make wasm's memory grow by the whole history, for good.
@@ -53,46 +53,54 @@ pub(super) fn session_to_javascript(session: StoredSession<ChosenText>) -> JsVal
 }
 
 /// `[created, revision, lastUpdateTime, since]`, and behind them, where there is any to tell,
-/// `unchanged`: positions, and `missed`: `[seq, revision, text]` each.
-pub(super) fn appended_to_javascript(appended: Appended<ChosenText>) -> JsValue {
+/// `unchanged`: positions, and `missed`: `[seq, revision, text]` each. The revision alone, where there
+/// is not and `only`, the time of the only event, is the session's time now.
+pub(super) fn appended_to_javascript(appended: Appended<ChosenText>, only: Option<f64>) -> JsValue {
     let head = appended.head;
+    let is_plain = appended.unchanged.is_empty() && appended.missed.is_empty();
+    if is_plain && only == Some(head.last_update_time) {
+        return JsValue::from_f64(head.revision as f64);
+    }
     let answer = Array::of4(
         &JsValue::from_f64(head.created as f64),
         &JsValue::from_f64(head.revision as f64),
         &JsValue::from_f64(head.last_update_time),
         &JsValue::from_f64(appended.since as f64),
     );
-    if !appended.unchanged.is_empty() || !appended.missed.is_empty() {
-        let unchanged = appended.unchanged.iter().map(|number| JsValue::from_f64(*number as f64));
-        answer.push(&unchanged.collect::<Array>());
-        answer.push(&appended.missed.into_iter().map(row_to_javascript).collect::<Array>());
+    if !is_plain {
+        let (unchanged, missed) = (Array::new(), Array::new());
+        for position in appended.unchanged {
+            push_numbers(&unchanged, &[position as f64]);
+        }
+        for row in appended.missed {
+            let fields = Array::new();
+            push_numbers(&fields, &[row.seq as f64, row.revision as f64]);
+            fields.push(&row.text.into());
+            missed.push(&fields);
+        }
+        answer.push(&unchanged);
+        answer.push(&missed);
     }
     answer.unchecked_into()
-}
-
-fn row_to_javascript(row: EventRow<ChosenText>) -> JsValue {
-    Array::of3(
-        &JsValue::from_f64(row.seq as f64),
-        &JsValue::from_f64(row.revision as f64),
-        &row.text.into(),
-    )
-    .unchecked_into()
 }
 
 /// `{sessions: [{sessionId, userId, created, revision, lastUpdateTime, state}], page, limit,
 /// totalItems, totalPages}`
 pub(super) fn page_to_javascript(page: SessionPage<ChosenText>) -> JsValue {
-    let sessions = page.sessions.into_iter().map(|session| {
-        Object::default()
-            .text("sessionId", session.key.session_id)
-            .text("userId", session.key.user_id)
-            .number("created", session.head.created as f64)
-            .number("revision", session.head.revision as f64)
-            .number("lastUpdateTime", session.head.last_update_time)
-            .text("state", session.state)
-    });
+    let mut sessions = Vec::with_capacity(page.sessions.len());
+    for session in page.sessions {
+        sessions.push(
+            Object::default()
+                .text("sessionId", session.key.session_id)
+                .text("userId", session.key.user_id)
+                .number("created", session.head.created as f64)
+                .number("revision", session.head.revision as f64)
+                .number("lastUpdateTime", session.head.last_update_time)
+                .text("state", session.state),
+        );
+    }
     Object::default()
-        .with("sessions", Field::Objects(sessions.collect()))
+        .with("sessions", Field::Objects(sessions))
         .number("page", page.position.page as f64)
         .number("limit", page.position.limit as f64)
         .number("totalItems", page.total as f64)

@@ -29,9 +29,15 @@ impl<T> NewEvent<T> {
     /// # Errors
     /// `invalid_argument` for an id or a timestamp that is none, `unserializable` for a delta that
     /// is not a JSON object.
-    pub fn new(id: String, timestamp: f64, delta: &str, text: T) -> Result<Self, Error> {
+    pub fn new(
+        id: impl Into<Rc<str>>,
+        timestamp: f64,
+        delta: &str,
+        text: T,
+    ) -> Result<Self, Error> {
+        let id = id.into();
         check_id("event.id", &id)?;
         let timestamp = check_timestamp("event.timestamp", timestamp)?;
-        Ok(Self { id: id.into(), timestamp, delta: Delta::parse(delta)?, text })
+        Ok(Self { id, timestamp, delta: Delta::parse(delta)?, text })
     }
 }

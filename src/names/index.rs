@@ -1,13 +1,6 @@
 //! Positions by name.
 
-use std::hash::{DefaultHasher, Hasher};
-
-use crate::platform;
-
-thread_local! {
-    /// Hashed before each name, so that nobody can choose names that all hash alike.
-    static SEED: u64 = platform::random_seed();
-}
+use crate::names::hash::hash;
 
 /// Positions by name, for lists that hold the names themselves.
 ///
@@ -27,6 +20,8 @@ struct Slot {
     position: u32,
 }
 
+/// A table's size to begin with.
+const LEAST: usize = 4;
 const FREE: Slot = Slot { hash: 0, position: u32::MAX };
 
 impl Slot {
@@ -38,12 +33,15 @@ impl Slot {
 impl Index {
     /// The position of that name; `is_named` tells whether a position holds it.
     pub(crate) fn find(&self, name: &str, is_named: &dyn Fn(usize) -> bool) -> Option<usize> {
-        if self.is_empty() {
-            return None;
-        }
-        let hash = hash(name);
-        let at = self.seek(hash, &|slot| slot.hash == hash && is_named(slot.position as usize));
-        let slot = self.slot(at);
+        let slot = if self.slots.len() <= LEAST {
+            // Comparing so few costs less than hashing.
+            let mut taken = self.slots.iter().filter(|slot| !slot.is_free());
+            *taken.find(|slot| is_named(slot.position as usize))?
+        } else {
+            let hash = hash(name);
+            let same = |slot: Slot| slot.hash == hash && is_named(slot.position as usize);
+            self.slot(self.seek(hash, &same))
+        };
         (!slot.is_free()).then_some(slot.position as usize)
     }
 
@@ -51,7 +49,7 @@ impl Index {
     pub(crate) fn insert(&mut self, name: &str, position: usize) {
         self.len += 1;
         if self.len * 4 > self.slots.len() * 3 {
-            let room = (self.slots.len() * 2).max(4);
+            let room = (self.slots.len() * 2).max(LEAST);
             for slot in std::mem::replace(&mut self.slots, vec![FREE; room]) {
                 self.put(slot);
             }
@@ -129,15 +127,6 @@ impl Index {
             *place = slot;
         }
     }
-}
-
-/// SipHash, with a seed of our own: what the standard library takes for chance is the same in each
-/// instance of a wasm.
-fn hash(name: &str) -> u32 {
-    let mut hasher = DefaultHasher::new();
-    hasher.write_u64(SEED.with(|seed| *seed));
-    hasher.write(name.as_bytes());
-    hasher.finish() as u32
 }
 
 // proptest has no random numbers on wasm32.

@@ -215,15 +215,12 @@ impl<S: Storage> StoredSessionService<S> {
                 *place = state;
             }
         }
-        let sessions = listing.sessions.into_iter().map(|row| {
+        let mut sessions = Vec::with_capacity(listing.sessions.len());
+        for row in listing.sessions {
             let user = users.get(&row.key.user_id);
-            seen(row, user, listing.app.as_ref(), Vec::new())
-        });
-        Ok(SessionPage {
-            sessions: sessions.collect(),
-            position: page.position(listing.total),
-            total: listing.total,
-        })
+            sessions.push(seen(row, user, listing.app.as_ref(), Vec::new()));
+        }
+        Ok(SessionPage { sessions, position: page.position(listing.total), total: listing.total })
     }
 
     /// Stores events and their deltas in one step, all or none, in order.

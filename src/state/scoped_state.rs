@@ -10,11 +10,18 @@ use crate::state::scope::Scope;
 
 /// The state of one session, one user or one app. Names carry no prefix; they keep the order in
 /// which they were first set, as the members of a JavaScript object do.
+///
+/// A clone costs nothing: it shares the members until either is changed.
 #[derive(Debug, Clone, Default)]
 pub struct ScopedState {
+    members: Rc<Members>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Members {
     /// In order; `None` where a member was removed. A list and an index into it, so that a change
     /// of a few keys costs the same however many others there are.
-    members: Vec<Option<Member>>,
+    list: Vec<Option<Member>>,
     positions: Index,
 }
 
@@ -30,38 +37,64 @@ impl ScopedState {
     /// # Errors
     /// `unserializable` when the text is not a JSON object.
     pub fn parse(text: &str) -> Result<Self, Error> {
-        let mut state = Self::default();
-        split_object("state", text, |name, value| state.set(name.into(), value.into()))?;
-        Ok(state)
+        let mut members = Members::default();
+        split_object("state", text, |name, value| members.set(name.into(), value.into()))?;
+        Ok(Self { members: Rc::new(members) })
     }
 
     /// Makes the changes, one after the other.
     pub fn apply(&mut self, changes: Changes) {
+        if changes.is_empty() {
+            return;
+        }
+        let members = Rc::make_mut(&mut self.members);
         for (name, change) in changes {
             match change {
-                Change::Set(value) => self.set(name, value),
-                Change::Remove => self.remove(&name),
+                Change::Set(value) => members.set(name, value),
+                Change::Remove => members.remove(&name),
             }
         }
     }
 
-    fn position(&self, name: &str) -> Option<usize> {
-        self.positions.find(name, &|position| {
-            self.member(position).is_some_and(|member| *member.name == *name)
-        })
+    /// The JSON text of one value.
+    pub fn get(&self, name: &str) -> Option<&str> {
+        Some(&self.members.at(self.members.position(name)?)?.value)
     }
 
-    fn member(&self, position: usize) -> Option<&Member> {
-        self.members.get(position)?.as_ref()
+    /// Whether there is nothing in it.
+    pub fn is_empty(&self) -> bool {
+        self.members.positions.is_empty()
+    }
+
+    /// Names and JSON texts of the values, in the order in which the names were first set.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.members.list.iter().flatten().map(|member| (&*member.name, &*member.value))
+    }
+
+    /// One JSON object, names without prefix.
+    pub fn to_json(&self) -> String {
+        merge_to_json([(Scope::Session, self)])
+    }
+}
+
+impl Members {
+    fn position(&self, name: &str) -> Option<usize> {
+        let is_named =
+            |position| self.at(position).is_some_and(|member: &Member| *member.name == *name);
+        self.positions.find(name, &is_named)
+    }
+
+    fn at(&self, position: usize) -> Option<&Member> {
+        self.list.get(position)?.as_ref()
     }
 
     fn set(&mut self, name: Rc<str>, value: Rc<str>) {
         let position = self.position(&name);
-        match position.and_then(|position| self.members.get_mut(position)) {
+        match position.and_then(|position| self.list.get_mut(position)) {
             Some(Some(member)) => member.value = value,
             _ => {
-                self.positions.insert(&name, self.members.len());
-                self.members.push(Some(Member { name, value }));
+                self.positions.insert(&name, self.list.len());
+                self.list.push(Some(Member { name, value }));
             }
         }
     }
@@ -71,37 +104,17 @@ impl ScopedState {
             return;
         };
         self.positions.remove(name, position);
-        if let Some(member) = self.members.get_mut(position) {
+        if let Some(member) = self.list.get_mut(position) {
             *member = None;
         }
         // Room that removed members left is given back once there is more of it than members.
-        if self.members.len() > 2 * self.positions.len() + 8 {
-            self.members.retain(Option::is_some);
+        if self.list.len() > 2 * self.positions.len() + 8 {
+            self.list.retain(Option::is_some);
             self.positions.clear();
-            for (position, member) in self.members.iter().flatten().enumerate() {
+            for (position, member) in self.list.iter().flatten().enumerate() {
                 self.positions.insert(&member.name, position);
             }
         }
-    }
-
-    /// The JSON text of one value.
-    pub fn get(&self, name: &str) -> Option<&str> {
-        Some(&self.member(self.position(name)?)?.value)
-    }
-
-    /// Whether there is nothing in it.
-    pub fn is_empty(&self) -> bool {
-        self.positions.is_empty()
-    }
-
-    /// Names and JSON texts of the values, in the order in which the names were first set.
-    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.members.iter().flatten().map(|member| (&*member.name, &*member.value))
-    }
-
-    /// One JSON object, names without prefix.
-    pub fn to_json(&self) -> String {
-        merge_to_json([(Scope::Session, self)])
     }
 }
 
@@ -142,7 +155,7 @@ mod tests {
             state.apply(Delta::parse(&set).unwrap().session);
             state.apply(Delta::parse(&removed).unwrap().session);
         }
-        assert!(state.members.len() < 20);
+        assert!(state.members.list.len() < 20);
         assert_eq!(state.to_json(), r#"{"kept":1}"#);
         assert_eq!(state.get("kept"), Some("1"));
     }
@@ -155,6 +168,15 @@ mod tests {
             (Scope::App, &state(r#"{"x":3}"#)),
         ]);
         assert_eq!(json, r#"{"x":1,"user:x":2,"app:x":3}"#);
+    }
+
+    #[test]
+    fn a_clone_stays_as_it_was() {
+        let mut changed = state(r#"{"a":1}"#);
+        let before = changed.clone();
+        changed.apply(Delta::parse(r#"{"a":2,"b":3}"#).unwrap().session);
+        assert_eq!(before.to_json(), r#"{"a":1}"#);
+        assert_eq!(changed.to_json(), r#"{"a":2,"b":3}"#);
     }
 
     #[test]

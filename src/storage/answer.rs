@@ -8,6 +8,9 @@ use js_sys::Promise;
 use wasm_bindgen::JsValue;
 use wasm_bindgen_futures::JsFuture;
 
+/// Reads what JavaScript answered.
+type Read<T> = Box<dyn FnOnce(JsValue) -> Result<T, JsValue>>;
+
 /// A future by hand. An `async fn` a verb and a storage would each be a state machine of its own
 /// in the wasm, nested in that of whatever awaits it.
 pub enum Answer<T> {
@@ -15,8 +18,7 @@ pub enum Answer<T> {
     Now(Option<Result<T, JsValue>>),
     Later {
         promise: JsFuture,
-        /// Reads what the promise settles with.
-        read: Option<Box<dyn FnOnce(JsValue) -> Result<T, JsValue>>>,
+        read: Option<Read<T>>,
     },
 }
 

@@ -193,8 +193,8 @@ fn decide<D: Decide<ChosenText>>(
         session: found.row(1).map(|row| row.head()),
         user: user.as_ref(),
         app: app.as_ref(),
-        events: found.list(4).map(|row| Row::of(row).event()).collect(),
-        changed: found.list(5).map(|row| Row::of(row).event()).collect(),
+        events: found.events(4),
+        changed: found.events(5),
         floor: found.number(0) as u64,
     });
     match answer {
@@ -306,6 +306,14 @@ impl Row {
     fn scope(&self, scope: &str) -> Result<ScopeRow, JsValue> {
         let state = read_state(&self.text(1), &format!("{scope} state"))?;
         Ok(ScopeRow { revision: self.number(0) as u64, state })
+    }
+
+    fn events(&self, index: u32) -> Vec<EventRow<ChosenText>> {
+        let mut events = Vec::new();
+        for row in self.list(index) {
+            events.push(Self::of(row).event());
+        }
+        events
     }
 
     /// `[id, seq, revision, timestamp, text]`

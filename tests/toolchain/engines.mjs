@@ -71,5 +71,5 @@ export function wasmPackTest(name, env) {
   writeFileSync(env.WASM_BINDGEN_TEST_WEBDRIVER_JSON, JSON.stringify(capabilities(env), null, 2));
   env.WASM_BINDGEN_TEST_TIMEOUT = '300';
   const command = ['wasm-pack', 'test', '--headless', ...wasmPack, path, '--mode', 'no-install'];
-  return [...command, '--', '--all-features'];
+  return [...command, '--', '--all-features', '--tests'];
 }

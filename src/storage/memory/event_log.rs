@@ -139,20 +139,33 @@ impl EventLog {
         while first_new > 0 && is_new(first_new - 1) {
             first_new -= 1;
         }
-        let replaced = self.replaced.iter().rev().take_while(|(revision, _)| *revision > since);
-        let replaced = replaced.map(|(_, position)| *position);
-        let positions = replaced.filter(|position| *position < first_new);
-        positions.chain(first_new..self.len()).filter_map(|position| self.row(position)).collect()
+        let mut rows = Vec::new();
+        for (revision, position) in self.replaced.iter().rev() {
+            if *revision <= since {
+                break;
+            }
+            if *position < first_new {
+                rows.extend(self.row(*position));
+            }
+        }
+        for position in first_new..self.len() {
+            rows.extend(self.row(position));
+        }
+        rows
     }
 
     /// The texts in a window, by `seq`.
     pub(super) fn window<T: From<MemoryText>>(&self, window: Window) -> Vec<T> {
-        let entries = self.chunks.iter().flatten().rev();
-        let mut texts: Vec<T> = entries
-            .filter(|entry| window.admits(entry.timestamp))
-            .take(window.last.unwrap_or(usize::MAX))
-            .map(|entry| self.blocks.get(entry.text).into())
-            .collect();
+        let limit = window.last.unwrap_or(usize::MAX);
+        let mut texts = Vec::new();
+        for entry in self.chunks.iter().rev().flat_map(|chunk| chunk.iter().rev()) {
+            if texts.len() == limit {
+                break;
+            }
+            if window.admits(entry.timestamp) {
+                texts.push(self.blocks.get(entry.text).into());
+            }
+        }
         texts.reverse();
         texts
     }

@@ -153,10 +153,13 @@ impl Contents {
         let session = user
             .zip(request.target.session_id.as_deref())
             .and_then(|(user, id)| user.sessions.get(id));
-        let (events, changed) = session.map_or((Vec::new(), Vec::new()), |session| {
-            let events = request.event_ids.iter().filter_map(|id| session.events.get(id));
-            (events.collect(), session.events.changed(request.since))
-        });
+        let (mut events, mut changed) = (Vec::new(), Vec::new());
+        if let Some(session) = session {
+            for id in &request.event_ids {
+                events.extend(session.events.get(id));
+            }
+            changed = session.events.changed(request.since);
+        }
         Found {
             session: session.map(|session| session.head),
             user: user.and_then(|user| user.state.as_ref()).filter(|_| request.scopes.user),
@@ -191,14 +194,15 @@ impl Contents {
             session.events.write(event);
         }
         if is_new || before != time {
-            let mut position = Position { time: before.to_bits(), session_id, user_id };
+            let mut position = Position { time: time.to_bits(), session_id, user_id };
+            app.order.insert(position.clone());
+            user.order.insert(position.clone());
+            // Last, so that the list of a lone session does not give its room back each time.
             if !is_new {
+                position.time = before.to_bits();
                 app.order.remove(&position);
                 user.order.remove(&position);
             }
-            position.time = time.to_bits();
-            app.order.insert(position.clone());
-            user.order.insert(position);
         }
     }
 

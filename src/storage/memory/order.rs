@@ -36,6 +36,9 @@ impl PartialOrd for Position {
 /// before them. Otherwise both order alike.
 fn compare_utf16(one: &str, other: &str) -> Ordering {
     // EE and EF begin those characters; no byte of UTF-8 is greater than F4.
+    if one == other {
+        return Ordering::Equal;
+    }
     let rank = |byte| if matches!(byte, 0xEE | 0xEF) { byte + 0x10 } else { byte };
     one.bytes().map(rank).cmp(other.bytes().map(rank))
 }
@@ -100,7 +103,15 @@ impl Order {
         // One type for both directions, so that the page is gathered by one piece of code.
         let positions: &mut dyn Iterator<Item = &Position> =
             if descending { &mut reversed } else { &mut ascending };
-        positions.skip(page.offset).take(page.limit.unwrap_or(usize::MAX)).collect()
+        let limit = page.limit.unwrap_or(usize::MAX);
+        let mut listed = Vec::new();
+        for position in positions.skip(page.offset) {
+            if listed.len() == limit {
+                break;
+            }
+            listed.push(position);
+        }
+        listed
     }
 }
 

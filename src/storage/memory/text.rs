@@ -27,6 +27,12 @@ impl MemoryText {
         reader(block.get(self.start as usize..self.end as usize).unwrap_or_default())
     }
 
+    /// The end of a longer text, from the byte `start` on; nothing is copied.
+    #[cfg(target_arch = "wasm32")]
+    pub(crate) fn end_of(start: usize, text: String) -> Self {
+        Self { start: start as u32, ..Self::from(text) }
+    }
+
     /// The length in bytes.
     pub fn len(&self) -> usize {
         (self.end - self.start) as usize
