@@ -25,7 +25,11 @@ const steps = [
   check('rustdoc', 'env RUSTDOCFLAGS=-Dwarnings cargo doc --no-deps --all-features'),
   check('pkg', 'node js/build/pkg_hash.mjs --check'),
   check('build', 'npm run build:js'),
-  rustTests('wasm-node', 'wasm-pack test --node --mode no-install -- --all-features --tests', 'wasm'),
+  rustTests(
+    'wasm-node',
+    'wasm-pack test --node --mode no-install -- --all-features --tests',
+    'wasm',
+  ),
   wasmTests('wasm-chromium', 'chromium'),
   wasmTests('wasm-firefox', 'firefox'),
   wasmTests('wasm-webkit', 'webkit'),
