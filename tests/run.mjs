@@ -27,7 +27,7 @@ const steps = [
   check('build', 'npm run build:js'),
   rustTests(
     'wasm-node',
-    'wasm-pack test --node --mode no-install -- --all-features --tests',
+    'wasm-pack test --node --mode no-install -- --all-features --test wasm*',
     'wasm',
   ),
   wasmTests('wasm-chromium', 'chromium'),

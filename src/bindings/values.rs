@@ -22,7 +22,7 @@ fn fragments(texts: Vec<ChosenText>) -> Array {
                 fragments.push(&text);
             }
             ChosenText::Memory(text) => {
-                if piece.len() + text.len() > PIECE {
+                if !piece.is_empty() && piece.len() + text.len() > PIECE {
                     fragments.push(&JsValue::from_str(&piece));
                     piece.clear();
                 }

@@ -121,7 +121,8 @@ pub(super) struct AppendDecision<T> {
     policy: StalePolicy,
     events: Vec<NewEvent<T>>,
     now: f64,
-    outcome: Result<Appended<T>, Error>,
+    /// `None` until it was asked.
+    outcome: Option<Result<Appended<T>, Error>>,
 }
 
 impl<T: Clone + PartialEq> AppendDecision<T> {
@@ -132,8 +133,8 @@ impl<T: Clone + PartialEq> AppendDecision<T> {
         events: Vec<NewEvent<T>>,
         now: f64,
     ) -> Self {
-        let outcome = Err(Error::StorageFailed { reason: "it never asked what to write".into() });
-        Self { session_id: key.session_id.clone(), position, policy, events, now, outcome }
+        let session_id = key.session_id.clone();
+        Self { session_id, position, policy, events, now, outcome: None }
     }
 
     pub(super) fn request(&self, key: SessionKey) -> WriteRequest {
@@ -158,7 +159,8 @@ impl<T: Clone + PartialEq> AppendDecision<T> {
     }
 
     pub(super) fn outcome(self) -> Result<Appended<T>, Error> {
-        self.outcome
+        let unasked = || Error::StorageFailed { reason: "it never asked what to write".into() };
+        self.outcome.ok_or_else(unasked)?
     }
 
     /// What to do, or why not. Leaves `self` as it was, so that it can be asked again.
@@ -217,11 +219,11 @@ impl<T: Clone + PartialEq> Decide<T> for AppendDecision<T> {
     fn decide(&mut self, found: Found<'_, T>) -> Option<Changes<T>> {
         match self.judge(found) {
             Ok((appended, changes)) => {
-                self.outcome = Ok(appended);
+                self.outcome = Some(Ok(appended));
                 changes
             }
             Err(error) => {
-                self.outcome = Err(error);
+                self.outcome = Some(Err(error));
                 None
             }
         }
