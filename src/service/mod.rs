@@ -206,7 +206,7 @@ impl<S: Storage> StoredSessionService<S> {
         descending: bool,
         page: Page,
     ) -> Answer<SessionPage<S::Text>, S> {
-        crate::session::check_id("appName", &app_name)?;
+        crate::session::check_id("app_name", &app_name)?;
         let request = Listed { app_name, user_id, descending, page };
         let listing = self.storage.list(request).await.map_err(Refusal::Storage)?;
         let mut users = Names::default();
@@ -294,9 +294,9 @@ impl<S: Storage> StoredSessionService<S> {
         app_name: String,
         user_id: Option<String>,
     ) -> Answer<String, S> {
-        crate::session::check_id("appName", &app_name)?;
+        crate::session::check_id("app_name", &app_name)?;
         if let Some(user_id) = &user_id {
-            crate::session::check_id("userId", user_id)?;
+            crate::session::check_id("user_id", user_id)?;
         }
         let of_user = user_id.is_some();
         let target = Target { app_name, user_id, session_id: None };

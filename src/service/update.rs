@@ -12,9 +12,9 @@ pub(super) struct UpdateDecision {
 
 impl UpdateDecision {
     pub(super) fn new(app_name: &str, user_id: Option<&str>, delta: Delta) -> Result<Self, Error> {
-        check_id("appName", app_name)?;
+        check_id("app_name", app_name)?;
         if let Some(user_id) = user_id {
-            check_id("userId", user_id)?;
+            check_id("user_id", user_id)?;
         }
         if let Some((name, _)) = delta.session.first() {
             return Err(Error::invalid(
