@@ -71,8 +71,8 @@ export function wasmPackTest(name, env) {
   writeFileSync(env.WASM_BINDGEN_TEST_WEBDRIVER_JSON, JSON.stringify(capabilities(env), null, 2));
   env.WASM_BINDGEN_TEST_TIMEOUT = '300';
   if (name === 'webkit') {
-    // WebKitGTK's compilers for wasm break the large debug builds of these suites now and then: six of
-    // some twenty runs ended in traps within safe Rust, none of those in its interpreter. The package
+    // WebKitGTK's compilers for wasm break the large debug builds of these suites now and then: four of
+    // fifteen runs ended in traps within safe Rust, none of those in its interpreter. The package
     // itself, an optimised build, runs compiled in tests/browser/.
     env.JSC_useBBQJIT = '0';
     env.JSC_useOMGJIT = '0';
