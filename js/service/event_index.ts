@@ -47,16 +47,15 @@ export function putEvent(events: Event[], event: Event): void {
   if (!Object.isExtensible(events)) return;
   const { isCompacted, isScratchpad } = event as { isCompacted?: unknown; isScratchpad?: unknown };
   if (isCompacted === true || isScratchpad === true) indexes.delete(events);
+  const position = positionOf(events, event.id);
   const index = indexOf(events);
-  if (!index.positions.has(event.id)) {
-    events.push(event);
-    index.positions.set(event.id, index.length);
-    index.length += 1;
-    index.last = event;
+  if (position >= 0) {
+    events[position] = event;
+    if (position === index.length - 1) index.last = event;
     return;
   }
-  const position = positionOf(events, event.id);
-  if (position < 0) events.push(event);
-  else events[position] = event;
-  indexes.delete(events);
+  events.push(event);
+  index.positions.set(event.id, index.length);
+  index.length += 1;
+  index.last = event;
 }
