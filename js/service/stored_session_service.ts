@@ -379,6 +379,7 @@ export class StoredSessionService<
         return this.#call<T>(signal, call);
       });
     }
+    this.#appender.flush();
     const core = this.#openCore();
     const answer = callCore(() => call(core), this.#parts.bridge === undefined) as MaybePromise<T>;
     if (!(answer instanceof Promise)) return answer;
