@@ -34,8 +34,12 @@ const NAMES: Record<EngineName, string> = {
 /** Three browsers on a busy machine: none of them is quick. */
 const PATIENCE = 60_000;
 
-/** A browser that is not there is a failure, not a reason to skip. */
-export async function openBrowser(name: EngineName): Promise<Browser> {
+/**
+ * A browser that is not there is a failure, not a reason to skip.
+ *
+ * @param patience how many milliseconds a page may take to report
+ */
+export async function openBrowser(name: EngineName, patience = PATIENCE): Promise<Browser> {
   const env = hostEnv();
   const { driver, capabilities } = engines[name];
   const path = env[driver];
@@ -47,18 +51,18 @@ export async function openBrowser(name: EngineName): Promise<Browser> {
     await untilReady(service, url);
     const asked = new Capabilities({ browserName: NAMES[name], ...capabilities(env) });
     const session = await new Builder().usingServer(url).withCapabilities(asked).build();
-    await session.manage().setTimeouts({ pageLoad: PATIENCE, script: PATIENCE });
-    return browserOf(session, service);
+    await session.manage().setTimeouts({ pageLoad: PATIENCE, script: patience });
+    return browserOf(session, service, patience);
   } catch (error) {
     end(service);
     throw error;
   }
 }
 
-function browserOf(session: WebDriver, service: ChildProcess): Browser {
+function browserOf(session: WebDriver, service: ChildProcess, patience: number): Browser {
   const report = async <T>(url: string): Promise<Report<T>> => {
     await session.get(url);
-    return session.executeAsyncScript<Report<T>>(WAIT_FOR_REPORT, PATIENCE - 5000);
+    return session.executeAsyncScript<Report<T>>(WAIT_FOR_REPORT, patience - 5000);
   };
   return {
     report,
