@@ -117,8 +117,9 @@ export class SessionCore {
      * [`SessionCore::append_event`] for what most appends are: one event, over memory, through a
      * handle of ours. All strings come in one, since each that crosses costs more than its bytes: app,
      * user, session, event id, delta and text, with the lengths of all but the last in UTF-16 code
-     * units. Answers with the new revision alone where the event's time is the session's now and
-     * there is nothing else to tell.
+     * units. A number comes back, as an array costs more than the append: the new revision, negative
+     * where the session's time is still `time`, else it is the event's; 0 where there is more to tell,
+     * which [`SessionCore::more_of_append`] does.
      * @param {string} packed
      * @param {number} app_name
      * @param {number} user_id
@@ -130,9 +131,10 @@ export class SessionCore {
      * @param {number} policy
      * @param {number} now
      * @param {number} timestamp
-     * @returns {any}
+     * @param {number} time
+     * @returns {number}
      */
-    append_packed(packed, app_name, user_id, session_id, event_id, delta, created, revision, policy, now, timestamp) {
+    append_packed(packed, app_name, user_id, session_id, event_id, delta, created, revision, policy, now, timestamp, time) {
         const val2 = +app_name;
         const val3 = +user_id;
         const val4 = +session_id;
@@ -143,13 +145,14 @@ export class SessionCore {
         const val9 = +policy;
         const val10 = +now;
         const val11 = +timestamp;
+        const val12 = +time;
         const ptr0 = passStringToWasm0(packed, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
         const len0 = WASM_VECTOR_LEN;
-        const ret = wasm.sessioncore_append_packed(this.__wbg_ptr, ptr0, len0, val2, val3, val4, val5, val6, val7, val8, val9, val10, val11);
+        const ret = wasm.sessioncore_append_packed(this.__wbg_ptr, ptr0, len0, val2, val3, val4, val5, val6, val7, val8, val9, val10, val11, val12);
         if (ret[2]) {
             throw takeFromExternrefTable0(ret[1]);
         }
-        return takeFromExternrefTable0(ret[0]);
+        return ret[0];
     }
     /**
      * Answers with a session, as `session_to_javascript` lays it out.
@@ -343,6 +346,14 @@ export class SessionCore {
     static memory() {
         const ret = wasm.sessioncore_memory();
         return SessionCore.__wrap(ret);
+    }
+    /**
+     * What the last [`SessionCore::append_packed`] did, as `appended_to_javascript` lays it out.
+     * @returns {any}
+     */
+    more_of_append() {
+        const ret = wasm.sessioncore_more_of_append(this.__wbg_ptr);
+        return ret;
     }
     /**
      * Answers with the JSON object of a user's state, or an app's.
