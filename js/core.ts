@@ -121,12 +121,17 @@ function requireWasm(): void {
  */
 export function callCore<T>(call: () => T, holdsData = false): T {
   requireWasm();
-  if (holdsData && death !== undefined) throw died(death.cause);
+  if (holdsData) requireLive();
   try {
     return call();
   } catch (thrown) {
     throw toSessionError(thrown);
   }
+}
+
+/** Makes sure that the instance holds what it was given. */
+export function requireLive(): void {
+  if (death !== undefined) throw died(death.cause);
 }
 
 interface ThrownByRust {

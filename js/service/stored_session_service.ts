@@ -135,11 +135,17 @@ export class StoredSessionService<
   }
 
   appendEvent(request: AppendEventRequest<S>): Promise<Event> {
-    return this.#answer(request, () => {
+    // As #answer does it, without the closure.
+    try {
+      this.#check(request);
       const { session, event, signal } = request;
-      const done = this.#appender.append(session, [event], signal);
-      return done instanceof Promise ? done.then(() => event) : event;
-    });
+      const done = this.#appender.appendOne(session, event, signal);
+      if (!(done instanceof Promise)) return Promise.resolve(event);
+      return this.#wait(done.then(() => event));
+    } catch (error) {
+      // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors
+      return Promise.reject(error);
+    }
   }
 
   appendEvents(request: AppendEventsRequest<S>): Promise<Event[]> {
@@ -378,20 +384,28 @@ export class StoredSessionService<
     run: () => MaybePromise<T>,
   ): Promise<T> {
     try {
-      this.requireOpen();
-      requireRequest(request);
-      requireNotAborted(request.signal);
+      this.#check(request);
       const answer = run();
-      if (!(answer instanceof Promise)) return Promise.resolve(answer);
-      this.#pending.add(answer);
-      const settled = (): boolean => this.#pending.delete(answer);
-      answer.then(settled, settled);
-      return answer;
+      return answer instanceof Promise ? this.#wait(answer) : Promise.resolve(answer);
     } catch (error) {
       // Whatever it is that the caller's own code threw: a getter of the request, or a clock.
       // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors
       return Promise.reject(error);
     }
+  }
+
+  #check(request: { signal?: AbortSignal | undefined }): void {
+    this.requireOpen();
+    requireRequest(request);
+    requireNotAborted(request.signal);
+  }
+
+  /** Counts the answer among the pending until it is there. */
+  #wait<T>(answer: Promise<T>): Promise<T> {
+    this.#pending.add(answer);
+    const settled = (): boolean => this.#pending.delete(answer);
+    answer.then(settled, settled);
+    return answer;
   }
 }
 

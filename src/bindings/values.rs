@@ -53,14 +53,10 @@ pub(super) fn session_to_javascript(session: StoredSession<ChosenText>) -> JsVal
 }
 
 /// `[created, revision, lastUpdateTime, since]`, and behind them, where there is any to tell,
-/// `unchanged`: positions, and `missed`: `[seq, revision, text]` each. The revision alone, where there
-/// is not and `only`, the time of the only event, is the session's time now.
-pub(super) fn appended_to_javascript(appended: Appended<ChosenText>, only: Option<f64>) -> JsValue {
+/// `unchanged`: positions, and `missed`: `[seq, revision, text]` each.
+pub(super) fn appended_to_javascript(appended: Appended<ChosenText>) -> JsValue {
     let head = appended.head;
     let is_plain = appended.unchanged.is_empty() && appended.missed.is_empty();
-    if is_plain && only == Some(head.last_update_time) {
-        return JsValue::from_f64(head.revision as f64);
-    }
     let answer = Array::of4(
         &JsValue::from_f64(head.created as f64),
         &JsValue::from_f64(head.revision as f64),

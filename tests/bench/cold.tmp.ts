@@ -1,0 +1,11 @@
+import { build } from 'esbuild';
+import { openBrowser } from '../browser/engine.js';
+import { html, serve } from '../browser/server.js';
+const { outputFiles } = await build({ entryPoints: ['tests/bench/browser/cold.tmp.mjs'], bundle: true, format: 'esm', splitting: true, outdir: '/x', minify: true, target: 'es2022', write: false, logLevel: 'silent' });
+const iso = { 'cross-origin-opener-policy': 'same-origin', 'cross-origin-embedder-policy': 'require-corp' };
+const routes: any = { '/': html('<!doctype html><script type="module" src="/cold.tmp.js"></script>', iso) };
+for (const f of outputFiles) routes['/' + f.path.split('/').pop()] = { body: f.text };
+const server = await serve(routes);
+const b = await openBrowser((process.argv[2] ?? 'chromium') as any);
+for (let i = 0; i < 6; i++) console.log((await b.report(server.origin + '/?' + i) as any).value);
+await b.close(); await server.close();
