@@ -188,7 +188,8 @@ export class SessionCore {
         return takeFromExternrefTable0(ret[0]);
     }
     /**
-     * Deletes a session. An id that is none names no session.
+     * Deletes a session. An id that is none names no session. Answers, as all deletions do, with
+     * the floor, or `undefined` where the storage cannot tell.
      * @param {string} app_name
      * @param {string} user_id
      * @param {string} session_id
@@ -369,7 +370,15 @@ export class SessionCore {
         return takeFromExternrefTable0(ret[0]);
     }
     /**
-     * Changes a user's and an app's state without an event.
+     * Whether somebody wants to know what a write changes beside the session.
+     * @param {boolean} is_heard
+     */
+    tell_changes(is_heard) {
+        wasm.sessioncore_tell_changes(this.__wbg_ptr, is_heard);
+    }
+    /**
+     * Changes a user's and an app's state without an event. Answers as `scopes_to_javascript` lays
+     * it out.
      * @param {string} app_name
      * @param {string | null | undefined} user_id
      * @param {string} delta

@@ -17,6 +17,7 @@ export const sessioncore_get: (a: number, b: number, c: number, d: number, e: nu
 export const sessioncore_list: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number) => [number, number, number];
 export const sessioncore_memory: () => number;
 export const sessioncore_scope_state: (a: number, b: number, c: number, d: number, e: number) => [number, number, number];
+export const sessioncore_tell_changes: (a: number, b: number) => void;
 export const sessioncore_update: (a: number, b: number, c: number, d: number, e: number, f: number, g: number) => [number, number, number];
 export const wasm_bindgen__convert__closures_____invoke__h2c9baf4d81f3ddc5: (a: number, b: number, c: any, d: any) => void;
 export const wasm_bindgen__convert__closures_____invoke__h37cb1c20441ae38c: (a: number, b: number, c: any) => [number, number];

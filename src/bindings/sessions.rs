@@ -1,5 +1,6 @@
 //! The session service, over the storage that was chosen at run time.
 
+use std::cell::Cell;
 use std::future::Future;
 use std::pin::{Pin, pin};
 use std::rc::Rc;
@@ -9,7 +10,9 @@ use js_sys::Array;
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::future_to_promise;
 
-use crate::bindings::values::{appended_to_javascript, page_to_javascript, session_to_javascript};
+use crate::bindings::values::{
+    appended_to_javascript, page_to_javascript, scopes_to_javascript, session_to_javascript,
+};
 use crate::error::Error;
 use crate::event::NewEvent;
 use crate::service::{Known, StalePolicy, StoredSessionService};
@@ -24,6 +27,7 @@ use crate::storage::{Deletion, MemoryStorage, MemoryText};
 pub struct SessionCore {
     // Shared with the futures under way, so that JavaScript may drop its handle meanwhile.
     service: Rc<StoredSessionService<ChosenStorage>>,
+    is_heard: Cell<bool>,
 }
 
 #[wasm_bindgen]
@@ -39,7 +43,18 @@ impl SessionCore {
     }
 
     fn over(storage: ChosenStorage) -> Self {
-        Self { service: Rc::new(StoredSessionService::over(storage)) }
+        Self { service: Rc::new(StoredSessionService::over(storage)), is_heard: Cell::new(false) }
+    }
+
+    /// Whether somebody wants to know what a write changes beside the session.
+    pub fn tell_changes(&self, is_heard: bool) {
+        self.is_heard.set(is_heard);
+    }
+
+    /// Whether answers tell it. Over memory they need not while nobody wants to know; over all else
+    /// somebody may begin to while the write is under way.
+    fn tells(&self) -> bool {
+        self.is_heard.get() || !matches!(self.service.storage(), ChosenStorage::Memory(_))
     }
 
     fn text(&self, text: JsValue) -> ChosenText {
@@ -63,14 +78,14 @@ impl SessionCore {
         let key = SessionKey::new(app_name, user_id, session_id)?;
         let state = Delta::parse(&state)?;
         let now = check_timestamp("the clock", now)?;
-        let service = Rc::clone(&self.service);
+        let (service, tells) = (Rc::clone(&self.service), self.tells());
         settle(Box::pin(async move {
             let session = if if_absent {
                 service.get_or_create_session(key, state, now).await?
             } else {
                 service.create_session(key, state, now).await?
             };
-            Ok(session_to_javascript(session))
+            Ok(session_to_javascript(session, tells))
         }))
     }
 
@@ -92,7 +107,8 @@ impl SessionCore {
         let service = Rc::clone(&self.service);
         settle(Box::pin(async move {
             let session = service.get_session(key, window).await?;
-            Ok(session.map_or(JsValue::UNDEFINED, session_to_javascript))
+            let session = session.map(|session| session_to_javascript(session, false));
+            Ok(session.unwrap_or(JsValue::UNDEFINED))
         }))
     }
 
@@ -213,10 +229,10 @@ impl SessionCore {
             (Known::Revision { .. }, [event]) => Some(event.timestamp),
             _ => None,
         };
-        let service = Rc::clone(&self.service);
+        let (service, tells) = (Rc::clone(&self.service), self.tells());
         let answer = async move {
             let appended = service.append_events(key, known, policy, events, now).await?;
-            Ok(appended_to_javascript(appended, only))
+            Ok(appended_to_javascript(appended, only, tells))
         };
         // The one call that is made so often that a box for it counts.
         match self.service.storage() {
@@ -225,7 +241,8 @@ impl SessionCore {
         }
     }
 
-    /// Changes a user's and an app's state without an event.
+    /// Changes a user's and an app's state without an event. Answers as `scopes_to_javascript` lays
+    /// it out.
     pub fn update(
         &self,
         app_name: String,
@@ -235,8 +252,7 @@ impl SessionCore {
         let delta = Delta::parse(&delta)?;
         let service = Rc::clone(&self.service);
         settle(Box::pin(async move {
-            service.update_state(app_name, user_id, delta).await?;
-            Ok(JsValue::UNDEFINED)
+            Ok(scopes_to_javascript(service.update_state(app_name, user_id, delta).await?))
         }))
     }
 
@@ -252,7 +268,8 @@ impl SessionCore {
         }))
     }
 
-    /// Deletes a session. An id that is none names no session.
+    /// Deletes a session. An id that is none names no session. Answers, as all deletions do, with
+    /// the floor, or `undefined` where the storage cannot tell.
     pub fn delete_session(
         &self,
         app_name: String,
@@ -293,8 +310,8 @@ impl SessionCore {
     fn delete(&self, deletion: Deletion) -> Result<JsValue, JsValue> {
         let service = Rc::clone(&self.service);
         settle(Box::pin(async move {
-            service.remove(deletion).await?;
-            Ok(JsValue::UNDEFINED)
+            let floor = service.remove(deletion).await?;
+            Ok(floor.map_or(JsValue::UNDEFINED, |floor| JsValue::from_f64(floor as f64)))
         }))
     }
 }

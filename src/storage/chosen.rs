@@ -7,7 +7,7 @@ use std::future::Future;
 
 use wasm_bindgen::JsValue;
 
-use crate::session::Window;
+use crate::session::{Revision, Window};
 use crate::storage::answer::Answer;
 use crate::storage::foreign::ForeignStorage;
 use crate::storage::memory::{MemoryStorage, MemoryText};
@@ -111,12 +111,12 @@ impl Storage for ChosenStorage {
         }
     }
 
-    fn delete(&self, deletion: Deletion) -> impl Future<Output = Result<(), JsValue>> {
+    fn delete(
+        &self,
+        deletion: Deletion,
+    ) -> impl Future<Output = Result<Option<Revision>, JsValue>> {
         match self {
-            Self::Memory(memory) => {
-                memory.remove(&deletion);
-                Answer::now(())
-            }
+            Self::Memory(memory) => Answer::now(Some(memory.remove(&deletion))),
             Self::Foreign(foreign) => foreign.delete(&deletion),
         }
     }
