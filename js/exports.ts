@@ -81,6 +81,7 @@ export type {
 export type {
   Changes,
   Decide,
+  Deleted,
   DeleteRequest as StorageDeleteRequest,
   EventRow,
   Found,
@@ -94,3 +95,16 @@ export type {
   StorageKey,
   WriteRequest as StorageWriteRequest,
 } from './storage/adapter.js';
+export type {
+  ChangeNotice,
+  DeletedNotice,
+  ListenOptions,
+  Notice,
+  Notices,
+  ResyncNotice,
+  SessionNotice,
+  StateChangedNotice,
+  Watchable,
+  WatchOptions,
+  WatchRequest,
+} from './watch/notice.js';

@@ -3,6 +3,7 @@ import type { Event } from '../event.js';
 import type { CompositeSessionKey, Session, StateShape } from '../session.js';
 import { type StateSchema, validateDelta } from '../state_schema.js';
 import { apply, store, takeEvent, type TakenEvent, withoutKeys } from './append.js';
+import type { ServiceFeed } from '../watch/service_feed.js';
 import { after, type MaybePromise, requireNotAborted } from './call.js';
 import { enqueue, type HandleRecord, Handles, requireHandle } from './handle.js';
 import type { StateWriter } from './state_writer.js';
@@ -19,6 +20,7 @@ export interface AppenderParts {
   readonly core: () => SessionCore;
   /** Whether the core holds the data, which is lost if it dies. */
   readonly holdsData: boolean;
+  readonly feed: ServiceFeed;
 }
 
 /**
@@ -92,10 +94,12 @@ export class Appender {
     policy: number,
     events: readonly TakenEvent[],
   ): MaybePromise<void> {
-    const { writer, core, clock, holdsData } = this.#parts;
+    const { writer, core, clock, holdsData, feed } = this.#parts;
+    const { appName, userId, id } = session;
     const reduced = this.#leaveOut(session, events);
     const answer = store(core(), session, record, policy, reduced, clock(), holdsData);
     return after(answer, (answer) => {
+      feed.appended(appName, userId, id, answer, reduced.length);
       apply(session, record, reduced, policy, answer, writer);
     });
   }

@@ -4,6 +4,7 @@ import { kindOf } from '../json/rules.js';
 import type { StateShape } from '../session.js';
 import type { StorageAdapter } from '../storage/adapter.js';
 import { Bridge } from '../storage/bridge.js';
+import { feedOfAdapter } from '../watch/shared_feeds.js';
 import { requireRequest } from './call.js';
 import { InMemorySessionService } from './in_memory_session_service.js';
 import { type SessionServiceOptions, StoredSessionService } from './stored_session_service.js';
@@ -51,6 +52,7 @@ export async function openSessionService<S extends StateShape = StateShape>(
     {
       storage: { kind: storage.kind ?? 'custom', durable: storage.durable ?? true },
       bridge: new Bridge(storage),
+      feed: feedOfAdapter(storage),
       closeStorage: () => storage.close?.(),
     },
     options,

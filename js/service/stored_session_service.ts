@@ -28,6 +28,15 @@ import { Handles } from './handle.js';
 import { checkedClock, checkedIds } from './sources.js';
 import { orderedWriter, type StateWriter } from './state_writer.js';
 import { type Fragments, parseEvents } from './stored_events.js';
+import type { Feed } from '../watch/feed.js';
+import type {
+  ListenOptions,
+  Notices,
+  Watchable,
+  WatchOptions,
+  WatchRequest,
+} from '../watch/notice.js';
+import { type Floor, type Scopes, ServiceFeed } from '../watch/service_feed.js';
 
 /**
  * What every service of ours takes.
@@ -61,6 +70,8 @@ export interface ServiceParts {
   readonly bridge?: object;
   readonly closeStorage?: () => void | Promise<void>;
   readonly writer?: StateWriter;
+  /** What it shares with the other services over that storage; absent: nobody has a part in it. */
+  readonly feed?: Feed;
 }
 
 /** See `session_to_javascript` in `src/bindings/values.rs`. */
@@ -70,6 +81,7 @@ type ReadSession = [
   lastUpdateTime: number,
   state: string,
   fragments: Fragments,
+  ...scopes: Scopes | [],
 ];
 
 /** See `page_to_javascript` in `src/bindings/values.rs`. */
@@ -99,9 +111,9 @@ interface ReadPage {
  * const service: StoredSessionService = await openSessionService({ storage: 'memory' });
  * ```
  */
-export class StoredSessionService<
-  S extends StateShape = StateShape,
-> implements BaseSessionService<S> {
+export class StoredSessionService<S extends StateShape = StateShape>
+  implements BaseSessionService<S>, Watchable
+{
   declare [Symbol.asyncDispose]: () => Promise<void>;
 
   static {
@@ -114,6 +126,7 @@ export class StoredSessionService<
   readonly #clock: () => number;
   readonly #newId: () => string;
   readonly #handles = new Handles();
+  readonly #feed: ServiceFeed;
   readonly #appender: Appender;
   /** Calls whose outcome is not known yet; `close` waits for them. */
   readonly #pending = new Set<Promise<unknown>>();
@@ -123,6 +136,7 @@ export class StoredSessionService<
   constructor(parts: ServiceParts, options: SessionServiceOptions = {}) {
     this.storage = parts.storage;
     this.#parts = parts;
+    this.#feed = new ServiceFeed(parts.feed);
     const { stale = 'merge', stateSchema, clock = Date.now, newId = newEventId } = options;
     this.#schema = stateSchema;
     this.#clock = checkedClock(clock);
@@ -136,6 +150,7 @@ export class StoredSessionService<
       newId: this.#newId,
       core: () => this.#openCore(),
       holdsData: parts.bridge === undefined,
+      feed: this.#feed,
     });
   }
 
@@ -199,7 +214,8 @@ export class StoredSessionService<
       const { appName, userId } = request;
       requireId('appName', appName);
       requireId('userId', userId);
-      return this.#call<void>(request.signal, (core) => core.delete_user(appName, userId));
+      const done = this.#call<Floor>(request.signal, (core) => core.delete_user(appName, userId));
+      return after(done, this.#feed.userDeleted(appName, userId));
     });
   }
 
@@ -208,17 +224,24 @@ export class StoredSessionService<
       const { appName, userId } = request;
       requireId('appName', appName);
       requireId('userId', userId);
-      return this.#call<void>(request.signal, (core) => core.delete_state(appName, userId));
+      const done = this.#call<Floor>(request.signal, (core) => core.delete_state(appName, userId));
+      return after(done, this.#feed.stateDeleted(appName, userId));
     });
   }
 
   deleteAppState(request: AppRequest): Promise<void> {
     return this.#answer(request, () => {
-      requireId('appName', request.appName);
-      return this.#call<void>(request.signal, (core) =>
-        core.delete_state(request.appName, undefined),
-      );
+      const appName = requireId('appName', request.appName);
+      const done = this.#call<Floor>(request.signal, (core) => core.delete_state(appName));
+      return after(done, this.#feed.stateDeleted(appName, undefined));
     });
+  }
+
+  watch(request: WatchRequest, options: ListenOptions): () => void;
+  watch(request: WatchRequest, options?: WatchOptions): Notices;
+  watch(request: WatchRequest, options: ListenOptions | WatchOptions = {}): Notices | (() => void) {
+    this.requireOpen();
+    return this.#feed.watch(request, options);
   }
 
   close(): Promise<void> {
@@ -239,6 +262,7 @@ export class StoredSessionService<
     } finally {
       this.#core?.free();
       this.#core = undefined;
+      this.#feed.close();
     }
   }
 
@@ -254,7 +278,10 @@ export class StoredSessionService<
     const read = this.#call<ReadSession>(request.signal, (core) =>
       core.create(appName, userId, id, text, now, ifAbsent),
     );
-    return after(read, (read) => this.#open(appName, userId, id, read, false));
+    return after(read, (read) => {
+      this.#feed.created(appName, userId, id, read);
+      return this.#open(appName, userId, id, read, false);
+    });
   }
 
   /** @internal */
@@ -306,9 +333,10 @@ export class StoredSessionService<
     requireId('appName', appName);
     requireId('userId', userId);
     if (!isId(sessionId)) return undefined;
-    return this.#call<void>(request.signal, (core) =>
+    const done = this.#call<Floor>(request.signal, (core) =>
       core.delete_session(appName, userId, sessionId),
     );
+    return after(done, this.#feed.deleted(appName, userId, sessionId));
   }
 
   /** @internal */
@@ -348,7 +376,8 @@ export class StoredSessionService<
     if (sessionId === undefined) {
       const { text, delta } = snapshotDelta(stateDelta);
       if (this.#schema !== undefined) validateDelta(this.#schema, delta);
-      return this.#call<void>(request.signal, (core) => core.update(appName, userId, text));
+      const done = this.#call<Scopes>(request.signal, (core) => core.update(appName, userId, text));
+      return after(done, this.#feed.stateChanged(appName, userId));
     }
     requireId('sessionId', sessionId);
     if (userId === undefined) throw invalid('userId', 'must be given where a sessionId is');
@@ -367,6 +396,7 @@ export class StoredSessionService<
 
   #openCore(): SessionCore {
     this.#core ??= createCore(this.#parts.bridge);
+    this.#feed.attend(this.#core);
     return this.#core;
   }
 
