@@ -102,9 +102,10 @@ export class ServiceFeed {
     count: number,
   ): void {
     if (!this.#feed.isHeard) return;
-    const [, revision, , , unchanged, , user = 0, app = 0] = appended;
-    // Retries of what is stored.
-    if (unchanged?.length === count) return;
+    const [, revision, , since, unchanged, , user = 0, app = 0] = appended;
+    // A retry of what is stored. It is told where the handle was behind: maybe only the answer to the
+    // first attempt was lost, and nobody knows of it yet.
+    if (unchanged?.length === count && revision <= since) return;
     this.#feed.publish([
       { type: 'appended', appName, userId, sessionId, revision },
       ...statesOf(appName, userId, user, app),

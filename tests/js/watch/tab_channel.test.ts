@@ -5,6 +5,7 @@ import { spawnSync } from 'node:child_process';
 import { afterEach, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
+import { createForeignCore } from '../../../js/core.js';
 import { mapAdapter } from '../../../js/examples/map_adapter.js';
 import type { Notice, StorageAdapter } from '../../../js/index.js';
 import { StoredSessionService } from '../../../js/service/stored_session_service.js';
@@ -49,7 +50,11 @@ class Tab {
 
   service(adapter: StorageAdapter): StoredSessionService {
     const storage = { kind: 'indexeddb', durable: true };
-    return new StoredSessionService({ storage, bridge: new Bridge(adapter), feed: this.feed });
+    return new StoredSessionService({
+      storage,
+      openCore: () => createForeignCore(new Bridge(adapter)),
+      feed: this.feed,
+    });
   }
 
   hide(persisted: boolean): void {
@@ -231,7 +236,11 @@ describe('The channel between tabs', () => {
     };
     const feed = new Feed((feed) => new TabChannel('refused', feed, { open: refuse }));
     const storage = { kind: 'indexeddb', durable: true };
-    const service = new StoredSessionService({ storage, bridge: new Bridge(mapAdapter()), feed });
+    const service = new StoredSessionService({
+      storage,
+      openCore: () => createForeignCore(new Bridge(mapAdapter())),
+      feed,
+    });
     const notices = listen(service);
     await service.createSession(KEY);
     await arrived();
