@@ -219,8 +219,11 @@ export function createIndexedDbCore(
   strict: boolean,
   timeoutMs: number,
   blockedTimeoutMs: number,
+  onReopen: () => void,
 ): SessionCore {
-  return callCore(() => SessionCore.indexed_db(name, strict, timeoutMs, blockedTimeoutMs));
+  return callCore(() =>
+    SessionCore.indexed_db(name, strict, timeoutMs, blockedTimeoutMs, onReopen),
+  );
 }
 
 /** Deletes a database of the browser. */

@@ -31,7 +31,8 @@ export class SessionCore {
      */
     create(app_name: string, user_id: string, session_id: string, state: string, now: number, if_absent: boolean): any;
     /**
-     * Deletes a session. An id that is none names no session.
+     * Deletes a session. An id that is none names no session. Answers, as all deletions do, with
+     * the floor, or `undefined` where the storage cannot tell.
      */
     delete_session(app_name: string, user_id: string, session_id: string): any;
     /**
@@ -80,7 +81,12 @@ export class SessionCore {
      */
     scope_state(app_name: string, user_id?: string | null): any;
     /**
-     * Changes a user's and an app's state without an event.
+     * Whether somebody wants to know what a write changes beside the session.
+     */
+    tell_changes(is_heard: boolean): void;
+    /**
+     * Changes a user's and an app's state without an event. Answers as `scopes_to_javascript` lays
+     * it out.
      */
     update(app_name: string, user_id: string | null | undefined, delta: string): any;
 }
@@ -132,12 +138,13 @@ export interface InitOutput {
     readonly sessioncore_more_of_append: (a: number) => any;
     readonly sessioncore_open: (a: number) => [number, number, number];
     readonly sessioncore_scope_state: (a: number, b: number, c: number, d: number, e: number) => [number, number, number];
+    readonly sessioncore_tell_changes: (a: number, b: number) => void;
     readonly sessioncore_update: (a: number, b: number, c: number, d: number, e: number, f: number, g: number) => [number, number, number];
     readonly wasm_bindgen__convert__closures_____invoke__h2c9baf4d81f3ddc5: (a: number, b: number, c: any, d: any) => void;
     readonly wasm_bindgen__convert__closures_____invoke__h37cb1c20441ae38c: (a: number, b: number, c: any) => [number, number];
     readonly wasm_bindgen__convert__closures_____invoke__hb4bbeac0b321eeda: (a: number, b: number, c: any) => [number, number, number];
     readonly wasm_bindgen__convert__closures_____invoke__h4c5c2ae24c2b2712: (a: number, b: number, c: any) => void;
-    readonly wasm_bindgen__convert__closures_____invoke__h4c5c2ae24c2b2712_25: (a: number, b: number, c: any) => void;
+    readonly wasm_bindgen__convert__closures_____invoke__h4c5c2ae24c2b2712_26: (a: number, b: number, c: any) => void;
     readonly wasm_bindgen__convert__closures_____invoke__h3cc61743993cd15d: (a: number, b: number) => void;
     readonly __wbindgen_malloc: (a: number, b: number) => number;
     readonly __wbindgen_realloc: (a: number, b: number, c: number, d: number) => number;

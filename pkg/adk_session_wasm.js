@@ -191,7 +191,8 @@ export class SessionCore {
         return takeFromExternrefTable0(ret[0]);
     }
     /**
-     * Deletes a session. An id that is none names no session.
+     * Deletes a session. An id that is none names no session. Answers, as all deletions do, with
+     * the floor, or `undefined` where the storage cannot tell.
      * @param {string} app_name
      * @param {string} user_id
      * @param {string} session_id
@@ -416,7 +417,15 @@ export class SessionCore {
         return takeFromExternrefTable0(ret[0]);
     }
     /**
-     * Changes a user's and an app's state without an event.
+     * Whether somebody wants to know what a write changes beside the session.
+     * @param {boolean} is_heard
+     */
+    tell_changes(is_heard) {
+        wasm.sessioncore_tell_changes(this.__wbg_ptr, is_heard);
+    }
+    /**
+     * Changes a user's and an app's state without an event. Answers as `scopes_to_javascript` lays
+     * it out.
      * @param {string} app_name
      * @param {string | null | undefined} user_id
      * @param {string} delta
@@ -1024,7 +1033,7 @@ function __wbg_get_imports() {
         },
         __wbindgen_generic_0000000000000004: function(arg0, arg1) {
             // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [NamedExternref("IDBVersionChangeEvent")], shim_idx: 6, ret: Unit, inner_ret: Some(Unit) }, mutable: true }) -> Externref`.
-            const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__h4c5c2ae24c2b2712_25);
+            const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__h4c5c2ae24c2b2712_26);
             return ret;
         },
         __wbindgen_generic_0000000000000005: function(arg0, arg1) {
@@ -1065,8 +1074,8 @@ function wasm_bindgen__convert__closures_____invoke__h4c5c2ae24c2b2712(arg0, arg
     wasm.wasm_bindgen__convert__closures_____invoke__h4c5c2ae24c2b2712(arg0, arg1, arg2);
 }
 
-function wasm_bindgen__convert__closures_____invoke__h4c5c2ae24c2b2712_25(arg0, arg1, arg2) {
-    wasm.wasm_bindgen__convert__closures_____invoke__h4c5c2ae24c2b2712_25(arg0, arg1, arg2);
+function wasm_bindgen__convert__closures_____invoke__h4c5c2ae24c2b2712_26(arg0, arg1, arg2) {
+    wasm.wasm_bindgen__convert__closures_____invoke__h4c5c2ae24c2b2712_26(arg0, arg1, arg2);
 }
 
 function wasm_bindgen__convert__closures_____invoke__h37cb1c20441ae38c(arg0, arg1, arg2) {

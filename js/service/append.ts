@@ -22,13 +22,15 @@ export interface TakenEvent extends PendingEvent {
 }
 
 /** See `appended_to_javascript` in `src/bindings/values.rs`. */
-type Answer = [
+export type Answer = [
   created: number,
   revision: number,
   lastUpdateTime: number,
   since: number,
   unchanged?: number[],
   missed?: [seq: number, revision: number, text: string][],
+  user?: number,
+  app?: number,
 ];
 
 /** Takes an event at the moment of the call. */

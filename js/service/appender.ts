@@ -4,6 +4,7 @@ import type { CompositeSessionKey, Session, StateShape } from '../session.js';
 import { type StateSchema, validateDelta } from '../state_schema.js';
 import { AppendGroups } from './append_groups.js';
 import { appendInMemory, apply, store, takeEvent, type TakenEvent, withoutKeys } from './append.js';
+import type { ServiceFeed } from '../watch/service_feed.js';
 import { after, type MaybePromise, requireNotAborted } from './call.js';
 import { enqueue, type HandleRecord, Handles, requireHandle } from './handle.js';
 import type { StateWriter } from './state_writer.js';
@@ -20,6 +21,7 @@ export interface AppenderParts {
   readonly core: () => SessionCore;
   /** Whether the core holds the data, which is lost if it dies. */
   readonly holdsData: boolean;
+  readonly feed: ServiceFeed;
 }
 
 /**
@@ -60,12 +62,13 @@ export class Appender {
     signal: AbortSignal | undefined,
   ): MaybePromise<void> {
     requireHandle(session);
-    const { handles, writer, policy, clock, core, holdsData } = this.#parts;
+    const { handles, writer, policy, clock, core, holdsData, feed } = this.#parts;
     const record = handles.of(session);
     if (isPartial(event)) return undefined;
     const taken = this.#take(event);
     // A handle that we did not give out tells by its events where it stands.
-    if (!holdsData || Number.isNaN(record.created) || (record.tail ?? loadWasm()) !== undefined) {
+    const isStranger = Number.isNaN(record.created);
+    if (!holdsData || feed.isHeard || isStranger || (record.tail ?? loadWasm()) !== undefined) {
       return this.#commit(session, record, [taken], signal);
     }
     const reduced = withoutKeys(taken, writer.before(session, taken, []));
@@ -139,10 +142,12 @@ export class Appender {
     policy: number,
     events: readonly TakenEvent[],
   ): MaybePromise<void> {
-    const { writer, core, clock, holdsData } = this.#parts;
+    const { writer, core, clock, holdsData, feed } = this.#parts;
+    const { appName, userId, id } = session;
     const reduced = this.#leaveOut(session, events);
     const answer = store(core(), session, record, policy, reduced, clock(), holdsData);
     return after(answer, (answer) => {
+      feed.appended(appName, userId, id, answer, reduced.length);
       apply(session, record, reduced, policy, answer, writer);
     });
   }

@@ -10,7 +10,9 @@ use js_sys::{Array, Function, Promise};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::future_to_promise;
 
-use crate::bindings::values::{appended_to_javascript, page_to_javascript, session_to_javascript};
+use crate::bindings::values::{
+    appended_to_javascript, page_to_javascript, scopes_to_javascript, session_to_javascript,
+};
 use crate::error::Error;
 use crate::event::NewEvent;
 use crate::service::{Appended, Known, StalePolicy, StoredSessionService};
@@ -27,6 +29,7 @@ pub struct SessionCore {
     service: Rc<StoredSessionService<ChosenStorage>>,
     /// What [`SessionCore::append_packed`] did, where its answer could not say it.
     appended: Cell<Option<Appended<ChosenText>>>,
+    is_heard: Cell<bool>,
 }
 
 #[wasm_bindgen]
@@ -79,7 +82,18 @@ impl SessionCore {
 
     fn over(storage: ChosenStorage) -> Self {
         let service = Rc::new(StoredSessionService::over(storage));
-        Self { service, appended: Cell::default() }
+        Self { service, appended: Cell::default(), is_heard: Cell::new(false) }
+    }
+
+    /// Whether somebody wants to know what a write changes beside the session.
+    pub fn tell_changes(&self, is_heard: bool) {
+        self.is_heard.set(is_heard);
+    }
+
+    /// Whether answers tell it. Over memory they need not while nobody wants to know; over all else
+    /// somebody may begin to while the write is under way.
+    fn tells(&self) -> bool {
+        self.is_heard.get() || !matches!(self.service.storage(), ChosenStorage::Memory(_))
     }
 
     fn text(&self, text: JsValue) -> ChosenText {
@@ -103,14 +117,14 @@ impl SessionCore {
         let key = SessionKey::new(app_name, user_id, session_id)?;
         let state = Delta::parse(&state)?;
         let now = check_timestamp("the clock", now)?;
-        let service = Rc::clone(&self.service);
+        let (service, tells) = (Rc::clone(&self.service), self.tells());
         settle(Box::pin(async move {
             let session = if if_absent {
                 service.get_or_create_session(key, state, now).await?
             } else {
                 service.create_session(key, state, now).await?
             };
-            Ok(session_to_javascript(session))
+            Ok(session_to_javascript(session, tells))
         }))
     }
 
@@ -132,7 +146,8 @@ impl SessionCore {
         let service = Rc::clone(&self.service);
         settle(Box::pin(async move {
             let session = service.get_session(key, window).await?;
-            Ok(session.map_or(JsValue::UNDEFINED, session_to_javascript))
+            let session = session.map(|session| session_to_javascript(session, false));
+            Ok(session.unwrap_or(JsValue::UNDEFINED))
         }))
     }
 
@@ -225,7 +240,9 @@ impl SessionCore {
 
     /// What the last [`SessionCore::append_packed`] did, as `appended_to_javascript` lays it out.
     pub fn more_of_append(&self) -> JsValue {
-        self.appended.take().map_or(JsValue::UNDEFINED, appended_to_javascript)
+        let appended = self.appended.take();
+        appended
+            .map_or(JsValue::UNDEFINED, |appended| appended_to_javascript(appended, self.tells()))
     }
 
     /// Appends several events, `[id, timestamp, delta, text]` each, all or none.
@@ -265,14 +282,15 @@ impl SessionCore {
     ) -> Result<JsValue, JsValue> {
         let policy = policy_of(policy);
         let now = check_timestamp("the clock", now)?;
-        let service = Rc::clone(&self.service);
+        let (service, tells) = (Rc::clone(&self.service), self.tells());
         settle(Box::pin(async move {
             let appended = service.append_events(key, known, policy, events, now).await?;
-            Ok(appended_to_javascript(appended))
+            Ok(appended_to_javascript(appended, tells))
         }))
     }
 
-    /// Changes a user's and an app's state without an event.
+    /// Changes a user's and an app's state without an event. Answers as `scopes_to_javascript` lays
+    /// it out.
     pub fn update(
         &self,
         app_name: String,
@@ -282,8 +300,7 @@ impl SessionCore {
         let delta = Delta::parse(&delta)?;
         let service = Rc::clone(&self.service);
         settle(Box::pin(async move {
-            service.update_state(app_name, user_id, delta).await?;
-            Ok(JsValue::UNDEFINED)
+            Ok(scopes_to_javascript(service.update_state(app_name, user_id, delta).await?))
         }))
     }
 
@@ -299,7 +316,8 @@ impl SessionCore {
         }))
     }
 
-    /// Deletes a session. An id that is none names no session.
+    /// Deletes a session. An id that is none names no session. Answers, as all deletions do, with
+    /// the floor, or `undefined` where the storage cannot tell.
     pub fn delete_session(
         &self,
         app_name: String,
@@ -340,8 +358,8 @@ impl SessionCore {
     fn delete(&self, deletion: Deletion) -> Result<JsValue, JsValue> {
         let service = Rc::clone(&self.service);
         settle(Box::pin(async move {
-            service.remove(deletion).await?;
-            Ok(JsValue::UNDEFINED)
+            let floor = service.remove(deletion).await?;
+            Ok(floor.map_or(JsValue::UNDEFINED, |floor| JsValue::from_f64(floor as f64)))
         }))
     }
 }
