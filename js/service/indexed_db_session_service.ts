@@ -4,6 +4,7 @@ import { kindOf } from '../json/rules.js';
 import type { Abortable, StateShape } from '../session.js';
 import { invalid, requireOptions, shown } from './call.js';
 import { feedOfDatabase } from '../watch/shared_feeds.js';
+import { letGoInPageCache } from './page_cache.js';
 import type { SessionServiceOptions } from './service_options.js';
 import type { StateWriter } from './state_writer.js';
 import { parseRecords } from './stored_records.js';
@@ -92,10 +93,16 @@ export class IndexedDbSessionService<
     const blockedTimeout = blockedTimeoutOf(options);
     const feed = feedOfDatabase(name);
     const onReopen = (): void => feed.resync();
+    let stay: (() => void) | undefined;
     super(
       {
         storage: { kind: 'indexeddb', durable: true },
-        openCore: () => createIndexedDbCore(name, strict, timeout, blockedTimeout, onReopen),
+        openCore() {
+          const core = createIndexedDbCore(name, strict, timeout, blockedTimeout, onReopen);
+          stay = letGoInPageCache(core);
+          return core;
+        },
+        closeStorage: () => stay?.(),
         parseEvents: parseRecords,
         ...(writer && { writer }),
         feed,
