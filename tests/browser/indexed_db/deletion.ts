@@ -1,0 +1,16 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { type Context, inTab, newName } from './context.js';
+
+const EVENTS = 100_000;
+
+export function deletion(context: Context): void {
+  it('deleting a session of 100,000 events is one deletion of a range, and counts nothing', async () => {
+    await inTab(context, async (tab) => {
+      const { requests, records } = await tab.call('deleteLong', newName(), EVENTS);
+      assert.ok(records[0] > 1);
+      assert.equal(records[1], 1);
+      assert.deepEqual(requests, ['delete of a range']);
+    });
+  });
+}
