@@ -42,6 +42,10 @@ export class SessionCore {
      */
     delete_user(app_name: string, user_id: string): any;
     /**
+     * Lets go of the connection, if there is one; the next call makes another.
+     */
+    disconnect(): void;
+    /**
      * Over a JavaScript object with the five verbs, behind its bridge.
      */
     static foreign(bridge: any): SessionCore;
@@ -50,6 +54,11 @@ export class SessionCore {
      */
     get(app_name: string, user_id: string, session_id: string, num_recent_events?: number | null, after_timestamp?: number | null): any;
     /**
+     * Over the IndexedDB of that name, which is opened when it is needed. Times in milliseconds;
+     * `on_reopen` is called whenever the connection had to be made anew.
+     */
+    static indexed_db(name: string, strict: boolean, timeout: number, blocked_timeout: number, on_reopen?: Function | null): SessionCore;
+    /**
      * Answers with a page, as `page_to_javascript` lays it out.
      */
     list(app_name: string, user_id: string | null | undefined, descending: boolean, limit?: number | null, offset?: number | null, page?: number | null): any;
@@ -57,6 +66,10 @@ export class SessionCore {
      * Over memory of its own.
      */
     static memory(): SessionCore;
+    /**
+     * Opens the storage, where it is one to be opened, so that what is wrong is known.
+     */
+    open(): any;
     /**
      * Answers with the JSON object of a user's state, or an app's.
      */
@@ -71,6 +84,11 @@ export class SessionCore {
  * What to say of an artifact that could not be loaded: no service, or one that failed.
  */
 export function artifact_message(text: string, position: number, failed: boolean): string;
+
+/**
+ * Deletes an IndexedDB, also one that tabs of ours have open; waits so many milliseconds for others.
+ */
+export function delete_database(name: string, blocked_timeout: number): Promise<any>;
 
 /**
  * What to say of the placeholders (by position among all) that have no value, `keys` being the
@@ -90,6 +108,7 @@ export interface InitOutput {
     readonly memory: WebAssembly.Memory;
     readonly __wbg_sessioncore_free: (a: number, b: number) => void;
     readonly artifact_message: (a: number, b: number, c: number, d: number) => [number, number];
+    readonly delete_database: (a: number, b: number, c: number) => any;
     readonly describe_missing: (a: number, b: number, c: number, d: number, e: any) => any;
     readonly scan_template: (a: number, b: number) => [number, number];
     readonly sessioncore_append_event: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number, m: number, n: number, o: number, p: number, q: number, r: number, s: any) => [number, number, number];
@@ -99,21 +118,28 @@ export interface InitOutput {
     readonly sessioncore_delete_session: (a: number, b: number, c: number, d: number, e: number, f: number, g: number) => [number, number, number];
     readonly sessioncore_delete_state: (a: number, b: number, c: number, d: number, e: number) => [number, number, number];
     readonly sessioncore_delete_user: (a: number, b: number, c: number, d: number, e: number) => [number, number, number];
+    readonly sessioncore_disconnect: (a: number) => void;
     readonly sessioncore_foreign: (a: any) => number;
     readonly sessioncore_get: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number) => [number, number, number];
+    readonly sessioncore_indexed_db: (a: number, b: number, c: number, d: number, e: number, f: number) => number;
     readonly sessioncore_list: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number) => [number, number, number];
     readonly sessioncore_memory: () => number;
+    readonly sessioncore_open: (a: number) => [number, number, number];
     readonly sessioncore_scope_state: (a: number, b: number, c: number, d: number, e: number) => [number, number, number];
     readonly sessioncore_update: (a: number, b: number, c: number, d: number, e: number, f: number, g: number) => [number, number, number];
     readonly wasm_bindgen__convert__closures_____invoke__h2c9baf4d81f3ddc5: (a: number, b: number, c: any, d: any) => void;
     readonly wasm_bindgen__convert__closures_____invoke__h37cb1c20441ae38c: (a: number, b: number, c: any) => [number, number];
-    readonly wasm_bindgen__convert__closures_____invoke__hf08367cc3f9d0b58: (a: number, b: number, c: any) => [number, number, number];
+    readonly wasm_bindgen__convert__closures_____invoke__hb4bbeac0b321eeda: (a: number, b: number, c: any) => [number, number, number];
+    readonly wasm_bindgen__convert__closures_____invoke__h4c5c2ae24c2b2712: (a: number, b: number, c: any) => void;
+    readonly wasm_bindgen__convert__closures_____invoke__h4c5c2ae24c2b2712_24: (a: number, b: number, c: any) => void;
+    readonly wasm_bindgen__convert__closures_____invoke__h3cc61743993cd15d: (a: number, b: number) => void;
     readonly __wbindgen_malloc: (a: number, b: number) => number;
     readonly __wbindgen_realloc: (a: number, b: number, c: number, d: number) => number;
     readonly __wbindgen_free: (a: number, b: number, c: number) => void;
     readonly __wbindgen_exn_store: (a: number) => void;
     readonly __externref_table_alloc: () => number;
     readonly __wbindgen_externrefs: WebAssembly.Table;
+    readonly __externref_drop_slice: (a: number, b: number) => void;
     readonly __wbindgen_destroy_closure: (a: number, b: number) => void;
     readonly __externref_table_dealloc: (a: number) => void;
     readonly __wbindgen_start: () => void;

@@ -264,6 +264,12 @@ export class SessionCore {
         return takeFromExternrefTable0(ret[0]);
     }
     /**
+     * Lets go of the connection, if there is one; the next call makes another.
+     */
+    disconnect() {
+        wasm.sessioncore_disconnect(this.__wbg_ptr);
+    }
+    /**
      * Over a JavaScript object with the five verbs, behind its bridge.
      * @param {any} bridge
      * @returns {SessionCore}
@@ -305,6 +311,25 @@ export class SessionCore {
         return takeFromExternrefTable0(ret[0]);
     }
     /**
+     * Over the IndexedDB of that name, which is opened when it is needed. Times in milliseconds;
+     * `on_reopen` is called whenever the connection had to be made anew.
+     * @param {string} name
+     * @param {boolean} strict
+     * @param {number} timeout
+     * @param {number} blocked_timeout
+     * @param {Function | null} [on_reopen]
+     * @returns {SessionCore}
+     */
+    static indexed_db(name, strict, timeout, blocked_timeout, on_reopen) {
+        const val2 = +strict;
+        const val3 = +timeout;
+        const val4 = +blocked_timeout;
+        const ptr0 = passStringToWasm0(name, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+        const len0 = WASM_VECTOR_LEN;
+        const ret = wasm.sessioncore_indexed_db(ptr0, len0, val2, val3, val4, isLikeNone(on_reopen) ? 0 : addToExternrefTable0(on_reopen));
+        return SessionCore.__wrap(ret);
+    }
+    /**
      * Answers with a page, as `page_to_javascript` lays it out.
      * @param {string} app_name
      * @param {string | null | undefined} user_id
@@ -343,6 +368,17 @@ export class SessionCore {
     static memory() {
         const ret = wasm.sessioncore_memory();
         return SessionCore.__wrap(ret);
+    }
+    /**
+     * Opens the storage, where it is one to be opened, so that what is wrong is known.
+     * @returns {any}
+     */
+    open() {
+        const ret = wasm.sessioncore_open(this.__wbg_ptr);
+        if (ret[2]) {
+            throw takeFromExternrefTable0(ret[1]);
+        }
+        return takeFromExternrefTable0(ret[0]);
     }
     /**
      * Answers with the JSON object of a user's state, or an app's.
@@ -424,6 +460,20 @@ export function artifact_message(text, position, failed) {
 }
 
 /**
+ * Deletes an IndexedDB, also one that tabs of ours have open; waits so many milliseconds for others.
+ * @param {string} name
+ * @param {number} blocked_timeout
+ * @returns {Promise<any>}
+ */
+export function delete_database(name, blocked_timeout) {
+    const val2 = +blocked_timeout;
+    const ptr0 = passStringToWasm0(name, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+    const len0 = WASM_VECTOR_LEN;
+    const ret = wasm.delete_database(ptr0, len0, val2);
+    return ret;
+}
+
+/**
  * What to say of the placeholders (by position among all) that have no value, `keys` being the
  * keys that have one: `{message, missing: [{name, offset, suggestions}]}`.
  * @param {string} text
@@ -468,8 +518,20 @@ function __wbg_get_imports() {
             const ret = Error(getStringFromWasm0(arg0, arg1));
             return ret;
         },
+        __wbg___wbindgen_debug_string_f249a2a76caa9a55: function(arg0, arg1) {
+            const ret = debugString(arg1);
+            const ptr1 = passStringToWasm0(ret, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+            const len1 = WASM_VECTOR_LEN;
+            getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 1, len1, true);
+            getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 0, ptr1, true);
+        },
         __wbg___wbindgen_is_function_741ff2bb612836f5: function(arg0) {
             const ret = typeof(arg0) === 'function';
+            return ret;
+        },
+        __wbg___wbindgen_is_object_8b968c3ab8e96595: function(arg0) {
+            const val = arg0;
+            const ret = typeof(val) === 'object' && val !== null;
             return ret;
         },
         __wbg___wbindgen_is_string_fc456fee5d3317de: function(arg0) {
@@ -504,27 +566,188 @@ function __wbg_get_imports() {
         __wbg__wbg_cb_unref_09736879a3f67559: function(arg0) {
             arg0._wbg_cb_unref();
         },
+        __wbg_abort_75a93bc755ef5425: function() { return handleError(function (arg0) {
+            arg0.abort();
+        }, arguments); },
+        __wbg_add_e2c14b2b43ba1e8b: function() { return handleError(function (arg0, arg1) {
+            const ret = arg0.add(arg1);
+            return ret;
+        }, arguments); },
+        __wbg_advance_914e0032d025a196: function() { return handleError(function (arg0, arg1) {
+            arg0.advance(arg1 >>> 0);
+        }, arguments); },
+        __wbg_bound_2eafc1bd1cffbb0e: function() { return handleError(function (arg0, arg1) {
+            const ret = IDBKeyRange.bound(arg0, arg1);
+            return ret;
+        }, arguments); },
+        __wbg_call_40b008ba32f73991: function() { return handleError(function (arg0, arg1) {
+            const ret = arg0.call(arg1);
+            return ret;
+        }, arguments); },
         __wbg_call_a410eb4b59ed5965: function() { return handleError(function (arg0, arg1, arg2) {
             const ret = arg0.call(arg1, arg2);
+            return ret;
+        }, arguments); },
+        __wbg_clearTimeout_a3d0845a8058a478: function(arg0) {
+            clearTimeout(arg0);
+        },
+        __wbg_close_70d38255291ae4c8: function(arg0) {
+            arg0.close();
+        },
+        __wbg_commit_7c0d84b658297570: function() { return handleError(function (arg0) {
+            arg0.commit();
+        }, arguments); },
+        __wbg_createIndex_962416446446df35: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4) {
+            const ret = arg0.createIndex(getStringFromWasm0(arg1, arg2), getStringFromWasm0(arg3, arg4));
+            return ret;
+        }, arguments); },
+        __wbg_createIndex_a4a097747c57a9af: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4, arg5) {
+            const ret = arg0.createIndex(getStringFromWasm0(arg1, arg2), getStringFromWasm0(arg3, arg4), arg5);
+            return ret;
+        }, arguments); },
+        __wbg_createIndex_b013acc42b756c6b: function() { return handleError(function (arg0, arg1, arg2, arg3) {
+            const ret = arg0.createIndex(getStringFromWasm0(arg1, arg2), arg3);
+            return ret;
+        }, arguments); },
+        __wbg_createObjectStore_01d46ccc50cef85f: function() { return handleError(function (arg0, arg1, arg2, arg3) {
+            const ret = arg0.createObjectStore(getStringFromWasm0(arg1, arg2), arg3);
+            return ret;
+        }, arguments); },
+        __wbg_db_1cd9fea476592189: function(arg0) {
+            const ret = arg0.db;
+            return ret;
+        },
+        __wbg_deleteDatabase_57379a14a755bec7: function() { return handleError(function (arg0, arg1, arg2) {
+            const ret = arg0.deleteDatabase(getStringFromWasm0(arg1, arg2));
+            return ret;
+        }, arguments); },
+        __wbg_delete_a1677b105dc0626e: function() { return handleError(function (arg0, arg1) {
+            const ret = arg0.delete(arg1);
             return ret;
         }, arguments); },
         __wbg_delete_b5070807963499ec: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4, arg5, arg6, arg7, arg8) {
             const ret = arg0.delete(getStringFromWasm0(arg1, arg2), getStringFromWasm0(arg3, arg4), arg5 === 0 ? undefined : getStringFromWasm0(arg5, arg6), arg7 === 0 ? undefined : getStringFromWasm0(arg7, arg8));
             return ret;
         }, arguments); },
+        __wbg_error_029b9735617abe23: function() { return handleError(function (arg0) {
+            const ret = arg0.error;
+            return isLikeNone(ret) ? 0 : addToExternrefTable0(ret);
+        }, arguments); },
+        __wbg_error_37b241daaafbc352: function(arg0) {
+            const ret = arg0.error;
+            return isLikeNone(ret) ? 0 : addToExternrefTable0(ret);
+        },
         __wbg_from_eac91875c8a5ffa4: function(arg0) {
             const ret = Array.from(arg0);
             return ret;
         },
+        __wbg_getAllKeys_60c555bbca75b952: function() { return handleError(function (arg0, arg1) {
+            const ret = arg0.getAllKeys(arg1);
+            return ret;
+        }, arguments); },
+        __wbg_getAll_057f4a1efde897a0: function() { return handleError(function (arg0, arg1) {
+            const ret = arg0.getAll(arg1);
+            return ret;
+        }, arguments); },
+        __wbg_getAll_0926d7a1f4b74bd5: function() { return handleError(function (arg0, arg1, arg2) {
+            const ret = arg0.getAll(arg1, arg2 >>> 0);
+            return ret;
+        }, arguments); },
+        __wbg_getAll_7c588d26e2a82148: function() { return handleError(function (arg0, arg1) {
+            const ret = arg0.getAll(arg1);
+            return ret;
+        }, arguments); },
+        __wbg_getAll_c05b5d2b3a6c4683: function() { return handleError(function (arg0, arg1, arg2) {
+            const ret = arg0.getAll(arg1, arg2 >>> 0);
+            return ret;
+        }, arguments); },
+        __wbg_getAll_e97edf9a4d8b9998: function() { return handleError(function (arg0, arg1) {
+            const ret = arg0.getAll(arg1);
+            return ret;
+        }, arguments); },
+        __wbg_get_2080c49015e35254: function() { return handleError(function (arg0, arg1) {
+            const ret = Reflect.get(arg0, arg1);
+            return ret;
+        }, arguments); },
+        __wbg_get_3e7d0feae205d645: function() { return handleError(function (arg0, arg1) {
+            const ret = arg0.get(arg1);
+            return ret;
+        }, arguments); },
         __wbg_get_d7176cfb76d71114: function(arg0, arg1) {
             const ret = arg0[arg1 >>> 0];
+            return ret;
+        },
+        __wbg_get_decf568e1711043f: function(arg0, arg1, arg2) {
+            const ret = arg0[getStringFromWasm0(arg1, arg2)];
             return ret;
         },
         __wbg_get_unchecked_e6325ad374eff861: function(arg0, arg1) {
             const ret = arg0[arg1 >>> 0];
             return ret;
         },
+        __wbg_has_2c4d5cf25ec8c1cf: function() { return handleError(function (arg0, arg1) {
+            const ret = Reflect.has(arg0, arg1);
+            return ret;
+        }, arguments); },
+        __wbg_index_2e86e1bb441793d5: function() { return handleError(function (arg0, arg1, arg2) {
+            const ret = arg0.index(getStringFromWasm0(arg1, arg2));
+            return ret;
+        }, arguments); },
+        __wbg_instanceof_DomException_b0152473e22fa2bf: function(arg0) {
+            let result;
+            try {
+                result = arg0 instanceof DOMException;
+            } catch (_) {
+                result = false;
+            }
+            const ret = result;
+            return ret;
+        },
+        __wbg_instanceof_Float64Array_4acace5b49aaf791: function(arg0) {
+            let result;
+            try {
+                result = arg0 instanceof Float64Array;
+            } catch (_) {
+                result = false;
+            }
+            const ret = result;
+            return ret;
+        },
+        __wbg_instanceof_IdbRequest_b569d50ff3c32e39: function(arg0) {
+            let result;
+            try {
+                result = arg0 instanceof IDBRequest;
+            } catch (_) {
+                result = false;
+            }
+            const ret = result;
+            return ret;
+        },
+        __wbg_isArray_bcf1376d0d732d08: function(arg0) {
+            const ret = Array.isArray(arg0);
+            return ret;
+        },
+        __wbg_is_2248ff2b575d60c7: function(arg0, arg1) {
+            const ret = Object.is(arg0, arg1);
+            return ret;
+        },
+        __wbg_join_0eb3fa0210561997: function(arg0, arg1, arg2) {
+            const ret = arg0.join(getStringFromWasm0(arg1, arg2));
+            return ret;
+        },
+        __wbg_key_6e6cd11010a229d7: function() { return handleError(function (arg0) {
+            const ret = arg0.key;
+            return ret;
+        }, arguments); },
+        __wbg_length_5a8bb8abe1e54e15: function(arg0) {
+            const ret = arg0.length;
+            return ret;
+        },
         __wbg_length_b03a0fabb109b1e9: function(arg0) {
+            const ret = arg0.length;
+            return ret;
+        },
+        __wbg_length_e83e819f48c774e4: function(arg0) {
             const ret = arg0.length;
             return ret;
         },
@@ -532,6 +755,20 @@ function __wbg_get_imports() {
             const ret = arg0.list(getStringFromWasm0(arg1, arg2), arg3 === 0 ? undefined : getStringFromWasm0(arg3, arg4), arg5 !== 0, arg6, arg7 === 0 ? undefined : arg8);
             return ret;
         }, arguments); },
+        __wbg_message_fc58bc095885b5e5: function(arg0, arg1) {
+            const ret = arg1.message;
+            const ptr1 = passStringToWasm0(ret, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+            const len1 = WASM_VECTOR_LEN;
+            getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 1, len1, true);
+            getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 0, ptr1, true);
+        },
+        __wbg_name_7d5a865f2ff82e44: function(arg0, arg1) {
+            const ret = arg1.name;
+            const ptr1 = passStringToWasm0(ret, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+            const len1 = WASM_VECTOR_LEN;
+            getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 1, len1, true);
+            getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 0, ptr1, true);
+        },
         __wbg_new_37eb45aaf5eeb820: function() {
             const ret = new Array();
             return ret;
@@ -546,6 +783,10 @@ function __wbg_get_imports() {
         },
         __wbg_new_cd4348290afae586: function() {
             const ret = new Object();
+            return ret;
+        },
+        __wbg_new_from_slice_aaf85a9746711968: function(arg0, arg1) {
+            const ret = new Float64Array(getArrayF64FromWasm0(arg0, arg1));
             return ret;
         },
         __wbg_new_typed_e09da9dae6ee5935: function(arg0, arg1) {
@@ -566,6 +807,14 @@ function __wbg_get_imports() {
                 state0.a = 0;
             }
         },
+        __wbg_now_3a67b7ea516d876d: function() {
+            const ret = performance.now();
+            return ret;
+        },
+        __wbg_objectStore_a2b5ae038954c7ba: function() { return handleError(function (arg0, arg1, arg2) {
+            const ret = arg0.objectStore(getStringFromWasm0(arg1, arg2));
+            return ret;
+        }, arguments); },
         __wbg_of_027eb15371aac932: function(arg0) {
             const ret = Array.of(arg0);
             return ret;
@@ -582,10 +831,32 @@ function __wbg_get_imports() {
             const ret = Array.of(arg0, arg1);
             return ret;
         },
+        __wbg_oldVersion_c9664e93ad7fc373: function(arg0) {
+            const ret = arg0.oldVersion;
+            return ret;
+        },
+        __wbg_openKeyCursor_66fb7d14a108e2f0: function() { return handleError(function (arg0, arg1, arg2) {
+            const ret = arg0.openKeyCursor(arg1, __wbindgen_enum_IdbCursorDirection[arg2]);
+            return ret;
+        }, arguments); },
+        __wbg_open_0b7832f51fde5a5f: function() { return handleError(function (arg0, arg1, arg2, arg3) {
+            const ret = arg0.open(getStringFromWasm0(arg1, arg2), arg3 >>> 0);
+            return ret;
+        }, arguments); },
+        __wbg_preventDefault_cfb06b02e7406899: function(arg0) {
+            arg0.preventDefault();
+        },
+        __wbg_prototypesetcall_a366c038a3918afa: function(arg0, arg1, arg2) {
+            Float64Array.prototype.set.call(getArrayF64FromWasm0(arg0, arg1), arg2);
+        },
         __wbg_push_c9f4893fc209f768: function(arg0, arg1) {
             const ret = arg0.push(arg1);
             return ret;
         },
+        __wbg_put_480de49f0929525d: function() { return handleError(function (arg0, arg1) {
+            const ret = arg0.put(arg1);
+            return ret;
+        }, arguments); },
         __wbg_queueMicrotask_1e8503a8a690f0a3: function(arg0) {
             const ret = arg0.queueMicrotask;
             return ret;
@@ -605,6 +876,21 @@ function __wbg_get_imports() {
             const ret = Promise.resolve(arg0);
             return ret;
         },
+        __wbg_result_11a492b710594c52: function() { return handleError(function (arg0) {
+            const ret = arg0.result;
+            return ret;
+        }, arguments); },
+        __wbg_setTimeout_dba96767c81a636b: function(arg0, arg1) {
+            const ret = setTimeout(arg0, arg1);
+            return ret;
+        },
+        __wbg_set_2793479888329cb6: function() { return handleError(function (arg0, arg1, arg2) {
+            const ret = Reflect.set(arg0, arg1, arg2);
+            return ret;
+        }, arguments); },
+        __wbg_set_804fe3ebc41381da: function(arg0, arg1, arg2, arg3) {
+            arg0[getStringFromWasm0(arg1, arg2)] = arg3;
+        },
         __wbg_set_8282f7e0d2d01336: function(arg0, arg1, arg2) {
             const ret = arg0.set(arg1, arg2);
             return ret;
@@ -614,6 +900,49 @@ function __wbg_get_imports() {
         },
         __wbg_set_e4b9a833d288759a: function(arg0, arg1, arg2) {
             arg0[arg1] = arg2;
+        },
+        __wbg_set_key_path_f98b7058a579d8c7: function(arg0, arg1) {
+            arg0.keyPath = arg1;
+        },
+        __wbg_set_multi_entry_8abfe18dd5ef49b2: function(arg0, arg1) {
+            arg0.multiEntry = arg1 !== 0;
+        },
+        __wbg_set_onabort_7ebb01d240653002: function(arg0, arg1) {
+            arg0.onabort = arg1;
+        },
+        __wbg_set_onblocked_d9a2f6d8fa0f1903: function(arg0, arg1) {
+            arg0.onblocked = arg1;
+        },
+        __wbg_set_onclose_8b9109d9c7acaf7a: function(arg0, arg1) {
+            arg0.onclose = arg1;
+        },
+        __wbg_set_oncomplete_0d4e18f44844f3be: function(arg0, arg1) {
+            arg0.oncomplete = arg1;
+        },
+        __wbg_set_onerror_01c46f9c43941951: function(arg0, arg1) {
+            arg0.onerror = arg1;
+        },
+        __wbg_set_onerror_d0d22f3fd04b6cdf: function(arg0, arg1) {
+            arg0.onerror = arg1;
+        },
+        __wbg_set_onsuccess_8fa3ed2b93e36cae: function(arg0, arg1) {
+            arg0.onsuccess = arg1;
+        },
+        __wbg_set_onupgradeneeded_e977e06888863122: function(arg0, arg1) {
+            arg0.onupgradeneeded = arg1;
+        },
+        __wbg_set_onversionchange_c2fa20847e387f80: function(arg0, arg1) {
+            arg0.onversionchange = arg1;
+        },
+        __wbg_set_unique_159bd0de51da86c3: function(arg0, arg1) {
+            arg0.unique = arg1 !== 0;
+        },
+        __wbg_slice_984d22ab53865879: function(arg0, arg1) {
+            const ret = arg1.slice();
+            const ptr1 = passArrayJsValueToWasm0(ret, wasm.__wbindgen_malloc);
+            const len1 = WASM_VECTOR_LEN;
+            getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 1, len1, true);
+            getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 0, ptr1, true);
         },
         __wbg_static_accessor_GLOBAL_THIS_003ee833af9699fc: function() {
             const ret = typeof globalThis === 'undefined' ? undefined : globalThis;
@@ -631,6 +960,14 @@ function __wbg_get_imports() {
             const ret = typeof window === 'undefined' ? undefined : window;
             return isLikeNone(ret) ? 0 : addToExternrefTable0(ret);
         },
+        __wbg_substring_80b1fee53e95f541: function(arg0, arg1, arg2) {
+            const ret = arg0.substring(arg1 >>> 0, arg2 >>> 0);
+            return ret;
+        },
+        __wbg_target_e5cd9c7aa87dd8df: function(arg0) {
+            const ret = arg0.target;
+            return isLikeNone(ret) ? 0 : addToExternrefTable0(ret);
+        },
         __wbg_test_17466b367c7f27b9: function(arg0, arg1, arg2) {
             const ret = arg0.test(getStringFromWasm0(arg1, arg2));
             return ret;
@@ -643,26 +980,57 @@ function __wbg_get_imports() {
             const ret = arg0.then(arg1);
             return ret;
         },
+        __wbg_toString_4d043badaf1f4f69: function(arg0) {
+            const ret = arg0.toString();
+            return ret;
+        },
+        __wbg_transaction_4fb2db94ac2fdd1f: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4) {
+            const ret = arg0.transaction(arg1, getStringFromWasm0(arg2, arg3), arg4);
+            return ret;
+        }, arguments); },
+        __wbg_transaction_a26f26d9d5badcda: function(arg0) {
+            const ret = arg0.transaction;
+            return isLikeNone(ret) ? 0 : addToExternrefTable0(ret);
+        },
+        __wbg_upper_51ac166225e3b25d: function() { return handleError(function (arg0) {
+            const ret = arg0.upper;
+            return ret;
+        }, arguments); },
         __wbg_write_e3bde701c3264632: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4, arg5, arg6, arg7, arg8, arg9, arg10, arg11) {
             const ret = arg0.write(arg1 !== 0, getStringFromWasm0(arg2, arg3), arg4 === 0 ? undefined : getStringFromWasm0(arg4, arg5), arg6 === 0 ? undefined : getStringFromWasm0(arg6, arg7), arg8, arg9, arg10, arg11);
             return ret;
         }, arguments); },
         __wbindgen_generic_0000000000000001: function(arg0, arg1) {
-            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 68, ret: Result(Unit), inner_ret: Some(Result(Unit)) }, mutable: true }) -> Externref`.
+            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 140, ret: Result(Unit), inner_ret: Some(Result(Unit)) }, mutable: true }) -> Externref`.
             const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__h37cb1c20441ae38c);
             return ret;
         },
         __wbindgen_generic_0000000000000002: function(arg0, arg1) {
-            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [NamedExternref("Array<any>")], shim_idx: 6, ret: Result(Externref), inner_ret: Some(Result(Externref)) }, mutable: true }) -> Externref`.
-            const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__hf08367cc3f9d0b58);
+            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [NamedExternref("Array<any>")], shim_idx: 9, ret: Result(Externref), inner_ret: Some(Result(Externref)) }, mutable: true }) -> Externref`.
+            const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__hb4bbeac0b321eeda);
             return ret;
         },
-        __wbindgen_generic_0000000000000003: function(arg0) {
+        __wbindgen_generic_0000000000000003: function(arg0, arg1) {
+            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [NamedExternref("Event")], shim_idx: 6, ret: Unit, inner_ret: Some(Unit) }, mutable: true }) -> Externref`.
+            const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__h4c5c2ae24c2b2712);
+            return ret;
+        },
+        __wbindgen_generic_0000000000000004: function(arg0, arg1) {
+            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [NamedExternref("IDBVersionChangeEvent")], shim_idx: 6, ret: Unit, inner_ret: Some(Unit) }, mutable: true }) -> Externref`.
+            const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__h4c5c2ae24c2b2712_24);
+            return ret;
+        },
+        __wbindgen_generic_0000000000000005: function(arg0, arg1) {
+            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [], shim_idx: 11, ret: Unit, inner_ret: Some(Unit) }, mutable: true }) -> Externref`.
+            const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__h3cc61743993cd15d);
+            return ret;
+        },
+        __wbindgen_generic_0000000000000006: function(arg0) {
             // Cast intrinsic for `F64 -> Externref`.
             const ret = arg0;
             return ret;
         },
-        __wbindgen_generic_0000000000000004: function(arg0, arg1) {
+        __wbindgen_generic_0000000000000007: function(arg0, arg1) {
             // Cast intrinsic for `Ref(String) -> Externref`.
             const ret = getStringFromWasm0(arg0, arg1);
             return ret;
@@ -682,6 +1050,18 @@ function __wbg_get_imports() {
     };
 }
 
+function wasm_bindgen__convert__closures_____invoke__h3cc61743993cd15d(arg0, arg1) {
+    wasm.wasm_bindgen__convert__closures_____invoke__h3cc61743993cd15d(arg0, arg1);
+}
+
+function wasm_bindgen__convert__closures_____invoke__h4c5c2ae24c2b2712(arg0, arg1, arg2) {
+    wasm.wasm_bindgen__convert__closures_____invoke__h4c5c2ae24c2b2712(arg0, arg1, arg2);
+}
+
+function wasm_bindgen__convert__closures_____invoke__h4c5c2ae24c2b2712_24(arg0, arg1, arg2) {
+    wasm.wasm_bindgen__convert__closures_____invoke__h4c5c2ae24c2b2712_24(arg0, arg1, arg2);
+}
+
 function wasm_bindgen__convert__closures_____invoke__h37cb1c20441ae38c(arg0, arg1, arg2) {
     const ret = wasm.wasm_bindgen__convert__closures_____invoke__h37cb1c20441ae38c(arg0, arg1, arg2);
     if (ret[1]) {
@@ -689,8 +1069,8 @@ function wasm_bindgen__convert__closures_____invoke__h37cb1c20441ae38c(arg0, arg
     }
 }
 
-function wasm_bindgen__convert__closures_____invoke__hf08367cc3f9d0b58(arg0, arg1, arg2) {
-    const ret = wasm.wasm_bindgen__convert__closures_____invoke__hf08367cc3f9d0b58(arg0, arg1, arg2);
+function wasm_bindgen__convert__closures_____invoke__hb4bbeac0b321eeda(arg0, arg1, arg2) {
+    const ret = wasm.wasm_bindgen__convert__closures_____invoke__hb4bbeac0b321eeda(arg0, arg1, arg2);
     if (ret[2]) {
         throw takeFromExternrefTable0(ret[1]);
     }
@@ -701,6 +1081,8 @@ function wasm_bindgen__convert__closures_____invoke__h2c9baf4d81f3ddc5(arg0, arg
     wasm.wasm_bindgen__convert__closures_____invoke__h2c9baf4d81f3ddc5(arg0, arg1, arg2, arg3);
 }
 
+
+const __wbindgen_enum_IdbCursorDirection = ["next", "nextunique", "prev", "prevunique"];
 const SessionCoreFinalization = (typeof FinalizationRegistry === 'undefined')
     ? { register: () => {}, unregister: () => {} }
     : new FinalizationRegistry(ptr => wasm.__wbg_sessioncore_free(ptr, 1));
@@ -715,6 +1097,69 @@ const CLOSURE_DTORS = (typeof FinalizationRegistry === 'undefined')
     ? { register: () => {}, unregister: () => {} }
     : new FinalizationRegistry(state => wasm.__wbindgen_destroy_closure(state.a, state.b));
 
+function debugString(val) {
+    switch (typeof val) {
+        // primitive types
+        case 'number':
+        case 'boolean':
+        case 'undefined':
+        return `${val}`;
+        case 'string':
+        return JSON.stringify(val);
+        case 'bigint':
+        return `${val}n`;
+        case 'symbol':
+        return val.description !== undefined
+            ? `Symbol(${val.description})`
+            : 'Symbol';
+        case 'function':
+        return typeof val.name === 'string' && val.name !== ''
+            ? `Function(${val.name})`
+            : 'Function';
+        case 'object': {
+            if (val === null) {
+                return 'null';
+            }
+            // objects
+            if (Array.isArray(val)) {
+                return '[' + Array.from(val, debugString).join(', ') + ']';
+            }
+            // errors
+            if (val instanceof Error) {
+                return `${val.name}: ${val.message}\n${val.stack}`;
+            }
+
+            const toStringOutput = toString.call(val);
+            // Test for built-in
+            const className = /\[object ([^\]]+)\]/.exec(toStringOutput)?.[1];
+
+            // Failed to match the standard '[object ClassName]'
+            if (className === undefined) {
+                return toStringOutput;
+            }
+            if (className === 'Object') {
+                // we're a user defined class or Object
+                // JSON.stringify avoids problems with cycles, and is generally much
+                // easier than looping through ownProperties of `val`.
+                try {
+                    return 'Object(' + JSON.stringify(val) + ')';
+                } catch (_) {
+                    return 'Object';
+                }
+            }
+            // TODO we could test for more things here, like `Set`s and `Map`s.
+            return className;
+        }
+        // Per MDN: 'This list of values is exhaustive.'
+        // https://developer.mozilla.org/en-US/docs/Web/JavaScript/Reference/Operators/typeof#description
+    }
+}
+
+function getArrayF64FromWasm0(ptr, len) {
+    ptr = ptr >>> 0;
+    return getFloat64ArrayMemory0().subarray(ptr / 8, ptr / 8 + len);
+}
+
 function getArrayU32FromWasm0(ptr, len) {
     ptr = ptr >>> 0;
     return getUint32ArrayMemory0().subarray(ptr / 4, ptr / 4 + len);
@@ -726,6 +1171,14 @@ function getDataViewMemory0() {
         cachedDataViewMemory0 = new DataView(wasm.memory.buffer);
     }
     return cachedDataViewMemory0;
+}
+
+let cachedFloat64ArrayMemory0 = null;
+function getFloat64ArrayMemory0() {
+    if (cachedFloat64ArrayMemory0 === null || cachedFloat64ArrayMemory0.byteLength === 0) {
+        cachedFloat64ArrayMemory0 = new Float64Array(wasm.memory.buffer);
+    }
+    return cachedFloat64ArrayMemory0;
 }
 
 function getStringFromWasm0(ptr, len) {
@@ -794,6 +1247,16 @@ function passArray32ToWasm0(arg, malloc) {
     const ptr = malloc(arg.length * 4, 4) >>> 0;
     getUint32ArrayMemory0().set(arg, ptr / 4);
     WASM_VECTOR_LEN = arg.length;
+    return ptr;
+}
+
+function passArrayJsValueToWasm0(array, malloc) {
+    const ptr = malloc(array.length * 4, 4) >>> 0;
+    for (let i = 0; i < array.length; i++) {
+        const add = addToExternrefTable0(array[i]);
+        getDataViewMemory0().setUint32(ptr + 4 * i, add, true);
+    }
+    WASM_VECTOR_LEN = array.length;
     return ptr;
 }
 
@@ -883,6 +1346,7 @@ function __wbg_finalize_init(instance, module) {
     wasm = instance.exports;
     wasmModule = module;
     cachedDataViewMemory0 = null;
+    cachedFloat64ArrayMemory0 = null;
     cachedUint32ArrayMemory0 = null;
     cachedUint8ArrayMemory0 = null;
     wasm.__wbindgen_start();

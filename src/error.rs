@@ -75,8 +75,68 @@ pub enum Error {
         /// What it answered, or failed to.
         reason: String,
     },
+    /// A storage could not do its work.
+    Storage {
+        /// What kind of problem it has.
+        problem: StorageProblem,
+        /// What it said itself.
+        reason: String,
+    },
     /// An instruction could not be rendered.
     Template(TemplateError),
+}
+
+/// Why a storage could not do its work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum StorageProblem {
+    /// Something that it does not name.
+    Failed,
+    /// There is no such storage here: private mode, forbidden, missing.
+    Unavailable,
+    /// Another tab holds an older version of the database open.
+    Blocked,
+    /// The data was written by a newer version of this package.
+    Newer,
+    /// The browser gives this site no more room.
+    QuotaExceeded,
+    /// The connection broke, also when it was made again.
+    ConnectionLost,
+}
+
+impl StorageProblem {
+    fn code(self) -> &'static str {
+        match self {
+            Self::Failed => "storage_failed",
+            Self::Unavailable => "storage_unavailable",
+            Self::Blocked => "storage_blocked",
+            Self::Newer => "storage_newer",
+            Self::QuotaExceeded => "quota_exceeded",
+            Self::ConnectionLost => "connection_lost",
+        }
+    }
+
+    /// What happened, and what to do.
+    fn advice(self) -> &'static str {
+        match self {
+            Self::Failed => "the storage failed",
+            Self::Unavailable => {
+                "there is no IndexedDB here; use the storage 'memory', or 'auto', which falls back to it"
+            }
+            Self::Blocked => {
+                "another tab keeps the database from being upgraded or deleted; close or reload it, then try again"
+            }
+            Self::Newer => {
+                "the database was written by a newer version of this package and is left untouched; load that version"
+            }
+            Self::QuotaExceeded => {
+                "the browser gives this site no more room; delete sessions or other data, or ask for more with requestPersistence()"
+            }
+            Self::ConnectionLost => {
+                "the connection to the database broke, and again when it was reopened; try again"
+            }
+        }
+    }
 }
 
 impl Error {
@@ -98,6 +158,7 @@ impl Error {
             Self::Readonly { .. } => "readonly",
             Self::Unsupported(_) => "unsupported",
             Self::StorageFailed { .. } => "storage_failed",
+            Self::Storage { problem, .. } => problem.code(),
             Self::Template(error) => error.code(),
         }
     }
@@ -134,6 +195,7 @@ impl fmt::Display for Error {
             ),
             Self::Unsupported(operation) => write!(f, "this storage cannot {operation}"),
             Self::StorageFailed { reason } => write!(f, "the storage failed: {reason}"),
+            Self::Storage { problem, reason } => write!(f, "{}: {reason}", problem.advice()),
             Self::Template(error) => error.fmt(f),
         }
     }

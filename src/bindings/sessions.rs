@@ -5,7 +5,7 @@ use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
-use js_sys::Array;
+use js_sys::{Array, Function, Promise};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::future_to_promise;
 
@@ -17,7 +17,7 @@ use crate::session::{Page, SessionKey, Window, check_id, check_timestamp};
 use crate::state::Delta;
 use crate::storage::chosen::{ChosenStorage, ChosenText};
 use crate::storage::foreign::{Bridge, ForeignStorage};
-use crate::storage::{Deletion, MemoryStorage, MemoryText};
+use crate::storage::{Deletion, IndexedDbOptions, IndexedDbStorage, MemoryStorage, MemoryText};
 
 /// A session service. A method answers at once where the storage does, else with a promise.
 #[wasm_bindgen]
@@ -33,6 +33,42 @@ impl SessionCore {
         Self::over(ChosenStorage::Memory(MemoryStorage::new()))
     }
 
+    /// Over the IndexedDB of that name, which is opened when it is needed. Times in milliseconds;
+    /// `on_reopen` is called whenever the connection had to be made anew.
+    pub fn indexed_db(
+        name: &str,
+        strict: bool,
+        timeout: f64,
+        blocked_timeout: f64,
+        on_reopen: Option<Function>,
+    ) -> Self {
+        let options = IndexedDbOptions { strict, timeout, blocked_timeout };
+        let mut storage = IndexedDbStorage::new(name, options);
+        if let Some(on_reopen) = on_reopen {
+            storage.on_reopen(on_reopen);
+        }
+        Self::over(ChosenStorage::IndexedDb(Rc::new(storage)))
+    }
+
+    /// Opens the storage, where it is one to be opened, so that what is wrong is known.
+    pub fn open(&self) -> Result<JsValue, JsValue> {
+        let ChosenStorage::IndexedDb(storage) = self.service.storage() else {
+            return Ok(JsValue::UNDEFINED);
+        };
+        let storage = Rc::clone(storage);
+        settle(Box::pin(async move {
+            storage.open().await?;
+            Ok(JsValue::UNDEFINED)
+        }))
+    }
+
+    /// Lets go of the connection, if there is one; the next call makes another.
+    pub fn disconnect(&self) {
+        if let ChosenStorage::IndexedDb(storage) = self.service.storage() {
+            storage.disconnect();
+        }
+    }
+
     /// Over a JavaScript object with the five verbs, behind its bridge.
     pub fn foreign(bridge: Bridge) -> Self {
         Self::over(ChosenStorage::Foreign(ForeignStorage::new(bridge)))
@@ -45,8 +81,8 @@ impl SessionCore {
     fn text(&self, text: JsValue) -> ChosenText {
         match self.service.storage() {
             // Read from JavaScript now: what the caller holds may change later.
-            ChosenStorage::Memory(_) => ChosenText::Memory(ChosenText::Foreign(text).into()),
-            ChosenStorage::Foreign(_) => ChosenText::Foreign(text),
+            ChosenStorage::Memory(_) => ChosenText::Memory(ChosenText::from(text).into()),
+            ChosenStorage::IndexedDb(_) | ChosenStorage::Foreign(_) => text.into(),
         }
     }
 
@@ -221,7 +257,7 @@ impl SessionCore {
         // The one call that is made so often that a box for it counts.
         match self.service.storage() {
             ChosenStorage::Memory(_) => at_once(answer),
-            ChosenStorage::Foreign(_) => settle(Box::pin(answer)),
+            ChosenStorage::IndexedDb(_) | ChosenStorage::Foreign(_) => settle(Box::pin(answer)),
         }
     }
 
@@ -297,6 +333,15 @@ impl SessionCore {
             Ok(JsValue::UNDEFINED)
         }))
     }
+}
+
+/// Deletes an IndexedDB, also one that tabs of ours have open; waits so many milliseconds for others.
+#[wasm_bindgen]
+pub fn delete_database(name: String, blocked_timeout: f64) -> Promise {
+    future_to_promise(async move {
+        IndexedDbStorage::delete_database(&name, blocked_timeout).await?;
+        Ok(JsValue::UNDEFINED)
+    })
 }
 
 fn known(created: f64, revision: f64, last_event_id: Option<String>) -> Known {

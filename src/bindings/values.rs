@@ -18,8 +18,8 @@ fn fragments(texts: Vec<ChosenText>) -> Array {
     let mut piece = String::new();
     for text in texts {
         match text {
-            ChosenText::Foreign(text) => {
-                fragments.push(&text);
+            ChosenText::JavaScript(text) => {
+                fragments.push(text.as_ref());
             }
             ChosenText::Memory(text) => {
                 if !piece.is_empty() && piece.len() + text.len() > PIECE {

@@ -154,6 +154,7 @@ impl<T: Clone + PartialEq> AppendDecision<T> {
                 app: any(|delta| !delta.app.is_empty()),
             },
             event_ids: self.events.iter().map(|event| event.id.clone()).collect(),
+            ids_are_new: true,
             since: if blind { NEVER } else { self.position.since() },
         }
     }

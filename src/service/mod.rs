@@ -169,6 +169,7 @@ impl<S: Storage> StoredSessionService<S> {
             target: key.clone().into(),
             scopes: ScopeSet { session: true, user: true, app: true },
             event_ids: Vec::new(),
+            ids_are_new: false,
             since: NEVER,
         };
         let decision = Decision::Create(create::CreateDecision::new(state, now));
@@ -254,6 +255,7 @@ impl<S: Storage> StoredSessionService<S> {
             target: key.clone().into(),
             scopes: ScopeSet::default(),
             event_ids: last_event_id.into_iter().map(Into::into).collect(),
+            ids_are_new: false,
             since: NEVER,
         };
         let look = Decision::Look(append::LookDecision::default());

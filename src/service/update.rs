@@ -40,6 +40,7 @@ impl UpdateDecision {
                 app: !self.delta.app.is_empty(),
             },
             event_ids: Vec::new(),
+            ids_are_new: false,
             since: NEVER,
         }
     }

@@ -1,4 +1,5 @@
-//! What a verb of the chosen storage answers: at once over memory, later over JavaScript.
+//! What a verb of the chosen storage answers: at once over memory, later over all
+//! others.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -20,11 +21,16 @@ pub enum Answer<T> {
         promise: JsFuture,
         read: Option<Read<T>>,
     },
+    Future(Pin<Box<dyn Future<Output = Result<T, JsValue>>>>),
 }
 
 impl<T> Answer<T> {
     pub fn now(answer: T) -> Self {
         Self::Now(Some(Ok(answer)))
+    }
+
+    pub fn of(future: impl Future<Output = Result<T, JsValue>> + 'static) -> Self {
+        Self::Future(Box::pin(future))
     }
 
     /// `called` is what a call of JavaScript returned, a promise or not, or threw.
@@ -55,6 +61,7 @@ impl<T> Future for Answer<T> {
                 let settled = ready!(Pin::new(promise).poll(context))?;
                 read.take().map(|read| read(settled))
             }
+            Self::Future(future) => Some(ready!(future.as_mut().poll(context))),
         };
         answer.map_or(Poll::Pending, Poll::Ready)
     }

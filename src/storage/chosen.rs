@@ -4,26 +4,35 @@
 //! not once for each storage.
 
 use std::future::Future;
+use std::rc::Rc;
 
 use wasm_bindgen::JsValue;
 
 use crate::session::Window;
 use crate::storage::answer::Answer;
 use crate::storage::foreign::ForeignStorage;
+use crate::storage::indexed_db::IndexedDbStorage;
+use crate::storage::javascript_text::JavaScriptText;
 use crate::storage::memory::{MemoryStorage, MemoryText};
-use crate::storage::{Decide, Deletion, ListRequest, Listing, Rows, Storage, Target, WriteRequest};
+use crate::storage::{
+    Changes, Decide, Deletion, EventRow, Found, ListRequest, Listing, Rows, Storage, Target,
+    WriteRequest,
+};
 
 /// See the module.
 pub enum ChosenStorage {
     Memory(MemoryStorage),
+    // Counted, since a future over it may outlive the call.
+    IndexedDb(Rc<IndexedDbStorage>),
     Foreign(ForeignStorage),
 }
 
-/// An event's text where that storage wants it: in wasm, or left in JavaScript.
+/// An event's text where that storage wants it: in wasm, or left in JavaScript. What a read of a
+/// storage in JavaScript gives may be the record of several.
 #[derive(Clone, PartialEq)]
 pub enum ChosenText {
     Memory(MemoryText),
-    Foreign(JsValue),
+    JavaScript(JavaScriptText),
 }
 
 impl From<MemoryText> for ChosenText {
@@ -36,14 +45,14 @@ impl From<ChosenText> for MemoryText {
     fn from(text: ChosenText) -> Self {
         match text {
             ChosenText::Memory(text) => text,
-            ChosenText::Foreign(text) => text.as_string().unwrap_or_default().into(),
+            ChosenText::JavaScript(text) => String::from(text).into(),
         }
     }
 }
 
 impl From<JsValue> for ChosenText {
     fn from(text: JsValue) -> Self {
-        Self::Foreign(text)
+        Self::JavaScript(text.into())
     }
 }
 
@@ -51,8 +60,29 @@ impl From<ChosenText> for JsValue {
     fn from(text: ChosenText) -> Self {
         match text {
             ChosenText::Memory(text) => text.with(Self::from_str),
-            ChosenText::Foreign(text) => text,
+            ChosenText::JavaScript(text) => text.into(),
         }
+    }
+}
+
+/// A decision on [`ChosenText`]s, asked by a storage that has JavaScript's.
+struct InJavaScript<D>(D);
+
+impl<D: Decide<ChosenText>> Decide<JavaScriptText> for InJavaScript<D> {
+    fn decide(&mut self, found: Found<'_, JavaScriptText>) -> Option<Changes<JavaScriptText>> {
+        let chosen = |rows: Vec<EventRow<JavaScriptText>>| {
+            rows.into_iter().map(|row| row.map(ChosenText::JavaScript)).collect()
+        };
+        let Changes { session, user, app, events } = self.0.decide(Found {
+            session: found.session,
+            user: found.user,
+            app: found.app,
+            events: chosen(found.events),
+            changed: chosen(found.changed),
+            floor: found.floor,
+        })?;
+        let events = events.into_iter().map(|row| row.map(|text| JsValue::from(text).into()));
+        Some(Changes { session, user, app, events: events.collect() })
     }
 }
 
@@ -67,6 +97,13 @@ impl ChosenStorage {
             Self::Memory(memory) => {
                 memory.write(request, &mut decision);
                 Answer::now(decision)
+            }
+            Self::IndexedDb(indexed_db) => {
+                let indexed_db = Rc::clone(indexed_db);
+                Answer::of(async move {
+                    let decision = indexed_db.write(creates, request, InJavaScript(decision));
+                    Ok(decision.await?.0)
+                })
             }
             Self::Foreign(foreign) => foreign.write(creates, request, decision),
         }
@@ -100,6 +137,10 @@ impl Storage for ChosenStorage {
     ) -> impl Future<Output = Result<Rows<ChosenText>, JsValue>> {
         match self {
             Self::Memory(memory) => Answer::now(memory.rows(&target, window)),
+            Self::IndexedDb(indexed_db) => {
+                let indexed_db = Rc::clone(indexed_db);
+                Answer::of(async move { indexed_db.records(target, window).await })
+            }
             Self::Foreign(foreign) => foreign.read(target, window),
         }
     }
@@ -107,6 +148,10 @@ impl Storage for ChosenStorage {
     fn list(&self, request: ListRequest) -> impl Future<Output = Result<Listing, JsValue>> {
         match self {
             Self::Memory(memory) => Answer::now(memory.listing(&request)),
+            Self::IndexedDb(indexed_db) => {
+                let indexed_db = Rc::clone(indexed_db);
+                Answer::of(async move { indexed_db.list(request).await })
+            }
             Self::Foreign(foreign) => foreign.list(request),
         }
     }
@@ -116,6 +161,10 @@ impl Storage for ChosenStorage {
             Self::Memory(memory) => {
                 memory.remove(&deletion);
                 Answer::now(())
+            }
+            Self::IndexedDb(indexed_db) => {
+                let indexed_db = Rc::clone(indexed_db);
+                Answer::of(async move { indexed_db.delete(deletion).await })
             }
             Self::Foreign(foreign) => foreign.delete(&deletion),
         }

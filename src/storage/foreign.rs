@@ -137,7 +137,7 @@ impl ForeignStorage {
                 session: rows.row(0).map(|row| row.session(key)).transpose()?,
                 user: rows.row(1).map(|row| row.scope("user")).transpose()?,
                 app: rows.row(2).map(|row| row.scope("app")).transpose()?,
-                events: rows.list(3).map(ChosenText::Foreign).collect(),
+                events: rows.list(3).map(ChosenText::from).collect(),
             })
         })
     }
@@ -323,7 +323,7 @@ impl Row {
             seq: self.number(1) as u64,
             revision: self.number(2) as u64,
             timestamp: self.number(3),
-            text: ChosenText::Foreign(self.0.get(4)),
+            text: self.0.get(4).into(),
         }
     }
 }

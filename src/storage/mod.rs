@@ -13,8 +13,8 @@
 //! 3. It resolves only when the write is as durable as the storage makes things.
 //! 4. Texts come back as they were given, to the letter. Ids compare exactly.
 //! 5. Events are ordered by `seq`. Event ids are unique within a session.
-//! 6. [`Found::floor`] is never below the revision of anything it ever deleted: one number for
-//!    the whole storage is enough.
+//! 6. Where the session or a state that was asked for is not there, [`Found::floor`] is not below
+//!    the revision of anything it ever deleted: one number for the whole storage is enough.
 //! 7. A list costs what it returns: totals are counted on create and delete, and no session is
 //!    read which stands beyond `offset + limit`.
 
@@ -26,8 +26,16 @@ pub(crate) mod chosen;
 pub mod conformance;
 #[cfg(target_arch = "wasm32")]
 pub(crate) mod foreign;
+#[cfg(target_arch = "wasm32")]
+mod indexed_db;
+#[cfg(target_arch = "wasm32")]
+mod javascript_text;
 mod memory;
 
+#[cfg(target_arch = "wasm32")]
+pub use indexed_db::{IndexedDbOptions, IndexedDbStorage};
+#[cfg(target_arch = "wasm32")]
+pub use javascript_text::JavaScriptText;
 pub use memory::{MemoryStorage, MemoryText};
 
 use std::rc::Rc;
@@ -48,6 +56,14 @@ pub struct EventRow<T> {
     pub timestamp: f64,
     /// The event's JSON text.
     pub text: T,
+}
+
+impl<T> EventRow<T> {
+    /// The row with its text kept in another way.
+    pub fn map<U>(self, to: impl FnOnce(T) -> U) -> EventRow<U> {
+        let Self { id, seq, revision, timestamp, text } = self;
+        EventRow { id, seq, revision, timestamp, text: to(text) }
+    }
 }
 
 /// The state of a user or of an app, as it is stored.
@@ -83,7 +99,7 @@ pub struct Found<'a, T> {
     pub events: Vec<EventRow<T>>,
     /// The events written after the revision asked for, in any order.
     pub changed: Vec<EventRow<T>>,
-    /// No revision up to this one may be given again.
+    /// No revision up to this one may be given to what is not there yet.
     pub floor: Revision,
 }
 
@@ -173,6 +189,10 @@ pub struct WriteRequest {
     pub scopes: ScopeSet,
     /// Ids to look up among the stored events.
     pub event_ids: Vec<Rc<str>>,
+    /// Whether they are those of events about to be written, and so hardly ever stored already. A
+    /// storage that keeps ids unique may ask for a decision as if none were, and look only if the
+    /// write then fails.
+    pub ids_are_new: bool,
     /// Events written after this revision are wanted.
     pub since: Revision,
 }

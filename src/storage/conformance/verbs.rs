@@ -245,8 +245,13 @@ where
         let of_user = Target { session_id: None, ..key().into() };
         let of_app = Target { user_id: None, ..of_user.clone() };
         let scopes = ScopeSet { session: false, user: true, app: true };
-        let request =
-            WriteRequest { target: of_user.clone(), scopes, event_ids: Vec::new(), since: NEVER };
+        let request = WriteRequest {
+            target: of_user.clone(),
+            scopes,
+            event_ids: Vec::new(),
+            ids_are_new: false,
+            since: NEVER,
+        };
         let answer = |_| {
             let user = Some(ScopeChange { revision: 1, state: set_all() });
             Some(Changes { session: None, user, app: None, events: Vec::new() })
@@ -355,6 +360,7 @@ fn request(event_ids: &[&str], since: Revision) -> WriteRequest {
         target: key().into(),
         scopes: ScopeSet { session: true, user: true, app: true },
         event_ids: event_ids.iter().map(|id| Rc::from(*id)).collect(),
+        ids_are_new: false,
         since,
     }
 }

@@ -1,0 +1,60 @@
+//! How the verbs get at the database: a transaction on a connection that is there, and once more on
+//! a new one where it was not.
+
+use std::rc::Rc;
+
+use crate::storage::indexed_db::database::Database;
+use crate::storage::indexed_db::failure::Failure;
+use crate::storage::indexed_db::transaction::{Mode, Transaction};
+
+/// See the module.
+pub(super) struct Access {
+    database: Rc<Database>,
+    strict: bool,
+    /// In milliseconds; see [`Transaction::begin`].
+    timeout: f64,
+}
+
+impl Access {
+    pub(super) fn new(database: Rc<Database>, strict: bool, timeout: f64) -> Rc<Self> {
+        Rc::new(Self { database, strict, timeout })
+    }
+
+    pub(super) fn database(&self) -> &Rc<Database> {
+        &self.database
+    }
+
+    /// The mode of transactions that write.
+    pub(super) fn writing(&self) -> Mode {
+        Mode::Write { strict: self.strict }
+    }
+
+    pub(super) async fn begin(&self, stores: &[&str], mode: Mode) -> Result<Transaction, Failure> {
+        let connection = self.database.connection().await?;
+        Transaction::begin(&connection, stores, mode, self.timeout)
+    }
+
+    /// Does something that a broken connection may end. A connection that broke stays broken,
+    /// whatever is tried on it, so it is given up.
+    pub(super) async fn once<T>(
+        &self,
+        act: impl AsyncFnOnce() -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let done = act().await;
+        if let Err(Failure::Lost { .. }) = &done {
+            self.database.disconnect();
+        }
+        done
+    }
+
+    /// The same for what can be done twice: a second time where the connection broke.
+    pub(super) async fn twice<T>(
+        &self,
+        act: impl AsyncFn() -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        match self.once(&act).await {
+            Err(Failure::Lost { .. }) => self.once(&act).await,
+            done => done,
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! Keys and ranges of them.
+//!
+//! Names are never joined into one string: a key is an array, in which each name keeps to itself.
+//! An event's id in the index is the one exception, and its first `/` ends a number.
+
+use js_sys::Array;
+use wasm_bindgen::JsValue;
+use web_sys::IdbKeyRange;
+
+use crate::session::{Revision, SessionKey};
+
+pub(super) fn list(names: &[&str]) -> JsValue {
+    let list = Array::new();
+    for name in names {
+        list.push(&JsValue::from_str(name));
+    }
+    list.into()
+}
+
+pub(super) fn session(key: &SessionKey) -> JsValue {
+    list(&[&key.app_name, &key.user_id, &key.session_id])
+}
+
+/// The key of an app's state and count, or of a user's.
+pub(super) fn scope(app_name: &str, user_id: Option<&str>) -> JsValue {
+    match user_id {
+        Some(user_id) => list(&[app_name, user_id]),
+        None => list(&[app_name]),
+    }
+}
+
+/// An event's id as the index has it.
+pub(super) fn event_id(number: f64, id: &str) -> String {
+    format!("{number}/{id}")
+}
+
+/// The id of an event as it was given.
+pub(super) fn plain_id(id: &str) -> &str {
+    id.split_once('/').map_or(id, |(_, id)| id)
+}
+
+/// Everything that begins as `prefix` does: an array is greater than any name or number.
+pub(super) fn within(prefix: &JsValue) -> Result<IdbKeyRange, JsValue> {
+    let after = Array::from(prefix);
+    after.push(&Array::new());
+    IdbKeyRange::bound(prefix, &after)
+}
+
+/// `[number, from]` up to `[number, to]`, both included.
+pub(super) fn span(number: f64, from: f64, to: f64) -> Result<IdbKeyRange, JsValue> {
+    IdbKeyRange::bound(&pair(number, from), &pair(number, to))
+}
+
+/// From `[number, from]` on.
+pub(super) fn from(number: f64, from: f64) -> Result<IdbKeyRange, JsValue> {
+    span(number, from, f64::INFINITY)
+}
+
+/// The first whole number after a revision, as a number of JavaScript's.
+pub(super) fn after(revision: Revision) -> f64 {
+    revision.saturating_add(1) as f64
+}
+
+pub(super) fn pair(number: f64, second: f64) -> JsValue {
+    Array::of2(&JsValue::from_f64(number), &JsValue::from_f64(second)).into()
+}

@@ -1,0 +1,67 @@
+//! What lies where, and how a database gets from one version to the next.
+//!
+//! | store | key | what it holds |
+//! |---|---|---|
+//! | `sessions` | `[appName, userId, sessionId]` | a session without its events |
+//! | `states` | `[appName]` or `[appName, userId]` | the state of an app or a user |
+//! | `events` | `[number, seq]` | one event, or a sealed page of many; `seq` is the last one's |
+//! | `counts` | `[appName]` or `[appName, userId]` | how many sessions there are |
+//! | `meta` | `"sequence"` | the next session's number, and the floor of revisions |
+//!
+//! A session's events are kept under its `number`, which is never used again: whatever happens to
+//! a session of that name later, it cannot meet events of an earlier one.
+
+use wasm_bindgen::JsValue;
+use web_sys::{IdbDatabase, IdbIndexParameters, IdbObjectStoreParameters, IdbTransaction};
+
+use crate::storage::indexed_db::keys::list;
+
+pub(super) const SESSIONS: &str = "sessions";
+pub(super) const STATES: &str = "states";
+pub(super) const EVENTS: &str = "events";
+pub(super) const COUNTS: &str = "counts";
+pub(super) const META: &str = "meta";
+
+/// Sessions of an app, by last update.
+pub(super) const BY_APP: &str = "app";
+/// Sessions of a user, by last update.
+pub(super) const BY_USER: &str = "user";
+/// Events by `"number/id"`: unique, so that no event can be stored twice.
+pub(super) const BY_ID: &str = "id";
+/// Events by the largest timestamp in their record.
+pub(super) const BY_TIME: &str = "time";
+/// Records that hold a replaced event, by the revision of the last replacement; no others.
+pub(super) const BY_REPLACEMENT: &str = "replaced";
+
+/// What brings a database from one version to the next. It may read and write what it likes by the
+/// transaction; if it fails the database stays as it was.
+pub type Step = fn(&IdbDatabase, &IdbTransaction) -> Result<(), JsValue>;
+
+/// One step a version: the version is their number. A step that was released never changes.
+pub(super) const STEPS: &[Step] = &[create_stores];
+
+fn create_stores(database: &IdbDatabase, _: &IdbTransaction) -> Result<(), JsValue> {
+    let store = |name, path: &JsValue| {
+        let parameters = IdbObjectStoreParameters::new();
+        parameters.set_key_path(path);
+        database.create_object_store_with_optional_parameters(name, &parameters)
+    };
+    let sessions = store(SESSIONS, &list(&["appName", "userId", "sessionId"]))?;
+    let by_time = ["appName", "lastUpdateTime", "sessionId", "userId"];
+    sessions.create_index_with_str_sequence(BY_APP, &list(&by_time))?;
+    let by_time = ["appName", "userId", "lastUpdateTime", "sessionId"];
+    sessions.create_index_with_str_sequence(BY_USER, &list(&by_time))?;
+
+    let events = store(EVENTS, &list(&["number", "seq"]))?;
+    let unique = IdbIndexParameters::new();
+    unique.set_unique(true);
+    unique.set_multi_entry(true);
+    events.create_index_with_str_and_optional_parameters(BY_ID, "ids", &unique)?;
+    events.create_index_with_str_sequence(BY_TIME, &list(&["number", "time"]))?;
+    events.create_index_with_str(BY_REPLACEMENT, "replaced")?;
+
+    for name in [STATES, COUNTS, META] {
+        store(name, &JsValue::from_str("key"))?;
+    }
+    Ok(())
+}

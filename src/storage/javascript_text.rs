@@ -1,0 +1,37 @@
+//! An event's text that stays in JavaScript.
+
+use wasm_bindgen::JsValue;
+
+/// A JavaScript string. It enters wasm only where somebody asks for a `String`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct JavaScriptText(JsValue);
+
+impl From<JsValue> for JavaScriptText {
+    fn from(text: JsValue) -> Self {
+        Self(text)
+    }
+}
+
+impl From<JavaScriptText> for JsValue {
+    fn from(text: JavaScriptText) -> Self {
+        text.0
+    }
+}
+
+impl AsRef<JsValue> for JavaScriptText {
+    fn as_ref(&self) -> &JsValue {
+        &self.0
+    }
+}
+
+impl From<String> for JavaScriptText {
+    fn from(text: String) -> Self {
+        Self(JsValue::from_str(&text))
+    }
+}
+
+impl From<JavaScriptText> for String {
+    fn from(text: JavaScriptText) -> Self {
+        text.0.as_string().unwrap_or_default()
+    }
+}

@@ -1,0 +1,34 @@
+//! IndexedDB passes the suite that every storage must pass.
+
+use std::cell::Cell;
+
+use adk_session_wasm::storage::{IndexedDbOptions, IndexedDbStorage, conformance};
+use wasm_bindgen_test::wasm_bindgen_test;
+
+/// Each case gets a database of its own, which is deleted before the next one is made.
+async fn conforms(name: &str, options: IndexedDbOptions) {
+    let number = Cell::new(0);
+    let name_of = |number: u32| format!("conformance {name} {number}");
+    let delete = async |number| {
+        let deleted = IndexedDbStorage::delete_database(&name_of(number), 5000.0).await;
+        assert_eq!(deleted, Ok(()));
+    };
+    let open = async || {
+        delete(number.get()).await;
+        number.set(number.get() + 1);
+        IndexedDbStorage::new(&name_of(number.get()), options)
+    };
+    let report = conformance::run(open).await;
+    delete(number.get()).await;
+    assert!(report.failures.is_empty(), "\n{report}");
+}
+
+#[wasm_bindgen_test]
+async fn relaxed_indexed_db_conforms() {
+    conforms("relaxed", IndexedDbOptions::default()).await;
+}
+
+#[wasm_bindgen_test]
+async fn strict_indexed_db_conforms() {
+    conforms("strict", IndexedDbOptions { strict: true, ..Default::default() }).await;
+}

@@ -1,0 +1,3 @@
+//! What only a browser has.
+
+mod conformance;
