@@ -4,7 +4,14 @@
  * Nothing is loaded by an import, and nobody has to call an init. A load that fails is not
  * remembered: the next call tries again.
  */
-import { artifact_message, describe_missing, initSync, scan_template, SessionCore } from '#pkg';
+import {
+  artifact_message,
+  delete_database,
+  describe_missing,
+  initSync,
+  scan_template,
+  SessionCore,
+} from '#pkg';
 import {
   isSessionError,
   SessionError,
@@ -191,9 +198,32 @@ export function artifactMessage(text: string, position: number, failed: boolean)
   return callCore(() => artifact_message(text, position, failed));
 }
 
-/** A session service in wasm, over memory or over a storage behind its bridge. */
-export function createCore(bridge?: object): SessionCore {
-  return callCore(() =>
-    bridge === undefined ? SessionCore.memory() : SessionCore.foreign(bridge as never),
-  );
+/** A session service in wasm, over memory of its own. */
+export function createMemoryCore(): SessionCore {
+  return callCore(() => SessionCore.memory());
+}
+
+/** A session service in wasm, over a storage behind its bridge. */
+export function createForeignCore(bridge: object): SessionCore {
+  return callCore(() => SessionCore.foreign(bridge));
+}
+
+/** A session service in wasm, over a database of the browser, which is opened when it is needed. */
+export function createIndexedDbCore(
+  name: string,
+  strict: boolean,
+  timeoutMs: number,
+  blockedTimeoutMs: number,
+): SessionCore {
+  return callCore(() => SessionCore.indexed_db(name, strict, timeoutMs, blockedTimeoutMs));
+}
+
+/** Deletes a database of the browser. */
+export async function deleteDatabase(name: string, blockedTimeoutMs: number): Promise<void> {
+  try {
+    await loadWasm();
+    await callCore(() => delete_database(name, blockedTimeoutMs));
+  } catch (error) {
+    throw toSessionError(error);
+  }
 }

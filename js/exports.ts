@@ -44,12 +44,15 @@ export { Invocation } from './invocation/invocation.js';
 export type { AppendOptions, InvocationOptions } from './invocation/invocation.js';
 export { APP_PREFIX, REMOVED, TEMP_PREFIX, USER_PREFIX } from './scope.js';
 export { InMemorySessionService } from './service/in_memory_session_service.js';
+export { IndexedDbSessionService } from './service/indexed_db_session_service.js';
+export type {
+  DeleteDatabaseOptions,
+  IndexedDbSessionServiceOptions,
+} from './service/indexed_db_session_service.js';
 export { openSessionService } from './service/open_session_service.js';
 export type { OpenSessionServiceOptions } from './service/open_session_service.js';
-export type {
-  SessionServiceOptions,
-  StoredSessionService,
-} from './service/stored_session_service.js';
+export type { SessionServiceOptions } from './service/service_options.js';
+export type { StoredSessionService } from './service/stored_session_service.js';
 export type {
   Abortable,
   AppendEventRequest,
@@ -94,3 +97,5 @@ export type {
   StorageKey,
   WriteRequest as StorageWriteRequest,
 } from './storage/adapter.js';
+export { requestPersistence, storageUsage } from './storage/persistence.js';
+export type { StorageUsage } from './storage/persistence.js';

@@ -1,5 +1,5 @@
 import { InMemorySessionService as MemoryService } from '../service/in_memory_session_service.js';
-import type { SessionServiceOptions } from '../service/stored_session_service.js';
+import type { SessionServiceOptions } from '../service/service_options.js';
 import { FrameworkSessionService } from './framework_session_service.js';
 
 /**

@@ -12,3 +12,5 @@ export type {
   FrameworkSessionService,
 } from './framework_session_service.js';
 export { InMemorySessionService } from './in_memory_session_service.js';
+export { IndexedDbSessionService } from './indexed_db_session_service.js';
+export { openSessionService } from './open_session_service.js';

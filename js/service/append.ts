@@ -130,7 +130,9 @@ export function apply(
 ): void {
   const [created, revision, lastUpdateTime, since, unchanged, missed] = answer;
   // What was stored before it was at, or was told of, it has: also what lies outside of its window.
-  const hasAll = policy === STALE_POLICIES.merge || since >= revision;
+  const told = Number.isNaN(record.created) ? since : record.toldUntil;
+  const written = events.length - (unchanged?.length ?? 0);
+  const hasAll = policy === STALE_POLICIES.merge || told >= revision - written;
   if (missed !== undefined && missed.length > 0) applyMissed(session, since, missed);
   let number = -1;
   for (const taken of events) {
@@ -148,6 +150,7 @@ export function apply(
   Reflect.set(session, 'lastUpdateTime', lastUpdateTime);
   record.created = created;
   record.revision = revision;
+  record.toldUntil = hasAll ? revision : told;
 }
 
 function applyMissed(

@@ -2,6 +2,7 @@ import { loadWasm, type SessionCore } from '../core.js';
 import type { Event } from '../event.js';
 import type { CompositeSessionKey, Session, StateShape } from '../session.js';
 import { type StateSchema, validateDelta } from '../state_schema.js';
+import { AppendGroups } from './append_groups.js';
 import { apply, store, takeEvent, type TakenEvent, withoutKeys } from './append.js';
 import { after, type MaybePromise, requireNotAborted } from './call.js';
 import { enqueue, type HandleRecord, Handles, requireHandle } from './handle.js';
@@ -25,10 +26,13 @@ export interface AppenderParts {
  * Appends events through handles, those of one handle one after the other.
  *
  * Over memory an append is done when the call returns; over anything else its turn comes when those
- * before it through the same handle have settled, so that none of them makes it stale.
+ * before it through the same handle have settled, and those that wait go together.
  */
 export class Appender {
   readonly #parts: AppenderParts;
+  readonly #groups = new AppendGroups((session, record, events) =>
+    this.#store(session, record, this.#parts.policy, events),
+  );
 
   constructor(parts: AppenderParts) {
     this.#parts = parts;
@@ -46,6 +50,7 @@ export class Appender {
     const taken: TakenEvent[] = [];
     for (const event of events) if (!isPartial(event)) taken.push(this.#take(event));
     if (taken.length === 0) return undefined;
+    if (!this.#parts.holdsData) return this.#groups.add(session, record, taken, signal);
     // The wasm may still be on its way. What is stored is the event as it is now.
     const ahead = record.tail ?? loadWasm();
     if (ahead === undefined) {
@@ -70,13 +75,19 @@ export class Appender {
   ): MaybePromise<void> {
     const session = { id, appName, userId, state: {}, events: [], lastUpdateTime: 0 };
     // −1 tells Rust that there is nothing which could be stale.
-    const record: HandleRecord = { created: -1, revision: 0, tail: undefined };
+    const record: HandleRecord = { created: -1, revision: 0, toldUntil: 0, tail: undefined };
     const taken = [this.#take(event)];
+    this.flush();
     const run = (): MaybePromise<void> => {
       requireNotAborted(signal);
       return this.#store(session, record, policy, taken);
     };
     return loadWasm()?.then(run) ?? run();
+  }
+
+  /** Begins the appends that were called for until now, ahead of whatever is called next. */
+  flush(): void {
+    this.#groups.flush();
   }
 
   #take(event: Event): TakenEvent {

@@ -20,6 +20,11 @@ export function requireRequest(request: unknown): void {
   throw invalid('The request', `must be one object; it is ${kindOf(request)}`);
 }
 
+export function requireOptions(options: unknown): void {
+  if (typeof options === 'object' && options !== null) return;
+  throw invalid('The options', `must be one object; they are ${kindOf(options)}`);
+}
+
 export function requireNotAborted(signal: AbortSignal | undefined): void {
   if (signal?.aborted !== true) return;
   throw new SessionError(
@@ -33,4 +38,9 @@ export function requireNotAborted(signal: AbortSignal | undefined): void {
 
 export function invalid(key: string, rule: string): SessionError {
   return new SessionError('invalid_argument', `${key} ${rule}.`, { key });
+}
+
+/** A word as the caller wrote it, or what kind of thing stands in its place. */
+export function shown(value: unknown): string {
+  return typeof value === 'string' ? JSON.stringify(value) : kindOf(value);
 }

@@ -10,6 +10,8 @@ export interface HandleRecord {
   created: number;
   /** The revision of the last change that the handle has. */
   revision: number;
+  /** The revision up to which the handle has, or was told of, every change; ignored without `created`. */
+  toldUntil: number;
   /** The last of the appends that are under way through this handle. */
   tail: Promise<unknown> | undefined;
 }
@@ -28,7 +30,7 @@ export class Handles {
   of(session: Session): HandleRecord {
     let record = this.#records.get(session.state);
     if (record === undefined) {
-      record = { created: NaN, revision: 0, tail: undefined };
+      record = { created: NaN, revision: 0, toldUntil: 0, tail: undefined };
       this.#records.set(session.state, record);
     }
     return record;
@@ -44,7 +46,7 @@ export class Handles {
   ): Session<S> {
     const [created, revision, lastUpdateTime, text] = read;
     const state = JSON.parse(text) as S;
-    this.#records.set(state, { created, revision, tail: undefined });
+    this.#records.set(state, { created, revision, toldUntil: revision, tail: undefined });
     return { id, appName, userId, state, events, lastUpdateTime };
   }
 }

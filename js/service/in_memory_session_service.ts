@@ -10,8 +10,9 @@ import type {
   StateShape,
 } from '../session.js';
 import { requireNotAborted, requireRequest } from './call.js';
+import type { SessionServiceOptions } from './service_options.js';
 import type { StateWriter } from './state_writer.js';
-import { type SessionServiceOptions, StoredSessionService } from './stored_session_service.js';
+import { StoredSessionService } from './stored_session_service.js';
 
 /**
  * Keeps sessions in memory, in wasm: what it keeps is gone with it.

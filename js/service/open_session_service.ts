@@ -1,76 +1,101 @@
 import { loadWasm } from '../core.js';
-import { SessionError } from '../errors.js';
-import { kindOf } from '../json/rules.js';
+import { isSessionError } from '../errors.js';
 import type { StateShape } from '../session.js';
+import type { StorageInfo } from '../session_service.js';
 import type { StorageAdapter } from '../storage/adapter.js';
-import { Bridge } from '../storage/bridge.js';
 import { requireRequest } from './call.js';
 import { InMemorySessionService } from './in_memory_session_service.js';
-import { type SessionServiceOptions, StoredSessionService } from './stored_session_service.js';
+import {
+  IndexedDbSessionService,
+  type IndexedDbSessionServiceOptions,
+} from './indexed_db_session_service.js';
+import { overAdapter } from './over_adapter.js';
+import type { SessionServiceOptions } from './service_options.js';
+import type { StoredSessionService } from './stored_session_service.js';
+
+/** What only means something with IndexedDB. */
+type DatabaseOption = Exclude<keyof IndexedDbSessionServiceOptions, keyof SessionServiceOptions>;
 
 /**
- * Which storage, and the options of the service over it.
+ * Which storage, and the options of the service over it: those of {@link IndexedDbSessionService} only
+ * where it may be that.
  *
  * @example
  * ```ts
  * import type { OpenSessionServiceOptions } from 'adk-session-wasm';
  *
- * const options: OpenSessionServiceOptions = { storage: 'memory', stale: 'append' };
+ * const here: OpenSessionServiceOptions = { storage: 'memory', stale: 'append' };
+ * const kept: OpenSessionServiceOptions = { storage: 'auto', name: 'my-shop', durability: 'strict' };
  * ```
  */
-export interface OpenSessionServiceOptions extends SessionServiceOptions {
-  /** `'memory'`, or an adapter of your own. */
-  storage: 'memory' | StorageAdapter;
-}
-
-const VERBS = ['create', 'append', 'read', 'list', 'delete'] as const;
+export type OpenSessionServiceOptions =
+  | (SessionServiceOptions & {
+      /** `'memory'`, or an adapter of your own. */
+      storage: 'memory' | StorageAdapter;
+    } & Partial<Record<DatabaseOption, undefined>>)
+  | (IndexedDbSessionServiceOptions & {
+      /** `'indexeddb'`: the browser's database. `'auto'`: that where it is to be had, else memory. */
+      storage: 'indexeddb' | 'auto';
+    });
 
 /**
  * Opens a session service over the storage that is chosen at run time.
  *
- * @throws SessionError (as a rejection) `invalid_argument`; `wasm_unavailable`, so that a page whose
- * policy forbids WebAssembly learns it here and not at its first call
+ * `'auto'` takes memory only where there is no IndexedDB at all (`storage_unavailable`: the host has
+ * none, or forbids it, as some private modes and policies do), and says so: `service.storage` is then
+ * `{ kind: 'memory', durable: false, reason }`. Every other failure rejects, since a database is there
+ * that may hold the user's sessions, and an empty memory in its place would look as if they were lost:
+ * `storage_blocked` (ask to close the other tabs), `storage_newer` (reload), `quota_exceeded`,
+ * `connection_lost`. Whoever wants to go on all the same opens `'memory'`.
+ *
+ * @throws SessionError (as a rejection) `invalid_argument`; why the database cannot be opened;
+ * `wasm_unavailable`, so that a page whose policy forbids WebAssembly learns it here and not at its
+ * first call
  *
  * @example
  * ```ts
  * import { openSessionService } from 'adk-session-wasm';
  *
- * const service = await openSessionService({ storage: 'memory' });
- * console.log(service.storage.kind); // 'memory'
+ * const service = await openSessionService({ storage: 'auto', name: 'my-shop' });
+ * const { durable, reason } = service.storage;
+ * if (!durable) console.warn(`This conversation ends with the page: ${reason}`);
  * ```
  */
 export async function openSessionService<S extends StateShape = StateShape>(
   options: OpenSessionServiceOptions,
 ): Promise<StoredSessionService<S>> {
   requireRequest(options);
-  const { storage } = options;
+  if (options.storage === 'indexeddb' || options.storage === 'auto') {
+    const { storage } = options;
+    const database = new IndexedDbSessionService<S>(options);
+    return openDatabase(storage, database, () => new InMemorySessionService<S>(options));
+  }
   await loadWasm();
-  if (storage === 'memory') return new InMemorySessionService<S>(options);
-  requireAdapter(storage);
-  return new StoredSessionService<S>(
-    {
-      storage: { kind: storage.kind ?? 'custom', durable: storage.durable ?? true },
-      bridge: new Bridge(storage),
-      closeStorage: () => storage.close?.(),
-    },
-    options,
-  );
+  if (options.storage === 'memory') return new InMemorySessionService<S>(options);
+  return overAdapter<S>(options.storage, options);
 }
 
-function requireAdapter(storage: unknown): asserts storage is StorageAdapter {
-  if (typeof storage !== 'object' || storage === null) {
-    const shown = typeof storage === 'string' ? JSON.stringify(storage) : kindOf(storage);
-    throw new SessionError(
-      'invalid_argument',
-      `storage must be 'memory' or an adapter of your own; it is ${shown}.`,
-      { key: 'storage' },
-    );
+/** What of a service it takes to open its database. */
+interface Database {
+  open(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Opens the database; or memory, where `'auto'` lets it. */
+export async function openDatabase<D extends Database, M extends { storage: StorageInfo }>(
+  storage: 'indexeddb' | 'auto',
+  database: D,
+  inMemory: () => M,
+): Promise<D | M> {
+  try {
+    await database.open();
+    return database;
+  } catch (error) {
+    // The reason for which it does not open is the one that helps.
+    await database.close().catch(() => undefined);
+    if (storage === 'indexeddb' || !isSessionError(error, 'storage_unavailable')) throw error;
+    const service = inMemory();
+    service.storage.reason = error.message;
+    return service;
   }
-  const missing = VERBS.filter((verb) => typeof (storage as StorageAdapter)[verb] !== 'function');
-  if (missing.length === 0) return;
-  throw new SessionError(
-    'invalid_argument',
-    `The storage adapter lacks ${missing.join(', ')}: it must have the five verbs ${VERBS.join(', ')}.`,
-    { key: 'storage' },
-  );
 }

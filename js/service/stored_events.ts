@@ -6,7 +6,7 @@ import type { EventRow } from '../storage/adapter.js';
 export type Fragments = readonly string[] | readonly EventRow[];
 
 /** Characters to parse at once: one long text is faster than many short ones, up to about here. */
-const BATCH = 64 * 1024;
+export const BATCH = 64 * 1024;
 
 /**
  * The events of a read, in order.
@@ -88,11 +88,11 @@ export function readEvent(text: string): Event | undefined {
   }
 }
 
-function isEvent(value: unknown): value is Event {
+export function isEvent(value: unknown): value is Event {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function corrupt(record: string, cause: unknown): SessionError {
+export function corrupt(record: string, cause: unknown): SessionError {
   return new SessionError(
     'corrupt_record',
     `The stored ${record} is not the JSON of an event; read with config.skipCorrupt to get all others.`,

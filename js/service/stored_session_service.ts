@@ -1,9 +1,10 @@
-import { callCore, createCore, loadWasm, type SessionCore, toSessionError } from '../core.js';
+import { callCore, createMemoryCore, loadWasm, type SessionCore, toSessionError } from '../core.js';
 import { isSessionError, SessionError } from '../errors.js';
 import { createEvent, type Event, newEventId } from '../event.js';
 import { isId, optionalNumber, requireId } from '../ids.js';
 import { kindOf } from '../json/rules.js';
 import type {
+  Abortable,
   AppendEventRequest,
   AppendEventsRequest,
   AppRequest,
@@ -23,45 +24,19 @@ import { type StateSchema, validateDelta } from '../state_schema.js';
 import { STALE_POLICIES } from './append.js';
 import { Appender } from './appender.js';
 import { makeDisposable } from './disposable.js';
-import { after, invalid, type MaybePromise, requireNotAborted, requireRequest } from './call.js';
+import {
+  after,
+  invalid,
+  type MaybePromise,
+  requireNotAborted,
+  requireRequest,
+  shown,
+} from './call.js';
 import { Handles } from './handle.js';
+import { policyOf, type ServiceParts, type SessionServiceOptions } from './service_options.js';
 import { checkedClock, checkedIds } from './sources.js';
-import { orderedWriter, type StateWriter } from './state_writer.js';
+import { orderedWriter } from './state_writer.js';
 import { type Fragments, parseEvents } from './stored_events.js';
-
-/**
- * What every service of ours takes.
- *
- * @example
- * ```ts
- * import { InMemorySessionService } from 'adk-session-wasm';
- *
- * const service = new InMemorySessionService({ stale: 'reject', clock: () => 1_700_000_000_000 });
- * ```
- */
-export interface SessionServiceOptions {
-  /**
-   * What an append does when others appended since its handle was read. `'merge'` (default): it lands,
-   * and the handle first receives what it had missed. `'append'`: it lands, and the handle gets only
-   * its own event. `'reject'`: `stale_session`, and nothing is changed.
-   */
-  stale?: keyof typeof STALE_POLICIES | undefined;
-  /** Checked before anything is written: keys and values of initial states and deltas. */
-  stateSchema?: StateSchema | undefined;
-  /** The time in milliseconds since 1970; default `Date.now`. */
-  clock?: (() => number) | undefined;
-  /** Fresh ids of sessions and events; default a UUID v4. */
-  newId?: (() => string) | undefined;
-}
-
-/** What a service is made of beside its options. */
-export interface ServiceParts {
-  readonly storage: StorageInfo;
-  /** The storage behind its bridge; absent: memory in wasm. */
-  readonly bridge?: object;
-  readonly closeStorage?: () => void | Promise<void>;
-  readonly writer?: StateWriter;
-}
 
 /** See `session_to_javascript` in `src/bindings/values.rs`. */
 type ReadSession = [
@@ -135,7 +110,7 @@ export class StoredSessionService<
       clock: this.#clock,
       newId: this.#newId,
       core: () => this.#openCore(),
-      holdsData: parts.bridge === undefined,
+      holdsData: parts.openCore === undefined,
     });
   }
 
@@ -231,7 +206,7 @@ export class StoredSessionService<
   async #close(): Promise<void> {
     while (this.#pending.size > 0) await Promise.allSettled(this.#pending);
     try {
-      await this.#parts.closeStorage?.();
+      await this.#parts.closeStorage?.(this.#core);
     } catch (cause) {
       if (isSessionError(cause)) throw cause;
       const reason = cause instanceof Error ? cause.message : kindOf(cause);
@@ -312,6 +287,11 @@ export class StoredSessionService<
   }
 
   /** @internal */
+  protected openStorage(request: Abortable): Promise<void> {
+    return this.#answer(request, () => this.#call<void>(request.signal, (core) => core.open()));
+  }
+
+  /** @internal */
   protected requireOpen(): void {
     if (this.#closing === undefined) return;
     throw new SessionError('closed', 'This session service was closed; open another one.');
@@ -325,7 +305,8 @@ export class StoredSessionService<
     skipCorrupt: boolean,
   ): Session<S> {
     const [created, revision, lastUpdateTime, state, fragments] = read;
-    const events = parseEvents(fragments, id, skipCorrupt);
+    const parse = this.#parts.parseEvents ?? parseEvents;
+    const events = parse(fragments, id, skipCorrupt);
     return this.#handles.open<S>(
       appName,
       userId,
@@ -366,7 +347,7 @@ export class StoredSessionService<
   }
 
   #openCore(): SessionCore {
-    this.#core ??= createCore(this.#parts.bridge);
+    this.#core ??= (this.#parts.openCore ?? createMemoryCore)();
     return this.#core;
   }
 
@@ -379,8 +360,12 @@ export class StoredSessionService<
         return this.#call<T>(signal, call);
       });
     }
+    this.#appender.flush();
     const core = this.#openCore();
-    const answer = callCore(() => call(core), this.#parts.bridge === undefined) as MaybePromise<T>;
+    const answer = callCore(
+      () => call(core),
+      this.#parts.openCore === undefined,
+    ) as MaybePromise<T>;
     if (!(answer instanceof Promise)) return answer;
     return answer.catch((error: unknown) => {
       throw toSessionError(error);
@@ -412,16 +397,4 @@ export class StoredSessionService<
 
 function isBlank(id: unknown): boolean {
   return id === undefined || id === null || (typeof id === 'string' && id.trim() === '');
-}
-
-function policyOf(stale: unknown): number {
-  if (typeof stale === 'string' && Object.hasOwn(STALE_POLICIES, stale)) {
-    return STALE_POLICIES[stale as keyof typeof STALE_POLICIES];
-  }
-  throw invalid('stale', `must be 'merge', 'append' or 'reject'; it is ${shown(stale)}`);
-}
-
-/** A word as the caller wrote it, or what kind of thing stands in its place. */
-function shown(value: unknown): string {
-  return typeof value === 'string' ? JSON.stringify(value) : kindOf(value);
 }

@@ -28,8 +28,8 @@ export interface ConformanceCase {
 /**
  * The suite over a storage, one case for each test of your own test runner. It needs none itself.
  *
- * @param openStorage is called once a case and must give a storage that is empty. Its service is closed
- *   at the end of the case, and so is the adapter, if it has a `close`.
+ * @param openStorage is called once a case and must give a storage that is empty, or a service over one.
+ *   The service is closed at the end of the case, and so is the adapter, if it has a `close`.
  *
  * @example
  * ```ts

@@ -4,33 +4,39 @@ import {
   type Event,
   isSessionError,
   openSessionService,
-  type OpenSessionServiceOptions,
   type Session,
+  type SessionServiceOptions,
+  type StorageAdapter,
 } from '../index.js';
 import { type Call, type Case, type Json, readSteps, type Step } from './case.js';
 import { expectPage, expectSession, expectState } from './expect.js';
 
 /**
- * Makes an empty storage: an adapter, or the name of a storage of this package.
+ * Makes an empty storage: an adapter, or `'memory'`. Or a whole service over one, of any kind, which must
+ * be made with the options given here.
  *
  * @example
  * ```ts
+ * import { IndexedDbSessionService } from 'adk-session-wasm';
  * import type { OpenStorage } from 'adk-session-wasm/testing';
  *
- * const openStorage: OpenStorage = () => 'memory';
+ * const inMemory: OpenStorage = () => 'memory';
+ * let count = 0;
+ * const inDatabase: OpenStorage = (options) =>
+ *   new IndexedDbSessionService({ ...options, name: `conformance-${++count}` });
  * ```
  */
-export type OpenStorage = () => Storage | Promise<Storage>;
-type Storage = OpenSessionServiceOptions['storage'];
+export type OpenStorage = (
+  options: Required<Pick<SessionServiceOptions, 'clock' | 'stale'>>,
+) => Opened | Promise<Opened>;
+type Opened = 'memory' | StorageAdapter | BaseSessionService;
 
 /** Throws an error that says which step ended otherwise than it must. */
 export async function runCase(testCase: Case, openStorage: OpenStorage): Promise<void> {
   const clock = { now: 1000 };
-  const service = await openSessionService({
-    storage: await openStorage(),
-    clock: () => clock.now,
-    stale: testCase.stale,
-  });
+  const options = { clock: () => clock.now, stale: testCase.stale };
+  const storage = await openStorage(options);
+  const service = isService(storage) ? storage : await openSessionService({ ...options, storage });
   try {
     const run = new Run(service, clock);
     for (const [number, step] of readSteps(testCase.steps).entries()) {
@@ -42,6 +48,10 @@ export async function runCase(testCase: Case, openStorage: OpenStorage): Promise
   } finally {
     await service.close();
   }
+}
+
+function isService(storage: Opened): storage is BaseSessionService {
+  return typeof (storage as Partial<BaseSessionService>).createSession === 'function';
 }
 
 const APP = { appName: 'app' };

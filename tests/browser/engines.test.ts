@@ -13,7 +13,7 @@ import { root } from '../toolchain/environment.mjs';
 import { ENGINES, openBrowser } from './engine.js';
 import { behaviours } from './page/behaviours.js';
 import type { Places } from './page/main.js';
-import type { Results } from './page/suite.js';
+import type { DatabaseResults, Result } from './page/suite.js';
 import { html, type Routes, serve, type Server } from './server.js';
 
 const IMPORTS = {
@@ -71,10 +71,12 @@ describe('in the browser engines', () => {
   for (const engine of ENGINES) {
     describe(engine, () => {
       let places: Places | undefined;
+      let databases: Places<DatabaseResults> | undefined;
       before(async () => {
         const browser = await openBrowser(engine);
         try {
           places = await browser.value<Places>(`${server.origin}/`);
+          databases = await browser.value<Places<DatabaseResults>>(`${server.origin}/?database`);
         } finally {
           await browser.close();
         }
@@ -89,6 +91,10 @@ describe('in the browser engines', () => {
           }
           it('memory passes the conformance suite', () => assertConforms(places?.[place].memory));
           it('an adapter passes it too', () => assertConforms(places?.[place].map));
+          for (const durability of ['relaxed', 'strict'] as const) {
+            it(`IndexedDB passes it too, ${durability}`, () =>
+              assertConforms(databases?.[place][durability]));
+          }
         });
       }
     });
@@ -97,7 +103,7 @@ describe('in the browser engines', () => {
 
 const CASES = conformance(() => 'memory').length;
 
-function assertConforms(results: Results['memory'] = []): void {
+function assertConforms(results: Result[] = []): void {
   assert.deepEqual(
     results.filter(({ error }) => error !== undefined),
     [],

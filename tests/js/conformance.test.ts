@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 
 import { mapAdapter } from '../../js/examples/map_adapter.js';
-import type { StorageAdapter } from '../../js/index.js';
+import { InMemorySessionService, type StorageAdapter } from '../../js/index.js';
 import type { Case } from '../../js/testing/case.js';
 import { type OpenStorage, runCase } from '../../js/testing/run_case.js';
 
@@ -51,6 +51,7 @@ function retrying(): StorageAdapter {
 }
 
 conforms('memory', () => 'memory');
+conforms('memory, as a service', (options) => new InMemorySessionService(options));
 conforms('a map that answers at once', mapAdapter);
 conforms('a map that answers late', late);
 conforms('a map that starts writes over', retrying);

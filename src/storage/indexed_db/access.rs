@@ -1,11 +1,16 @@
 //! How the verbs get at the database: a transaction on a connection that is there, and once more on
 //! a new one where it was not.
 
+use std::future::Future;
+use std::pin::Pin;
 use std::rc::Rc;
 
 use crate::storage::indexed_db::database::Database;
 use crate::storage::indexed_db::failure::Failure;
 use crate::storage::indexed_db::transaction::{Mode, Transaction};
+
+/// Boxed, so that what is done with it stands in the wasm once, and not in each that awaits it.
+pub(super) type Attempt<'a, T> = Pin<Box<dyn Future<Output = Result<T, Failure>> + 'a>>;
 
 /// See the module.
 pub(super) struct Access {
@@ -36,24 +41,21 @@ impl Access {
 
     /// Does something that a broken connection may end. A connection that broke stays broken,
     /// whatever is tried on it, so it is given up.
-    pub(super) async fn once<T>(
-        &self,
-        act: impl AsyncFnOnce() -> Result<T, Failure>,
-    ) -> Result<T, Failure> {
-        let done = act().await;
-        if let Err(Failure::Lost { .. }) = &done {
+    pub(super) async fn once<T>(&self, attempt: Attempt<'_, T>) -> Result<T, Failure> {
+        let done = attempt.await;
+        if done.as_ref().is_err_and(Failure::is_loss) {
             self.database.disconnect();
         }
         done
     }
 
     /// The same for what can be done twice: a second time where the connection broke.
-    pub(super) async fn twice<T>(
+    pub(super) async fn twice<'a, T>(
         &self,
-        act: impl AsyncFn() -> Result<T, Failure>,
+        attempt: impl Fn() -> Attempt<'a, T>,
     ) -> Result<T, Failure> {
-        match self.once(&act).await {
-            Err(Failure::Lost { .. }) => self.once(&act).await,
+        match self.once(attempt()).await {
+            Err(failure) if failure.is_loss() => self.once(attempt()).await,
             done => done,
         }
     }

@@ -137,9 +137,10 @@ impl Database {
             event.prevent_default();
             let thrown = failed.error().ok().flatten().map_or(JsValue::UNDEFINED, JsValue::from);
             let failure = step.borrow_mut().take().unwrap_or_else(|| Failure::of_opening(&thrown));
-            match failure {
-                Failure::Lost { .. } if may_try_again => database.open(false),
-                failure => database.settle(Err(failure)),
+            if failure.is_loss() && may_try_again {
+                database.open(false);
+            } else {
+                database.settle(Err(failure));
             }
         });
         request.set_onerror(Some(on_error.unchecked_ref()));
@@ -152,9 +153,7 @@ impl Database {
             let done = steps.iter().enumerate().skip(event.old_version() as usize);
             for (number, step) in done {
                 if let Err(thrown) = step(&transaction.db(), &transaction) {
-                    let reason = format!("the step to version {} failed: {thrown:?}", number + 1);
-                    let problem = StorageProblem::Failed;
-                    *broken_step.borrow_mut() = Some(Failure::Problem { problem, reason });
+                    *broken_step.borrow_mut() = Some(Failure::of_step(number + 1, &thrown));
                     // The database stays as it was.
                     let _ = transaction.abort();
                     return;
@@ -258,8 +257,7 @@ pub(super) async fn delete(name: &str, blocked_timeout: f64) -> Result<(), Failu
 }
 
 fn blocked() -> Failure {
-    let reason = "another tab holds it open".to_owned();
-    Failure::Problem { problem: StorageProblem::Blocked, reason }
+    Failure::of(StorageProblem::Blocked, "another tab holds it open")
 }
 
 /// The host's IndexedDB. Where it is forbidden, even looking at it may throw.
@@ -269,5 +267,5 @@ fn factory() -> Result<IdbFactory, Failure> {
     if factory.is_object() {
         return Ok(factory.unchecked_into());
     }
-    Err(Failure::unavailable("this host has no indexedDB"))
+    Err(Failure::of(StorageProblem::Unavailable, "this host has no indexedDB"))
 }

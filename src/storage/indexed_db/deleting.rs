@@ -16,7 +16,7 @@ use crate::storage::{Deletion, Target};
 
 /// Deletes; what is not there is no error.
 pub(super) async fn delete(access: &Access, deletion: &Deletion) -> Result<(), Failure> {
-    access.twice(async || delete_once(access, deletion).await).await
+    access.twice(|| Box::pin(delete_once(access, deletion))).await
 }
 
 async fn delete_once(access: &Access, deletion: &Deletion) -> Result<(), Failure> {

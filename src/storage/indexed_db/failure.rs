@@ -5,67 +5,94 @@ use web_sys::DomException;
 
 use crate::error::{Error, StorageProblem};
 
-/// See the module.
+/// See the module. Boxed: nearly everything here may fail, and what is passed on through all of it
+/// should be small.
 #[derive(Debug, Clone)]
-pub(super) enum Failure {
+pub(super) struct Failure(Box<Content>);
+
+#[derive(Debug, Clone)]
+struct Content {
+    kind: Kind,
+    reason: String,
+}
+
+#[derive(Debug, Clone)]
+enum Kind {
     /// A key or an event id is there already.
-    Constraint { reason: String },
-    /// The connection broke, or the transaction with it: whether it was committed is not known.
-    Lost { reason: String },
+    Constraint,
     /// A record is not what was once written; its name.
-    Corrupt { record: String, reason: String },
-    /// Anything that trying again would not change.
-    Problem { problem: StorageProblem, reason: String },
+    Corrupt(String),
+    /// The connection that was lost, too: whether the transaction was committed is not known.
+    Problem(StorageProblem),
 }
 
 impl Failure {
+    fn new(kind: Kind, reason: String) -> Self {
+        Self(Box::new(Content { kind, reason }))
+    }
+
+    pub(super) fn of(problem: StorageProblem, reason: impl Into<String>) -> Self {
+        Self::new(Kind::Problem(problem), reason.into())
+    }
+
+    pub(super) fn lost(reason: impl Into<String>) -> Self {
+        Self::of(StorageProblem::ConnectionLost, reason)
+    }
+
+    pub(super) fn corrupt(record: String, reason: impl Into<String>) -> Self {
+        Self::new(Kind::Corrupt(record), reason.into())
+    }
+
     /// What a transaction or one of its requests failed with.
     pub(super) fn of_transaction(thrown: &JsValue) -> Self {
         let (name, reason) = describe(thrown);
-        match name.as_str() {
-            "ConstraintError" => Self::Constraint { reason },
-            "QuotaExceededError" => {
-                Self::Problem { problem: StorageProblem::QuotaExceeded, reason }
-            }
+        let kind = match name.as_str() {
+            "ConstraintError" => Kind::Constraint,
+            "QuotaExceededError" => Kind::Problem(StorageProblem::QuotaExceeded),
             // Whatever aborts a transaction that we did not abort ourselves was a connection that
             // broke. Safari says UnknownError: "Connection to Indexed Database server lost".
             "AbortError" | "InvalidStateError" | "TransactionInactiveError" | "UnknownError" => {
-                Self::Lost { reason }
+                Kind::Problem(StorageProblem::ConnectionLost)
             }
-            _ => Self::Problem { problem: StorageProblem::Failed, reason },
-        }
+            _ => Kind::Problem(StorageProblem::Failed),
+        };
+        Self::new(kind, reason)
     }
 
     /// What opening a database failed with.
     pub(super) fn of_opening(thrown: &JsValue) -> Self {
         let (name, reason) = describe(thrown);
-        if name == "UnknownError" && reason.contains("lost") {
-            return Self::Lost { reason };
-        }
         let problem = match name.as_str() {
             "VersionError" => StorageProblem::Newer,
             "QuotaExceededError" => StorageProblem::QuotaExceeded,
+            "UnknownError" if reason.contains("lost") => StorageProblem::ConnectionLost,
             _ => StorageProblem::Unavailable,
         };
-        Self::Problem { problem, reason }
+        Self::of(problem, reason)
     }
 
-    pub(super) fn unavailable(reason: &str) -> Self {
-        Self::Problem { problem: StorageProblem::Unavailable, reason: reason.to_owned() }
+    /// What the step to a version failed with.
+    pub(super) fn of_step(version: usize, thrown: &JsValue) -> Self {
+        let (_, reason) = describe(thrown);
+        Self::of(StorageProblem::Failed, format!("the step to version {version}: {reason}"))
+    }
+
+    pub(super) fn is_constraint(&self) -> bool {
+        matches!(self.0.kind, Kind::Constraint)
+    }
+
+    pub(super) fn is_loss(&self) -> bool {
+        matches!(self.0.kind, Kind::Problem(StorageProblem::ConnectionLost))
     }
 }
 
 impl From<Failure> for JsValue {
     fn from(failure: Failure) -> Self {
-        let error = match failure {
-            Failure::Corrupt { record, reason } => Error::CorruptRecord { record, reason },
-            Failure::Problem { problem, reason } => Error::Storage { problem, reason },
-            Failure::Lost { reason } => {
-                Error::Storage { problem: StorageProblem::ConnectionLost, reason }
-            }
-            Failure::Constraint { reason } => {
-                Error::Storage { problem: StorageProblem::Failed, reason }
-            }
+        let Content { kind, reason } = *failure.0;
+        let error = match kind {
+            Kind::Corrupt(record) => Error::CorruptRecord { record, reason },
+            Kind::Problem(problem) => Error::Storage { problem, reason },
+            Kind::Constraint => Error::Storage { problem: StorageProblem::Failed, reason },
         };
         error.into()
     }
@@ -74,10 +101,14 @@ impl From<Failure> for JsValue {
 /// The name and the whole text of what the browser threw.
 fn describe(thrown: &JsValue) -> (String, String) {
     match thrown.dyn_ref::<DomException>() {
-        Some(error) => (error.name(), format!("{}: {}", error.name(), error.message())),
+        Some(error) => {
+            let name = error.name();
+            let reason = format!("{name}: {}", error.message());
+            (name, reason)
+        }
         None => {
-            let text = js_sys::Error::from(thrown.clone()).to_string();
-            (String::new(), text.into())
+            let text = thrown.dyn_ref::<js_sys::Error>().map(|error| error.message().into());
+            (String::new(), text.unwrap_or_else(|| "it threw what is no error".to_owned()))
         }
     }
 }

@@ -31,7 +31,8 @@ pub(super) fn scope(app_name: &str, user_id: Option<&str>) -> JsValue {
 
 /// An event's id as the index has it.
 pub(super) fn event_id(number: f64, id: &str) -> String {
-    format!("{number}/{id}")
+    // A whole number, and to print any other would be a tenth of the wasm.
+    format!("{}/{id}", number as u64)
 }
 
 /// The id of an event as it was given.

@@ -17,7 +17,7 @@ use crate::storage::{ListRequest, Listing, SessionRow};
 
 /// Reads a page of sessions, with the states that their readers see.
 pub(super) async fn list(access: &Access, request: &ListRequest) -> Result<Listing, Failure> {
-    access.twice(async || list_once(access, request).await).await
+    access.twice(|| Box::pin(list_once(access, request))).await
 }
 
 async fn list_once(access: &Access, request: &ListRequest) -> Result<Listing, Failure> {

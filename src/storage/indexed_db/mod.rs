@@ -99,7 +99,7 @@ impl IndexedDbStorage {
     /// `connection_lost`.
     pub async fn open(&self) -> Result<(), JsValue> {
         let database = self.access.database();
-        self.access.twice(async || database.connection().await.map(drop)).await?;
+        self.access.twice(|| Box::pin(async { database.connection().await.map(drop) })).await?;
         Ok(())
     }
 

@@ -45,9 +45,9 @@ impl Page {
             let id = Array::is_array(&ids).then(|| Array::from(&ids).get(0).as_string()).flatten();
             let name = match id {
                 Some(id) => format!("event \"{}\"", keys::plain_id(&id)),
-                None => format!("event {}", record.count("seq")),
+                None => format!("event {}", record.count("seq") as Revision),
             };
-            Failure::Corrupt { record: name, reason: "it is not as it was written".into() }
+            Failure::corrupt(name, "it is not as it was written")
         })
     }
 

@@ -137,12 +137,13 @@ impl Queue {
         };
         let mut was_lost = false;
         while let Err(failure) = attempt {
-            match &failure {
-                // An id may be there already, which only a look can tell.
-                Failure::Constraint { .. } if !care.ids => {}
-                Failure::Lost { .. } if !was_lost => was_lost = true,
-                _ => return Err(failure),
+            // An id may be there already, which only a look can tell.
+            let may_be_stored = failure.is_constraint() && !care.ids;
+            let may_be_restored = failure.is_loss() && !was_lost;
+            if !may_be_stored && !may_be_restored {
+                return Err(failure);
             }
+            was_lost |= failure.is_loss();
             let after = care_after(&failure);
             care = Care { ids: true, again: care.again || after.again, floor: false };
             attempt = self.attempt(member, care).await;
@@ -154,7 +155,7 @@ impl Queue {
         for member in members.iter_mut() {
             member.failure = None;
         }
-        let full = self.access.once(async || write(&self.access, members, care).await).await?;
+        let full = self.access.once(Box::pin(write(&self.access, members, care))).await?;
         for key in full {
             let mut work = self.work.borrow_mut();
             let is_asked = |work: &Work| matches!(work, Work::Seal(known) if *known == key);
@@ -186,6 +187,6 @@ async fn write(
 
 /// How carefully to write after that.
 fn care_after(failure: &Failure) -> Care {
-    let again = matches!(failure, Failure::Lost { .. });
-    Care { ids: again || matches!(failure, Failure::Constraint { .. }), floor: false, again }
+    let again = failure.is_loss();
+    Care { ids: again || failure.is_constraint(), floor: false, again }
 }

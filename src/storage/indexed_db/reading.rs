@@ -20,7 +20,7 @@ pub(super) async fn read(
     target: &Target,
     window: Window,
 ) -> Result<Rows<Record>, Failure> {
-    access.twice(async || read_once(access, target, window).await).await
+    access.twice(|| Box::pin(read_once(access, target, window))).await
 }
 
 async fn read_once(
@@ -147,17 +147,19 @@ async fn admitted_of(
     let Some(last) = last else {
         let request = transaction.asked(index.get_all_with_key(&range))?;
         transaction.answered().await?;
-        let mut records = records_of(&request)?;
-        records.sort_by(|one, other| one.count("seq").total_cmp(&other.count("seq")));
+        let mut records = Vec::new();
+        for record in records_of(&request)? {
+            in_order(&mut records, record, |record| record.count("seq"));
+        }
         return Ok(records);
     };
     let request = transaction.asked(index.get_all_keys_with_key(&range))?;
     transaction.answered().await?;
-    let mut seqs: Vec<f64> = Array::from(&result(&request)?)
-        .iter()
-        .filter_map(|key| Array::from(&key).get(1).as_f64())
-        .collect();
-    seqs.sort_by(f64::total_cmp);
+    let mut seqs: Vec<f64> = Vec::new();
+    for key in Array::from(&result(&request)?).iter() {
+        let seq = Array::from(&key).get(1).as_f64().unwrap_or_default();
+        in_order(&mut seqs, seq, |seq| *seq);
+    }
     // Each of them holds one such event at least, and a page may hold many.
     let store = transaction.store(EVENTS)?;
     let mut records: Vec<Record> = Vec::new();
@@ -196,4 +198,11 @@ async fn all(
 
 fn records_of(request: &web_sys::IdbRequest) -> Result<Vec<Record>, Failure> {
     Ok(Array::from(&result(request)?).iter().filter_map(Record::found).collect())
+}
+
+/// Puts a thing to its place. By their times events stand nearly in their order, so that there is
+/// little to be moved.
+fn in_order<T>(things: &mut Vec<T>, thing: T, key: impl Fn(&T) -> f64) {
+    let place = things.partition_point(|earlier| key(earlier) < key(&thing));
+    things.insert(place, thing);
 }

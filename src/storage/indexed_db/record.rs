@@ -56,9 +56,9 @@ impl Record {
     }
 
     fn state(&self, name: impl Fn() -> String) -> Result<ScopedState, Failure> {
-        let damaged = |reason: String| Failure::Corrupt { record: name(), reason };
-        let text = self.text("state").ok_or_else(|| damaged("its state is no text".into()))?;
-        ScopedState::parse(&text).map_err(|error| damaged(error.to_string()))
+        let text = self.text("state");
+        let text = text.ok_or_else(|| Failure::corrupt(name(), "its state is no text"))?;
+        ScopedState::parse(&text).map_err(|error| Failure::corrupt(name(), error.to_string()))
     }
 }
 
@@ -83,8 +83,7 @@ impl SessionRecord {
         let [Some(created), Some(revision), Some(last_update_time), Some(number)] =
             numbers.map(|member| record.number(member))
         else {
-            let reason = "a number is missing in it".to_owned();
-            return Err(Failure::Corrupt { record: session_name(&key), reason });
+            return Err(Failure::corrupt(session_name(&key), "a number is missing in it"));
         };
         let head = SessionHead {
             created: created as Revision,
@@ -127,10 +126,11 @@ fn session_name(key: &SessionKey) -> String {
 
 /// The state of an app, or of a user.
 pub(super) fn read_scope(record: &Record) -> Result<ScopeRow, Failure> {
-    let name = || match Array::from(&record.get("key")).to_vec().as_slice() {
-        [app] => format!("state of app {app:?}"),
-        [app, user, ..] => format!("state of user {user:?} in app {app:?}"),
-        [] => "state of an app or a user".to_owned(),
+    let name = || {
+        let key = Array::from(&record.get("key"));
+        let [app, user] = [0, 1].map(|index| key.get(index).as_string());
+        let user = user.map_or_else(String::new, |user| format!("user \"{user}\" in "));
+        format!("state of {user}app \"{}\"", app.unwrap_or_default())
     };
     let state = record.state(name)?;
     Ok(ScopeRow { revision: record.count("revision") as Revision, state })

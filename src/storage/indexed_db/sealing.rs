@@ -20,7 +20,7 @@ const LARGEST: u32 = 4 * PAGE as u32;
 
 /// Seals the open events of a session, but for the last ones that fill no page.
 pub(super) async fn seal(access: &Access, key: &SessionKey) -> Result<(), Failure> {
-    access.once(async || seal_once(access, key).await).await
+    access.once(Box::pin(seal_once(access, key))).await
 }
 
 async fn seal_once(access: &Access, key: &SessionKey) -> Result<(), Failure> {

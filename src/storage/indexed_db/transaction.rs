@@ -133,8 +133,7 @@ impl Transaction {
         let progress = Rc::new(Progress::default());
         let (seen, given_up) = (Rc::clone(&progress), raw.clone());
         let timer = Timer::start(timeout, move || {
-            let reason = format!("nothing was heard of a transaction for {timeout} ms");
-            seen.end(Err(Failure::Lost { reason }));
+            seen.end(Err(Failure::lost("nothing was heard of a transaction for too long")));
             // It may be beyond that, too.
             let _ = given_up.abort();
         });
@@ -155,8 +154,8 @@ impl Transaction {
                 .failure
                 .take()
                 .or_else(|| aborted.error().map(|error| Failure::of_transaction(&error)));
-            let reason = || "the transaction was aborted".to_owned();
-            seen.end(Err(failure.unwrap_or_else(|| Failure::Lost { reason: reason() })));
+            let failure = failure.unwrap_or_else(|| Failure::lost("the transaction was aborted"));
+            seen.end(Err(failure));
         });
         raw.set_oncomplete(Some(on_complete.as_ref().unchecked_ref()));
         raw.set_onabort(Some(on_abort.as_ref().unchecked_ref()));

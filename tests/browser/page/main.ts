@@ -1,15 +1,15 @@
-import { runAll, type Results } from './suite.js';
+import { type DatabaseResults, type Results, runAll, runDatabase } from './suite.js';
 
 /** Where the suite ran → what came of it. */
-export interface Places {
-  page: Results;
-  worker: Results;
+export interface Places<R = Results> {
+  page: R;
+  worker: R;
 }
 
-async function inWorker(): Promise<Results> {
-  const worker = new Worker('/worker.js', { type: 'module' });
-  const results = await new Promise<Results>((resolve, reject) => {
-    worker.onmessage = ({ data }: MessageEvent<Results>) => resolve(data);
+async function inWorker<R>(): Promise<R> {
+  const worker = new Worker(`/worker.js${location.search}`, { type: 'module' });
+  const results = await new Promise<R>((resolve, reject) => {
+    worker.onmessage = ({ data }: MessageEvent<R>) => resolve(data);
     worker.onerror = ({ message }) => reject(new Error(`the worker failed: ${message}`));
   });
   worker.terminate();
@@ -20,4 +20,11 @@ async function run(): Promise<Places> {
   return { page: await runAll(), worker: await inWorker() };
 }
 
-(globalThis as { report?: Promise<Places> }).report = run();
+/** Both at once, as they only wait for the disk. */
+async function runOnDatabases(): Promise<Places<DatabaseResults>> {
+  const [page, worker] = await Promise.all([runDatabase(), inWorker<DatabaseResults>()]);
+  return { page, worker };
+}
+
+(globalThis as { report?: Promise<unknown> }).report =
+  location.search === '?database' ? runOnDatabases() : run();

@@ -1,5 +1,6 @@
 // All that runs in the page, and again in its worker.
 
+import { IndexedDbSessionService } from 'adk-session-wasm';
 import { conformance, type OpenStorage } from 'adk-session-wasm/testing';
 import { mapAdapter } from '../../../js/examples/map_adapter.js';
 import { behaviours } from './behaviours.js';
@@ -16,6 +17,12 @@ export interface Results {
   map: Result[];
 }
 
+/** The same suite over the browser's database, which takes longer. */
+export interface DatabaseResults {
+  relaxed: Result[];
+  strict: Result[];
+}
+
 export async function runAll(): Promise<Results> {
   const conforms = (openStorage: OpenStorage) => results(conformance(openStorage));
   return {
@@ -23,6 +30,31 @@ export async function runAll(): Promise<Results> {
     memory: await conforms(() => 'memory'),
     map: await conforms(mapAdapter),
   };
+}
+
+export async function runDatabase(): Promise<DatabaseResults> {
+  return { relaxed: await inDatabases('relaxed'), strict: await inDatabases('strict') };
+}
+
+/** Each case in a database of its own, which is deleted behind it. */
+async function inDatabases(durability: 'relaxed' | 'strict'): Promise<Result[]> {
+  let name = '';
+  const cases = conformance((options) => {
+    name = `conformance-${crypto.randomUUID()}`;
+    return new IndexedDbSessionService({ ...options, name, durability });
+  });
+  return results(
+    cases.map((test) => ({
+      name: test.name,
+      async run() {
+        try {
+          await test.run();
+        } finally {
+          await IndexedDbSessionService.deleteDatabase(name);
+        }
+      },
+    })),
+  );
 }
 
 async function results(tests: { name: string; run(): void | Promise<void> }[]): Promise<Result[]> {

@@ -1,3 +1,3 @@
-import { runAll } from './suite.js';
+import { runAll, runDatabase } from './suite.js';
 
-postMessage(await runAll());
+postMessage(await (location.search === '?database' ? runDatabase() : runAll()));

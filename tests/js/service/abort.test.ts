@@ -90,10 +90,14 @@ describe('A signal that fires while an append is under way', () => {
     const session = await service.createSession(KEY);
     const controller = new AbortController();
     const { signal } = controller;
-    const { opened, open } = gate();
-    storage.pause = () => opened;
+    const [begun, { opened, open }] = [gate(), gate()];
+    storage.pause = () => {
+      begun.open();
+      return opened;
+    };
     const event = says('one', { a: 1 });
     const append = service.appendEvent({ session, event, signal });
+    await begun.opened;
     controller.abort();
     open();
     assert.equal(await append, event);

@@ -106,6 +106,7 @@ describe('The queue of a handle', () => {
       await opened;
     };
     const first = service.appendEvent({ session, event: says('one') });
+    await new Promise((done) => setTimeout(done, 1));
     const second = service.appendEvent({ session, event: says('two') });
     await new Promise((done) => setTimeout(done, 5));
     assert.equal(running, 1);
@@ -138,6 +139,7 @@ describe('The queue of a handle', () => {
     const session = await service.createSession(KEY);
     failNextAppend(storage, 'before', new Error('disk'));
     const first = service.appendEvent({ session, event: says('one', { a: 1 }) });
+    await Promise.resolve();
     const second = service.appendEvent({ session, event: says('two', { b: 2 }) });
     await failure(first, 'storage_failed');
     await second;

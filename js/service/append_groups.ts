@@ -1,0 +1,128 @@
+import { loadWasm } from '../core.js';
+import type { Session } from '../session.js';
+import type { TakenEvent } from './append.js';
+import { type MaybePromise, requireNotAborted } from './call.js';
+import type { HandleRecord } from './handle.js';
+
+/** Events of a group, at most: to find superseded writes, each is compared with those before it. */
+const LIMIT = 128;
+
+/** One call of `appendEvent` or `appendEvents`. */
+interface Member {
+  readonly session: Session;
+  readonly events: readonly TakenEvent[];
+  readonly signal: AbortSignal | undefined;
+  readonly resolve: () => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+/** Stores events through a handle in one write, and changes the handle if that succeeds. */
+type Write = (
+  session: Session,
+  record: HandleRecord,
+  events: readonly TakenEvent[],
+) => MaybePromise<void>;
+
+/**
+ * Appends over a storage that makes them wait. Those through one handle are stored one after the other,
+ * so that none of them makes it stale; what waits meanwhile is stored in one write when its turn comes.
+ *
+ * Such a group is no batch: nobody asked for all or none. If its write fails, for whatever reason, its
+ * members are stored again one by one, each with its own outcome. Those that are there already, because
+ * only the answer was lost, are found by their ids.
+ */
+export class AppendGroups {
+  readonly #write: Write;
+  /** What waits, for each handle that has appends waiting or under way. */
+  readonly #queues = new Map<HandleRecord, Member[]>();
+  /** Handles whose first group is still open for what is appended in the same breath. */
+  readonly #collecting = new Set<HandleRecord>();
+
+  constructor(write: Write) {
+    this.#write = write;
+  }
+
+  add(
+    session: Session,
+    record: HandleRecord,
+    events: readonly TakenEvent[],
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const member: Member = { session, events, signal, resolve, reject };
+      const queue = this.#queues.get(record);
+      if (queue !== undefined) {
+        queue.push(member);
+        return;
+      }
+      this.#queues.set(record, [member]);
+      this.#collecting.add(record);
+      queueMicrotask(() => this.#start(record));
+    });
+  }
+
+  /** Begins what was appended until now, so that the call which is about to be made comes behind it. */
+  flush(): void {
+    for (const record of this.#collecting) this.#start(record);
+  }
+
+  #start(record: HandleRecord): void {
+    if (this.#collecting.delete(record)) void this.#drain(record);
+  }
+
+  async #drain(record: HandleRecord): Promise<void> {
+    const queue = this.#queues.get(record) ?? [];
+    while (queue.length > 0) {
+      const group = takeGroup(queue);
+      try {
+        // Not awaited where it is there: the write begins at once.
+        const wait = loadWasm();
+        if (wait !== undefined) await wait;
+      } catch (error) {
+        for (const { reject } of group) reject(error);
+        continue;
+      }
+      await this.#store(record, group.filter(isWanted));
+    }
+    this.#queues.delete(record);
+  }
+
+  async #store(record: HandleRecord, members: readonly Member[]): Promise<void> {
+    const [first] = members;
+    if (first === undefined) return;
+    try {
+      const events = members.length === 1 ? first.events : members.flatMap(({ events }) => events);
+      await this.#write(first.session, record, events);
+    } catch (error) {
+      if (members.length === 1) first.reject(error);
+      else for (const member of members) await this.#store(record, [member]);
+      return;
+    }
+    for (const { resolve } of members) resolve();
+  }
+}
+
+/**
+ * Takes the calls out of the queue that go together. Through the same object: a copy by spread shares
+ * the record, but may name another session, and has a `lastUpdateTime` of its own.
+ */
+function takeGroup(queue: Member[]): Member[] {
+  const session = queue[0]?.session;
+  let size = 0;
+  const end = queue.findIndex((member, position) => {
+    size += member.events.length;
+    return position > 0 && (member.session !== session || size > LIMIT);
+  });
+  return queue.splice(0, end < 0 ? queue.length : end);
+}
+
+/** Rejects a call whose signal fired before its turn came. */
+function isWanted({ signal, reject }: Member): boolean {
+  try {
+    requireNotAborted(signal);
+    return true;
+  } catch (error) {
+    reject(error);
+    return false;
+  }
+}

@@ -1,0 +1,151 @@
+import { callCore, createIndexedDbCore, deleteDatabase } from '../core.js';
+import { requireId } from '../ids.js';
+import { kindOf } from '../json/rules.js';
+import type { Abortable, StateShape } from '../session.js';
+import { invalid, requireOptions, shown } from './call.js';
+import type { SessionServiceOptions } from './service_options.js';
+import type { StateWriter } from './state_writer.js';
+import { parseRecords } from './stored_records.js';
+import { StoredSessionService } from './stored_session_service.js';
+
+/**
+ * Which database of the browser, and how it is written to; beside what every service takes.
+ *
+ * @example
+ * ```ts
+ * import { IndexedDbSessionService } from 'adk-session-wasm';
+ *
+ * const service = new IndexedDbSessionService({ name: 'my-shop', durability: 'strict' });
+ * ```
+ */
+export interface IndexedDbSessionServiceOptions extends SessionServiceOptions {
+  /** The database's name, one for all services of this origin that share their data; default `'adk-sessions'`. */
+  name?: string | undefined;
+  /**
+   * What a resolved call survives. `'relaxed'` (default): the crash of the tab or of the browser; the
+   * last moments before a power loss may be lost. `'strict'`: that too, as far as the disk obeys; every
+   * write waits for it.
+   */
+  durability?: 'relaxed' | 'strict' | undefined;
+  /**
+   * Milliseconds after which a transaction that the browser says nothing of counts as lost
+   * (`connection_lost`); default 30,000.
+   */
+  timeoutMs?: number | undefined;
+  /**
+   * Milliseconds after which it is told that a tab with an older version of this package blocks the
+   * database (`storage_blocked`); default 5,000.
+   */
+  blockedTimeoutMs?: number | undefined;
+}
+
+/**
+ * How a database is deleted.
+ *
+ * @example
+ * ```ts
+ * import { type DeleteDatabaseOptions, IndexedDbSessionService } from 'adk-session-wasm';
+ *
+ * const patient: DeleteDatabaseOptions = { blockedTimeoutMs: 60_000 };
+ * await IndexedDbSessionService.deleteDatabase('my-shop', patient);
+ * ```
+ */
+export interface DeleteDatabaseOptions {
+  /** Milliseconds to wait for tabs that do not let go of it, before `storage_blocked`; default 5,000. */
+  blockedTimeoutMs?: number | undefined;
+}
+
+const DEFAULT_NAME = 'adk-sessions';
+const DEFAULT_TIMEOUT = 30_000;
+const DEFAULT_BLOCKED_TIMEOUT = 5_000;
+
+/** What a timer takes; it fires at once for more. */
+const MAX_TIMEOUT = 2 ** 31 - 1;
+
+/**
+ * Keeps sessions in a database of the browser (IndexedDB): they outlive the page, and all tabs and
+ * workers of the origin share them.
+ *
+ * Constructing it opens nothing and cannot block: the first call opens the database, and so does
+ * {@link IndexedDbSessionService.open}. Where there is no IndexedDB every call rejects with
+ * `storage_unavailable`; `openSessionService({ storage: 'auto' })` then takes memory.
+ *
+ * @example
+ * ```ts
+ * import { IndexedDbSessionService } from 'adk-session-wasm';
+ *
+ * const service = new IndexedDbSessionService({ name: 'my-shop' });
+ * const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
+ * const session = await service.getOrCreateSession(key); // as the last visit left it
+ * ```
+ */
+export class IndexedDbSessionService<
+  S extends StateShape = StateShape,
+> extends StoredSessionService<S> {
+  /** @throws SessionError `invalid_argument` for options that mean nothing */
+  constructor(options: IndexedDbSessionServiceOptions = {}, writer?: StateWriter) {
+    requireOptions(options);
+    const name = requireId('name', options.name ?? DEFAULT_NAME);
+    const strict = isStrict(options.durability ?? 'relaxed');
+    const timeout = milliseconds('timeoutMs', options.timeoutMs ?? DEFAULT_TIMEOUT);
+    const blockedTimeout = blockedTimeoutOf(options);
+    super(
+      {
+        storage: { kind: 'indexeddb', durable: true },
+        openCore: () => createIndexedDbCore(name, strict, timeout, blockedTimeout),
+        closeStorage: (core) => core && callCore(() => core.close()),
+        parseEvents: parseRecords,
+        ...(writer && { writer }),
+      },
+      options,
+    );
+  }
+
+  /**
+   * Opens the database now, to learn whether it can be; else the first call does. May be called again.
+   *
+   * @throws SessionError (as a rejection) `storage_unavailable`: there is no IndexedDB here, or it is
+   *   forbidden; `storage_newer`: a newer version of this package has written it; `storage_blocked`: a
+   *   tab with an older version holds it; `quota_exceeded`; `connection_lost`
+   */
+  open(request: Abortable = {}): Promise<void> {
+    return this.openStorage(request);
+  }
+
+  /**
+   * Deletes a database with all that is in it, as for a logout. Services that are open on it, in this
+   * tab and in others, find it empty at their next call.
+   *
+   * @throws SessionError (as a rejection) `storage_blocked` if a tab does not let go of it in time: it is
+   *   deleted when that tab does; `storage_unavailable`
+   *
+   * @example
+   * ```ts
+   * import { IndexedDbSessionService } from 'adk-session-wasm';
+   *
+   * await IndexedDbSessionService.deleteDatabase('my-shop');
+   * ```
+   */
+  static async deleteDatabase(
+    name: string = DEFAULT_NAME,
+    options: DeleteDatabaseOptions = {},
+  ): Promise<void> {
+    requireOptions(options);
+    await deleteDatabase(requireId('name', name), blockedTimeoutOf(options));
+  }
+}
+
+function isStrict(durability: unknown): boolean {
+  if (durability === 'relaxed' || durability === 'strict') return durability === 'strict';
+  throw invalid('durability', `must be 'relaxed' or 'strict'; it is ${shown(durability)}`);
+}
+
+function blockedTimeoutOf({ blockedTimeoutMs = DEFAULT_BLOCKED_TIMEOUT }: DeleteDatabaseOptions) {
+  return milliseconds('blockedTimeoutMs', blockedTimeoutMs);
+}
+
+function milliseconds(option: string, value: unknown): number {
+  if (typeof value === 'number' && value >= 1 && value <= MAX_TIMEOUT) return value;
+  const given = typeof value === 'number' ? String(value) : kindOf(value);
+  throw invalid(option, `must be milliseconds from 1 to ${MAX_TIMEOUT}; it is ${given}`);
+}

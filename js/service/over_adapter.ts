@@ -1,0 +1,42 @@
+import { createForeignCore } from '../core.js';
+import type { StateShape } from '../session.js';
+import type { StorageAdapter } from '../storage/adapter.js';
+import { Bridge } from '../storage/bridge.js';
+import { invalid, shown } from './call.js';
+import type { SessionServiceOptions } from './service_options.js';
+import type { StateWriter } from './state_writer.js';
+import { StoredSessionService } from './stored_session_service.js';
+
+const VERBS = ['create', 'append', 'read', 'list', 'delete'] as const;
+
+/** A service over an adapter of the caller's. */
+export function overAdapter<S extends StateShape = StateShape>(
+  storage: StorageAdapter,
+  options: SessionServiceOptions,
+  writer?: StateWriter,
+): StoredSessionService<S> {
+  requireAdapter(storage);
+  return new StoredSessionService<S>(
+    {
+      storage: { kind: storage.kind ?? 'custom', durable: storage.durable ?? true },
+      openCore: () => createForeignCore(new Bridge(storage)),
+      closeStorage: () => storage.close?.(),
+      ...(writer && { writer }),
+    },
+    options,
+  );
+}
+
+function requireAdapter(storage: unknown): asserts storage is StorageAdapter {
+  if (typeof storage !== 'object' || storage === null) {
+    const names = "'memory', 'indexeddb', 'auto' or an adapter of your own";
+    throw invalid('storage', `must be ${names}; it is ${shown(storage)}`);
+  }
+  const missing = VERBS.filter((verb) => typeof (storage as StorageAdapter)[verb] !== 'function');
+  if (missing.length === 0) return;
+  const verbs = VERBS.join(', ');
+  throw invalid(
+    'storage',
+    `is an adapter that lacks ${missing.join(', ')}: it must have the five verbs ${verbs}`,
+  );
+}

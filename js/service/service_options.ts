@@ -1,0 +1,52 @@
+import type { SessionCore } from '../core.js';
+import type { StorageInfo } from '../session_service.js';
+import type { StateSchema } from '../state_schema.js';
+import { STALE_POLICIES } from './append.js';
+import { invalid, shown } from './call.js';
+import type { StateWriter } from './state_writer.js';
+import type { parseEvents } from './stored_events.js';
+
+/**
+ * What every service of ours takes.
+ *
+ * @example
+ * ```ts
+ * import { InMemorySessionService } from 'adk-session-wasm';
+ *
+ * const service = new InMemorySessionService({ stale: 'reject', clock: () => 1_700_000_000_000 });
+ * ```
+ */
+export interface SessionServiceOptions {
+  /**
+   * What an append does when others appended since its handle was read. `'merge'` (default): it lands,
+   * and the handle first receives what it had missed. `'append'`: it lands, and the handle gets only
+   * its own event. `'reject'`: `stale_session`, and nothing is changed.
+   */
+  stale?: keyof typeof STALE_POLICIES | undefined;
+  /** Checked before anything is written: keys and values of initial states and deltas. */
+  stateSchema?: StateSchema | undefined;
+  /** The time in milliseconds since 1970; default `Date.now`. */
+  clock?: (() => number) | undefined;
+  /** Fresh ids of sessions and events; default a UUID v4. */
+  newId?: (() => string) | undefined;
+}
+
+/** What a service is made of beside its options. */
+export interface ServiceParts {
+  readonly storage: StorageInfo;
+  /** Makes the core over the storage; absent: over memory, which it holds itself. */
+  readonly openCore?: () => SessionCore;
+  /** With the core, if there ever was need of one. */
+  readonly closeStorage?: (core: SessionCore | undefined) => void | Promise<void>;
+  /** Reads what the storage keeps events in; absent: texts, or an adapter's rows. */
+  readonly parseEvents?: typeof parseEvents;
+  readonly writer?: StateWriter;
+}
+
+/** The number of what `stale` says. */
+export function policyOf(stale: unknown): number {
+  if (typeof stale === 'string' && Object.hasOwn(STALE_POLICIES, stale)) {
+    return STALE_POLICIES[stale as keyof typeof STALE_POLICIES];
+  }
+  throw invalid('stale', `must be 'merge', 'append' or 'reject'; it is ${shown(stale)}`);
+}

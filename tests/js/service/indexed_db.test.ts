@@ -1,0 +1,263 @@
+// What of IndexedDbSessionService there is to see where there is no IndexedDB; tests/browser has the rest.
+
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import {
+  IndexedDbSessionService,
+  InMemorySessionService,
+  isSessionError,
+  openSessionService,
+  requestPersistence,
+  storageUsage,
+  type OpenSessionServiceOptions,
+  type SessionError,
+} from '../../../js/index.js';
+import { IndexedDbSessionService as FrameworkDatabase, openSessionService as openFramework } from '../../../js/adk/index.js'; // prettier-ignore
+import { mapAdapter } from '../../../js/examples/map_adapter.js';
+import { APP, failure, KEY, says, texts, USER } from './fixture.js';
+
+const BAD_OPTIONS: [option: string, values: unknown[]][] = [
+  ['name', ['', 5, '\ud800', 'x'.repeat(513), {}, ['a']]],
+  ['durability', ['', 'Strict', 'default', true, 5, {}]],
+  ['timeoutMs', [0, -1, NaN, Infinity, 2 ** 31, '5', 5n, {}]],
+  ['blockedTimeoutMs', [0, -1, NaN, Infinity, 2 ** 31, '5', 5n, {}]],
+];
+
+function thrown(run: () => unknown): SessionError {
+  try {
+    run();
+  } catch (error) {
+    assert.ok(isSessionError(error), String(error));
+    return error;
+  }
+  assert.fail('it did not throw');
+}
+
+describe('An IndexedDbSessionService', () => {
+  it('is constructed at once, whatever the host has', () => {
+    for (const options of [
+      undefined,
+      {},
+      { name: 'mine', durability: 'strict' as const, timeoutMs: 1, blockedTimeoutMs: 2 ** 31 - 1 },
+    ]) {
+      // prettier-ignore
+      const service = new IndexedDbSessionService(options);
+      assert.deepEqual(service.storage, { kind: 'indexeddb', durable: true });
+    }
+  });
+
+  for (const [option, values] of BAD_OPTIONS) {
+    for (const value of values) {
+      it(`refuses ${option} ${typeof value === 'string' ? JSON.stringify(value.slice(0, 9)) : String(value)}`, async () => {
+        const error = thrown(() => new IndexedDbSessionService({ [option]: value }));
+        assert.deepEqual([error.code, error.key], ['invalid_argument', option]);
+        for (const storage of ['indexeddb', 'auto'] as const) {
+          const opening = openSessionService({ storage, [option]: value });
+          assert.equal((await failure(opening, 'invalid_argument')).key, option);
+        }
+      });
+    }
+  }
+
+  it('refuses options that are none, and a policy that is none', () => {
+    for (const options of [null, 5, 'strict', true]) {
+      const error = thrown(() => new IndexedDbSessionService(options as never));
+      assert.equal(error.code, 'invalid_argument');
+    }
+    const error = thrown(() => new IndexedDbSessionService({ stale: 'never' as never }));
+    assert.equal(error.key, 'stale');
+  });
+
+  it('rejects every call with `storage_unavailable` where there is no IndexedDB', async () => {
+    const service = new IndexedDbSessionService();
+    const session = { ...(await new InMemorySessionService().createSession(KEY)) };
+    const event = says('x', { a: 1 });
+    const before = structuredClone([session, event]);
+    for (const call of [
+      () => service.open(),
+      () => service.createSession(USER),
+      () => service.getSession(KEY),
+      () => service.getOrCreateSession(KEY),
+      () => service.listSessions(APP),
+      () => service.deleteSession(KEY),
+      () => service.appendEvent({ session, event }),
+      () => service.appendEvents({ session, events: [event] }),
+      () => service.updateState({ ...KEY, stateDelta: {} }),
+      () => service.updateState({ ...APP, stateDelta: { 'app:a': 1 } }),
+      () => service.getUserState(USER),
+      () => service.getAppState(APP),
+      () => service.deleteUser(USER),
+      () => service.deleteUserState(USER),
+      () => service.deleteAppState(APP),
+      () => IndexedDbSessionService.deleteDatabase(),
+    ]) {
+      assert.match((await failure(call(), 'storage_unavailable')).message, /IndexedDB/i);
+    }
+    assert.deepEqual([session, event], before);
+    await service.close();
+    await failure(service.open(), 'closed');
+  });
+
+  it('may be closed without ever having been used', async () => {
+    await new IndexedDbSessionService().close();
+  });
+
+  it('does not open for a signal that fired', async () => {
+    const signal = AbortSignal.abort();
+    await failure(new IndexedDbSessionService().open({ signal }), 'aborted');
+  });
+
+  it('refuses to delete a database that no name names', async () => {
+    for (const name of ['', 5, null, '\ud800']) {
+      const deleting = IndexedDbSessionService.deleteDatabase(name as never);
+      assert.equal((await failure(deleting, 'invalid_argument')).key, 'name');
+    }
+    for (const options of [null, 5, { blockedTimeoutMs: 0 }]) {
+      await failure(IndexedDbSessionService.deleteDatabase('x', options as never), 'invalid_argument'); // prettier-ignore
+    }
+  });
+});
+
+describe('openSessionService, where there is no IndexedDB', () => {
+  it('rejects for indexeddb', async () => {
+    await failure(openSessionService({ storage: 'indexeddb' }), 'storage_unavailable');
+    await failure(openFramework({ storage: 'indexeddb' }), 'storage_unavailable');
+  });
+
+  it('takes memory for auto, and says why', async () => {
+    const service = await openSessionService({ storage: 'auto', name: 'mine', stale: 'reject' });
+    assert.equal(service.constructor, InMemorySessionService);
+    const { kind, durable, reason } = service.storage;
+    assert.deepEqual([kind, durable], ['memory', false]);
+    assert.match(reason ?? '', /IndexedDB/i);
+    const session = await service.createSession(KEY);
+    await service.appendEvent({ session, event: says('one') });
+    assert.deepEqual(texts(session), ['one']);
+    assert.equal(new InMemorySessionService().storage.reason, undefined);
+  });
+
+  it('takes memory for auto also for the framework', async () => {
+    const service = await openFramework({ storage: 'auto' });
+    assert.equal(service.storage.kind, 'memory');
+    assert.match(service.storage.reason ?? '', /IndexedDB/i);
+    assert.equal((await service.createSession(KEY)).id, 'session');
+  });
+
+  it('makes no other failure into memory', async () => {
+    const { openDatabase } = await import('../../../js/service/open_session_service.js');
+    const { SESSION_ERROR_CODES, SessionError } = await import('../../../js/index.js');
+    for (const code of SESSION_ERROR_CODES) {
+      const failing = {
+        isClosed: false,
+        open: () => Promise.reject(new SessionError(code, 'why')),
+        close(): Promise<void> {
+          this.isClosed = true;
+          return Promise.reject(new Error('this as well'));
+        },
+      };
+      const opening = openDatabase('auto', failing, () => new InMemorySessionService());
+      if (code === 'storage_unavailable') {
+        const expected = { kind: 'memory', durable: false, reason: 'why' };
+        assert.deepEqual((await opening as InMemorySessionService).storage, expected); // prettier-ignore
+      } else {
+        await failure(opening, code);
+      }
+      assert.ok(failing.isClosed);
+    }
+  });
+});
+
+describe('The services for the framework', () => {
+  it('are there over every storage', async () => {
+    const database = new FrameworkDatabase({ name: 'mine' });
+    assert.deepEqual(database.storage, { kind: 'indexeddb', durable: true });
+    await failure(database.open(), 'storage_unavailable');
+    await failure(database.createSession(KEY), 'storage_unavailable');
+    await failure(FrameworkDatabase.deleteDatabase('mine'), 'storage_unavailable');
+    assert.equal((await openFramework({ storage: 'memory' })).storage.kind, 'memory');
+    const service = await openFramework({ storage: mapAdapter() });
+    assert.deepEqual(service.storage, { kind: 'custom', durable: false });
+    const session = await service.createSession({ ...KEY, state: { a: 1 } });
+    const late = (await service.getSession(KEY))!;
+    await service.appendEvent({ session, event: says('one', { b: 1 }) });
+    await service.appendEvent({ session: late, event: says('two') });
+    assert.equal(late.events.length, 1, 'it is not told of foreign events');
+    await service.close();
+  });
+
+  it('refuse what the package’s own refuses', async () => {
+    assert.equal(thrown(() => new FrameworkDatabase({ name: '' })).key, 'name');
+    for (const options of [undefined, null, {}, { storage: 'disk' }, { storage: {} }]) {
+      await failure(openFramework(options as never), 'invalid_argument');
+    }
+  });
+});
+
+describe('The room of a site', () => {
+  const withNavigator = async (storage: unknown, run: () => Promise<void>): Promise<void> => {
+    const original = Object.getOwnPropertyDescriptor(globalThis, 'navigator');
+    Object.defineProperty(globalThis, 'navigator', { value: { storage }, configurable: true });
+    try {
+      await run();
+    } finally {
+      Reflect.deleteProperty(globalThis, 'navigator');
+      if (original !== undefined) Object.defineProperty(globalThis, 'navigator', original);
+    }
+  };
+
+  it('is what the browser says', async () => {
+    const estimate = { usage: 5, quota: 10, usageDetails: {} };
+    for (const persist of [true, false]) {
+      const storage = { persist: () => Promise.resolve(persist), estimate: () => Promise.resolve(estimate) }; // prettier-ignore
+      await withNavigator(storage, async () => {
+        assert.equal(await requestPersistence(), persist);
+        assert.deepEqual(await storageUsage(), { usage: 5, quota: 10 });
+      });
+    }
+  });
+
+  it('is not known where the host cannot tell', async () => {
+    const fails = (): never => {
+      throw new TypeError('not here');
+    };
+    const rejects = () => Promise.reject(new TypeError('not here'));
+    for (const storage of [
+      undefined,
+      null,
+      {},
+      { persist: fails, estimate: fails },
+      { persist: rejects, estimate: rejects },
+      { persist: () => undefined, estimate: () => Promise.resolve({}) },
+      { persist: () => undefined, estimate: () => Promise.resolve({ usage: 1 }) },
+    ]) {
+      await withNavigator(storage, async () => {
+        assert.equal(await requestPersistence(), false);
+        assert.equal(await storageUsage(), undefined);
+      });
+    }
+  });
+});
+
+describe('The options of openSessionService', () => {
+  it('are those of the storage', () => {
+    const sound: OpenSessionServiceOptions[] = [
+      { storage: 'memory', stale: 'append' },
+      { storage: mapAdapter(), clock: () => 5 },
+      { storage: 'indexeddb', name: 'x', durability: 'strict', timeoutMs: 5, blockedTimeoutMs: 5 },
+      { storage: 'auto', name: undefined, newId: () => 'x' },
+    ];
+    // @ts-expect-error there is no database in memory
+    const named: OpenSessionServiceOptions = { storage: 'memory', name: 'x' };
+    // @ts-expect-error nor in an adapter
+    const strict: OpenSessionServiceOptions = { storage: mapAdapter(), durability: 'strict' };
+    const given = { storage: 'memory' as const, timeoutMs: 5 };
+    // @ts-expect-error also not by way of a variable
+    const timed: OpenSessionServiceOptions = given;
+    // @ts-expect-error there is no such durability
+    const wrong: OpenSessionServiceOptions = { storage: 'auto', durability: 'default' };
+    // @ts-expect-error there is no such storage
+    const unknown: OpenSessionServiceOptions = { storage: 'disk' };
+    assert.equal([...sound, named, strict, timed, wrong, unknown].length, 9);
+  });
+});
