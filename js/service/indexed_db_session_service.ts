@@ -1,4 +1,4 @@
-import { callCore, createIndexedDbCore, deleteDatabase } from '../core.js';
+import { createIndexedDbCore, deleteDatabase } from '../core.js';
 import { requireId } from '../ids.js';
 import { kindOf } from '../json/rules.js';
 import type { Abortable, StateShape } from '../session.js';
@@ -93,7 +93,6 @@ export class IndexedDbSessionService<
       {
         storage: { kind: 'indexeddb', durable: true },
         openCore: () => createIndexedDbCore(name, strict, timeout, blockedTimeout),
-        closeStorage: (core) => core && callCore(() => core.close()),
         parseEvents: parseRecords,
         ...(writer && { writer }),
       },

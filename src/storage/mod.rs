@@ -32,6 +32,8 @@ mod indexed_db;
 mod javascript_text;
 mod memory;
 
+#[cfg(all(target_arch = "wasm32", feature = "testing"))]
+pub use indexed_db::Step;
 #[cfg(target_arch = "wasm32")]
 pub use indexed_db::{IndexedDbOptions, IndexedDbStorage};
 #[cfg(target_arch = "wasm32")]

@@ -34,16 +34,21 @@ export async function timeOfMany(count, run) {
   return (performance.now() - start) / count;
 }
 
+/** @param {readonly number[]} values */
+export function mean(values) {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
+}
+
 /**
- * Runs each side once a round, in turns, and gives each side's median. What a side returns is one
- * time or several.
+ * Runs each side once a round, in turns, and gives each side's times. What a side returns is one time
+ * or several.
  *
  * @template {string} Side
  * @param {Record<Side, (round: number) => Promise<number | number[]>>} sides
  * @param {{ rounds?: number, warmUp?: number }} [options] warm-up rounds are run and not counted
- * @returns {Promise<Record<Side, number>>}
+ * @returns {Promise<Record<Side, number[]>>}
  */
-export async function inTurns(sides, { rounds = 11, warmUp = 2 } = {}) {
+export async function timesInTurns(sides, { rounds = 11, warmUp = 2 } = {}) {
   /** @type {[Side, number[]][]} */
   const times = Object.keys(sides).map((side) => [/** @type {Side} */ (side), []]);
   for (let round = -warmUp; round < rounds; round += 1) {
@@ -54,9 +59,20 @@ export async function inTurns(sides, { rounds = 11, warmUp = 2 } = {}) {
       if (round >= 0) taken.push(...[result].flat());
     }
   }
-  return /** @type {Record<Side, number>} */ (
-    Object.fromEntries(times.map(([side, taken]) => [side, median(taken)]))
-  );
+  return /** @type {Record<Side, number[]>} */ (Object.fromEntries(times));
+}
+
+/**
+ * The same, with each side's median.
+ *
+ * @template {string} Side
+ * @param {Parameters<typeof timesInTurns<Side>>} args
+ * @returns {Promise<Record<Side, number>>}
+ */
+export async function inTurns(...args) {
+  const times = Object.entries(await timesInTurns(...args));
+  const medians = times.map(([side, taken]) => [side, median(/** @type {number[]} */ (taken))]);
+  return /** @type {Record<Side, number>} */ (Object.fromEntries(medians));
 }
 
 /**

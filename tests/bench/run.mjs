@@ -2,6 +2,7 @@
 //
 //   npm run bench                   all groups of cases
 //   npm run bench -- append read    only these
+//   npm run bench -- indexed_db firefox webkit      in these browsers; otherwise in Chromium
 //
 // Each group runs in a process of its own, as wasm memory never shrinks and a warm heap is slower than a fresh one.
 // The exit code is 1 if a case misses its goal: times depend on what else the machine does, so no test runs this.
@@ -9,6 +10,7 @@
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { engines } from '../toolchain/engines.mjs';
 
 /** @typedef {import('./measure.mjs').Result} Result */
 
@@ -17,18 +19,19 @@ const groups = readdirSync(new URL('cases', import.meta.url)).map((file) =>
   file.slice(0, -'.mjs'.length),
 );
 
-/** @param {string} group */
-async function runHere(group) {
+/** @param {string} group @param {string[]} browsers */
+async function runHere(group, browsers) {
   const { default: run } = await import(`./cases/${group}.mjs`);
-  for (const result of await run()) console.log(JSON.stringify(result));
+  for (const result of await run(browsers)) console.log(JSON.stringify(result));
 }
 
 /**
  * @param {string} group
+ * @param {string[]} browsers
  * @returns {Result[]}
  */
-function runApart(group) {
-  const args = ['--expose-gc', '--max-old-space-size=4096', self, '--group', group];
+function runApart(group, browsers) {
+  const args = ['--expose-gc', '--max-old-space-size=4096', self, '--group', group, ...browsers];
   const { status, stdout } = spawnSync(process.execPath, args, {
     stdio: ['ignore', 'pipe', 'inherit'],
     encoding: 'utf8',
@@ -58,8 +61,11 @@ function row(result) {
   ].join('  ');
 }
 
-/** @param {string[]} names */
-function main(names) {
+/** @param {string[]} args */
+function main(args) {
+  const names = args.filter((name) => !Object.hasOwn(engines, name));
+  const named = args.filter((name) => Object.hasOwn(engines, name));
+  const browsers = named.length === 0 ? ['chromium'] : named;
   const unknown = names.filter((name) => !groups.includes(name));
   if (unknown.length > 0) {
     console.error(`no such group: ${unknown.join(', ')}; there are: ${groups.join(', ')}`);
@@ -69,7 +75,7 @@ function main(names) {
   const heads = ['ours', 'other', 'ratio'].map((head) => head.padStart(9));
   console.error(['case'.padEnd(52), ...heads, 'unit'.padEnd(15), 'goal'].join('  '));
   for (const group of groups.filter((group) => names.length === 0 || names.includes(group))) {
-    for (const result of runApart(group)) {
+    for (const result of runApart(group, browsers)) {
       const { case: name, ours, peer = null, ratio = null, unit, goal, ok = null } = result;
       console.log(JSON.stringify({ case: name, ours, peer, ratio, unit, goal, ok }));
       console.error(row(result));
@@ -78,6 +84,6 @@ function main(names) {
   }
 }
 
-const [first, group] = process.argv.slice(2);
-if (first === '--group' && group !== undefined) await runHere(group);
+const [first, group, ...browsers] = process.argv.slice(2);
+if (first === '--group' && group !== undefined) await runHere(group, browsers);
 else main(process.argv.slice(2));

@@ -18,6 +18,8 @@ export interface BrowserOptions {
   arguments?: string[];
   /** Firefox: as about:config has them. */
   preferences?: Record<string, boolean | number | string>;
+  /** How many milliseconds a page may take to report. */
+  patience?: number;
 }
 
 export interface Browser {
@@ -44,6 +46,7 @@ export async function openBrowser(
   name: EngineName,
   options: BrowserOptions = {},
 ): Promise<Browser> {
+  const { patience = PATIENCE } = options;
   const env = hostEnv();
   const { driver, capabilities } = engines[name];
   const path = env[driver];
@@ -58,8 +61,8 @@ export async function openBrowser(
       .usingServer(url)
       .withCapabilities(new Capabilities({ browserName: NAMES[name], ...asked }))
       .build();
-    await session.manage().setTimeouts({ pageLoad: PATIENCE, script: PATIENCE });
-    return await browserOf(name, session, service, url);
+    await session.manage().setTimeouts({ pageLoad: PATIENCE, script: patience });
+    return await browserOf(name, session, service, url, patience);
   } catch (error) {
     end(service);
     throw error;
@@ -83,13 +86,14 @@ async function browserOf(
   session: WebDriver,
   service: ChildProcess,
   driverUrl: string,
+  patience: number,
 ): Promise<Browser> {
   // Tabs come and go; this window stays, for a browser without any ends.
   const home = await session.getWindowHandle();
   const report = async <T>(url: string): Promise<Report<T>> => {
     await session.switchTo().window(home);
     await session.get(url);
-    return session.executeAsyncScript<Report<T>>(WAIT_FOR_REPORT, PATIENCE - 5000);
+    return session.executeAsyncScript<Report<T>>(WAIT_FOR_REPORT, patience - 5000);
   };
   return {
     name,

@@ -10,7 +10,7 @@ use web_sys::{IdbDatabase, IdbFactory, IdbOpenDbRequest, IdbVersionChangeEvent};
 
 use crate::error::StorageProblem;
 use crate::storage::indexed_db::failure::Failure;
-use crate::storage::indexed_db::schema::Step;
+use crate::storage::indexed_db::schema::{STEPS, Step};
 use crate::storage::indexed_db::signal::Signal;
 use crate::storage::indexed_db::timer::Timer;
 
@@ -19,7 +19,7 @@ type Opened = Result<IdbDatabase, Failure>;
 /// See the module.
 pub(super) struct Database {
     name: String,
-    steps: &'static [Step],
+    steps: Rc<[Step]>,
     /// Milliseconds to wait for other tabs that hold an older version open.
     blocked_timeout: Cell<f64>,
     connection: RefCell<Option<Connection>>,
@@ -52,7 +52,7 @@ thread_local! {
 
 impl Database {
     /// The one of that name, whoever else uses it.
-    pub(super) fn named(name: &str, steps: &'static [Step], blocked_timeout: f64) -> Rc<Self> {
+    pub(super) fn named(name: &str, blocked_timeout: f64) -> Rc<Self> {
         DATABASES.with_borrow_mut(|databases| {
             databases.retain(|database| database.strong_count() > 0);
             let mut known = databases.iter().filter_map(Weak::upgrade);
@@ -60,14 +60,14 @@ impl Database {
                 database.blocked_timeout.set(blocked_timeout);
                 return database;
             }
-            let database = Self::new(name, steps, blocked_timeout);
+            let database = Self::new(name, STEPS.into(), blocked_timeout);
             databases.push(Rc::downgrade(&database));
             database
         })
     }
 
     /// One that shares its connection with nobody.
-    pub(super) fn new(name: &str, steps: &'static [Step], blocked_timeout: f64) -> Rc<Self> {
+    pub(super) fn new(name: &str, steps: Rc<[Step]>, blocked_timeout: f64) -> Rc<Self> {
         Rc::new(Self {
             name: name.to_owned(),
             steps,
@@ -145,7 +145,7 @@ impl Database {
         });
         request.set_onerror(Some(on_error.unchecked_ref()));
 
-        let (steps, upgraded) = (self.steps, request.clone());
+        let (steps, upgraded) = (Rc::clone(&self.steps), request.clone());
         let on_upgrade = Closure::once_into_js(move |event: IdbVersionChangeEvent| {
             let Some(transaction) = upgraded.transaction() else {
                 return;

@@ -35,6 +35,9 @@ mod signal;
 mod timer;
 mod transaction;
 
+#[cfg(feature = "testing")]
+pub use schema::Step;
+
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -80,7 +83,19 @@ pub struct IndexedDbStorage {
 impl IndexedDbStorage {
     /// The database of that name, which all storages of that name in this realm share.
     pub fn new(name: &str, options: IndexedDbOptions) -> Self {
-        let database = Database::named(name, schema::STEPS, options.blocked_timeout);
+        let database = Database::named(name, options.blocked_timeout);
+        Self::over(database, options)
+    }
+
+    /// As a later version of this package would open it, with more steps; on a connection of its
+    /// own.
+    #[cfg(feature = "testing")]
+    pub fn with_later_steps(name: &str, later: &[Step], options: IndexedDbOptions) -> Self {
+        let steps = schema::STEPS.iter().chain(later).copied().collect();
+        Self::over(Database::new(name, steps, options.blocked_timeout), options)
+    }
+
+    fn over(database: Rc<Database>, options: IndexedDbOptions) -> Self {
         let access = Access::new(database, options.strict, options.timeout);
         Self { queue: Queue::new(Rc::clone(&access)), access, on_reopen: None }
     }

@@ -1,3 +1,4 @@
 //! What only a browser has.
 
 mod conformance;
+mod schema;

@@ -1,0 +1,15 @@
+// What the pages run: the case that the address names. Loaded case by case, so that a first call is one.
+
+/** @type {Record<string, () => Promise<unknown>>} */
+const cases = {
+  'first-bare': async () => (await import('./first.mjs')).bare(),
+  'first-ours': async () => (await import('./first.mjs')).ours(),
+  'one-by-one': async () => (await import('./appends.mjs')).oneByOne(),
+  'to-one-session': async () => (await import('./appends.mjs')).toOneSession(),
+  'to-many-sessions': async () => (await import('./appends.mjs')).toManySessions(),
+  'to-long-session': async () => (await import('./appends.mjs')).toLongSession(),
+  'long-session': async () => (await import('./reads.mjs')).longSession(),
+  'newest-sessions': async () => (await import('./reads.mjs')).newestSessions(),
+};
+
+globalThis.report = cases[globalThis.location.search.slice(1)]();

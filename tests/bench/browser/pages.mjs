@@ -1,0 +1,59 @@
+// Bundles the pages, serves them, and opens them in a browser.
+
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+import { tsImport } from 'tsx/esm/api';
+
+/** @typedef {import('../../browser/engine.js').EngineName} EngineName */
+
+/** @type {typeof import('../../browser/engine.js')} */
+const { openBrowser } = await tsImport('../../browser/engine.ts', import.meta.url);
+/** @type {typeof import('../../browser/server.js')} */
+const { html, serve } = await tsImport('../../browser/server.ts', import.meta.url);
+
+/** Filling 100,000 events takes its time. */
+const PATIENCE = 300_000;
+
+/** Else the browsers round their clocks, to a tenth of a millisecond or a whole one. */
+const ISOLATED = {
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-embedder-policy': 'require-corp',
+};
+
+/** As a user bundles it, with the package in a file of its own. */
+async function bundle() {
+  const { outputFiles } = await build({
+    entryPoints: [fileURLToPath(new URL('page.mjs', import.meta.url))],
+    outdir: '/',
+    bundle: true,
+    splitting: true,
+    minify: true,
+    format: 'esm',
+    target: 'es2022',
+    write: false,
+    logLevel: 'warning',
+  });
+  return Object.fromEntries(outputFiles.map(({ path, text }) => [path, { body: text }]));
+}
+
+/**
+ * Runs it with a function that opens the page of a case and waits for what it comes to.
+ *
+ * @template Value
+ * @param {EngineName} engine
+ * @param {(run: (page: string) => Promise<any>) => Promise<Value>} use
+ */
+export async function withPages(engine, use) {
+  const page = html('<!doctype html><script type="module" src="/page.js"></script>', ISOLATED);
+  const server = await serve({ '/': page, ...(await bundle()) });
+  try {
+    const browser = await openBrowser(engine, { patience: PATIENCE });
+    try {
+      return await use((name) => browser.value(`${server.origin}/?${name}`));
+    } finally {
+      await browser.close();
+    }
+  } finally {
+    await server.close();
+  }
+}

@@ -1,0 +1,81 @@
+// Reads: a whole long session, its end, and the newest of many sessions.
+
+import { atMost, mean, median, shown, timeOf, timeOfMany, timesInTurns } from '../measure.mjs';
+import { Bare } from './bare.mjs';
+import { Ours } from './ours.mjs';
+import { eventsNow, filled, withStores } from './stores.mjs';
+
+const EVENTS = 10_000;
+const SESSIONS = 5000;
+
+/** @param {unknown} actual @param {unknown} expected */
+function assertEqual(actual, expected) {
+  if (actual !== expected) throw new Error(`read ${actual}, not ${expected}`);
+}
+
+/**
+ * @param {string} name
+ * @param {{ ours: number[], bare: number[] }} times
+ * @param {{ most: number, than: string }} goal
+ */
+function results(name, times, goal) {
+  const unit = 'ms';
+  return [
+    atMost({ case: name, ours: median(times.ours), peer: median(times.bare), unit, ...goal }),
+    shown({ case: `${name}, mean`, ours: mean(times.ours), peer: mean(times.bare), unit }),
+  ];
+}
+
+/** @returns {Promise<import('../measure.mjs').Result[]>} */
+export function longSession() {
+  return withStores({ bare: Bare, ours: Ours }, async ({ bare, ours }) => {
+    for (const store of [bare, ours]) {
+      await filled(store, 'session', EVENTS);
+      const { events } = await store.load('session');
+      assertEqual(events.length, EVENTS);
+      assertEqual((await store.load('session', 50)).events[0].id, events.at(-50).id);
+    }
+    const all = await timesInTurns({
+      bare: () => timeOf(() => bare.load('session')),
+      ours: () => timeOf(() => ours.load('session')),
+    });
+    const last = await timesInTurns(
+      {
+        bare: () => timeOfMany(5, () => bare.load('session', 50)),
+        ours: () => timeOfMany(5, () => ours.load('session', 50)),
+      },
+      { rounds: 40, warmUp: 4 },
+    );
+    return [
+      ...results('open a session of 10,000 events', all, { most: 1 / 3, than: 'getAll and parse' }),
+      ...results('last 50 of 10,000 events', last, { most: 1.3, than: 'key-range getAll' }),
+    ];
+  });
+}
+
+/** @returns {Promise<import('../measure.mjs').Result[]>} */
+export function newestSessions() {
+  const [limit, batch] = [20, 250];
+  return withStores({ bare: Bare, ours: Ours }, async ({ bare, ours }) => {
+    for (const store of [bare, ours]) {
+      for (let first = 0; first < SESSIONS; first += batch) {
+        const ids = Array.from({ length: batch }, (_, index) => `session-${first + index}`);
+        await store.create(ids, Date.now() + first);
+      }
+      // All three states, and another order than that of the ids.
+      for (let number = 0; number < limit; number += 1) {
+        const handle = await store.load(`session-${number}`, 0);
+        await store.append(handle, eventsNow(1, number)[0]);
+      }
+      assertEqual((await store.newest(limit)).length, limit);
+    }
+    const times = await timesInTurns(
+      {
+        bare: () => timeOfMany(5, () => bare.newest(limit)),
+        ours: () => timeOfMany(5, () => ours.newest(limit)),
+      },
+      { rounds: 40, warmUp: 4 },
+    );
+    return results('newest 20 of 5,000 sessions', times, { most: 1.3, than: 'index read' });
+  });
+}
