@@ -15,6 +15,6 @@ describe('A Chromium that is killed in the middle of a strict burst, 200 times',
 
   for (let round = 1; round <= ROUNDS; round += 1) {
     it(`has lost nothing that was acknowledged: round ${round}`, () =>
-      killAgainAndAgain(site, KILLS));
+      killAgainAndAgain(site, 'strict', KILLS));
   }
 });

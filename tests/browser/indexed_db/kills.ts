@@ -8,15 +8,22 @@ import type { Site } from './site.js';
 import { assertWhole } from './whole.js';
 
 /**
- * Kills Chromium so many times in the middle of a strict burst. Each start finds what was acknowledged before
+ * Kills Chromium so many times in the middle of a burst. Each start finds what was acknowledged before
  * the last kill, and goes on from there.
  */
-export async function killAgainAndAgain(site: Site, kills: number): Promise<void> {
+export async function killAgainAndAgain(
+  site: Site,
+  durability: 'strict' | 'relaxed',
+  kills: number,
+): Promise<void> {
   const profile = await mkdtemp(join(tmpdir(), 'killed-'));
   const told: string[] = [];
   try {
     for (let run = 0; run <= kills; run += 1) {
-      const browser = startChromium(profile, `${site.origin}/killed?name=killed&run=run ${run}`);
+      const browser = startChromium(
+        profile,
+        `${site.origin}/killed?durability=${durability}&run=run-${run}`,
+      );
       try {
         await site.found.atLeast(1);
         const { stored, error } = JSON.parse(site.found.take()[0]!) as Found;

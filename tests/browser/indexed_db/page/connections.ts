@@ -61,6 +61,16 @@ export async function closeBeneath(name: string): Promise<string[][]> {
   return seen;
 }
 
+/** Many times the `timeoutMs` of these tests: only a promise that hangs is waited for so long. */
+const PATIENCE = 30_000;
+
+function settled<T>(promise: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const late = setTimeout(() => reject(new Error('a promise did not settle')), PATIENCE);
+    promise.then(resolve, reject).finally(() => clearTimeout(late));
+  });
+}
+
 export interface Unanswered {
   failures: Failure[];
   /** The handle's events after that. */
@@ -81,9 +91,9 @@ export async function waitInVain(name: string): Promise<Unanswered> {
   const release = keepAlive(transaction, 'meta');
   const event = mark('late');
   const failures = [
-    await failure(() => service.appendEvent({ session, event })),
-    await failure(() => service.getSession(keyOf('one'))),
-    await failure(() => service.createSession(keyOf('two'))),
+    await failure(() => settled(service.appendEvent({ session, event }))),
+    await failure(() => settled(service.getSession(keyOf('one')))),
+    await failure(() => settled(service.createSession(keyOf('two')))),
   ];
   await release();
   other.close();
@@ -108,7 +118,7 @@ export async function openInVain(name: string): Promise<Opening> {
   const deletion = indexedDB.deleteDatabase(name);
   const deleted = new Promise((resolve) => (deletion.onsuccess = resolve));
   const service = new IndexedDbSessionService({ name, timeoutMs: 300, blockedTimeoutMs: 300 });
-  const failed = await failure(() => service.createSession(keyOf('one')));
+  const failed = await failure(() => settled(service.createSession(keyOf('one'))));
   other.close();
   await deleted;
   const session = await service.getOrCreateSession(keyOf('one'));

@@ -3,7 +3,10 @@
 import { burst, readStored } from './burst.js';
 
 const query = new URLSearchParams(location.search);
-const options = { name: query.get('name') ?? '', durability: 'strict' } as const;
+const options = {
+  name: 'killed',
+  durability: query.get('durability') === 'strict' ? 'strict' : 'relaxed',
+} as const;
 
 async function run(): Promise<void> {
   const stored = await readStored(options);
