@@ -121,12 +121,17 @@ function requireWasm(): void {
  */
 export function callCore<T>(call: () => T, holdsData = false): T {
   requireWasm();
-  if (holdsData && death !== undefined) throw died(death.cause);
+  if (holdsData) requireLive();
   try {
     return call();
   } catch (thrown) {
     throw toSessionError(thrown);
   }
+}
+
+/** Makes sure that the instance holds what it was given. */
+export function requireLive(): void {
+  if (death !== undefined) throw died(death.cause);
 }
 
 interface ThrownByRust {
@@ -214,8 +219,11 @@ export function createIndexedDbCore(
   strict: boolean,
   timeoutMs: number,
   blockedTimeoutMs: number,
+  onReopen: () => void,
 ): SessionCore {
-  return callCore(() => SessionCore.indexed_db(name, strict, timeoutMs, blockedTimeoutMs));
+  return callCore(() =>
+    SessionCore.indexed_db(name, strict, timeoutMs, blockedTimeoutMs, onReopen),
+  );
 }
 
 /** Deletes a database of the browser. */

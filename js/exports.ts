@@ -84,6 +84,7 @@ export type {
 export type {
   Changes,
   Decide,
+  Deleted,
   DeleteRequest as StorageDeleteRequest,
   EventRow,
   Found,
@@ -99,3 +100,16 @@ export type {
 } from './storage/adapter.js';
 export { requestPersistence, storageUsage } from './storage/persistence.js';
 export type { StorageUsage } from './storage/persistence.js';
+export type {
+  ChangeNotice,
+  DeletedNotice,
+  ListenOptions,
+  Notice,
+  Notices,
+  ResyncNotice,
+  SessionNotice,
+  StateChangedNotice,
+  Watchable,
+  WatchOptions,
+  WatchRequest,
+} from './watch/notice.js';

@@ -10,6 +10,7 @@ import { createEventActions, type Event, type EventActions } from './event.js';
 import { SessionError, isSessionError } from './errors.js';
 import { checkEvent } from './json/check.js';
 import { takeDelta, type DeltaSnapshot } from './json/delta.js';
+import { setMember } from './json/member.js';
 import { kindOf, unserializable } from './json/rules.js';
 import { fitsUtf8, isWellFormed, replaceLoneSurrogates } from './json/text.js';
 import { tooLarge, writeJson } from './json/write.js';
@@ -132,8 +133,12 @@ export function snapshotEvent(
   clock: () => number,
   newId: () => string,
 ): EventSnapshot {
-  requireWritableEvent(event);
-  return guarded(() => takeEvent(event, clock, newId));
+  try {
+    checkWritable(event);
+    return takeEvent(event, clock, newId);
+  } catch (error) {
+    throw ownError(error);
+  }
 }
 
 function takeEvent(event: Event, clock: () => number, newId: () => string): EventSnapshot {
@@ -261,39 +266,44 @@ export function applySnapshot(event: Event, snapshot: EventSnapshot): void {
  * ```
  */
 export function requireWritableEvent(event: Event): void {
-  guarded(() => {
-    const given: unknown = event;
-    if (typeof given !== 'object' || given === null || Array.isArray(given)) {
-      throw invalid(`The event must be an object; it is ${kindOf(given)}.`);
-    }
-    const fields = given as { id?: unknown; timestamp?: unknown; actions?: unknown };
-    if (fields.id === undefined || fields.id === '' || !Object.hasOwn(given, 'id')) {
-      requireSettable(given, 'id', 'event');
-    }
-    if (fields.timestamp === undefined || !Object.hasOwn(given, 'timestamp')) {
-      requireSettable(given, 'timestamp', 'event');
-    }
-    const { actions } = fields;
-    if (actions === undefined) {
-      requireSettable(given, 'actions', 'event');
-    } else if (typeof actions !== 'object' || actions === null || Array.isArray(actions)) {
-      throw invalid(`The event's actions must be an object; they are ${kindOf(actions)}.`);
-    } else {
-      requireSettable(actions, 'stateDelta', 'event.actions');
-    }
-  });
+  try {
+    checkWritable(event);
+  } catch (error) {
+    throw ownError(error);
+  }
+}
+
+function checkWritable(given: unknown): void {
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
+    throw invalid(`The event must be an object; it is ${kindOf(given)}.`);
+  }
+  const fields = given as { id?: unknown; timestamp?: unknown; actions?: unknown };
+  if (fields.id === undefined || fields.id === '' || !Object.hasOwn(given, 'id')) {
+    requireSettable(given, 'id', 'event');
+  }
+  if (fields.timestamp === undefined || !Object.hasOwn(given, 'timestamp')) {
+    requireSettable(given, 'timestamp', 'event');
+  }
+  const { actions } = fields;
+  if (actions === undefined) {
+    requireSettable(given, 'actions', 'event');
+  } else if (typeof actions !== 'object' || actions === null || Array.isArray(actions)) {
+    throw invalid(`The event's actions must be an object; they are ${kindOf(actions)}.`);
+  } else {
+    requireSettable(actions, 'stateDelta', 'event.actions');
+  }
 }
 
 /**
  * Sets a member that {@link requireSettable} has looked at. An inherited one is not assigned to: it
  * may be a getter, and an own member is what a copy of the event takes along.
  *
- * Reflect's functions do not throw: what was committed must not fail because the caller froze the
+ * Neither way throws: what was committed must not fail because the caller froze the
  * event meanwhile.
  */
 function fill(target: object, key: string, value: unknown): void {
   if (Object.hasOwn(target, key)) {
-    Reflect.set(target, key, value);
+    setMember(target, key, value);
     return;
   }
   const ordinary = { enumerable: true, configurable: true, writable: true };
@@ -343,12 +353,8 @@ function invalid(message: string, cause?: unknown, key?: string): SessionError {
   return new SessionError('invalid_argument', message, { cause, key });
 }
 
-/** Runs `take`; what the event's own getters or proxy handlers throw becomes an error of ours. */
-function guarded<T>(take: () => T): T {
-  try {
-    return take();
-  } catch (error) {
-    if (isSessionError(error)) throw error;
-    throw invalid('The event cannot be read: its own code threw.', error);
-  }
+/** What the event's own getters or proxy handlers throw becomes an error of ours. */
+function ownError(error: unknown): SessionError {
+  if (isSessionError(error)) return error;
+  return invalid('The event cannot be read: its own code threw.', error);
 }

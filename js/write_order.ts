@@ -68,6 +68,13 @@ export function isStamped(delta: object, key: string): boolean {
   return carriedWrites.get(delta)?.has(key) ?? false;
 }
 
+/** Whether `delta` carries a recorded write of `key` that is newer than the one which `other` carries. */
+export function isNewerWrite(delta: object, other: object, key: string): boolean {
+  const stamp = carriedWrites.get(delta)?.get(key);
+  const otherStamp = carriedWrites.get(other)?.get(key);
+  return stamp !== undefined && otherStamp !== undefined && stamp > otherStamp;
+}
+
 /** Gives the entry `key` of the delta `to` the place in the order which it has in the delta `from`. */
 export function carryStamp(from: object, to: object, key: string): void {
   const stamp = carriedWrites.get(from)?.get(key);

@@ -21,16 +21,18 @@ export class SessionCore {
      * [`SessionCore::append_event`] for what most appends are: one event, over memory, through a
      * handle of ours. All strings come in one, since each that crosses costs more than its bytes: app,
      * user, session, event id, delta and text, with the lengths of all but the last in UTF-16 code
-     * units. Answers with the new revision alone where the event's time is the session's now and
-     * there is nothing else to tell.
+     * units. A number comes back, as an array costs more than the append: the new revision, negative
+     * where the session's time is still `time`, else it is the event's; 0 where there is more to tell,
+     * which [`SessionCore::more_of_append`] does.
      */
-    append_packed(packed: string, app_name: number, user_id: number, session_id: number, event_id: number, delta: number, created: number, revision: number, policy: number, now: number, timestamp: number): any;
+    append_packed(packed: string, app_name: number, user_id: number, session_id: number, event_id: number, delta: number, created: number, revision: number, policy: number, now: number, timestamp: number, time: number): number;
     /**
      * Answers with a session, as `session_to_javascript` lays it out.
      */
     create(app_name: string, user_id: string, session_id: string, state: string, now: number, if_absent: boolean): any;
     /**
-     * Deletes a session. An id that is none names no session.
+     * Deletes a session. An id that is none names no session. Answers, as all deletions do, with
+     * the floor, or `undefined` where the storage cannot tell.
      */
     delete_session(app_name: string, user_id: string, session_id: string): any;
     /**
@@ -67,6 +69,10 @@ export class SessionCore {
      */
     static memory(): SessionCore;
     /**
+     * What the last [`SessionCore::append_packed`] did, as `appended_to_javascript` lays it out.
+     */
+    more_of_append(): any;
+    /**
      * Opens the storage, where it is one to be opened, so that what is wrong is known.
      */
     open(): any;
@@ -75,7 +81,12 @@ export class SessionCore {
      */
     scope_state(app_name: string, user_id?: string | null): any;
     /**
-     * Changes a user's and an app's state without an event.
+     * Whether somebody wants to know what a write changes beside the session.
+     */
+    tell_changes(is_heard: boolean): void;
+    /**
+     * Changes a user's and an app's state without an event. Answers as `scopes_to_javascript` lays
+     * it out.
      */
     update(app_name: string, user_id: string | null | undefined, delta: string): any;
 }
@@ -113,7 +124,7 @@ export interface InitOutput {
     readonly scan_template: (a: number, b: number) => [number, number];
     readonly sessioncore_append_event: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number, m: number, n: number, o: number, p: number, q: number, r: number, s: any) => [number, number, number];
     readonly sessioncore_append_events: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number, m: number, n: any) => [number, number, number];
-    readonly sessioncore_append_packed: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number, m: number) => [number, number, number];
+    readonly sessioncore_append_packed: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number, m: number, n: number) => [number, number, number];
     readonly sessioncore_create: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number) => [number, number, number];
     readonly sessioncore_delete_session: (a: number, b: number, c: number, d: number, e: number, f: number, g: number) => [number, number, number];
     readonly sessioncore_delete_state: (a: number, b: number, c: number, d: number, e: number) => [number, number, number];
@@ -124,14 +135,16 @@ export interface InitOutput {
     readonly sessioncore_indexed_db: (a: number, b: number, c: number, d: number, e: number, f: number) => number;
     readonly sessioncore_list: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number) => [number, number, number];
     readonly sessioncore_memory: () => number;
+    readonly sessioncore_more_of_append: (a: number) => any;
     readonly sessioncore_open: (a: number) => [number, number, number];
     readonly sessioncore_scope_state: (a: number, b: number, c: number, d: number, e: number) => [number, number, number];
+    readonly sessioncore_tell_changes: (a: number, b: number) => void;
     readonly sessioncore_update: (a: number, b: number, c: number, d: number, e: number, f: number, g: number) => [number, number, number];
     readonly wasm_bindgen__convert__closures_____invoke__h2c9baf4d81f3ddc5: (a: number, b: number, c: any, d: any) => void;
     readonly wasm_bindgen__convert__closures_____invoke__h37cb1c20441ae38c: (a: number, b: number, c: any) => [number, number];
     readonly wasm_bindgen__convert__closures_____invoke__hb4bbeac0b321eeda: (a: number, b: number, c: any) => [number, number, number];
     readonly wasm_bindgen__convert__closures_____invoke__h4c5c2ae24c2b2712: (a: number, b: number, c: any) => void;
-    readonly wasm_bindgen__convert__closures_____invoke__h4c5c2ae24c2b2712_24: (a: number, b: number, c: any) => void;
+    readonly wasm_bindgen__convert__closures_____invoke__h4c5c2ae24c2b2712_26: (a: number, b: number, c: any) => void;
     readonly wasm_bindgen__convert__closures_____invoke__h3cc61743993cd15d: (a: number, b: number) => void;
     readonly __wbindgen_malloc: (a: number, b: number) => number;
     readonly __wbindgen_realloc: (a: number, b: number, c: number, d: number) => number;

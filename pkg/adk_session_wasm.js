@@ -117,8 +117,9 @@ export class SessionCore {
      * [`SessionCore::append_event`] for what most appends are: one event, over memory, through a
      * handle of ours. All strings come in one, since each that crosses costs more than its bytes: app,
      * user, session, event id, delta and text, with the lengths of all but the last in UTF-16 code
-     * units. Answers with the new revision alone where the event's time is the session's now and
-     * there is nothing else to tell.
+     * units. A number comes back, as an array costs more than the append: the new revision, negative
+     * where the session's time is still `time`, else it is the event's; 0 where there is more to tell,
+     * which [`SessionCore::more_of_append`] does.
      * @param {string} packed
      * @param {number} app_name
      * @param {number} user_id
@@ -130,9 +131,10 @@ export class SessionCore {
      * @param {number} policy
      * @param {number} now
      * @param {number} timestamp
-     * @returns {any}
+     * @param {number} time
+     * @returns {number}
      */
-    append_packed(packed, app_name, user_id, session_id, event_id, delta, created, revision, policy, now, timestamp) {
+    append_packed(packed, app_name, user_id, session_id, event_id, delta, created, revision, policy, now, timestamp, time) {
         const val2 = +app_name;
         const val3 = +user_id;
         const val4 = +session_id;
@@ -143,13 +145,14 @@ export class SessionCore {
         const val9 = +policy;
         const val10 = +now;
         const val11 = +timestamp;
+        const val12 = +time;
         const ptr0 = passStringToWasm0(packed, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
         const len0 = WASM_VECTOR_LEN;
-        const ret = wasm.sessioncore_append_packed(this.__wbg_ptr, ptr0, len0, val2, val3, val4, val5, val6, val7, val8, val9, val10, val11);
+        const ret = wasm.sessioncore_append_packed(this.__wbg_ptr, ptr0, len0, val2, val3, val4, val5, val6, val7, val8, val9, val10, val11, val12);
         if (ret[2]) {
             throw takeFromExternrefTable0(ret[1]);
         }
-        return takeFromExternrefTable0(ret[0]);
+        return ret[0];
     }
     /**
      * Answers with a session, as `session_to_javascript` lays it out.
@@ -188,7 +191,8 @@ export class SessionCore {
         return takeFromExternrefTable0(ret[0]);
     }
     /**
-     * Deletes a session. An id that is none names no session.
+     * Deletes a session. An id that is none names no session. Answers, as all deletions do, with
+     * the floor, or `undefined` where the storage cannot tell.
      * @param {string} app_name
      * @param {string} user_id
      * @param {string} session_id
@@ -370,6 +374,14 @@ export class SessionCore {
         return SessionCore.__wrap(ret);
     }
     /**
+     * What the last [`SessionCore::append_packed`] did, as `appended_to_javascript` lays it out.
+     * @returns {any}
+     */
+    more_of_append() {
+        const ret = wasm.sessioncore_more_of_append(this.__wbg_ptr);
+        return ret;
+    }
+    /**
      * Opens the storage, where it is one to be opened, so that what is wrong is known.
      * @returns {any}
      */
@@ -405,7 +417,15 @@ export class SessionCore {
         return takeFromExternrefTable0(ret[0]);
     }
     /**
-     * Changes a user's and an app's state without an event.
+     * Whether somebody wants to know what a write changes beside the session.
+     * @param {boolean} is_heard
+     */
+    tell_changes(is_heard) {
+        wasm.sessioncore_tell_changes(this.__wbg_ptr, is_heard);
+    }
+    /**
+     * Changes a user's and an app's state without an event. Answers as `scopes_to_javascript` lays
+     * it out.
      * @param {string} app_name
      * @param {string | null | undefined} user_id
      * @param {string} delta
@@ -1013,7 +1033,7 @@ function __wbg_get_imports() {
         },
         __wbindgen_generic_0000000000000004: function(arg0, arg1) {
             // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [NamedExternref("IDBVersionChangeEvent")], shim_idx: 6, ret: Unit, inner_ret: Some(Unit) }, mutable: true }) -> Externref`.
-            const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__h4c5c2ae24c2b2712_24);
+            const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__h4c5c2ae24c2b2712_26);
             return ret;
         },
         __wbindgen_generic_0000000000000005: function(arg0, arg1) {
@@ -1054,8 +1074,8 @@ function wasm_bindgen__convert__closures_____invoke__h4c5c2ae24c2b2712(arg0, arg
     wasm.wasm_bindgen__convert__closures_____invoke__h4c5c2ae24c2b2712(arg0, arg1, arg2);
 }
 
-function wasm_bindgen__convert__closures_____invoke__h4c5c2ae24c2b2712_24(arg0, arg1, arg2) {
-    wasm.wasm_bindgen__convert__closures_____invoke__h4c5c2ae24c2b2712_24(arg0, arg1, arg2);
+function wasm_bindgen__convert__closures_____invoke__h4c5c2ae24c2b2712_26(arg0, arg1, arg2) {
+    wasm.wasm_bindgen__convert__closures_____invoke__h4c5c2ae24c2b2712_26(arg0, arg1, arg2);
 }
 
 function wasm_bindgen__convert__closures_____invoke__h37cb1c20441ae38c(arg0, arg1, arg2) {

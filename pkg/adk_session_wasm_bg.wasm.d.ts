@@ -8,7 +8,7 @@ export const describe_missing: (a: number, b: number, c: number, d: number, e: a
 export const scan_template: (a: number, b: number) => [number, number];
 export const sessioncore_append_event: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number, m: number, n: number, o: number, p: number, q: number, r: number, s: any) => [number, number, number];
 export const sessioncore_append_events: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number, m: number, n: any) => [number, number, number];
-export const sessioncore_append_packed: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number, m: number) => [number, number, number];
+export const sessioncore_append_packed: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number, m: number, n: number) => [number, number, number];
 export const sessioncore_create: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number) => [number, number, number];
 export const sessioncore_delete_session: (a: number, b: number, c: number, d: number, e: number, f: number, g: number) => [number, number, number];
 export const sessioncore_delete_state: (a: number, b: number, c: number, d: number, e: number) => [number, number, number];
@@ -19,14 +19,16 @@ export const sessioncore_get: (a: number, b: number, c: number, d: number, e: nu
 export const sessioncore_indexed_db: (a: number, b: number, c: number, d: number, e: number, f: number) => number;
 export const sessioncore_list: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number) => [number, number, number];
 export const sessioncore_memory: () => number;
+export const sessioncore_more_of_append: (a: number) => any;
 export const sessioncore_open: (a: number) => [number, number, number];
 export const sessioncore_scope_state: (a: number, b: number, c: number, d: number, e: number) => [number, number, number];
+export const sessioncore_tell_changes: (a: number, b: number) => void;
 export const sessioncore_update: (a: number, b: number, c: number, d: number, e: number, f: number, g: number) => [number, number, number];
 export const wasm_bindgen__convert__closures_____invoke__h2c9baf4d81f3ddc5: (a: number, b: number, c: any, d: any) => void;
 export const wasm_bindgen__convert__closures_____invoke__h37cb1c20441ae38c: (a: number, b: number, c: any) => [number, number];
 export const wasm_bindgen__convert__closures_____invoke__hb4bbeac0b321eeda: (a: number, b: number, c: any) => [number, number, number];
 export const wasm_bindgen__convert__closures_____invoke__h4c5c2ae24c2b2712: (a: number, b: number, c: any) => void;
-export const wasm_bindgen__convert__closures_____invoke__h4c5c2ae24c2b2712_24: (a: number, b: number, c: any) => void;
+export const wasm_bindgen__convert__closures_____invoke__h4c5c2ae24c2b2712_26: (a: number, b: number, c: any) => void;
 export const wasm_bindgen__convert__closures_____invoke__h3cc61743993cd15d: (a: number, b: number) => void;
 export const __wbindgen_malloc: (a: number, b: number) => number;
 export const __wbindgen_realloc: (a: number, b: number, c: number, d: number) => number;

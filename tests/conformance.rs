@@ -82,7 +82,7 @@ impl Storage for Retrying {
         self.0.list(request).await
     }
 
-    async fn delete(&self, deletion: Deletion) -> Result<(), Infallible> {
+    async fn delete(&self, deletion: Deletion) -> Result<Option<u64>, Infallible> {
         tokio::task::yield_now().await;
         self.0.delete(deletion).await
     }

@@ -19,6 +19,13 @@ import type {
   UserRequest,
 } from '../session.js';
 import type { BaseSessionService as OurService, StorageInfo } from '../session_service.js';
+import type {
+  ListenOptions,
+  Notices,
+  Watchable,
+  WatchOptions,
+  WatchRequest,
+} from '../watch/notice.js';
 import { FrameworkStateWriter } from './framework_state_writer.js';
 
 /** Asks for an event to be appended through a handle. */
@@ -44,10 +51,10 @@ export abstract class FrameworkSessionService extends BaseSessionService {
     makeDisposable(this.prototype);
   }
 
-  readonly #service: OurService;
+  readonly #service: OurService & Watchable;
 
   /** @param open makes the service, which puts deltas on its handles with the given writer */
-  protected constructor(open: (writer: StateWriter) => OurService) {
+  protected constructor(open: (writer: StateWriter) => OurService & Watchable) {
     super();
     this.#service = open(new FrameworkStateWriter(super.appendEvent.bind(this)));
   }
@@ -119,6 +126,17 @@ export abstract class FrameworkSessionService extends BaseSessionService {
 
   deleteAppState(request: AppRequest): Promise<void> {
     return this.#service.deleteAppState(request);
+  }
+
+  /** Calls `onNotice` with each change from now on; see the package's own services. */
+  watch(request: WatchRequest, options: ListenOptions): () => void;
+  /** Changes as they are committed, from now on. */
+  watch(request: WatchRequest, options?: WatchOptions): Notices;
+  watch(request: WatchRequest, options: ListenOptions | WatchOptions = {}): Notices | (() => void) {
+    // Each of the two says which of the ways it is.
+    return options.onNotice === undefined
+      ? this.#service.watch(request, options)
+      : this.#service.watch(request, options);
   }
 
   /** Pending work settles; later calls reject with `closed`. A second close resolves. */

@@ -76,6 +76,7 @@ export function mapAdapter(): StorageAdapter {
       for (const [name, row] of what === 'user' ? sessions : []) {
         if (row.appName === appName && row.userId === userId) forget(sessions, name);
       }
+      return { floor };
     },
   };
 }

@@ -2,7 +2,7 @@ import { SessionError } from '../errors.js';
 import { type Content, createEventActions, type EventActions, type Part } from '../event.js';
 import type { CompositeSessionKey, StateShape } from '../session.js';
 import { define, type ReadableState, type State, watchValues } from '../state.js';
-import { carryStamp, dropStamp, isStamped } from '../write_order.js';
+import { carryStamp, dropStamp, isNewerWrite, isStamped } from '../write_order.js';
 import type { ArtifactService } from './artifact_service.js';
 import { ReadonlyState, TrackedState } from './context_state.js';
 import type { Invocation } from './invocation.js';
@@ -279,13 +279,16 @@ function moveEntries(from: StateShape, to: StateShape): void {
 
 /**
  * Adds to `actions` what `older` has and they have not. An entry of `actions` that repeats a write of
- * `older` (a copy of its delta) keeps that write's place in the order.
+ * `older` (a copy of its delta) keeps that write's place in the order. Where two appends failed, the
+ * later one may give back a newer write than the earlier one did.
  */
 export function mergeActions(actions: EventActions, older: EventActions): void {
   const { stateDelta } = actions;
   for (const key of Object.keys(older.stateDelta)) {
     const value = older.stateDelta[key];
-    if (!Object.hasOwn(stateDelta, key)) define(stateDelta, key, value);
+    const isNew =
+      !Object.hasOwn(stateDelta, key) || isNewerWrite(older.stateDelta, stateDelta, key);
+    if (isNew) define(stateDelta, key, value);
     else if (isStamped(stateDelta, key) || !Object.is(stateDelta[key], value)) continue;
     carryStamp(older.stateDelta, stateDelta, key);
   }

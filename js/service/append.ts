@@ -2,8 +2,9 @@
  * Appending through a handle: what is taken at the call, what goes into the store when its turn has
  * come, and what the handle gets afterwards.
  */
-import { callCore, type SessionCore, toSessionError } from '../core.js';
+import { callCore, requireLive, type SessionCore, toSessionError } from '../core.js';
 import type { Event } from '../event.js';
+import { setMember } from '../json/member.js';
 import type { Session } from '../session.js';
 import { applySnapshot, type EventSnapshot, snapshotEvent } from '../snapshot.js';
 import { hasUnstoredWrite } from '../write_order.js';
@@ -20,15 +21,16 @@ export interface TakenEvent extends PendingEvent {
   readonly event: Event;
 }
 
-/** See `appended_to_javascript` in `src/bindings/values.rs`: the tuple, or only its revision. */
-type CoreAnswer = number | Answer;
-type Answer = [
+/** See `appended_to_javascript` in `src/bindings/values.rs`. */
+export type Answer = [
   created: number,
   revision: number,
   lastUpdateTime: number,
   since: number,
   unchanged?: number[],
   missed?: [seq: number, revision: number, text: string][],
+  user?: number,
+  app?: number,
 ];
 
 /** Takes an event at the moment of the call. */
@@ -64,6 +66,49 @@ export function withoutKeys(taken: TakenEvent, keys: readonly string[]): TakenEv
   return { ...taken, snapshot: reduced };
 }
 
+/**
+ * Stores one event through a handle of ours, over memory, and gives it to the handle: what nearly all
+ * appends are, and therefore without anything that is made for each call.
+ */
+export function appendInMemory(
+  core: SessionCore,
+  session: Session,
+  record: HandleRecord,
+  policy: number,
+  taken: TakenEvent,
+  now: number,
+  writer: StateWriter,
+): void {
+  const { appName, userId, id } = session;
+  const { id: eventId, timestamp, deltaText, text } = taken.snapshot;
+  requireLive();
+  let answer: number;
+  try {
+    // prettier-ignore
+    answer = core.append_packed(
+      appName + userId + id + eventId + deltaText + text,
+      appName.length, userId.length, id.length, eventId.length, deltaText.length,
+      record.created, record.revision, policy, now, timestamp, record.lastUpdateTime,
+    );
+  } catch (thrown) {
+    throw toSessionError(thrown);
+  }
+  if (answer === 0) {
+    apply(session, record, [taken], policy, core.more_of_append() as Answer, writer);
+    return;
+  }
+  writer.after(session, taken);
+  applySnapshot(taken.event, taken.snapshot);
+  putEvent(session.events, taken.event);
+  if (answer > 0) record.lastUpdateTime = timestamp;
+  setMember(session, 'lastUpdateTime', record.lastUpdateTime);
+  record.revision = Math.abs(answer);
+  // As in `apply`: what came in between it was told of, or nothing did.
+  if (policy === STALE_POLICIES.merge || record.toldUntil >= record.revision - 1) {
+    record.toldUntil = record.revision;
+  }
+}
+
 /** Stores events whose turn has come. Answers at once over memory. */
 export function store(
   core: SessionCore,
@@ -77,22 +122,14 @@ export function store(
   const { appName, userId, id } = session;
   const { created, revision } = record;
   const [only] = events;
-  const answer = callCore((): CoreAnswer | Promise<CoreAnswer> => {
+  const answer = callCore((): Answer | Promise<Answer> => {
     if (only !== undefined && events.length === 1) {
       const { id: eventId, timestamp, deltaText, text } = only.snapshot;
-      if (holdsData && created >= 0) {
-        // prettier-ignore
-        return core.append_packed(
-          appName + userId + id + eventId + deltaText + text,
-          appName.length, userId.length, id.length, eventId.length, deltaText.length,
-          created, revision, policy, now, timestamp,
-        ) as CoreAnswer;
-      }
       // prettier-ignore
       return core.append_event(
         appName, userId, id, created, revision, lastId(session, created), policy, now,
         eventId, timestamp, deltaText, text,
-      ) as CoreAnswer | Promise<CoreAnswer>;
+      ) as Answer | Promise<Answer>;
     }
     const rows = events.map(({ snapshot }) => {
       return [snapshot.id, snapshot.timestamp, snapshot.deltaText, snapshot.text];
@@ -100,13 +137,9 @@ export function store(
     // prettier-ignore
     return core.append_events(
       appName, userId, id, created, revision, lastId(session, created), policy, now, rows,
-    ) as CoreAnswer | Promise<CoreAnswer>;
+    ) as Answer | Promise<Answer>;
   }, holdsData);
-  const whole = (answer: CoreAnswer): Answer => {
-    if (typeof answer !== 'number') return answer;
-    return [created, answer, only?.snapshot.timestamp ?? now, revision];
-  };
-  return answer instanceof Promise ? answer.then(whole, rethrow) : whole(answer);
+  return answer instanceof Promise ? answer.catch(rethrow) : answer;
 }
 
 /** What Rust knows a handle by that we did not give out: the last event that it holds. */
@@ -147,10 +180,11 @@ export function apply(
     applySnapshot(event, snapshot);
     if (!isKnown) putEvent(session.events, event);
   }
-  Reflect.set(session, 'lastUpdateTime', lastUpdateTime);
+  setMember(session, 'lastUpdateTime', lastUpdateTime);
   record.created = created;
   record.revision = revision;
   record.toldUntil = hasAll ? revision : told;
+  record.lastUpdateTime = lastUpdateTime;
 }
 
 function applyMissed(

@@ -3,7 +3,8 @@ import type { Event } from '../event.js';
 import type { CompositeSessionKey, Session, StateShape } from '../session.js';
 import { type StateSchema, validateDelta } from '../state_schema.js';
 import { AppendGroups } from './append_groups.js';
-import { apply, store, takeEvent, type TakenEvent, withoutKeys } from './append.js';
+import { appendInMemory, apply, store, takeEvent, type TakenEvent, withoutKeys } from './append.js';
+import type { ServiceFeed } from '../watch/service_feed.js';
 import { after, type MaybePromise, requireNotAborted } from './call.js';
 import { enqueue, type HandleRecord, Handles, requireHandle } from './handle.js';
 import type { StateWriter } from './state_writer.js';
@@ -20,6 +21,7 @@ export interface AppenderParts {
   readonly core: () => SessionCore;
   /** Whether the core holds the data, which is lost if it dies. */
   readonly holdsData: boolean;
+  readonly feed: ServiceFeed;
 }
 
 /**
@@ -50,6 +52,37 @@ export class Appender {
     const taken: TakenEvent[] = [];
     for (const event of events) if (!isPartial(event)) taken.push(this.#take(event));
     if (taken.length === 0) return undefined;
+    return this.#commit(session, record, taken, signal);
+  }
+
+  /** {@link Appender.append} for one event. */
+  appendOne<S extends StateShape>(
+    session: Session<S>,
+    event: Event,
+    signal: AbortSignal | undefined,
+  ): MaybePromise<void> {
+    requireHandle(session);
+    const { handles, writer, policy, clock, core, holdsData, feed } = this.#parts;
+    const record = handles.of(session);
+    if (isPartial(event)) return undefined;
+    const taken = this.#take(event);
+    // A handle that we did not give out tells by its events where it stands.
+    const isStranger = Number.isNaN(record.created);
+    if (!holdsData || feed.isHeard || isStranger || (record.tail ?? loadWasm()) !== undefined) {
+      return this.#commit(session, record, [taken], signal);
+    }
+    const reduced = withoutKeys(taken, writer.before(session, taken, []));
+    appendInMemory(core(), session, record, policy, reduced, clock(), writer);
+    return undefined;
+  }
+
+  /** Stores what was taken when its turn has come. */
+  #commit(
+    session: Session,
+    record: HandleRecord,
+    taken: readonly TakenEvent[],
+    signal: AbortSignal | undefined,
+  ): MaybePromise<void> {
     if (!this.#parts.holdsData) return this.#groups.add(session, record, taken, signal);
     // The wasm may still be on its way. What is stored is the event as it is now.
     const ahead = record.tail ?? loadWasm();
@@ -75,7 +108,13 @@ export class Appender {
   ): MaybePromise<void> {
     const session = { id, appName, userId, state: {}, events: [], lastUpdateTime: 0 };
     // −1 tells Rust that there is nothing which could be stale.
-    const record: HandleRecord = { created: -1, revision: 0, toldUntil: 0, tail: undefined };
+    const record: HandleRecord = {
+      created: -1,
+      revision: 0,
+      toldUntil: 0,
+      lastUpdateTime: NaN,
+      tail: undefined,
+    };
     const taken = [this.#take(event)];
     this.flush();
     const run = (): MaybePromise<void> => {
@@ -103,10 +142,12 @@ export class Appender {
     policy: number,
     events: readonly TakenEvent[],
   ): MaybePromise<void> {
-    const { writer, core, clock, holdsData } = this.#parts;
+    const { writer, core, clock, holdsData, feed } = this.#parts;
+    const { appName, userId, id } = session;
     const reduced = this.#leaveOut(session, events);
     const answer = store(core(), session, record, policy, reduced, clock(), holdsData);
     return after(answer, (answer) => {
+      feed.appended(appName, userId, id, answer, reduced.length);
       apply(session, record, reduced, policy, answer, writer);
     });
   }

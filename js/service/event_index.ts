@@ -47,12 +47,16 @@ export function putEvent(events: Event[], event: Event): void {
   if (!Object.isExtensible(events)) return;
   const { isCompacted, isScratchpad } = event as { isCompacted?: unknown; isScratchpad?: unknown };
   if (isCompacted === true || isScratchpad === true) indexes.delete(events);
-  const position = positionOf(events, event.id);
-  const index = indexOf(events);
-  if (position >= 0) {
-    events[position] = event;
-    if (position === index.length - 1) index.last = event;
-    return;
+  let index = indexOf(events);
+  if (index.positions.has(event.id)) {
+    const position = positionOf(events, event.id);
+    // That one may have been made anew.
+    index = indexOf(events);
+    if (position >= 0) {
+      events[position] = event;
+      if (position === index.length - 1) index.last = event;
+      return;
+    }
   }
   events.push(event);
   index.positions.set(event.id, index.length);

@@ -12,6 +12,8 @@ export interface HandleRecord {
   revision: number;
   /** The revision up to which the handle has, or was told of, every change; ignored without `created`. */
   toldUntil: number;
+  /** The session's time at that revision; NaN as long as it is not known. */
+  lastUpdateTime: number;
   /** The last of the appends that are under way through this handle. */
   tail: Promise<unknown> | undefined;
 }
@@ -30,7 +32,7 @@ export class Handles {
   of(session: Session): HandleRecord {
     let record = this.#records.get(session.state);
     if (record === undefined) {
-      record = { created: NaN, revision: 0, toldUntil: 0, tail: undefined };
+      record = { created: NaN, revision: 0, toldUntil: 0, lastUpdateTime: NaN, tail: undefined };
       this.#records.set(session.state, record);
     }
     return record;
@@ -46,7 +48,13 @@ export class Handles {
   ): Session<S> {
     const [created, revision, lastUpdateTime, text] = read;
     const state = JSON.parse(text) as S;
-    this.#records.set(state, { created, revision, toldUntil: revision, tail: undefined });
+    this.#records.set(state, {
+      created,
+      revision,
+      toldUntil: revision,
+      lastUpdateTime,
+      tail: undefined,
+    });
     return { id, appName, userId, state, events, lastUpdateTime };
   }
 }
@@ -69,7 +77,12 @@ export function requireHandle(session: unknown): asserts session is Session {
   if (typeof session !== 'object' || session === null) {
     throw invalid('session', `must be a session; it is ${kindOf(session)}`);
   }
-  const { id, appName, userId, state, events } = fieldsOf(session);
+  let id: unknown, appName: unknown, userId: unknown, state: unknown, events: unknown;
+  try {
+    ({ id, appName, userId, state, events } = session as Partial<Record<keyof Session, unknown>>);
+  } catch {
+    throw invalid('session', 'cannot be read: its own code threw');
+  }
   requireId('session.id', id);
   requireId('session.appName', appName);
   requireId('session.userId', userId);
@@ -81,14 +94,5 @@ export function requireHandle(session: unknown): asserts session is Session {
   }
   if (Object.isFrozen(session)) {
     throw invalid('session', 'is frozen, and an append changes it; append through a copy');
-  }
-}
-
-function fieldsOf(session: Partial<Session>): Partial<Session> {
-  try {
-    const { id, appName, userId, state, events } = session;
-    return { id, appName, userId, state, events } as Partial<Session>;
-  } catch {
-    throw invalid('session', 'cannot be read: its own code threw');
   }
 }

@@ -3,6 +3,7 @@ import { requireId } from '../ids.js';
 import { kindOf } from '../json/rules.js';
 import type { Abortable, StateShape } from '../session.js';
 import { invalid, requireOptions, shown } from './call.js';
+import { feedOfDatabase } from '../watch/shared_feeds.js';
 import type { SessionServiceOptions } from './service_options.js';
 import type { StateWriter } from './state_writer.js';
 import { parseRecords } from './stored_records.js';
@@ -89,12 +90,15 @@ export class IndexedDbSessionService<
     const strict = isStrict(options.durability ?? 'relaxed');
     const timeout = milliseconds('timeoutMs', options.timeoutMs ?? DEFAULT_TIMEOUT);
     const blockedTimeout = blockedTimeoutOf(options);
+    const feed = feedOfDatabase(name);
+    const onReopen = (): void => feed.resync();
     super(
       {
         storage: { kind: 'indexeddb', durable: true },
-        openCore: () => createIndexedDbCore(name, strict, timeout, blockedTimeout),
+        openCore: () => createIndexedDbCore(name, strict, timeout, blockedTimeout, onReopen),
         parseEvents: parseRecords,
         ...(writer && { writer }),
+        feed,
       },
       options,
     );
@@ -131,6 +135,7 @@ export class IndexedDbSessionService<
   ): Promise<void> {
     requireOptions(options);
     await deleteDatabase(requireId('name', name), blockedTimeoutOf(options));
+    feedOfDatabase(name).resync();
   }
 }
 

@@ -2,6 +2,7 @@ import { createForeignCore } from '../core.js';
 import type { StateShape } from '../session.js';
 import type { StorageAdapter } from '../storage/adapter.js';
 import { Bridge } from '../storage/bridge.js';
+import { feedOfAdapter } from '../watch/shared_feeds.js';
 import { invalid, shown } from './call.js';
 import type { SessionServiceOptions } from './service_options.js';
 import type { StateWriter } from './state_writer.js';
@@ -21,6 +22,7 @@ export function overAdapter<S extends StateShape = StateShape>(
       storage: { kind: storage.kind ?? 'custom', durable: storage.durable ?? true },
       openCore: () => createForeignCore(new Bridge(storage)),
       closeStorage: () => storage.close?.(),
+      feed: feedOfAdapter(storage),
       ...(writer && { writer }),
     },
     options,

@@ -5,6 +5,7 @@ import { STALE_POLICIES } from './append.js';
 import { invalid, shown } from './call.js';
 import type { StateWriter } from './state_writer.js';
 import type { parseEvents } from './stored_events.js';
+import type { Feed } from '../watch/feed.js';
 
 /**
  * What every service of ours takes.
@@ -41,6 +42,8 @@ export interface ServiceParts {
   /** Reads what the storage keeps events in; absent: texts, or an adapter's rows. */
   readonly parseEvents?: typeof parseEvents;
   readonly writer?: StateWriter;
+  /** What it shares with the other services over that storage; absent: nobody has a part in it. */
+  readonly feed?: Feed;
 }
 
 /** The number of what `stale` says. */

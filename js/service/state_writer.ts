@@ -1,4 +1,5 @@
 import type { Event } from '../event.js';
+import { setMember } from '../json/member.js';
 import { REMOVED } from '../scope.js';
 import type { Session } from '../session.js';
 import type { EventSnapshot } from '../snapshot.js';
@@ -43,11 +44,12 @@ export interface StateWriter<Order = unknown> {
  * Sets or removes a key of a handle's state. Does not throw: what was committed must not fail because
  * the caller froze the state meanwhile.
  */
-export function writeKey(state: object, key: string, value: unknown): void {
+export function writeKey(state: Record<string, unknown>, key: string, value: unknown): void {
   if (value === REMOVED || value === undefined) {
     Reflect.deleteProperty(state, key);
-  } else if (Object.hasOwn(state, key) || !(key in state)) {
-    Reflect.set(state, key, value);
+    // Not `in`, for which engines remember what the objects looked like, and forget it with them.
+  } else if (Object.hasOwn(state, key) || !Reflect.has(state, key)) {
+    setMember(state, key, value);
   } else {
     // Inherited, like `__proto__`: to set it might call a setter. Slower by half.
     Reflect.defineProperty(state, key, {
@@ -72,14 +74,20 @@ export const orderedWriter: StateWriter<WriteOrder> = {
     return Object.keys(snapshot.delta).filter((key) => isSuperseded(state, order, key, earlier));
   },
   after({ state }, { snapshot, order }) {
-    const written = isWritten(state);
-    for (const delta of [snapshot.delta, snapshot.temp]) {
-      if (delta === undefined) continue;
-      const keys = Object.keys(delta);
-      for (const key of keys) {
-        if (!written || !isOvertaken(state, order, key)) writeKey(state, key, delta[key]);
-      }
-      if (written) markStored(state, order, keys);
-    }
+    writeDelta(state, snapshot.delta, order);
+    if (snapshot.temp !== undefined) writeDelta(state, snapshot.temp, order);
   },
 };
+
+function writeDelta(
+  state: Record<string, unknown>,
+  delta: Record<string, unknown>,
+  order: WriteOrder,
+): void {
+  const written = isWritten(state);
+  const keys = Object.keys(delta);
+  for (const key of keys) {
+    if (!written || !isOvertaken(state, order, key)) writeKey(state, key, delta[key]);
+  }
+  if (written) markStored(state, order, keys);
+}

@@ -37,6 +37,14 @@ import { policyOf, type ServiceParts, type SessionServiceOptions } from './servi
 import { checkedClock, checkedIds } from './sources.js';
 import { orderedWriter } from './state_writer.js';
 import { type Fragments, parseEvents } from './stored_events.js';
+import type {
+  ListenOptions,
+  Notices,
+  Watchable,
+  WatchOptions,
+  WatchRequest,
+} from '../watch/notice.js';
+import { type Floor, type Scopes, ServiceFeed } from '../watch/service_feed.js';
 
 /** See `session_to_javascript` in `src/bindings/values.rs`. */
 type ReadSession = [
@@ -45,6 +53,7 @@ type ReadSession = [
   lastUpdateTime: number,
   state: string,
   fragments: Fragments,
+  ...scopes: Scopes | [],
 ];
 
 /** See `page_to_javascript` in `src/bindings/values.rs`. */
@@ -74,9 +83,9 @@ interface ReadPage {
  * const service: StoredSessionService = await openSessionService({ storage: 'memory' });
  * ```
  */
-export class StoredSessionService<
-  S extends StateShape = StateShape,
-> implements BaseSessionService<S> {
+export class StoredSessionService<S extends StateShape = StateShape>
+  implements BaseSessionService<S>, Watchable
+{
   declare [Symbol.asyncDispose]: () => Promise<void>;
 
   static {
@@ -89,6 +98,7 @@ export class StoredSessionService<
   readonly #clock: () => number;
   readonly #newId: () => string;
   readonly #handles = new Handles();
+  readonly #feed: ServiceFeed;
   readonly #appender: Appender;
   /** Calls whose outcome is not known yet; `close` waits for them. */
   readonly #pending = new Set<Promise<unknown>>();
@@ -98,6 +108,7 @@ export class StoredSessionService<
   constructor(parts: ServiceParts, options: SessionServiceOptions = {}) {
     this.storage = parts.storage;
     this.#parts = parts;
+    this.#feed = new ServiceFeed(parts.feed);
     const { stale = 'merge', stateSchema, clock = Date.now, newId = newEventId } = options;
     this.#schema = stateSchema;
     this.#clock = checkedClock(clock);
@@ -111,6 +122,7 @@ export class StoredSessionService<
       newId: this.#newId,
       core: () => this.#openCore(),
       holdsData: parts.openCore === undefined,
+      feed: this.#feed,
     });
   }
 
@@ -135,11 +147,17 @@ export class StoredSessionService<
   }
 
   appendEvent(request: AppendEventRequest<S>): Promise<Event> {
-    return this.#answer(request, () => {
+    // As #answer does it, without the closure.
+    try {
+      this.#check(request);
       const { session, event, signal } = request;
-      const done = this.#appender.append(session, [event], signal);
-      return done instanceof Promise ? done.then(() => event) : event;
-    });
+      const done = this.#appender.appendOne(session, event, signal);
+      if (!(done instanceof Promise)) return Promise.resolve(event);
+      return this.#wait(done.then(() => event));
+    } catch (error) {
+      // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors
+      return Promise.reject(error);
+    }
   }
 
   appendEvents(request: AppendEventsRequest<S>): Promise<Event[]> {
@@ -174,7 +192,8 @@ export class StoredSessionService<
       const { appName, userId } = request;
       requireId('appName', appName);
       requireId('userId', userId);
-      return this.#call<void>(request.signal, (core) => core.delete_user(appName, userId));
+      const done = this.#call<Floor>(request.signal, (core) => core.delete_user(appName, userId));
+      return after(done, this.#feed.userDeleted(appName, userId));
     });
   }
 
@@ -183,17 +202,24 @@ export class StoredSessionService<
       const { appName, userId } = request;
       requireId('appName', appName);
       requireId('userId', userId);
-      return this.#call<void>(request.signal, (core) => core.delete_state(appName, userId));
+      const done = this.#call<Floor>(request.signal, (core) => core.delete_state(appName, userId));
+      return after(done, this.#feed.stateDeleted(appName, userId));
     });
   }
 
   deleteAppState(request: AppRequest): Promise<void> {
     return this.#answer(request, () => {
-      requireId('appName', request.appName);
-      return this.#call<void>(request.signal, (core) =>
-        core.delete_state(request.appName, undefined),
-      );
+      const appName = requireId('appName', request.appName);
+      const done = this.#call<Floor>(request.signal, (core) => core.delete_state(appName));
+      return after(done, this.#feed.stateDeleted(appName, undefined));
     });
+  }
+
+  watch(request: WatchRequest, options: ListenOptions): () => void;
+  watch(request: WatchRequest, options?: WatchOptions): Notices;
+  watch(request: WatchRequest, options: ListenOptions | WatchOptions = {}): Notices | (() => void) {
+    this.requireOpen();
+    return this.#feed.watch(request, options);
   }
 
   close(): Promise<void> {
@@ -214,6 +240,7 @@ export class StoredSessionService<
     } finally {
       this.#core?.free();
       this.#core = undefined;
+      this.#feed.close();
     }
   }
 
@@ -229,7 +256,10 @@ export class StoredSessionService<
     const read = this.#call<ReadSession>(request.signal, (core) =>
       core.create(appName, userId, id, text, now, ifAbsent),
     );
-    return after(read, (read) => this.#open(appName, userId, id, read, false));
+    return after(read, (read) => {
+      this.#feed.created(appName, userId, id, read);
+      return this.#open(appName, userId, id, read, false);
+    });
   }
 
   /** @internal */
@@ -281,9 +311,10 @@ export class StoredSessionService<
     requireId('appName', appName);
     requireId('userId', userId);
     if (!isId(sessionId)) return undefined;
-    return this.#call<void>(request.signal, (core) =>
+    const done = this.#call<Floor>(request.signal, (core) =>
       core.delete_session(appName, userId, sessionId),
     );
+    return after(done, this.#feed.deleted(appName, userId, sessionId));
   }
 
   /** @internal */
@@ -329,7 +360,8 @@ export class StoredSessionService<
     if (sessionId === undefined) {
       const { text, delta } = snapshotDelta(stateDelta);
       if (this.#schema !== undefined) validateDelta(this.#schema, delta);
-      return this.#call<void>(request.signal, (core) => core.update(appName, userId, text));
+      const done = this.#call<Scopes>(request.signal, (core) => core.update(appName, userId, text));
+      return after(done, this.#feed.stateChanged(appName, userId));
     }
     requireId('sessionId', sessionId);
     if (userId === undefined) throw invalid('userId', 'must be given where a sessionId is');
@@ -348,6 +380,7 @@ export class StoredSessionService<
 
   #openCore(): SessionCore {
     this.#core ??= (this.#parts.openCore ?? createMemoryCore)();
+    this.#feed.attend(this.#core);
     return this.#core;
   }
 
@@ -378,20 +411,28 @@ export class StoredSessionService<
     run: () => MaybePromise<T>,
   ): Promise<T> {
     try {
-      this.requireOpen();
-      requireRequest(request);
-      requireNotAborted(request.signal);
+      this.#check(request);
       const answer = run();
-      if (!(answer instanceof Promise)) return Promise.resolve(answer);
-      this.#pending.add(answer);
-      const settled = (): boolean => this.#pending.delete(answer);
-      answer.then(settled, settled);
-      return answer;
+      return answer instanceof Promise ? this.#wait(answer) : Promise.resolve(answer);
     } catch (error) {
       // Whatever it is that the caller's own code threw: a getter of the request, or a clock.
       // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors
       return Promise.reject(error);
     }
+  }
+
+  #check(request: { signal?: AbortSignal | undefined }): void {
+    this.requireOpen();
+    requireRequest(request);
+    requireNotAborted(request.signal);
+  }
+
+  /** Counts the answer among the pending until it is there. */
+  #wait<T>(answer: Promise<T>): Promise<T> {
+    this.#pending.add(answer);
+    const settled = (): boolean => this.#pending.delete(answer);
+    answer.then(settled, settled);
+    return answer;
   }
 }
 

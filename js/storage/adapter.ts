@@ -284,6 +284,22 @@ export type DeleteRequest =
   | { readonly what: 'appState'; readonly key: { readonly appName: string } };
 
 /**
+ * What a deletion may answer. A change feed orders it by that number among what other services of the
+ * storage do at the same time.
+ *
+ * @example
+ * ```ts
+ * import type { Deleted } from 'adk-session-wasm';
+ *
+ * const deleted: Deleted = { floor: 7 };
+ * ```
+ */
+export interface Deleted {
+  /** {@link Found.floor} as the deletion left it. */
+  readonly floor: number;
+}
+
+/**
  * A storage of one's own; see the module for what it must do, and `adk-session-wasm/testing` for the
  * suite that proves it. A verb may answer at once or with a promise.
  *
@@ -305,7 +321,7 @@ export interface StorageAdapter {
   append(request: WriteRequest, decide: Decide): void | Promise<void>;
   read(request: ReadRequest): Rows | Promise<Rows>;
   list(request: ListRequest): Listing | Promise<Listing>;
-  delete(request: DeleteRequest): void | Promise<void>;
+  delete(request: DeleteRequest): Deleted | void | Promise<Deleted | void>;
   /** Called once, when the service is closed and its work has settled. */
   close?(): void | Promise<void>;
 }

@@ -160,10 +160,13 @@ export class Bridge {
     appName: string,
     userId: string | undefined,
     sessionId: string | undefined,
-  ): Promise<void> {
+  ): Promise<number | undefined> {
     const request = { what, key: storageKey(appName, userId, sessionId) } as DeleteRequest;
     return settled('delete', async () => {
-      await this.#adapter.delete(request);
+      const deleted: unknown = await this.#adapter.delete(request);
+      // An adapter need not tell it, and may answer whatever its database does.
+      const isTold = typeof deleted === 'object' && deleted !== null && 'floor' in deleted;
+      return isTold ? whole('delete', 'floor', deleted.floor) : undefined;
     });
   }
 }

@@ -1,5 +1,6 @@
 //! The session service, over the storage that was chosen at run time.
 
+use std::cell::Cell;
 use std::future::Future;
 use std::pin::{Pin, pin};
 use std::rc::Rc;
@@ -9,10 +10,12 @@ use js_sys::{Array, Function, Promise};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::future_to_promise;
 
-use crate::bindings::values::{appended_to_javascript, page_to_javascript, session_to_javascript};
+use crate::bindings::values::{
+    appended_to_javascript, page_to_javascript, scopes_to_javascript, session_to_javascript,
+};
 use crate::error::Error;
 use crate::event::NewEvent;
-use crate::service::{Known, StalePolicy, StoredSessionService};
+use crate::service::{Appended, Known, StalePolicy, StoredSessionService};
 use crate::session::{Page, SessionKey, Window, check_id, check_timestamp};
 use crate::state::Delta;
 use crate::storage::chosen::{ChosenStorage, ChosenText};
@@ -24,6 +27,9 @@ use crate::storage::{Deletion, IndexedDbOptions, IndexedDbStorage, MemoryStorage
 pub struct SessionCore {
     // Shared with the futures under way, so that JavaScript may drop its handle meanwhile.
     service: Rc<StoredSessionService<ChosenStorage>>,
+    /// What [`SessionCore::append_packed`] did, where its answer could not say it.
+    appended: Cell<Option<Appended<ChosenText>>>,
+    is_heard: Cell<bool>,
 }
 
 #[wasm_bindgen]
@@ -75,7 +81,19 @@ impl SessionCore {
     }
 
     fn over(storage: ChosenStorage) -> Self {
-        Self { service: Rc::new(StoredSessionService::over(storage)) }
+        let service = Rc::new(StoredSessionService::over(storage));
+        Self { service, appended: Cell::default(), is_heard: Cell::new(false) }
+    }
+
+    /// Whether somebody wants to know what a write changes beside the session.
+    pub fn tell_changes(&self, is_heard: bool) {
+        self.is_heard.set(is_heard);
+    }
+
+    /// Whether answers tell it. Over memory they need not while nobody wants to know; over all else
+    /// somebody may begin to while the write is under way.
+    fn tells(&self) -> bool {
+        self.is_heard.get() || !matches!(self.service.storage(), ChosenStorage::Memory(_))
     }
 
     fn text(&self, text: JsValue) -> ChosenText {
@@ -99,14 +117,14 @@ impl SessionCore {
         let key = SessionKey::new(app_name, user_id, session_id)?;
         let state = Delta::parse(&state)?;
         let now = check_timestamp("the clock", now)?;
-        let service = Rc::clone(&self.service);
+        let (service, tells) = (Rc::clone(&self.service), self.tells());
         settle(Box::pin(async move {
             let session = if if_absent {
                 service.get_or_create_session(key, state, now).await?
             } else {
                 service.create_session(key, state, now).await?
             };
-            Ok(session_to_javascript(session))
+            Ok(session_to_javascript(session, tells))
         }))
     }
 
@@ -128,7 +146,8 @@ impl SessionCore {
         let service = Rc::clone(&self.service);
         settle(Box::pin(async move {
             let session = service.get_session(key, window).await?;
-            Ok(session.map_or(JsValue::UNDEFINED, session_to_javascript))
+            let session = session.map(|session| session_to_javascript(session, false));
+            Ok(session.unwrap_or(JsValue::UNDEFINED))
         }))
     }
 
@@ -177,8 +196,9 @@ impl SessionCore {
     /// [`SessionCore::append_event`] for what most appends are: one event, over memory, through a
     /// handle of ours. All strings come in one, since each that crosses costs more than its bytes: app,
     /// user, session, event id, delta and text, with the lengths of all but the last in UTF-16 code
-    /// units. Answers with the new revision alone where the event's time is the session's now and
-    /// there is nothing else to tell.
+    /// units. A number comes back, as an array costs more than the append: the new revision, negative
+    /// where the session's time is still `time`, else it is the event's; 0 where there is more to tell,
+    /// which [`SessionCore::more_of_append`] does.
     #[allow(clippy::too_many_arguments, reason = "an object would cost more than the append")]
     pub fn append_packed(
         &self,
@@ -193,7 +213,8 @@ impl SessionCore {
         policy: u8,
         now: f64,
         timestamp: f64,
-    ) -> Result<JsValue, JsValue> {
+        time: f64,
+    ) -> Result<f64, JsValue> {
         let mut parts = Parts { packed: &packed, start: 0 };
         let key =
             SessionKey::new(parts.next(app_name), parts.next(user_id), parts.next(session_id))?;
@@ -201,7 +222,27 @@ impl SessionCore {
         let event = NewEvent::new(id, timestamp, delta, ())?;
         let text = ChosenText::Memory(MemoryText::end_of(parts.start, packed));
         let event = NewEvent { id: event.id, timestamp, delta: event.delta, text };
-        self.append(key, known(created, revision, None), policy, vec![event], now)
+        let (policy, now) = (policy_of(policy), check_timestamp("the clock", now)?);
+        let known = known(created, revision, None);
+        let appended = at_once(self.service.append_events(key, known, policy, vec![event], now))?;
+        let head = appended.head;
+        if appended.unchanged.is_empty() && appended.missed.is_empty() {
+            if head.last_update_time == timestamp {
+                return Ok(head.revision as f64);
+            }
+            if head.last_update_time == time {
+                return Ok(-(head.revision as f64));
+            }
+        }
+        self.appended.set(Some(appended));
+        Ok(0.0)
+    }
+
+    /// What the last [`SessionCore::append_packed`] did, as `appended_to_javascript` lays it out.
+    pub fn more_of_append(&self) -> JsValue {
+        let appended = self.appended.take();
+        appended
+            .map_or(JsValue::UNDEFINED, |appended| appended_to_javascript(appended, self.tells()))
     }
 
     /// Appends several events, `[id, timestamp, delta, text]` each, all or none.
@@ -239,29 +280,17 @@ impl SessionCore {
         events: Vec<NewEvent<ChosenText>>,
         now: f64,
     ) -> Result<JsValue, JsValue> {
-        let policy = match policy {
-            0 => StalePolicy::Merge,
-            1 => StalePolicy::Append,
-            _ => StalePolicy::Reject,
-        };
+        let policy = policy_of(policy);
         let now = check_timestamp("the clock", now)?;
-        let only = match (&known, events.as_slice()) {
-            (Known::Revision { .. }, [event]) => Some(event.timestamp),
-            _ => None,
-        };
-        let service = Rc::clone(&self.service);
-        let answer = async move {
+        let (service, tells) = (Rc::clone(&self.service), self.tells());
+        settle(Box::pin(async move {
             let appended = service.append_events(key, known, policy, events, now).await?;
-            Ok(appended_to_javascript(appended, only))
-        };
-        // The one call that is made so often that a box for it counts.
-        match self.service.storage() {
-            ChosenStorage::Memory(_) => at_once(answer),
-            ChosenStorage::IndexedDb(_) | ChosenStorage::Foreign(_) => settle(Box::pin(answer)),
-        }
+            Ok(appended_to_javascript(appended, tells))
+        }))
     }
 
-    /// Changes a user's and an app's state without an event.
+    /// Changes a user's and an app's state without an event. Answers as `scopes_to_javascript` lays
+    /// it out.
     pub fn update(
         &self,
         app_name: String,
@@ -271,8 +300,7 @@ impl SessionCore {
         let delta = Delta::parse(&delta)?;
         let service = Rc::clone(&self.service);
         settle(Box::pin(async move {
-            service.update_state(app_name, user_id, delta).await?;
-            Ok(JsValue::UNDEFINED)
+            Ok(scopes_to_javascript(service.update_state(app_name, user_id, delta).await?))
         }))
     }
 
@@ -288,7 +316,8 @@ impl SessionCore {
         }))
     }
 
-    /// Deletes a session. An id that is none names no session.
+    /// Deletes a session. An id that is none names no session. Answers, as all deletions do, with
+    /// the floor, or `undefined` where the storage cannot tell.
     pub fn delete_session(
         &self,
         app_name: String,
@@ -329,8 +358,8 @@ impl SessionCore {
     fn delete(&self, deletion: Deletion) -> Result<JsValue, JsValue> {
         let service = Rc::clone(&self.service);
         settle(Box::pin(async move {
-            service.remove(deletion).await?;
-            Ok(JsValue::UNDEFINED)
+            let floor = service.remove(deletion).await?;
+            Ok(floor.map_or(JsValue::UNDEFINED, |floor| JsValue::from_f64(floor as f64)))
         }))
     }
 }
@@ -342,6 +371,14 @@ pub fn delete_database(name: String, blocked_timeout: f64) -> Promise {
         IndexedDbStorage::delete_database(&name, blocked_timeout).await?;
         Ok(JsValue::UNDEFINED)
     })
+}
+
+fn policy_of(number: u8) -> StalePolicy {
+    match number {
+        0 => StalePolicy::Merge,
+        1 => StalePolicy::Append,
+        _ => StalePolicy::Reject,
+    }
 }
 
 fn known(created: f64, revision: f64, last_event_id: Option<String>) -> Known {
@@ -367,10 +404,11 @@ fn settle(mut answer: Answer) -> Result<JsValue, JsValue> {
     }
 }
 
-/// The answer of a future over memory, which is ready when it is first polled.
-fn at_once(answer: impl Future<Output = Result<JsValue, JsValue>>) -> Result<JsValue, JsValue> {
+/// The answer of a future over memory, which is ready when it is first polled. Not boxed as in
+/// [`settle`]: appends are made so often that a box for each counts.
+fn at_once<T, E: Into<JsValue>>(answer: impl Future<Output = Result<T, E>>) -> Result<T, JsValue> {
     match pin!(answer).poll(&mut Context::from_waker(Waker::noop())) {
-        Poll::Ready(answer) => answer,
+        Poll::Ready(answer) => answer.map_err(Into::into),
         Poll::Pending => Err(Error::StorageFailed { reason: "memory made to wait".into() }.into()),
     }
 }

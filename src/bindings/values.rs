@@ -5,6 +5,7 @@ use wasm_bindgen::{JsCast, JsValue};
 
 use crate::bindings::object::{Field, Object};
 use crate::service::{Appended, SessionPage, StoredSession};
+use crate::storage::ScopeRevisions;
 use crate::storage::chosen::ChosenText;
 use crate::storage::foreign::push_numbers;
 
@@ -39,28 +40,43 @@ fn fragments(texts: Vec<ChosenText>) -> Array {
     fragments
 }
 
-/// `[created, revision, lastUpdateTime, state, fragments]`
-pub(super) fn session_to_javascript(session: StoredSession<ChosenText>) -> JsValue {
+/// `[created, revision, lastUpdateTime, state, fragments]`; if the call created it and `tells`, the
+/// revisions of the other states that changed follow.
+pub(super) fn session_to_javascript(session: StoredSession<ChosenText>, tells: bool) -> JsValue {
     let head = session.head;
-    Array::of5(
+    let answer = Array::of5(
         &JsValue::from_f64(head.created as f64),
         &JsValue::from_f64(head.revision as f64),
         &JsValue::from_f64(head.last_update_time),
         &JsValue::from_str(&session.state),
         &fragments(session.events),
-    )
-    .unchecked_into()
+    );
+    if let Some(scopes) = session.created.filter(|_| tells) {
+        push_scopes(&answer, scopes);
+    }
+    answer.unchecked_into()
+}
+
+/// `[user, app]`: their new revisions; 0, which none has, for one that did not change.
+pub(super) fn scopes_to_javascript(scopes: ScopeRevisions) -> JsValue {
+    let answer = Array::new();
+    push_scopes(&answer, scopes);
+    answer.unchecked_into()
+}
+
+fn push_scopes(answer: &Array, ScopeRevisions { user, app }: ScopeRevisions) {
+    push_numbers(answer, &[user.unwrap_or_default() as f64, app.unwrap_or_default() as f64]);
 }
 
 /// `[created, revision, lastUpdateTime, since]`, and behind them, where there is any to tell,
-/// `unchanged`: positions, and `missed`: `[seq, revision, text]` each. The revision alone, where there
-/// is not and `only`, the time of the only event, is the session's time now.
-pub(super) fn appended_to_javascript(appended: Appended<ChosenText>, only: Option<f64>) -> JsValue {
+/// `unchanged`: positions, `missed`: `[seq, revision, text]` each, and the revisions of the other
+/// states that changed, if it `tells`.
+pub(super) fn appended_to_javascript(appended: Appended<ChosenText>, tells: bool) -> JsValue {
     let head = appended.head;
-    let is_plain = appended.unchanged.is_empty() && appended.missed.is_empty();
-    if is_plain && only == Some(head.last_update_time) {
-        return JsValue::from_f64(head.revision as f64);
-    }
+    let scopes = if tells { appended.scopes } else { ScopeRevisions::default() };
+    let is_plain = appended.unchanged.is_empty()
+        && appended.missed.is_empty()
+        && scopes == ScopeRevisions::default();
     let answer = Array::of4(
         &JsValue::from_f64(head.created as f64),
         &JsValue::from_f64(head.revision as f64),
@@ -80,6 +96,7 @@ pub(super) fn appended_to_javascript(appended: Appended<ChosenText>, only: Optio
         }
         answer.push(&unchanged);
         answer.push(&missed);
+        push_scopes(&answer, scopes);
     }
     answer.unchecked_into()
 }

@@ -5,7 +5,8 @@ use crate::event::NewEvent;
 use crate::session::{NEVER, Revision, SessionHead, SessionKey};
 use crate::state::Delta;
 use crate::storage::{
-    Changes, Decide, EventRow, Found, ScopeChange, ScopeSet, SessionChange, WriteRequest,
+    Changes, Decide, EventRow, Found, ScopeChange, ScopeRevisions, ScopeSet, SessionChange,
+    WriteRequest,
 };
 
 /// What an append does when others appended since its handle was read.
@@ -46,6 +47,8 @@ pub struct Appended<T> {
     pub missed: Vec<EventRow<T>>,
     /// The revision that the handle was at: events with a later `seq` are new to it.
     pub since: Revision,
+    /// Which other states changed.
+    pub scopes: ScopeRevisions,
 }
 
 /// [`Known`], looked up.
@@ -212,7 +215,9 @@ impl<T: Clone + PartialEq> AppendDecision<T> {
             app: ScopeChange::of(found.app, delta.app, found.floor),
             events: written,
         });
-        Ok((Appended { head, unchanged, missed, since: self.position.since() }, changes))
+        let scopes = changes.as_ref().map(Changes::scope_revisions).unwrap_or_default();
+        let since = self.position.since();
+        Ok((Appended { head, unchanged, missed, since, scopes }, changes))
     }
 }
 

@@ -3,22 +3,27 @@
 use crate::service::merged;
 use crate::session::SessionHead;
 use crate::state::{Changes as StateChanges, Delta, ScopedState};
-use crate::storage::{Changes, Decide, Found, ScopeChange, ScopeRow, SessionChange};
+use crate::storage::{
+    Changes, Decide, Found, ScopeChange, ScopeRevisions, ScopeRow, SessionChange,
+};
 
 /// Writes a session if its key is free.
 pub(super) struct CreateDecision {
     state: Delta,
     now: f64,
-    created: Option<(SessionHead, String)>,
+    created: Option<Created>,
 }
+
+/// A session that was made: its head and merged state, and which other states changed.
+pub(super) type Created = (SessionHead, String, ScopeRevisions);
 
 impl CreateDecision {
     pub(super) fn new(state: Delta, now: f64) -> Self {
         Self { state, now, created: None }
     }
 
-    /// The new session's head and merged state; `None` if the key was taken.
-    pub(super) fn created(self) -> Option<(SessionHead, String)> {
+    /// The new session; `None` if the key was taken.
+    pub(super) fn created(self) -> Option<Created> {
         self.created
     }
 }
@@ -36,9 +41,10 @@ impl<T> Decide<T> for CreateDecision {
         let mut session_state = ScopedState::default();
         session_state.apply(self.state.session.clone());
         let state = merged(&session_state, Some(&user_state), Some(&app_state));
-        self.created = Some((head, state));
         let session = Some(SessionChange { head, state: self.state.session.clone() });
-        Some(Changes { session, user, app, events: Vec::new() })
+        let changes = Changes { session, user, app, events: Vec::new() };
+        self.created = Some((head, state, changes.scope_revisions()));
+        Some(changes)
     }
 }
 

@@ -5,10 +5,10 @@
 
 use crate::error::Error;
 use crate::service::append::{AppendDecision, Appended, LookDecision, Position};
-use crate::service::create::CreateDecision;
+use crate::service::create::{CreateDecision, Created};
 use crate::service::update::UpdateDecision;
-use crate::session::{SessionHead, SessionKey};
-use crate::storage::{Changes, Decide, Found};
+use crate::session::SessionKey;
+use crate::storage::{Changes, Decide, Found, ScopeRevisions};
 
 /// What a service asks a storage to decide.
 pub(super) enum Decision<T> {
@@ -31,7 +31,7 @@ impl<T: Clone + PartialEq> Decide<T> for Decision<T> {
 
 impl<T: Clone + PartialEq> Decision<T> {
     /// What [`Decision::Create`] did.
-    pub(super) fn created(self) -> Result<Option<(SessionHead, String)>, Error> {
+    pub(super) fn created(self) -> Result<Option<Created>, Error> {
         match self {
             Self::Create(decision) => Ok(decision.created()),
             _ => Err(exchanged()),
@@ -42,6 +42,14 @@ impl<T: Clone + PartialEq> Decision<T> {
     pub(super) fn appended(self) -> Result<Appended<T>, Error> {
         match self {
             Self::Append(decision) => decision.outcome(),
+            _ => Err(exchanged()),
+        }
+    }
+
+    /// What [`Decision::Update`] changed.
+    pub(super) fn updated(self) -> Result<ScopeRevisions, Error> {
+        match self {
+            Self::Update(decision) => Ok(decision.updated()),
             _ => Err(exchanged()),
         }
     }

@@ -21,11 +21,11 @@ use crate::error::Error;
 use crate::event::NewEvent;
 use crate::names::Names;
 use crate::service::decision::Decision;
-use crate::session::{NEVER, Page, PagePosition, SessionHead, SessionKey, Window};
+use crate::session::{NEVER, Page, PagePosition, Revision, SessionHead, SessionKey, Window};
 use crate::state::{Delta, Scope, ScopedState, merge_to_json};
 use crate::storage::{
-    Deletion, ListRequest as Listed, MemoryStorage, ScopeRow, ScopeSet, SessionRow, Storage,
-    Target, WriteRequest,
+    Deletion, ListRequest as Listed, MemoryStorage, ScopeRevisions, ScopeRow, ScopeSet, SessionRow,
+    Storage, Target, WriteRequest,
 };
 
 /// A session service that keeps everything in memory.
@@ -83,6 +83,8 @@ pub struct StoredSession<T> {
     pub state: String,
     /// The texts of the events in the window, in append order.
     pub events: Vec<T>,
+    /// Which other states changed, if the call created it; `None` if it was there.
+    pub created: Option<ScopeRevisions>,
 }
 
 /// A page of sessions, without events.
@@ -174,11 +176,12 @@ impl<S: Storage> StoredSessionService<S> {
         };
         let decision = Decision::Create(create::CreateDecision::new(state, now));
         let decision = self.storage.create(request, decision).await.map_err(Refusal::Storage)?;
-        Ok(decision.created()?.map(|(head, state)| StoredSession {
+        Ok(decision.created()?.map(|(head, state, scopes)| StoredSession {
             key,
             head,
             state,
             events: Vec::new(),
+            created: Some(scopes),
         }))
     }
 
@@ -262,7 +265,8 @@ impl<S: Storage> StoredSessionService<S> {
         Ok(self.append(request, look).await?.position(key)?)
     }
 
-    /// Changes `user:` and `app:` keys without a session, and so without an event.
+    /// Changes `user:` and `app:` keys without a session, and so without an event. Answers with the
+    /// new revisions.
     ///
     /// # Errors
     /// `invalid_argument` for keys of a scope that the request names no owner of.
@@ -271,11 +275,10 @@ impl<S: Storage> StoredSessionService<S> {
         app_name: String,
         user_id: Option<String>,
         delta: Delta,
-    ) -> Answer<(), S> {
+    ) -> Answer<ScopeRevisions, S> {
         let decision = update::UpdateDecision::new(&app_name, user_id.as_deref(), delta)?;
         let request = decision.request(Target { app_name, user_id, session_id: None });
-        self.append(request, Decision::Update(decision)).await?;
-        Ok(())
+        Ok(self.append(request, Decision::Update(decision)).await?.updated()?)
     }
 
     async fn append(
@@ -307,11 +310,12 @@ impl<S: Storage> StoredSessionService<S> {
         Ok(row.unwrap_or_default().state.to_json())
     }
 
-    /// Deletes a session, a user, or a state. What is not there is no error.
+    /// Deletes a session, a user, or a state. What is not there is no error. Answers as
+    /// [`Storage::delete`] does.
     ///
     /// # Errors
     /// Only the storage's own.
-    pub async fn remove(&self, deletion: Deletion) -> Answer<(), S> {
+    pub async fn remove(&self, deletion: Deletion) -> Answer<Option<Revision>, S> {
         self.storage.delete(deletion).await.map_err(Refusal::Storage)
     }
 }
@@ -324,7 +328,7 @@ fn seen<T>(
     events: Vec<T>,
 ) -> StoredSession<T> {
     let state = merged(&row.state, user.map(|row| &row.state), app.map(|row| &row.state));
-    StoredSession { key: row.key, head: row.head, state, events }
+    StoredSession { key: row.key, head: row.head, state, events, created: None }
 }
 
 fn merged(session: &ScopedState, user: Option<&ScopedState>, app: Option<&ScopedState>) -> String {

@@ -254,7 +254,8 @@ where
         // An id that is none names no session.
         let Ok(key) = key else { return Ok(()) };
         let deleted = self.storage().delete(Deletion::Session(key)).await;
-        Ok(deleted.map_err(Refusal::Storage)?)
+        deleted.map_err(Refusal::Storage)?;
+        Ok(())
     }
 
     async fn append_event(&self, session_id: &str, event: Event) -> Result<(), Error> {

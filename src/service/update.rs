@@ -3,11 +3,14 @@
 use crate::error::Error;
 use crate::session::{NEVER, check_id};
 use crate::state::Delta;
-use crate::storage::{Changes, Decide, Found, ScopeChange, ScopeSet, Target, WriteRequest};
+use crate::storage::{
+    Changes, Decide, Found, ScopeChange, ScopeRevisions, ScopeSet, Target, WriteRequest,
+};
 
 /// Writes the scopes that its delta touches.
 pub(super) struct UpdateDecision {
     delta: Delta,
+    updated: ScopeRevisions,
 }
 
 impl UpdateDecision {
@@ -28,7 +31,12 @@ impl UpdateDecision {
                 format!("holds \"user:{name}\", a user's key; name the userId as well"),
             ));
         }
-        Ok(Self { delta })
+        Ok(Self { delta, updated: ScopeRevisions::default() })
+    }
+
+    /// The new revisions of the states that it changed.
+    pub(super) fn updated(self) -> ScopeRevisions {
+        self.updated
     }
 
     pub(super) fn request(&self, target: Target) -> WriteRequest {
@@ -50,7 +58,8 @@ impl<T> Decide<T> for UpdateDecision {
     fn decide(&mut self, found: Found<'_, T>) -> Option<Changes<T>> {
         let user = ScopeChange::of(found.user, self.delta.user.clone(), found.floor);
         let app = ScopeChange::of(found.app, self.delta.app.clone(), found.floor);
-        let changes = user.is_some() || app.is_some();
-        changes.then(|| Changes { session: None, user, app, events: Vec::new() })
+        let changes = Changes { session: None, user, app, events: Vec::new() };
+        self.updated = changes.scope_revisions();
+        (self.updated != ScopeRevisions::default()).then_some(changes)
     }
 }

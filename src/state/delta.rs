@@ -69,9 +69,18 @@ impl Delta {
 
     /// Adds the changes of a later delta.
     pub fn extend(&mut self, later: Self) {
-        self.session.extend(later.session);
-        self.user.extend(later.user);
-        self.app.extend(later.app);
+        add(&mut self.session, later.session);
+        add(&mut self.user, later.user);
+        add(&mut self.app, later.app);
+    }
+}
+
+/// The first are taken as they are: nearly all appends are of one event.
+fn add(changes: &mut Changes, later: Changes) {
+    if changes.is_empty() {
+        *changes = later;
+    } else {
+        changes.extend(later);
     }
 }
 

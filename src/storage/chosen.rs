@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use wasm_bindgen::JsValue;
 
-use crate::session::Window;
+use crate::session::{Revision, Window};
 use crate::storage::answer::Answer;
 use crate::storage::foreign::ForeignStorage;
 use crate::storage::indexed_db::IndexedDbStorage;
@@ -156,12 +156,12 @@ impl Storage for ChosenStorage {
         }
     }
 
-    fn delete(&self, deletion: Deletion) -> impl Future<Output = Result<(), JsValue>> {
+    fn delete(
+        &self,
+        deletion: Deletion,
+    ) -> impl Future<Output = Result<Option<Revision>, JsValue>> {
         match self {
-            Self::Memory(memory) => {
-                memory.remove(&deletion);
-                Answer::now(())
-            }
+            Self::Memory(memory) => Answer::now(Some(memory.remove(&deletion))),
             Self::IndexedDb(indexed_db) => {
                 let indexed_db = Rc::clone(indexed_db);
                 Answer::of(async move { indexed_db.delete(deletion).await })

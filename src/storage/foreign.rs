@@ -12,7 +12,7 @@ use js_sys::Array;
 use wasm_bindgen::prelude::*;
 
 use crate::error::Error;
-use crate::session::{SessionHead, SessionKey, Window};
+use crate::session::{Revision, SessionHead, SessionKey, Window};
 use crate::state::ScopedState;
 use crate::storage::answer::Answer;
 use crate::storage::chosen::ChosenText;
@@ -163,7 +163,7 @@ impl ForeignStorage {
         })
     }
 
-    pub fn delete(&self, deletion: &Deletion) -> Answer<()> {
+    pub fn delete(&self, deletion: &Deletion) -> Answer<Option<Revision>> {
         let (what, app_name, user_id, session_id) = match deletion {
             Deletion::Session(key) => {
                 ("session", &key.app_name, Some(&key.user_id), Some(&key.session_id))
@@ -176,7 +176,9 @@ impl ForeignStorage {
         };
         let user_id = user_id.map(String::as_str);
         let session_id = session_id.map(String::as_str);
-        Answer::later(self.bridge.delete(what, app_name, user_id, session_id), |_| Ok(()))
+        Answer::later(self.bridge.delete(what, app_name, user_id, session_id), |floor| {
+            Ok(floor.as_f64().map(|floor| floor as u64))
+        })
     }
 }
 

@@ -122,6 +122,15 @@ impl ScopeChange {
     }
 }
 
+/// The new revisions of the states that a write changed beside the session's own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ScopeRevisions {
+    /// The user's, if it changed.
+    pub user: Option<Revision>,
+    /// The app's, if it changed.
+    pub app: Option<Revision>,
+}
+
 /// A new or changed session.
 #[derive(Debug, PartialEq)]
 pub struct SessionChange {
@@ -142,6 +151,16 @@ pub struct Changes<T> {
     pub app: Option<ScopeChange>,
     /// New and replaced events.
     pub events: Vec<EventRow<T>>,
+}
+
+impl<T> Changes<T> {
+    /// What it makes of the user's and the app's revision.
+    pub fn scope_revisions(&self) -> ScopeRevisions {
+        ScopeRevisions {
+            user: self.user.as_ref().map(|change| change.revision),
+            app: self.app.as_ref().map(|change| change.revision),
+        }
+    }
 }
 
 /// The core's half of a write: pure, synchronous, and repeatable.
@@ -297,8 +316,10 @@ pub trait Storage {
     /// Reads a page of sessions, without their events.
     async fn list(&self, request: ListRequest) -> Result<Listing, Self::Failure>;
 
-    /// Deletes.
-    async fn delete(&self, deletion: Deletion) -> Result<(), Self::Failure>;
+    /// Deletes. Answers with [`Found::floor`] as the deletion left it: below any revision that will
+    /// be given to what comes after, and so what orders the deletion among all other changes.
+    /// `None` where the storage cannot tell.
+    async fn delete(&self, deletion: Deletion) -> Result<Option<Revision>, Self::Failure>;
 
     /// The keys of all sessions with that bare id, or `None` where the storage keeps no such
     /// index. Not one of the verbs: only the Rust API, which takes a bare id, asks for it.

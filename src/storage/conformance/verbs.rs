@@ -81,7 +81,7 @@ where
     }
 
     async fn delete(&self, deletion: Deletion) -> Verdict {
-        self.storage.delete(deletion).await.map_err(failed)
+        self.storage.delete(deletion).await.map(|_| ()).map_err(failed)
     }
 
     async fn refusals_write_nothing(&self) -> Verdict {

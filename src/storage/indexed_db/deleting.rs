@@ -14,12 +14,12 @@ use crate::storage::indexed_db::sequence::{Counts, Sequence};
 use crate::storage::indexed_db::transaction::{Transaction, result};
 use crate::storage::{Deletion, Target};
 
-/// Deletes; what is not there is no error.
-pub(super) async fn delete(access: &Access, deletion: &Deletion) -> Result<(), Failure> {
+/// Deletes; what is not there is no error. Returns the floor.
+pub(super) async fn delete(access: &Access, deletion: &Deletion) -> Result<Revision, Failure> {
     access.twice(|| Box::pin(delete_once(access, deletion))).await
 }
 
-async fn delete_once(access: &Access, deletion: &Deletion) -> Result<(), Failure> {
+async fn delete_once(access: &Access, deletion: &Deletion) -> Result<Revision, Failure> {
     let stores: &[&str] = match deletion {
         Deletion::Session(_) => &[META, SESSIONS, EVENTS, COUNTS],
         Deletion::User { .. } => &[META, SESSIONS, EVENTS, COUNTS, STATES],
@@ -55,7 +55,8 @@ async fn delete_once(access: &Access, deletion: &Deletion) -> Result<(), Failure
         }
     };
     sequence.put(&transaction)?;
-    transaction.commit().await
+    transaction.commit().await?;
+    Ok(sequence.floor)
 }
 
 async fn read_sequence(transaction: &Transaction) -> Result<Sequence, Failure> {

@@ -45,7 +45,7 @@ use js_sys::Function;
 use wasm_bindgen::JsValue;
 
 use crate::error::Error;
-use crate::session::Window;
+use crate::session::{Revision, Window};
 use crate::storage::indexed_db::access::Access;
 use crate::storage::indexed_db::database::Database;
 use crate::storage::indexed_db::page::Page;
@@ -209,7 +209,7 @@ impl Storage for IndexedDbStorage {
         Ok(listing::list(&self.access, &request).await?)
     }
 
-    async fn delete(&self, deletion: Deletion) -> Result<(), JsValue> {
-        Ok(self.queue.delete(deletion).await?)
+    async fn delete(&self, deletion: Deletion) -> Result<Option<Revision>, JsValue> {
+        Ok(Some(self.queue.delete(deletion).await?))
     }
 }

@@ -11,7 +11,7 @@ use std::rc::Rc;
 use wasm_bindgen_futures::spawn_local;
 
 use crate::platform;
-use crate::session::SessionKey;
+use crate::session::{Revision, SessionKey};
 use crate::storage::indexed_db::access::Access;
 use crate::storage::indexed_db::failure::Failure;
 use crate::storage::indexed_db::group::{Care, Group, Member, Outcome, stores};
@@ -24,10 +24,12 @@ use crate::storage::{Decide, Deletion, WriteRequest};
 const LARGEST: usize = 256;
 
 type Settled = Signal<Result<(), Failure>>;
+/// With the floor.
+type Deleted = Signal<Result<Revision, Failure>>;
 
 enum Work {
     Write(Member, Settled),
-    Delete(Deletion, Settled),
+    Delete(Deletion, Deleted),
     Seal(SessionKey),
 }
 
@@ -56,7 +58,7 @@ impl Queue {
         settled
     }
 
-    pub(super) fn delete(self: &Rc<Self>, deletion: Deletion) -> Settled {
+    pub(super) fn delete(self: &Rc<Self>, deletion: Deletion) -> Deleted {
         let settled = Signal::new();
         self.push(Work::Delete(deletion, settled.clone()));
         settled

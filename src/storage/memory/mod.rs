@@ -84,8 +84,11 @@ impl MemoryStorage {
         self.contents.borrow().list(request)
     }
 
-    pub(crate) fn remove(&self, deletion: &Deletion) {
-        self.contents.borrow_mut().delete(deletion);
+    /// Returns the floor.
+    pub(crate) fn remove(&self, deletion: &Deletion) -> Revision {
+        let mut contents = self.contents.borrow_mut();
+        contents.delete(deletion);
+        contents.floor
     }
 }
 
@@ -118,9 +121,8 @@ impl Storage for MemoryStorage {
         Ok(self.listing(&request))
     }
 
-    async fn delete(&self, deletion: Deletion) -> Result<(), Infallible> {
-        self.remove(&deletion);
-        Ok(())
+    async fn delete(&self, deletion: Deletion) -> Result<Option<Revision>, Infallible> {
+        Ok(Some(self.remove(&deletion)))
     }
 
     fn find(&self, session_id: &str) -> Option<Vec<SessionKey>> {

@@ -249,6 +249,21 @@ describe('Invocation.append that fails', () => {
     assert.equal(fixture.session.state.k, 'newer');
   });
 
+  it('gives the newest write back when several appends failed', async () => {
+    const fixture = await newFixture();
+    const invocation = new Invocation(fixture);
+    const context = invocation.context({ agentName });
+    const failing = ['older', 'newer'].map((value) => {
+      context.state.set('k', value);
+      fixture.failOnce(new Error('disk'));
+      return assert.rejects(invocation.append({}, { context }), /disk/);
+    });
+    await Promise.all(failing);
+    assert.deepEqual(context.actions.stateDelta, { k: 'newer' });
+    await invocation.append({}, { context });
+    assert.deepEqual(await storedDeltas(fixture), [{ k: 'newer' }]);
+  });
+
   it('refuses a frozen event before anything is taken', async () => {
     const fixture = await newFixture();
     const invocation = new Invocation(fixture);

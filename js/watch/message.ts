@@ -1,0 +1,52 @@
+/**
+ * What goes from tab to tab. Another version of the package may speak on the channel, and so may anything
+ * else of the origin: what is not understood is passed over.
+ */
+import { isId } from '../ids.js';
+import type { ChangeNotice } from './notice.js';
+
+/** Changes when what a notice says changes its meaning; new types and fields need no new one. */
+const FORMAT = 1;
+
+export function writeMessage(notices: readonly ChangeNotice[]): unknown {
+  return { format: FORMAT, notices };
+}
+
+/** The notices of a message, or none. */
+export function readMessage(message: unknown): ChangeNotice[] {
+  if (!isRecord(message) || message.format !== FORMAT) return [];
+  const { notices } = message;
+  return Array.isArray(notices) ? notices.flatMap((notice) => readNotice(notice) ?? []) : [];
+}
+
+function readNotice(given: unknown): ChangeNotice | undefined {
+  if (!isRecord(given)) return undefined;
+  const { type, scope, appName, userId, sessionId, revision } = given;
+  if (!isId(appName) || !isOptional(isRevision, revision)) return undefined;
+  const order = revision !== undefined && { revision };
+  if (type === 'stateChanged') {
+    if (scope === 'app') return { type, scope, appName, ...order };
+    return scope === 'user' && isId(userId)
+      ? { type, scope, appName, userId, ...order }
+      : undefined;
+  }
+  if (!isId(userId) || !isOptional(isId, sessionId)) return undefined;
+  if (type === 'deleted') {
+    return { type, appName, userId, ...(sessionId !== undefined && { sessionId }), ...order };
+  }
+  if (type !== 'created' && type !== 'appended') return undefined;
+  if (sessionId === undefined || revision === undefined) return undefined;
+  return { type, appName, userId, sessionId, revision };
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}
+
+function isRevision(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}
+
+function isOptional<T>(is: (value: unknown) => value is T, value: unknown): value is T | undefined {
+  return value === undefined || is(value);
+}

@@ -1,0 +1,179 @@
+import type { SessionCore } from '../core.js';
+import { requireId } from '../ids.js';
+import { kindOf } from '../json/rules.js';
+import { invalid, requireRequest } from '../service/call.js';
+import { Feed } from './feed.js';
+import type { ChangeNotice, ListenOptions, Notices, WatchOptions, WatchRequest } from './notice.js';
+import { Watcher } from './watcher.js';
+
+/** What Rust answers to a deletion; `undefined` where the storage tells no floor. */
+export type Floor = number | undefined;
+/** The new revisions of the states that a write changed beside the session's; 0: it did not change. */
+export type Scopes = readonly [user: number, app: number];
+
+/** What Rust answers to an append, as far as it matters here. */
+type Appended = readonly [
+  created: number,
+  revision: number,
+  lastUpdateTime: number,
+  since: number,
+  unchanged?: readonly number[],
+  missed?: unknown,
+  user?: number,
+  app?: number,
+];
+/** What Rust answers to a creation, as far as it matters here. */
+type Opened = readonly [
+  created: number,
+  revision: number,
+  lastUpdateTime: number,
+  state: string,
+  fragments: unknown,
+  ...scopes: Scopes | [],
+];
+
+/**
+ * One service's part in a {@link Feed}: what the core answered goes in as notices, and its watchers end
+ * with it. Costs nothing worth naming while nobody listens.
+ */
+export class ServiceFeed {
+  readonly #feed: Feed;
+  readonly #watchers = new Set<Watcher>();
+  #isTold = false;
+
+  constructor(feed = new Feed()) {
+    this.#feed = feed;
+    feed.retain();
+  }
+
+  /** Ends all watchers once they were given what is pending. */
+  close(): void {
+    for (const watcher of this.#watchers) watcher.finish();
+    this.#feed.release();
+  }
+
+  /** Whether anybody hears the notices. */
+  get isHeard(): boolean {
+    return this.#feed.isHeard;
+  }
+
+  /** Before a call: has the core tell what the notices need, if anybody hears them. */
+  attend(core: SessionCore): void {
+    const { isHeard } = this;
+    if (isHeard === this.#isTold) return;
+    this.#isTold = isHeard;
+    core.tell_changes(isHeard);
+  }
+
+  watch(
+    request: WatchRequest,
+    { signal, onNotice }: ListenOptions | WatchOptions,
+  ): Notices | (() => void) {
+    requireWatchRequest(request);
+    if (onNotice !== undefined && typeof onNotice !== 'function') {
+      throw invalid('onNotice', `must be a function; it is ${kindOf(onNotice)}`);
+    }
+    const watcher = new Watcher(request, onNotice);
+    if (signal?.aborted === true) watcher.stop();
+    else this.#start(watcher, signal);
+    return onNotice === undefined ? watcher : watcher.stop;
+  }
+
+  #start(watcher: Watcher, signal: AbortSignal | undefined): void {
+    this.#watchers.add(watcher);
+    this.#feed.add(watcher);
+    signal?.addEventListener('abort', watcher.stop);
+    watcher.whenEnded(() => {
+      this.#watchers.delete(watcher);
+      signal?.removeEventListener('abort', watcher.stop);
+    });
+  }
+
+  created(appName: string, userId: string, sessionId: string, opened: Opened): void {
+    const [, revision, , , , user, app] = opened;
+    // Without them it was there already.
+    if (user === undefined || app === undefined) return;
+    this.#feed.publish([
+      { type: 'created', appName, userId, sessionId, revision },
+      ...statesOf(appName, userId, user, app),
+    ]);
+  }
+
+  appended(
+    appName: string,
+    userId: string,
+    sessionId: string,
+    appended: Appended,
+    count: number,
+  ): void {
+    if (!this.isHeard) return;
+    const [, revision, , since, unchanged, , user = 0, app = 0] = appended;
+    // A retry of what is stored. It is told where the handle was behind: maybe only the answer to the
+    // first attempt was lost, and nobody knows of it yet.
+    if (unchanged?.length === count && revision <= since) return;
+    this.#feed.publish([
+      { type: 'appended', appName, userId, sessionId, revision },
+      ...statesOf(appName, userId, user, app),
+    ]);
+  }
+
+  stateChanged(appName: string, userId: string | undefined): (scopes: Scopes | undefined) => void {
+    return (scopes) => {
+      if (scopes !== undefined) this.#feed.publish(statesOf(appName, userId, ...scopes));
+    };
+  }
+
+  stateDeleted(appName: string, userId: string | undefined): (floor: Floor) => void {
+    return (floor) => {
+      this.#feed.publish([stateNotice(appName, userId, floor)]);
+    };
+  }
+
+  deleted(appName: string, userId: string, sessionId: string): (floor: Floor) => void {
+    return (floor) => {
+      this.#feed.publish([{ type: 'deleted', appName, userId, sessionId, ...orderOf(floor) }]);
+    };
+  }
+
+  userDeleted(appName: string, userId: string): (floor: Floor) => void {
+    return (floor) => {
+      this.#feed.publish([
+        { type: 'deleted', appName, userId, ...orderOf(floor) },
+        stateNotice(appName, userId, floor),
+      ]);
+    };
+  }
+}
+
+function statesOf(
+  appName: string,
+  userId: string | undefined,
+  user: number,
+  app: number,
+): ChangeNotice[] {
+  const notices: ChangeNotice[] = [];
+  if (user > 0) notices.push(stateNotice(appName, userId, user));
+  if (app > 0) notices.push(stateNotice(appName, undefined, app));
+  return notices;
+}
+
+function stateNotice(appName: string, userId: string | undefined, revision: Floor): ChangeNotice {
+  const order = orderOf(revision);
+  return userId === undefined
+    ? { type: 'stateChanged', scope: 'app', appName, ...order }
+    : { type: 'stateChanged', scope: 'user', appName, userId, ...order };
+}
+
+function orderOf(revision: Floor): { revision?: number } {
+  return revision === undefined ? {} : { revision };
+}
+
+function requireWatchRequest(request: WatchRequest): void {
+  requireRequest(request);
+  const { appName, userId, sessionId } = request;
+  requireId('appName', appName);
+  if (userId !== undefined) requireId('userId', userId);
+  if (sessionId === undefined) return;
+  requireId('sessionId', sessionId);
+  if (userId === undefined) throw invalid('userId', 'must be given where a sessionId is');
+}

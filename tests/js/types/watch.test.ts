@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import type { InMemorySessionService as FrameworkService } from '../../../js/adk/index.js';
+import {
+  InMemorySessionService,
+  type Notice,
+  type Notices,
+  type StoredSessionService,
+  type Watchable,
+} from '../../../js/index.js';
+import { compiled, is } from './expect.js';
+
+const APP = { appName: 'app' };
+
+declare const service: StoredSessionService;
+declare const framework: FrameworkService;
+declare const notice: Notice;
+declare const notices: Notices;
+
+describe('A watching', () => {
+  it('is iterated, or calls a function and answers with its end', () => {
+    compiled(() => {
+      for (const watched of [service, framework] satisfies Watchable[]) {
+        is<Notices>()(watched.watch(APP));
+        is<Notices>()(watched.watch(APP, { signal: AbortSignal.timeout(1) }));
+        is<() => void>()(watched.watch(APP, { onNotice: (notice) => is<Notice>()(notice) }));
+      }
+      // @ts-expect-error an app is named
+      service.watch({ userId: 'ada' });
+      // @ts-expect-error it is a function
+      service.watch(APP, { onNotice: 'log' });
+    });
+    assert.equal(typeof new InMemorySessionService().watch, 'function');
+  });
+
+  it('tells notices apart by their type', () => {
+    compiled(() => {
+      switch (notice.type) {
+        case 'created':
+        case 'appended':
+          is<string>()(notice.sessionId);
+          is<number>()(notice.revision);
+          break;
+        case 'deleted':
+          is<string>()(notice.userId);
+          is<string | undefined>()(notice.sessionId);
+          break;
+        case 'stateChanged':
+          is<'user' | 'app'>()(notice.scope);
+          break;
+        default:
+          is<'resync'>()(notice.type);
+      }
+    });
+    compiled(async () => {
+      for await (const notice of notices) is<Notice>()(notice);
+      const { value } = await notices.next();
+      is<Notice | undefined>()(value);
+    });
+    assert.ok(new InMemorySessionService().watch(APP));
+  });
+});

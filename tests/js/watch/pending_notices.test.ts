@@ -1,0 +1,263 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import fc from 'fast-check';
+
+import type { ChangeNotice, Notice } from '../../../js/index.js';
+import { PendingNotices } from '../../../js/watch/pending_notices.js';
+
+const USER = { appName: 'app', userId: 'user' };
+const of = (type: 'created' | 'appended', sessionId: string, revision: number): ChangeNotice => {
+  return { type, ...USER, sessionId, revision };
+};
+const deleted = (sessionId: string, revision?: number): ChangeNotice => {
+  return { type: 'deleted', ...USER, sessionId, ...(revision !== undefined && { revision }) };
+};
+const userDeleted = (revision?: number): ChangeNotice => {
+  return { type: 'deleted', ...USER, ...(revision !== undefined && { revision }) };
+};
+const state = (revision: number): ChangeNotice => {
+  return { type: 'stateChanged', scope: 'user', ...USER, revision };
+};
+
+function drain(pending: PendingNotices): Notice[] {
+  const notices: Notice[] = [];
+  for (let next = pending.shift(); next !== undefined; next = pending.shift()) notices.push(next);
+  return notices;
+}
+
+/** What comes out of these, taken all at once. */
+function left(...notices: ChangeNotice[]): Notice[] {
+  const pending = new PendingNotices();
+  for (const notice of notices) pending.push(notice);
+  return drain(pending);
+}
+
+describe('Pending notices', () => {
+  it('keep one a session, the newest, in the place of the first', () => {
+    const notices = [of('appended', 'a', 2), of('appended', 'b', 5), of('appended', 'a', 3)];
+    assert.deepEqual(left(...notices), [of('appended', 'a', 3), of('appended', 'b', 5)]);
+  });
+
+  it('drop what is older than what came, pending or taken', () => {
+    assert.deepEqual(left(of('appended', 'a', 3), of('appended', 'a', 2)), [
+      of('appended', 'a', 3),
+    ]);
+    const pending = new PendingNotices();
+    pending.push(of('appended', 'a', 3));
+    drain(pending);
+    for (const late of [of('created', 'a', 1), of('appended', 'a', 3), deleted('a', 2)]) {
+      pending.push(late);
+    }
+    assert.deepEqual(drain(pending), []);
+  });
+
+  it('say created as long as nobody was told so', () => {
+    assert.deepEqual(left(of('created', 'a', 1), of('appended', 'a', 2)), [of('created', 'a', 2)]);
+  });
+
+  it('let a deletion win over what it deleted, also with the same revision, and once', () => {
+    const notices = [
+      of('created', 'a', 1),
+      deleted('a', 1),
+      of('created', 'a', 1),
+      deleted('a', 1),
+    ];
+    assert.deepEqual(left(...notices), [deleted('a', 1)]);
+    const pending = new PendingNotices();
+    pending.push(deleted('a', 4));
+    drain(pending);
+    for (const late of [deleted('a', 4), of('appended', 'a', 4)]) pending.push(late);
+    assert.deepEqual(drain(pending), []);
+  });
+
+  it('let a session come through that was made again', () => {
+    const notices = [deleted('a', 4), of('created', 'a', 5)];
+    assert.deepEqual(left(...notices), [of('created', 'a', 5)]);
+    const pending = new PendingNotices();
+    for (const notice of notices) {
+      pending.push(notice);
+      assert.deepEqual(drain(pending), [notice]);
+    }
+  });
+
+  it('take a deletion without revision as the newest', () => {
+    assert.deepEqual(left(of('appended', 'a', 3), deleted('a')), [deleted('a')]);
+    assert.deepEqual(left(deleted('a'), of('created', 'a', 9)), [of('created', 'a', 9)]);
+    assert.deepEqual(left(of('appended', 'a', 3), userDeleted()), [userDeleted()]);
+  });
+
+  it('drop what was deleted with its user, and give what is newer after that', () => {
+    const notices = [of('appended', 'a', 3), of('created', 'b', 6), userDeleted(5)];
+    assert.deepEqual(left(...notices), [userDeleted(5), of('created', 'b', 6)]);
+    assert.deepEqual(left(userDeleted(5), of('appended', 'c', 5)), [userDeleted(5)]);
+  });
+
+  it('tell no session of a user from another by characters in ids', () => {
+    const others = ['["', '"],["', 'user","a', ''].map((text) => of('appended', `a${text}`, 1));
+    assert.equal(left(...others).length, others.length);
+  });
+
+  it('keep one a state, which never falls', () => {
+    assert.deepEqual(left(state(2), state(4), state(3)), [state(4)]);
+  });
+
+  it('void all by a resync, and begin anew: the database may be another one', () => {
+    const pending = new PendingNotices();
+    pending.push(of('appended', 'a', 30));
+    pending.resync();
+    pending.resync();
+    pending.push(of('created', 'a', 1));
+    assert.deepEqual(drain(pending), [{ type: 'resync' }, of('created', 'a', 1)]);
+  });
+
+  it('remember so many sessions, and no more', () => {
+    const pending = new PendingNotices();
+    for (let number = 0; number < 9_000; number += 1) pending.push(of('appended', `s${number}`, 9));
+    drain(pending);
+    pending.push(of('appended', 's0', 8));
+    assert.equal(pending.isEmpty, true);
+    for (let number = 0; number < 30_000; number += 1) {
+      pending.push(of('appended', `t${number}`, 9));
+      pending.shift();
+    }
+    pending.push(of('appended', 's0', 8));
+    assert.deepEqual(drain(pending), [of('appended', 's0', 8)]);
+  });
+});
+
+// A storage as it counts its revisions, and all that it tells.
+
+type Step =
+  | { readonly do: 'write' | 'delete'; readonly user: number; readonly session: number }
+  | { readonly do: 'delete user'; readonly user: number };
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 8,
+    arbitrary: fc.record({
+      do: fc.constantFrom('write' as const, 'write' as const, 'delete' as const),
+      user: fc.nat(1),
+      session: fc.nat(2),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({ do: fc.constant('delete user' as const), user: fc.nat(1) }),
+  },
+);
+
+/** Sessions that are there, with their revisions. */
+type Sessions = Map<string, number>;
+const nameOf = (userId: string, sessionId: string): string => `${userId}/${sessionId}`;
+
+function happen(steps: readonly Step[]): { notices: ChangeNotice[]; sessions: Sessions } {
+  const sessions: Sessions = new Map();
+  const notices: ChangeNotice[] = [];
+  let floor = 0;
+  const forget = (name: string): void => {
+    floor = Math.max(floor, sessions.get(name) ?? 0);
+    sessions.delete(name);
+  };
+  for (const step of steps) {
+    const user = { appName: 'app', userId: `u${step.user}` };
+    if (step.do === 'delete user') {
+      for (const name of [...sessions.keys()]) if (name.startsWith(user.userId)) forget(name);
+      notices.push({ type: 'deleted', ...user, revision: floor });
+      continue;
+    }
+    const sessionId = `s${step.session}`;
+    const name = nameOf(user.userId, sessionId);
+    const before = sessions.get(name);
+    if (step.do === 'delete') {
+      forget(name);
+      notices.push({ type: 'deleted', ...user, sessionId, revision: floor });
+      continue;
+    }
+    const revision = Math.max(before ?? 0, floor) + 1;
+    sessions.set(name, revision);
+    notices.push({
+      type: before === undefined ? 'created' : 'appended',
+      ...user,
+      sessionId,
+      revision,
+    });
+  }
+  return { notices, sessions };
+}
+
+/** Pushes in that order, and takes one after a push where `takes` says so; then all. */
+function pass(notices: readonly ChangeNotice[], takes: readonly boolean[]): Notice[] {
+  const pending = new PendingNotices();
+  const taken: Notice[] = [];
+  notices.forEach((notice, number) => {
+    pending.push(notice);
+    const next = takes[number % takes.length] === true ? pending.shift() : undefined;
+    if (next !== undefined) taken.push(next);
+  });
+  const rest = drain(pending);
+  assert.ok(rest.length <= 6 + 2, 'more than one is pending for a session');
+  return [...taken, ...rest];
+}
+
+/** Which sessions a reader holds for alive, who goes by what it was told. */
+function believed(notices: readonly Notice[]): Sessions {
+  const sessions: Sessions = new Map();
+  for (const notice of notices) {
+    if (notice.type === 'resync' || notice.type === 'stateChanged') continue;
+    const { userId, sessionId, revision = Infinity } = notice;
+    if (sessionId === undefined) {
+      for (const [name, last] of sessions) {
+        if (name.startsWith(userId) && last <= revision) sessions.delete(name);
+      }
+    } else if (notice.type === 'deleted') sessions.delete(nameOf(userId, sessionId));
+    else sessions.set(nameOf(userId, sessionId), revision);
+  }
+  return sessions;
+}
+
+function assertGrowing(notices: readonly Notice[]): void {
+  const places = new Map<string, number>();
+  for (const notice of notices) {
+    if (notice.type === 'resync' || notice.type === 'stateChanged') continue;
+    const { userId, sessionId = '', revision = NaN } = notice;
+    const name = nameOf(userId, sessionId);
+    const place = revision + (notice.type === 'deleted' ? 0.5 : 0);
+    assert.ok(place > (places.get(name) ?? -1), `${name} fell back to ${place}`);
+    places.set(name, place);
+  }
+}
+
+const byName = (sessions: Sessions): [string, number][] => [...sessions].sort();
+
+describe('Pending notices, whatever happens', () => {
+  const takes = fc.array(fc.boolean(), { minLength: 1, maxLength: 7 });
+  const steps = fc.array(step, { maxLength: 40 });
+
+  it('grow for each session, and tell its last state, in the order of the commits', () => {
+    const property = fc.property(steps, takes, (steps, takes) => {
+      const { notices, sessions } = happen(steps);
+      const told = pass(notices, takes);
+      assertGrowing(told);
+      assert.deepEqual(byName(believed(told)), byName(sessions));
+    });
+    fc.assert(property, { numRuns: 500 });
+  });
+
+  it('do so in any order of arrival, some of them twice', () => {
+    const keys = fc.array(fc.nat(1000), { minLength: 1, maxLength: 40 });
+    const property = fc.property(steps, takes, keys, (steps, takes, keys) => {
+      const { notices, sessions } = happen(steps);
+      const twice = notices.flatMap((notice, at) => (keys[at % keys.length]! % 3 === 0 ? [notice, notice] : [notice])); // prettier-ignore
+      const late = twice.map((notice, at) => ({ notice, at: at + (keys[at % keys.length]! % 9) }));
+      late.sort((one, other) => one.at - other.at);
+      const told = pass(
+        late.map(({ notice }) => notice),
+        takes,
+      );
+      assertGrowing(told);
+      assert.deepEqual(byName(believed(told)), byName(sessions));
+    });
+    fc.assert(property, { numRuns: 1000 });
+  });
+});

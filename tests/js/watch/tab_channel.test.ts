@@ -1,0 +1,281 @@
+// Between tabs stands Node's own BroadcastChannel here; that of the engines is for the browser tests.
+
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { afterEach, describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+import { createForeignCore } from '../../../js/core.js';
+import { mapAdapter } from '../../../js/examples/map_adapter.js';
+import type { Notice, StorageAdapter } from '../../../js/index.js';
+import { StoredSessionService } from '../../../js/service/stored_session_service.js';
+import { Bridge } from '../../../js/storage/bridge.js';
+import { Feed } from '../../../js/watch/feed.js';
+import { feedOfDatabase } from '../../../js/watch/shared_feeds.js';
+import { TabChannel } from '../../../js/watch/tab_channel.js';
+import { APP, KEY, says, USER } from '../service/fixture.js';
+
+let number = 0;
+const cleanUps: (() => void)[] = [];
+
+afterEach(() => {
+  for (const cleanUp of cleanUps.splice(0)) cleanUp();
+});
+
+/** A page of the origin: its part of the channel, and the services that it opened. */
+class Tab {
+  readonly page = new EventTarget();
+  readonly open = new Set<BroadcastChannel>();
+  readonly feed: Feed;
+  opened = 0;
+
+  constructor(name: string) {
+    const open = (name: string): BroadcastChannel => {
+      const channel = new BroadcastChannel(name);
+      const close = channel.close.bind(channel);
+      channel.close = () => {
+        this.open.delete(channel);
+        close();
+      };
+      this.open.add(channel);
+      this.opened += 1;
+      return channel;
+    };
+    const { page } = this;
+    this.feed = new Feed((feed) => new TabChannel(name, feed, { open, page }));
+    cleanUps.push(() => {
+      for (const channel of this.open) channel.close();
+    });
+  }
+
+  service(adapter: StorageAdapter): StoredSessionService {
+    const storage = { kind: 'indexeddb', durable: true };
+    return new StoredSessionService({
+      storage,
+      openCore: () => createForeignCore(new Bridge(adapter)),
+      feed: this.feed,
+    });
+  }
+
+  hide(persisted: boolean): void {
+    this.page.dispatchEvent(Object.assign(new Event('pagehide'), { persisted }));
+  }
+
+  show(persisted: boolean): void {
+    this.page.dispatchEvent(Object.assign(new Event('pageshow'), { persisted }));
+  }
+}
+
+function begin() {
+  number += 1;
+  const name = `test ${number}`;
+  const adapter = mapAdapter();
+  const [here, there] = [new Tab(name), new Tab(name)];
+  return { name, adapter, here, there, one: here.service(adapter), other: there.service(adapter) };
+}
+
+function listen(service: StoredSessionService): Notice[] {
+  const notices: Notice[] = [];
+  service.watch(APP, { onNotice: (notice) => notices.push(notice) });
+  return notices;
+}
+
+/** Everything that was posted has arrived. */
+const arrived = (): Promise<void> => new Promise((done) => setTimeout(done, 50));
+
+const created = (revision = 1): Notice => ({ type: 'created', ...KEY, revision });
+
+describe('The channel between tabs', () => {
+  it('brings the notices of a tab that never watched', async () => {
+    const { here, there, one, other } = begin();
+    const notices = listen(one);
+    await other.createSession({ ...KEY, state: { 'user:a': 1 } });
+    await arrived();
+    const state = { type: 'stateChanged', scope: 'user', ...USER, revision: 1 };
+    assert.deepEqual(notices, [created(), state]);
+    assert.deepEqual([here.opened, there.opened], [1, 1]);
+  });
+
+  it('opens when it is needed, and closes with the last service', async () => {
+    const { adapter, here, there, one, other } = begin();
+    assert.equal(here.open.size, 0);
+    const second = here.service(adapter);
+    const controller = new AbortController();
+    const notices = one.watch(APP, { signal: controller.signal });
+    assert.equal(here.open.size, 1);
+    assert.equal(there.open.size, 0);
+    await other.createSession(KEY);
+    assert.equal(there.open.size, 1);
+    await one.close();
+    assert.equal((await notices.next()).done, true);
+    assert.equal(here.open.size, 1);
+    await second.close();
+    await other.close();
+    assert.deepEqual([here.open.size, there.open.size], [0, 0]);
+  });
+
+  it('sends what a service did last', async () => {
+    const { one, other } = begin();
+    const notices = listen(one);
+    const creating = other.createSession(KEY);
+    await other.close();
+    await creating;
+    await arrived();
+    assert.deepEqual(notices, [created()]);
+  });
+
+  it('tells this tab once, and all its services', async () => {
+    const { adapter, here, one, other } = begin();
+    const lists = [listen(one), listen(here.service(adapter)), listen(other)];
+    await one.createSession(KEY);
+    await arrived();
+    assert.deepEqual(lists, [[created()], [created()], [created()]]);
+  });
+
+  it('sends a burst as one message', async () => {
+    const { name, one } = begin();
+    const raw = new BroadcastChannel(name);
+    cleanUps.push(() => raw.close());
+    const messages: unknown[] = [];
+    raw.onmessage = (event) => messages.push(event.data);
+    const ids = ['a', 'b', 'c'];
+    await Promise.all(ids.map((sessionId) => one.createSession({ ...KEY, sessionId })));
+    await arrived();
+    const notices = ids.map((sessionId) => ({ type: 'created', ...USER, sessionId, revision: 1 }));
+    assert.deepEqual(messages, [{ format: 1, notices }]);
+  });
+
+  it('passes over what it does not understand', async () => {
+    const { name, one } = begin();
+    const notices = listen(one);
+    const raw = new BroadcastChannel(name);
+    cleanUps.push(() => raw.close());
+    const good = { type: 'appended', ...KEY, revision: 3 };
+    const garbage = [
+      undefined,
+      null,
+      7,
+      'text',
+      [good],
+      {},
+      { type: 'renamed', ...KEY, revision: 4 },
+      { ...good, revision: -1 },
+      { ...good, revision: 1.5 },
+      { ...good, revision: undefined },
+      { ...good, sessionId: undefined },
+      { ...good, sessionId: '' },
+      { ...good, userId: 7 },
+      { ...good, appName: undefined },
+      { type: 'stateChanged', scope: 'session', ...USER, revision: 9 },
+      { type: 'stateChanged', scope: 'user', ...APP, revision: 9 },
+      { type: 'resync' },
+    ];
+    for (const message of garbage) raw.postMessage(message);
+    for (const notices of [undefined, 'text', {}, garbage]) raw.postMessage({ format: 1, notices });
+    raw.postMessage({ format: 2, notices: [good] });
+    raw.postMessage({ notices: [good] });
+    const more = { ...good, text: 'from a later version', __proto__: null };
+    raw.postMessage({ format: 1, more: true, notices: [...garbage, more] });
+    await arrived();
+    assert.deepEqual(notices, [good]);
+  });
+
+  it('lets the page into the cache of pages, and yields resync when it is back', async () => {
+    const { here, one, other } = begin();
+    const notices = listen(one);
+    here.hide(true);
+    assert.equal(here.open.size, 0);
+    const session = await other.createSession(KEY);
+    await arrived();
+    assert.deepEqual(notices, []);
+    here.show(true);
+    assert.equal(here.open.size, 1);
+    await arrived();
+    assert.deepEqual(notices.splice(0), [{ type: 'resync' }]);
+    await other.appendEvent({ session, event: says('1') });
+    await arrived();
+    assert.deepEqual(notices, [{ type: 'appended', ...KEY, revision: 2 }]);
+  });
+
+  it('stays open for a page that is only hidden, and says nothing when one is shown at first', async () => {
+    const { here, one } = begin();
+    const notices = listen(one);
+    here.hide(false);
+    assert.equal(here.open.size, 1);
+    here.show(false);
+    await arrived();
+    assert.deepEqual(notices, []);
+  });
+
+  it('sends what is committed while the page leaves, and keeps nothing open', async () => {
+    const { here, one, other } = begin();
+    const notices = listen(other);
+    const creating = one.createSession(KEY);
+    here.hide(true);
+    await creating;
+    await arrived();
+    assert.deepEqual(notices, [created()]);
+    assert.equal(here.open.size, 0);
+  });
+
+  it('opens nothing for a page that returns and does not watch', async () => {
+    const { here, one } = begin();
+    await one.createSession(KEY);
+    await arrived();
+    here.hide(true);
+    here.show(true);
+    assert.equal(here.open.size, 0);
+    await one.deleteSession(KEY);
+    await arrived();
+    assert.equal(here.open.size, 1);
+  });
+
+  it('fails nobody where it is refused', async () => {
+    const refuse = (): never => {
+      throw new DOMException('refused', 'SecurityError');
+    };
+    const feed = new Feed((feed) => new TabChannel('refused', feed, { open: refuse }));
+    const storage = { kind: 'indexeddb', durable: true };
+    const service = new StoredSessionService({
+      storage,
+      openCore: () => createForeignCore(new Bridge(mapAdapter())),
+      feed,
+    });
+    const notices = listen(service);
+    await service.createSession(KEY);
+    await arrived();
+    assert.deepEqual(notices, [created()]);
+    await service.close();
+  });
+
+  it('lets the storage say that it lost sight of others', async () => {
+    const { here, one } = begin();
+    const notices = one.watch(APP);
+    here.feed.resync();
+    assert.deepEqual(await notices.next(), { value: { type: 'resync' } });
+  });
+});
+
+describe('The feed of a database', () => {
+  it('is one for a name, and an adapter has its own', () => {
+    assert.equal(feedOfDatabase('a'), feedOfDatabase('a'));
+    assert.notEqual(feedOfDatabase('a'), feedOfDatabase('b'));
+  });
+
+  it('opens no channel in Node, which would not end', () => {
+    const program = `
+      import { feedOfDatabase } from './js/watch/shared_feeds.js';
+      import { ServiceFeed } from './js/watch/service_feed.js';
+      const feed = new ServiceFeed(feedOfDatabase('sessions'));
+      feed.watch({ appName: 'app' }, { onNotice: ({ type }) => console.log(type) });
+      feed.deleted('app', 'user', 'session')(1);`;
+    const root = fileURLToPath(new URL('../../..', import.meta.url));
+    const node = ['--import', 'tsx', '--input-type=module', '--eval', program];
+    const { status, stdout } = spawnSync(process.execPath, node, {
+      cwd: root,
+      encoding: 'utf8',
+      timeout: 60_000,
+    });
+    assert.deepEqual([status, stdout.trim()], [0, 'deleted']);
+  });
+});

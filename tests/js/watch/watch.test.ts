@@ -1,0 +1,448 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import { InMemorySessionService as FrameworkService } from '../../../js/adk/index.js';
+import { mapAdapter } from '../../../js/examples/map_adapter.js';
+import {
+  InMemorySessionService,
+  isSessionError,
+  type Notice,
+  openSessionService,
+  type StoredSessionService,
+  type WatchRequest,
+} from '../../../js/index.js';
+import {
+  APP,
+  begin,
+  failure,
+  KEY,
+  openOver,
+  overStorages,
+  says,
+  USER,
+} from '../service/fixture.js';
+import { failNextAppend } from '../service/fixture.js';
+import { MapStorage } from '../service/map_storage.js';
+
+/** All that a watcher is told, in a list that grows. */
+function listen(service: StoredSessionService, request: WatchRequest = APP): Notice[] {
+  const notices: Notice[] = [];
+  service.watch(request, { onNotice: (notice) => notices.push(notice) });
+  return notices;
+}
+
+/** Notices are told in a microtask. */
+const told = (): Promise<void> => new Promise((done) => setImmediate(done));
+
+/** Without revisions, which each storage counts by itself. */
+function kinds(notices: readonly Notice[]): string[] {
+  return notices.map((notice) => {
+    if (notice.type === 'resync') return 'resync';
+    const what = notice.type === 'stateChanged' ? notice.scope : (notice.sessionId ?? 'all');
+    return `${notice.type} ${notice.userId ?? ''} ${what}`;
+  });
+}
+
+function revisions(notices: readonly Notice[]): (number | undefined)[] {
+  return notices.map((notice) => (notice.type === 'resync' ? undefined : notice.revision));
+}
+
+overStorages('Watching', (open) => {
+  it('tells of what is made, appended, changed and deleted', async () => {
+    const service = await open();
+    const notices = listen(service);
+    const heard: string[] = [];
+    const hear = async (): Promise<string[]> => {
+      await told();
+      heard.push(...kinds(notices));
+      return kinds(notices.splice(0));
+    };
+    const session = await service.createSession({ ...KEY, state: { 'app:a': 1 } });
+    assert.deepEqual(await hear(), ['created user session', 'stateChanged  app']);
+    await service.appendEvent({ session, event: says('Hello') });
+    assert.deepEqual(await hear(), ['appended user session']);
+    await service.appendEvent({ session, event: says('I', { 'user:name': 'Ada', key: 1 }) });
+    assert.deepEqual(await hear(), ['appended user session', 'stateChanged user user']);
+    await service.appendEvents({ session, events: [says('1'), says('2', { 'app:a': 2 })] });
+    assert.deepEqual(await hear(), ['appended user session', 'stateChanged  app']);
+    await service.updateState({ ...KEY, stateDelta: { mood: 'good' } });
+    assert.deepEqual(await hear(), ['appended user session']);
+    await service.updateState({ ...USER, stateDelta: { 'user:name': 'Bo', 'app:b': 1 } });
+    assert.deepEqual(await hear(), ['stateChanged user user', 'stateChanged  app']);
+    await service.deleteSession(KEY);
+    assert.deepEqual(await hear(), ['deleted user session']);
+    await service.deleteUserState(USER);
+    assert.deepEqual(await hear(), ['stateChanged user user']);
+    await service.deleteAppState(APP);
+    assert.deepEqual(await hear(), ['stateChanged  app']);
+    await service.createSession({ ...KEY, sessionId: 'other' });
+    await hear();
+    await service.deleteUser(USER);
+    assert.deepEqual(await hear(), ['deleted user all', 'stateChanged user user']);
+  });
+
+  it('tells growing revisions, also when an id comes again', async () => {
+    const { service, session } = await begin(open);
+    const notices = listen(service, KEY);
+    await service.appendEvent({ session, event: says('1') });
+    await told();
+    await service.deleteSession(KEY);
+    await told();
+    await service.createSession(KEY);
+    await told();
+    assert.deepEqual(kinds(notices), [
+      'appended user session',
+      'deleted user session',
+      'created user session',
+    ]);
+    const [appended = NaN, gone = appended, created = NaN] = revisions(notices);
+    assert.ok(appended <= gone && gone < created, String(revisions(notices)));
+  });
+
+  it("tells a state's own revisions", async () => {
+    const { service, session } = await begin(open);
+    const notices = listen(service);
+    for (let number = 0; number < 3; number += 1) {
+      await service.appendEvent({ session, event: says('no state') });
+    }
+    await service.appendEvent({ session, event: says('state', { 'user:n': 1 }) });
+    await told();
+    await service.updateState({ ...USER, stateDelta: { 'user:n': 2 } });
+    await told();
+    const states = notices.filter(({ type }) => type === 'stateChanged');
+    assert.deepEqual(revisions(states), [1, 2]);
+  });
+
+  it('tells only of what was asked for, and of the states that it shows', async () => {
+    const service = await open();
+    const [one, user, app, other] = [KEY, USER, APP, { appName: 'other' }].map((request) =>
+      listen(service, request),
+    );
+    await service.createSession({ ...KEY, state: { 'app:a': 1, 'user:b': 2 } });
+    await told();
+    await service.createSession({ ...KEY, sessionId: 'second' });
+    await service.createSession({ ...KEY, userId: 'second', state: { 'user:b': 2 } });
+    await told();
+    await service.deleteUser(USER);
+    await told();
+    const first = ['created user session', 'stateChanged user user', 'stateChanged  app'];
+    const last = ['deleted user all', 'stateChanged user user'];
+    const mine = [...first, 'created user second'];
+    const second = ['created second session', 'stateChanged second user'];
+    assert.deepEqual(kinds(one!), [...first, 'deleted user session', 'stateChanged user user']);
+    assert.deepEqual(kinds(user!), [...mine, ...last]);
+    assert.deepEqual(kinds(app!), [...mine, ...second, ...last]);
+    assert.deepEqual(other, []);
+  });
+
+  it('tells nothing of what changed nothing', async () => {
+    const { service, session } = await begin(open);
+    const event = says('Hello', { 'user:name': 'Ada' });
+    await service.appendEvent({ session, event });
+    const notices = listen(service);
+    await service.appendEvent({ session, event });
+    await service.appendEvents({ session, events: [event, event] });
+    await service.appendEvent({ session, event: { ...says('part'), partial: true } });
+    await service.getOrCreateSession({ ...KEY, state: { 'app:a': 1 } });
+    await service.updateState({ ...USER, stateDelta: {} });
+    await failure(service.createSession(KEY), 'already_exists');
+    await failure(
+      service.appendEvent({ session: { ...session, id: 'none', state: {} }, event: says('lost') }),
+      'not_found',
+    );
+    await told();
+    assert.deepEqual(notices, []);
+    await service.getOrCreateSession({ ...KEY, sessionId: 'new', state: { 'app:a': 1 } });
+    await told();
+    assert.deepEqual(kinds(notices), ['created user new', 'stateChanged  app']);
+  });
+
+  it('tells of many changes at once what is the newest', async () => {
+    const { service, session } = await begin(open);
+    const notices = service.watch(APP);
+    const events = Array.from({ length: 64 }, (_, number) =>
+      says(String(number), { 'app:n': number }),
+    );
+    await Promise.all(events.map((event) => service.appendEvent({ session, event })));
+    const { value: first } = await notices.next();
+    const { value: second } = await notices.next();
+    assert.deepEqual(kinds([first!, second!]), ['appended user session', 'stateChanged  app']);
+    assert.deepEqual(revisions([first!]), [65]);
+    // One change of the state, where they were written together.
+    const [state] = revisions([second!]);
+    assert.ok(state === 64 || state === 1, `the state is at ${state}`);
+    await notices.return();
+  });
+
+  it('listens from the moment it returns', async () => {
+    const { service, session } = await begin(open);
+    const underWay = service.appendEvent({ session, event: says('early', { 'app:a': 1 }) });
+    const notices = listen(service);
+    await underWay;
+    await told();
+    // Over memory it was done before; over anything else it may have been, or not.
+    assert.ok(notices.length === 0 || notices.length === 2);
+    await service.appendEvent({ session, event: says('late', { 'app:a': 2 }) });
+    await told();
+    assert.deepEqual(kinds(notices).slice(-2), ['appended user session', 'stateChanged  app']);
+  });
+
+  it('is iterated, until the loop is left', async () => {
+    const { service, session } = await begin(open);
+    const notices = service.watch(KEY);
+    const append = async (): Promise<void> => {
+      for (let number = 0; number < 3; number += 1) {
+        await service.appendEvent({ session, event: says(String(number)) });
+        await told();
+      }
+    };
+    const appending = append();
+    const seen: Notice[] = [];
+    for await (const notice of notices) {
+      seen.push(notice);
+      if (seen.length === 3) break;
+    }
+    await appending;
+    assert.deepEqual(revisions(seen), [2, 3, 4]);
+    await service.appendEvent({ session, event: says('after') });
+    assert.deepEqual(await notices.next(), { done: true, value: undefined });
+  });
+
+  it('ends with its signal, and drops what is pending', async () => {
+    const { service, session } = await begin(open);
+    const controller = new AbortController();
+    const { signal } = controller;
+    const notices = service.watch(KEY, { signal });
+    const called: Notice[] = [];
+    service.watch(KEY, { signal, onNotice: (notice) => called.push(notice) });
+    await service.appendEvent({ session, event: says('1') });
+    await told();
+    await service.appendEvent({ session, event: says('2') });
+    controller.abort();
+    await told();
+    assert.deepEqual(await notices.next(), { done: true, value: undefined });
+    assert.ok(called.length <= 2);
+    const count = called.length;
+    await service.appendEvent({ session, event: says('3') });
+    await told();
+    assert.equal(called.length, count);
+    const late = service.watch(KEY, { signal });
+    assert.deepEqual(await late.next(), { done: true, value: undefined });
+  });
+
+  it('lets those go who wait when it ends', async () => {
+    const { service } = await begin(open);
+    const controller = new AbortController();
+    const notices = service.watch(KEY, { signal: controller.signal });
+    const waiting = [notices.next(), notices.next()];
+    controller.abort();
+    const end = { done: true, value: undefined };
+    assert.deepEqual(await Promise.all(waiting), [end, end]);
+    const others = service.watch(KEY);
+    const next = others.next();
+    await others.return();
+    assert.deepEqual(await next, end);
+  });
+
+  it('ends with its service, after what is pending', async () => {
+    const { service, session } = await begin(open);
+    const notices = service.watch(KEY);
+    const waiting = service.watch({ appName: 'other' }).next();
+    const called = listen(service, KEY);
+    const appending = service.appendEvent({ session, event: says('1') });
+    await service.close();
+    await appending;
+    assert.equal((await notices.next()).done ?? false, false);
+    assert.deepEqual(await notices.next(), { done: true, value: undefined });
+    assert.deepEqual(await waiting, { done: true, value: undefined });
+    await told();
+    assert.deepEqual(kinds(called), ['appended user session']);
+    assert.throws(
+      () => service.watch(KEY),
+      (error) => isSessionError(error, 'closed'),
+    );
+  });
+
+  it('stops calling where its answer is called', async () => {
+    const { service, session } = await begin(open);
+    const called: Notice[] = [];
+    const stop = service.watch(KEY, {
+      onNotice: (notice) => {
+        called.push(notice);
+        stop();
+      },
+    });
+    await service.appendEvent({ session, event: says('1', { 'app:a': 1 }) });
+    await told();
+    stop();
+    assert.deepEqual(kinds(called), ['appended user session']);
+  });
+
+  it('lets a function that throws disturb nobody, and reports what it threw', async () => {
+    const { service, session } = await begin(open);
+    const reported: unknown[] = [];
+    // As browsers have it; Node would end this process, as for a listener of an event.
+    globalThis.reportError = (error: unknown) => void reported.push(error);
+    try {
+      service.watch(KEY, {
+        onNotice: ({ type }) => {
+          throw new Error(type);
+        },
+      });
+      const others = listen(service, KEY);
+      await service.appendEvent({ session, event: says('1') });
+      await told();
+      await service.appendEvent({ session, event: says('2') });
+      await told();
+      assert.equal(others.length, 2);
+      assert.deepEqual(reported.map(String), ['Error: appended', 'Error: appended']);
+    } finally {
+      Reflect.deleteProperty(globalThis, 'reportError');
+    }
+  });
+
+  it('lets a function append', async () => {
+    const { service, session } = await begin(open);
+    let count = 0;
+    const done = new Promise<void>((resolve) => {
+      service.watch(KEY, {
+        onNotice: () => {
+          count += 1;
+          if (count === 3) resolve();
+          else void service.appendEvent({ session, event: says(String(count)) });
+        },
+      });
+    });
+    await service.appendEvent({ session, event: says('0') });
+    await done;
+    assert.equal(session.events.length, 3);
+  });
+
+  it('takes the request as it is at the call', async () => {
+    const { service, session } = await begin(open);
+    const request = { ...KEY };
+    const notices = listen(service, request);
+    request.sessionId = 'other';
+    await service.appendEvent({ session, event: says('1') });
+    await told();
+    assert.equal(notices.length, 1);
+  });
+});
+
+describe('Watching', () => {
+  it('refuses what names nothing', () => {
+    const service = new InMemorySessionService();
+    const refused = (request: unknown, options?: unknown, key?: string): void => {
+      assert.throws(
+        () => service.watch(request as WatchRequest, options as object),
+        (error) => isSessionError(error, 'invalid_argument') && error.key === key,
+      );
+    };
+    refused(undefined, {}, 'The request');
+    refused({}, {}, 'appName');
+    refused({ appName: 'app', userId: '' }, {}, 'userId');
+    refused({ appName: 'app', sessionId: 's' }, {}, 'userId');
+    refused({ ...KEY, sessionId: 7 }, {}, 'sessionId');
+    refused(APP, { onNotice: 'log' }, 'onNotice');
+  });
+
+  it('works before the wasm is there', async () => {
+    const service = new InMemorySessionService();
+    const notices = listen(service);
+    await service.createSession({ ...KEY, state: { 'user:a': 1 } });
+    await told();
+    assert.deepEqual(kinds(notices), ['created user session', 'stateChanged user user']);
+  });
+
+  it('hears the calls that answer at once', async () => {
+    const service = new InMemorySessionService();
+    const notices = listen(service);
+    service.createSessionSync(KEY);
+    await told();
+    service.deleteSessionSync(KEY);
+    await told();
+    assert.deepEqual(kinds(notices), ['created user session', 'deleted user session']);
+    assert.deepEqual(revisions(notices), [1, 1]);
+  });
+
+  it('hears nothing of another memory', async () => {
+    const notices = listen(new InMemorySessionService());
+    await new InMemorySessionService().createSession(KEY);
+    await told();
+    assert.deepEqual(notices, []);
+  });
+
+  it('hears the other services over the same adapter, and outlives them', async () => {
+    const storage = mapAdapter();
+    const [one, other] = [
+      await openSessionService({ storage }),
+      await openSessionService({ storage }),
+    ];
+    const notices = listen(one);
+    const session = await other.createSession({ ...KEY, state: { 'app:a': 1 } });
+    await other.appendEvent({ session, event: says('1', { 'app:a': 2 }) });
+    await told();
+    assert.deepEqual(kinds(notices), ['created user session', 'stateChanged  app', 'appended user session', 'stateChanged  app'].slice(0, notices.length)); // prettier-ignore
+    await other.close();
+    notices.length = 0;
+    await one.deleteSession(KEY);
+    await told();
+    assert.deepEqual(kinds(notices), ['deleted user session']);
+    assert.deepEqual(revisions(notices), [2]);
+  });
+
+  it('tells nothing of an append that failed', async () => {
+    const storage = new MapStorage();
+    const { service, session } = await begin((options) => openOver(storage, options));
+    const notices = listen(service);
+    failNextAppend(storage, 'before', new Error('full'));
+    await failure(service.appendEvent({ session, event: says('1') }), 'storage_failed');
+    await told();
+    assert.deepEqual(notices, []);
+  });
+
+  it('orders a deletion by the floor, where the adapter tells it', async () => {
+    const storage = new MapStorage();
+    const { service } = await begin((options) => openOver(storage, options));
+    const notices = listen(service);
+    const remove = storage.delete.bind(storage);
+    // Made again, by someone else, before the deletion has answered.
+    Object.assign(storage, {
+      delete: async (request: Parameters<typeof remove>[0]) => {
+        await remove(request);
+        const { floor } = storage;
+        await service.createSession(KEY);
+        return { floor };
+      },
+    });
+    await service.deleteSession(KEY);
+    await told();
+    assert.deepEqual(kinds(notices), ['created user session']);
+    assert.deepEqual(revisions(notices), [2]);
+    Object.assign(storage, { delete: () => ({ floor: 'none' }) });
+    await failure(service.deleteSession(KEY), 'storage_failed');
+  });
+
+  it('takes what else an adapter answers to a deletion for nothing', async () => {
+    const storage = new MapStorage();
+    const service = await openOver(storage);
+    const notices = listen(service);
+    Object.assign(storage, { delete: () => 3 });
+    await service.deleteSession(KEY);
+    await told();
+    assert.deepEqual(notices, [{ type: 'deleted', ...KEY }]);
+  });
+
+  it('is there for the framework as well', async () => {
+    const service = new FrameworkService();
+    const notices = service.watch(APP);
+    let count = 0;
+    const stop = service.watch(APP, { onNotice: () => void (count += 1) });
+    await service.createSession(KEY);
+    assert.equal((await notices.next()).value?.type, 'created');
+    assert.equal(count, 1);
+    stop();
+    await service.close();
+    assert.deepEqual(await notices.next(), { done: true, value: undefined });
+  });
+});
