@@ -1,9 +1,9 @@
 // A constraint of the database itself, violated in the middle of an append.
 
+import { IndexedDbSessionService } from 'adk-session-wasm';
 import { around } from './around.js';
 import { dump } from './bare.js';
 import { APP, type Failure, failure, idsOf, keyOf, mark, numbers } from './events.js';
-import { IndexedDbSessionService } from './library.js';
 
 /** What a transaction wrote before and after another record had taken an event's id. */
 interface Strike {

@@ -1,8 +1,11 @@
 // Appends until the page is gone, telling the server of each append that was acknowledged.
 
-import type { Session } from 'adk-session-wasm';
+import {
+  IndexedDbSessionService,
+  type IndexedDbSessionServiceOptions,
+  type Session,
+} from 'adk-session-wasm';
 import { APP, idsOf, keyOf, mark, USER } from './events.js';
-import { IndexedDbSessionService, type IndexedDbOptions, type WatchedService } from './library.js';
 import { acknowledge } from './site.js';
 
 export const SESSIONS = ['one', 'two'];
@@ -18,7 +21,7 @@ export interface Stored {
 }
 
 /** Several lanes at once, each with one append under way: to one session, to two, and batches. */
-export async function burst(options: IndexedDbOptions, run: string): Promise<void> {
+export async function burst(options: IndexedDbSessionServiceOptions, run: string): Promise<void> {
   const service = new IndexedDbSessionService(options);
   const [one, two] = await Promise.all(
     SESSIONS.map((sessionId) => service.getOrCreateSession(keyOf(sessionId))),
@@ -34,7 +37,7 @@ export async function burst(options: IndexedDbOptions, run: string): Promise<voi
 }
 
 async function appendForEver(
-  service: WatchedService,
+  service: IndexedDbSessionService,
   session: Session,
   prefix: string,
   size: number,
@@ -48,7 +51,7 @@ async function appendForEver(
   }
 }
 
-export async function readStored(options: IndexedDbOptions): Promise<Stored> {
+export async function readStored(options: IndexedDbSessionServiceOptions): Promise<Stored> {
   const service = new IndexedDbSessionService(options);
   const sessions: Stored['sessions'] = {};
   for (const sessionId of SESSIONS) {

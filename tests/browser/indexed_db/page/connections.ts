@@ -1,12 +1,12 @@
 // Connections that are lost, and transactions that nobody answers.
 
+import { IndexedDbSessionService } from 'adk-session-wasm';
 import { around } from './around.js';
 import { keepAlive, openBare } from './bare.js';
 import { type Failure, failure, idsOf, keyOf, mark } from './events.js';
 import { Feed } from './feed.js';
-import { IndexedDbSessionService, type WatchedService } from './library.js';
 
-let service: WatchedService | undefined;
+let service: IndexedDbSessionService | undefined;
 let feed: Feed | undefined;
 
 /** A service in use. */

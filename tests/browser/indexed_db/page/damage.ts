@@ -1,8 +1,8 @@
 // Records that were damaged by hand.
 
+import { IndexedDbSessionService } from 'adk-session-wasm';
 import { putRows, type Row, rows } from './bare.js';
 import { APP, type Failure, failure, idsOf, keyOf, mark, numbers } from './events.js';
-import { IndexedDbSessionService } from './library.js';
 
 const EVENTS = 300;
 

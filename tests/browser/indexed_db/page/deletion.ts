@@ -1,9 +1,9 @@
 // What deleting a long session asks of the database.
 
+import { IndexedDbSessionService } from 'adk-session-wasm';
 import { around } from './around.js';
 import { rows } from './bare.js';
 import { keyOf, numbers, say } from './events.js';
-import { IndexedDbSessionService } from './library.js';
 
 const BATCH = 5000;
 

@@ -1,5 +1,10 @@
-import type { Event, Session, StateShape } from 'adk-session-wasm';
-import { createEvent, isSessionError } from './library.js';
+import {
+  createEvent,
+  type Event,
+  isSessionError,
+  type Session,
+  type StateShape,
+} from 'adk-session-wasm';
 
 export const APP = 'shop';
 export const USER = 'ada';

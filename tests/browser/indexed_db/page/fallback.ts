@@ -1,8 +1,7 @@
 // Where IndexedDB may not work.
 
-import type { StorageInfo } from 'adk-session-wasm';
+import { IndexedDbSessionService, openSessionService, type StorageInfo } from 'adk-session-wasm';
 import { failure, idsOf, keyOf, mark } from './events.js';
-import { IndexedDbSessionService, openSessionService } from './library.js';
 
 export interface Opened {
   storage: StorageInfo;

@@ -1,32 +1,33 @@
 // Follows what a service's `watch` yields.
 
-import { type Change, type WatchedService, type WatchRequest } from './library.js';
+import type { IndexedDbSessionService, Notice, WatchRequest } from 'adk-session-wasm';
 
 /** Longer than anything takes here; only a feed that has failed is waited for so long. */
 const PATIENCE = 60_000;
 
 export class Feed {
-  readonly changes: Change[] = [];
+  readonly changes: Notice[] = [];
   readonly #stop = new AbortController();
   readonly #waiting = new Set<() => void>();
   readonly #end: Promise<void>;
 
-  constructor(service: WatchedService, request: WatchRequest) {
+  constructor(service: IndexedDbSessionService, request: WatchRequest) {
     this.#end = this.#follow(service.watch(request, { signal: this.#stop.signal }));
   }
 
-  async #follow(changes: AsyncIterable<Change>): Promise<void> {
+  async #follow(changes: AsyncIterable<Notice>): Promise<void> {
     for await (const change of changes) {
       this.changes.push(change);
       for (const look of this.#waiting) look();
     }
   }
 
-  /** The revisions that were yielded, by session. */
+  /** The revisions that were yielded, by session that was made or appended to. */
   revisions(): Record<string, number[]> {
     const all: Record<string, number[]> = {};
     for (const change of this.changes) {
-      if ('sessionId' in change) (all[change.sessionId] ??= []).push(change.revision);
+      if (change.type !== 'created' && change.type !== 'appended') continue;
+      (all[change.sessionId] ??= []).push(change.revision);
     }
     return all;
   }

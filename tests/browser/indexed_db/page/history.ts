@@ -1,10 +1,10 @@
 // A page that is left and come back to: frozen and thawed as it was, or loaded anew.
 
+import { IndexedDbSessionService } from 'adk-session-wasm';
 import { idsOf, keyOf, mark } from './events.js';
 import { Feed } from './feed.js';
-import { IndexedDbSessionService, type WatchedService } from './library.js';
 
-let state: { service: WatchedService; feed: Feed } | undefined;
+let state: { service: IndexedDbSessionService; feed: Feed } | undefined;
 let wasRestored = false;
 
 addEventListener('pageshow', ({ persisted }) => {

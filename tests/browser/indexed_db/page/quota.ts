@@ -1,9 +1,8 @@
 // What happens when the browser gives no more room.
 
-import type { Session } from 'adk-session-wasm';
+import { IndexedDbSessionService, type Session } from 'adk-session-wasm';
 import { around } from './around.js';
 import { type Failure, failure, idsOf, keyOf, mark, numbers, say } from './events.js';
-import { IndexedDbSessionService, type WatchedService } from './library.js';
 
 /** Characters an event: some of them fill a small quota, and one is little against what is left of it. */
 const SIZE = 256 * 1024;
@@ -22,7 +21,7 @@ export interface Full {
   stored: string[];
 }
 
-let service: WatchedService | undefined;
+let service: IndexedDbSessionService | undefined;
 
 /** Appends until there is no room left, and reads what was there before. */
 export async function fill(name: string): Promise<Full> {
@@ -55,7 +54,7 @@ export async function fill(name: string): Promise<Full> {
 }
 
 async function append(
-  service: WatchedService,
+  service: IndexedDbSessionService,
   session: Session,
   id: string,
 ): Promise<Failure | undefined> {

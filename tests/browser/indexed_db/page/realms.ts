@@ -1,8 +1,8 @@
 // The kinds of realm that a browser has, each with a script of the package; see realm.ts.
 
+import { IndexedDbSessionService } from 'adk-session-wasm';
 import { idsOf, keyOf } from './events.js';
 import { Feed } from './feed.js';
-import { IndexedDbSessionService } from './library.js';
 import { rows } from './bare.js';
 import { type Done, type Task, work } from './task.js';
 

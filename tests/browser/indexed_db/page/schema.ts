@@ -1,9 +1,9 @@
 // Databases of other versions, and tabs that want the database for themselves.
 
+import { IndexedDbSessionService } from 'adk-session-wasm';
 import { around } from './around.js';
 import { answer, completion, type Dump, dump, openBare, withDatabase } from './bare.js';
 import { type Failure, failure, idsOf, keyOf, mark } from './events.js';
-import { IndexedDbSessionService, type WatchedService } from './library.js';
 
 const NEWER = 1000;
 
@@ -52,7 +52,7 @@ export function letGo(): void {
   held?.close();
 }
 
-let upgrading: WatchedService | undefined;
+let upgrading: IndexedDbSessionService | undefined;
 
 /** Opens the database as the next version of the package would: `open` asks for a higher number. */
 export async function upgradeBlocked(name: string): Promise<Failure> {
@@ -71,7 +71,7 @@ export async function readUpgraded(name: string): Promise<{ events: string[]; ve
   return { events, version };
 }
 
-let open: WatchedService | undefined;
+let open: IndexedDbSessionService | undefined;
 
 /** Leaves a service open, as a tab does that is in use. */
 export async function stayOpen(name: string): Promise<void> {

@@ -1,6 +1,5 @@
-import type { StorageInfo } from 'adk-session-wasm';
+import { openSessionService, type StorageInfo } from 'adk-session-wasm';
 import { idsOf, keyOf, mark } from './events.js';
-import { openSessionService } from './library.js';
 
 /** What a realm is asked to do. */
 export interface Task {

@@ -1,10 +1,9 @@
 // Two pages append to one database, to a session of their own and to a shared one.
 
-import type { Session } from 'adk-session-wasm';
+import { IndexedDbSessionService, type Session } from 'adk-session-wasm';
 import { rows } from './bare.js';
 import { APP, idsOf, keyOf, mark, numbers, USER } from './events.js';
 import { Feed } from './feed.js';
-import { IndexedDbSessionService, type WatchedService } from './library.js';
 import { meet } from './site.js';
 
 export const SHARED = 'shared';
@@ -43,7 +42,7 @@ export async function workBesideAnother(name: string, writer: string): Promise<S
 }
 
 async function appendRound(
-  service: WatchedService,
+  service: IndexedDbSessionService,
   sessions: Session[],
   prefix: string,
 ): Promise<void> {
@@ -60,7 +59,7 @@ async function appendRound(
   }
 }
 
-async function look(service: WatchedService, name: string, feed: Feed): Promise<Seen> {
+async function look(service: IndexedDbSessionService, name: string, feed: Feed): Promise<Seen> {
   const events: Seen['events'] = {};
   const state: Seen['state'] = {};
   const stored = await rows(name, 'sessions');
