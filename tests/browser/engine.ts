@@ -6,22 +6,32 @@ import { createServer, type AddressInfo } from 'node:net';
 import { Builder, Capabilities, type WebDriver } from 'selenium-webdriver';
 import { engines } from '../toolchain/engines.mjs';
 import { hostEnv } from '../toolchain/environment.mjs';
+import { PATIENCE, type Report, valueOf, WAIT_FOR_REPORT } from './report.js';
+import { Tab, type Scenarios } from './tab.js';
 
 export type EngineName = keyof typeof engines;
 
 export const ENGINES = Object.keys(engines) as EngineName[];
 
-/** What a page's `report` came to: its value, or the error that it rejected with. */
-export interface Report<T> {
-  value?: T;
-  error?: { name: string; message: string; code?: string };
+export interface BrowserOptions {
+  /** More of them for the browser's command line. */
+  arguments?: string[];
+  /** Firefox: as about:config has them. */
+  preferences?: Record<string, boolean | number | string>;
+  /** How many milliseconds a page may take to report. */
+  patience?: number;
 }
 
 export interface Browser {
+  readonly name: EngineName;
   /** Opens the page and waits for the promise that it puts in `globalThis.report`. */
   report<T>(url: string): Promise<Report<T>>;
   /** The same; a report that is an error fails the test. */
   value<T>(url: string): Promise<T>;
+  /** A tab of its own; `S` is what its pages can do. */
+  openTab<S extends Scenarios>(url: string): Promise<Tab<S>>;
+  /** Chromium: one command of its debugging protocol, to the tab that was used last. */
+  debug<T>(command: string, parameters?: object): Promise<T>;
   close(): Promise<void>;
 }
 
@@ -31,15 +41,12 @@ const NAMES: Record<EngineName, string> = {
   webkit: 'MiniBrowser',
 };
 
-/** Three browsers on a busy machine: none of them is quick. */
-const PATIENCE = 60_000;
-
-/**
- * A browser that is not there is a failure, not a reason to skip.
- *
- * @param patience how many milliseconds a page may take to report
- */
-export async function openBrowser(name: EngineName, patience = PATIENCE): Promise<Browser> {
+/** A browser that is not there is a failure, not a reason to skip. */
+export async function openBrowser(
+  name: EngineName,
+  options: BrowserOptions = {},
+): Promise<Browser> {
+  const { patience = PATIENCE } = options;
   const env = hostEnv();
   const { driver, capabilities } = engines[name];
   const path = env[driver];
@@ -49,27 +56,69 @@ export async function openBrowser(name: EngineName, patience = PATIENCE): Promis
   try {
     const url = `http://127.0.0.1:${port}`;
     await untilReady(service, url);
-    const asked = new Capabilities({ browserName: NAMES[name], ...capabilities(env) });
-    const session = await new Builder().usingServer(url).withCapabilities(asked).build();
+    const asked = withOptions(capabilities(env), options);
+    const session = await new Builder()
+      .usingServer(url)
+      .withCapabilities(new Capabilities({ browserName: NAMES[name], ...asked }))
+      .build();
     await session.manage().setTimeouts({ pageLoad: PATIENCE, script: patience });
-    return browserOf(session, service, patience);
+    return await browserOf(name, session, service, url, patience);
   } catch (error) {
     end(service);
     throw error;
   }
 }
 
-function browserOf(session: WebDriver, service: ChildProcess, patience: number): Browser {
+/** Adds to what the engine's own key in the capabilities has. */
+function withOptions(
+  capabilities: Record<string, unknown>,
+  { arguments: more = [], preferences: prefs }: BrowserOptions,
+): Record<string, unknown> {
+  const entries = Object.entries(capabilities).map(([key, value]) => {
+    const own = value as { args?: string[] };
+    return [key, { ...own, args: [...(own.args ?? []), ...more], ...(prefs && { prefs }) }];
+  });
+  return Object.fromEntries(entries) as Record<string, unknown>;
+}
+
+async function browserOf(
+  name: EngineName,
+  session: WebDriver,
+  service: ChildProcess,
+  driverUrl: string,
+  patience: number,
+): Promise<Browser> {
+  // Tabs come and go; this window stays, for a browser without any ends.
+  const home = await session.getWindowHandle();
   const report = async <T>(url: string): Promise<Report<T>> => {
+    await session.switchTo().window(home);
     await session.get(url);
     return session.executeAsyncScript<Report<T>>(WAIT_FOR_REPORT, patience - 5000);
   };
   return {
+    name,
     report,
     async value<T>(url: string) {
-      const { value, error } = await report<T>(url);
-      assert.equal(error, undefined, `the page failed: ${error?.name} ${error?.message}`);
-      return value as T;
+      return valueOf(await report<T>(url));
+    },
+    async openTab<S extends Scenarios>(url: string) {
+      await session.switchTo().window(home);
+      await session.switchTo().newWindow('tab');
+      const tab = new Tab<S>(session, await session.getWindowHandle(), home);
+      await tab.open(url);
+      return tab;
+    },
+    async debug<T>(command: string, parameters = {}) {
+      const id = (await session.getSession()).getId();
+      const response = await fetch(`${driverUrl}/session/${id}/goog/cdp/execute`, {
+        method: 'POST',
+        body: JSON.stringify({ cmd: command, params: parameters }),
+      });
+      const { value } = (await response.json()) as {
+        value: T & { error?: string; message?: string };
+      };
+      assert.equal(value?.error, undefined, `${command} failed: ${value?.message}`);
+      return value;
     },
     async close() {
       try {
@@ -80,20 +129,6 @@ function browserOf(session: WebDriver, service: ChildProcess, patience: number):
     },
   };
 }
-
-/** Runs in the page. Modules run late, and one that does not load leaves no report at all. */
-const WAIT_FOR_REPORT = `
-  const [patience, done] = arguments;
-  const failed = (error) => ({
-    error: { name: String(error?.name), message: String(error?.message ?? error), code: error?.code },
-  });
-  const late = setTimeout(() => done(failed(new Error('the page reported nothing'))), patience);
-  const settle = (report) => (clearTimeout(late), done(report));
-  const wait = () => {
-    if (globalThis.report === undefined) return setTimeout(wait, 20);
-    globalThis.report.then((value) => settle({ value }), (error) => settle(failed(error)));
-  };
-  wait();`;
 
 async function freePort(): Promise<number> {
   const server = createServer();

@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { extname, join, normalize } from 'node:path';
+import { text } from 'node:stream/consumers';
 
 /** What is answered at one path. */
 export interface Answer {
@@ -14,8 +15,11 @@ export interface Answer {
   headers?: Record<string, string>;
 }
 
+/** Answers by what was asked. */
+export type Respond = (body: string, query: URLSearchParams) => Answer | Promise<Answer>;
+
 /** By path: an answer, or for a path that ends in `/` the folder whose files are served below it. */
-export type Routes = Record<string, Answer | string>;
+export type Routes = Record<string, Answer | Respond | string>;
 
 export interface Server {
   /** `http://…`, without a slash at its end. */
@@ -63,8 +67,11 @@ async function respond(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const path = decodeURIComponent((request.url ?? '/').split('?')[0] ?? '/');
-  const answer = await find(routes, path);
+  const { pathname, searchParams } = new URL(request.url ?? '/', 'http://localhost');
+  const path = decodeURIComponent(pathname);
+  const found = await find(routes, path);
+  const answer =
+    typeof found === 'function' ? await found(await text(request), searchParams) : found;
   if (answer === undefined) {
     // Browsers ask for it by themselves.
     if (path !== '/favicon.ico') missed.push(path);
@@ -76,9 +83,9 @@ async function respond(
   response.end(answer.body);
 }
 
-async function find(routes: Routes, path: string): Promise<Answer | undefined> {
+async function find(routes: Routes, path: string): Promise<Answer | Respond | undefined> {
   const exact = routes[path];
-  if (typeof exact === 'object') return exact;
+  if (typeof exact === 'object' || typeof exact === 'function') return exact;
   for (const [prefix, folder] of Object.entries(routes)) {
     if (typeof folder !== 'string' || !path.startsWith(prefix)) continue;
     const rest = path.slice(prefix.length) || 'index.html';

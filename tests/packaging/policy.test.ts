@@ -2,7 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { type Browser, ENGINES, openBrowser, type Report } from '../browser/engine.js';
+import { type Browser, ENGINES, openBrowser } from '../browser/engine.js';
+import type { Report } from '../browser/report.js';
 import { html, serve } from '../browser/server.js';
 import { bundleWithEsbuild } from './bundles.js';
 import { assertOutcome, consumer, type Outcome, page } from './consumer.js';

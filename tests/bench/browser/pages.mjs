@@ -47,7 +47,7 @@ export async function withPages(engine, use) {
   const page = html('<!doctype html><script type="module" src="/page.js"></script>', ISOLATED);
   const server = await serve({ '/': page, ...(await bundle()) });
   try {
-    const browser = await openBrowser(engine, PATIENCE);
+    const browser = await openBrowser(engine, { patience: PATIENCE });
     try {
       return await use((name) => browser.value(`${server.origin}/?${name}`));
     } finally {

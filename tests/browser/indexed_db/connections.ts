@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import type { EngineName } from '../engine.js';
+import { type Context, inTab, newName } from './context.js';
+
+export function connections(context: Context, engine: EngineName): void {
+  it('a connection that was closed underneath is opened again by the next call', async () => {
+    await inTab(context, async (tab) => {
+      const [written, read, grouped] = await tab.call('closeBeneath', newName());
+      assert.deepEqual(written, ['first', 'write']);
+      assert.deepEqual(read, ['first', 'write']);
+      assert.deepEqual(grouped, ['first', 'write', 'a', 'b', 'c']);
+    });
+  });
+
+  // The other engines have no command for it.
+  if (engine === 'chromium') {
+    it('a database that the browser cleared is made anew by the next call', async () => {
+      await inTab(context, async (tab) => {
+        await tab.call('connect', newName());
+        const { origin } = context.site;
+        await context.browser.debug('Storage.clearDataForOrigin', {
+          origin,
+          storageTypes: 'indexeddb',
+        });
+        assert.deepEqual(await tab.call('appendOne', 'after'), ['after']);
+        assert.ok(await tab.call('resynced'), 'the feed says that it may have missed something');
+      });
+    });
+  }
+
+  it('a transaction that is never answered is given up, and nothing of it is stored', async () => {
+    await inTab(context, async (tab) => {
+      const { failures, handle, stored, again } = await tab.call('waitInVain', newName());
+      const codes = failures.map(({ code }) => code);
+      assert.deepEqual(codes, ['connection_lost', 'connection_lost', 'connection_lost']);
+      assert.deepEqual(handle, ['before']);
+      assert.deepEqual(stored, ['before']);
+      assert.deepEqual(again, ['before', 'late']);
+    });
+  });
+
+  it('an opening that is never answered is given up, and succeeds when the way is free', async () => {
+    await inTab(context, async (tab) => {
+      const { failed, after } = await tab.call('openInVain', newName());
+      assert.ok(['connection_lost', 'storage_blocked'].includes(failed.code), failed.code);
+      assert.deepEqual(after, ['after']);
+    });
+  });
+}

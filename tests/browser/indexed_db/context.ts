@@ -1,0 +1,54 @@
+// What a group of these tests works with: one engine, the site, and names that no other test uses.
+
+import type { Browser } from '../engine.js';
+import type { Tab } from '../tab.js';
+import type { PageScenarios } from './page/main.js';
+import type { Site } from './site.js';
+
+export type PageTab = Tab<PageScenarios>;
+
+/** Its members are there when a test runs, not when it is registered. */
+export interface Context {
+  readonly browser: Browser;
+  readonly site: Site;
+}
+
+let count = 0;
+
+/** The name of a database that is not there yet. */
+export function newName(): string {
+  count += 1;
+  return `database ${count}`;
+}
+
+/** Runs with a tab that has the page. */
+export function inTab(
+  { browser, site }: Context,
+  run: (tab: PageTab) => Promise<void>,
+  url = site.page,
+): Promise<void> {
+  return inTabs(browser, [url], ([tab]) => run(tab!));
+}
+
+/** Runs with two tabs that have the page. */
+export function inTwoTabs(
+  { browser, site }: Context,
+  run: (one: PageTab, other: PageTab) => Promise<void>,
+): Promise<void> {
+  return inTabs(browser, [site.page, site.page], ([one, other]) => run(one!, other!));
+}
+
+/** Tabs that a test did not close itself are closed after it, so that nothing runs into the next one. */
+async function inTabs(
+  browser: Browser,
+  urls: string[],
+  run: (tabs: PageTab[]) => Promise<void>,
+): Promise<void> {
+  const tabs: PageTab[] = [];
+  try {
+    for (const url of urls) tabs.push(await browser.openTab<PageScenarios>(url));
+    await run(tabs);
+  } finally {
+    for (const tab of tabs) await tab.close();
+  }
+}

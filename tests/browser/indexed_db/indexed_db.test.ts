@@ -1,0 +1,56 @@
+// IndexedDB in the three engines: several tabs, pages that end, records that are damaged. One browser an engine.
+
+import { after, before, describe } from 'node:test';
+import { type Browser, ENGINES, openBrowser } from '../engine.js';
+import { atomicity } from './atomicity.js';
+import { bursts } from './bursts.js';
+import { connections } from './connections.js';
+import { damage } from './damage.js';
+import { deletion } from './deletion.js';
+import { fallback } from './fallback.js';
+import { history } from './history.js';
+import { quota } from './quota.js';
+import { realms } from './realms.js';
+import { schema } from './schema.js';
+import { serveSite, type Site } from './site.js';
+import { twoPages } from './two_pages.js';
+
+const GROUPS = {
+  'two pages': twoPages,
+  'pages that end': bursts,
+  'all or nothing': atomicity,
+  'no room': quota,
+  'damaged records': damage,
+  'versions and other tabs': schema,
+  'where it works': realms,
+  'where it does not': fallback,
+  'lost connections': connections,
+  'long sessions': deletion,
+  'back and forward': history,
+};
+
+describe('IndexedDB', () => {
+  let site: Site;
+  before(async () => (site = await serveSite()));
+  after(() => site.close());
+
+  for (const engine of ENGINES) {
+    describe(`in ${engine}`, () => {
+      let browser: Browser;
+      before(async () => (browser = await openBrowser(engine)));
+      after(() => browser.close());
+
+      const context = {
+        get browser() {
+          return browser;
+        },
+        get site() {
+          return site;
+        },
+      };
+      for (const [name, group] of Object.entries(GROUPS)) {
+        describe(name, () => group(context, engine));
+      }
+    });
+  }
+});

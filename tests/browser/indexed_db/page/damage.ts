@@ -1,0 +1,76 @@
+// Records that were damaged by hand.
+
+import { IndexedDbSessionService } from 'adk-session-wasm';
+import { putRows, type Row, rows } from './bare.js';
+import { APP, type Failure, failure, idsOf, keyOf, mark, numbers } from './events.js';
+
+const EVENTS = 300;
+
+export interface Damaged {
+  /** The event whose record was damaged, and how many events that record holds. */
+  id: string;
+  size: number;
+  failed: Failure;
+  /** What is read around it. */
+  others: string[];
+  latest: string[];
+  /** What there should be. */
+  all: string[];
+  healthy: string[];
+  listed: string[];
+  /** What is read after one more event was appended. */
+  appended: string[];
+}
+
+/** Damages one event: within a record of many, or in a record of its own. */
+export async function damageEvent(name: string, where: 'page' | 'single'): Promise<Damaged> {
+  const service = new IndexedDbSessionService({ name });
+  const all = numbers(EVENTS).map((number) => `event-${number}`);
+  const session = await service.createSession(keyOf('damaged'));
+  await service.appendEvents({ session, events: all.slice(0, EVENTS - 5).map(mark) });
+  for (const id of all.slice(EVENTS - 5)) {
+    await service.appendEvent({ session, event: mark(id) });
+  }
+  const healthy = await service.createSession(keyOf('healthy'));
+  await service.appendEvents({ session: healthy, events: [mark('well')] });
+
+  const records = await rows(name, 'events');
+  const record = records.find(
+    (row) => isMany(row) === (where === 'page') && !holds(row, all.at(-1)!),
+  );
+  if (record === undefined) throw new Error(`no event lies in a ${where}`);
+  const ids = record.ids as string[];
+  const id = ids[Math.floor(ids.length / 2)]!.replace(/^\d+\//, '');
+  const [whole, broken] = [`"id":"${id}"`, `"id";"${id}"`];
+  const text = record.text as string;
+  if (!text.includes(whole)) throw new Error('the record does not hold the event as JSON');
+  await putRows(name, 'events', [{ ...record, text: text.replace(whole, broken) }]);
+
+  const failed = await failure(() => service.getSession(keyOf('damaged')));
+  const read = async (config: { skipCorrupt?: true; numRecentEvents?: number }) =>
+    idsOf(await service.getSession({ ...keyOf('damaged'), config }));
+  const others = await read({ skipCorrupt: true });
+  const latest = await read({ numRecentEvents: 1 });
+  await service.updateState({ ...keyOf('damaged'), stateDelta: { more: true } });
+  const result = {
+    id,
+    size: ids.length,
+    failed,
+    others,
+    latest,
+    all,
+    healthy: idsOf(await service.getSession(keyOf('healthy'))),
+    listed: (await service.listSessions({ appName: APP })).sessions.map(({ id }) => id).sort(),
+    appended: await read({ skipCorrupt: true }),
+  };
+  await service.close();
+  return result;
+}
+
+function isMany(row: Row): boolean {
+  return (row.ids as string[]).length > 1;
+}
+
+function holds(row: Row, id: string): boolean {
+  return (row.ids as string[]).some((entry) => entry.endsWith(`/${id}`));
+}

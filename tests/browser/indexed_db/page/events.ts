@@ -1,0 +1,54 @@
+import {
+  createEvent,
+  type Event,
+  isSessionError,
+  type Session,
+  type StateShape,
+} from 'adk-session-wasm';
+
+export const APP = 'shop';
+export const USER = 'ada';
+
+export function keyOf(sessionId: string): { appName: string; userId: string; sessionId: string } {
+  return { appName: APP, userId: USER, sessionId };
+}
+
+/** An event that says `text` and changes `stateDelta`. */
+export function say(id: string, stateDelta: StateShape = {}, text = id): Event {
+  const content = { role: 'user', parts: [{ text }] };
+  const event = createEvent({ id, author: 'user', content });
+  event.actions.stateDelta = stateDelta;
+  return event;
+}
+
+/** An event that leaves its id in each of the three scopes. */
+export function mark(id: string): Event {
+  return say(id, { [id]: id, [`user:${id}`]: id, [`app:${id}`]: id });
+}
+
+export function idsOf(session: Session | undefined): string[] {
+  return (session?.events ?? []).map(({ id }) => id);
+}
+
+/** The numbers from 0, written so that they sort as text. */
+export function numbers(count: number): string[] {
+  return Array.from({ length: count }, (_, number) => String(number).padStart(5, '0'));
+}
+
+/** An error of the package, as far as tests look at it. */
+export interface Failure {
+  code: string;
+  message: string;
+  record?: string | undefined;
+}
+
+/** What it fails with; that it does not, or with an error of another kind, is a failure of its own. */
+export async function failure(run: () => unknown): Promise<Failure> {
+  try {
+    await run();
+  } catch (error) {
+    if (!isSessionError(error)) throw error;
+    return { code: error.code, message: error.message, record: error.record };
+  }
+  throw new Error('it did not fail');
+}

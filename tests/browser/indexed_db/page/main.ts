@@ -1,0 +1,37 @@
+// The page with all scenarios.
+
+import { failInBatch, failInGroup } from './atomicity.js';
+import { burst, readStored } from './burst.js';
+import * as connections from './connections.js';
+import { damageEvent } from './damage.js';
+import { deleteLong } from './deletion.js';
+import { openAuto, openExplicitly } from './fallback.js';
+import { comeBack, visit } from './history.js';
+import { offer } from './offer.js';
+import * as quota from './quota.js';
+import { hasRealm, workIn } from './realms.js';
+import * as schema from './schema.js';
+import { workBesideAnother } from './two_pages.js';
+
+const scenarios = {
+  burst,
+  comeBack,
+  damageEvent,
+  deleteLong,
+  failInBatch,
+  failInGroup,
+  hasRealm,
+  openAuto,
+  openExplicitly,
+  readStored,
+  visit,
+  workBesideAnother,
+  workIn,
+  ...connections,
+  ...quota,
+  ...schema,
+};
+
+export type PageScenarios = typeof scenarios;
+
+offer(scenarios);

@@ -1,0 +1,103 @@
+// Databases of other versions, and tabs that want the database for themselves.
+
+import { IndexedDbSessionService } from 'adk-session-wasm';
+import { around } from './around.js';
+import { answer, completion, type Dump, dump, openBare, withDatabase } from './bare.js';
+import { type Failure, failure, idsOf, keyOf, mark } from './events.js';
+
+const NEWER = 1000;
+
+export interface Refused {
+  failures: Failure[];
+  version: number;
+  before: Dump;
+  after: Dump;
+}
+
+/** A database of a version that this package does not know yet. */
+export async function openNewer(name: string): Promise<Refused> {
+  const database = await openBare(name, NEWER, (upgraded) => {
+    upgraded.createObjectStore('sessions', { keyPath: 'id' });
+    upgraded.createObjectStore('future', { autoIncrement: true });
+  });
+  const transaction = database.transaction(['sessions', 'future'], 'readwrite');
+  transaction.objectStore('sessions').put({ id: 'one', told: 'by a newer version' });
+  transaction.objectStore('future').put('kept');
+  await completion(transaction);
+  database.close();
+  const before = await dump(name);
+  const service = new IndexedDbSessionService({ name });
+  const failures = [
+    await failure(() => service.createSession(keyOf('one'))),
+    await failure(() => service.getSession(keyOf('one'))),
+  ];
+  await service.close();
+  const version = await withDatabase(name, async (opened) => opened.version);
+  return { failures, version, before, after: await dump(name) };
+}
+
+let held: IDBDatabase | undefined;
+
+/** Makes a database of the package's version and holds it, as a tab does that knows no manners; its version. */
+export async function holdOpen(name: string): Promise<number> {
+  const service = new IndexedDbSessionService({ name });
+  const session = await service.createSession(keyOf('one'));
+  await service.appendEvent({ session, event: mark('before') });
+  await service.close();
+  held = await openBare(name);
+  return held.version;
+}
+
+export function letGo(): void {
+  held?.close();
+}
+
+let upgrading: IndexedDbSessionService | undefined;
+
+/** Opens the database as the next version of the package would: `open` asks for a higher number. */
+export async function upgradeBlocked(name: string): Promise<Failure> {
+  around(IDBFactory.prototype, 'open', (_factory, [name, version], proceed) =>
+    typeof version === 'number' ? proceed(name, version + 1) : proceed(name),
+  );
+  upgrading = new IndexedDbSessionService({ name, blockedTimeoutMs: 100 });
+  return failure(() => upgrading?.getSession(keyOf('one')));
+}
+
+/** What the same service reads once the other tab has let go, and of which version the database is then. */
+export async function readUpgraded(name: string): Promise<{ events: string[]; version: number }> {
+  if (upgrading === undefined) throw new Error('upgradeBlocked comes first');
+  const events = idsOf(await upgrading.getSession(keyOf('one')));
+  const version = await withDatabase(name, async (opened) => opened.version);
+  return { events, version };
+}
+
+let open: IndexedDbSessionService | undefined;
+
+/** Leaves a service open, as a tab does that is in use. */
+export async function stayOpen(name: string): Promise<void> {
+  open = new IndexedDbSessionService({ name });
+  const session = await open.createSession(keyOf('one'));
+  await open.appendEvent({ session, event: mark('before') });
+}
+
+/** Deletes the database from another tab: whether anything was in its way. */
+export async function deleteBare(name: string): Promise<{ wasBlocked: boolean }> {
+  const request = indexedDB.deleteDatabase(name);
+  let wasBlocked = false;
+  request.onblocked = () => (wasBlocked = true);
+  await answer(request);
+  return { wasBlocked };
+}
+
+export async function deleteByPackage(name: string): Promise<void> {
+  await IndexedDbSessionService.deleteDatabase(name);
+}
+
+/** What the service that was left open does after its database was deleted. */
+export async function goOn(): Promise<{ gone: boolean; events: string[] }> {
+  if (open === undefined) throw new Error('stayOpen comes first');
+  const gone = (await open.getSession(keyOf('one'))) === undefined;
+  const session = await open.createSession(keyOf('one'));
+  await open.appendEvent({ session, event: mark('after') });
+  return { gone, events: idsOf(await open.getSession(keyOf('one'))) };
+}

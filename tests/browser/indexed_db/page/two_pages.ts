@@ -1,0 +1,89 @@
+// Two pages append to one database, to a session of their own and to a shared one.
+
+import { IndexedDbSessionService, type Session } from 'adk-session-wasm';
+import { rows } from './bare.js';
+import { APP, idsOf, keyOf, mark, numbers, USER } from './events.js';
+import { Feed } from './feed.js';
+import { meet } from './site.js';
+
+export const SHARED = 'shared';
+const ROUNDS = 5;
+/** A round's appends of one page: so many to each of the two sessions. */
+const APPENDS = 50;
+const AT_ONCE = 10;
+
+/** What a page sees when both have come to their end. */
+export interface Seen {
+  events: Record<string, string[]>;
+  state: Record<string, string[]>;
+  userState: string[];
+  appState: string[];
+  /** By session: what its row has, and what the feed yielded. */
+  revisions: Record<string, { stored: number; yielded: number[] }>;
+}
+
+export async function workBesideAnother(name: string, writer: string): Promise<Seen> {
+  const service = new IndexedDbSessionService({ name });
+  const feed = new Feed(service, { appName: APP });
+  const own = await service.createSession(keyOf(writer));
+  const shared = await service.getOrCreateSession(keyOf(SHARED));
+  // Neither page can be through before the other one begins.
+  for (let round = 0; round < ROUNDS; round += 1) {
+    await meet(`${name} round ${round}`);
+    await appendRound(service, [own, shared], `${writer}-${round}`);
+  }
+  await meet(`${name} end`);
+  const seen = await look(service, name, feed);
+  // A page that closed earlier would not be told.
+  await meet(`${name} seen`);
+  await feed.stop();
+  await service.close();
+  return seen;
+}
+
+async function appendRound(
+  service: IndexedDbSessionService,
+  sessions: Session[],
+  prefix: string,
+): Promise<void> {
+  const ids = numbers(APPENDS).map((number) => `${prefix}-${number}`);
+  while (ids.length > 0) {
+    const appends = ids
+      .splice(0, AT_ONCE / sessions.length)
+      .flatMap((id) =>
+        sessions.map((session) =>
+          service.appendEvent({ session, event: mark(`${session.id}:${id}`) }),
+        ),
+      );
+    await Promise.all(appends);
+  }
+}
+
+async function look(service: IndexedDbSessionService, name: string, feed: Feed): Promise<Seen> {
+  const events: Seen['events'] = {};
+  const state: Seen['state'] = {};
+  const stored = await rows(name, 'sessions');
+  const revisions = Object.fromEntries(
+    stored.map((row) => [row.sessionId as string, row.revision as number]),
+  );
+  for (const sessionId of Object.keys(revisions)) {
+    const session = await service.getSession(keyOf(sessionId));
+    events[sessionId] = idsOf(session);
+    state[sessionId] = Object.keys(session?.state ?? {});
+  }
+  await feed.until(() =>
+    Object.entries(revisions).every(([id, last]) => feed.revisions()[id]?.at(-1) === last),
+  );
+  return {
+    events,
+    state,
+    userState: Object.keys(await service.getUserState({ appName: APP, userId: USER })),
+    appState: Object.keys(await service.getAppState({ appName: APP })),
+    revisions: Object.fromEntries(
+      Object.entries(feed.revisions()).map(([id, yielded]) => [
+        id,
+        { stored: revisions[id] ?? NaN, yielded },
+      ]),
+    ),
+  };
+}

@@ -1,0 +1,140 @@
+// What the pages of these tests are served from, and what they tell while they run.
+
+import { join } from 'node:path';
+import { build } from 'esbuild';
+import { root } from '../../toolchain/environment.mjs';
+import { PATIENCE } from '../report.js';
+import { html, type Respond, serve } from '../server.js';
+
+export interface Site {
+  readonly origin: string;
+  /** The page that has all scenarios. */
+  readonly page: string;
+  /** A page that has nothing to do with it. */
+  readonly elsewhere: string;
+  readonly acknowledged: Told;
+  /** What the page that is killed says of what it found when it was opened. */
+  readonly found: Told;
+  close(): Promise<void>;
+}
+
+/** The bundles are classic scripts: so are they in workers of engines without module workers. */
+export async function serveSite(): Promise<Site> {
+  const [acknowledged, found] = [new Told(), new Told()];
+  const server = await serve({
+    '/': html(pageWith('/page.js')),
+    '/page.js': { body: await bundle('main') },
+    '/realm.js': { body: await bundle('realm') },
+    '/killed': html(pageWith('/killed.js')),
+    '/killed.js': { body: await bundle('killed') },
+    '/sandboxed': html(SANDBOXED),
+    '/without': html(pageWith('/page.js', TAKE_AWAY)),
+    '/elsewhere': html(pageWith('')),
+    '/acknowledge': acknowledged.respond,
+    '/found': found.respond,
+    '/meet': meeting(),
+  });
+  const { origin } = server;
+  return {
+    origin,
+    page: `${origin}/`,
+    elsewhere: `${origin}/elsewhere`,
+    acknowledged,
+    found,
+    close: () => server.close(),
+  };
+}
+
+async function bundle(entry: string): Promise<string> {
+  const { outputFiles } = await build({
+    entryPoints: [join(root, `tests/browser/indexed_db/page/${entry}.ts`)],
+    bundle: true,
+    format: 'iife',
+    target: 'es2022',
+    write: false,
+    logLevel: 'silent',
+  });
+  return outputFiles[0]!.text;
+}
+
+function pageWith(script: string, before = ''): string {
+  const scripts =
+    script === '' ? '' : `<script>${before}</script><script src="${script}"></script>`;
+  return `<!doctype html><meta charset="utf-8"><title>A page</title><body>${scripts}`;
+}
+
+/** `?how=` says in which way there is no IndexedDB; before the package is loaded. */
+const TAKE_AWAY = `
+  const refused = () => { throw new DOMException('It is not for you.', 'SecurityError'); };
+  const ways = {
+    missing: { value: undefined },
+    forbidden: { get: refused },
+    closed: { value: { open: refused, deleteDatabase: refused } },
+  };
+  const way = ways[new URLSearchParams(location.search).get('how')];
+  Object.defineProperty(globalThis, 'indexedDB', { ...way, configurable: true });`;
+
+/** A frame without an origin, to which browsers give no storage; it has the scenario named in `?scenario=`. */
+const SANDBOXED = `<!doctype html><meta charset="utf-8"><body><script>
+  const name = new URLSearchParams(location.search).get('scenario');
+  globalThis.report = new Promise((resolve, reject) => {
+    onmessage = ({ data }) => ('value' in data ? resolve(data.value) : reject(new Error(data.error)));
+  });
+  const frame = document.createElement('iframe');
+  frame.sandbox = 'allow-scripts';
+  frame.srcdoc = \`<script src="\${location.origin}/page.js"><\\/script><script>
+    startScenario('\${name}', '[]');
+    report.then((value) => parent.postMessage({ value }, '*'), (error) => parent.postMessage({ error: String(error) }, '*'));
+  <\\/script>\`;
+  document.body.append(frame);
+</script>`;
+
+/** What pages told, in order. */
+export class Told {
+  readonly all: string[] = [];
+  readonly #waiting = new Set<() => void>();
+
+  readonly respond: Respond = (body) => {
+    this.all.push(body);
+    for (const look of this.#waiting) look();
+    return { body: '' };
+  };
+
+  /** Resolves as soon as so many were told. */
+  atLeast(count: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const late = setTimeout(() => {
+        reject(new Error(`only ${this.all.length} of ${count} were told`));
+      }, PATIENCE);
+      const look = (): void => {
+        if (this.all.length < count) return;
+        clearTimeout(late);
+        this.#waiting.delete(look);
+        resolve();
+      };
+      this.#waiting.add(look);
+      look();
+    });
+  }
+
+  /** Takes them all out. */
+  take(): string[] {
+    return this.all.splice(0);
+  }
+}
+
+/** Answers the first of two pages when the second one has come. */
+function meeting(): Respond {
+  const first = new Map<string, () => void>();
+  return async (_, query) => {
+    const point = query.get('point') ?? '';
+    const other = first.get(point);
+    if (other === undefined) {
+      await new Promise<void>((resolve) => first.set(point, resolve));
+    } else {
+      first.delete(point);
+      other();
+    }
+    return { body: '' };
+  };
+}

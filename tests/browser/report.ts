@@ -1,0 +1,33 @@
+// How a page tells a test what came of its work: by the promise in `globalThis.report`.
+
+import assert from 'node:assert/strict';
+
+/** Three browsers on a busy machine: none of them is quick. */
+export const PATIENCE = 120_000;
+
+/** What a page's `report` came to: its value, or the error that it rejected with. */
+export interface Report<T> {
+  value?: T;
+  error?: { name: string; message: string; code?: string };
+}
+
+/** The value; a report that is an error fails the test. */
+export function valueOf<T>({ value, error }: Report<T>): T {
+  const { name, message, code } = error ?? {};
+  assert.equal(error, undefined, `the page failed: ${name} ${code ?? ''} ${message}`);
+  return value as T;
+}
+
+/** Runs in the page. Modules run late, and one that does not load leaves no report at all. */
+export const WAIT_FOR_REPORT = `
+  const [patience, done] = arguments;
+  const failed = (error) => ({
+    error: { name: String(error?.name), message: String(error?.message ?? error), code: error?.code },
+  });
+  const late = setTimeout(() => done(failed(new Error('the page reported nothing'))), patience);
+  const settle = (report) => (clearTimeout(late), done(report));
+  const wait = () => {
+    if (globalThis.report === undefined) return setTimeout(wait, 20);
+    globalThis.report.then((value) => settle({ value }), (error) => settle(failed(error)));
+  };
+  wait();`;

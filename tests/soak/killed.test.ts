@@ -1,0 +1,20 @@
+// What takes too long for every run: `npm run soak`.
+
+import { after, before, describe, it } from 'node:test';
+import { killAgainAndAgain } from '../browser/indexed_db/kills.js';
+import { serveSite, type Site } from '../browser/indexed_db/site.js';
+
+/** A database grows with each burst: after so many kills, a new one. */
+const KILLS = 10;
+const ROUNDS = 20;
+
+describe('A Chromium that is killed in the middle of a strict burst, 200 times', () => {
+  let site: Site;
+  before(async () => (site = await serveSite()));
+  after(() => site.close());
+
+  for (let round = 1; round <= ROUNDS; round += 1) {
+    it(`has lost nothing that was acknowledged: round ${round}`, () =>
+      killAgainAndAgain(site, 'strict', KILLS));
+  }
+});
