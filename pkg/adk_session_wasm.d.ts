@@ -130,9 +130,7 @@ export interface InitOutput {
     readonly wasm_bindgen__convert__closures_____invoke__h2c9baf4d81f3ddc5: (a: number, b: number, c: any, d: any) => void;
     readonly wasm_bindgen__convert__closures_____invoke__h37cb1c20441ae38c: (a: number, b: number, c: any) => [number, number];
     readonly wasm_bindgen__convert__closures_____invoke__hb4bbeac0b321eeda: (a: number, b: number, c: any) => [number, number, number];
-    readonly wasm_bindgen__convert__closures_____invoke__h4c5c2ae24c2b2712: (a: number, b: number, c: any) => void;
-    readonly wasm_bindgen__convert__closures_____invoke__h4c5c2ae24c2b2712_24: (a: number, b: number, c: any) => void;
-    readonly wasm_bindgen__convert__closures_____invoke__h3cc61743993cd15d: (a: number, b: number) => void;
+    readonly wasm_bindgen__convert__closures_____invoke__h38a7be096c1a0d2b: (a: number, b: number, c: any) => void;
     readonly __wbindgen_malloc: (a: number, b: number) => number;
     readonly __wbindgen_realloc: (a: number, b: number, c: number, d: number) => number;
     readonly __wbindgen_free: (a: number, b: number, c: number) => void;

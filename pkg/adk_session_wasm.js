@@ -569,6 +569,10 @@ function __wbg_get_imports() {
         __wbg_advance_914e0032d025a196: function() { return handleError(function (arg0, arg1) {
             arg0.advance(arg1 >>> 0);
         }, arguments); },
+        __wbg_at_3e5065dbded96e2e: function(arg0, arg1) {
+            const ret = arg0.at(arg1);
+            return ret;
+        },
         __wbg_bound_2eafc1bd1cffbb0e: function() { return handleError(function (arg0, arg1) {
             const ret = IDBKeyRange.bound(arg0, arg1);
             return ret;
@@ -590,6 +594,10 @@ function __wbg_get_imports() {
         __wbg_commit_7c0d84b658297570: function() { return handleError(function (arg0) {
             arg0.commit();
         }, arguments); },
+        __wbg_concat_a93602fe6b72cec9: function(arg0, arg1) {
+            const ret = arg0.concat(arg1);
+            return ret;
+        },
         __wbg_createIndex_962416446446df35: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4) {
             const ret = arg0.createIndex(getStringFromWasm0(arg1, arg2), getStringFromWasm0(arg3, arg4));
             return ret;
@@ -887,14 +895,14 @@ function __wbg_get_imports() {
             const ret = arg0.result;
             return ret;
         }, arguments); },
+        __wbg_reverse_95c531f59e38e335: function(arg0) {
+            const ret = arg0.reverse();
+            return ret;
+        },
         __wbg_setTimeout_dba96767c81a636b: function(arg0, arg1) {
             const ret = setTimeout(arg0, arg1);
             return ret;
         },
-        __wbg_set_2793479888329cb6: function() { return handleError(function (arg0, arg1, arg2) {
-            const ret = Reflect.set(arg0, arg1, arg2);
-            return ret;
-        }, arguments); },
         __wbg_set_804fe3ebc41381da: function(arg0, arg1, arg2, arg3) {
             arg0[getStringFromWasm0(arg1, arg2)] = arg3;
         },
@@ -944,6 +952,14 @@ function __wbg_get_imports() {
         __wbg_set_unique_159bd0de51da86c3: function(arg0, arg1) {
             arg0.unique = arg1 !== 0;
         },
+        __wbg_slice_85ae26e3542949c1: function(arg0, arg1, arg2) {
+            const ret = arg0.slice(arg1 >>> 0, arg2 >>> 0);
+            return ret;
+        },
+        __wbg_splice_eb1837f4c66b9286: function(arg0, arg1, arg2, arg3) {
+            const ret = arg0.splice(arg1 >>> 0, arg2 >>> 0, arg3);
+            return ret;
+        },
         __wbg_static_accessor_GLOBAL_THIS_003ee833af9699fc: function() {
             const ret = typeof globalThis === 'undefined' ? undefined : globalThis;
             return isLikeNone(ret) ? 0 : addToExternrefTable0(ret);
@@ -980,13 +996,20 @@ function __wbg_get_imports() {
             const ret = arg0.then(arg1);
             return ret;
         },
-        __wbg_transaction_4fb2db94ac2fdd1f: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4) {
+        __wbg_transaction_7e79fcda7c8d2e90: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4) {
             const ret = arg0.transaction(arg1, getStringFromWasm0(arg2, arg3), arg4);
             return ret;
         }, arguments); },
         __wbg_transaction_a26f26d9d5badcda: function(arg0) {
             const ret = arg0.transaction;
             return isLikeNone(ret) ? 0 : addToExternrefTable0(ret);
+        },
+        __wbg_type_5f9ceabba7ef7a1a: function(arg0, arg1) {
+            const ret = arg1.type;
+            const ptr1 = passStringToWasm0(ret, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+            const len1 = WASM_VECTOR_LEN;
+            getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 1, len1, true);
+            getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 0, ptr1, true);
         },
         __wbg_upper_51ac166225e3b25d: function() { return handleError(function (arg0) {
             const ret = arg0.upper;
@@ -997,36 +1020,26 @@ function __wbg_get_imports() {
             return ret;
         }, arguments); },
         __wbindgen_generic_0000000000000001: function(arg0, arg1) {
-            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 150, ret: Result(Unit), inner_ret: Some(Result(Unit)) }, mutable: true }) -> Externref`.
+            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 128, ret: Result(Unit), inner_ret: Some(Result(Unit)) }, mutable: true }) -> Externref`.
             const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__h37cb1c20441ae38c);
             return ret;
         },
         __wbindgen_generic_0000000000000002: function(arg0, arg1) {
-            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [NamedExternref("Array<any>")], shim_idx: 9, ret: Result(Externref), inner_ret: Some(Result(Externref)) }, mutable: true }) -> Externref`.
-            const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__hb4bbeac0b321eeda);
+            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 6, ret: Unit, inner_ret: Some(Unit) }, mutable: true }) -> Externref`.
+            const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__h38a7be096c1a0d2b);
             return ret;
         },
         __wbindgen_generic_0000000000000003: function(arg0, arg1) {
-            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [NamedExternref("Event")], shim_idx: 6, ret: Unit, inner_ret: Some(Unit) }, mutable: true }) -> Externref`.
-            const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__h4c5c2ae24c2b2712);
+            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [NamedExternref("Array<any>")], shim_idx: 8, ret: Result(Externref), inner_ret: Some(Result(Externref)) }, mutable: true }) -> Externref`.
+            const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__hb4bbeac0b321eeda);
             return ret;
         },
-        __wbindgen_generic_0000000000000004: function(arg0, arg1) {
-            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [NamedExternref("IDBVersionChangeEvent")], shim_idx: 6, ret: Unit, inner_ret: Some(Unit) }, mutable: true }) -> Externref`.
-            const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__h4c5c2ae24c2b2712_24);
-            return ret;
-        },
-        __wbindgen_generic_0000000000000005: function(arg0, arg1) {
-            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [], shim_idx: 11, ret: Unit, inner_ret: Some(Unit) }, mutable: true }) -> Externref`.
-            const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__h3cc61743993cd15d);
-            return ret;
-        },
-        __wbindgen_generic_0000000000000006: function(arg0) {
+        __wbindgen_generic_0000000000000004: function(arg0) {
             // Cast intrinsic for `F64 -> Externref`.
             const ret = arg0;
             return ret;
         },
-        __wbindgen_generic_0000000000000007: function(arg0, arg1) {
+        __wbindgen_generic_0000000000000005: function(arg0, arg1) {
             // Cast intrinsic for `Ref(String) -> Externref`.
             const ret = getStringFromWasm0(arg0, arg1);
             return ret;
@@ -1046,16 +1059,8 @@ function __wbg_get_imports() {
     };
 }
 
-function wasm_bindgen__convert__closures_____invoke__h3cc61743993cd15d(arg0, arg1) {
-    wasm.wasm_bindgen__convert__closures_____invoke__h3cc61743993cd15d(arg0, arg1);
-}
-
-function wasm_bindgen__convert__closures_____invoke__h4c5c2ae24c2b2712(arg0, arg1, arg2) {
-    wasm.wasm_bindgen__convert__closures_____invoke__h4c5c2ae24c2b2712(arg0, arg1, arg2);
-}
-
-function wasm_bindgen__convert__closures_____invoke__h4c5c2ae24c2b2712_24(arg0, arg1, arg2) {
-    wasm.wasm_bindgen__convert__closures_____invoke__h4c5c2ae24c2b2712_24(arg0, arg1, arg2);
+function wasm_bindgen__convert__closures_____invoke__h38a7be096c1a0d2b(arg0, arg1, arg2) {
+    wasm.wasm_bindgen__convert__closures_____invoke__h38a7be096c1a0d2b(arg0, arg1, arg2);
 }
 
 function wasm_bindgen__convert__closures_____invoke__h37cb1c20441ae38c(arg0, arg1, arg2) {

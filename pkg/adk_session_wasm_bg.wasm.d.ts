@@ -25,9 +25,7 @@ export const sessioncore_update: (a: number, b: number, c: number, d: number, e:
 export const wasm_bindgen__convert__closures_____invoke__h2c9baf4d81f3ddc5: (a: number, b: number, c: any, d: any) => void;
 export const wasm_bindgen__convert__closures_____invoke__h37cb1c20441ae38c: (a: number, b: number, c: any) => [number, number];
 export const wasm_bindgen__convert__closures_____invoke__hb4bbeac0b321eeda: (a: number, b: number, c: any) => [number, number, number];
-export const wasm_bindgen__convert__closures_____invoke__h4c5c2ae24c2b2712: (a: number, b: number, c: any) => void;
-export const wasm_bindgen__convert__closures_____invoke__h4c5c2ae24c2b2712_24: (a: number, b: number, c: any) => void;
-export const wasm_bindgen__convert__closures_____invoke__h3cc61743993cd15d: (a: number, b: number) => void;
+export const wasm_bindgen__convert__closures_____invoke__h38a7be096c1a0d2b: (a: number, b: number, c: any) => void;
 export const __wbindgen_malloc: (a: number, b: number) => number;
 export const __wbindgen_realloc: (a: number, b: number, c: number, d: number) => number;
 export const __wbindgen_free: (a: number, b: number, c: number) => void;

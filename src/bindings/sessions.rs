@@ -47,17 +47,16 @@ impl SessionCore {
         if let Some(on_reopen) = on_reopen {
             storage.on_reopen(on_reopen);
         }
-        Self::over(ChosenStorage::IndexedDb(Rc::new(storage)))
+        Self::over(ChosenStorage::IndexedDb(storage))
     }
 
     /// Opens the storage, where it is one to be opened, so that what is wrong is known.
     pub fn open(&self) -> Result<JsValue, JsValue> {
-        let ChosenStorage::IndexedDb(storage) = self.service.storage() else {
-            return Ok(JsValue::UNDEFINED);
-        };
-        let storage = Rc::clone(storage);
+        let service = Rc::clone(&self.service);
         settle(Box::pin(async move {
-            storage.open().await?;
+            if let ChosenStorage::IndexedDb(storage) = service.storage() {
+                storage.open().await?;
+            }
             Ok(JsValue::UNDEFINED)
         }))
     }

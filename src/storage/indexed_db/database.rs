@@ -6,27 +6,26 @@ use std::rc::{Rc, Weak};
 
 use js_sys::{Function, Reflect};
 use wasm_bindgen::prelude::*;
-use web_sys::{IdbDatabase, IdbFactory, IdbOpenDbRequest, IdbVersionChangeEvent};
+use web_sys::{Event, IdbDatabase, IdbFactory, IdbOpenDbRequest, IdbVersionChangeEvent};
 
 use crate::error::StorageProblem;
 use crate::storage::indexed_db::failure::Failure;
 use crate::storage::indexed_db::schema::Step;
-use crate::storage::indexed_db::signal::Signal;
+use crate::storage::indexed_db::signal::{Done, Listener, Signal};
 use crate::storage::indexed_db::timer::Timer;
-
-type Opened = Result<IdbDatabase, Failure>;
 
 /// See the module.
 pub(super) struct Database {
     name: String,
-    steps: &'static [Step],
+    /// `None` where it is to be deleted.
+    steps: Option<&'static [Step]>,
     /// Milliseconds to wait for other tabs that hold an older version open.
     blocked_timeout: Cell<f64>,
     connection: RefCell<Option<Connection>>,
-    is_opening: Cell<bool>,
+    opening: RefCell<Option<Opening>>,
     /// Runs while other tabs are in the way.
     blocked: RefCell<Option<Timer>>,
-    waiting: RefCell<Vec<Signal<Opened>>>,
+    waiting: RefCell<Vec<Signal>>,
     was_open: Cell<bool>,
     /// Called when a connection was made anew: what others did meanwhile may have been missed.
     on_reopen: RefCell<Vec<Function>>,
@@ -34,7 +33,7 @@ pub(super) struct Database {
 
 struct Connection {
     raw: IdbDatabase,
-    _listeners: [Closure<dyn FnMut()>; 2],
+    _listener: Listener,
 }
 
 impl Drop for Connection {
@@ -44,6 +43,13 @@ impl Drop for Connection {
         // Transactions under way still end.
         self.raw.close();
     }
+}
+
+/// A request to open or delete the database. Holds it as long as the browser may call back.
+struct Opening {
+    may_try_again: bool,
+    broken_step: Option<Failure>,
+    _listener: Listener,
 }
 
 thread_local! {
@@ -60,20 +66,20 @@ impl Database {
                 database.blocked_timeout.set(blocked_timeout);
                 return database;
             }
-            let database = Self::new(name, steps, blocked_timeout);
+            let database = Self::new(name, Some(steps), blocked_timeout);
             databases.push(Rc::downgrade(&database));
             database
         })
     }
 
     /// One that shares its connection with nobody.
-    pub(super) fn new(name: &str, steps: &'static [Step], blocked_timeout: f64) -> Rc<Self> {
+    fn new(name: &str, steps: Option<&'static [Step]>, blocked_timeout: f64) -> Rc<Self> {
         Rc::new(Self {
             name: name.to_owned(),
             steps,
             blocked_timeout: Cell::new(blocked_timeout),
             connection: RefCell::default(),
-            is_opening: Cell::default(),
+            opening: RefCell::default(),
             blocked: RefCell::default(),
             waiting: RefCell::default(),
             was_open: Cell::default(),
@@ -90,19 +96,27 @@ impl Database {
     }
 
     /// The connection, opened if there is none.
-    pub(super) async fn connection(self: &Rc<Self>) -> Opened {
-        if let Some(connection) = self.connection.borrow().as_ref() {
-            return Ok(connection.raw.clone());
+    pub(super) async fn connection(self: &Rc<Self>) -> Result<IdbDatabase, Failure> {
+        loop {
+            let raw = self.connection.borrow().as_ref().map(|connection| connection.raw.clone());
+            if let Some(raw) = raw {
+                return Ok(raw);
+            }
+            self.opened().await?;
         }
-        let signal = Signal::new();
+    }
+
+    /// Opens or deletes the database, if that is not under way.
+    fn opened(self: &Rc<Self>) -> Signal {
+        let signal = Signal::default();
         self.waiting.borrow_mut().push(signal.clone());
-        if !self.is_opening.replace(true) {
+        if self.opening.borrow().is_none() {
             self.open(true);
         } else if self.blocked.borrow().is_some() {
             // Whoever waited from the beginning may have been told already.
             self.wait_for_others();
         }
-        signal.await
+        signal
     }
 
     /// Gives the connection up; the next call makes another one.
@@ -112,93 +126,111 @@ impl Database {
     }
 
     fn open(self: &Rc<Self>, may_try_again: bool) {
-        if let Err(failure) = self.request(may_try_again) {
-            self.settle(Err(failure));
+        let request = match self.request() {
+            Ok(request) => request,
+            Err(failure) => return self.settle(Err(failure)),
+        };
+        let database = Rc::clone(self);
+        let listener = Listener::new(move |event: JsValue| database.hear(event.unchecked_ref()));
+        let callback = Some(listener.as_ref().unchecked_ref());
+        request.set_onsuccess(callback);
+        request.set_onerror(callback);
+        request.set_onupgradeneeded(callback);
+        request.set_onblocked(callback);
+        let opening = Opening { may_try_again, broken_step: None, _listener: listener };
+        let earlier = self.opening.replace(Some(opening));
+        drop(earlier);
+    }
+
+    fn request(&self) -> Result<IdbOpenDbRequest, Failure> {
+        let factory = factory()?;
+        let request = match self.steps {
+            Some(steps) => factory.open_with_u32(&self.name, steps.len() as u32),
+            None => factory.delete_database(&self.name),
+        };
+        request.map_err(|thrown| Failure::of_opening(&thrown))
+    }
+
+    fn hear(self: &Rc<Self>, event: &Event) {
+        let Some(request) = event.target() else {
+            return;
+        };
+        let request: IdbOpenDbRequest = request.unchecked_into();
+        match event.type_().as_str() {
+            "upgradeneeded" => self.upgrade(&request, event.unchecked_ref()),
+            "blocked" => self.wait_for_others(),
+            "success" if self.steps.is_none() => self.settle(Ok(())),
+            "success" => match request.result() {
+                Ok(raw) => self.adopt(raw.unchecked_into()),
+                Err(thrown) => self.settle(Err(Failure::of_opening(&thrown))),
+            },
+            _ => {
+                // Else Firefox reports it as nobody's.
+                event.prevent_default();
+                let error = request.error().ok().flatten();
+                self.fail(&error.map_or(JsValue::UNDEFINED, JsValue::from));
+            }
         }
     }
 
-    fn request(self: &Rc<Self>, may_try_again: bool) -> Result<(), Failure> {
-        let version = self.steps.len() as u32;
-        let request = factory()?
-            .open_with_u32(&self.name, version)
-            .map_err(|thrown| Failure::of_opening(&thrown))?;
-        let broken_step = Rc::new(RefCell::new(None));
+    fn fail(self: &Rc<Self>, thrown: &JsValue) {
+        let (may_try_again, broken_step) = match self.opening.borrow_mut().as_mut() {
+            Some(opening) => (opening.may_try_again, opening.broken_step.take()),
+            None => (false, None),
+        };
+        match broken_step {
+            Some(failure) => self.settle(Err(failure)),
+            None if may_try_again && Failure::may_be_loss(thrown) => self.open(false),
+            None => self.settle(Err(Failure::of_opening(thrown))),
+        }
+    }
 
-        let (database, opened) = (Rc::clone(self), request.clone());
-        let on_success = Closure::once_into_js(move || match opened.result() {
-            Ok(raw) => database.adopt(raw.unchecked_into()),
-            Err(thrown) => database.settle(Err(Failure::of_opening(&thrown))),
-        });
-        request.set_onsuccess(Some(on_success.unchecked_ref()));
-
-        let (database, failed, step) = (Rc::clone(self), request.clone(), Rc::clone(&broken_step));
-        let on_error = Closure::once_into_js(move |event: web_sys::Event| {
-            // Else Firefox reports it as nobody's.
-            event.prevent_default();
-            let thrown = failed.error().ok().flatten().map_or(JsValue::UNDEFINED, JsValue::from);
-            let failure = step.borrow_mut().take().unwrap_or_else(|| Failure::of_opening(&thrown));
-            if failure.is_loss() && may_try_again {
-                database.open(false);
-            } else {
-                database.settle(Err(failure));
-            }
-        });
-        request.set_onerror(Some(on_error.unchecked_ref()));
-
-        let (steps, upgraded) = (self.steps, request.clone());
-        let on_upgrade = Closure::once_into_js(move |event: IdbVersionChangeEvent| {
-            let Some(transaction) = upgraded.transaction() else {
-                return;
-            };
-            let done = steps.iter().enumerate().skip(event.old_version() as usize);
-            for (number, step) in done {
-                if let Err(thrown) = step(&transaction.db(), &transaction) {
-                    *broken_step.borrow_mut() = Some(Failure::of_step(number + 1, &thrown));
-                    // The database stays as it was.
-                    let _ = transaction.abort();
-                    return;
+    fn upgrade(&self, request: &IdbOpenDbRequest, event: &IdbVersionChangeEvent) {
+        let Some((transaction, steps)) = request.transaction().zip(self.steps) else {
+            return;
+        };
+        let missing = steps.iter().enumerate().skip(event.old_version() as usize);
+        for (number, step) in missing {
+            if let Err(thrown) = step(&transaction.db(), &transaction) {
+                if let Some(opening) = self.opening.borrow_mut().as_mut() {
+                    opening.broken_step = Some(Failure::of_step(number + 1, &thrown));
                 }
+                // The database stays as it was.
+                let _ = transaction.abort();
+                return;
             }
-        });
-        request.set_onupgradeneeded(Some(on_upgrade.unchecked_ref()));
-
-        let database = Rc::clone(self);
-        let on_blocked = Closure::once_into_js(move || database.wait_for_others());
-        request.set_onblocked(Some(on_blocked.unchecked_ref()));
-        Ok(())
+        }
     }
 
     /// Tells those who wait that they are blocked, after some time. The opening goes on: it
     /// succeeds when the other tabs let go.
     fn wait_for_others(self: &Rc<Self>) {
         let database = Rc::downgrade(self);
-        let timer = Timer::start(self.blocked_timeout.get(), move || {
+        let tell = move || {
             if let Some(database) = database.upgrade() {
-                database.tell(&Err(blocked()));
+                database
+                    .tell(&Err(Failure::of(StorageProblem::Blocked, "another tab holds it open")));
             }
-        });
+        };
+        let timer = Timer::start(self.blocked_timeout.get(), Box::new(tell));
         if let Some(earlier) = self.blocked.replace(Some(timer)) {
             earlier.stop();
         }
     }
 
     fn adopt(self: &Rc<Self>, raw: IdbDatabase) {
-        let listener = || {
-            let database = Rc::downgrade(self);
-            Closure::new(move || {
-                if let Some(database) = database.upgrade() {
-                    database.disconnect();
-                }
-            })
-        };
+        let database = Rc::downgrade(self);
+        let listener = Listener::new(move |_| {
+            if let Some(database) = database.upgrade() {
+                database.disconnect();
+            }
+        });
         // Another tab wants to upgrade or delete it, or the browser closed it.
-        let listeners: [Closure<dyn FnMut()>; 2] = [listener(), listener()];
-        let [on_version_change, on_close] = &listeners;
-        raw.set_onversionchange(Some(on_version_change.as_ref().unchecked_ref()));
-        raw.set_onclose(Some(on_close.as_ref().unchecked_ref()));
-        *self.connection.borrow_mut() =
-            Some(Connection { raw: raw.clone(), _listeners: listeners });
-        self.settle(Ok(raw));
+        let callback = Some(listener.as_ref().unchecked_ref());
+        raw.set_onversionchange(callback);
+        raw.set_onclose(callback);
+        *self.connection.borrow_mut() = Some(Connection { raw, _listener: listener });
+        self.settle(Ok(()));
         if self.was_open.replace(true) {
             let callbacks = self.on_reopen.borrow().clone();
             for callback in callbacks {
@@ -208,56 +240,27 @@ impl Database {
         }
     }
 
-    fn settle(&self, opened: Opened) {
-        self.is_opening.set(false);
+    fn settle(&self, done: Done) {
+        let opening = self.opening.take();
         if let Some(timer) = self.blocked.take() {
             timer.stop();
         }
-        self.tell(&opened);
+        self.tell(&done);
+        drop(opening);
     }
 
-    fn tell(&self, opened: &Opened) {
-        for signal in self.waiting.take() {
-            signal.set(opened.clone());
+    fn tell(&self, done: &Done) {
+        let waiting = self.waiting.take();
+        for signal in waiting {
+            signal.set(done.clone());
         }
     }
 }
 
 /// Deletes a database with everything in it. Connections of ours give way, here and in other tabs;
 /// for those of others it waits, in milliseconds.
-pub(super) async fn delete(name: &str, blocked_timeout: f64) -> Result<(), Failure> {
-    let request: IdbOpenDbRequest =
-        factory()?.delete_database(name).map_err(|thrown| Failure::of_opening(&thrown))?;
-    let deleted = Signal::new();
-    let settle = |outcome: Result<(), Failure>| {
-        let deleted = deleted.clone();
-        Closure::once_into_js(move || deleted.set(outcome))
-    };
-    request.set_onsuccess(Some(settle(Ok(())).unchecked_ref()));
-    let (failed, told) = (request.clone(), deleted.clone());
-    let on_error = Closure::once_into_js(move |event: web_sys::Event| {
-        event.prevent_default();
-        let thrown = failed.error().ok().flatten().map_or(JsValue::UNDEFINED, JsValue::from);
-        told.set(Err(Failure::of_opening(&thrown)));
-    });
-    request.set_onerror(Some(on_error.unchecked_ref()));
-    let told = deleted.clone();
-    let timer = Rc::new(RefCell::new(None));
-    let started = Rc::clone(&timer);
-    let on_blocked = Closure::once_into_js(move || {
-        let late = Timer::start(blocked_timeout, move || told.set(Err(blocked())));
-        *started.borrow_mut() = Some(late);
-    });
-    request.set_onblocked(Some(on_blocked.unchecked_ref()));
-    let outcome = deleted.await;
-    if let Some(timer) = timer.take() {
-        timer.stop();
-    }
-    outcome
-}
-
-fn blocked() -> Failure {
-    Failure::of(StorageProblem::Blocked, "another tab holds it open")
+pub(super) async fn delete(name: &str, blocked_timeout: f64) -> Done {
+    Database::new(name, None, blocked_timeout).opened().await
 }
 
 /// The host's IndexedDB. Where it is forbidden, even looking at it may throw.

@@ -65,10 +65,15 @@ impl Failure {
         let problem = match name.as_str() {
             "VersionError" => StorageProblem::Newer,
             "QuotaExceededError" => StorageProblem::QuotaExceeded,
-            "UnknownError" if reason.contains("lost") => StorageProblem::ConnectionLost,
             _ => StorageProblem::Unavailable,
         };
         Self::of(problem, reason)
+    }
+
+    /// Whether it may be that opening failed because a connection broke: Safari's "Connection to
+    /// Indexed Database server lost" has no name of its own.
+    pub(super) fn may_be_loss(thrown: &JsValue) -> bool {
+        thrown.dyn_ref::<DomException>().is_some_and(|error| error.name() == "UnknownError")
     }
 
     /// What the step to a version failed with.

@@ -40,15 +40,7 @@ impl Page {
 
     /// The events of a record; what was damaged by hand is `corrupt_record`.
     pub(super) fn read(record: &Record) -> Result<Self, Failure> {
-        Self::rows_of(record).ok_or_else(|| {
-            let ids = record.get("ids");
-            let id = Array::is_array(&ids).then(|| Array::from(&ids).get(0).as_string()).flatten();
-            let name = match id {
-                Some(id) => format!("event \"{}\"", keys::plain_id(&id)),
-                None => format!("event {}", record.count("seq") as Revision),
-            };
-            Failure::corrupt(name, "it is not as it was written")
-        })
+        Self::rows_of(record).ok_or_else(|| damaged(record))
     }
 
     fn rows_of(record: &Record) -> Option<Self> {
@@ -57,22 +49,23 @@ impl Page {
         let text = record.get("text").dyn_into::<JsString>().ok()?;
         let marks = match marks_of(record) {
             Some(marks) => marks,
-            None => vec![
-                record.number("seq")?,
-                record.number("revision")?,
-                record.number("time")?,
-                f64::from(text.length()),
-            ],
+            None => {
+                let mut marks = Vec::with_capacity(MARKS);
+                for member in ["seq", "revision", "time"] {
+                    marks.push(record.number(member)?);
+                }
+                marks.push(f64::from(text.length()));
+                marks
+            }
         };
-        let mut rows = Vec::with_capacity(marks.len() / MARKS);
+        let mut rows = Vec::new();
         let mut start = 0;
         for (id, marks) in ids.iter().zip(marks.chunks_exact(MARKS)) {
             let &[seq, revision, timestamp, end] = marks else {
                 return None;
             };
-            let id = id.as_string()?;
             rows.push(EventRow {
-                id: keys::plain_id(&id).into(),
+                id: keys::plain_id(&id.as_string()?).into(),
                 seq: seq as Revision,
                 revision: revision as Revision,
                 timestamp,
@@ -121,19 +114,27 @@ impl Page {
     }
 }
 
+#[cold]
+fn damaged(record: &Record) -> Failure {
+    let ids = record.get("ids");
+    let id = Array::is_array(&ids).then(|| Array::from(&ids).get(0).as_string()).flatten();
+    let name = match id {
+        Some(id) => format!("event \"{}\"", keys::plain_id(&id)),
+        None => format!("event {}", record.count("seq") as Revision),
+    };
+    Failure::corrupt(name, "it is not as it was written")
+}
+
 fn marks_of(record: &Record) -> Option<Vec<f64>> {
     record.get("marks").dyn_ref::<Float64Array>().map(Float64Array::to_vec)
 }
 
 /// How many events a record holds that the window admits; a damaged one counts as one.
 pub(super) fn admitted(record: &Record, window: Window) -> usize {
-    match marks_of(record) {
-        None => usize::from(record.number("time").is_none_or(|time| window.admits(time))),
-        Some(marks) => {
-            let times = marks.iter().skip(2).step_by(MARKS);
-            times.filter(|time| window.admits(**time)).count()
-        }
-    }
+    let Some(marks) = marks_of(record) else {
+        return usize::from(record.number("time").is_none_or(|time| window.admits(time)));
+    };
+    marks.iter().skip(2).step_by(MARKS).filter(|time| window.admits(**time)).count()
 }
 
 /// The record with only the events that a window admits, and of these without the first `skip`.
@@ -147,12 +148,16 @@ pub(super) fn cut(record: Record, window: Window, skip: usize) -> Option<Record>
     if skip == 0 && admitted == total {
         return Some(record);
     }
-    let Ok(page) = Page::read(&record) else {
+    let Ok(mut page) = Page::read(&record) else {
         return Some(record);
     };
-    let rows = page.rows.into_iter().filter(|row| window.admits(row.timestamp)).skip(skip);
-    let rows: Vec<_> = rows.collect();
-    (!rows.is_empty()).then(|| Page::new(page.number, rows).record())
+    let mut place = 0;
+    page.rows.retain(|row| {
+        let is_admitted = window.admits(row.timestamp);
+        place += usize::from(is_admitted);
+        is_admitted && place > skip
+    });
+    (!page.rows.is_empty()).then(|| page.record())
 }
 
 /// Records for new events of a session, by `seq`: pages where there are enough of them.
