@@ -53,17 +53,16 @@ impl SessionCore {
         if let Some(on_reopen) = on_reopen {
             storage.on_reopen(on_reopen);
         }
-        Self::over(ChosenStorage::IndexedDb(Rc::new(storage)))
+        Self::over(ChosenStorage::IndexedDb(storage))
     }
 
     /// Opens the storage, where it is one to be opened, so that what is wrong is known.
     pub fn open(&self) -> Result<JsValue, JsValue> {
-        let ChosenStorage::IndexedDb(storage) = self.service.storage() else {
-            return Ok(JsValue::UNDEFINED);
-        };
-        let storage = Rc::clone(storage);
+        let service = Rc::clone(&self.service);
         settle(Box::pin(async move {
-            storage.open().await?;
+            if let ChosenStorage::IndexedDb(storage) = service.storage() {
+                storage.open().await?;
+            }
             Ok(JsValue::UNDEFINED)
         }))
     }
@@ -367,10 +366,11 @@ impl SessionCore {
 /// Deletes an IndexedDB, also one that tabs of ours have open; waits so many milliseconds for others.
 #[wasm_bindgen]
 pub fn delete_database(name: String, blocked_timeout: f64) -> Promise {
-    future_to_promise(async move {
+    let answer: Answer = Box::pin(async move {
         IndexedDbStorage::delete_database(&name, blocked_timeout).await?;
         Ok(JsValue::UNDEFINED)
-    })
+    });
+    future_to_promise(answer)
 }
 
 fn policy_of(number: u8) -> StalePolicy {

@@ -9,6 +9,14 @@ use js_sys::Promise;
 use wasm_bindgen::JsValue;
 use wasm_bindgen_futures::JsFuture;
 
+/// A value of JavaScript's that comes later.
+pub type Later = Pin<Box<dyn Future<Output = Result<JsValue, JsValue>>>>;
+
+/// `called` is what a call of JavaScript returned, a promise or not, or threw.
+pub fn promised(called: Result<JsValue, JsValue>) -> Later {
+    Box::pin(async move { JsFuture::from(Promise::resolve(&called?)).await })
+}
+
 /// Reads what JavaScript answered.
 type Read<T> = Box<dyn FnOnce(JsValue) -> Result<T, JsValue>>;
 
@@ -16,35 +24,20 @@ type Read<T> = Box<dyn FnOnce(JsValue) -> Result<T, JsValue>>;
 /// in the wasm, nested in that of whatever awaits it.
 pub enum Answer<T> {
     /// `None` once it was given.
-    Now(Option<Result<T, JsValue>>),
-    Later {
-        promise: JsFuture,
-        read: Option<Read<T>>,
-    },
-    Future(Pin<Box<dyn Future<Output = Result<T, JsValue>>>>),
+    Now(Option<T>),
+    Later(Later, Option<Read<T>>),
 }
 
 impl<T> Answer<T> {
     pub fn now(answer: T) -> Self {
-        Self::Now(Some(Ok(answer)))
+        Self::Now(Some(answer))
     }
 
-    pub fn of(future: impl Future<Output = Result<T, JsValue>> + 'static) -> Self {
-        Self::Future(Box::pin(future))
-    }
-
-    /// `called` is what a call of JavaScript returned, a promise or not, or threw.
     pub fn later(
-        called: Result<JsValue, JsValue>,
+        answer: Later,
         read: impl FnOnce(JsValue) -> Result<T, JsValue> + 'static,
     ) -> Self {
-        match called {
-            Ok(value) => Self::Later {
-                promise: JsFuture::from(Promise::resolve(&value)),
-                read: Some(Box::new(read)),
-            },
-            Err(thrown) => Self::Now(Some(Err(thrown))),
-        }
+        Self::Later(answer, Some(Box::new(read)))
     }
 }
 
@@ -56,12 +49,11 @@ impl<T> Future for Answer<T> {
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let answer = match &mut *self {
-            Self::Now(answer) => answer.take(),
-            Self::Later { promise, read } => {
-                let settled = ready!(Pin::new(promise).poll(context))?;
+            Self::Now(answer) => answer.take().map(Ok),
+            Self::Later(answer, read) => {
+                let settled = ready!(answer.as_mut().poll(context))?;
                 read.take().map(|read| read(settled))
             }
-            Self::Future(future) => Some(ready!(future.as_mut().poll(context))),
         };
         answer.map_or(Poll::Pending, Poll::Ready)
     }

@@ -4,15 +4,15 @@
 //! not once for each storage.
 
 use std::future::Future;
-use std::rc::Rc;
 
 use wasm_bindgen::JsValue;
 
 use crate::session::{Revision, Window};
-use crate::storage::answer::Answer;
-use crate::storage::foreign::ForeignStorage;
-use crate::storage::indexed_db::IndexedDbStorage;
+use crate::storage::answer::{Answer, Later};
+use crate::storage::foreign::{ForeignStorage, read_floor};
+use crate::storage::indexed_db::{self, IndexedDbStorage};
 use crate::storage::javascript_text::JavaScriptText;
+use crate::storage::lent::Lent;
 use crate::storage::memory::{MemoryStorage, MemoryText};
 use crate::storage::{
     Changes, Decide, Deletion, EventRow, Found, ListRequest, Listing, Rows, Storage, Target,
@@ -22,8 +22,7 @@ use crate::storage::{
 /// See the module.
 pub enum ChosenStorage {
     Memory(MemoryStorage),
-    // Counted, since a future over it may outlive the call.
-    IndexedDb(Rc<IndexedDbStorage>),
+    IndexedDb(IndexedDbStorage),
     Foreign(ForeignStorage),
 }
 
@@ -70,20 +69,24 @@ struct InJavaScript<D>(D);
 
 impl<D: Decide<ChosenText>> Decide<JavaScriptText> for InJavaScript<D> {
     fn decide(&mut self, found: Found<'_, JavaScriptText>) -> Option<Changes<JavaScriptText>> {
-        let chosen = |rows: Vec<EventRow<JavaScriptText>>| {
-            rows.into_iter().map(|row| row.map(ChosenText::JavaScript)).collect()
-        };
-        let Changes { session, user, app, events } = self.0.decide(Found {
-            session: found.session,
-            user: found.user,
-            app: found.app,
-            events: chosen(found.events),
-            changed: chosen(found.changed),
-            floor: found.floor,
-        })?;
-        let events = events.into_iter().map(|row| row.map(|text| JsValue::from(text).into()));
-        Some(Changes { session, user, app, events: events.collect() })
+        let Found { session, user, app, events, changed, floor } = found;
+        let (events, changed) = (chosen(events), chosen(changed));
+        let found = Found { session, user, app, events, changed, floor };
+        let Changes { session, user, app, events } = self.0.decide(found)?;
+        let mut written = Vec::new();
+        for row in events {
+            written.push(row.map(|text| JsValue::from(text).into()));
+        }
+        Some(Changes { session, user, app, events: written })
     }
+}
+
+fn chosen(rows: Vec<EventRow<JavaScriptText>>) -> Vec<EventRow<ChosenText>> {
+    let mut chosen = Vec::new();
+    for row in rows {
+        chosen.push(row.map(ChosenText::JavaScript));
+    }
+    chosen
 }
 
 impl ChosenStorage {
@@ -93,20 +96,24 @@ impl ChosenStorage {
         request: WriteRequest,
         mut decision: D,
     ) -> Answer<D> {
-        match self {
+        let lend = |decision| Lent::new(InJavaScript(decision));
+        let (lent, written): (_, Later) = match self {
             Self::Memory(memory) => {
                 memory.write(request, &mut decision);
-                Answer::now(decision)
+                return Answer::now(decision);
             }
             Self::IndexedDb(indexed_db) => {
-                let indexed_db = Rc::clone(indexed_db);
-                Answer::of(async move {
-                    let decision = indexed_db.write(creates, request, InJavaScript(decision));
-                    Ok(decision.await?.0)
-                })
+                let lent = lend(decision);
+                let written = indexed_db.ask(creates, request, lent.asked());
+                (lent, Box::pin(written))
             }
-            Self::Foreign(foreign) => foreign.write(creates, request, decision),
-        }
+            Self::Foreign(foreign) => {
+                let lent = lend(decision);
+                let written = foreign.write(creates, &request, lent.asked());
+                (lent, written)
+            }
+        };
+        Answer::later(written, move |_| Ok(lent.take_back()?.0))
     }
 }
 
@@ -138,8 +145,7 @@ impl Storage for ChosenStorage {
         match self {
             Self::Memory(memory) => Answer::now(memory.rows(&target, window)),
             Self::IndexedDb(indexed_db) => {
-                let indexed_db = Rc::clone(indexed_db);
-                Answer::of(async move { indexed_db.records(target, window).await })
+                Answer::later(Box::pin(indexed_db.read_records(target, window)), indexed_db::rows)
             }
             Self::Foreign(foreign) => foreign.read(target, window),
         }
@@ -149,8 +155,8 @@ impl Storage for ChosenStorage {
         match self {
             Self::Memory(memory) => Answer::now(memory.listing(&request)),
             Self::IndexedDb(indexed_db) => {
-                let indexed_db = Rc::clone(indexed_db);
-                Answer::of(async move { indexed_db.list(request).await })
+                let records = indexed_db.list_records(request);
+                Answer::later(Box::pin(records), |records| indexed_db::listing(&records))
             }
             Self::Foreign(foreign) => foreign.list(request),
         }
@@ -163,8 +169,7 @@ impl Storage for ChosenStorage {
         match self {
             Self::Memory(memory) => Answer::now(Some(memory.remove(&deletion))),
             Self::IndexedDb(indexed_db) => {
-                let indexed_db = Rc::clone(indexed_db);
-                Answer::of(async move { indexed_db.delete(deletion).await })
+                Answer::later(Box::pin(indexed_db.remove(deletion)), read_floor)
             }
             Self::Foreign(foreign) => foreign.delete(&deletion),
         }

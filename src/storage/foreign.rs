@@ -5,17 +5,16 @@
 //! fields that `js/storage/bridge.ts` gives; it checks what the object answers and names what is
 //! wrong with it, so nothing is checked again here.
 
-use std::cell::RefCell;
-use std::rc::Rc;
-
 use js_sys::Array;
 use wasm_bindgen::prelude::*;
 
 use crate::error::Error;
 use crate::session::{Revision, SessionHead, SessionKey, Window};
 use crate::state::ScopedState;
-use crate::storage::answer::Answer;
+use crate::storage::answer::{Answer, Later, promised};
 use crate::storage::chosen::ChosenText;
+use crate::storage::javascript_text::JavaScriptText;
+use crate::storage::lent::Asked;
 use crate::storage::{
     Changes, Decide, Deletion, EventRow, Found, ListRequest, Listing, Rows, ScopeChange, ScopeRow,
     ScopeSet, SessionRow, Target, WriteRequest,
@@ -82,12 +81,12 @@ impl ForeignStorage {
         Self { bridge }
     }
 
-    pub fn write<D: Decide<ChosenText> + 'static>(
+    pub fn write(
         &self,
         creates: bool,
-        request: WriteRequest,
-        decision: D,
-    ) -> Answer<D> {
+        request: &WriteRequest,
+        asked: Asked<JavaScriptText>,
+    ) -> Later {
         let Target { app_name, user_id, session_id } = &request.target;
         let scopes = request.scopes;
         let scope_bits =
@@ -96,11 +95,8 @@ impl ForeignStorage {
         for id in &request.event_ids {
             event_ids.push(&JsValue::from_str(id));
         }
-        let shared = Rc::new(RefCell::new(Some(decision)));
-        let asked = Rc::clone(&shared);
-        let decide = Decision::new(move |found: Array| match asked.borrow_mut().as_mut() {
-            Some(decision) => decide(scopes, &Row(found), decision),
-            None => Ok(JsValue::UNDEFINED),
+        let decide = Decision::new(move |found: Array| {
+            decide(scopes, &Row(found), &mut *asked.borrow_mut())
         });
         let called = self.bridge.write(
             creates,
@@ -112,12 +108,12 @@ impl ForeignStorage {
             request.since as f64,
             &decide,
         );
-        Answer::later(called, move |_| {
+        let written = promised(called);
+        Box::pin(async move {
+            let written = written.await;
             // Lived until the verb answered; the bridge calls it no later than that.
             drop(decide);
-            let decision = shared.borrow_mut().take();
-            decision
-                .ok_or_else(|| Error::StorageFailed { reason: "it answered twice".into() }.into())
+            written
         })
     }
 
@@ -126,7 +122,7 @@ impl ForeignStorage {
         let last = window.last.map(|last| last as f64);
         let (user, session) = (user_id.as_deref(), session_id.as_deref());
         let called = self.bridge.read(app_name, user, session, last, window.after);
-        Answer::later(called, |rows| {
+        Answer::later(promised(called), |rows| {
             let rows = Row::of(rows);
             let key = SessionKey {
                 app_name: target.app_name,
@@ -146,7 +142,7 @@ impl ForeignStorage {
         let ListRequest { app_name, user_id, descending, page } = request;
         let (offset, limit) = (page.offset as f64, page.limit.map(|limit| limit as f64));
         let called = self.bridge.list(&app_name, user_id.as_deref(), descending, offset, limit);
-        Answer::later(called, move |listing| {
+        Answer::later(promised(called), move |listing| {
             let listing = Row::of(listing);
             let mut sessions = Vec::new();
             for row in listing.list(0).map(Row::of) {
@@ -176,18 +172,23 @@ impl ForeignStorage {
         };
         let user_id = user_id.map(String::as_str);
         let session_id = session_id.map(String::as_str);
-        Answer::later(self.bridge.delete(what, app_name, user_id, session_id), |floor| {
-            Ok(floor.as_f64().map(|floor| floor as u64))
-        })
+        let called = self.bridge.delete(what, app_name, user_id, session_id);
+        Answer::later(promised(called), read_floor)
     }
+}
+
+/// The floor after a deletion, where the storage tells it.
+#[allow(clippy::unnecessary_wraps, reason = "as all that reads an answer")]
+pub(crate) fn read_floor(floor: JsValue) -> Result<Option<Revision>, JsValue> {
+    Ok(floor.as_f64().map(|floor| floor as Revision))
 }
 
 /// Asks the decision; `undefined` means that there is nothing to write.
 /// `found`: `[floor, session?, user?, app?, events, changed]`.
-fn decide<D: Decide<ChosenText>>(
+fn decide(
     scopes: ScopeSet,
     found: &Row,
-    decision: &mut D,
+    decision: &mut dyn Decide<JavaScriptText>,
 ) -> Result<JsValue, JsValue> {
     let user = found.row(2).filter(|_| scopes.user).map(|row| row.scope("user")).transpose()?;
     let app = found.row(3).filter(|_| scopes.app).map(|row| row.scope("app")).transpose()?;
@@ -207,7 +208,7 @@ fn decide<D: Decide<ChosenText>>(
 
 /// `[session?, user?, app?, events]`
 fn write_changes(
-    changes: Changes<ChosenText>,
+    changes: Changes<JavaScriptText>,
     stored: Option<Row>,
     user: Option<ScopeRow>,
     app: Option<ScopeRow>,
@@ -310,7 +311,7 @@ impl Row {
         Ok(ScopeRow { revision: self.number(0) as u64, state })
     }
 
-    fn events(&self, index: u32) -> Vec<EventRow<ChosenText>> {
+    fn events(&self, index: u32) -> Vec<EventRow<JavaScriptText>> {
         let mut events = Vec::new();
         for row in self.list(index) {
             events.push(Self::of(row).event());
@@ -319,7 +320,7 @@ impl Row {
     }
 
     /// `[id, seq, revision, timestamp, text]`
-    fn event(&self) -> EventRow<ChosenText> {
+    fn event(&self) -> EventRow<JavaScriptText> {
         EventRow {
             id: self.text(0).into(),
             seq: self.number(1) as u64,

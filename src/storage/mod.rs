@@ -30,6 +30,8 @@ pub(crate) mod foreign;
 mod indexed_db;
 #[cfg(target_arch = "wasm32")]
 mod javascript_text;
+#[cfg(target_arch = "wasm32")]
+mod lent;
 mod memory;
 
 #[cfg(all(target_arch = "wasm32", feature = "testing"))]

@@ -5,12 +5,15 @@ use std::future::Future;
 use std::pin::Pin;
 use std::rc::Rc;
 
+use wasm_bindgen::JsValue;
+
 use crate::storage::indexed_db::database::Database;
 use crate::storage::indexed_db::failure::Failure;
 use crate::storage::indexed_db::transaction::{Mode, Transaction};
 
-/// Boxed, so that what is done with it stands in the wasm once, and not in each that awaits it.
-pub(super) type Attempt<'a, T> = Pin<Box<dyn Future<Output = Result<T, Failure>> + 'a>>;
+/// Boxed, and always with a value of JavaScript's, so that what is done with it stands in the wasm
+/// once, and not in each that awaits it.
+pub(super) type Attempt<'a> = Pin<Box<dyn Future<Output = Result<JsValue, Failure>> + 'a>>;
 
 /// See the module.
 pub(super) struct Access {
@@ -29,19 +32,29 @@ impl Access {
         &self.database
     }
 
-    /// The mode of transactions that write.
-    pub(super) fn writing(&self) -> Mode {
-        Mode::Write { strict: self.strict }
+    /// Opens the database, if it is not open.
+    pub(super) async fn open(&self) -> Result<JsValue, Failure> {
+        self.database.connection(self.timeout).await.map(JsValue::from)
     }
 
-    pub(super) async fn begin(&self, stores: &[&str], mode: Mode) -> Result<Transaction, Failure> {
-        let connection = self.database.connection().await?;
+    /// Reads from stores, whose names are a list of JavaScript's.
+    pub(super) async fn read(&self, stores: &JsValue) -> Result<Transaction, Failure> {
+        self.begin(stores, Mode::Read).await
+    }
+
+    /// Reads from them and writes to them.
+    pub(super) async fn write(&self, stores: &JsValue) -> Result<Transaction, Failure> {
+        self.begin(stores, Mode::Write { strict: self.strict }).await
+    }
+
+    async fn begin(&self, stores: &JsValue, mode: Mode) -> Result<Transaction, Failure> {
+        let connection = self.database.connection(self.timeout).await?;
         Transaction::begin(&connection, stores, mode, self.timeout)
     }
 
     /// Does something that a broken connection may end. A connection that broke stays broken,
     /// whatever is tried on it, so it is given up.
-    pub(super) async fn once<T>(&self, attempt: Attempt<'_, T>) -> Result<T, Failure> {
+    pub(super) async fn once(&self, attempt: Attempt<'_>) -> Result<JsValue, Failure> {
         let done = attempt.await;
         if done.as_ref().is_err_and(Failure::is_loss) {
             self.database.disconnect();
@@ -50,10 +63,10 @@ impl Access {
     }
 
     /// The same for what can be done twice: a second time where the connection broke.
-    pub(super) async fn twice<'a, T>(
+    pub(super) async fn twice<'a>(
         &self,
-        attempt: impl Fn() -> Attempt<'a, T>,
-    ) -> Result<T, Failure> {
+        attempt: &(dyn Fn() -> Attempt<'a> + '_),
+    ) -> Result<JsValue, Failure> {
         match self.once(attempt()).await {
             Err(failure) if failure.is_loss() => self.once(attempt()).await,
             done => done,

@@ -6,44 +6,55 @@ use std::rc::{Rc, Weak};
 
 use js_sys::{Function, Reflect};
 use wasm_bindgen::prelude::*;
-use web_sys::{IdbDatabase, IdbFactory, IdbOpenDbRequest, IdbVersionChangeEvent};
+use web_sys::{Event, IdbDatabase, IdbFactory, IdbOpenDbRequest, IdbTransaction};
 
 use crate::error::StorageProblem;
 use crate::storage::indexed_db::failure::Failure;
+use crate::storage::indexed_db::record::Record;
 use crate::storage::indexed_db::schema::{STEPS, Step};
-use crate::storage::indexed_db::signal::Signal;
+use crate::storage::indexed_db::signal::{Done, Listener, Signal, listen};
 use crate::storage::indexed_db::timer::Timer;
-
-type Opened = Result<IdbDatabase, Failure>;
 
 /// See the module.
 pub(super) struct Database {
     name: String,
-    steps: Rc<[Step]>,
+    /// `None` where it is to be deleted.
+    steps: Option<Rc<[Step]>>,
     /// Milliseconds to wait for other tabs that hold an older version open.
     blocked_timeout: Cell<f64>,
     connection: RefCell<Option<Connection>>,
-    is_opening: Cell<bool>,
-    /// Runs while other tabs are in the way.
-    blocked: RefCell<Option<Timer>>,
-    waiting: RefCell<Vec<Signal<Opened>>>,
+    opening: RefCell<Option<Opening>>,
+    /// Whether other tabs are known to be in the way.
+    is_blocked: Cell<bool>,
+    /// Until those who wait are told that it takes too long.
+    patience: RefCell<Option<Timer>>,
+    waiting: RefCell<Vec<Signal>>,
     was_open: Cell<bool>,
     /// Called when a connection was made anew: what others did meanwhile may have been missed.
     on_reopen: RefCell<Vec<Function>>,
 }
 
+/// Another tab wants to upgrade or delete the database, or the browser closed the connection.
+const ENDS: [&str; 2] = ["onversionchange", "onclose"];
+
 struct Connection {
     raw: IdbDatabase,
-    _listeners: [Closure<dyn FnMut()>; 2],
+    _listener: Listener,
 }
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        self.raw.set_onversionchange(None);
-        self.raw.set_onclose(None);
+        listen(&self.raw, &ENDS, &JsValue::NULL);
         // Transactions under way still end.
         self.raw.close();
     }
+}
+
+/// A request to open or delete the database. Holds it as long as the browser may call back.
+struct Opening {
+    may_try_again: bool,
+    broken_step: Option<Failure>,
+    _listener: Listener,
 }
 
 thread_local! {
@@ -60,21 +71,22 @@ impl Database {
                 database.blocked_timeout.set(blocked_timeout);
                 return database;
             }
-            let database = Self::new(name, STEPS.into(), blocked_timeout);
+            let database = Self::new(name, Some(STEPS.into()), blocked_timeout);
             databases.push(Rc::downgrade(&database));
             database
         })
     }
 
     /// One that shares its connection with nobody.
-    pub(super) fn new(name: &str, steps: Rc<[Step]>, blocked_timeout: f64) -> Rc<Self> {
+    pub(super) fn new(name: &str, steps: Option<Rc<[Step]>>, blocked_timeout: f64) -> Rc<Self> {
         Rc::new(Self {
             name: name.to_owned(),
             steps,
             blocked_timeout: Cell::new(blocked_timeout),
             connection: RefCell::default(),
-            is_opening: Cell::default(),
-            blocked: RefCell::default(),
+            opening: RefCell::default(),
+            is_blocked: Cell::default(),
+            patience: RefCell::default(),
             waiting: RefCell::default(),
             was_open: Cell::default(),
             on_reopen: RefCell::default(),
@@ -89,20 +101,32 @@ impl Database {
         self.on_reopen.borrow_mut().retain(|known| known != callback);
     }
 
-    /// The connection, opened if there is none.
-    pub(super) async fn connection(self: &Rc<Self>) -> Opened {
-        if let Some(connection) = self.connection.borrow().as_ref() {
-            return Ok(connection.raw.clone());
+    /// The connection, opened if there is none. `timeout` in milliseconds: an opening of which
+    /// nothing is heard for so long is taken for lost.
+    pub(super) async fn connection(self: &Rc<Self>, timeout: f64) -> Result<IdbDatabase, Failure> {
+        loop {
+            let raw = self.connection.borrow().as_ref().map(|connection| connection.raw.clone());
+            if let Some(raw) = raw {
+                return Ok(raw);
+            }
+            self.opened(timeout).await?;
         }
-        let signal = Signal::new();
+    }
+
+    /// Opens or deletes the database, if that is not under way.
+    fn opened(self: &Rc<Self>, timeout: f64) -> Signal {
+        let signal = Signal::default();
         self.waiting.borrow_mut().push(signal.clone());
-        if !self.is_opening.replace(true) {
-            self.open(true);
-        } else if self.blocked.borrow().is_some() {
-            // Whoever waited from the beginning may have been told already.
-            self.wait_for_others();
+        let is_opening = self.opening.borrow().is_some();
+        // Whoever waited from the beginning may have been told already.
+        if !is_opening || self.patience.borrow().is_none() {
+            let is_blocked = self.is_blocked.get();
+            self.wait(if is_blocked { self.blocked_timeout.get() } else { timeout });
         }
-        signal.await
+        if !is_opening {
+            self.open(true);
+        }
+        signal
     }
 
     /// Gives the connection up; the next call makes another one.
@@ -112,93 +136,107 @@ impl Database {
     }
 
     fn open(self: &Rc<Self>, may_try_again: bool) {
-        if let Err(failure) = self.request(may_try_again) {
-            self.settle(Err(failure));
+        let request = match self.request() {
+            Ok(request) => request,
+            Err(failure) => return self.settle(Err(failure)),
+        };
+        let database = Rc::clone(self);
+        let listener = Listener::new(move |event: JsValue| database.hear(event.unchecked_ref()));
+        let events = ["onsuccess", "onerror", "onupgradeneeded", "onblocked"];
+        listen(&request, &events, listener.as_ref());
+        let opening = Opening { may_try_again, broken_step: None, _listener: listener };
+        let earlier = self.opening.replace(Some(opening));
+        drop(earlier);
+    }
+
+    fn request(&self) -> Result<IdbOpenDbRequest, Failure> {
+        let factory = factory()?;
+        let request = match &self.steps {
+            Some(steps) => factory.open_with_u32(&self.name, steps.len() as u32),
+            None => factory.delete_database(&self.name),
+        };
+        request.map_err(|thrown| Failure::of_opening(&thrown))
+    }
+
+    fn hear(self: &Rc<Self>, event: &Record) {
+        let request: Record = event.get("target").unchecked_into();
+        match event.text("type").as_str() {
+            "upgradeneeded" => self.upgrade(&request, event.count("oldVersion") as usize),
+            "blocked" => {
+                self.is_blocked.set(true);
+                self.wait(self.blocked_timeout.get());
+            }
+            "success" if self.steps.is_none() => self.settle(Ok(())),
+            "success" => self.adopt(request.get("result").unchecked_into()),
+            _ => {
+                // Else Firefox reports it as nobody's.
+                event.unchecked_ref::<Event>().prevent_default();
+                self.fail(&request.get("error"));
+            }
         }
     }
 
-    fn request(self: &Rc<Self>, may_try_again: bool) -> Result<(), Failure> {
-        let version = self.steps.len() as u32;
-        let request = factory()?
-            .open_with_u32(&self.name, version)
-            .map_err(|thrown| Failure::of_opening(&thrown))?;
-        let broken_step = Rc::new(RefCell::new(None));
-
-        let (database, opened) = (Rc::clone(self), request.clone());
-        let on_success = Closure::once_into_js(move || match opened.result() {
-            Ok(raw) => database.adopt(raw.unchecked_into()),
-            Err(thrown) => database.settle(Err(Failure::of_opening(&thrown))),
-        });
-        request.set_onsuccess(Some(on_success.unchecked_ref()));
-
-        let (database, failed, step) = (Rc::clone(self), request.clone(), Rc::clone(&broken_step));
-        let on_error = Closure::once_into_js(move |event: web_sys::Event| {
-            // Else Firefox reports it as nobody's.
-            event.prevent_default();
-            let thrown = failed.error().ok().flatten().map_or(JsValue::UNDEFINED, JsValue::from);
-            let failure = step.borrow_mut().take().unwrap_or_else(|| Failure::of_opening(&thrown));
-            if failure.is_loss() && may_try_again {
-                database.open(false);
-            } else {
-                database.settle(Err(failure));
-            }
-        });
-        request.set_onerror(Some(on_error.unchecked_ref()));
-
-        let (steps, upgraded) = (Rc::clone(&self.steps), request.clone());
-        let on_upgrade = Closure::once_into_js(move |event: IdbVersionChangeEvent| {
-            let Some(transaction) = upgraded.transaction() else {
-                return;
-            };
-            let done = steps.iter().enumerate().skip(event.old_version() as usize);
-            for (number, step) in done {
-                if let Err(thrown) = step(&transaction.db(), &transaction) {
-                    *broken_step.borrow_mut() = Some(Failure::of_step(number + 1, &thrown));
-                    // The database stays as it was.
-                    let _ = transaction.abort();
-                    return;
-                }
-            }
-        });
-        request.set_onupgradeneeded(Some(on_upgrade.unchecked_ref()));
-
-        let database = Rc::clone(self);
-        let on_blocked = Closure::once_into_js(move || database.wait_for_others());
-        request.set_onblocked(Some(on_blocked.unchecked_ref()));
-        Ok(())
+    fn fail(self: &Rc<Self>, thrown: &JsValue) {
+        let (may_try_again, broken_step) = match self.opening.borrow_mut().as_mut() {
+            Some(opening) => (opening.may_try_again, opening.broken_step.take()),
+            None => (false, None),
+        };
+        match broken_step {
+            Some(failure) => self.settle(Err(failure)),
+            None if may_try_again && Failure::may_be_loss(thrown) => self.open(false),
+            None => self.settle(Err(Failure::of_opening(thrown))),
+        }
     }
 
-    /// Tells those who wait that they are blocked, after some time. The opening goes on: it
-    /// succeeds when the other tabs let go.
-    fn wait_for_others(self: &Rc<Self>) {
-        let database = Rc::downgrade(self);
-        let timer = Timer::start(self.blocked_timeout.get(), move || {
-            if let Some(database) = database.upgrade() {
-                database.tell(&Err(blocked()));
+    fn upgrade(&self, request: &Record, version: usize) {
+        let transaction: IdbTransaction = request.get("transaction").unchecked_into();
+        let database: IdbDatabase = request.get("result").unchecked_into();
+        let steps = self.steps.iter().flat_map(|steps| steps.iter());
+        for (number, step) in steps.enumerate().skip(version) {
+            if let Err(thrown) = step(&database, &transaction) {
+                if let Some(opening) = self.opening.borrow_mut().as_mut() {
+                    opening.broken_step = Some(Failure::of_step(number + 1, &thrown));
+                }
+                // The database stays as it was.
+                let _ = transaction.abort();
+                return;
             }
-        });
-        if let Some(earlier) = self.blocked.replace(Some(timer)) {
+        }
+    }
+
+    /// Tells those who wait, after some time, that it takes too long. The opening goes on, since it
+    /// cannot be taken back: it succeeds when the way is free.
+    fn wait(self: &Rc<Self>, timeout: f64) {
+        let database = Rc::downgrade(self);
+        let tell = move || {
+            if let Some(database) = database.upgrade() {
+                *database.patience.borrow_mut() = None;
+                database.tell(&Err(database.too_long()));
+            }
+        };
+        let timer = Timer::start(timeout, Box::new(tell));
+        if let Some(earlier) = self.patience.replace(Some(timer)) {
             earlier.stop();
         }
     }
 
+    fn too_long(&self) -> Failure {
+        if self.is_blocked.get() {
+            return Failure::of(StorageProblem::Blocked, "another tab holds it open");
+        }
+        Failure::lost("the browser says nothing of the database's opening")
+    }
+
     fn adopt(self: &Rc<Self>, raw: IdbDatabase) {
-        let listener = || {
-            let database = Rc::downgrade(self);
-            Closure::new(move || {
-                if let Some(database) = database.upgrade() {
-                    database.disconnect();
-                }
-            })
-        };
-        // Another tab wants to upgrade or delete it, or the browser closed it.
-        let listeners: [Closure<dyn FnMut()>; 2] = [listener(), listener()];
-        let [on_version_change, on_close] = &listeners;
-        raw.set_onversionchange(Some(on_version_change.as_ref().unchecked_ref()));
-        raw.set_onclose(Some(on_close.as_ref().unchecked_ref()));
-        *self.connection.borrow_mut() =
-            Some(Connection { raw: raw.clone(), _listeners: listeners });
-        self.settle(Ok(raw));
+        let database = Rc::downgrade(self);
+        let listener = Listener::new(move |_| {
+            if let Some(database) = database.upgrade() {
+                database.disconnect();
+            }
+        });
+        listen(&raw, &ENDS, listener.as_ref());
+        *self.connection.borrow_mut() = Some(Connection { raw, _listener: listener });
+        self.settle(Ok(()));
         if self.was_open.replace(true) {
             let callbacks = self.on_reopen.borrow().clone();
             for callback in callbacks {
@@ -208,56 +246,31 @@ impl Database {
         }
     }
 
-    fn settle(&self, opened: Opened) {
-        self.is_opening.set(false);
-        if let Some(timer) = self.blocked.take() {
+    fn settle(&self, done: Done) {
+        let opening = self.opening.take();
+        self.is_blocked.set(false);
+        if let Some(timer) = self.patience.take() {
             timer.stop();
         }
-        self.tell(&opened);
+        self.tell(&done);
+        drop(opening);
     }
 
-    fn tell(&self, opened: &Opened) {
-        for signal in self.waiting.take() {
-            signal.set(opened.clone());
+    fn tell(&self, done: &Done) {
+        let waiting = self.waiting.take();
+        for signal in waiting {
+            signal.set(done.clone());
         }
     }
 }
+
+/// Milliseconds in which a deletion that nobody blocks must have been heard of.
+const DELETION_TIMEOUT: f64 = 30_000.0;
 
 /// Deletes a database with everything in it. Connections of ours give way, here and in other tabs;
 /// for those of others it waits, in milliseconds.
-pub(super) async fn delete(name: &str, blocked_timeout: f64) -> Result<(), Failure> {
-    let request: IdbOpenDbRequest =
-        factory()?.delete_database(name).map_err(|thrown| Failure::of_opening(&thrown))?;
-    let deleted = Signal::new();
-    let settle = |outcome: Result<(), Failure>| {
-        let deleted = deleted.clone();
-        Closure::once_into_js(move || deleted.set(outcome))
-    };
-    request.set_onsuccess(Some(settle(Ok(())).unchecked_ref()));
-    let (failed, told) = (request.clone(), deleted.clone());
-    let on_error = Closure::once_into_js(move |event: web_sys::Event| {
-        event.prevent_default();
-        let thrown = failed.error().ok().flatten().map_or(JsValue::UNDEFINED, JsValue::from);
-        told.set(Err(Failure::of_opening(&thrown)));
-    });
-    request.set_onerror(Some(on_error.unchecked_ref()));
-    let told = deleted.clone();
-    let timer = Rc::new(RefCell::new(None));
-    let started = Rc::clone(&timer);
-    let on_blocked = Closure::once_into_js(move || {
-        let late = Timer::start(blocked_timeout, move || told.set(Err(blocked())));
-        *started.borrow_mut() = Some(late);
-    });
-    request.set_onblocked(Some(on_blocked.unchecked_ref()));
-    let outcome = deleted.await;
-    if let Some(timer) = timer.take() {
-        timer.stop();
-    }
-    outcome
-}
-
-fn blocked() -> Failure {
-    Failure::of(StorageProblem::Blocked, "another tab holds it open")
+pub(super) async fn delete(name: &str, blocked_timeout: f64) -> Done {
+    Database::new(name, None, blocked_timeout).opened(DELETION_TIMEOUT).await
 }
 
 /// The host's IndexedDB. Where it is forbidden, even looking at it may throw.

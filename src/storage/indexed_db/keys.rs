@@ -41,20 +41,25 @@ pub(super) fn plain_id(id: &str) -> &str {
 }
 
 /// Everything that begins as `prefix` does: an array is greater than any name or number.
-pub(super) fn within(prefix: &JsValue) -> Result<IdbKeyRange, JsValue> {
+pub(super) fn within(prefix: &JsValue) -> JsValue {
     let after = Array::from(prefix);
     after.push(&Array::new());
-    IdbKeyRange::bound(prefix, &after)
+    between(prefix, &after)
 }
 
 /// `[number, from]` up to `[number, to]`, both included.
-pub(super) fn span(number: f64, from: f64, to: f64) -> Result<IdbKeyRange, JsValue> {
-    IdbKeyRange::bound(&pair(number, from), &pair(number, to))
+pub(super) fn span(number: f64, from: f64, to: f64) -> JsValue {
+    between(&pair(number, from), &pair(number, to))
 }
 
 /// From `[number, from]` on.
-pub(super) fn from(number: f64, from: f64) -> Result<IdbKeyRange, JsValue> {
+pub(super) fn from(number: f64, from: f64) -> JsValue {
     span(number, from, f64::INFINITY)
+}
+
+/// What is thrown where there is no such range is no key either: a request for it throws as well.
+pub(super) fn between(first: &JsValue, last: &JsValue) -> JsValue {
+    IdbKeyRange::bound(first, last).map_or_else(|thrown| thrown, JsValue::from)
 }
 
 /// The first whole number after a revision, as a number of JavaScript's.

@@ -10,7 +10,7 @@
 //! | [`schema`] | stores, indexes, and the steps from one version to the next |
 //! | [`keys`], [`record`], [`page`] | what lies in the stores, and under which keys |
 //! | [`database`], [`access`], [`transaction`] | connections, transactions, and how they end |
-//! | [`queue`], [`group`], [`session_slot`], [`sequence`] | writing |
+//! | [`queue`], [`group`], [`session_slot`], [`owner_slot`], [`sequence`] | writing |
 //! | [`reading`], [`listing`], [`deleting`], [`sealing`] | the other verbs, and pages |
 //!
 //! Raw web-sys: the crates that wrap IndexedDB lose the reason of a failed commit, or have no option
@@ -23,6 +23,7 @@ mod failure;
 mod group;
 mod keys;
 mod listing;
+mod owner_slot;
 mod page;
 mod queue;
 mod reading;
@@ -38,22 +39,23 @@ mod transaction;
 #[cfg(feature = "testing")]
 pub use schema::Step;
 
-use std::cell::RefCell;
+use std::cell::Cell;
+use std::future::Future;
 use std::rc::Rc;
 
 use js_sys::Function;
-use wasm_bindgen::JsValue;
+use wasm_bindgen::{JsCast, JsValue};
 
-use crate::error::Error;
 use crate::session::{Revision, Window};
+use crate::storage::foreign::read_floor;
 use crate::storage::indexed_db::access::Access;
 use crate::storage::indexed_db::database::Database;
 use crate::storage::indexed_db::page::Page;
 use crate::storage::indexed_db::queue::Queue;
+use crate::storage::indexed_db::signal::Signal;
 use crate::storage::javascript_text::JavaScriptText;
-use crate::storage::{
-    Changes, Decide, Deletion, Found, ListRequest, Listing, Rows, Storage, Target, WriteRequest,
-};
+use crate::storage::lent::{Asked, Lent};
+use crate::storage::{Decide, Deletion, ListRequest, Listing, Rows, Storage, Target, WriteRequest};
 
 /// How a database is opened and written.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -83,8 +85,7 @@ pub struct IndexedDbStorage {
 impl IndexedDbStorage {
     /// The database of that name, which all storages of that name in this realm share.
     pub fn new(name: &str, options: IndexedDbOptions) -> Self {
-        let database = Database::named(name, options.blocked_timeout);
-        Self::over(database, options)
+        Self::over(Database::named(name, options.blocked_timeout), options)
     }
 
     /// As a later version of this package would open it, with more steps; on a connection of its
@@ -92,7 +93,7 @@ impl IndexedDbStorage {
     #[cfg(feature = "testing")]
     pub fn with_later_steps(name: &str, later: &[Step], options: IndexedDbOptions) -> Self {
         let steps = schema::STEPS.iter().chain(later).copied().collect();
-        Self::over(Database::new(name, steps, options.blocked_timeout), options)
+        Self::over(Database::new(name, Some(steps), options.blocked_timeout), options)
     }
 
     fn over(database: Rc<Database>, options: IndexedDbOptions) -> Self {
@@ -113,8 +114,7 @@ impl IndexedDbStorage {
     /// `storage_unavailable`, `storage_newer`, `storage_blocked`, `quota_exceeded`,
     /// `connection_lost`.
     pub async fn open(&self) -> Result<(), JsValue> {
-        let database = self.access.database();
-        self.access.twice(|| Box::pin(async { database.connection().await.map(drop) })).await?;
+        self.access.open().await?;
         Ok(())
     }
 
@@ -123,17 +123,46 @@ impl IndexedDbStorage {
         self.access.database().disconnect();
     }
 
-    /// As the verb reads, but for the events: the records as they lie in the store, cut to the
-    /// window, for a reader in JavaScript.
-    pub(crate) async fn records<T: From<JsValue>>(
+    /// Reads records, as the verb `read` does, for [`rows`].
+    pub(crate) fn read_records(
         &self,
         target: Target,
         window: Window,
-    ) -> Result<Rows<T>, JsValue> {
-        let rows = reading::read(&self.access, &target, window).await?;
-        let Rows { session, user, app, events } = rows;
-        let events = events.into_iter().map(|record| T::from(JsValue::from(record))).collect();
-        Ok(Rows { session, user, app, events })
+    ) -> impl Future<Output = Result<JsValue, JsValue>> + use<> {
+        let access = Rc::clone(&self.access);
+        async move { Ok(reading::read(&access, &target, window).await?) }
+    }
+
+    /// Reads records, as the verb `list` does, for [`listing`].
+    pub(crate) fn list_records(
+        &self,
+        request: ListRequest,
+    ) -> impl Future<Output = Result<JsValue, JsValue>> + use<> {
+        let access = Rc::clone(&self.access);
+        async move { Ok(listing::list(&access, &request).await?) }
+    }
+
+    /// Writes what is decided.
+    pub(crate) fn ask(
+        &self,
+        creates: bool,
+        request: WriteRequest,
+        decision: Asked<JavaScriptText>,
+    ) -> impl Future<Output = Result<JsValue, JsValue>> + use<> {
+        settled(self.queue.write(creates, request, decision))
+    }
+
+    /// Deletes; answers with the floor.
+    pub(crate) fn remove(
+        &self,
+        deletion: Deletion,
+    ) -> impl Future<Output = Result<JsValue, JsValue>> + use<> {
+        let floor = Rc::new(Cell::new(0));
+        let deleted = self.queue.delete(deletion, Rc::clone(&floor));
+        async move {
+            deleted.await?;
+            Ok(JsValue::from_f64(floor.get() as f64))
+        }
     }
 
     /// Deletes a database with all that is in it. Waits so many milliseconds for tabs that hold it
@@ -145,17 +174,15 @@ impl IndexedDbStorage {
         Ok(database::delete(name, blocked_timeout).await?)
     }
 
-    pub(crate) async fn write<D: Decide<JavaScriptText> + 'static>(
+    async fn write<D: Decide<JavaScriptText> + 'static>(
         &self,
         creates: bool,
         request: WriteRequest,
         decision: D,
     ) -> Result<D, JsValue> {
-        let shared = Rc::new(RefCell::new(Lent(Some(decision))));
-        let lent: Rc<RefCell<dyn Decide<JavaScriptText>>> = Rc::clone(&shared) as _;
-        self.queue.write(creates, request, lent).await?;
-        let decision = shared.borrow_mut().0.take();
-        decision.ok_or_else(|| Error::StorageFailed { reason: "it answered twice".into() }.into())
+        let lent = Lent::new(decision);
+        self.ask(creates, request, lent.asked()).await?;
+        Ok(lent.take_back()?)
     }
 }
 
@@ -167,13 +194,19 @@ impl Drop for IndexedDbStorage {
     }
 }
 
-/// A decision that the queue asks and the verb gets back.
-struct Lent<D>(Option<D>);
+async fn settled(signal: Signal) -> Result<JsValue, JsValue> {
+    signal.await?;
+    Ok(JsValue::UNDEFINED)
+}
 
-impl<T, D: Decide<T>> Decide<T> for Lent<D> {
-    fn decide(&mut self, found: Found<'_, T>) -> Option<Changes<T>> {
-        self.0.as_mut()?.decide(found)
-    }
+/// What was read, with the events as the records that hold them, for a reader in JavaScript.
+pub(crate) fn rows<T: From<JsValue>>(records: JsValue) -> Result<Rows<T>, JsValue> {
+    Ok(reading::rows(records)?)
+}
+
+/// What was listed.
+pub(crate) fn listing(records: &JsValue) -> Result<Listing, JsValue> {
+    Ok(listing::listing(records)?)
 }
 
 impl Storage for IndexedDbStorage {
@@ -197,19 +230,21 @@ impl Storage for IndexedDbStorage {
     }
 
     async fn read(&self, target: Target, window: Window) -> Result<Rows<JavaScriptText>, JsValue> {
-        let rows = reading::read(&self.access, &target, window).await?;
+        let records = self.read_records(target, window).await?;
+        let Rows { session, user, app, events: records } = rows::<JsValue>(records)?;
         let mut events = Vec::new();
-        for record in &rows.events {
-            events.extend(Page::read(record)?.rows.into_iter().map(|row| row.text));
+        for record in records {
+            let page = Page::read(record.unchecked_ref())?;
+            events.extend(page.rows.into_iter().map(|row| row.text));
         }
-        Ok(Rows { session: rows.session, user: rows.user, app: rows.app, events })
+        Ok(Rows { session, user, app, events })
     }
 
     async fn list(&self, request: ListRequest) -> Result<Listing, JsValue> {
-        Ok(listing::list(&self.access, &request).await?)
+        listing(&self.list_records(request).await?)
     }
 
     async fn delete(&self, deletion: Deletion) -> Result<Option<Revision>, JsValue> {
-        Ok(Some(self.queue.delete(deletion).await?))
+        read_floor(self.remove(deletion).await?)
     }
 }

@@ -2,130 +2,116 @@
 //! returned.
 
 use js_sys::Array;
-use wasm_bindgen::JsValue;
+use wasm_bindgen::{JsCast, JsValue};
 
 use crate::session::Window;
 use crate::storage::indexed_db::access::Access;
 use crate::storage::indexed_db::failure::Failure;
 use crate::storage::indexed_db::keys;
 use crate::storage::indexed_db::page::{admitted, cut};
-use crate::storage::indexed_db::record::{Record, SessionRecord, read_scope};
+use crate::storage::indexed_db::record::Record;
 use crate::storage::indexed_db::schema::{BY_TIME, EVENTS, SESSIONS, STATES};
-use crate::storage::indexed_db::transaction::{Mode, Transaction, result};
-use crate::storage::{Rows, ScopeRow, SessionRow, Target};
+use crate::storage::indexed_db::transaction::Transaction;
+use crate::storage::{Rows, Target};
 
-/// Reads; the events as the records that hold them, cut to the window.
+/// Reads the state of the app, that of the user, the session, and the records that hold its events,
+/// cut to the window: a list for [`rows`].
 pub(super) async fn read(
     access: &Access,
     target: &Target,
     window: Window,
-) -> Result<Rows<Record>, Failure> {
-    access.twice(|| Box::pin(read_once(access, target, window))).await
+) -> Result<JsValue, Failure> {
+    access.twice(&|| Box::pin(read_once(access, target, window))).await
 }
 
-async fn read_once(
-    access: &Access,
-    target: &Target,
-    window: Window,
-) -> Result<Rows<Record>, Failure> {
+/// What [`read`] has read.
+pub(super) fn rows<T: From<JsValue>>(read: JsValue) -> Result<Rows<T>, Failure> {
+    let mut read = read.unchecked_into::<Array>().into_iter();
+    let [app, user, session] = [(); 3].map(|()| Record::next(&mut read));
+    let mut events = Vec::new();
+    for record in read {
+        events.push(T::from(record));
+    }
+    Ok(Rows {
+        session: session.as_ref().map(Record::session_row).transpose()?,
+        user: user.as_ref().map(Record::scope_row).transpose()?,
+        app: app.as_ref().map(Record::scope_row).transpose()?,
+        events,
+    })
+}
+
+async fn read_once(access: &Access, target: &Target, window: Window) -> Result<JsValue, Failure> {
     let Target { app_name, user_id, session_id } = target;
-    let key = user_id.as_deref().zip(session_id.as_deref());
+    let user_id = user_id.as_deref();
+    let key = user_id.zip(session_id.as_deref());
     let wants_events = key.is_some() && window.last != Some(0);
     let stores: &[&str] = match (key, wants_events) {
         (None, _) => &[STATES],
         (Some(_), false) => &[SESSIONS, STATES],
         (Some(_), true) => &[SESSIONS, STATES, EVENTS],
     };
-    let transaction = access.begin(stores, Mode::Read).await?;
-    let session = match key {
-        Some((user_id, session_id)) => {
-            let key = keys::list(&[app_name, user_id, session_id]);
-            Some(transaction.asked(transaction.store(SESSIONS)?.get(&key))?)
-        }
-        None => None,
-    };
-    let states = transaction.store(STATES)?;
-    let user = match user_id {
-        Some(user_id) => {
-            Some(transaction.asked(states.get(&keys::scope(app_name, Some(user_id))))?)
-        }
-        None => None,
-    };
-    let app = transaction.asked(states.get(&keys::scope(app_name, None)))?;
-    transaction.answered().await?;
-
-    let session = match session {
-        Some(request) => Record::found(result(&request)?).map(SessionRecord::read).transpose()?,
-        None => None,
-    };
-    let events = match &session {
-        Some(session) if wants_events => read_events(&transaction, session, window).await?,
-        _ => Vec::new(),
-    };
-    let user = match user {
-        Some(request) => scope(&request)?,
-        None => None,
-    };
-    let session = session.map(|session| {
-        let state = session.state()?;
-        Ok(SessionRow { key: session.key, head: session.head, state })
-    });
-    Ok(Rows { session: session.transpose()?, user, app: scope(&app)?, events })
-}
-
-/// The state that a request has found.
-pub(super) fn scope(request: &web_sys::IdbRequest) -> Result<Option<ScopeRow>, Failure> {
-    Record::found(result(request)?).map(|record| read_scope(&record)).transpose()
+    let transaction = access.read(&keys::list(stores)).await?;
+    transaction.get(STATES, &keys::scope(app_name, None));
+    if user_id.is_some() {
+        transaction.get(STATES, &keys::scope(app_name, user_id));
+    }
+    if let Some((user_id, session_id)) = key {
+        transaction.get(SESSIONS, &keys::list(&[app_name, user_id, session_id]));
+    }
+    let found = transaction.answered().await?;
+    if let Some(session) = Record::found(found.get(2)).filter(|_| wants_events) {
+        let events = read_events(&transaction, &session, window).await?;
+        return Ok(found.concat(&events).into());
+    }
+    Ok(found.into())
 }
 
 async fn read_events(
     transaction: &Transaction,
-    session: &SessionRecord,
+    session: &Record,
     window: Window,
-) -> Result<Vec<Record>, Failure> {
-    let records = match window {
-        Window { last: None, after: None } => {
-            return all(transaction, keys::from(session.number, 0.0)).await;
-        }
-        Window { last: Some(last), after: None } => last_of(transaction, session, last).await?,
-        Window { last, after: Some(after) } => {
-            admitted_of(transaction, session, last, after).await?
-        }
+) -> Result<Array, Failure> {
+    let records = match window.after {
+        None => last_of(transaction, session, window.last).await?,
+        Some(after) => admitted_of(transaction, session, window, after).await?,
     };
-    let total: usize = records.iter().map(|record| admitted(record, window)).sum();
-    let mut skip = window.last.map_or(0, |last| total.saturating_sub(last));
-    let mut events = Vec::with_capacity(records.len());
-    for record in records {
-        let count = admitted(&record, window);
-        let skipped = skip.min(count);
+    let mut skip = match window.last {
+        None => 0,
+        Some(last) => count(&records, window).saturating_sub(last),
+    };
+    let events = Array::new();
+    for record in records.iter().filter_map(Record::found) {
+        let admitted = admitted(&record, window);
+        let skipped = skip.min(admitted);
         skip -= skipped;
-        events.extend(cut(record, window, skipped));
+        if let Some(rest) = cut(record, window, skipped) {
+            events.push(&rest);
+        }
     }
     Ok(events)
 }
 
-/// The records that hold the last so many events, and perhaps some more.
+/// The records that hold the last so many events, and perhaps some more, or all of them.
 ///
 /// Each event took a revision, so the last `n` are not before the last `n` revisions, and if none
 /// was ever replaced they are just these. A record's key is its last event's, so the range begins
 /// with the record in which they begin.
 async fn last_of(
     transaction: &Transaction,
-    session: &SessionRecord,
-    last: usize,
-) -> Result<Vec<Record>, Failure> {
-    let head = session.head;
-    let (first, mut reach) = (head.created as f64, last as f64);
-    let mut records: Vec<Record> = Vec::new();
+    session: &Record,
+    last: Option<usize>,
+) -> Result<Array, Failure> {
+    let number = session.count("number");
+    let mut records = Array::new();
+    let mut reach = last.map_or(f64::INFINITY, |last| last as f64);
     let mut end = f64::INFINITY;
     loop {
-        let start = (head.revision as f64 - reach + 1.0).max(0.0);
-        let range = keys::span(session.number, start, end);
-        let mut earlier = all(transaction, range).await?;
-        earlier.append(&mut records);
-        records = earlier;
-        let found: usize = records.iter().map(|record| admitted(record, Window::ALL)).sum();
-        if found >= last || start < first {
+        let start = (session.count("revision") - reach + 1.0).max(0.0);
+        transaction.get_all(EVENTS, &keys::span(number, start, end), None);
+        let earlier: Array = transaction.answered().await?.get(0).unchecked_into();
+        records = earlier.concat(&records);
+        let is_enough = last.is_none_or(|last| count(&records, Window::ALL) >= last);
+        if is_enough || start < session.count("created") {
             return Ok(records);
         }
         end = start - 1.0;
@@ -136,73 +122,54 @@ async fn last_of(
 /// The records that hold events of that time or later, and are needed for the last so many.
 async fn admitted_of(
     transaction: &Transaction,
-    session: &SessionRecord,
-    last: Option<usize>,
+    session: &Record,
+    window: Window,
     after: f64,
-) -> Result<Vec<Record>, Failure> {
-    let throws = |thrown| Failure::of_transaction(&thrown);
-    let index = transaction.index(EVENTS, BY_TIME)?;
-    let range = keys::from(session.number, after).map_err(throws)?;
-    let window = Window { last: None, after: Some(after) };
-    let Some(last) = last else {
-        let request = transaction.asked(index.get_all_with_key(&range))?;
-        transaction.answered().await?;
-        let mut records = Vec::new();
-        for record in records_of(&request)? {
-            in_order(&mut records, record, |record| record.count("seq"));
-        }
-        return Ok(records);
+) -> Result<Array, Failure> {
+    let range = keys::from(session.count("number"), after);
+    let Some(last) = window.last else {
+        transaction.find(EVENTS, BY_TIME, &range);
+        return Ok(by_seq(transaction.answered().await?.get(0), "seq"));
     };
-    let request = transaction.asked(index.get_all_keys_with_key(&range))?;
-    transaction.answered().await?;
-    let mut seqs: Vec<f64> = Vec::new();
-    for key in Array::from(&result(&request)?).iter() {
-        let seq = Array::from(&key).get(1).as_f64().unwrap_or_default();
-        in_order(&mut seqs, seq, |seq| *seq);
-    }
+    let index = transaction.index(EVENTS, BY_TIME);
+    transaction.ask(index.and_then(|index| index.get_all_keys_with_key(&range)));
+    // `[number, seq]` each.
+    let keys = by_seq(transaction.answered().await?.get(0), "1");
+    let mut records = Array::new();
+    let mut end = keys.length();
     // Each of them holds one such event at least, and a page may hold many.
-    let store = transaction.store(EVENTS)?;
-    let mut records: Vec<Record> = Vec::new();
     let mut size = 4;
-    while !seqs.is_empty() {
-        let batch = seqs.split_off(seqs.len().saturating_sub(size));
-        let requests: Result<Vec<_>, _> = batch
-            .iter()
-            .map(|seq| transaction.asked(store.get(&keys::pair(session.number, *seq))))
-            .collect();
-        let requests = requests?;
-        transaction.answered().await?;
-        let mut earlier = Vec::with_capacity(requests.len() + records.len());
-        for request in &requests {
-            earlier.extend(Record::found(result(request)?));
+    while end > 0 && count(&records, window) < last {
+        let start = end.saturating_sub(size);
+        for index in start..end {
+            transaction.get(EVENTS, &keys.get(index));
         }
-        earlier.append(&mut records);
-        records = earlier;
-        if records.iter().map(|record| admitted(record, window)).sum::<usize>() >= last {
-            break;
-        }
+        records = transaction.answered().await?.concat(&records);
+        end = start;
         size *= 2;
     }
     Ok(records)
 }
 
-async fn all(
-    transaction: &Transaction,
-    range: Result<web_sys::IdbKeyRange, JsValue>,
-) -> Result<Vec<Record>, Failure> {
-    let range = range.map_err(|thrown| Failure::of_transaction(&thrown))?;
-    let request = transaction.asked(transaction.store(EVENTS)?.get_all_with_key(&range))?;
-    transaction.answered().await?;
-    records_of(&request)
+/// How many events the records hold that the window admits.
+fn count(records: &Array, window: Window) -> usize {
+    let mut count = 0;
+    for record in records.iter().filter_map(Record::found) {
+        count += admitted(&record, window);
+    }
+    count
 }
 
-fn records_of(request: &web_sys::IdbRequest) -> Result<Vec<Record>, Failure> {
-    Ok(Array::from(&result(request)?).iter().filter_map(Record::found).collect())
-}
-
-/// Puts a thing to its place. By their times events stand nearly in their order, so that there is
-/// little to be moved.
-fn in_order<T>(things: &mut Vec<T>, thing: T, key: impl Fn(&T) -> f64) {
-    let place = things.partition_point(|earlier| key(earlier) < key(&thing));
-    things.insert(place, thing);
+/// Puts things into the order of their `seq`, which is that member of each. By their times they
+/// stand nearly in it, so that there is little to be moved.
+fn by_seq(found: JsValue, member: &str) -> Array {
+    let ordered = Array::new();
+    let mut seqs: Vec<f64> = Vec::new();
+    for thing in found.unchecked_into::<Array>().iter().filter_map(Record::found) {
+        let seq = thing.count(member);
+        let place = seqs.partition_point(|earlier| *earlier < seq);
+        seqs.insert(place, seq);
+        ordered.splice(place as u32, 0, &thing);
+    }
+    ordered
 }

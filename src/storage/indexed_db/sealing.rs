@@ -5,6 +5,7 @@
 //! where that ends.
 
 use js_sys::Array;
+use wasm_bindgen::{JsCast, JsValue};
 
 use crate::session::SessionKey;
 use crate::storage::indexed_db::access::Access;
@@ -13,66 +14,62 @@ use crate::storage::indexed_db::keys;
 use crate::storage::indexed_db::page::{PAGE, Page};
 use crate::storage::indexed_db::record::Record;
 use crate::storage::indexed_db::schema::{EVENTS, SESSIONS};
-use crate::storage::indexed_db::transaction::result;
+use crate::storage::indexed_db::transaction::Transaction;
 
 /// Records to look at in one go, at the most.
 const LARGEST: u32 = 4 * PAGE as u32;
 
 /// Seals the open events of a session, but for the last ones that fill no page.
-pub(super) async fn seal(access: &Access, key: &SessionKey) -> Result<(), Failure> {
+pub(super) async fn seal(access: &Access, key: &SessionKey) -> Result<JsValue, Failure> {
     access.once(Box::pin(seal_once(access, key))).await
 }
 
-async fn seal_once(access: &Access, key: &SessionKey) -> Result<(), Failure> {
-    let throws = |thrown| Failure::of_transaction(&thrown);
-    let transaction = access.begin(&[SESSIONS, EVENTS], access.writing()).await?;
-    let (sessions, events) = (transaction.store(SESSIONS)?, transaction.store(EVENTS)?);
-    let request = transaction.asked(sessions.get(&keys::session(key)))?;
-    transaction.answered().await?;
-    let Some(session) = Record::found(result(&request)?) else {
-        return Ok(());
-    };
-    let number = session.count("number");
-    let open = keys::from(number, session.count("sealed") + 1.0).map_err(throws)?;
-    let request = transaction.asked(events.get_all_with_key_and_limit(&open, LARGEST))?;
-    transaction.answered().await?;
-    let records = Array::from(&result(&request)?);
+async fn seal_once(access: &Access, key: &SessionKey) -> Result<JsValue, Failure> {
+    let transaction = access.write(&keys::list(&[SESSIONS, EVENTS])).await?;
+    transaction.get(SESSIONS, &keys::session(key));
+    if let Some(session) = Record::found(transaction.answered().await?.get(0)) {
+        let open = keys::from(session.count("number"), session.count("sealed") + 1.0);
+        transaction.get_all(EVENTS, &open, Some(LARGEST));
+        let records = transaction.answered().await?.get(0);
+        put_together(&transaction, &session, records);
+        transaction.commit().await?;
+    }
+    Ok(JsValue::UNDEFINED)
+}
 
+fn put_together(transaction: &Transaction, session: &Record, records: JsValue) {
+    let number = session.count("number");
     let mut sealed = session.count("sealed");
-    // Records that are to become a page, and how many of all there are.
-    let mut gathered: Vec<Page> = Vec::new();
     let mut left = session.count("open");
-    for record in records.iter().filter_map(Record::found) {
+    // The page that some records are to become, the first one's `seq`, and how many there are.
+    let mut page = Page::new(number, Vec::new());
+    let (mut first, mut gathered) = (0.0, 0.0);
+    for record in records.unchecked_into::<Array>().iter().filter_map(Record::found) {
         let seq = record.count("seq");
+        first = if page.rows.is_empty() { seq } else { first };
+        gathered += 1.0;
         let is_damaged = match Page::read(&record) {
-            Ok(page) => {
-                gathered.push(page);
+            Ok(mut read) => {
+                page.rows.append(&mut read.rows);
                 false
             }
             // It stays where it is, for its reader to be told. What was gathered stays as well.
             Err(_) => true,
         };
-        let size: usize = gathered.iter().map(|page| page.rows.len()).sum();
-        if !is_damaged && size < PAGE {
+        if !is_damaged && page.rows.len() < PAGE {
             continue;
         }
-        left -= gathered.len() as f64 + f64::from(u8::from(is_damaged));
+        left -= gathered;
         sealed = seq;
-        let [first, _, ..] = gathered.as_slice() else {
-            // A full page already.
-            gathered.clear();
-            continue;
-        };
-        if !is_damaged {
-            let range = keys::span(number, first.seq() as f64, seq).map_err(throws)?;
-            transaction.asked(events.delete(&range))?;
-            let rows = gathered.drain(..).flat_map(|page| page.rows).collect();
-            transaction.asked(events.put(&Page::new(number, rows).record()))?;
+        // One alone is a full page already.
+        if !is_damaged && gathered > 1.0 {
+            transaction.delete(EVENTS, &keys::span(number, first, seq));
+            transaction.put(EVENTS, &page.record());
         }
-        gathered.clear();
+        page.rows.clear();
+        gathered = 0.0;
     }
     session.set_number("sealed", sealed);
     session.set_number("open", left.max(0.0));
-    transaction.asked(sessions.put(&session))?;
-    transaction.commit().await
+    transaction.put(SESSIONS, session);
 }

@@ -4,22 +4,22 @@ use std::rc::Rc;
 
 use crate::session::{NEVER, Revision, SessionHead, SessionKey};
 use crate::state::ScopedState;
-use crate::storage::EventRow;
 use crate::storage::indexed_db::failure::Failure;
 use crate::storage::indexed_db::page::{PAGE, Page, records_of};
-use crate::storage::indexed_db::record::SessionRecord;
+use crate::storage::indexed_db::record::Record;
 use crate::storage::indexed_db::schema::{EVENTS, SESSIONS};
 use crate::storage::indexed_db::transaction::Transaction;
 use crate::storage::javascript_text::JavaScriptText;
+use crate::storage::{EventRow, SessionChange, Target};
 
 type Row = EventRow<JavaScriptText>;
 
 /// See the module.
 pub(super) struct SessionSlot {
     pub(super) key: SessionKey,
-    pub(super) stored: Option<Result<SessionRecord, Failure>>,
+    pub(super) record: Option<Record>,
     /// Read where it is to be changed.
-    pub(super) state: Option<Result<ScopedState, Failure>>,
+    state: Option<ScopedState>,
     /// The lowest revision after which somebody wants to know the changes.
     pub(super) since: Revision,
     /// Whether anything was written.
@@ -39,7 +39,7 @@ impl SessionSlot {
     pub(super) fn new(key: SessionKey) -> Self {
         Self {
             key,
-            stored: None,
+            record: None,
             state: None,
             since: NEVER,
             is_changed: false,
@@ -48,13 +48,25 @@ impl SessionSlot {
         }
     }
 
-    /// The stored record, where there is one that can be read.
-    pub(super) fn record(&self) -> Option<&SessionRecord> {
-        self.stored.as_ref()?.as_ref().ok()
+    pub(super) fn is(&self, target: &Target) -> bool {
+        let SessionKey { app_name, user_id, session_id } = &self.key;
+        target.session_id.as_ref() == Some(session_id)
+            && target.user_id.as_ref() == Some(user_id)
+            && target.app_name == *app_name
     }
 
-    pub(super) fn head(&self) -> Option<SessionHead> {
-        self.record().map(|record| record.head)
+    /// `None` where there is no session; one that was damaged by hand is `corrupt_record`.
+    pub(super) fn head(&self) -> Result<Option<SessionHead>, Failure> {
+        self.record.as_ref().map(Record::head).transpose()
+    }
+
+    /// Reads the state, where that was not done yet.
+    pub(super) fn read_state(&mut self) -> Result<(), Failure> {
+        if self.state.is_none() {
+            let stored = self.record.as_ref().map(Record::state).transpose()?;
+            self.state = Some(stored.unwrap_or_default());
+        }
+        Ok(())
     }
 
     /// Takes a page in that was read, if it is not known.
@@ -64,28 +76,37 @@ impl SessionSlot {
         }
     }
 
-    fn rows(&self) -> impl Iterator<Item = &Row> {
-        self.pages.iter().flat_map(|stored| &stored.page.rows).chain(&self.new)
-    }
-
-    /// The events with these ids, among those that were read or are to be added.
-    pub(super) fn events(&self, ids: &[Rc<str>]) -> Vec<Row> {
+    /// Those that a write wants of the events which were read or are to be added: the ones with
+    /// the ids, or the ones written after a revision.
+    pub(super) fn events(&self, ids: &[Rc<str>], since: Revision) -> Vec<Row> {
         let mut events = Vec::new();
-        for id in ids {
-            events.extend(self.rows().find(|row| row.id == *id).cloned());
+        let read = self.pages.iter().map(|stored| &stored.page.rows);
+        for rows in read.chain([&self.new]) {
+            for row in rows {
+                if row.revision > since || ids.contains(&row.id) {
+                    events.push(row.clone());
+                }
+            }
         }
         events
     }
 
-    pub(super) fn changed(&self, since: Revision) -> Vec<Row> {
-        if since == NEVER {
-            return Vec::new();
+    /// Takes a change of the session in, and events: added, or in the place of those that have
+    /// their ids.
+    pub(super) fn change(&mut self, change: SessionChange, events: Vec<Row>) {
+        if let Some(record) = &self.record {
+            record.set_head(change.head);
         }
-        self.rows().filter(|row| row.revision > since).cloned().collect()
+        if let Some(state) = &mut self.state {
+            state.apply(change.state);
+        }
+        self.is_changed = true;
+        for event in events {
+            self.write(event);
+        }
     }
 
-    /// Adds an event, or replaces the one that has its id.
-    pub(super) fn write(&mut self, row: Row) {
+    fn write(&mut self, row: Row) {
         for stored in &mut self.pages {
             if let Some(known) = stored.page.rows.iter_mut().find(|known| known.id == row.id) {
                 *known = row;
@@ -100,31 +121,29 @@ impl SessionSlot {
     }
 
     /// Puts what has changed; returns whether there are enough single events for a page.
-    pub(super) fn put(self, transaction: &Transaction) -> Result<bool, Failure> {
-        let Some(Ok(stored)) = self.stored else {
-            return Ok(false);
+    pub(super) fn put(self, transaction: &Transaction) -> bool {
+        let Some(record) = self.record.filter(|_| self.is_changed) else {
+            return false;
         };
-        let SessionRecord { record, head, number, .. } = stored;
-        let replaced = self.pages.iter().any(|stored| stored.is_changed)
-            || self.new.iter().any(|row| row.seq != row.revision);
-        if replaced {
-            record.set_number("replaced", head.revision as f64);
+        let mut is_replaced = self.new.iter().any(|row| row.seq != row.revision);
+        for stored in self.pages.iter().filter(|stored| stored.is_changed) {
+            transaction.put(EVENTS, &stored.page.record());
+            is_replaced = true;
+        }
+        if is_replaced {
+            record.set_number("replaced", record.count("revision"));
         }
         let mut open = record.count("open");
-        let events = transaction.store(EVENTS)?;
-        for added in records_of(number, self.new) {
+        for added in records_of(record.count("number"), self.new) {
             // Not `put`: where there is something already, something is wrong.
-            transaction.asked(events.add(&added))?;
+            transaction.add(EVENTS, &added);
             open += 1.0;
         }
-        for stored in self.pages.iter().filter(|stored| stored.is_changed) {
-            transaction.asked(events.put(&stored.page.record()))?;
-        }
         record.set_number("open", open);
-        if let Some(Ok(state)) = self.state {
-            record.set_text("state", &state.to_json());
+        if let Some(state) = self.state {
+            record.set_state(&state);
         }
-        transaction.asked(transaction.store(SESSIONS)?.put(&record))?;
-        Ok(open >= PAGE as f64)
+        transaction.put(SESSIONS, &record);
+        open >= PAGE as f64
     }
 }

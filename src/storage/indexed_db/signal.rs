@@ -1,4 +1,4 @@
-//! A value that comes later, from a callback of the browser.
+//! That something has come to pass or failed, told by a callback of the browser.
 
 use std::cell::RefCell;
 use std::future::Future;
@@ -6,26 +6,41 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
-/// Set once, awaited by one. A clone is the same signal.
-pub(super) struct Signal<T> {
-    shared: Rc<RefCell<Shared<T>>>,
+use wasm_bindgen::prelude::*;
+
+use crate::storage::indexed_db::failure::Failure;
+use crate::storage::indexed_db::record::Record;
+
+/// All callbacks are of one type, so that what calls them stands in the wasm once.
+pub(super) type Listener = Closure<dyn FnMut(JsValue)>;
+
+/// Sets the listener of some events, whose names begin with `on`; `null` is none.
+pub(super) fn listen(target: &JsValue, events: &[&str], listener: &JsValue) {
+    for event in events {
+        target.unchecked_ref::<Record>().set(event, listener);
+    }
 }
 
-struct Shared<T> {
-    value: Option<T>,
+pub(super) type Done = Result<(), Failure>;
+
+/// Set once, awaited by one. A clone is the same signal.
+#[derive(Clone, Default)]
+pub(super) struct Signal {
+    shared: Rc<RefCell<Shared>>,
+}
+
+#[derive(Default)]
+struct Shared {
+    done: Option<Done>,
     waker: Option<Waker>,
 }
 
-impl<T> Signal<T> {
-    pub(super) fn new() -> Self {
-        Self { shared: Rc::new(RefCell::new(Shared { value: None, waker: None })) }
-    }
-
-    /// The first value counts: a request may fail after it was given up.
-    pub(super) fn set(&self, value: T) {
+impl Signal {
+    /// What is set first counts: a request may fail after it was given up.
+    pub(super) fn set(&self, done: Done) {
         let waker = {
             let mut shared = self.shared.borrow_mut();
-            shared.value.get_or_insert(value);
+            shared.done.get_or_insert(done);
             shared.waker.take()
         };
         if let Some(waker) = waker {
@@ -34,19 +49,13 @@ impl<T> Signal<T> {
     }
 }
 
-impl<T> Clone for Signal<T> {
-    fn clone(&self) -> Self {
-        Self { shared: Rc::clone(&self.shared) }
-    }
-}
+impl Future for Signal {
+    type Output = Done;
 
-impl<T> Future for Signal<T> {
-    type Output = T;
-
-    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<T> {
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Done> {
         let mut shared = self.shared.borrow_mut();
-        match shared.value.take() {
-            Some(value) => Poll::Ready(value),
+        match shared.done.take() {
+            Some(done) => Poll::Ready(done),
             None => {
                 shared.waker = Some(context.waker().clone());
                 Poll::Pending

@@ -6,6 +6,8 @@ use std::rc::Rc;
 use js_sys::Function;
 use wasm_bindgen::prelude::*;
 
+use crate::storage::indexed_db::signal::Listener;
+
 #[wasm_bindgen]
 extern "C" {
     // A number in browsers, an object in Node.
@@ -35,14 +37,15 @@ struct State {
     id: JsValue,
     /// By the page's clock: what is restarted on each event is not worth a new timer each time.
     heard: f64,
-    _callback: Closure<dyn FnMut()>,
+    callback: Listener,
 }
 
 impl Timer {
-    pub(super) fn start(milliseconds: f64, then: impl FnOnce() + 'static) -> Self {
+    /// `then` happens once at the most.
+    pub(super) fn start(milliseconds: f64, then: Box<dyn Fn()>) -> Self {
         let shared = Rc::new(Shared { milliseconds, state: RefCell::new(None) });
-        let (late, mut then) = (Rc::downgrade(&shared), Some(then));
-        let callback = Closure::new(move || {
+        let late = Rc::downgrade(&shared);
+        let callback = Listener::new(move |_| {
             let Some(shared) = late.upgrade() else {
                 return;
             };
@@ -51,15 +54,14 @@ impl Timer {
             };
             let left = state.heard + shared.milliseconds - now();
             if left > 0.0 {
-                let callback = state._callback.as_ref().unchecked_ref();
-                state.id = set_timeout(callback, left);
+                state.id = set_timeout(state.callback.as_ref().unchecked_ref(), left);
                 *shared.state.borrow_mut() = Some(state);
-            } else if let Some(then) = then.take() {
+            } else {
                 then();
             }
         });
         let id = set_timeout(callback.as_ref().unchecked_ref(), milliseconds);
-        *shared.state.borrow_mut() = Some(State { id, heard: now(), _callback: callback });
+        *shared.state.borrow_mut() = Some(State { id, heard: now(), callback });
         Self { shared }
     }
 

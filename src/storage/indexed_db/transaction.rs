@@ -3,17 +3,20 @@
 //! A transaction commits by itself as soon as it has no request under way and nobody may make one.
 //! So nothing is awaited within but its own requests: the browser calls back, that wakes the future,
 //! and the microtask which polls it still runs within the callback.
+//!
+//! What making a request throws is told by the round that it belongs to, or by the commit: whoever
+//! makes requests has nothing to check.
 
-use std::cell::{Cell, RefCell};
-use std::future::poll_fn;
+use std::cell::RefCell;
 use std::rc::Rc;
-use std::task::{Context, Poll, Waker};
 
 use js_sys::{Array, Object, Reflect};
 use wasm_bindgen::prelude::*;
-use web_sys::{Event, IdbDatabase, IdbIndex, IdbObjectStore, IdbRequest, IdbTransaction};
+use web_sys::{IdbDatabase, IdbIndex, IdbObjectStore, IdbRequest, IdbTransaction};
 
 use crate::storage::indexed_db::failure::Failure;
+use crate::storage::indexed_db::record::Record;
+use crate::storage::indexed_db::signal::{Done, Listener, Signal, listen};
 use crate::storage::indexed_db::timer::Timer;
 
 /// What is done in a transaction.
@@ -42,52 +45,80 @@ extern "C" {
     #[wasm_bindgen(method, catch)]
     fn transaction(
         this: &WithOptions,
-        stores: &Array,
+        stores: &JsValue,
         mode: &str,
         options: &Object,
     ) -> Result<IdbTransaction, JsValue>;
+
+    /// A store or an index. web-sys has a method each, and each once more with a limit.
+    pub(super) type Source;
+
+    /// `range` may be options as well, where the engine knows them.
+    #[wasm_bindgen(method, catch, js_name = getAll)]
+    pub(super) fn get_all(
+        this: &Source,
+        range: &JsValue,
+        limit: Option<u32>,
+    ) -> Result<IdbRequest, JsValue>;
 }
 
+const EVENTS: [&str; 3] = ["oncomplete", "onabort", "onerror"];
+
 /// How far it has come.
-#[derive(Default)]
 struct Progress {
-    /// Whether the last request of the round has its result, and so have those before it.
-    answered: Cell<bool>,
-    ended: RefCell<Option<Result<(), Failure>>>,
-    /// What a request failed with.
+    raw: IdbTransaction,
+    ended: RefCell<Option<Done>>,
+    /// What making a request threw, or what one failed with.
     failure: RefCell<Option<Failure>>,
-    waker: RefCell<Option<Waker>>,
+    /// Of whoever waits for the round or the end.
+    signal: RefCell<Signal>,
 }
 
 impl Progress {
-    fn wake(&self) {
-        let waker = self.waker.borrow_mut().take();
-        if let Some(waker) = waker {
-            waker.wake();
+    fn hear(&self, event: &Record) {
+        match event.text("type").as_str() {
+            "success" => self.signal.borrow().set(Ok(())),
+            "complete" => self.end(Ok(())),
+            "error" => self.hear_error(event),
+            _ => {
+                let error = Record::found(self.raw.unchecked_ref::<Record>().get("error"));
+                let told = || error.map(|error| Failure::of_transaction(&error));
+                let failure = self.failure.take().or_else(told);
+                let nobody_told = || Failure::lost("the transaction was aborted");
+                self.end(Err(failure.unwrap_or_else(nobody_told)));
+            }
         }
-    }
-
-    fn end(&self, end: Result<(), Failure>) {
-        self.ended.borrow_mut().get_or_insert(end);
-        self.wake();
     }
 
     /// A request failed. That ends the transaction, whose own error Safari does not always tell; the
     /// requests that are under way then fail as well, because it ends.
-    fn fail(&self, event: &Event) {
-        let request = event.target().and_then(|target| target.dyn_into::<IdbRequest>().ok());
-        let error = request.and_then(|request| request.error().ok().flatten());
-        if let Some(error) = error.filter(|error| error.name() != "AbortError") {
-            self.failure.borrow_mut().get_or_insert(Failure::of_transaction(&error));
+    fn hear_error(&self, event: &Record) {
+        let request = Record::found(event.get("target"));
+        let error = request.and_then(|request| Record::found(request.get("error")));
+        if let Some(error) = error.filter(|error| error.text("name") != "AbortError") {
+            self.fail(&error);
         }
     }
 
-    fn wait(&self, context: &Context<'_>) {
-        *self.waker.borrow_mut() = Some(context.waker().clone());
+    fn fail(&self, thrown: &JsValue) {
+        self.failure.borrow_mut().get_or_insert_with(|| Failure::of_transaction(thrown));
+    }
+
+    fn end(&self, end: Done) {
+        let end = self.ended.borrow_mut().get_or_insert(end).clone();
+        self.signal.borrow().set(end);
+    }
+
+    /// Set when the round is answered or the transaction ends.
+    fn next(&self) -> Signal {
+        let signal = Signal::default();
+        if let Some(end) = self.ended.borrow().as_ref() {
+            signal.set(end.clone());
+        }
+        *self.signal.borrow_mut() = signal.clone();
+        signal
     }
 }
-
-type Listener = Closure<dyn FnMut()>;
 
 /// Aborts when it is dropped before [`Transaction::commit`], if it may have written.
 pub(super) struct Transaction {
@@ -95,23 +126,19 @@ pub(super) struct Transaction {
     mode: Mode,
     progress: Rc<Progress>,
     timer: Timer,
-    /// The request that was made last.
-    last: RefCell<Option<IdbRequest>>,
-    on_answer: Listener,
-    // Live as long as the browser may call them.
-    _on_end: [Listener; 2],
-    _on_error: Closure<dyn FnMut(Event)>,
+    /// The requests of this round.
+    round: RefCell<Array>,
+    listener: Listener,
 }
 
 impl Transaction {
     /// `timeout` in milliseconds: without any event for so long it is given up.
     pub(super) fn begin(
         database: &IdbDatabase,
-        stores: &[&str],
+        stores: &JsValue,
         mode: Mode,
         timeout: f64,
     ) -> Result<Self, Failure> {
-        let names = stores.iter().map(|name| JsValue::from_str(name)).collect::<Array>();
         let options = Object::new();
         let (kind, durability) = match mode {
             Mode::Read => ("readonly", None),
@@ -119,109 +146,128 @@ impl Transaction {
             Mode::Write { strict: false } => ("readwrite", Some("relaxed")),
         };
         if let Some(durability) = durability {
-            let set = Reflect::set(&options, &"durability".into(), &durability.into());
-            set.map_err(|thrown| Failure::of_transaction(&thrown))?;
+            options.unchecked_ref::<Record>().set_text("durability", durability);
         }
         let raw = database
             .unchecked_ref::<WithOptions>()
-            .transaction(&names, kind, &options)
+            .transaction(stores, kind, &options)
             .map_err(|thrown| Failure::of_transaction(&thrown))?;
         Ok(Self::over(raw, mode, timeout))
     }
 
     fn over(raw: IdbTransaction, mode: Mode, timeout: f64) -> Self {
-        let progress = Rc::new(Progress::default());
-        let (seen, given_up) = (Rc::clone(&progress), raw.clone());
-        let timer = Timer::start(timeout, move || {
-            seen.end(Err(Failure::lost("nothing was heard of a transaction for too long")));
+        let progress = Rc::new(Progress {
+            raw: raw.clone(),
+            ended: RefCell::default(),
+            failure: RefCell::default(),
+            signal: RefCell::default(),
+        });
+        let late = Rc::clone(&progress);
+        let give_up = move || {
+            late.end(Err(Failure::lost("nothing was heard of a transaction for too long")));
             // It may be beyond that, too.
-            let _ = given_up.abort();
-        });
-        let seen = Rc::clone(&progress);
-        let heard = timer.clone();
-        let on_answer = Listener::new(move || {
-            heard.restart();
-            seen.answered.set(true);
-            seen.wake();
-        });
-        let seen = Rc::clone(&progress);
-        let on_complete = Listener::new(move || seen.end(Ok(())));
-        let seen = Rc::clone(&progress);
-        let on_error = Closure::new(move |event: Event| seen.fail(&event));
-        let (seen, aborted) = (Rc::clone(&progress), raw.clone());
-        let on_abort = Listener::new(move || {
-            let failure = seen
-                .failure
-                .take()
-                .or_else(|| aborted.error().map(|error| Failure::of_transaction(&error)));
-            let failure = failure.unwrap_or_else(|| Failure::lost("the transaction was aborted"));
-            seen.end(Err(failure));
-        });
-        raw.set_oncomplete(Some(on_complete.as_ref().unchecked_ref()));
-        raw.set_onabort(Some(on_abort.as_ref().unchecked_ref()));
-        raw.set_onerror(Some(on_error.as_ref().unchecked_ref()));
-        let _on_end = [on_complete, on_abort];
-        let last = RefCell::default();
-        Self { raw, mode, progress, timer, last, on_answer, _on_end, _on_error: on_error }
-    }
-
-    pub(super) fn store(&self, name: &str) -> Result<IdbObjectStore, Failure> {
-        self.raw.object_store(name).map_err(|thrown| Failure::of_transaction(&thrown))
-    }
-
-    pub(super) fn index(&self, store: &str, name: &str) -> Result<IdbIndex, Failure> {
-        self.store(store)?.index(name).map_err(|thrown| Failure::of_transaction(&thrown))
-    }
-
-    /// A request, where making it did not throw.
-    pub(super) fn asked(
-        &self,
-        request: Result<IdbRequest, JsValue>,
-    ) -> Result<IdbRequest, Failure> {
-        let request = request.map_err(|thrown| Failure::of_transaction(&thrown))?;
-        *self.last.borrow_mut() = Some(request.clone());
-        Ok(request)
-    }
-
-    /// Waits until all requests that were made have their results. They are carried out in their
-    /// order, so it is the last one that tells.
-    pub(super) async fn answered(&self) -> Result<(), Failure> {
-        let Some(last) = self.last.borrow_mut().take() else {
-            return Ok(());
+            let _ = late.raw.abort();
         };
-        self.progress.answered.set(false);
-        last.set_onsuccess(Some(self.on_answer.as_ref().unchecked_ref()));
-        poll_fn(|context| {
-            if self.progress.answered.get() {
-                return Poll::Ready(Ok(()));
+        let timer = Timer::start(timeout, Box::new(give_up));
+        let (heard, hearing) = (timer.clone(), Rc::clone(&progress));
+        let listener = Listener::new(move |event: JsValue| {
+            heard.restart();
+            hearing.hear(event.unchecked_ref());
+        });
+        listen(&raw, &EVENTS, listener.as_ref());
+        Self { raw, mode, progress, timer, round: RefCell::default(), listener }
+    }
+
+    pub(super) fn get(&self, store: &str, key: &JsValue) {
+        self.ask_store(store, IdbObjectStore::get, key);
+    }
+
+    /// Asks for a list of what lies in a range, or of so much of it.
+    pub(super) fn get_all(&self, store: &str, range: &JsValue, limit: Option<u32>) {
+        let store = self.raw.object_store(store);
+        self.ask(store.and_then(|store| store.unchecked_ref::<Source>().get_all(range, limit)));
+    }
+
+    /// Asks for a list of all that an index has in a range.
+    pub(super) fn find(&self, store: &str, index: &str, range: &JsValue) {
+        let index = self.index(store, index);
+        self.ask(index.and_then(|index| index.unchecked_ref::<Source>().get_all(range, None)));
+    }
+
+    pub(super) fn put(&self, store: &str, record: &JsValue) {
+        self.ask_store(store, IdbObjectStore::put, record);
+    }
+
+    /// Puts what must not be there yet.
+    pub(super) fn add(&self, store: &str, record: &JsValue) {
+        self.ask_store(store, IdbObjectStore::add, record);
+    }
+
+    /// Deletes what has that key, or lies in that range.
+    pub(super) fn delete(&self, store: &str, key: &JsValue) {
+        self.ask_store(store, IdbObjectStore::delete, key);
+    }
+
+    fn ask_store(
+        &self,
+        store: &str,
+        verb: fn(&IdbObjectStore, &JsValue) -> Result<IdbRequest, JsValue>,
+        argument: &JsValue,
+    ) {
+        self.ask(self.raw.object_store(store).and_then(|store| verb(&store, argument)));
+    }
+
+    pub(super) fn index(&self, store: &str, name: &str) -> Result<IdbIndex, JsValue> {
+        self.raw.object_store(store)?.index(name)
+    }
+
+    /// Takes a request into the round.
+    pub(super) fn ask(&self, request: Result<IdbRequest, JsValue>) {
+        match request {
+            Ok(request) => {
+                self.round.borrow().push(&request);
             }
-            if let Some(Err(failure)) = self.progress.ended.borrow().as_ref() {
-                return Poll::Ready(Err(failure.clone()));
-            }
-            self.progress.wait(context);
-            Poll::Pending
-        })
-        .await
+            Err(thrown) => self.progress.fail(&thrown),
+        }
+    }
+
+    /// Waits until all requests that were made have their results, and returns these. Requests are
+    /// carried out in their order, so it is the last one that tells.
+    pub(super) async fn answered(&self) -> Result<Array, Failure> {
+        let round = self.round.take();
+        self.check()?;
+        let last = round.get(round.length().wrapping_sub(1));
+        if last.is_object() {
+            listen(&last, &["onsuccess"], self.listener.as_ref());
+            self.progress.next().await?;
+        }
+        results(&round).map_err(|thrown| Failure::of_transaction(&thrown))
+    }
+
+    fn check(&self) -> Done {
+        self.progress.failure.borrow().clone().map_or(Ok(()), Err)
     }
 
     /// Commits, and waits until it is done: only then has anything been written.
-    pub(super) async fn commit(self) -> Result<(), Failure> {
+    pub(super) async fn commit(self) -> Done {
         if commits_in_spite_of_errors() {
             self.answered().await?;
         }
+        self.check()?;
         // Without it, the transaction would wait for whether another request comes.
         if let Err(thrown) = self.raw.unchecked_ref::<Committable>().commit() {
             return Err(Failure::of_transaction(&thrown));
         }
-        poll_fn(|context| {
-            if let Some(end) = self.progress.ended.borrow().as_ref() {
-                return Poll::Ready(end.clone());
-            }
-            self.progress.wait(context);
-            Poll::Pending
-        })
-        .await
+        self.progress.next().await
     }
+}
+
+fn results(round: &Array) -> Result<Array, JsValue> {
+    let results = Array::new();
+    for request in round.iter() {
+        results.push(&request.unchecked_ref::<IdbRequest>().result()?);
+    }
+    Ok(results)
 }
 
 /// Whether a request that fails after `commit()` was called does not abort the transaction, against
@@ -238,17 +284,10 @@ fn commits_in_spite_of_errors() -> bool {
 impl Drop for Transaction {
     fn drop(&mut self) {
         self.timer.stop();
-        self.raw.set_oncomplete(None);
-        self.raw.set_onabort(None);
-        self.raw.set_onerror(None);
+        listen(&self.raw, &EVENTS, &JsValue::NULL);
         if self.mode != Mode::Read && self.progress.ended.borrow().is_none() {
             // Refused where it is over already.
             let _ = self.raw.abort();
         }
     }
-}
-
-/// The result of a request of a round that is answered.
-pub(super) fn result(request: &IdbRequest) -> Result<JsValue, Failure> {
-    request.result().map_err(|thrown| Failure::of_transaction(&thrown))
 }
