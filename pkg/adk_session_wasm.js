@@ -514,38 +514,38 @@ export function scan_template(text) {
 function __wbg_get_imports() {
     const import0 = {
         __proto__: null,
-        __wbg_Error_208446807d0d1e30: function(arg0, arg1) {
+        _1o: function(arg0, arg1) {
             const ret = Error(getStringFromWasm0(arg0, arg1));
             return ret;
         },
-        __wbg___wbindgen_is_function_741ff2bb612836f5: function(arg0) {
+        _1u: function(arg0) {
             const ret = typeof(arg0) === 'function';
             return ret;
         },
-        __wbg___wbindgen_is_object_8b968c3ab8e96595: function(arg0) {
+        _c: function(arg0) {
             const val = arg0;
             const ret = typeof(val) === 'object' && val !== null;
             return ret;
         },
-        __wbg___wbindgen_is_string_fc456fee5d3317de: function(arg0) {
+        _2: function(arg0) {
             const ret = typeof(arg0) === 'string';
             return ret;
         },
-        __wbg___wbindgen_is_undefined_be5b34249ff1fc15: function(arg0) {
+        _1c: function(arg0) {
             const ret = arg0 === undefined;
             return ret;
         },
-        __wbg___wbindgen_jsval_eq_38d7bfbe4cc84039: function(arg0, arg1) {
+        _1: function(arg0, arg1) {
             const ret = arg0 === arg1;
             return ret;
         },
-        __wbg___wbindgen_number_get_934b640d0889af78: function(arg0, arg1) {
+        _21: function(arg0, arg1) {
             const obj = arg1;
             const ret = typeof(obj) === 'number' ? obj : undefined;
             getDataViewMemory0().setFloat64((arg0 >>> 0) + 8 * 1, isLikeNone(ret) ? 0 : ret, true);
             getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 0, !isLikeNone(ret), true);
         },
-        __wbg___wbindgen_string_get_7ce8eee7fd327545: function(arg0, arg1) {
+        _20: function(arg0, arg1) {
             const obj = arg1;
             const ret = typeof(obj) === 'string' ? obj : undefined;
             var ptr1 = isLikeNone(ret) ? 0 : passStringToWasm0(ret, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
@@ -553,168 +553,112 @@ function __wbg_get_imports() {
             getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 1, len1, true);
             getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 0, ptr1, true);
         },
-        __wbg___wbindgen_throw_4c88d8bf264fd984: function(arg0, arg1) {
+        _22: function(arg0, arg1) {
             throw new Error(getStringFromWasm0(arg0, arg1));
         },
-        __wbg__wbg_cb_unref_09736879a3f67559: function(arg0) {
+        _1i: function(arg0) {
             arg0._wbg_cb_unref();
         },
-        __wbg_abort_75a93bc755ef5425: function() { return handleError(function (arg0) {
+        _2c: function() { return handleError(function (arg0) {
             arg0.abort();
         }, arguments); },
-        __wbg_add_e2c14b2b43ba1e8b: function() { return handleError(function (arg0, arg1) {
+        _26: function() { return handleError(function (arg0, arg1) {
             const ret = arg0.add(arg1);
             return ret;
         }, arguments); },
-        __wbg_advance_914e0032d025a196: function() { return handleError(function (arg0, arg1) {
+        _24: function() { return handleError(function (arg0, arg1) {
             arg0.advance(arg1 >>> 0);
         }, arguments); },
-        __wbg_at_3e5065dbded96e2e: function(arg0, arg1) {
-            const ret = arg0.at(arg1);
-            return ret;
-        },
-        __wbg_bound_2eafc1bd1cffbb0e: function() { return handleError(function (arg0, arg1) {
+        _25: function() { return handleError(function (arg0, arg1) {
             const ret = IDBKeyRange.bound(arg0, arg1);
             return ret;
         }, arguments); },
-        __wbg_call_40b008ba32f73991: function() { return handleError(function (arg0, arg1) {
+        _15: function() { return handleError(function (arg0, arg1) {
             const ret = arg0.call(arg1);
             return ret;
         }, arguments); },
-        __wbg_call_a410eb4b59ed5965: function() { return handleError(function (arg0, arg1, arg2) {
+        _1l: function() { return handleError(function (arg0, arg1, arg2) {
             const ret = arg0.call(arg1, arg2);
             return ret;
         }, arguments); },
-        __wbg_clearTimeout_a3d0845a8058a478: function(arg0) {
+        _r: function(arg0) {
             clearTimeout(arg0);
         },
-        __wbg_close_70d38255291ae4c8: function(arg0) {
+        _1h: function(arg0) {
             arg0.close();
         },
-        __wbg_commit_7c0d84b658297570: function() { return handleError(function (arg0) {
+        _8: function() { return handleError(function (arg0) {
             arg0.commit();
         }, arguments); },
-        __wbg_concat_a93602fe6b72cec9: function(arg0, arg1) {
+        _z: function(arg0, arg1) {
             const ret = arg0.concat(arg1);
             return ret;
         },
-        __wbg_createIndex_962416446446df35: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4) {
-            const ret = arg0.createIndex(getStringFromWasm0(arg1, arg2), getStringFromWasm0(arg3, arg4));
+        _29: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4) {
+            const ret = arg0.createIndex(getStringFromWasm0(arg1, arg2), arg3, arg4);
             return ret;
         }, arguments); },
-        __wbg_createIndex_a4a097747c57a9af: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4, arg5) {
-            const ret = arg0.createIndex(getStringFromWasm0(arg1, arg2), getStringFromWasm0(arg3, arg4), arg5);
-            return ret;
-        }, arguments); },
-        __wbg_createIndex_b013acc42b756c6b: function() { return handleError(function (arg0, arg1, arg2, arg3) {
-            const ret = arg0.createIndex(getStringFromWasm0(arg1, arg2), arg3);
-            return ret;
-        }, arguments); },
-        __wbg_createObjectStore_01d46ccc50cef85f: function() { return handleError(function (arg0, arg1, arg2, arg3) {
+        _u: function() { return handleError(function (arg0, arg1, arg2, arg3) {
             const ret = arg0.createObjectStore(getStringFromWasm0(arg1, arg2), arg3);
             return ret;
         }, arguments); },
-        __wbg_db_1cd9fea476592189: function(arg0) {
-            const ret = arg0.db;
-            return ret;
-        },
-        __wbg_deleteDatabase_57379a14a755bec7: function() { return handleError(function (arg0, arg1, arg2) {
+        _13: function() { return handleError(function (arg0, arg1, arg2) {
             const ret = arg0.deleteDatabase(getStringFromWasm0(arg1, arg2));
             return ret;
         }, arguments); },
-        __wbg_delete_a1677b105dc0626e: function() { return handleError(function (arg0, arg1) {
+        _2a: function() { return handleError(function (arg0, arg1) {
             const ret = arg0.delete(arg1);
             return ret;
         }, arguments); },
-        __wbg_delete_b5070807963499ec: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4, arg5, arg6, arg7, arg8) {
+        _1f: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4, arg5, arg6, arg7, arg8) {
             const ret = arg0.delete(getStringFromWasm0(arg1, arg2), getStringFromWasm0(arg3, arg4), arg5 === 0 ? undefined : getStringFromWasm0(arg5, arg6), arg7 === 0 ? undefined : getStringFromWasm0(arg7, arg8));
             return ret;
         }, arguments); },
-        __wbg_error_029b9735617abe23: function() { return handleError(function (arg0) {
-            const ret = arg0.error;
-            return isLikeNone(ret) ? 0 : addToExternrefTable0(ret);
-        }, arguments); },
-        __wbg_error_37b241daaafbc352: function(arg0) {
-            const ret = arg0.error;
-            return isLikeNone(ret) ? 0 : addToExternrefTable0(ret);
-        },
-        __wbg_from_eac91875c8a5ffa4: function(arg0) {
+        _g: function(arg0) {
             const ret = Array.from(arg0);
             return ret;
         },
-        __wbg_getAllKeys_60c555bbca75b952: function() { return handleError(function (arg0, arg1) {
+        _23: function() { return handleError(function (arg0, arg1) {
             const ret = arg0.getAllKeys(arg1);
             return ret;
         }, arguments); },
-        __wbg_getAll_057f4a1efde897a0: function() { return handleError(function (arg0, arg1) {
-            const ret = arg0.getAll(arg1);
+        _e: function() { return handleError(function (arg0, arg1, arg2) {
+            const ret = arg0.getAll(arg1, arg2 === Number.MAX_SAFE_INTEGER ? undefined : arg2);
             return ret;
         }, arguments); },
-        __wbg_getAll_0926d7a1f4b74bd5: function() { return handleError(function (arg0, arg1, arg2) {
-            const ret = arg0.getAll(arg1, arg2 >>> 0);
-            return ret;
-        }, arguments); },
-        __wbg_getAll_7c588d26e2a82148: function() { return handleError(function (arg0, arg1) {
-            const ret = arg0.getAll(arg1);
-            return ret;
-        }, arguments); },
-        __wbg_getAll_c05b5d2b3a6c4683: function() { return handleError(function (arg0, arg1, arg2) {
-            const ret = arg0.getAll(arg1, arg2 >>> 0);
-            return ret;
-        }, arguments); },
-        __wbg_getAll_e97edf9a4d8b9998: function() { return handleError(function (arg0, arg1) {
-            const ret = arg0.getAll(arg1);
-            return ret;
-        }, arguments); },
-        __wbg_get_2080c49015e35254: function() { return handleError(function (arg0, arg1) {
+        _11: function() { return handleError(function (arg0, arg1) {
             const ret = Reflect.get(arg0, arg1);
             return ret;
         }, arguments); },
-        __wbg_get_3e7d0feae205d645: function() { return handleError(function (arg0, arg1) {
+        _27: function() { return handleError(function (arg0, arg1) {
             const ret = arg0.get(arg1);
             return ret;
         }, arguments); },
-        __wbg_get_d7176cfb76d71114: function(arg0, arg1) {
+        _b: function(arg0, arg1) {
             const ret = arg0[arg1 >>> 0];
             return ret;
         },
-        __wbg_get_decf568e1711043f: function(arg0, arg1, arg2) {
+        _6: function(arg0, arg1, arg2) {
             const ret = arg0[getStringFromWasm0(arg1, arg2)];
             return ret;
         },
-        __wbg_get_unchecked_e6325ad374eff861: function(arg0, arg1) {
+        _j: function(arg0, arg1) {
             const ret = arg0[arg1 >>> 0];
             return ret;
         },
-        __wbg_has_2c4d5cf25ec8c1cf: function() { return handleError(function (arg0, arg1) {
+        _1m: function(arg0, arg1) {
+            const ret = arg0[arg1 >>> 0];
+            return ret;
+        },
+        _1z: function() { return handleError(function (arg0, arg1) {
             const ret = Reflect.has(arg0, arg1);
             return ret;
         }, arguments); },
-        __wbg_index_2e86e1bb441793d5: function() { return handleError(function (arg0, arg1, arg2) {
+        _7: function() { return handleError(function (arg0, arg1, arg2) {
             const ret = arg0.index(getStringFromWasm0(arg1, arg2));
             return ret;
         }, arguments); },
-        __wbg_instanceof_DomException_b0152473e22fa2bf: function(arg0) {
-            let result;
-            try {
-                result = arg0 instanceof DOMException;
-            } catch (_) {
-                result = false;
-            }
-            const ret = result;
-            return ret;
-        },
-        __wbg_instanceof_Error_74e3cca0c4a69161: function(arg0) {
-            let result;
-            try {
-                result = arg0 instanceof Error;
-            } catch (_) {
-                result = false;
-            }
-            const ret = result;
-            return ret;
-        },
-        __wbg_instanceof_Float64Array_4acace5b49aaf791: function(arg0) {
+        _q: function(arg0) {
             let result;
             try {
                 result = arg0 instanceof Float64Array;
@@ -724,94 +668,62 @@ function __wbg_get_imports() {
             const ret = result;
             return ret;
         },
-        __wbg_instanceof_IdbRequest_b569d50ff3c32e39: function(arg0) {
-            let result;
-            try {
-                result = arg0 instanceof IDBRequest;
-            } catch (_) {
-                result = false;
-            }
-            const ret = result;
-            return ret;
-        },
-        __wbg_isArray_bcf1376d0d732d08: function(arg0) {
+        _h: function(arg0) {
             const ret = Array.isArray(arg0);
             return ret;
         },
-        __wbg_is_2248ff2b575d60c7: function(arg0, arg1) {
+        _1j: function(arg0, arg1) {
             const ret = Object.is(arg0, arg1);
             return ret;
         },
-        __wbg_join_0eb3fa0210561997: function(arg0, arg1, arg2) {
+        _o: function(arg0, arg1, arg2) {
             const ret = arg0.join(getStringFromWasm0(arg1, arg2));
             return ret;
         },
-        __wbg_key_6e6cd11010a229d7: function() { return handleError(function (arg0) {
-            const ret = arg0.key;
-            return ret;
-        }, arguments); },
-        __wbg_length_5a8bb8abe1e54e15: function(arg0) {
+        _p: function(arg0) {
             const ret = arg0.length;
             return ret;
         },
-        __wbg_length_b03a0fabb109b1e9: function(arg0) {
+        _a: function(arg0) {
             const ret = arg0.length;
             return ret;
         },
-        __wbg_length_e83e819f48c774e4: function(arg0) {
+        _i: function(arg0) {
             const ret = arg0.length;
             return ret;
         },
-        __wbg_list_aa468d146f20ea03: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4, arg5, arg6, arg7, arg8) {
+        _1e: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4, arg5, arg6, arg7, arg8) {
             const ret = arg0.list(getStringFromWasm0(arg1, arg2), arg3 === 0 ? undefined : getStringFromWasm0(arg3, arg4), arg5 !== 0, arg6, arg7 === 0 ? undefined : arg8);
             return ret;
         }, arguments); },
-        __wbg_message_43d8c8f1d543a349: function(arg0) {
-            const ret = arg0.message;
-            return ret;
-        },
-        __wbg_message_fc58bc095885b5e5: function(arg0, arg1) {
-            const ret = arg1.message;
-            const ptr1 = passStringToWasm0(ret, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
-            const len1 = WASM_VECTOR_LEN;
-            getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 1, len1, true);
-            getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 0, ptr1, true);
-        },
-        __wbg_name_7d5a865f2ff82e44: function(arg0, arg1) {
-            const ret = arg1.name;
-            const ptr1 = passStringToWasm0(ret, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
-            const len1 = WASM_VECTOR_LEN;
-            getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 1, len1, true);
-            getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 0, ptr1, true);
-        },
-        __wbg_new_37eb45aaf5eeb820: function() {
+        _9: function() {
             const ret = new Array();
             return ret;
         },
-        __wbg_new_7075786089b89c5e: function() {
+        _1n: function() {
             const ret = new Map();
             return ret;
         },
-        __wbg_new_7da53f115fb66156: function(arg0, arg1, arg2, arg3) {
+        _1g: function(arg0, arg1, arg2, arg3) {
             const ret = new RegExp(getStringFromWasm0(arg0, arg1), getStringFromWasm0(arg2, arg3));
             return ret;
         },
-        __wbg_new_cd4348290afae586: function() {
+        _l: function() {
             const ret = new Object();
             return ret;
         },
-        __wbg_new_from_slice_aaf85a9746711968: function(arg0, arg1) {
+        _n: function(arg0, arg1) {
             const ret = new Float64Array(getArrayF64FromWasm0(arg0, arg1));
             return ret;
         },
-        __wbg_new_typed_e09da9dae6ee5935: function(arg0, arg1) {
+        _1k: function(arg0, arg1) {
             try {
                 var state0 = {a: arg0, b: arg1};
                 var cb0 = (arg0, arg1) => {
                     const a = state0.a;
                     state0.a = 0;
                     try {
-                        return wasm_bindgen__convert__closures_____invoke__h2c9baf4d81f3ddc5(a, state0.b, arg0, arg1);
+                        return wasm_bindgen__convert__closures_____invoke__h20118d167692a3ce(a, state0.b, arg0, arg1);
                     } finally {
                         state0.a = a;
                     }
@@ -822,229 +734,167 @@ function __wbg_get_imports() {
                 state0.a = 0;
             }
         },
-        __wbg_now_3a67b7ea516d876d: function() {
+        _5: function() {
             const ret = performance.now();
             return ret;
         },
-        __wbg_objectStore_a2b5ae038954c7ba: function() { return handleError(function (arg0, arg1, arg2) {
+        _2b: function() { return handleError(function (arg0, arg1, arg2) {
             const ret = arg0.objectStore(getStringFromWasm0(arg1, arg2));
             return ret;
         }, arguments); },
-        __wbg_of_027eb15371aac932: function(arg0) {
+        _16: function(arg0) {
             const ret = Array.of(arg0);
             return ret;
         },
-        __wbg_of_41bbc931cc6fa107: function(arg0, arg1, arg2, arg3) {
+        _1b: function(arg0, arg1, arg2, arg3) {
             const ret = Array.of(arg0, arg1, arg2, arg3);
             return ret;
         },
-        __wbg_of_c39e96925d701310: function(arg0, arg1, arg2, arg3, arg4) {
+        _1d: function(arg0, arg1, arg2, arg3, arg4) {
             const ret = Array.of(arg0, arg1, arg2, arg3, arg4);
             return ret;
         },
-        __wbg_of_e7ea0fcd535c1444: function(arg0, arg1) {
+        _f: function(arg0, arg1) {
             const ret = Array.of(arg0, arg1);
             return ret;
         },
-        __wbg_oldVersion_c9664e93ad7fc373: function(arg0) {
-            const ret = arg0.oldVersion;
-            return ret;
-        },
-        __wbg_openKeyCursor_66fb7d14a108e2f0: function() { return handleError(function (arg0, arg1, arg2) {
+        _v: function() { return handleError(function (arg0, arg1, arg2) {
             const ret = arg0.openKeyCursor(arg1, __wbindgen_enum_IdbCursorDirection[arg2]);
             return ret;
         }, arguments); },
-        __wbg_open_0b7832f51fde5a5f: function() { return handleError(function (arg0, arg1, arg2, arg3) {
+        _12: function() { return handleError(function (arg0, arg1, arg2, arg3) {
             const ret = arg0.open(getStringFromWasm0(arg1, arg2), arg3 >>> 0);
             return ret;
         }, arguments); },
-        __wbg_preventDefault_cfb06b02e7406899: function(arg0) {
+        _14: function(arg0) {
             arg0.preventDefault();
         },
-        __wbg_prototypesetcall_a366c038a3918afa: function(arg0, arg1, arg2) {
-            Float64Array.prototype.set.call(getArrayF64FromWasm0(arg0, arg1), arg2);
-        },
-        __wbg_push_c9f4893fc209f768: function(arg0, arg1) {
+        _4: function(arg0, arg1) {
             const ret = arg0.push(arg1);
             return ret;
         },
-        __wbg_put_480de49f0929525d: function() { return handleError(function (arg0, arg1) {
+        _28: function() { return handleError(function (arg0, arg1) {
             const ret = arg0.put(arg1);
             return ret;
         }, arguments); },
-        __wbg_queueMicrotask_1e8503a8a690f0a3: function(arg0) {
+        _1t: function(arg0) {
             const ret = arg0.queueMicrotask;
             return ret;
         },
-        __wbg_queueMicrotask_4a1a4d8dd332373b: function(arg0) {
+        _1s: function(arg0) {
             queueMicrotask(arg0);
         },
-        __wbg_random_df36b90cd78a7d54: function() {
+        _1a: function() {
             const ret = Math.random();
             return ret;
         },
-        __wbg_read_10862f4e2f961d2d: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4, arg5, arg6, arg7, arg8, arg9, arg10) {
+        _0: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4, arg5, arg6, arg7, arg8, arg9, arg10) {
             const ret = arg0.read(getStringFromWasm0(arg1, arg2), arg3 === 0 ? undefined : getStringFromWasm0(arg3, arg4), arg5 === 0 ? undefined : getStringFromWasm0(arg5, arg6), arg7 === 0 ? undefined : arg8, arg9 === 0 ? undefined : arg10);
             return ret;
         }, arguments); },
-        __wbg_resolve_dbf78ab4942478b0: function(arg0) {
+        _17: function(arg0) {
             const ret = Promise.resolve(arg0);
             return ret;
         },
-        __wbg_result_11a492b710594c52: function() { return handleError(function (arg0) {
+        _d: function() { return handleError(function (arg0) {
             const ret = arg0.result;
             return ret;
         }, arguments); },
-        __wbg_reverse_95c531f59e38e335: function(arg0) {
+        _w: function(arg0) {
             const ret = arg0.reverse();
             return ret;
         },
-        __wbg_setTimeout_dba96767c81a636b: function(arg0, arg1) {
+        _s: function(arg0, arg1) {
             const ret = setTimeout(arg0, arg1);
             return ret;
         },
-        __wbg_set_804fe3ebc41381da: function(arg0, arg1, arg2, arg3) {
+        _m: function(arg0, arg1, arg2, arg3) {
             arg0[getStringFromWasm0(arg1, arg2)] = arg3;
         },
-        __wbg_set_8282f7e0d2d01336: function(arg0, arg1, arg2) {
+        _1q: function(arg0, arg1, arg2) {
             const ret = arg0.set(arg1, arg2);
             return ret;
         },
-        __wbg_set_d2d33b52458e984a: function(arg0, arg1, arg2) {
+        _y: function(arg0, arg1, arg2) {
             arg0[arg1 >>> 0] = arg2;
         },
-        __wbg_set_e4b9a833d288759a: function(arg0, arg1, arg2) {
+        _1p: function(arg0, arg1, arg2) {
             arg0[arg1] = arg2;
         },
-        __wbg_set_key_path_f98b7058a579d8c7: function(arg0, arg1) {
-            arg0.keyPath = arg1;
-        },
-        __wbg_set_multi_entry_8abfe18dd5ef49b2: function(arg0, arg1) {
-            arg0.multiEntry = arg1 !== 0;
-        },
-        __wbg_set_onabort_7ebb01d240653002: function(arg0, arg1) {
-            arg0.onabort = arg1;
-        },
-        __wbg_set_onblocked_d9a2f6d8fa0f1903: function(arg0, arg1) {
-            arg0.onblocked = arg1;
-        },
-        __wbg_set_onclose_8b9109d9c7acaf7a: function(arg0, arg1) {
-            arg0.onclose = arg1;
-        },
-        __wbg_set_oncomplete_0d4e18f44844f3be: function(arg0, arg1) {
-            arg0.oncomplete = arg1;
-        },
-        __wbg_set_onerror_01c46f9c43941951: function(arg0, arg1) {
-            arg0.onerror = arg1;
-        },
-        __wbg_set_onerror_d0d22f3fd04b6cdf: function(arg0, arg1) {
-            arg0.onerror = arg1;
-        },
-        __wbg_set_onsuccess_8fa3ed2b93e36cae: function(arg0, arg1) {
-            arg0.onsuccess = arg1;
-        },
-        __wbg_set_onupgradeneeded_e977e06888863122: function(arg0, arg1) {
-            arg0.onupgradeneeded = arg1;
-        },
-        __wbg_set_onversionchange_c2fa20847e387f80: function(arg0, arg1) {
-            arg0.onversionchange = arg1;
-        },
-        __wbg_set_unique_159bd0de51da86c3: function(arg0, arg1) {
-            arg0.unique = arg1 !== 0;
-        },
-        __wbg_slice_85ae26e3542949c1: function(arg0, arg1, arg2) {
+        _x: function(arg0, arg1, arg2) {
             const ret = arg0.slice(arg1 >>> 0, arg2 >>> 0);
             return ret;
         },
-        __wbg_splice_eb1837f4c66b9286: function(arg0, arg1, arg2, arg3) {
+        _10: function(arg0, arg1, arg2, arg3) {
             const ret = arg0.splice(arg1 >>> 0, arg2 >>> 0, arg3);
             return ret;
         },
-        __wbg_static_accessor_GLOBAL_THIS_003ee833af9699fc: function() {
+        _1w: function() {
             const ret = typeof globalThis === 'undefined' ? undefined : globalThis;
             return isLikeNone(ret) ? 0 : addToExternrefTable0(ret);
         },
-        __wbg_static_accessor_GLOBAL_e4293fb22cbe77da: function() {
+        _1v: function() {
             const ret = typeof global === 'undefined' ? undefined : global;
             return isLikeNone(ret) ? 0 : addToExternrefTable0(ret);
         },
-        __wbg_static_accessor_SELF_53bb20457401453d: function() {
+        _1y: function() {
             const ret = typeof self === 'undefined' ? undefined : self;
             return isLikeNone(ret) ? 0 : addToExternrefTable0(ret);
         },
-        __wbg_static_accessor_WINDOW_b5e0810bfecb7feb: function() {
+        _1x: function() {
             const ret = typeof window === 'undefined' ? undefined : window;
             return isLikeNone(ret) ? 0 : addToExternrefTable0(ret);
         },
-        __wbg_substring_80b1fee53e95f541: function(arg0, arg1, arg2) {
+        _k: function(arg0, arg1, arg2) {
             const ret = arg0.substring(arg1 >>> 0, arg2 >>> 0);
             return ret;
         },
-        __wbg_target_e5cd9c7aa87dd8df: function(arg0) {
-            const ret = arg0.target;
-            return isLikeNone(ret) ? 0 : addToExternrefTable0(ret);
-        },
-        __wbg_test_17466b367c7f27b9: function(arg0, arg1, arg2) {
+        _3: function(arg0, arg1, arg2) {
             const ret = arg0.test(getStringFromWasm0(arg1, arg2));
             return ret;
         },
-        __wbg_then_656f253a5dd7d8ea: function(arg0, arg1, arg2) {
+        _18: function(arg0, arg1, arg2) {
             const ret = arg0.then(arg1, arg2);
             return ret;
         },
-        __wbg_then_e3f7f2d365708be8: function(arg0, arg1) {
+        _1r: function(arg0, arg1) {
             const ret = arg0.then(arg1);
             return ret;
         },
-        __wbg_transaction_7e79fcda7c8d2e90: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4) {
+        _t: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4) {
             const ret = arg0.transaction(arg1, getStringFromWasm0(arg2, arg3), arg4);
             return ret;
         }, arguments); },
-        __wbg_transaction_a26f26d9d5badcda: function(arg0) {
-            const ret = arg0.transaction;
-            return isLikeNone(ret) ? 0 : addToExternrefTable0(ret);
-        },
-        __wbg_type_5f9ceabba7ef7a1a: function(arg0, arg1) {
-            const ret = arg1.type;
-            const ptr1 = passStringToWasm0(ret, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
-            const len1 = WASM_VECTOR_LEN;
-            getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 1, len1, true);
-            getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 0, ptr1, true);
-        },
-        __wbg_upper_51ac166225e3b25d: function() { return handleError(function (arg0) {
-            const ret = arg0.upper;
-            return ret;
-        }, arguments); },
-        __wbg_write_e3bde701c3264632: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4, arg5, arg6, arg7, arg8, arg9, arg10, arg11) {
+        _19: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4, arg5, arg6, arg7, arg8, arg9, arg10, arg11) {
             const ret = arg0.write(arg1 !== 0, getStringFromWasm0(arg2, arg3), arg4 === 0 ? undefined : getStringFromWasm0(arg4, arg5), arg6 === 0 ? undefined : getStringFromWasm0(arg6, arg7), arg8, arg9, arg10, arg11);
             return ret;
         }, arguments); },
-        __wbindgen_generic_0000000000000001: function(arg0, arg1) {
-            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 128, ret: Result(Unit), inner_ret: Some(Result(Unit)) }, mutable: true }) -> Externref`.
-            const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__h37cb1c20441ae38c);
+        _2e: function(arg0, arg1) {
+            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 32, ret: Result(Unit), inner_ret: Some(Result(Unit)) }, mutable: true }) -> Externref`.
+            const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__hd03ea6924eea3427);
             return ret;
         },
-        __wbindgen_generic_0000000000000002: function(arg0, arg1) {
-            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 6, ret: Unit, inner_ret: Some(Unit) }, mutable: true }) -> Externref`.
-            const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__h38a7be096c1a0d2b);
+        _2f: function(arg0, arg1) {
+            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 8, ret: Unit, inner_ret: Some(Unit) }, mutable: true }) -> Externref`.
+            const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__h029af6d614e5b697);
             return ret;
         },
-        __wbindgen_generic_0000000000000003: function(arg0, arg1) {
-            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [NamedExternref("Array<any>")], shim_idx: 8, ret: Result(Externref), inner_ret: Some(Result(Externref)) }, mutable: true }) -> Externref`.
-            const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__hb4bbeac0b321eeda);
+        _2g: function(arg0, arg1) {
+            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [NamedExternref("Array<any>")], shim_idx: 6, ret: Result(Externref), inner_ret: Some(Result(Externref)) }, mutable: true }) -> Externref`.
+            const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__h14ddd1405383621b);
             return ret;
         },
-        __wbindgen_generic_0000000000000004: function(arg0) {
+        _2h: function(arg0) {
             // Cast intrinsic for `F64 -> Externref`.
             const ret = arg0;
             return ret;
         },
-        __wbindgen_generic_0000000000000005: function(arg0, arg1) {
+        _2i: function(arg0, arg1) {
             // Cast intrinsic for `Ref(String) -> Externref`.
             const ret = getStringFromWasm0(arg0, arg1);
             return ret;
         },
-        __wbindgen_init_externref_table: function() {
+        _2d: function() {
             const table = wasm.__wbindgen_externrefs;
             table.set(0, undefined);
             table.set(1024, undefined);
@@ -1059,27 +909,27 @@ function __wbg_get_imports() {
     };
 }
 
-function wasm_bindgen__convert__closures_____invoke__h38a7be096c1a0d2b(arg0, arg1, arg2) {
-    wasm.wasm_bindgen__convert__closures_____invoke__h38a7be096c1a0d2b(arg0, arg1, arg2);
+function wasm_bindgen__convert__closures_____invoke__h029af6d614e5b697(arg0, arg1, arg2) {
+    wasm.wasm_bindgen__convert__closures_____invoke__h029af6d614e5b697(arg0, arg1, arg2);
 }
 
-function wasm_bindgen__convert__closures_____invoke__h37cb1c20441ae38c(arg0, arg1, arg2) {
-    const ret = wasm.wasm_bindgen__convert__closures_____invoke__h37cb1c20441ae38c(arg0, arg1, arg2);
+function wasm_bindgen__convert__closures_____invoke__hd03ea6924eea3427(arg0, arg1, arg2) {
+    const ret = wasm.wasm_bindgen__convert__closures_____invoke__hd03ea6924eea3427(arg0, arg1, arg2);
     if (ret[1]) {
         throw takeFromExternrefTable0(ret[0]);
     }
 }
 
-function wasm_bindgen__convert__closures_____invoke__hb4bbeac0b321eeda(arg0, arg1, arg2) {
-    const ret = wasm.wasm_bindgen__convert__closures_____invoke__hb4bbeac0b321eeda(arg0, arg1, arg2);
+function wasm_bindgen__convert__closures_____invoke__h14ddd1405383621b(arg0, arg1, arg2) {
+    const ret = wasm.wasm_bindgen__convert__closures_____invoke__h14ddd1405383621b(arg0, arg1, arg2);
     if (ret[2]) {
         throw takeFromExternrefTable0(ret[1]);
     }
     return takeFromExternrefTable0(ret[0]);
 }
 
-function wasm_bindgen__convert__closures_____invoke__h2c9baf4d81f3ddc5(arg0, arg1, arg2, arg3) {
-    wasm.wasm_bindgen__convert__closures_____invoke__h2c9baf4d81f3ddc5(arg0, arg1, arg2, arg3);
+function wasm_bindgen__convert__closures_____invoke__h20118d167692a3ce(arg0, arg1, arg2, arg3) {
+    wasm.wasm_bindgen__convert__closures_____invoke__h20118d167692a3ce(arg0, arg1, arg2, arg3);
 }
 
 

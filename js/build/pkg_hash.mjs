@@ -17,7 +17,8 @@ export function sourceHash() {
     .map((entry) => join(entry.parentPath ?? entry.path, entry.name).slice(root.length))
     // Built into tests alone, never into the wasm.
     .filter((file) => !file.includes('conformance'));
-  const files = [...sources, 'Cargo.toml', 'Cargo.lock', 'js/build/wasm.mjs'];
+  const build = ['js/build/wasm.mjs', 'js/build/import_names.mjs'];
+  const files = [...sources, 'Cargo.toml', 'Cargo.lock', ...build];
   const hash = createHash('sha256');
   for (const file of files.map((file) => file.replaceAll('\\', '/')).sort()) {
     hash

@@ -337,10 +337,11 @@ impl SessionCore {
 /// Deletes an IndexedDB, also one that tabs of ours have open; waits so many milliseconds for others.
 #[wasm_bindgen]
 pub fn delete_database(name: String, blocked_timeout: f64) -> Promise {
-    future_to_promise(async move {
+    let answer: Answer = Box::pin(async move {
         IndexedDbStorage::delete_database(&name, blocked_timeout).await?;
         Ok(JsValue::UNDEFINED)
-    })
+    });
+    future_to_promise(answer)
 }
 
 fn known(created: f64, revision: f64, last_event_id: Option<String>) -> Known {

@@ -6,12 +6,13 @@ use std::rc::{Rc, Weak};
 
 use js_sys::{Function, Reflect};
 use wasm_bindgen::prelude::*;
-use web_sys::{Event, IdbDatabase, IdbFactory, IdbOpenDbRequest, IdbVersionChangeEvent};
+use web_sys::{Event, IdbDatabase, IdbFactory, IdbOpenDbRequest, IdbTransaction};
 
 use crate::error::StorageProblem;
 use crate::storage::indexed_db::failure::Failure;
+use crate::storage::indexed_db::record::Record;
 use crate::storage::indexed_db::schema::Step;
-use crate::storage::indexed_db::signal::{Done, Listener, Signal};
+use crate::storage::indexed_db::signal::{Done, Listener, Signal, listen};
 use crate::storage::indexed_db::timer::Timer;
 
 /// See the module.
@@ -31,6 +32,9 @@ pub(super) struct Database {
     on_reopen: RefCell<Vec<Function>>,
 }
 
+/// Another tab wants to upgrade or delete the database, or the browser closed the connection.
+const ENDS: [&str; 2] = ["onversionchange", "onclose"];
+
 struct Connection {
     raw: IdbDatabase,
     _listener: Listener,
@@ -38,8 +42,7 @@ struct Connection {
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        self.raw.set_onversionchange(None);
-        self.raw.set_onclose(None);
+        listen(&self.raw, &ENDS, &JsValue::NULL);
         // Transactions under way still end.
         self.raw.close();
     }
@@ -132,11 +135,8 @@ impl Database {
         };
         let database = Rc::clone(self);
         let listener = Listener::new(move |event: JsValue| database.hear(event.unchecked_ref()));
-        let callback = Some(listener.as_ref().unchecked_ref());
-        request.set_onsuccess(callback);
-        request.set_onerror(callback);
-        request.set_onupgradeneeded(callback);
-        request.set_onblocked(callback);
+        let events = ["onsuccess", "onerror", "onupgradeneeded", "onblocked"];
+        listen(&request, &events, listener.as_ref());
         let opening = Opening { may_try_again, broken_step: None, _listener: listener };
         let earlier = self.opening.replace(Some(opening));
         drop(earlier);
@@ -151,24 +151,17 @@ impl Database {
         request.map_err(|thrown| Failure::of_opening(&thrown))
     }
 
-    fn hear(self: &Rc<Self>, event: &Event) {
-        let Some(request) = event.target() else {
-            return;
-        };
-        let request: IdbOpenDbRequest = request.unchecked_into();
-        match event.type_().as_str() {
-            "upgradeneeded" => self.upgrade(&request, event.unchecked_ref()),
+    fn hear(self: &Rc<Self>, event: &Record) {
+        let request: Record = event.get("target").unchecked_into();
+        match event.text("type").as_str() {
+            "upgradeneeded" => self.upgrade(&request, event.count("oldVersion") as usize),
             "blocked" => self.wait_for_others(),
             "success" if self.steps.is_none() => self.settle(Ok(())),
-            "success" => match request.result() {
-                Ok(raw) => self.adopt(raw.unchecked_into()),
-                Err(thrown) => self.settle(Err(Failure::of_opening(&thrown))),
-            },
+            "success" => self.adopt(request.get("result").unchecked_into()),
             _ => {
                 // Else Firefox reports it as nobody's.
-                event.prevent_default();
-                let error = request.error().ok().flatten();
-                self.fail(&error.map_or(JsValue::UNDEFINED, JsValue::from));
+                event.unchecked_ref::<Event>().prevent_default();
+                self.fail(&request.get("error"));
             }
         }
     }
@@ -185,13 +178,12 @@ impl Database {
         }
     }
 
-    fn upgrade(&self, request: &IdbOpenDbRequest, event: &IdbVersionChangeEvent) {
-        let Some((transaction, steps)) = request.transaction().zip(self.steps) else {
-            return;
-        };
-        let missing = steps.iter().enumerate().skip(event.old_version() as usize);
-        for (number, step) in missing {
-            if let Err(thrown) = step(&transaction.db(), &transaction) {
+    fn upgrade(&self, request: &Record, version: usize) {
+        let transaction: IdbTransaction = request.get("transaction").unchecked_into();
+        let database: IdbDatabase = request.get("result").unchecked_into();
+        let steps = self.steps.unwrap_or_default();
+        for (number, step) in steps.iter().enumerate().skip(version) {
+            if let Err(thrown) = step(&database, &transaction) {
                 if let Some(opening) = self.opening.borrow_mut().as_mut() {
                     opening.broken_step = Some(Failure::of_step(number + 1, &thrown));
                 }
@@ -225,10 +217,7 @@ impl Database {
                 database.disconnect();
             }
         });
-        // Another tab wants to upgrade or delete it, or the browser closed it.
-        let callback = Some(listener.as_ref().unchecked_ref());
-        raw.set_onversionchange(callback);
-        raw.set_onclose(callback);
+        listen(&raw, &ENDS, listener.as_ref());
         *self.connection.borrow_mut() = Some(Connection { raw, _listener: listener });
         self.settle(Ok(()));
         if self.was_open.replace(true) {

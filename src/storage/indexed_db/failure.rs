@@ -1,9 +1,9 @@
 //! Why a transaction or an opening failed, as far as it makes a difference to what is done next.
 
-use wasm_bindgen::{JsCast, JsValue};
-use web_sys::DomException;
+use wasm_bindgen::JsValue;
 
 use crate::error::{Error, StorageProblem};
+use crate::storage::indexed_db::record::Record;
 
 /// See the module. Boxed: nearly everything here may fail, and what is passed on through all of it
 /// should be small.
@@ -73,7 +73,7 @@ impl Failure {
     /// Whether it may be that opening failed because a connection broke: Safari's "Connection to
     /// Indexed Database server lost" has no name of its own.
     pub(super) fn may_be_loss(thrown: &JsValue) -> bool {
-        thrown.dyn_ref::<DomException>().is_some_and(|error| error.name() == "UnknownError")
+        describe(thrown).0 == "UnknownError"
     }
 
     /// What the step to a version failed with.
@@ -105,15 +105,12 @@ impl From<Failure> for JsValue {
 
 /// The name and the whole text of what the browser threw.
 fn describe(thrown: &JsValue) -> (String, String) {
-    match thrown.dyn_ref::<DomException>() {
+    match Record::found(thrown.clone()) {
         Some(error) => {
-            let name = error.name();
-            let reason = format!("{name}: {}", error.message());
+            let name = error.text("name");
+            let reason = format!("{name}: {}", error.text("message"));
             (name, reason)
         }
-        None => {
-            let text = thrown.dyn_ref::<js_sys::Error>().map(|error| error.message().into());
-            (String::new(), text.unwrap_or_else(|| "it threw what is no error".to_owned()))
-        }
+        None => (String::new(), "it threw what is no error".to_owned()),
     }
 }

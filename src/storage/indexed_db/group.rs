@@ -228,7 +228,7 @@ impl<'a> Group<'a> {
                 continue;
             }
             let range = keys::from(number, keys::after(slot.since));
-            self.transaction.get_all(EVENTS, &range);
+            self.transaction.get_all(EVENTS, &range, None);
             asked_for.push(position);
             if record.count("replaced") > slot.since as f64 {
                 self.transaction.find(EVENTS, BY_REPLACEMENT, &range);

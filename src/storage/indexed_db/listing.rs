@@ -1,8 +1,8 @@
 //! Lists of sessions, by an index in which they stand in the list's order.
 
 use js_sys::{Array, Reflect};
-use wasm_bindgen::prelude::*;
-use web_sys::{IdbCursor, IdbCursorDirection, IdbIndex, IdbKeyRange, IdbRequest};
+use wasm_bindgen::{JsCast, JsValue};
+use web_sys::{IdbCursor, IdbCursorDirection, IdbIndex};
 
 use crate::session::Page;
 use crate::storage::indexed_db::access::Access;
@@ -10,7 +10,7 @@ use crate::storage::indexed_db::failure::Failure;
 use crate::storage::indexed_db::keys;
 use crate::storage::indexed_db::record::Record;
 use crate::storage::indexed_db::schema::{BY_APP, BY_USER, COUNTS, SESSIONS, STATES};
-use crate::storage::indexed_db::transaction::Transaction;
+use crate::storage::indexed_db::transaction::{Source, Transaction};
 use crate::storage::{ListRequest, Listing};
 
 /// Where the sessions stand in what is read.
@@ -73,16 +73,16 @@ async fn list_once(access: &Access, request: &ListRequest) -> Result<JsValue, Fa
     transaction.get(COUNTS, &owner);
     transaction.get(STATES, &keys::scope(app_name, None));
     let is_reversed = *descending && has_directions && end.is_some();
+    let source: &Source = index.unchecked_ref();
     transaction.ask(match end {
         Some(end) if is_reversed => {
             let options = Record::empty();
             options.set("query", &range);
             options.set_number("count", f64::from(end));
             options.set_text("direction", "prev");
-            index.unchecked_ref::<Directed>().get_all_by(&options)
+            source.get_all(&options, None)
         }
-        Some(end) if !*descending => index.get_all_with_key_and_limit(&range, end),
-        _ => index.get_all_with_key(&range),
+        end => source.get_all(&range, end.filter(|_| !*descending)),
     });
     if user_id.is_some() {
         transaction.get(STATES, &owner);
@@ -104,16 +104,6 @@ async fn list_once(access: &Access, request: &ListRequest) -> Result<JsValue, Fa
     Ok(read.concat(&transaction.answered().await?).into())
 }
 
-#[wasm_bindgen]
-extern "C" {
-    #[wasm_bindgen(extends = IdbIndex)]
-    type Directed;
-
-    /// With options, which web-sys does not know yet.
-    #[wasm_bindgen(method, catch, js_name = getAll)]
-    fn get_all_by(this: &Directed, options: &Record) -> Result<IdbRequest, JsValue>;
-}
-
 /// The part of the range that holds its last so many keys: a cursor that jumps there.
 async fn last_keys(
     transaction: &Transaction,
@@ -128,16 +118,13 @@ async fn last_keys(
     if !cursor.is_object() {
         return Ok(range);
     }
-    let cursor: IdbCursor = cursor.unchecked_into();
+    let cursor: Record = cursor.unchecked_into();
     if count > 1 {
         // It answers again.
-        transaction.ask(cursor.advance(count - 1).and(opened));
+        transaction.ask(cursor.unchecked_ref::<IdbCursor>().advance(count - 1).and(opened));
         if !transaction.answered().await?.get(0).is_object() {
             return Ok(range);
         }
     }
-    let upper = range.unchecked_into::<IdbKeyRange>().upper();
-    let keys = cursor.key().and_then(|first| Ok((first, upper?)));
-    let (first, last) = keys.map_err(|thrown| Failure::of_transaction(&thrown))?;
-    Ok(keys::between(&first, &last))
+    Ok(keys::between(&cursor.get("key"), &range.unchecked_ref::<Record>().get("upper")))
 }

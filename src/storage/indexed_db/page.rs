@@ -23,7 +23,7 @@ pub(super) const PAGE: usize = 128;
 pub(super) const SMALL_PAGE: usize = 8;
 
 /// Numbers an event in `marks`: seq, revision, timestamp, and the end of its text.
-const MARKS: usize = 4;
+const MARKS: u32 = 4;
 
 /// What is in one record of `events`.
 pub(super) struct Page {
@@ -47,22 +47,19 @@ impl Page {
         let number = record.number("number")?;
         let ids = record.get("ids").dyn_into::<Array>().ok()?;
         let text = record.get("text").dyn_into::<JsString>().ok()?;
-        let marks = match marks_of(record) {
-            Some(marks) => marks,
-            None => {
-                let mut marks = Vec::with_capacity(MARKS);
-                for member in ["seq", "revision", "time"] {
-                    marks.push(record.number(member)?);
-                }
-                marks.push(f64::from(text.length()));
-                marks
-            }
-        };
+        let marks = marks_of(record);
+        let single = [
+            record.count("seq"),
+            record.number("revision").or(marks.as_ref().map(|_| 0.0))?,
+            record.number("time")?,
+            f64::from(text.length()),
+        ];
         let mut rows = Vec::new();
         let mut start = 0;
-        for (id, marks) in ids.iter().zip(marks.chunks_exact(MARKS)) {
-            let &[seq, revision, timestamp, end] = marks else {
-                return None;
+        for (row, id) in ids.iter().enumerate().take(size_of(marks.as_ref())) {
+            let [seq, revision, timestamp, end] = match &marks {
+                Some(marks) => [0, 1, 2, 3].map(|mark| marks.get_index(row as u32 * MARKS + mark)),
+                None => single,
             };
             rows.push(EventRow {
                 id: keys::plain_id(&id.as_string()?).into(),
@@ -85,7 +82,7 @@ impl Page {
         record.set_number("number", self.number);
         record.set_number("seq", self.seq() as f64);
         let (ids, texts) = (Array::new(), Array::new());
-        let mut marks = Vec::with_capacity(self.rows.len() * MARKS);
+        let mut marks = Vec::new();
         let (mut end, mut revision, mut replaced, mut time) = (0.0, 0, 0, 0.0_f64);
         for row in &self.rows {
             ids.push(&JsValue::from_str(&keys::event_id(self.number, &row.id)));
@@ -125,8 +122,13 @@ fn damaged(record: &Record) -> Failure {
     Failure::corrupt(name, "it is not as it was written")
 }
 
-fn marks_of(record: &Record) -> Option<Vec<f64>> {
-    record.get("marks").dyn_ref::<Float64Array>().map(Float64Array::to_vec)
+fn marks_of(record: &Record) -> Option<Float64Array> {
+    record.get("marks").dyn_into().ok()
+}
+
+/// How many events those marks are of.
+fn size_of(marks: Option<&Float64Array>) -> usize {
+    marks.map_or(1, |marks| (marks.length() / MARKS) as usize)
 }
 
 /// How many events a record holds that the window admits; a damaged one counts as one.
@@ -134,7 +136,11 @@ pub(super) fn admitted(record: &Record, window: Window) -> usize {
     let Some(marks) = marks_of(record) else {
         return usize::from(record.number("time").is_none_or(|time| window.admits(time)));
     };
-    marks.iter().skip(2).step_by(MARKS).filter(|time| window.admits(**time)).count()
+    let mut admitted = 0;
+    for time in (2..marks.length()).step_by(MARKS as usize) {
+        admitted += usize::from(window.admits(marks.get_index(time)));
+    }
+    admitted
 }
 
 /// The record with only the events that a window admits, and of these without the first `skip`.
@@ -144,8 +150,7 @@ pub(super) fn cut(record: Record, window: Window, skip: usize) -> Option<Record>
     if admitted <= skip {
         return None;
     }
-    let total = marks_of(&record).map_or(1, |marks| marks.len() / MARKS);
-    if skip == 0 && admitted == total {
+    if skip == 0 && admitted == size_of(marks_of(&record).as_ref()) {
         return Some(record);
     }
     let Ok(mut page) = Page::read(&record) else {

@@ -107,7 +107,7 @@ async fn last_of(
     let mut end = f64::INFINITY;
     loop {
         let start = (session.count("revision") - reach + 1.0).max(0.0);
-        transaction.get_all(EVENTS, &keys::span(number, start, end));
+        transaction.get_all(EVENTS, &keys::span(number, start, end), None);
         let earlier: Array = transaction.answered().await?.get(0).unchecked_into();
         records = earlier.concat(&records);
         let is_enough = last.is_none_or(|last| count(&records, Window::ALL) >= last);

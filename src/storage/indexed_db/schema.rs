@@ -11,10 +11,11 @@
 //! A session's events are kept under its `number`, which is never used again: whatever happens to
 //! a session of that name later, it cannot meet events of an earlier one.
 
-use wasm_bindgen::JsValue;
-use web_sys::{IdbDatabase, IdbIndexParameters, IdbObjectStoreParameters, IdbTransaction};
+use wasm_bindgen::{JsCast, JsValue};
+use web_sys::{IdbDatabase, IdbObjectStore, IdbTransaction};
 
 use crate::storage::indexed_db::keys::list;
+use crate::storage::indexed_db::record::Record;
 
 pub(super) const SESSIONS: &str = "sessions";
 pub(super) const STATES: &str = "states";
@@ -42,23 +43,28 @@ pub(super) const STEPS: &[Step] = &[create_stores];
 
 fn create_stores(database: &IdbDatabase, _: &IdbTransaction) -> Result<(), JsValue> {
     let store = |name, path: &JsValue| {
-        let parameters = IdbObjectStoreParameters::new();
-        parameters.set_key_path(path);
-        database.create_object_store_with_optional_parameters(name, &parameters)
+        let options = Record::empty();
+        options.set("keyPath", path);
+        database.create_object_store_with_optional_parameters(name, options.unchecked_ref())
     };
+    let index = |store: &IdbObjectStore, name, path: &JsValue, options: &Record| {
+        let options = options.unchecked_ref();
+        store.create_index_with_str_sequence_and_optional_parameters(name, path, options).map(drop)
+    };
+    let plain = Record::empty();
     let sessions = store(SESSIONS, &list(&["appName", "userId", "sessionId"]))?;
-    let by_time = ["appName", "lastUpdateTime", "sessionId", "userId"];
-    sessions.create_index_with_str_sequence(BY_APP, &list(&by_time))?;
-    let by_time = ["appName", "userId", "lastUpdateTime", "sessionId"];
-    sessions.create_index_with_str_sequence(BY_USER, &list(&by_time))?;
+    let by_time = list(&["appName", "lastUpdateTime", "sessionId", "userId"]);
+    index(&sessions, BY_APP, &by_time, &plain)?;
+    let by_time = list(&["appName", "userId", "lastUpdateTime", "sessionId"]);
+    index(&sessions, BY_USER, &by_time, &plain)?;
 
     let events = store(EVENTS, &list(&["number", "seq"]))?;
-    let unique = IdbIndexParameters::new();
-    unique.set_unique(true);
-    unique.set_multi_entry(true);
-    events.create_index_with_str_and_optional_parameters(BY_ID, "ids", &unique)?;
-    events.create_index_with_str_sequence(BY_TIME, &list(&["number", "time"]))?;
-    events.create_index_with_str(BY_REPLACEMENT, "replaced")?;
+    let unique = Record::empty();
+    unique.set("unique", &JsValue::TRUE);
+    unique.set("multiEntry", &JsValue::TRUE);
+    index(&events, BY_ID, &"ids".into(), &unique)?;
+    index(&events, BY_TIME, &list(&["number", "time"]), &plain)?;
+    index(&events, BY_REPLACEMENT, &"replaced".into(), &plain)?;
 
     for name in [STATES, COUNTS, META] {
         store(name, &JsValue::from_str("key"))?;

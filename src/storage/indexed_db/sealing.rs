@@ -29,7 +29,7 @@ async fn seal_once(access: &Access, key: &SessionKey) -> Result<JsValue, Failure
     transaction.get(SESSIONS, &keys::session(key));
     if let Some(session) = Record::found(transaction.answered().await?.get(0)) {
         let open = keys::from(session.count("number"), session.count("sealed") + 1.0);
-        transaction.get_some(EVENTS, &open, LARGEST);
+        transaction.get_all(EVENTS, &open, Some(LARGEST));
         let records = transaction.answered().await?.get(0);
         put_together(&transaction, &session, records);
         transaction.commit().await?;

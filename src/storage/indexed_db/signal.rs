@@ -9,9 +9,17 @@ use std::task::{Context, Poll, Waker};
 use wasm_bindgen::prelude::*;
 
 use crate::storage::indexed_db::failure::Failure;
+use crate::storage::indexed_db::record::Record;
 
 /// All callbacks are of one type, so that what calls them stands in the wasm once.
 pub(super) type Listener = Closure<dyn FnMut(JsValue)>;
+
+/// Sets the listener of some events, whose names begin with `on`; `null` is none.
+pub(super) fn listen(target: &JsValue, events: &[&str], listener: &JsValue) {
+    for event in events {
+        target.unchecked_ref::<Record>().set(event, listener);
+    }
+}
 
 pub(super) type Done = Result<(), Failure>;
 

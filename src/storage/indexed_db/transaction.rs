@@ -12,11 +12,11 @@ use std::rc::Rc;
 
 use js_sys::{Array, Object, Reflect};
 use wasm_bindgen::prelude::*;
-use web_sys::{Event, IdbDatabase, IdbIndex, IdbObjectStore, IdbRequest, IdbTransaction};
+use web_sys::{IdbDatabase, IdbIndex, IdbObjectStore, IdbRequest, IdbTransaction};
 
 use crate::storage::indexed_db::failure::Failure;
 use crate::storage::indexed_db::record::Record;
-use crate::storage::indexed_db::signal::{Done, Listener, Signal};
+use crate::storage::indexed_db::signal::{Done, Listener, Signal, listen};
 use crate::storage::indexed_db::timer::Timer;
 
 /// What is done in a transaction.
@@ -49,7 +49,20 @@ extern "C" {
         mode: &str,
         options: &Object,
     ) -> Result<IdbTransaction, JsValue>;
+
+    /// A store or an index. web-sys has a method each, and each once more with a limit.
+    pub(super) type Source;
+
+    /// `range` may be options as well, where the engine knows them.
+    #[wasm_bindgen(method, catch, js_name = getAll)]
+    pub(super) fn get_all(
+        this: &Source,
+        range: &JsValue,
+        limit: Option<u32>,
+    ) -> Result<IdbRequest, JsValue>;
 }
+
+const EVENTS: [&str; 3] = ["oncomplete", "onabort", "onerror"];
 
 /// How far it has come.
 struct Progress {
@@ -62,29 +75,27 @@ struct Progress {
 }
 
 impl Progress {
-    fn hear(&self, event: &Event) {
-        match event.type_().as_str() {
+    fn hear(&self, event: &Record) {
+        match event.text("type").as_str() {
             "success" => self.signal.borrow().set(Ok(())),
             "complete" => self.end(Ok(())),
             "error" => self.hear_error(event),
             _ => {
-                let failure = self
-                    .failure
-                    .take()
-                    .or_else(|| self.raw.error().map(|error| Failure::of_transaction(&error)));
-                self.end(Err(
-                    failure.unwrap_or_else(|| Failure::lost("the transaction was aborted"))
-                ));
+                let error = Record::found(self.raw.unchecked_ref::<Record>().get("error"));
+                let told = || error.map(|error| Failure::of_transaction(&error));
+                let failure = self.failure.take().or_else(told);
+                let nobody_told = || Failure::lost("the transaction was aborted");
+                self.end(Err(failure.unwrap_or_else(nobody_told)));
             }
         }
     }
 
     /// A request failed. That ends the transaction, whose own error Safari does not always tell; the
     /// requests that are under way then fail as well, because it ends.
-    fn hear_error(&self, event: &Event) {
-        let request = event.target().and_then(|target| target.dyn_into::<IdbRequest>().ok());
-        let error = request.and_then(|request| request.error().ok().flatten());
-        if let Some(error) = error.filter(|error| error.name() != "AbortError") {
+    fn hear_error(&self, event: &Record) {
+        let request = Record::found(event.get("target"));
+        let error = request.and_then(|request| Record::found(request.get("error")));
+        if let Some(error) = error.filter(|error| error.text("name") != "AbortError") {
             self.fail(&error);
         }
     }
@@ -163,10 +174,7 @@ impl Transaction {
             heard.restart();
             hearing.hear(event.unchecked_ref());
         });
-        let callback = Some(listener.as_ref().unchecked_ref());
-        raw.set_oncomplete(callback);
-        raw.set_onabort(callback);
-        raw.set_onerror(callback);
+        listen(&raw, &EVENTS, listener.as_ref());
         Self { raw, mode, progress, timer, round: RefCell::default(), listener }
     }
 
@@ -174,21 +182,16 @@ impl Transaction {
         self.ask_store(store, IdbObjectStore::get, key);
     }
 
-    /// Asks for a list of all that lies in a range.
-    pub(super) fn get_all(&self, store: &str, range: &JsValue) {
-        self.ask_store(store, IdbObjectStore::get_all_with_key, range);
-    }
-
-    /// The same for so many of them at the most.
-    pub(super) fn get_some(&self, store: &str, range: &JsValue, limit: u32) {
+    /// Asks for a list of what lies in a range, or of so much of it.
+    pub(super) fn get_all(&self, store: &str, range: &JsValue, limit: Option<u32>) {
         let store = self.raw.object_store(store);
-        self.ask(store.and_then(|store| store.get_all_with_key_and_limit(range, limit)));
+        self.ask(store.and_then(|store| store.unchecked_ref::<Source>().get_all(range, limit)));
     }
 
     /// Asks for a list of all that an index has in a range.
     pub(super) fn find(&self, store: &str, index: &str, range: &JsValue) {
         let index = self.index(store, index);
-        self.ask(index.and_then(|index| index.get_all_with_key(range)));
+        self.ask(index.and_then(|index| index.unchecked_ref::<Source>().get_all(range, None)));
     }
 
     pub(super) fn put(&self, store: &str, record: &JsValue) {
@@ -233,10 +236,9 @@ impl Transaction {
     pub(super) async fn answered(&self) -> Result<Array, Failure> {
         let round = self.round.take();
         self.check()?;
-        let last = round.at(-1);
+        let last = round.get(round.length().wrapping_sub(1));
         if last.is_object() {
-            let callback = Some(self.listener.as_ref().unchecked_ref());
-            last.unchecked_ref::<IdbRequest>().set_onsuccess(callback);
+            listen(&last, &["onsuccess"], self.listener.as_ref());
             self.progress.next().await?;
         }
         results(&round).map_err(|thrown| Failure::of_transaction(&thrown))
@@ -282,9 +284,7 @@ fn commits_in_spite_of_errors() -> bool {
 impl Drop for Transaction {
     fn drop(&mut self) {
         self.timer.stop();
-        self.raw.set_oncomplete(None);
-        self.raw.set_onabort(None);
-        self.raw.set_onerror(None);
+        listen(&self.raw, &EVENTS, &JsValue::NULL);
         if self.mode != Mode::Read && self.progress.ended.borrow().is_none() {
             // Refused where it is over already.
             let _ = self.raw.abort();
