@@ -534,24 +534,24 @@ export function scan_template(text) {
 function __wbg_get_imports() {
     const import0 = {
         __proto__: null,
-        _1x: function(arg0, arg1) {
+        _1o: function(arg0, arg1) {
             const ret = Error(getStringFromWasm0(arg0, arg1));
             return ret;
         },
-        _23: function(arg0) {
+        _1u: function(arg0) {
             const ret = typeof(arg0) === 'function';
             return ret;
         },
-        _h: function(arg0) {
+        _c: function(arg0) {
             const val = arg0;
             const ret = typeof(val) === 'object' && val !== null;
             return ret;
         },
-        _o: function(arg0) {
+        _2: function(arg0) {
             const ret = typeof(arg0) === 'string';
             return ret;
         },
-        _1m: function(arg0) {
+        _1c: function(arg0) {
             const ret = arg0 === undefined;
             return ret;
         },
@@ -559,13 +559,13 @@ function __wbg_get_imports() {
             const ret = arg0 === arg1;
             return ret;
         },
-        _y: function(arg0, arg1) {
+        _21: function(arg0, arg1) {
             const obj = arg1;
             const ret = typeof(obj) === 'number' ? obj : undefined;
             getDataViewMemory0().setFloat64((arg0 >>> 0) + 8 * 1, isLikeNone(ret) ? 0 : ret, true);
             getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 0, !isLikeNone(ret), true);
         },
-        _29: function(arg0, arg1) {
+        _20: function(arg0, arg1) {
             const obj = arg1;
             const ret = typeof(obj) === 'string' ? obj : undefined;
             var ptr1 = isLikeNone(ret) ? 0 : passStringToWasm0(ret, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
@@ -573,112 +573,112 @@ function __wbg_get_imports() {
             getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 1, len1, true);
             getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 0, ptr1, true);
         },
-        _2a: function(arg0, arg1) {
+        _22: function(arg0, arg1) {
             throw new Error(getStringFromWasm0(arg0, arg1));
         },
-        _11: function(arg0) {
+        _1i: function(arg0) {
             arg0._wbg_cb_unref();
         },
-        _8: function() { return handleError(function (arg0) {
+        _2c: function() { return handleError(function (arg0) {
             arg0.abort();
         }, arguments); },
-        _x: function() { return handleError(function (arg0, arg1) {
+        _26: function() { return handleError(function (arg0, arg1) {
             const ret = arg0.add(arg1);
             return ret;
         }, arguments); },
-        _2c: function() { return handleError(function (arg0, arg1) {
+        _24: function() { return handleError(function (arg0, arg1) {
             arg0.advance(arg1 >>> 0);
         }, arguments); },
-        _l: function() { return handleError(function (arg0, arg1) {
+        _25: function() { return handleError(function (arg0, arg1) {
             const ret = IDBKeyRange.bound(arg0, arg1);
             return ret;
         }, arguments); },
-        _1f: function() { return handleError(function (arg0, arg1) {
+        _15: function() { return handleError(function (arg0, arg1) {
             const ret = arg0.call(arg1);
             return ret;
         }, arguments); },
-        _1u: function() { return handleError(function (arg0, arg1, arg2) {
+        _1l: function() { return handleError(function (arg0, arg1, arg2) {
             const ret = arg0.call(arg1, arg2);
             return ret;
         }, arguments); },
-        _z: function(arg0) {
+        _r: function(arg0) {
             clearTimeout(arg0);
         },
-        _1r: function(arg0) {
+        _1h: function(arg0) {
             arg0.close();
         },
-        _c: function() { return handleError(function (arg0) {
+        _8: function() { return handleError(function (arg0) {
             arg0.commit();
         }, arguments); },
-        _19: function(arg0, arg1) {
+        _z: function(arg0, arg1) {
             const ret = arg0.concat(arg1);
             return ret;
         },
-        _13: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4) {
+        _29: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4) {
             const ret = arg0.createIndex(getStringFromWasm0(arg1, arg2), arg3, arg4);
             return ret;
         }, arguments); },
-        _14: function() { return handleError(function (arg0, arg1, arg2, arg3) {
+        _u: function() { return handleError(function (arg0, arg1, arg2, arg3) {
             const ret = arg0.createObjectStore(getStringFromWasm0(arg1, arg2), arg3);
             return ret;
         }, arguments); },
-        _1d: function() { return handleError(function (arg0, arg1, arg2) {
+        _13: function() { return handleError(function (arg0, arg1, arg2) {
             const ret = arg0.deleteDatabase(getStringFromWasm0(arg1, arg2));
             return ret;
         }, arguments); },
-        _d: function() { return handleError(function (arg0, arg1) {
+        _2a: function() { return handleError(function (arg0, arg1) {
             const ret = arg0.delete(arg1);
             return ret;
         }, arguments); },
-        _1p: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4, arg5, arg6, arg7, arg8) {
+        _1f: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4, arg5, arg6, arg7, arg8) {
             const ret = arg0.delete(getStringFromWasm0(arg1, arg2), getStringFromWasm0(arg3, arg4), arg5 === 0 ? undefined : getStringFromWasm0(arg5, arg6), arg7 === 0 ? undefined : getStringFromWasm0(arg7, arg8));
             return ret;
         }, arguments); },
-        _m: function(arg0) {
+        _g: function(arg0) {
             const ret = Array.from(arg0);
             return ret;
         },
-        _2b: function() { return handleError(function (arg0, arg1) {
+        _23: function() { return handleError(function (arg0, arg1) {
             const ret = arg0.getAllKeys(arg1);
             return ret;
         }, arguments); },
-        _7: function() { return handleError(function (arg0, arg1, arg2) {
+        _e: function() { return handleError(function (arg0, arg1, arg2) {
             const ret = arg0.getAll(arg1, arg2 === Number.MAX_SAFE_INTEGER ? undefined : arg2);
             return ret;
         }, arguments); },
-        _1b: function() { return handleError(function (arg0, arg1) {
+        _11: function() { return handleError(function (arg0, arg1) {
             const ret = Reflect.get(arg0, arg1);
             return ret;
         }, arguments); },
-        _5: function() { return handleError(function (arg0, arg1) {
+        _27: function() { return handleError(function (arg0, arg1) {
             const ret = arg0.get(arg1);
             return ret;
         }, arguments); },
-        _g: function(arg0, arg1) {
+        _b: function(arg0, arg1) {
             const ret = arg0[arg1 >>> 0];
             return ret;
         },
-        _a: function(arg0, arg1, arg2) {
+        _6: function(arg0, arg1, arg2) {
             const ret = arg0[getStringFromWasm0(arg1, arg2)];
             return ret;
         },
-        _r: function(arg0, arg1) {
+        _j: function(arg0, arg1) {
             const ret = arg0[arg1 >>> 0];
             return ret;
         },
-        _1v: function(arg0, arg1) {
+        _1m: function(arg0, arg1) {
             const ret = arg0[arg1 >>> 0];
             return ret;
         },
-        _28: function() { return handleError(function (arg0, arg1) {
+        _1z: function() { return handleError(function (arg0, arg1) {
             const ret = Reflect.has(arg0, arg1);
             return ret;
         }, arguments); },
-        _b: function() { return handleError(function (arg0, arg1, arg2) {
+        _7: function() { return handleError(function (arg0, arg1, arg2) {
             const ret = arg0.index(getStringFromWasm0(arg1, arg2));
             return ret;
         }, arguments); },
-        _w: function(arg0) {
+        _q: function(arg0) {
             let result;
             try {
                 result = arg0 instanceof Float64Array;
@@ -688,55 +688,55 @@ function __wbg_get_imports() {
             const ret = result;
             return ret;
         },
-        _n: function(arg0) {
+        _h: function(arg0) {
             const ret = Array.isArray(arg0);
             return ret;
         },
-        _1s: function(arg0, arg1) {
+        _1j: function(arg0, arg1) {
             const ret = Object.is(arg0, arg1);
             return ret;
         },
-        _v: function(arg0, arg1, arg2) {
+        _o: function(arg0, arg1, arg2) {
             const ret = arg0.join(getStringFromWasm0(arg1, arg2));
-            return ret;
-        },
-        _q: function(arg0) {
-            const ret = arg0.length;
-            return ret;
-        },
-        _f: function(arg0) {
-            const ret = arg0.length;
             return ret;
         },
         _p: function(arg0) {
             const ret = arg0.length;
             return ret;
         },
-        _1o: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4, arg5, arg6, arg7, arg8) {
+        _a: function(arg0) {
+            const ret = arg0.length;
+            return ret;
+        },
+        _i: function(arg0) {
+            const ret = arg0.length;
+            return ret;
+        },
+        _1e: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4, arg5, arg6, arg7, arg8) {
             const ret = arg0.list(getStringFromWasm0(arg1, arg2), arg3 === 0 ? undefined : getStringFromWasm0(arg3, arg4), arg5 !== 0, arg6, arg7 === 0 ? undefined : arg8);
             return ret;
         }, arguments); },
-        _e: function() {
+        _9: function() {
             const ret = new Array();
             return ret;
         },
-        _1w: function() {
+        _1n: function() {
             const ret = new Map();
             return ret;
         },
-        _1q: function(arg0, arg1, arg2, arg3) {
+        _1g: function(arg0, arg1, arg2, arg3) {
             const ret = new RegExp(getStringFromWasm0(arg0, arg1), getStringFromWasm0(arg2, arg3));
             return ret;
         },
-        _t: function() {
+        _l: function() {
             const ret = new Object();
             return ret;
         },
-        _u: function(arg0, arg1) {
+        _n: function(arg0, arg1) {
             const ret = new Float64Array(getArrayF64FromWasm0(arg0, arg1));
             return ret;
         },
-        _1t: function(arg0, arg1) {
+        _1k: function(arg0, arg1) {
             try {
                 var state0 = {a: arg0, b: arg1};
                 var cb0 = (arg0, arg1) => {
@@ -754,57 +754,57 @@ function __wbg_get_imports() {
                 state0.a = 0;
             }
         },
-        _9: function() {
+        _5: function() {
             const ret = performance.now();
             return ret;
         },
-        _4: function() { return handleError(function (arg0, arg1, arg2) {
+        _2b: function() { return handleError(function (arg0, arg1, arg2) {
             const ret = arg0.objectStore(getStringFromWasm0(arg1, arg2));
             return ret;
         }, arguments); },
-        _1g: function(arg0) {
+        _16: function(arg0) {
             const ret = Array.of(arg0);
             return ret;
         },
-        _1l: function(arg0, arg1, arg2, arg3) {
+        _1b: function(arg0, arg1, arg2, arg3) {
             const ret = Array.of(arg0, arg1, arg2, arg3);
             return ret;
         },
-        _1n: function(arg0, arg1, arg2, arg3, arg4) {
+        _1d: function(arg0, arg1, arg2, arg3, arg4) {
             const ret = Array.of(arg0, arg1, arg2, arg3, arg4);
             return ret;
         },
-        _k: function(arg0, arg1) {
+        _f: function(arg0, arg1) {
             const ret = Array.of(arg0, arg1);
             return ret;
         },
-        _15: function() { return handleError(function (arg0, arg1, arg2) {
+        _v: function() { return handleError(function (arg0, arg1, arg2) {
             const ret = arg0.openKeyCursor(arg1, __wbindgen_enum_IdbCursorDirection[arg2]);
             return ret;
         }, arguments); },
-        _1c: function() { return handleError(function (arg0, arg1, arg2, arg3) {
+        _12: function() { return handleError(function (arg0, arg1, arg2, arg3) {
             const ret = arg0.open(getStringFromWasm0(arg1, arg2), arg3 >>> 0);
             return ret;
         }, arguments); },
-        _1e: function(arg0) {
+        _14: function(arg0) {
             arg0.preventDefault();
         },
-        _3: function(arg0, arg1) {
+        _4: function(arg0, arg1) {
             const ret = arg0.push(arg1);
             return ret;
         },
-        _6: function() { return handleError(function (arg0, arg1) {
+        _28: function() { return handleError(function (arg0, arg1) {
             const ret = arg0.put(arg1);
             return ret;
         }, arguments); },
-        _22: function(arg0) {
+        _1t: function(arg0) {
             const ret = arg0.queueMicrotask;
             return ret;
         },
-        _21: function(arg0) {
+        _1s: function(arg0) {
             queueMicrotask(arg0);
         },
-        _1k: function() {
+        _1a: function() {
             const ret = Math.random();
             return ret;
         },
@@ -812,96 +812,96 @@ function __wbg_get_imports() {
             const ret = arg0.read(getStringFromWasm0(arg1, arg2), arg3 === 0 ? undefined : getStringFromWasm0(arg3, arg4), arg5 === 0 ? undefined : getStringFromWasm0(arg5, arg6), arg7 === 0 ? undefined : arg8, arg9 === 0 ? undefined : arg10);
             return ret;
         }, arguments); },
-        _1h: function(arg0) {
+        _17: function(arg0) {
             const ret = Promise.resolve(arg0);
             return ret;
         },
-        _j: function() { return handleError(function (arg0) {
+        _d: function() { return handleError(function (arg0) {
             const ret = arg0.result;
             return ret;
         }, arguments); },
-        _16: function(arg0) {
+        _w: function(arg0) {
             const ret = arg0.reverse();
             return ret;
         },
-        _10: function(arg0, arg1) {
+        _s: function(arg0, arg1) {
             const ret = setTimeout(arg0, arg1);
             return ret;
         },
-        _i: function(arg0, arg1, arg2, arg3) {
+        _m: function(arg0, arg1, arg2, arg3) {
             arg0[getStringFromWasm0(arg1, arg2)] = arg3;
         },
-        _1y: function(arg0, arg1, arg2) {
+        _1q: function(arg0, arg1, arg2) {
             const ret = arg0.set(arg1, arg2);
             return ret;
         },
-        _18: function(arg0, arg1, arg2) {
+        _y: function(arg0, arg1, arg2) {
             arg0[arg1 >>> 0] = arg2;
         },
-        _1z: function(arg0, arg1, arg2) {
+        _1p: function(arg0, arg1, arg2) {
             arg0[arg1] = arg2;
         },
-        _17: function(arg0, arg1, arg2) {
+        _x: function(arg0, arg1, arg2) {
             const ret = arg0.slice(arg1 >>> 0, arg2 >>> 0);
             return ret;
         },
-        _1a: function(arg0, arg1, arg2, arg3) {
+        _10: function(arg0, arg1, arg2, arg3) {
             const ret = arg0.splice(arg1 >>> 0, arg2 >>> 0, arg3);
             return ret;
         },
-        _25: function() {
+        _1w: function() {
             const ret = typeof globalThis === 'undefined' ? undefined : globalThis;
             return isLikeNone(ret) ? 0 : addToExternrefTable0(ret);
         },
-        _24: function() {
+        _1v: function() {
             const ret = typeof global === 'undefined' ? undefined : global;
             return isLikeNone(ret) ? 0 : addToExternrefTable0(ret);
         },
-        _27: function() {
+        _1y: function() {
             const ret = typeof self === 'undefined' ? undefined : self;
             return isLikeNone(ret) ? 0 : addToExternrefTable0(ret);
         },
-        _26: function() {
+        _1x: function() {
             const ret = typeof window === 'undefined' ? undefined : window;
             return isLikeNone(ret) ? 0 : addToExternrefTable0(ret);
         },
-        _s: function(arg0, arg1, arg2) {
+        _k: function(arg0, arg1, arg2) {
             const ret = arg0.substring(arg1 >>> 0, arg2 >>> 0);
             return ret;
         },
-        _2: function(arg0, arg1, arg2) {
+        _3: function(arg0, arg1, arg2) {
             const ret = arg0.test(getStringFromWasm0(arg1, arg2));
             return ret;
         },
-        _1i: function(arg0, arg1, arg2) {
+        _18: function(arg0, arg1, arg2) {
             const ret = arg0.then(arg1, arg2);
             return ret;
         },
-        _20: function(arg0, arg1) {
+        _1r: function(arg0, arg1) {
             const ret = arg0.then(arg1);
             return ret;
         },
-        _12: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4) {
+        _t: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4) {
             const ret = arg0.transaction(arg1, getStringFromWasm0(arg2, arg3), arg4);
             return ret;
         }, arguments); },
-        _1j: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4, arg5, arg6, arg7, arg8, arg9, arg10, arg11) {
+        _19: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4, arg5, arg6, arg7, arg8, arg9, arg10, arg11) {
             const ret = arg0.write(arg1 !== 0, getStringFromWasm0(arg2, arg3), arg4 === 0 ? undefined : getStringFromWasm0(arg4, arg5), arg6 === 0 ? undefined : getStringFromWasm0(arg6, arg7), arg8, arg9, arg10, arg11);
             return ret;
         }, arguments); },
         _2e: function(arg0, arg1) {
-            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 10, ret: Unit, inner_ret: Some(Unit) }, mutable: true }) -> Externref`.
-            const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__hc1c954b6fea9454b);
-            return ret;
-        },
-        _2f: function(arg0, arg1) {
-            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 29, ret: Result(Unit), inner_ret: Some(Result(Unit)) }, mutable: true }) -> Externref`.
+            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 33, ret: Result(Unit), inner_ret: Some(Result(Unit)) }, mutable: true }) -> Externref`.
             const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__hd03ea6924eea3427);
             return ret;
         },
+        _2f: function(arg0, arg1) {
+            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 8, ret: Unit, inner_ret: Some(Unit) }, mutable: true }) -> Externref`.
+            const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__h029af6d614e5b697);
+            return ret;
+        },
         _2g: function(arg0, arg1) {
-            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [NamedExternref("Array<any>")], shim_idx: 8, ret: Result(Externref), inner_ret: Some(Result(Externref)) }, mutable: true }) -> Externref`.
-            const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__hcc6631093f3afd7e);
+            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [NamedExternref("Array<any>")], shim_idx: 6, ret: Result(Externref), inner_ret: Some(Result(Externref)) }, mutable: true }) -> Externref`.
+            const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__h14ddd1405383621b);
             return ret;
         },
         _2h: function(arg0) {
@@ -929,8 +929,8 @@ function __wbg_get_imports() {
     };
 }
 
-function wasm_bindgen__convert__closures_____invoke__hc1c954b6fea9454b(arg0, arg1, arg2) {
-    wasm.wasm_bindgen__convert__closures_____invoke__hc1c954b6fea9454b(arg0, arg1, arg2);
+function wasm_bindgen__convert__closures_____invoke__h029af6d614e5b697(arg0, arg1, arg2) {
+    wasm.wasm_bindgen__convert__closures_____invoke__h029af6d614e5b697(arg0, arg1, arg2);
 }
 
 function wasm_bindgen__convert__closures_____invoke__hd03ea6924eea3427(arg0, arg1, arg2) {
@@ -940,8 +940,8 @@ function wasm_bindgen__convert__closures_____invoke__hd03ea6924eea3427(arg0, arg
     }
 }
 
-function wasm_bindgen__convert__closures_____invoke__hcc6631093f3afd7e(arg0, arg1, arg2) {
-    const ret = wasm.wasm_bindgen__convert__closures_____invoke__hcc6631093f3afd7e(arg0, arg1, arg2);
+function wasm_bindgen__convert__closures_____invoke__h14ddd1405383621b(arg0, arg1, arg2) {
+    const ret = wasm.wasm_bindgen__convert__closures_____invoke__h14ddd1405383621b(arg0, arg1, arg2);
     if (ret[2]) {
         throw takeFromExternrefTable0(ret[1]);
     }

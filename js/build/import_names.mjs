@@ -5,7 +5,7 @@
 
 const IMPORTS = 2;
 
-/** What comes first in a section of a wasm: its kind, then how many bytes it has. */
+/** Bytes of a wasm, read one after the other. */
 class Reader {
   /** @param {Buffer} bytes */
   constructor(bytes) {
@@ -80,7 +80,8 @@ export function shortenImports(wasm, glue) {
   const known = new Map(names.map((name, index) => [name, short(index)]));
   const member = /^( {8})(\w+)(: function\()/gmu;
   const found = [...glue.matchAll(member)].filter(([, , name]) => known.has(name));
-  if (found.length !== names.length) throw new Error('the glue gives its imports in another way now');
+  if (found.length !== names.length)
+    throw new Error('the glue gives its imports in another way now');
   const shortened = glue.replace(
     member,
     (_, indent, name, rest) => `${indent}${known.get(name) ?? name}${rest}`,
