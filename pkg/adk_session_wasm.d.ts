@@ -9,16 +9,13 @@ export class SessionCore {
     free(): void;
     [Symbol.dispose](): void;
     /**
-     * Appends one event. `created` is NaN for a handle that we did not give out; then
-     * `last_event_id` is what it is known by; below 0 there is no handle. Answers as `appended_to_javascript` lays it out.
-     */
-    append_event(app_name: string, user_id: string, session_id: string, created: number, revision: number, last_event_id: string | null | undefined, policy: number, now: number, event_id: string, timestamp: number, delta: string, text: any): any;
-    /**
-     * Appends several events, `[id, timestamp, delta, text]` each, all or none.
+     * Appends events, `[id, timestamp, delta, text]` each, all or none. `created` is NaN for a
+     * handle that we did not give out; then `last_event_id` is what it is known by; below 0 there is
+     * no handle. Answers as `appended_to_javascript` lays it out.
      */
     append_events(app_name: string, user_id: string, session_id: string, created: number, revision: number, last_event_id: string | null | undefined, policy: number, now: number, events: Array<any>): any;
     /**
-     * [`SessionCore::append_event`] for what most appends are: one event, over memory, through a
+     * [`SessionCore::append_events`] for what most appends are: one event, over memory, through a
      * handle of ours. All strings come in one, since each that crosses costs more than its bytes: app,
      * user, session, event id, delta and text, with the lengths of all but the last in UTF-16 code
      * units. A number comes back, as an array costs more than the append: the new revision, negative
@@ -31,18 +28,11 @@ export class SessionCore {
      */
     create(app_name: string, user_id: string, session_id: string, state: string, now: number, if_absent: boolean): any;
     /**
-     * Deletes a session. An id that is none names no session. Answers, as all deletions do, with
-     * the floor, or `undefined` where the storage cannot tell.
+     * Deletes a session; where none is named, a user's or an app's state, and a user's sessions if
+     * told to. An id that is none names no session. Answers with the floor, or `undefined` where the
+     * storage cannot tell.
      */
-    delete_session(app_name: string, user_id: string, session_id: string): any;
-    /**
-     * Deletes a user's state, or an app's where no user is named.
-     */
-    delete_state(app_name: string, user_id?: string | null): any;
-    /**
-     * Deletes a user's sessions and state.
-     */
-    delete_user(app_name: string, user_id: string): any;
+    delete(app_name: string, user_id: string | null | undefined, session_id: string | null | undefined, with_sessions: boolean): any;
     /**
      * Lets go of the connection, if there is one; the next call makes another.
      */
@@ -122,13 +112,10 @@ export interface InitOutput {
     readonly delete_database: (a: number, b: number, c: number) => any;
     readonly describe_missing: (a: number, b: number, c: number, d: number, e: any) => any;
     readonly scan_template: (a: number, b: number) => [number, number];
-    readonly sessioncore_append_event: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number, m: number, n: number, o: number, p: number, q: number, r: number, s: any) => [number, number, number];
     readonly sessioncore_append_events: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number, m: number, n: any) => [number, number, number];
     readonly sessioncore_append_packed: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number, m: number, n: number) => [number, number, number];
     readonly sessioncore_create: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number) => [number, number, number];
-    readonly sessioncore_delete_session: (a: number, b: number, c: number, d: number, e: number, f: number, g: number) => [number, number, number];
-    readonly sessioncore_delete_state: (a: number, b: number, c: number, d: number, e: number) => [number, number, number];
-    readonly sessioncore_delete_user: (a: number, b: number, c: number, d: number, e: number) => [number, number, number];
+    readonly sessioncore_delete: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number) => [number, number, number];
     readonly sessioncore_disconnect: (a: number) => void;
     readonly sessioncore_foreign: (a: any) => number;
     readonly sessioncore_get: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number) => [number, number, number];

@@ -21,59 +21,9 @@ export class SessionCore {
         wasm.__wbg_sessioncore_free(ptr, 0);
     }
     /**
-     * Appends one event. `created` is NaN for a handle that we did not give out; then
-     * `last_event_id` is what it is known by; below 0 there is no handle. Answers as `appended_to_javascript` lays it out.
-     * @param {string} app_name
-     * @param {string} user_id
-     * @param {string} session_id
-     * @param {number} created
-     * @param {number} revision
-     * @param {string | null | undefined} last_event_id
-     * @param {number} policy
-     * @param {number} now
-     * @param {string} event_id
-     * @param {number} timestamp
-     * @param {string} delta
-     * @param {any} text
-     * @returns {any}
-     */
-    append_event(app_name, user_id, session_id, created, revision, last_event_id, policy, now, event_id, timestamp, delta, text) {
-        const val7 = +created;
-        const val8 = +revision;
-        const val9 = +policy;
-        const val10 = +now;
-        const val11 = +timestamp;
-        let ptr0, len0, ptr1, len1, ptr2, len2, ptr3, len3, ptr4, len4, ptr5, len5;
-        try {
-            ptr0 = passStringToWasm0(app_name, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
-            len0 = WASM_VECTOR_LEN;
-            ptr1 = passStringToWasm0(user_id, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
-            len1 = WASM_VECTOR_LEN;
-            ptr2 = passStringToWasm0(session_id, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
-            len2 = WASM_VECTOR_LEN;
-            ptr3 = isLikeNone(last_event_id) ? 0 : passStringToWasm0(last_event_id, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
-            len3 = WASM_VECTOR_LEN;
-            ptr4 = passStringToWasm0(event_id, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
-            len4 = WASM_VECTOR_LEN;
-            ptr5 = passStringToWasm0(delta, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
-            len5 = WASM_VECTOR_LEN;
-        } catch (e) {
-            if (ptr5) { wasm.__wbindgen_free(ptr5, len5 * 1, 1); }
-            if (ptr4) { wasm.__wbindgen_free(ptr4, len4 * 1, 1); }
-            if (ptr3) { wasm.__wbindgen_free(ptr3, len3 * 1, 1); }
-            if (ptr2) { wasm.__wbindgen_free(ptr2, len2 * 1, 1); }
-            if (ptr1) { wasm.__wbindgen_free(ptr1, len1 * 1, 1); }
-            if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 1, 1); }
-            throw e;
-        }
-        const ret = wasm.sessioncore_append_event(this.__wbg_ptr, ptr0, len0, ptr1, len1, ptr2, len2, val7, val8, ptr3, len3, val9, val10, ptr4, len4, val11, ptr5, len5, text);
-        if (ret[2]) {
-            throw takeFromExternrefTable0(ret[1]);
-        }
-        return takeFromExternrefTable0(ret[0]);
-    }
-    /**
-     * Appends several events, `[id, timestamp, delta, text]` each, all or none.
+     * Appends events, `[id, timestamp, delta, text]` each, all or none. `created` is NaN for a
+     * handle that we did not give out; then `last_event_id` is what it is known by; below 0 there is
+     * no handle. Answers as `appended_to_javascript` lays it out.
      * @param {string} app_name
      * @param {string} user_id
      * @param {string} session_id
@@ -114,7 +64,7 @@ export class SessionCore {
         return takeFromExternrefTable0(ret[0]);
     }
     /**
-     * [`SessionCore::append_event`] for what most appends are: one event, over memory, through a
+     * [`SessionCore::append_events`] for what most appends are: one event, over memory, through a
      * handle of ours. All strings come in one, since each that crosses costs more than its bytes: app,
      * user, session, event id, delta and text, with the lengths of all but the last in UTF-16 code
      * units. A number comes back, as an array costs more than the append: the new revision, negative
@@ -191,21 +141,24 @@ export class SessionCore {
         return takeFromExternrefTable0(ret[0]);
     }
     /**
-     * Deletes a session. An id that is none names no session. Answers, as all deletions do, with
-     * the floor, or `undefined` where the storage cannot tell.
+     * Deletes a session; where none is named, a user's or an app's state, and a user's sessions if
+     * told to. An id that is none names no session. Answers with the floor, or `undefined` where the
+     * storage cannot tell.
      * @param {string} app_name
-     * @param {string} user_id
-     * @param {string} session_id
+     * @param {string | null | undefined} user_id
+     * @param {string | null | undefined} session_id
+     * @param {boolean} with_sessions
      * @returns {any}
      */
-    delete_session(app_name, user_id, session_id) {
+    delete(app_name, user_id, session_id, with_sessions) {
+        const val4 = +with_sessions;
         let ptr0, len0, ptr1, len1, ptr2, len2;
         try {
             ptr0 = passStringToWasm0(app_name, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
             len0 = WASM_VECTOR_LEN;
-            ptr1 = passStringToWasm0(user_id, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+            ptr1 = isLikeNone(user_id) ? 0 : passStringToWasm0(user_id, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
             len1 = WASM_VECTOR_LEN;
-            ptr2 = passStringToWasm0(session_id, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+            ptr2 = isLikeNone(session_id) ? 0 : passStringToWasm0(session_id, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
             len2 = WASM_VECTOR_LEN;
         } catch (e) {
             if (ptr2) { wasm.__wbindgen_free(ptr2, len2 * 1, 1); }
@@ -213,55 +166,7 @@ export class SessionCore {
             if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 1, 1); }
             throw e;
         }
-        const ret = wasm.sessioncore_delete_session(this.__wbg_ptr, ptr0, len0, ptr1, len1, ptr2, len2);
-        if (ret[2]) {
-            throw takeFromExternrefTable0(ret[1]);
-        }
-        return takeFromExternrefTable0(ret[0]);
-    }
-    /**
-     * Deletes a user's state, or an app's where no user is named.
-     * @param {string} app_name
-     * @param {string | null} [user_id]
-     * @returns {any}
-     */
-    delete_state(app_name, user_id) {
-        let ptr0, len0, ptr1, len1;
-        try {
-            ptr0 = passStringToWasm0(app_name, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
-            len0 = WASM_VECTOR_LEN;
-            ptr1 = isLikeNone(user_id) ? 0 : passStringToWasm0(user_id, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
-            len1 = WASM_VECTOR_LEN;
-        } catch (e) {
-            if (ptr1) { wasm.__wbindgen_free(ptr1, len1 * 1, 1); }
-            if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 1, 1); }
-            throw e;
-        }
-        const ret = wasm.sessioncore_delete_state(this.__wbg_ptr, ptr0, len0, ptr1, len1);
-        if (ret[2]) {
-            throw takeFromExternrefTable0(ret[1]);
-        }
-        return takeFromExternrefTable0(ret[0]);
-    }
-    /**
-     * Deletes a user's sessions and state.
-     * @param {string} app_name
-     * @param {string} user_id
-     * @returns {any}
-     */
-    delete_user(app_name, user_id) {
-        let ptr0, len0, ptr1, len1;
-        try {
-            ptr0 = passStringToWasm0(app_name, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
-            len0 = WASM_VECTOR_LEN;
-            ptr1 = passStringToWasm0(user_id, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
-            len1 = WASM_VECTOR_LEN;
-        } catch (e) {
-            if (ptr1) { wasm.__wbindgen_free(ptr1, len1 * 1, 1); }
-            if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 1, 1); }
-            throw e;
-        }
-        const ret = wasm.sessioncore_delete_user(this.__wbg_ptr, ptr0, len0, ptr1, len1);
+        const ret = wasm.sessioncore_delete(this.__wbg_ptr, ptr0, len0, ptr1, len1, ptr2, len2, val4);
         if (ret[2]) {
             throw takeFromExternrefTable0(ret[1]);
         }

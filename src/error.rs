@@ -120,21 +120,15 @@ impl StorageProblem {
     fn advice(self) -> &'static str {
         match self {
             Self::Failed => "the storage failed",
-            Self::Unavailable => {
-                "there is no IndexedDB here; use the storage 'memory', or 'auto', which falls back to it"
-            }
-            Self::Blocked => {
-                "another tab keeps the database from being upgraded or deleted; close or reload it, then try again"
-            }
+            Self::Unavailable => "there is no IndexedDB here; use 'memory', or 'auto' for either",
+            Self::Blocked => "another tab holds the database; close or reload it, then try again",
             Self::Newer => {
-                "the database was written by a newer version of this package and is left untouched; load that version"
+                "a newer version of this package has written the database; load that version"
             }
             Self::QuotaExceeded => {
-                "the browser gives this site no more room; delete sessions or other data, or ask for more with requestPersistence()"
+                "the browser gives this site no more room; delete sessions, or requestPersistence()"
             }
-            Self::ConnectionLost => {
-                "the connection to the database broke, and again when it was reopened; try again"
-            }
+            Self::ConnectionLost => "the connection to the database broke twice; try again",
         }
     }
 }

@@ -1,7 +1,7 @@
 // Builds pkg/ from src/: rustc, wasm-bindgen, wasm-opt, then a record of what it was built from.
 
 import { spawnSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { root, wasmEnv } from '../../tests/toolchain/environment.mjs';
@@ -35,9 +35,11 @@ run(['bash', 'tests/toolchain/setup.sh'], process.env);
 const env = wasmEnv();
 // No paths of the machine in the wasm: equal sources give equal bytes wherever they lie.
 const home = env.CARGO_HOME ?? join(env.HOME ?? '', '.cargo');
+const registries = join(home, 'registry', 'src');
+run(['cargo', 'fetch', '--locked'], env); // to know where they lie
 env.RUSTFLAGS = [
   `--remap-path-prefix=${root}=/`,
-  `--remap-path-prefix=${home}=/cargo`,
+  ...readdirSync(registries).map((name) => `--remap-path-prefix=${join(registries, name)}=`),
   ...inlining.map((option) => `-Cllvm-args=${option}`),
 ].join(' ');
 // Not by wasm-pack, which runs `cargo build`: that makes the library for Rust in the same step, for

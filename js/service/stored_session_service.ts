@@ -57,20 +57,20 @@ type ReadSession = [
 ];
 
 /** See `page_to_javascript` in `src/bindings/values.rs`. */
-interface ReadPage {
-  sessions: {
-    sessionId: string;
-    userId: string;
-    created: number;
-    revision: number;
-    lastUpdateTime: number;
-    state: string;
-  }[];
-  page: number;
-  limit: number;
-  totalItems: number;
-  totalPages: number;
-}
+type ReadPage = [
+  sessions: [
+    sessionId: string,
+    userId: string,
+    created: number,
+    revision: number,
+    lastUpdateTime: number,
+    state: string,
+  ][],
+  page: number,
+  limit: number,
+  totalItems: number,
+  totalPages: number,
+];
 
 /**
  * The face of the core: it takes plain objects, asks Rust, and gives plain objects back. Which storage
@@ -192,7 +192,9 @@ export class StoredSessionService<S extends StateShape = StateShape>
       const { appName, userId } = request;
       requireId('appName', appName);
       requireId('userId', userId);
-      const done = this.#call<Floor>(request.signal, (core) => core.delete_user(appName, userId));
+      const done = this.#call<Floor>(request.signal, (core) =>
+        core.delete(appName, userId, undefined, true),
+      );
       return after(done, this.#feed.userDeleted(appName, userId));
     });
   }
@@ -202,7 +204,9 @@ export class StoredSessionService<S extends StateShape = StateShape>
       const { appName, userId } = request;
       requireId('appName', appName);
       requireId('userId', userId);
-      const done = this.#call<Floor>(request.signal, (core) => core.delete_state(appName, userId));
+      const done = this.#call<Floor>(request.signal, (core) =>
+        core.delete(appName, userId, undefined, false),
+      );
       return after(done, this.#feed.stateDeleted(appName, userId));
     });
   }
@@ -210,7 +214,9 @@ export class StoredSessionService<S extends StateShape = StateShape>
   deleteAppState(request: AppRequest): Promise<void> {
     return this.#answer(request, () => {
       const appName = requireId('appName', request.appName);
-      const done = this.#call<Floor>(request.signal, (core) => core.delete_state(appName));
+      const done = this.#call<Floor>(request.signal, (core) =>
+        core.delete(appName, undefined, undefined, false),
+      );
       return after(done, this.#feed.stateDeleted(appName, undefined));
     });
   }
@@ -291,17 +297,14 @@ export class StoredSessionService<S extends StateShape = StateShape>
     const read = this.#call<ReadPage>(request.signal, (core) =>
       core.list(appName, userId, order === 'desc', limit, offset, page),
     );
-    return after(read, ({ sessions, ...position }) => ({
-      sessions: sessions.map(({ sessionId, userId, created, revision, lastUpdateTime, state }) =>
-        this.#handles.open<S>(
-          appName,
-          userId,
-          sessionId,
-          [created, revision, lastUpdateTime, state],
-          [],
-        ),
+    return after(read, ([sessions, page, limit, totalItems, totalPages]) => ({
+      sessions: sessions.map(([sessionId, userId, ...read]) =>
+        this.#handles.open<S>(appName, userId, sessionId, read, []),
       ),
-      ...position,
+      page,
+      limit,
+      totalItems,
+      totalPages,
     }));
   }
 
@@ -312,7 +315,7 @@ export class StoredSessionService<S extends StateShape = StateShape>
     requireId('userId', userId);
     if (!isId(sessionId)) return undefined;
     const done = this.#call<Floor>(request.signal, (core) =>
-      core.delete_session(appName, userId, sessionId),
+      core.delete(appName, userId, sessionId, true),
     );
     return after(done, this.#feed.deleted(appName, userId, sessionId));
   }

@@ -168,31 +168,7 @@ impl SessionCore {
         }))
     }
 
-    /// Appends one event. `created` is NaN for a handle that we did not give out; then
-    /// `last_event_id` is what it is known by; below 0 there is no handle. Answers as `appended_to_javascript` lays it out.
-    #[allow(clippy::too_many_arguments, reason = "an object would cost more than the append")]
-    pub fn append_event(
-        &self,
-        app_name: String,
-        user_id: String,
-        session_id: String,
-        created: f64,
-        revision: f64,
-        last_event_id: Option<String>,
-        policy: u8,
-        now: f64,
-        event_id: String,
-        timestamp: f64,
-        delta: String,
-        text: JsValue,
-    ) -> Result<JsValue, JsValue> {
-        let key = SessionKey::new(app_name, user_id, session_id)?;
-        let known = known(created, revision, last_event_id);
-        let event = NewEvent::new(event_id, timestamp, &delta, self.text(text))?;
-        self.append(key, known, policy, vec![event], now)
-    }
-
-    /// [`SessionCore::append_event`] for what most appends are: one event, over memory, through a
+    /// [`SessionCore::append_events`] for what most appends are: one event, over memory, through a
     /// handle of ours. All strings come in one, since each that crosses costs more than its bytes: app,
     /// user, session, event id, delta and text, with the lengths of all but the last in UTF-16 code
     /// units. A number comes back, as an array costs more than the append: the new revision, negative
@@ -244,8 +220,10 @@ impl SessionCore {
             .map_or(JsValue::UNDEFINED, |appended| appended_to_javascript(appended, self.tells()))
     }
 
-    /// Appends several events, `[id, timestamp, delta, text]` each, all or none.
-    #[allow(clippy::too_many_arguments, reason = "the same as append_event's, less the event")]
+    /// Appends events, `[id, timestamp, delta, text]` each, all or none. `created` is NaN for a
+    /// handle that we did not give out; then `last_event_id` is what it is known by; below 0 there is
+    /// no handle. Answers as `appended_to_javascript` lays it out.
+    #[allow(clippy::too_many_arguments, reason = "an object would cost more than the append")]
     pub fn append_events(
         &self,
         app_name: String,
@@ -315,46 +293,31 @@ impl SessionCore {
         }))
     }
 
-    /// Deletes a session. An id that is none names no session. Answers, as all deletions do, with
-    /// the floor, or `undefined` where the storage cannot tell.
-    pub fn delete_session(
-        &self,
-        app_name: String,
-        user_id: String,
-        session_id: String,
-    ) -> Result<JsValue, JsValue> {
-        check_id("appName", &app_name)?;
-        check_id("userId", &user_id)?;
-        match SessionKey::new(app_name, user_id, session_id) {
-            Ok(key) => self.delete(Deletion::Session(key)),
-            Err(_) => Ok(JsValue::UNDEFINED),
-        }
-    }
-
-    /// Deletes a user's sessions and state.
-    pub fn delete_user(&self, app_name: String, user_id: String) -> Result<JsValue, JsValue> {
-        check_id("appName", &app_name)?;
-        check_id("userId", &user_id)?;
-        self.delete(Deletion::User { app_name, user_id })
-    }
-
-    /// Deletes a user's state, or an app's where no user is named.
-    pub fn delete_state(
+    /// Deletes a session; where none is named, a user's or an app's state, and a user's sessions if
+    /// told to. An id that is none names no session. Answers with the floor, or `undefined` where the
+    /// storage cannot tell.
+    pub fn delete(
         &self,
         app_name: String,
         user_id: Option<String>,
+        session_id: Option<String>,
+        with_sessions: bool,
     ) -> Result<JsValue, JsValue> {
         check_id("appName", &app_name)?;
-        match user_id {
-            None => self.delete(Deletion::AppState { app_name }),
-            Some(user_id) => {
-                check_id("userId", &user_id)?;
-                self.delete(Deletion::UserState { app_name, user_id })
-            }
+        if let Some(user_id) = &user_id {
+            check_id("userId", user_id)?;
         }
-    }
-
-    fn delete(&self, deletion: Deletion) -> Result<JsValue, JsValue> {
+        let deletion = match (user_id, session_id) {
+            (None, _) => Deletion::AppState { app_name },
+            (Some(user_id), None) if with_sessions => Deletion::User { app_name, user_id },
+            (Some(user_id), None) => Deletion::UserState { app_name, user_id },
+            (Some(user_id), Some(session_id)) => {
+                match SessionKey::new(app_name, user_id, session_id) {
+                    Ok(key) => Deletion::Session(key),
+                    Err(_) => return Ok(JsValue::UNDEFINED),
+                }
+            }
+        };
         let service = Rc::clone(&self.service);
         settle(Box::pin(async move {
             let floor = service.remove(deletion).await?;

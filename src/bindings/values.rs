@@ -3,7 +3,6 @@
 use js_sys::Array;
 use wasm_bindgen::{JsCast, JsValue};
 
-use crate::bindings::object::{Field, Object};
 use crate::service::{Appended, SessionPage, StoredSession};
 use crate::storage::ScopeRevisions;
 use crate::storage::chosen::ChosenText;
@@ -101,26 +100,23 @@ pub(super) fn appended_to_javascript(appended: Appended<ChosenText>, tells: bool
     answer.unchecked_into()
 }
 
-/// `{sessions: [{sessionId, userId, created, revision, lastUpdateTime, state}], page, limit,
-/// totalItems, totalPages}`
+/// `[sessions, page, limit, totalItems, totalPages]`, each session `[sessionId, userId, created,
+/// revision, lastUpdateTime, state]`. Arrays: a page may have thousands of rows.
 pub(super) fn page_to_javascript(page: SessionPage<ChosenText>) -> JsValue {
-    let mut sessions = Vec::with_capacity(page.sessions.len());
+    let sessions = Array::new();
     for session in page.sessions {
-        sessions.push(
-            Object::default()
-                .text("sessionId", session.key.session_id)
-                .text("userId", session.key.user_id)
-                .number("created", session.head.created as f64)
-                .number("revision", session.head.revision as f64)
-                .number("lastUpdateTime", session.head.last_update_time)
-                .text("state", session.state),
+        let row = Array::of2(
+            &JsValue::from_str(&session.key.session_id),
+            &JsValue::from_str(&session.key.user_id),
         );
+        let head = session.head;
+        push_numbers(&row, &[head.created as f64, head.revision as f64, head.last_update_time]);
+        row.push(&JsValue::from_str(&session.state));
+        sessions.push(&row);
     }
-    Object::default()
-        .with("sessions", Field::Objects(sessions))
-        .number("page", page.position.page as f64)
-        .number("limit", page.position.limit as f64)
-        .number("totalItems", page.total as f64)
-        .number("totalPages", page.position.total_pages as f64)
-        .into_javascript()
+    let answer = Array::of1(&sessions);
+    let position = page.position;
+    let numbers = [position.page, position.limit, page.total, position.total_pages];
+    push_numbers(&answer, &numbers.map(|number| number as f64));
+    answer.unchecked_into()
 }

@@ -191,8 +191,13 @@ impl Database {
     fn upgrade(&self, request: &Record, version: usize) {
         let transaction: IdbTransaction = request.get("transaction").unchecked_into();
         let database: IdbDatabase = request.get("result").unchecked_into();
-        let steps = self.steps.iter().flat_map(|steps| steps.iter());
-        for (number, step) in steps.enumerate().skip(version) {
+        let Some(steps) = &self.steps else {
+            return;
+        };
+        for (number, step) in steps.iter().enumerate() {
+            if number < version {
+                continue;
+            }
             if let Err(thrown) = step(&database, &transaction) {
                 if let Some(opening) = self.opening.borrow_mut().as_mut() {
                     opening.broken_step = Some(Failure::of_step(number + 1, &thrown));

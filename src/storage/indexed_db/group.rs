@@ -282,8 +282,8 @@ impl<'a> Group<'a> {
             events = slot.events(&request.event_ids, NEVER);
             changed = slot.events(&[], request.since);
         }
-        for position in [user, app].into_iter().flatten() {
-            if let Some(slot) = self.owners.get_mut(position) {
+        for position in [user, app] {
+            if let Some(slot) = position.and_then(|position| self.owners.get_mut(position)) {
                 slot.read_state()?;
             }
         }

@@ -113,13 +113,9 @@ impl Page {
 
 #[cold]
 fn damaged(record: &Record) -> Failure {
-    let ids = record.get("ids");
-    let id = Array::is_array(&ids).then(|| Array::from(&ids).get(0).as_string()).flatten();
-    let name = match id {
-        Some(id) => format!("event \"{}\"", keys::plain_id(&id)),
-        None => format!("event {}", record.count("seq") as Revision),
-    };
-    Failure::corrupt(name, "it is not as it was written")
+    let id = Record::found(record.get("ids")).and_then(|ids| ids.get("0").as_string());
+    let id = id.unwrap_or_default();
+    Failure::corrupt(format!("event \"{}\"", keys::plain_id(&id)), "it is not as it was written")
 }
 
 fn marks_of(record: &Record) -> Option<Float64Array> {

@@ -274,11 +274,7 @@ fn results(round: &Array) -> Result<Array, JsValue> {
 /// the standard: Firefox 153 then completes it, with whatever else it wrote. Nothing but
 /// an experiment in the user's data would show it, so the engine is told by a global of its own.
 fn commits_in_spite_of_errors() -> bool {
-    thread_local! {
-        static IS_FIREFOX: bool =
-            Reflect::has(&js_sys::global(), &"InternalError".into()).unwrap_or(true);
-    }
-    IS_FIREFOX.with(|is_firefox| *is_firefox)
+    Reflect::has(&js_sys::global(), &"InternalError".into()).unwrap_or(true)
 }
 
 impl Drop for Transaction {
