@@ -119,7 +119,7 @@ export class SessionCore {
      * user, session, event id, delta and text, with the lengths of all but the last in UTF-16 code
      * units. A number comes back, as an array costs more than the append: the new revision, negative
      * where the session's time is still `time`, else it is the event's; 0 where there is more to tell,
-     * which [`SessionCore::more_of_append`] does.
+     * or why it did not happen, which [`SessionCore::more_of_append`] does.
      * @param {string} packed
      * @param {number} app_name
      * @param {number} user_id
@@ -149,10 +149,7 @@ export class SessionCore {
         const ptr0 = passStringToWasm0(packed, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
         const len0 = WASM_VECTOR_LEN;
         const ret = wasm.sessioncore_append_packed(this.__wbg_ptr, ptr0, len0, val2, val3, val4, val5, val6, val7, val8, val9, val10, val11, val12);
-        if (ret[2]) {
-            throw takeFromExternrefTable0(ret[1]);
-        }
-        return ret[0];
+        return ret;
     }
     /**
      * Answers with a session, as `session_to_javascript` lays it out.
@@ -379,7 +376,10 @@ export class SessionCore {
      */
     more_of_append() {
         const ret = wasm.sessioncore_more_of_append(this.__wbg_ptr);
-        return ret;
+        if (ret[2]) {
+            throw takeFromExternrefTable0(ret[1]);
+        }
+        return takeFromExternrefTable0(ret[0]);
     }
     /**
      * Opens the storage, where it is one to be opened, so that what is wrong is known.
@@ -1017,7 +1017,7 @@ function __wbg_get_imports() {
             return ret;
         }, arguments); },
         __wbindgen_generic_0000000000000001: function(arg0, arg1) {
-            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 150, ret: Result(Unit), inner_ret: Some(Result(Unit)) }, mutable: true }) -> Externref`.
+            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 163, ret: Result(Unit), inner_ret: Some(Result(Unit)) }, mutable: true }) -> Externref`.
             const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__h37cb1c20441ae38c);
             return ret;
         },
