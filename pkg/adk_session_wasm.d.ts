@@ -9,16 +9,13 @@ export class SessionCore {
     free(): void;
     [Symbol.dispose](): void;
     /**
-     * Appends one event. `created` is NaN for a handle that we did not give out; then
-     * `last_event_id` is what it is known by; below 0 there is no handle. Answers as `appended_to_javascript` lays it out.
-     */
-    append_event(app_name: string, user_id: string, session_id: string, created: number, revision: number, last_event_id: string | null | undefined, policy: number, now: number, event_id: string, timestamp: number, delta: string, text: any): any;
-    /**
-     * Appends several events, `[id, timestamp, delta, text]` each, all or none.
+     * Appends events, `[id, timestamp, delta, text]` each, all or none. `created` is NaN for a handle
+     * that we did not give out; then `last_event_id` is what it is known by; below 0 there is no handle.
+     * Answers as `appended_to_javascript` lays it out.
      */
     append_events(app_name: string, user_id: string, session_id: string, created: number, revision: number, last_event_id: string | null | undefined, policy: number, now: number, events: Array<any>): any;
     /**
-     * [`SessionCore::append_event`] for what most appends are: one event, over memory, through a
+     * [`SessionCore::append_events`] for what most appends are: one event, over memory, through a
      * handle of ours. All strings come in one, since each that crosses costs more than its bytes: app,
      * user, session, event id, delta and text, with the lengths of all but the last in UTF-16 code
      * units. A number comes back, as an array costs more than the append: the new revision, negative
@@ -122,7 +119,6 @@ export interface InitOutput {
     readonly delete_database: (a: number, b: number, c: number) => any;
     readonly describe_missing: (a: number, b: number, c: number, d: number, e: any) => any;
     readonly scan_template: (a: number, b: number) => [number, number];
-    readonly sessioncore_append_event: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number, m: number, n: number, o: number, p: number, q: number, r: number, s: any) => [number, number, number];
     readonly sessioncore_append_events: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number, m: number, n: any) => [number, number, number];
     readonly sessioncore_append_packed: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number, m: number, n: number) => number;
     readonly sessioncore_create: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number) => [number, number, number];
@@ -144,7 +140,7 @@ export interface InitOutput {
     readonly wasm_bindgen__convert__closures_____invoke__h37cb1c20441ae38c: (a: number, b: number, c: any) => [number, number];
     readonly wasm_bindgen__convert__closures_____invoke__hb4bbeac0b321eeda: (a: number, b: number, c: any) => [number, number, number];
     readonly wasm_bindgen__convert__closures_____invoke__h4c5c2ae24c2b2712: (a: number, b: number, c: any) => void;
-    readonly wasm_bindgen__convert__closures_____invoke__h4c5c2ae24c2b2712_26: (a: number, b: number, c: any) => void;
+    readonly wasm_bindgen__convert__closures_____invoke__h4c5c2ae24c2b2712_25: (a: number, b: number, c: any) => void;
     readonly wasm_bindgen__convert__closures_____invoke__h3cc61743993cd15d: (a: number, b: number) => void;
     readonly __wbindgen_malloc: (a: number, b: number) => number;
     readonly __wbindgen_realloc: (a: number, b: number, c: number, d: number) => number;

@@ -21,59 +21,9 @@ export class SessionCore {
         wasm.__wbg_sessioncore_free(ptr, 0);
     }
     /**
-     * Appends one event. `created` is NaN for a handle that we did not give out; then
-     * `last_event_id` is what it is known by; below 0 there is no handle. Answers as `appended_to_javascript` lays it out.
-     * @param {string} app_name
-     * @param {string} user_id
-     * @param {string} session_id
-     * @param {number} created
-     * @param {number} revision
-     * @param {string | null | undefined} last_event_id
-     * @param {number} policy
-     * @param {number} now
-     * @param {string} event_id
-     * @param {number} timestamp
-     * @param {string} delta
-     * @param {any} text
-     * @returns {any}
-     */
-    append_event(app_name, user_id, session_id, created, revision, last_event_id, policy, now, event_id, timestamp, delta, text) {
-        const val7 = +created;
-        const val8 = +revision;
-        const val9 = +policy;
-        const val10 = +now;
-        const val11 = +timestamp;
-        let ptr0, len0, ptr1, len1, ptr2, len2, ptr3, len3, ptr4, len4, ptr5, len5;
-        try {
-            ptr0 = passStringToWasm0(app_name, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
-            len0 = WASM_VECTOR_LEN;
-            ptr1 = passStringToWasm0(user_id, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
-            len1 = WASM_VECTOR_LEN;
-            ptr2 = passStringToWasm0(session_id, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
-            len2 = WASM_VECTOR_LEN;
-            ptr3 = isLikeNone(last_event_id) ? 0 : passStringToWasm0(last_event_id, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
-            len3 = WASM_VECTOR_LEN;
-            ptr4 = passStringToWasm0(event_id, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
-            len4 = WASM_VECTOR_LEN;
-            ptr5 = passStringToWasm0(delta, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
-            len5 = WASM_VECTOR_LEN;
-        } catch (e) {
-            if (ptr5) { wasm.__wbindgen_free(ptr5, len5 * 1, 1); }
-            if (ptr4) { wasm.__wbindgen_free(ptr4, len4 * 1, 1); }
-            if (ptr3) { wasm.__wbindgen_free(ptr3, len3 * 1, 1); }
-            if (ptr2) { wasm.__wbindgen_free(ptr2, len2 * 1, 1); }
-            if (ptr1) { wasm.__wbindgen_free(ptr1, len1 * 1, 1); }
-            if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 1, 1); }
-            throw e;
-        }
-        const ret = wasm.sessioncore_append_event(this.__wbg_ptr, ptr0, len0, ptr1, len1, ptr2, len2, val7, val8, ptr3, len3, val9, val10, ptr4, len4, val11, ptr5, len5, text);
-        if (ret[2]) {
-            throw takeFromExternrefTable0(ret[1]);
-        }
-        return takeFromExternrefTable0(ret[0]);
-    }
-    /**
-     * Appends several events, `[id, timestamp, delta, text]` each, all or none.
+     * Appends events, `[id, timestamp, delta, text]` each, all or none. `created` is NaN for a handle
+     * that we did not give out; then `last_event_id` is what it is known by; below 0 there is no handle.
+     * Answers as `appended_to_javascript` lays it out.
      * @param {string} app_name
      * @param {string} user_id
      * @param {string} session_id
@@ -114,7 +64,7 @@ export class SessionCore {
         return takeFromExternrefTable0(ret[0]);
     }
     /**
-     * [`SessionCore::append_event`] for what most appends are: one event, over memory, through a
+     * [`SessionCore::append_events`] for what most appends are: one event, over memory, through a
      * handle of ours. All strings come in one, since each that crosses costs more than its bytes: app,
      * user, session, event id, delta and text, with the lengths of all but the last in UTF-16 code
      * units. A number comes back, as an array costs more than the append: the new revision, negative
@@ -1033,7 +983,7 @@ function __wbg_get_imports() {
         },
         __wbindgen_generic_0000000000000004: function(arg0, arg1) {
             // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [NamedExternref("IDBVersionChangeEvent")], shim_idx: 6, ret: Unit, inner_ret: Some(Unit) }, mutable: true }) -> Externref`.
-            const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__h4c5c2ae24c2b2712_26);
+            const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__h4c5c2ae24c2b2712_25);
             return ret;
         },
         __wbindgen_generic_0000000000000005: function(arg0, arg1) {
@@ -1074,8 +1024,8 @@ function wasm_bindgen__convert__closures_____invoke__h4c5c2ae24c2b2712(arg0, arg
     wasm.wasm_bindgen__convert__closures_____invoke__h4c5c2ae24c2b2712(arg0, arg1, arg2);
 }
 
-function wasm_bindgen__convert__closures_____invoke__h4c5c2ae24c2b2712_26(arg0, arg1, arg2) {
-    wasm.wasm_bindgen__convert__closures_____invoke__h4c5c2ae24c2b2712_26(arg0, arg1, arg2);
+function wasm_bindgen__convert__closures_____invoke__h4c5c2ae24c2b2712_25(arg0, arg1, arg2) {
+    wasm.wasm_bindgen__convert__closures_____invoke__h4c5c2ae24c2b2712_25(arg0, arg1, arg2);
 }
 
 function wasm_bindgen__convert__closures_____invoke__h37cb1c20441ae38c(arg0, arg1, arg2) {

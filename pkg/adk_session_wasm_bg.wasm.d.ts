@@ -6,7 +6,6 @@ export const artifact_message: (a: number, b: number, c: number, d: number) => [
 export const delete_database: (a: number, b: number, c: number) => any;
 export const describe_missing: (a: number, b: number, c: number, d: number, e: any) => any;
 export const scan_template: (a: number, b: number) => [number, number];
-export const sessioncore_append_event: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number, m: number, n: number, o: number, p: number, q: number, r: number, s: any) => [number, number, number];
 export const sessioncore_append_events: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number, m: number, n: any) => [number, number, number];
 export const sessioncore_append_packed: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number, m: number, n: number) => number;
 export const sessioncore_create: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number) => [number, number, number];
@@ -28,7 +27,7 @@ export const wasm_bindgen__convert__closures_____invoke__h2c9baf4d81f3ddc5: (a: 
 export const wasm_bindgen__convert__closures_____invoke__h37cb1c20441ae38c: (a: number, b: number, c: any) => [number, number];
 export const wasm_bindgen__convert__closures_____invoke__hb4bbeac0b321eeda: (a: number, b: number, c: any) => [number, number, number];
 export const wasm_bindgen__convert__closures_____invoke__h4c5c2ae24c2b2712: (a: number, b: number, c: any) => void;
-export const wasm_bindgen__convert__closures_____invoke__h4c5c2ae24c2b2712_26: (a: number, b: number, c: any) => void;
+export const wasm_bindgen__convert__closures_____invoke__h4c5c2ae24c2b2712_25: (a: number, b: number, c: any) => void;
 export const wasm_bindgen__convert__closures_____invoke__h3cc61743993cd15d: (a: number, b: number) => void;
 export const __wbindgen_malloc: (a: number, b: number) => number;
 export const __wbindgen_realloc: (a: number, b: number, c: number, d: number) => number;

@@ -130,16 +130,7 @@ export function store(
 ): Answer | Promise<Answer> {
   const { appName, userId, id } = session;
   const { created, revision } = record;
-  const [only] = events;
   const answer = callCore((): Answer | Promise<Answer> => {
-    if (only !== undefined && events.length === 1) {
-      const { id: eventId, timestamp, deltaText, text } = only.snapshot;
-      // prettier-ignore
-      return core.append_event(
-        appName, userId, id, created, revision, lastId(session, created), policy, now,
-        eventId, timestamp, deltaText, text,
-      ) as Answer | Promise<Answer>;
-    }
     const rows = events.map(({ snapshot }) => {
       return [snapshot.id, snapshot.timestamp, snapshot.deltaText, snapshot.text];
     });

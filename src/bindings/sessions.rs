@@ -169,31 +169,7 @@ impl SessionCore {
         }))
     }
 
-    /// Appends one event. `created` is NaN for a handle that we did not give out; then
-    /// `last_event_id` is what it is known by; below 0 there is no handle. Answers as `appended_to_javascript` lays it out.
-    #[allow(clippy::too_many_arguments, reason = "an object would cost more than the append")]
-    pub fn append_event(
-        &self,
-        app_name: String,
-        user_id: String,
-        session_id: String,
-        created: f64,
-        revision: f64,
-        last_event_id: Option<String>,
-        policy: u8,
-        now: f64,
-        event_id: String,
-        timestamp: f64,
-        delta: String,
-        text: JsValue,
-    ) -> Result<JsValue, JsValue> {
-        let key = SessionKey::new(app_name, user_id, session_id)?;
-        let known = known(created, revision, last_event_id);
-        let event = NewEvent::new(event_id, timestamp, &delta, self.text(text))?;
-        self.append(key, known, policy, vec![event], now)
-    }
-
-    /// [`SessionCore::append_event`] for what most appends are: one event, over memory, through a
+    /// [`SessionCore::append_events`] for what most appends are: one event, over memory, through a
     /// handle of ours. All strings come in one, since each that crosses costs more than its bytes: app,
     /// user, session, event id, delta and text, with the lengths of all but the last in UTF-16 code
     /// units. A number comes back, as an array costs more than the append: the new revision, negative
@@ -254,8 +230,10 @@ impl SessionCore {
         Ok(answer.unwrap_or(JsValue::UNDEFINED))
     }
 
-    /// Appends several events, `[id, timestamp, delta, text]` each, all or none.
-    #[allow(clippy::too_many_arguments, reason = "the same as append_event's, less the event")]
+    /// Appends events, `[id, timestamp, delta, text]` each, all or none. `created` is NaN for a handle
+    /// that we did not give out; then `last_event_id` is what it is known by; below 0 there is no handle.
+    /// Answers as `appended_to_javascript` lays it out.
+    #[allow(clippy::too_many_arguments, reason = "an object would cost more than the append")]
     pub fn append_events(
         &self,
         app_name: String,
