@@ -20,7 +20,7 @@ export class SessionCore {
      * user, session, event id, delta and text, with the lengths of all but the last in UTF-16 code
      * units. A number comes back, as an array costs more than the append: the new revision, negative
      * where the session's time is still `time`, else it is the event's; 0 where there is more to tell,
-     * which [`SessionCore::more_of_append`] does.
+     * or why it did not happen, which [`SessionCore::more_of_append`] does.
      */
     append_packed(packed: string, app_name: number, user_id: number, session_id: number, event_id: number, delta: number, created: number, revision: number, policy: number, now: number, timestamp: number, time: number): number;
     /**
@@ -113,7 +113,7 @@ export interface InitOutput {
     readonly describe_missing: (a: number, b: number, c: number, d: number, e: any) => any;
     readonly scan_template: (a: number, b: number) => [number, number];
     readonly sessioncore_append_events: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number, m: number, n: any) => [number, number, number];
-    readonly sessioncore_append_packed: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number, m: number, n: number) => [number, number, number];
+    readonly sessioncore_append_packed: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number, m: number, n: number) => number;
     readonly sessioncore_create: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number) => [number, number, number];
     readonly sessioncore_delete: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number) => [number, number, number];
     readonly sessioncore_disconnect: (a: number) => void;
@@ -122,7 +122,7 @@ export interface InitOutput {
     readonly sessioncore_indexed_db: (a: number, b: number, c: number, d: number, e: number, f: number) => number;
     readonly sessioncore_list: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number) => [number, number, number];
     readonly sessioncore_memory: () => number;
-    readonly sessioncore_more_of_append: (a: number) => any;
+    readonly sessioncore_more_of_append: (a: number) => [number, number, number];
     readonly sessioncore_open: (a: number) => [number, number, number];
     readonly sessioncore_scope_state: (a: number, b: number, c: number, d: number, e: number) => [number, number, number];
     readonly sessioncore_tell_changes: (a: number, b: number) => void;

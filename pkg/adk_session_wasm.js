@@ -69,7 +69,7 @@ export class SessionCore {
      * user, session, event id, delta and text, with the lengths of all but the last in UTF-16 code
      * units. A number comes back, as an array costs more than the append: the new revision, negative
      * where the session's time is still `time`, else it is the event's; 0 where there is more to tell,
-     * which [`SessionCore::more_of_append`] does.
+     * or why it did not happen, which [`SessionCore::more_of_append`] does.
      * @param {string} packed
      * @param {number} app_name
      * @param {number} user_id
@@ -99,10 +99,7 @@ export class SessionCore {
         const ptr0 = passStringToWasm0(packed, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
         const len0 = WASM_VECTOR_LEN;
         const ret = wasm.sessioncore_append_packed(this.__wbg_ptr, ptr0, len0, val2, val3, val4, val5, val6, val7, val8, val9, val10, val11, val12);
-        if (ret[2]) {
-            throw takeFromExternrefTable0(ret[1]);
-        }
-        return ret[0];
+        return ret;
     }
     /**
      * Answers with a session, as `session_to_javascript` lays it out.
@@ -284,7 +281,10 @@ export class SessionCore {
      */
     more_of_append() {
         const ret = wasm.sessioncore_more_of_append(this.__wbg_ptr);
-        return ret;
+        if (ret[2]) {
+            throw takeFromExternrefTable0(ret[1]);
+        }
+        return takeFromExternrefTable0(ret[0]);
     }
     /**
      * Opens the storage, where it is one to be opened, so that what is wrong is known.
@@ -452,7 +452,7 @@ function __wbg_get_imports() {
             const ret = typeof(val) === 'object' && val !== null;
             return ret;
         },
-        _2: function(arg0) {
+        _1: function(arg0) {
             const ret = typeof(arg0) === 'string';
             return ret;
         },
@@ -460,7 +460,7 @@ function __wbg_get_imports() {
             const ret = arg0 === undefined;
             return ret;
         },
-        _1: function(arg0, arg1) {
+        _3: function(arg0, arg1) {
             const ret = arg0 === arg1;
             return ret;
         },
@@ -709,7 +709,7 @@ function __wbg_get_imports() {
         _1s: function(arg0) {
             queueMicrotask(arg0);
         },
-        _1a: function() {
+        _19: function() {
             const ret = Math.random();
             return ret;
         },
@@ -774,7 +774,7 @@ function __wbg_get_imports() {
             const ret = arg0.substring(arg1 >>> 0, arg2 >>> 0);
             return ret;
         },
-        _3: function(arg0, arg1, arg2) {
+        _2: function(arg0, arg1, arg2) {
             const ret = arg0.test(getStringFromWasm0(arg1, arg2));
             return ret;
         },
@@ -790,22 +790,22 @@ function __wbg_get_imports() {
             const ret = arg0.transaction(arg1, getStringFromWasm0(arg2, arg3), arg4);
             return ret;
         }, arguments); },
-        _19: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4, arg5, arg6, arg7, arg8, arg9, arg10, arg11) {
+        _1a: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4, arg5, arg6, arg7, arg8, arg9, arg10, arg11) {
             const ret = arg0.write(arg1 !== 0, getStringFromWasm0(arg2, arg3), arg4 === 0 ? undefined : getStringFromWasm0(arg4, arg5), arg6 === 0 ? undefined : getStringFromWasm0(arg6, arg7), arg8, arg9, arg10, arg11);
             return ret;
         }, arguments); },
         _2e: function(arg0, arg1) {
-            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 33, ret: Result(Unit), inner_ret: Some(Result(Unit)) }, mutable: true }) -> Externref`.
-            const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__hd03ea6924eea3427);
-            return ret;
-        },
-        _2f: function(arg0, arg1) {
-            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 8, ret: Unit, inner_ret: Some(Unit) }, mutable: true }) -> Externref`.
+            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 10, ret: Unit, inner_ret: Some(Unit) }, mutable: true }) -> Externref`.
             const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__h029af6d614e5b697);
             return ret;
         },
+        _2f: function(arg0, arg1) {
+            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 38, ret: Result(Unit), inner_ret: Some(Result(Unit)) }, mutable: true }) -> Externref`.
+            const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__hd03ea6924eea3427);
+            return ret;
+        },
         _2g: function(arg0, arg1) {
-            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [NamedExternref("Array<any>")], shim_idx: 6, ret: Result(Externref), inner_ret: Some(Result(Externref)) }, mutable: true }) -> Externref`.
+            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [NamedExternref("Array<any>")], shim_idx: 8, ret: Result(Externref), inner_ret: Some(Result(Externref)) }, mutable: true }) -> Externref`.
             const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__h14ddd1405383621b);
             return ret;
         },

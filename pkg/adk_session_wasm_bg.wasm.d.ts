@@ -7,7 +7,7 @@ export const delete_database: (a: number, b: number, c: number) => any;
 export const describe_missing: (a: number, b: number, c: number, d: number, e: any) => any;
 export const scan_template: (a: number, b: number) => [number, number];
 export const sessioncore_append_events: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number, m: number, n: any) => [number, number, number];
-export const sessioncore_append_packed: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number, m: number, n: number) => [number, number, number];
+export const sessioncore_append_packed: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number, m: number, n: number) => number;
 export const sessioncore_create: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number) => [number, number, number];
 export const sessioncore_delete: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number) => [number, number, number];
 export const sessioncore_disconnect: (a: number) => void;
@@ -16,7 +16,7 @@ export const sessioncore_get: (a: number, b: number, c: number, d: number, e: nu
 export const sessioncore_indexed_db: (a: number, b: number, c: number, d: number, e: number, f: number) => number;
 export const sessioncore_list: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number) => [number, number, number];
 export const sessioncore_memory: () => number;
-export const sessioncore_more_of_append: (a: number) => any;
+export const sessioncore_more_of_append: (a: number) => [number, number, number];
 export const sessioncore_open: (a: number) => [number, number, number];
 export const sessioncore_scope_state: (a: number, b: number, c: number, d: number, e: number) => [number, number, number];
 export const sessioncore_tell_changes: (a: number, b: number) => void;

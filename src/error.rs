@@ -120,15 +120,11 @@ impl StorageProblem {
     fn advice(self) -> &'static str {
         match self {
             Self::Failed => "the storage failed",
-            Self::Unavailable => "there is no IndexedDB here; use 'memory', or 'auto' for either",
-            Self::Blocked => "another tab holds the database; close or reload it, then try again",
-            Self::Newer => {
-                "a newer version of this package has written the database; load that version"
-            }
-            Self::QuotaExceeded => {
-                "the browser gives this site no more room; delete sessions, or requestPersistence()"
-            }
-            Self::ConnectionLost => "the connection to the database broke twice; try again",
+            Self::Unavailable => "no IndexedDB here; use 'auto' or 'memory'",
+            Self::Blocked => "another tab holds the database; close or reload it",
+            Self::Newer => "a newer version of this package has written the database; load it",
+            Self::QuotaExceeded => "the browser gives this site no more room; delete sessions",
+            Self::ConnectionLost => "the connection to the database broke; try again",
         }
     }
 }

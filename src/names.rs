@@ -26,7 +26,7 @@ struct Slots {
 
 impl Slots {
     fn find(&self, name: &str) -> Option<usize> {
-        self.index.find(name, &|slot| self.name(slot).is_some_and(|stored| **stored == *name))
+        self.index.find(name, &|slot| is_named(&self.names, slot, name))
     }
 
     fn name(&self, slot: usize) -> Option<&Rc<str>> {
@@ -34,17 +34,18 @@ impl Slots {
     }
 
     fn find_or_add(&mut self, name: &str) -> usize {
-        if let Some(slot) = self.find(name) {
+        let free = self.free.last().copied().unwrap_or(self.names.len());
+        let is_named = |slot: usize| is_named(&self.names, slot, name);
+        if let Some(slot) = self.index.find_or_insert(name, free, &is_named) {
             return slot;
         }
-        let slot = self.free.pop().unwrap_or(self.names.len());
+        self.free.pop();
         let stored = Some(Rc::from(name));
-        match self.names.get_mut(slot) {
+        match self.names.get_mut(free) {
             Some(empty) => *empty = stored,
             None => self.names.push(stored),
         }
-        self.index.insert(name, slot);
-        slot
+        free
     }
 
     fn remove(&mut self, name: &str) -> Option<usize> {
@@ -56,22 +57,31 @@ impl Slots {
     }
 }
 
+fn is_named(names: &[Option<Rc<str>>], slot: usize, name: &str) -> bool {
+    names.get(slot).is_some_and(|stored| stored.as_deref() == Some(name))
+}
+
 impl<T: Default> Names<T> {
     pub(crate) fn get(&self, name: &str) -> Option<&T> {
         self.things.get(self.slots.find(name)?)
+    }
+
+    /// The thing of that name, and the name to share; `makes` it, the default, if it is new.
+    pub(crate) fn entry(&mut self, name: &str, makes: bool) -> Option<(&Rc<str>, &mut T)> {
+        let slot = if makes { self.slots.find_or_add(name) } else { self.slots.find(name)? };
+        if slot == self.things.len() {
+            self.things.push(T::default());
+        }
+        Some((self.slots.name(slot)?, self.things.get_mut(slot)?))
     }
 
     pub(crate) fn get_mut(&mut self, name: &str) -> Option<&mut T> {
         self.things.get_mut(self.slots.find(name)?)
     }
 
-    /// The thing of that name, the default if it is new, and the name to share.
-    pub(crate) fn get_or_default(&mut self, name: &str) -> Option<(Rc<str>, &mut T)> {
-        let slot = self.slots.find_or_add(name);
-        if slot == self.things.len() {
-            self.things.push(T::default());
-        }
-        Some((Rc::clone(self.slots.name(slot)?), self.things.get_mut(slot)?))
+    /// The thing of that name, the default if it is new.
+    pub(crate) fn get_or_default(&mut self, name: &str) -> Option<&mut T> {
+        self.entry(name, true).map(|(_, thing)| thing)
     }
 
     pub(crate) fn remove(&mut self, name: &str) -> Option<T> {
@@ -98,7 +108,7 @@ mod tests {
         let mut names = Names::default();
         for round in 0..100 {
             for (name, thing) in [(round.to_string(), round), ("kept".to_owned(), -1)] {
-                *names.get_or_default(&name).unwrap().1 = thing;
+                *names.get_or_default(&name).unwrap() = thing;
             }
             assert_eq!(names.remove(&round.to_string()), Some(round));
         }

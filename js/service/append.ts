@@ -94,7 +94,7 @@ export function appendInMemory(
     throw toSessionError(thrown);
   }
   if (answer === 0) {
-    apply(session, record, [taken], policy, core.more_of_append() as Answer, writer);
+    apply(session, record, [taken], policy, moreOf(core), writer);
     return;
   }
   writer.after(session, taken);
@@ -106,6 +106,15 @@ export function appendInMemory(
   // As in `apply`: what came in between it was told of, or nothing did.
   if (policy === STALE_POLICIES.merge || record.toldUntil >= record.revision - 1) {
     record.toldUntil = record.revision;
+  }
+}
+
+/** What the last append did, or why it did not happen, which a number could not tell. */
+function moreOf(core: SessionCore): Answer {
+  try {
+    return core.more_of_append() as Answer;
+  } catch (thrown) {
+    throw toSessionError(thrown);
   }
 }
 

@@ -83,9 +83,7 @@ export function requireHandle(session: unknown): asserts session is Session {
   } catch {
     throw invalid('session', 'cannot be read: its own code threw');
   }
-  requireId('session.id', id);
-  requireId('session.appName', appName);
-  requireId('session.userId', userId);
+  requireNames(id, appName, userId);
   if (typeof state !== 'object' || state === null || !Object.isExtensible(state)) {
     throw invalid('session.state', 'must be an object that can be changed, and not a frozen one');
   }
@@ -95,4 +93,23 @@ export function requireHandle(session: unknown): asserts session is Session {
   if (Object.isFrozen(session)) {
     throw invalid('session', 'is frozen, and an append changes it; append through a copy');
   }
+}
+
+/** The names that were checked last: the next append mostly comes through the same handle. */
+const known: { id: unknown; appName: unknown; userId: unknown } = {
+  id: undefined,
+  appName: undefined,
+  userId: undefined,
+};
+
+function requireNames(id: unknown, appName: unknown, userId: unknown): void {
+  if (id !== undefined && id === known.id && appName === known.appName && userId === known.userId) {
+    return;
+  }
+  requireId('session.id', id);
+  requireId('session.appName', appName);
+  requireId('session.userId', userId);
+  known.id = id;
+  known.appName = appName;
+  known.userId = userId;
 }

@@ -23,15 +23,9 @@ import { snapshotDelta, snapshotState } from '../snapshot.js';
 import { type StateSchema, validateDelta } from '../state_schema.js';
 import { STALE_POLICIES } from './append.js';
 import { Appender } from './appender.js';
+import { Calls } from './calls.js';
 import { makeDisposable } from './disposable.js';
-import {
-  after,
-  invalid,
-  type MaybePromise,
-  requireNotAborted,
-  requireRequest,
-  shown,
-} from './call.js';
+import { after, invalid, type MaybePromise, requireNotAborted, shown } from './call.js';
 import { Handles } from './handle.js';
 import { policyOf, type ServiceParts, type SessionServiceOptions } from './service_options.js';
 import { checkedClock, checkedIds } from './sources.js';
@@ -100,8 +94,7 @@ export class StoredSessionService<S extends StateShape = StateShape>
   readonly #handles = new Handles();
   readonly #feed: ServiceFeed;
   readonly #appender: Appender;
-  /** Calls whose outcome is not known yet; `close` waits for them. */
-  readonly #pending = new Set<Promise<unknown>>();
+  readonly #calls = new Calls();
   #core: SessionCore | undefined;
   #closing: Promise<void> | undefined;
 
@@ -127,33 +120,33 @@ export class StoredSessionService<S extends StateShape = StateShape>
   }
 
   createSession(request: CreateSessionRequest<S>): Promise<Session<S>> {
-    return this.#answer(request, () => this.create(request, false));
+    return this.#calls.answer(request, () => this.create(request, false));
   }
 
   getOrCreateSession(request: CreateSessionRequest<S>): Promise<Session<S>> {
-    return this.#answer(request, () => this.create(request, true));
+    return this.#calls.answer(request, () => this.create(request, true));
   }
 
   getSession(request: GetSessionRequest): Promise<Session<S> | undefined> {
-    return this.#answer(request, () => this.get(request));
+    return this.#calls.answer(request, () => this.get(request));
   }
 
   listSessions(request: ListSessionsRequest): Promise<ListSessionsResponse<S>> {
-    return this.#answer(request, () => this.list(request));
+    return this.#calls.answer(request, () => this.list(request));
   }
 
   deleteSession(request: DeleteSessionRequest): Promise<void> {
-    return this.#answer(request, () => this.delete(request));
+    return this.#calls.answer(request, () => this.delete(request));
   }
 
   appendEvent(request: AppendEventRequest<S>): Promise<Event> {
-    // As #answer does it, without the closure.
+    // As `answer` does it, without the closure.
     try {
-      this.#check(request);
+      this.#calls.check(request);
       const { session, event, signal } = request;
       const done = this.#appender.appendOne(session, event, signal);
       if (!(done instanceof Promise)) return Promise.resolve(event);
-      return this.#wait(done.then(() => event));
+      return this.#calls.wait(done.then(() => event));
     } catch (error) {
       // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors
       return Promise.reject(error);
@@ -161,7 +154,7 @@ export class StoredSessionService<S extends StateShape = StateShape>
   }
 
   appendEvents(request: AppendEventsRequest<S>): Promise<Event[]> {
-    return this.#answer(request, () => {
+    return this.#calls.answer(request, () => {
       const { session, events, signal } = request;
       if (!Array.isArray(events))
         throw invalid('events', `must be an array; it is ${kindOf(events)}`);
@@ -171,24 +164,24 @@ export class StoredSessionService<S extends StateShape = StateShape>
   }
 
   updateState(request: UpdateStateRequest): Promise<void> {
-    return this.#answer(request, () => this.#update(request));
+    return this.#calls.answer(request, () => this.#update(request));
   }
 
   getUserState(request: UserRequest): Promise<StateShape> {
-    return this.#answer(request, () => {
+    return this.#calls.answer(request, () => {
       requireId('userId', request.userId);
       return this.#scopeState(request, request.userId);
     });
   }
 
   getAppState(request: AppRequest): Promise<StateShape> {
-    return this.#answer(request, () => {
+    return this.#calls.answer(request, () => {
       return this.#scopeState(request, undefined);
     });
   }
 
   deleteUser(request: UserRequest): Promise<void> {
-    return this.#answer(request, () => {
+    return this.#calls.answer(request, () => {
       const { appName, userId } = request;
       requireId('appName', appName);
       requireId('userId', userId);
@@ -200,7 +193,7 @@ export class StoredSessionService<S extends StateShape = StateShape>
   }
 
   deleteUserState(request: UserRequest): Promise<void> {
-    return this.#answer(request, () => {
+    return this.#calls.answer(request, () => {
       const { appName, userId } = request;
       requireId('appName', appName);
       requireId('userId', userId);
@@ -212,7 +205,7 @@ export class StoredSessionService<S extends StateShape = StateShape>
   }
 
   deleteAppState(request: AppRequest): Promise<void> {
-    return this.#answer(request, () => {
+    return this.#calls.answer(request, () => {
       const appName = requireId('appName', request.appName);
       const done = this.#call<Floor>(request.signal, (core) =>
         core.delete(appName, undefined, undefined, false),
@@ -236,7 +229,7 @@ export class StoredSessionService<S extends StateShape = StateShape>
   }
 
   async #close(): Promise<void> {
-    while (this.#pending.size > 0) await Promise.allSettled(this.#pending);
+    await this.#calls.close();
     try {
       await this.#parts.closeStorage?.(this.#core);
     } catch (cause) {
@@ -322,13 +315,14 @@ export class StoredSessionService<S extends StateShape = StateShape>
 
   /** @internal */
   protected openStorage(request: Abortable): Promise<void> {
-    return this.#answer(request, () => this.#call<void>(request.signal, (core) => core.open()));
+    return this.#calls.answer(request, () =>
+      this.#call<void>(request.signal, (core) => core.open()),
+    );
   }
 
   /** @internal */
   protected requireOpen(): void {
-    if (this.#closing === undefined) return;
-    throw new SessionError('closed', 'This session service was closed; open another one.');
+    this.#calls.requireOpen();
   }
 
   #open(
@@ -406,36 +400,6 @@ export class StoredSessionService<S extends StateShape = StateShape>
     return answer.catch((error: unknown) => {
       throw toSessionError(error);
     });
-  }
-
-  /** Runs a method at once, so that all is taken at the call; counted among the pending. */
-  #answer<T>(
-    request: { signal?: AbortSignal | undefined },
-    run: () => MaybePromise<T>,
-  ): Promise<T> {
-    try {
-      this.#check(request);
-      const answer = run();
-      return answer instanceof Promise ? this.#wait(answer) : Promise.resolve(answer);
-    } catch (error) {
-      // Whatever it is that the caller's own code threw: a getter of the request, or a clock.
-      // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors
-      return Promise.reject(error);
-    }
-  }
-
-  #check(request: { signal?: AbortSignal | undefined }): void {
-    this.requireOpen();
-    requireRequest(request);
-    requireNotAborted(request.signal);
-  }
-
-  /** Counts the answer among the pending until it is there. */
-  #wait<T>(answer: Promise<T>): Promise<T> {
-    this.#pending.add(answer);
-    const settled = (): boolean => this.#pending.delete(answer);
-    answer.then(settled, settled);
-    return answer;
   }
 }
 

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 use std::future::Future;
-use std::pin::{Pin, pin};
+use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
@@ -15,8 +15,8 @@ use crate::bindings::values::{
 };
 use crate::error::Error;
 use crate::event::NewEvent;
-use crate::service::{Appended, Known, StalePolicy, StoredSessionService};
-use crate::session::{Page, SessionKey, Window, check_id, check_timestamp};
+use crate::service::{Appended, Known, StalePolicy, StoredSessionService, append_now};
+use crate::session::{Page, Revision, SessionKey, Window, check_id, check_timestamp};
 use crate::state::Delta;
 use crate::storage::chosen::{ChosenStorage, ChosenText};
 use crate::storage::foreign::{Bridge, ForeignStorage};
@@ -28,7 +28,7 @@ pub struct SessionCore {
     // Shared with the futures under way, so that JavaScript may drop its handle meanwhile.
     service: Rc<StoredSessionService<ChosenStorage>>,
     /// What [`SessionCore::append_packed`] did, where its answer could not say it.
-    appended: Cell<Option<Appended<ChosenText>>>,
+    appended: Cell<Option<Result<Appended<ChosenText>, Error>>>,
     is_heard: Cell<bool>,
 }
 
@@ -173,7 +173,7 @@ impl SessionCore {
     /// user, session, event id, delta and text, with the lengths of all but the last in UTF-16 code
     /// units. A number comes back, as an array costs more than the append: the new revision, negative
     /// where the session's time is still `time`, else it is the event's; 0 where there is more to tell,
-    /// which [`SessionCore::more_of_append`] does.
+    /// or why it did not happen, which [`SessionCore::more_of_append`] does.
     #[allow(clippy::too_many_arguments, reason = "an object would cost more than the append")]
     pub fn append_packed(
         &self,
@@ -189,35 +189,44 @@ impl SessionCore {
         now: f64,
         timestamp: f64,
         time: f64,
-    ) -> Result<f64, JsValue> {
-        let mut parts = Parts { packed: &packed, start: 0 };
-        let key =
-            SessionKey::new(parts.next(app_name), parts.next(user_id), parts.next(session_id))?;
-        let (id, delta) = (parts.next(event_id), parts.next(delta));
-        let event = NewEvent::new(id, timestamp, delta, ())?;
-        let text = ChosenText::Memory(MemoryText::end_of(parts.start, packed));
-        let event = NewEvent { id: event.id, timestamp, delta: event.delta, text };
-        let (policy, now) = (policy_of(policy), check_timestamp("the clock", now)?);
-        let known = known(created, revision, None);
-        let appended = at_once(self.service.append_events(key, known, policy, vec![event], now))?;
-        let head = appended.head;
-        if appended.unchanged.is_empty() && appended.missed.is_empty() {
-            if head.last_update_time == timestamp {
-                return Ok(head.revision as f64);
-            }
-            if head.last_update_time == time {
-                return Ok(-(head.revision as f64));
-            }
+    ) -> f64 {
+        let packed = MemoryText::from(packed);
+        let appended = packed.with(|text| {
+            let mut parts = Parts { packed: text, start: 0 };
+            let key = [app_name, user_id, session_id].map(|length| parts.next(length));
+            let (id, delta) = (parts.next(event_id), parts.next(delta));
+            let text = ChosenText::Memory(packed.end(parts.start));
+            let event = NewEvent::new(id, timestamp, delta, text)?;
+            self.append_now(key, (created as u64, revision as u64), policy_of(policy), event, now)
+        });
+        let answer =
+            appended.as_ref().map_or(0.0, |appended| short_answer(appended, timestamp, time));
+        if answer == 0.0 {
+            self.appended.set(Some(appended));
         }
-        self.appended.set(Some(appended));
-        Ok(0.0)
+        answer
+    }
+
+    fn append_now(
+        &self,
+        key: [&str; 3],
+        known: (Revision, Revision),
+        policy: StalePolicy,
+        event: NewEvent<ChosenText>,
+        now: f64,
+    ) -> Result<Appended<ChosenText>, Error> {
+        let ChosenStorage::Memory(memory) = self.service.storage() else {
+            return Err(Error::Unsupported("append at once"));
+        };
+        let now = check_timestamp("the clock", now)?;
+        append_now(memory, key, known, policy, event, now)
     }
 
     /// What the last [`SessionCore::append_packed`] did, as `appended_to_javascript` lays it out.
-    pub fn more_of_append(&self) -> JsValue {
-        let appended = self.appended.take();
-        appended
-            .map_or(JsValue::UNDEFINED, |appended| appended_to_javascript(appended, self.tells()))
+    pub fn more_of_append(&self) -> Result<JsValue, JsValue> {
+        let appended = self.appended.take().transpose()?;
+        let answer = appended.map(|appended| appended_to_javascript(appended, self.tells()));
+        Ok(answer.unwrap_or(JsValue::UNDEFINED))
     }
 
     /// Appends events, `[id, timestamp, delta, text]` each, all or none. `created` is NaN for a
@@ -367,12 +376,18 @@ fn settle(mut answer: Answer) -> Result<JsValue, JsValue> {
     }
 }
 
-/// The answer of a future over memory, which is ready when it is first polled. Not boxed as in
-/// [`settle`]: appends are made so often that a box for each counts.
-fn at_once<T, E: Into<JsValue>>(answer: impl Future<Output = Result<T, E>>) -> Result<T, JsValue> {
-    match pin!(answer).poll(&mut Context::from_waker(Waker::noop())) {
-        Poll::Ready(answer) => answer.map_err(Into::into),
-        Poll::Pending => Err(Error::StorageFailed { reason: "memory made to wait".into() }.into()),
+/// What an append did as one number, as [`SessionCore::append_packed`] has it; 0 where that cannot
+/// tell all.
+fn short_answer(appended: &Appended<ChosenText>, timestamp: f64, time: f64) -> f64 {
+    let Appended { head, unchanged, missed, .. } = appended;
+    if !unchanged.is_empty() || !missed.is_empty() {
+        0.0
+    } else if head.last_update_time == timestamp {
+        head.revision as f64
+    } else if head.last_update_time == time {
+        -(head.revision as f64)
+    } else {
+        0.0
     }
 }
 

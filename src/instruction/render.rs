@@ -105,7 +105,7 @@ impl Template {
         let mut keys = Vec::new();
         for found in missing.iter().filter(|found| found.kind == PlaceholderKind::State) {
             if places.get(found.name).is_none()
-                && let Some((_, place)) = places.get_or_default(found.name)
+                && let Some(place) = places.get_or_default(found.name)
             {
                 *place = keys.len();
                 keys.push(found.name);

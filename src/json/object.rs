@@ -5,7 +5,7 @@
 
 use crate::error::Error;
 use crate::json::string::{decode_into, escape_into};
-use crate::json::value::skip_value;
+use crate::json::value::Scanner;
 
 /// Splits the JSON object `text` and hands each member to `member`, in order.
 ///
@@ -27,14 +27,14 @@ pub(crate) fn split_object<'a>(
 }
 
 fn read_members<'a>(text: &'a str, mut member: impl FnMut(&str, &'a str)) -> Option<()> {
-    let mut rest = trim(text).strip_prefix('{')?;
-    if let Some(end) = trim(rest).strip_prefix('}') {
-        return trim(end).is_empty().then_some(());
+    let mut scanner = Scanner::new(text);
+    if scanner.next_token()? != b'{' {
+        return None;
     }
-    loop {
-        let (key, after_key) = read_value(rest)?;
-        let key = key.strip_prefix('"')?.strip_suffix('"')?;
-        let (value, after_value) = read_value(trim(after_key).strip_prefix(':')?)?;
+    let mut is_closed = scanner.closes(b'}');
+    while !is_closed {
+        let key = scanner.read_key()?;
+        let value = scanner.read_value()?;
         if key.contains('\\') {
             let mut decoded = String::with_capacity(key.len());
             decode_into(&mut decoded, key);
@@ -42,23 +42,13 @@ fn read_members<'a>(text: &'a str, mut member: impl FnMut(&str, &'a str)) -> Opt
         } else {
             member(key, value);
         }
-        rest = trim(after_value);
-        match rest.strip_prefix(',') {
-            Some(next) => rest = next,
-            None => return trim(rest.strip_prefix('}')?).is_empty().then_some(()),
-        }
+        is_closed = match scanner.next_token()? {
+            b',' => false,
+            b'}' => true,
+            _ => return None,
+        };
     }
-}
-
-/// The JSON value that `text` begins with, and what follows it.
-fn read_value(text: &str) -> Option<(&str, &str)> {
-    let text = trim(text);
-    let rest = skip_value(text)?;
-    text.split_at_checked(text.len() - rest.len())
-}
-
-fn trim(text: &str) -> &str {
-    text.trim_start_matches([' ', '\t', '\n', '\r'])
+    scanner.is_at_end().then_some(())
 }
 
 /// Writes the members of a JSON object, one after the other.

@@ -1,6 +1,7 @@
 //! Positions by name.
 
 use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
 
 use crate::names::hash::hash;
 
@@ -32,10 +33,22 @@ impl Index {
         self.table.find(spread(hash), is_wanted).map(|slot| slot.position as usize)
     }
 
-    /// Adds a name that is not there yet.
-    pub(crate) fn insert(&mut self, name: &str, position: usize) {
-        let slot = Slot { hash: hash(name), position: position as u32 };
-        self.table.insert_unique(spread(slot.hash), slot, |slot| spread(slot.hash));
+    /// As [`Index::find`]; adds the name at `position` where it finds none.
+    pub(crate) fn find_or_insert(
+        &mut self,
+        name: &str,
+        position: usize,
+        is_named: &dyn Fn(usize) -> bool,
+    ) -> Option<usize> {
+        let hash = hash(name);
+        let is_wanted = |slot: &Slot| slot.hash == hash && is_named(slot.position as usize);
+        match self.table.entry(spread(hash), is_wanted, |slot| spread(slot.hash)) {
+            Entry::Occupied(entry) => Some(entry.get().position as usize),
+            Entry::Vacant(entry) => {
+                entry.insert(Slot { hash, position: position as u32 });
+                None
+            }
+        }
     }
 
     /// Takes out a name that [`Index::find`] found at that position.
@@ -80,7 +93,8 @@ mod properties {
                 prop_assert_eq!(found, expected.get(&name).copied());
                 match found {
                     None if add => {
-                        index.insert(&name, names.len());
+                        let is_named = |at: usize| names[at] == name;
+                        prop_assert_eq!(index.find_or_insert(&name, names.len(), &is_named), None);
                         expected.insert(name.clone(), names.len());
                         names.push(name);
                     }

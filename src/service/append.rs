@@ -1,9 +1,15 @@
 //! Appending events to a session.
 
+use std::mem;
+#[cfg(target_arch = "wasm32")]
+use std::rc::Rc;
+
 use crate::error::Error;
 use crate::event::NewEvent;
 use crate::session::{NEVER, Revision, SessionHead, SessionKey};
 use crate::state::Delta;
+#[cfg(target_arch = "wasm32")]
+use crate::storage::{Ask, MemoryStorage, MemoryText};
 use crate::storage::{
     Changes, Decide, EventRow, Found, ScopeChange, ScopeRevisions, ScopeSet, SessionChange,
     WriteRequest,
@@ -117,69 +123,113 @@ impl<T> Decide<T> for LookDecision {
     }
 }
 
+/// Why an append did not happen.
+#[derive(Debug, Clone, Copy)]
+enum Refused {
+    /// The session was deleted, or never existed.
+    Gone,
+    Stale {
+        expected: Revision,
+        actual: Revision,
+    },
+}
+
+impl Refused {
+    fn of(self, session_id: &str) -> Error {
+        let session_id = session_id.to_owned();
+        match self {
+            Self::Gone => Error::NotFound { session_id },
+            Self::Stale { expected, actual } => {
+                Error::StaleSession { session_id, expected, actual }
+            }
+        }
+    }
+}
+
 /// Writes events, their deltas, and the session's new revision and time.
 pub(super) struct AppendDecision<T> {
-    session_id: String,
     position: Position,
     policy: StalePolicy,
     events: Vec<NewEvent<T>>,
     now: f64,
     /// `None` until it was asked.
-    outcome: Option<Result<Appended<T>, Error>>,
+    outcome: Option<Result<Appended<T>, Refused>>,
 }
 
 impl<T: Clone + PartialEq> AppendDecision<T> {
     pub(super) fn new(
-        key: &SessionKey,
         position: Position,
         policy: StalePolicy,
         events: Vec<NewEvent<T>>,
         now: f64,
     ) -> Self {
-        let session_id = key.session_id.clone();
-        Self { session_id, position, policy, events, now, outcome: None }
+        Self { position, policy, events, now, outcome: None }
     }
 
     pub(super) fn request(&self, key: SessionKey) -> WriteRequest {
+        WriteRequest {
+            target: key.into(),
+            scopes: self.scopes(),
+            event_ids: self.events.iter().map(|event| event.id.clone()).collect(),
+            ids_are_new: true,
+            since: self.since(),
+        }
+    }
+
+    fn scopes(&self) -> ScopeSet {
         let any = |scope: fn(&Delta) -> bool| self.events.iter().any(|event| scope(&event.delta));
-        // A handle that will not be told what it missed needs no look at it, unless that is what
-        // tells whether it is stale.
-        let blind = match self.policy {
+        ScopeSet {
+            session: any(|delta| !delta.session.is_empty()),
+            user: any(|delta| !delta.user.is_empty()),
+            app: any(|delta| !delta.app.is_empty()),
+        }
+    }
+
+    /// A handle that will not be told what it missed needs no look at it, unless that is what tells
+    /// whether it is stale.
+    fn since(&self) -> Revision {
+        let is_blind = match self.policy {
             StalePolicy::Merge => false,
             StalePolicy::Append => true,
             StalePolicy::Reject => matches!(self.position, Position::Revision { .. }),
         };
-        WriteRequest {
-            target: key.into(),
-            scopes: ScopeSet {
-                session: any(|delta| !delta.session.is_empty()),
-                user: any(|delta| !delta.user.is_empty()),
-                app: any(|delta| !delta.app.is_empty()),
-            },
-            event_ids: self.events.iter().map(|event| event.id.clone()).collect(),
-            ids_are_new: true,
-            since: if blind { NEVER } else { self.position.since() },
+        if is_blind { NEVER } else { self.position.since() }
+    }
+
+    pub(super) fn outcome(self, session_id: &str) -> Result<Appended<T>, Error> {
+        let unasked = || Error::StorageFailed { reason: "it never asked what to write".into() };
+        self.outcome.ok_or_else(unasked)?.map_err(|refused| refused.of(session_id))
+    }
+
+    /// Takes note of what to do with the events, or why not.
+    fn note(&mut self, events: Vec<NewEvent<T>>, found: Found<'_, T>) -> Option<Changes<T>> {
+        match self.judge(events, found) {
+            Ok((appended, changes)) => {
+                self.outcome = Some(Ok(appended));
+                changes
+            }
+            Err(refused) => {
+                self.outcome = Some(Err(refused));
+                None
+            }
         }
     }
 
-    pub(super) fn outcome(self) -> Result<Appended<T>, Error> {
-        let unasked = || Error::StorageFailed { reason: "it never asked what to write".into() };
-        self.outcome.ok_or_else(unasked)?
-    }
-
-    /// What to do, or why not. Leaves `self` as it was, so that it can be asked again.
-    fn judge(&self, found: Found<'_, T>) -> Result<(Appended<T>, Option<Changes<T>>), Error> {
-        let gone = || Error::NotFound { session_id: self.session_id.clone() };
-        let stored = found.session.ok_or_else(gone)?;
+    fn judge(
+        &self,
+        events: Vec<NewEvent<T>>,
+        found: Found<'_, T>,
+    ) -> Result<(Appended<T>, Option<Changes<T>>), Refused> {
+        let stored = found.session.ok_or(Refused::Gone)?;
         if self.position.is_of_another(stored) {
-            return Err(gone());
+            return Err(Refused::Gone);
         }
         let is_stale = self.position.is_stale(&found, stored);
         let mut head = stored;
         let mut unchanged = Vec::new();
         let mut delta = Delta::default();
-        let mut written: Vec<EventRow<T>> = Vec::with_capacity(self.events.len());
-        for (number, event) in self.events.iter().enumerate() {
+        let mut written: Vec<EventRow<T>> = Vec::with_capacity(events.len());
+        for (number, event) in events.into_iter().enumerate() {
             let earlier = written.iter().rev().chain(&found.events).find(|row| row.id == event.id);
             if earlier.is_some_and(|row| row.text == event.text) {
                 unchanged.push(number);
@@ -188,22 +238,19 @@ impl<T: Clone + PartialEq> AppendDecision<T> {
             head.revision = head.revision.max(found.floor) + 1;
             head.last_update_time = head.last_update_time.max(event.timestamp.min(self.now));
             let row = EventRow {
-                id: event.id.clone(),
+                id: event.id,
                 seq: earlier.map_or(head.revision, |row| row.seq),
                 revision: head.revision,
                 timestamp: event.timestamp,
-                text: event.text.clone(),
+                text: event.text,
             };
             written.push(row);
-            delta.extend(event.delta.clone());
+            delta.extend(event.delta);
         }
         // What is stored already is no conflict, so that a retry is safe whatever the policy.
         if self.policy == StalePolicy::Reject && is_stale && !written.is_empty() {
-            return Err(Error::StaleSession {
-                session_id: self.session_id.clone(),
-                expected: self.position.since(),
-                actual: stored.revision,
-            });
+            let expected = self.position.since();
+            return Err(Refused::Stale { expected, actual: stored.revision });
         }
         let missed = match self.policy {
             StalePolicy::Merge => found.changed,
@@ -223,17 +270,42 @@ impl<T: Clone + PartialEq> AppendDecision<T> {
 
 impl<T: Clone + PartialEq> Decide<T> for AppendDecision<T> {
     fn decide(&mut self, found: Found<'_, T>) -> Option<Changes<T>> {
-        match self.judge(found) {
-            Ok((appended, changes)) => {
-                self.outcome = Some(Ok(appended));
-                changes
-            }
-            Err(error) => {
-                self.outcome = Some(Err(error));
-                None
-            }
-        }
+        self.note(self.events.clone(), found)
     }
+
+    fn decide_last(&mut self, found: Found<'_, T>) -> Option<Changes<T>> {
+        let events = mem::take(&mut self.events);
+        self.note(events, found)
+    }
+}
+
+/// An append of one event over memory, through a handle of ours, which is what nearly all are:
+/// answered at once, and of names that are borrowed.
+#[cfg(target_arch = "wasm32")]
+pub(crate) fn append_now<T>(
+    memory: &MemoryStorage,
+    [app_name, user_id, session_id]: [&str; 3],
+    (created, revision): (Revision, Revision),
+    policy: StalePolicy,
+    event: NewEvent<T>,
+    now: f64,
+) -> Result<Appended<T>, Error>
+where
+    T: Clone + PartialEq + From<MemoryText> + Into<MemoryText>,
+{
+    let event_ids = [Rc::clone(&event.id)];
+    let position = Position::Revision { created, revision };
+    let mut decision = AppendDecision::new(position, policy, vec![event], now);
+    let ask = Ask {
+        app_name,
+        user_id: Some(user_id),
+        session_id: Some(session_id),
+        scopes: decision.scopes(),
+        event_ids: &event_ids,
+        since: decision.since(),
+    };
+    memory.ask(&ask, &mut |found| decision.decide_last(found));
+    decision.outcome(session_id)
 }
 
 fn not_found(key: &SessionKey) -> Error {

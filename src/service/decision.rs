@@ -27,6 +27,13 @@ impl<T: Clone + PartialEq> Decide<T> for Decision<T> {
             Self::Update(decision) => decision.decide(found),
         }
     }
+
+    fn decide_last(&mut self, found: Found<'_, T>) -> Option<Changes<T>> {
+        match self {
+            Self::Append(decision) => decision.decide_last(found),
+            decision => decision.decide(found),
+        }
+    }
 }
 
 impl<T: Clone + PartialEq> Decision<T> {
@@ -38,10 +45,10 @@ impl<T: Clone + PartialEq> Decision<T> {
         }
     }
 
-    /// What [`Decision::Append`] did.
-    pub(super) fn appended(self) -> Result<Appended<T>, Error> {
+    /// What [`Decision::Append`] did to the session of that id.
+    pub(super) fn appended(self, session_id: &str) -> Result<Appended<T>, Error> {
         match self {
-            Self::Append(decision) => decision.outcome(),
+            Self::Append(decision) => decision.outcome(session_id),
             _ => Err(exchanged()),
         }
     }

@@ -12,6 +12,8 @@ mod update;
 
 use std::convert::Infallible;
 
+#[cfg(target_arch = "wasm32")]
+pub(crate) use append::append_now;
 pub use append::{Appended, Known, StalePolicy};
 pub use session_service::{
     CreateRequest, DeleteRequest, GetRequest, ListRequest, Session, SessionService,
@@ -215,7 +217,7 @@ impl<S: Storage> StoredSessionService<S> {
         let listing = self.storage.list(request).await.map_err(Refusal::Storage)?;
         let mut users = Names::default();
         for (user_id, state) in listing.users {
-            if let Some((_, place)) = users.get_or_default(&user_id) {
+            if let Some(place) = users.get_or_default(&user_id) {
                 *place = state;
             }
         }
@@ -240,9 +242,10 @@ impl<S: Storage> StoredSessionService<S> {
         now: f64,
     ) -> Answer<Appended<S::Text>, S> {
         let position = self.locate(&key, known).await?;
-        let decision = append::AppendDecision::new(&key, position, policy, events, now);
+        let session_id = key.session_id.clone();
+        let decision = append::AppendDecision::new(position, policy, events, now);
         let request = decision.request(key);
-        Ok(self.append(request, Decision::Append(decision)).await?.appended()?)
+        Ok(self.append(request, Decision::Append(decision)).await?.appended(&session_id)?)
     }
 
     /// Finds where a handle stands that carries no revision, by the last event it holds.

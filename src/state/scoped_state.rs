@@ -79,9 +79,7 @@ impl ScopedState {
 
 impl Members {
     fn position(&self, name: &str) -> Option<usize> {
-        let is_named =
-            |position| self.at(position).is_some_and(|member: &Member| *member.name == *name);
-        self.positions.find(name, &is_named)
+        self.positions.find(name, &|position| is_named(&self.list, position, name))
     }
 
     fn at(&self, position: usize) -> Option<&Member> {
@@ -89,13 +87,11 @@ impl Members {
     }
 
     fn set(&mut self, name: Rc<str>, value: Rc<str>) {
-        let position = self.position(&name);
+        let is_named = |position: usize| is_named(&self.list, position, &name);
+        let position = self.positions.find_or_insert(&name, self.list.len(), &is_named);
         match position.and_then(|position| self.list.get_mut(position)) {
             Some(Some(member)) => member.value = value,
-            _ => {
-                self.positions.insert(&name, self.list.len());
-                self.list.push(Some(Member { name, value }));
-            }
+            _ => self.list.push(Some(Member { name, value })),
         }
     }
 
@@ -112,10 +108,14 @@ impl Members {
             self.list.retain(Option::is_some);
             self.positions.clear();
             for (position, member) in self.list.iter().flatten().enumerate() {
-                self.positions.insert(&member.name, position);
+                self.positions.find_or_insert(&member.name, position, &|_| false);
             }
         }
     }
+}
+
+fn is_named(list: &[Option<Member>], position: usize, name: &str) -> bool {
+    matches!(list.get(position), Some(Some(member)) if *member.name == *name)
 }
 
 /// Several scopes as the one JSON object that an agent sees, prefixes put back.

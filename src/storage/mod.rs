@@ -40,6 +40,8 @@ pub use indexed_db::Step;
 pub use indexed_db::{IndexedDbOptions, IndexedDbStorage};
 #[cfg(target_arch = "wasm32")]
 pub use javascript_text::JavaScriptText;
+#[cfg(target_arch = "wasm32")]
+pub(crate) use memory::Ask;
 pub use memory::{MemoryStorage, MemoryText};
 
 use std::rc::Rc;
@@ -169,6 +171,12 @@ impl<T> Changes<T> {
 pub trait Decide<T> {
     /// Says what to write in the light of what was found; `None`: nothing.
     fn decide(&mut self, found: Found<'_, T>) -> Option<Changes<T>>;
+
+    /// [`Decide::decide`] for a storage that will not ask again: what it would need for that may be
+    /// given away.
+    fn decide_last(&mut self, found: Found<'_, T>) -> Option<Changes<T>> {
+        self.decide(found)
+    }
 }
 
 /// Which user and app states a write wants to see.

@@ -227,9 +227,9 @@ impl Database {
 
     fn too_long(&self) -> Failure {
         if self.is_blocked.get() {
-            return Failure::of(StorageProblem::Blocked, "another tab holds it open");
+            return Failure::of(StorageProblem::Blocked, "it is open");
         }
-        Failure::lost("the browser says nothing of the database's opening")
+        Failure::lost("no answer")
     }
 
     fn adopt(self: &Rc<Self>, raw: IdbDatabase) {
@@ -285,5 +285,5 @@ fn factory() -> Result<IdbFactory, Failure> {
     if factory.is_object() {
         return Ok(factory.unchecked_into());
     }
-    Err(Failure::of(StorageProblem::Unavailable, "this host has no indexedDB"))
+    Err(Failure::of(StorageProblem::Unavailable, "no indexedDB"))
 }

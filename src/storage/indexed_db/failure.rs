@@ -79,7 +79,7 @@ impl Failure {
     /// What the step to a version failed with.
     pub(super) fn of_step(version: usize, thrown: &JsValue) -> Self {
         let (_, reason) = describe(thrown);
-        Self::of(StorageProblem::Failed, format!("the step to version {version}: {reason}"))
+        Self::of(StorageProblem::Failed, format!("step {version}: {reason}"))
     }
 
     pub(super) fn is_constraint(&self) -> bool {
@@ -111,6 +111,6 @@ fn describe(thrown: &JsValue) -> (String, String) {
             let reason = format!("{name}: {}", error.text("message"));
             (name, reason)
         }
-        None => (String::new(), "it threw what is no error".to_owned()),
+        None => (String::new(), "it gave no reason".to_owned()),
     }
 }

@@ -115,7 +115,7 @@ impl Page {
 fn damaged(record: &Record) -> Failure {
     let id = Record::found(record.get("ids")).and_then(|ids| ids.get("0").as_string());
     let id = id.unwrap_or_default();
-    Failure::corrupt(format!("event \"{}\"", keys::plain_id(&id)), "it is not as it was written")
+    Failure::corrupt(format!("event \"{}\"", keys::plain_id(&id)), "it is damaged")
 }
 
 fn marks_of(record: &Record) -> Option<Float64Array> {

@@ -90,7 +90,7 @@ impl Record {
         let [Some(created), Some(revision), Some(last_update_time), Some(_)] =
             numbers.map(|member| self.number(member))
         else {
-            return Err(self.damaged("a number is missing in it"));
+            return Err(self.damaged("it is damaged"));
         };
         Ok(SessionHead {
             created: created as Revision,
@@ -108,7 +108,7 @@ impl Record {
     /// The state of a session, an app or a user.
     pub(super) fn state(&self) -> Result<ScopedState, Failure> {
         let Some(text) = self.get("state").as_string() else {
-            return Err(self.damaged("its state is no text"));
+            return Err(self.damaged("it is damaged"));
         };
         ScopedState::parse(&text).map_err(|error| self.damaged(&error.to_string()))
     }

@@ -84,7 +84,7 @@ impl Progress {
                 let error = Record::found(self.raw.unchecked_ref::<Record>().get("error"));
                 let told = || error.map(|error| Failure::of_transaction(&error));
                 let failure = self.failure.take().or_else(told);
-                let nobody_told = || Failure::lost("the transaction was aborted");
+                let nobody_told = || Failure::lost("it was aborted");
                 self.end(Err(failure.unwrap_or_else(nobody_told)));
             }
         }
@@ -164,7 +164,7 @@ impl Transaction {
         });
         let late = Rc::clone(&progress);
         let give_up = move || {
-            late.end(Err(Failure::lost("nothing was heard of a transaction for too long")));
+            late.end(Err(Failure::lost("no answer")));
             // It may be beyond that, too.
             let _ = late.raw.abort();
         };

@@ -42,14 +42,11 @@ impl EventLog {
     }
 
     fn entry(&self, position: usize) -> Option<&Entry> {
-        self.chunks.get(position / CHUNK)?.get(position % CHUNK)
+        entry(&self.chunks, position)
     }
 
     fn position(&self, id: &str) -> Option<usize> {
-        self.positions.find(id, &|position| {
-            self.entry(position)
-                .is_some_and(|entry| self.blocks.with(entry.id, |stored| stored == id))
-        })
+        self.positions.find(id, &|position| is_of(&self.chunks, &self.blocks, position, id))
     }
 
     fn entry_mut(&mut self, position: usize) -> Option<&mut Entry> {
@@ -61,13 +58,14 @@ impl EventLog {
         let text: MemoryText = row.text.into();
         let text = text.with(|text| self.blocks.push(text));
         self.used += text.len();
-        match self.position(&row.id) {
+        let end = self.len();
+        let is_of = |position: usize| is_of(&self.chunks, &self.blocks, position, &row.id);
+        match self.positions.find_or_insert(&row.id, end, &is_of) {
             Some(position) => self.replace(position, row.revision, row.timestamp, text),
             None => {
                 let (seq, revision, timestamp) = (row.seq, row.revision, row.timestamp);
                 let id = self.blocks.push(&row.id);
                 self.used += id.len();
-                self.positions.insert(&row.id, self.len());
                 self.append(Entry { seq, revision, timestamp, id, text });
             }
         }
@@ -169,6 +167,15 @@ impl EventLog {
         texts.reverse();
         texts
     }
+}
+
+fn entry(chunks: &[Vec<Entry>], position: usize) -> Option<&Entry> {
+    chunks.get(position / CHUNK)?.get(position % CHUNK)
+}
+
+/// Whether the event at that position has that id.
+fn is_of(chunks: &[Vec<Entry>], blocks: &Blocks, position: usize, id: &str) -> bool {
+    entry(chunks, position).is_some_and(|entry| blocks.with(entry.id, |stored| stored == id))
 }
 
 #[cfg(test)]

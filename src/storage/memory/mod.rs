@@ -2,6 +2,7 @@
 
 mod event_log;
 mod order;
+mod place;
 mod text;
 
 use std::cell::RefCell;
@@ -15,10 +16,21 @@ use crate::session::{Revision, SessionHead, SessionKey, Window};
 use crate::state::ScopedState;
 use crate::storage::memory::event_log::EventLog;
 use crate::storage::memory::order::{Order, Position};
+use crate::storage::memory::place::Place;
 use crate::storage::{
-    Changes, Decide, Deletion, Found, ListRequest, Listing, Rows, ScopeChange, ScopeRow,
-    SessionRow, Storage, Target, WriteRequest,
+    Changes, Decide, Deletion, Found, ListRequest, Listing, Rows, ScopeRow, ScopeSet, SessionRow,
+    Storage, Target, WriteRequest,
 };
+
+/// What is read before a write is decided: a [`WriteRequest`] of names that are borrowed.
+pub(crate) struct Ask<'a> {
+    pub(crate) app_name: &'a str,
+    pub(crate) user_id: Option<&'a str>,
+    pub(crate) session_id: Option<&'a str>,
+    pub(crate) scopes: ScopeSet,
+    pub(crate) event_ids: &'a [Rc<str>],
+    pub(crate) since: Revision,
+}
 
 /// Keeps everything in memory; what it keeps is gone with it. Its futures are always ready.
 #[derive(Debug, Default)]
@@ -70,10 +82,27 @@ impl MemoryStorage {
         T: From<MemoryText> + Into<MemoryText>,
         D: Decide<T>,
     {
-        let mut contents = self.contents.borrow_mut();
-        if let Some(changes) = decision.decide(contents.find(&request)) {
-            contents.write(request.target, changes);
-        }
+        let WriteRequest { target, scopes, event_ids, since, .. } = &request;
+        let ask = Ask {
+            app_name: &target.app_name,
+            user_id: target.user_id.as_deref(),
+            session_id: target.session_id.as_deref(),
+            scopes: *scopes,
+            event_ids,
+            since: *since,
+        };
+        self.ask(&ask, &mut |found| decision.decide_last(found));
+    }
+
+    /// Has decided what to write, and writes it.
+    pub(crate) fn ask<T>(
+        &self,
+        ask: &Ask<'_>,
+        decide: &mut dyn FnMut(Found<'_, T>) -> Option<Changes<T>>,
+    ) where
+        T: From<MemoryText> + Into<MemoryText>,
+    {
+        self.contents.borrow_mut().write(ask, decide);
     }
 
     pub(crate) fn rows<T: From<MemoryText>>(&self, target: &Target, window: Window) -> Rows<T> {
@@ -150,61 +179,22 @@ impl Contents {
         (app, user)
     }
 
-    fn find<T: From<MemoryText>>(&self, request: &WriteRequest) -> Found<'_, T> {
-        let (app, user) = self.user(&request.target);
-        let session = user
-            .zip(request.target.session_id.as_deref())
-            .and_then(|(user, id)| user.sessions.get(id));
-        let (mut events, mut changed) = (Vec::new(), Vec::new());
-        if let Some(session) = session {
-            for id in &request.event_ids {
-                events.extend(session.events.get(id));
-            }
-            changed = session.events.changed(request.since);
-        }
-        Found {
-            session: session.map(|session| session.head),
-            user: user.and_then(|user| user.state.as_ref()).filter(|_| request.scopes.user),
-            app: app.and_then(|app| app.state.as_ref()).filter(|_| request.scopes.app),
-            events,
-            changed,
-            floor: self.floor,
-        }
-    }
-
-    fn write<T: Into<MemoryText>>(&mut self, target: Target, changes: Changes<T>) {
-        let Some((_, app)) = self.apps.get_or_default(&target.app_name) else {
+    fn write<T>(
+        &mut self,
+        ask: &Ask<'_>,
+        decide: &mut dyn FnMut(Found<'_, T>) -> Option<Changes<T>>,
+    ) where
+        T: From<MemoryText> + Into<MemoryText>,
+    {
+        let place = Place::of(&mut self.apps, ask, false);
+        let Some(changes) = decide(place.found(ask, self.floor)) else {
             return;
         };
-        change(&mut app.state, changes.app);
-        let user = target.user_id.as_deref().map(|id| app.users.get_or_default(id));
-        let Some((user_id, user)) = user.flatten() else {
-            return;
-        };
-        change(&mut user.state, changes.user);
-        let Some((session_id, changed)) = target.session_id.zip(changes.session) else {
-            return;
-        };
-        let Some((session_id, session)) = user.sessions.get_or_default(&session_id) else {
-            return;
-        };
-        let (before, time) = (session.head.last_update_time, changed.head.last_update_time);
-        let is_new = session.head.revision == 0;
-        session.head = changed.head;
-        session.state.apply(changed.state);
-        for event in changes.events {
-            session.events.write(event);
-        }
-        if is_new || before != time {
-            let mut position = Position { time: time.to_bits(), session_id, user_id };
-            app.order.insert(position.clone());
-            user.order.insert(position.clone());
-            // Last, so that the list of a lone session does not give its room back each time.
-            if !is_new {
-                position.time = before.to_bits();
-                app.order.remove(&position);
-                user.order.remove(&position);
-            }
+        // What was there is looked up once. What was not is made now, so that asking makes nothing.
+        if place.is_whole(ask) {
+            place.write(changes);
+        } else {
+            Place::of(&mut self.apps, ask, true).write(changes);
         }
     }
 
@@ -326,14 +316,6 @@ impl App {
 
 fn last_revision(row: Option<ScopeRow>) -> Revision {
     row.map_or(0, |row| row.revision)
-}
-
-fn change(row: &mut Option<ScopeRow>, change: Option<ScopeChange>) {
-    if let Some(change) = change {
-        let row = row.get_or_insert_default();
-        row.revision = change.revision;
-        row.state.apply(change.state);
-    }
 }
 
 fn session_row(app_name: &str, user_id: &str, id: &str, session: &StoredSession) -> SessionRow {

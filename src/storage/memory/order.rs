@@ -78,6 +78,28 @@ impl Order {
         }
     }
 
+    /// Gives a position another time.
+    pub(super) fn shift(&mut self, position: &Position, time: u64) {
+        let at = self.chunk(position);
+        let Some(chunk) = self.chunks.get(at) else {
+            return;
+        };
+        let Ok(place) = chunk.binary_search(position) else {
+            return;
+        };
+        let moved = Position { time, ..position.clone() };
+        let next = chunk.get(place + 1).or_else(|| self.chunks.get(at + 1)?.first());
+        // Mostly the order stays as it is.
+        if time >= position.time && next.is_none_or(|next| moved < *next) {
+            if let Some(position) = self.chunks.get_mut(at).and_then(|chunk| chunk.get_mut(place)) {
+                position.time = time;
+            }
+        } else {
+            self.insert(moved);
+            self.remove(position);
+        }
+    }
+
     pub(super) fn remove(&mut self, position: &Position) {
         let at = self.chunk(position);
         let Some(chunk) = self.chunks.get_mut(at) else {
@@ -172,6 +194,15 @@ mod properties {
                         Err(place) if come => {
                             sorted.insert(place, time);
                             order.insert(position(time));
+                        }
+                        // There and back, or to a time nearby.
+                        Ok(place) if come && !sorted.contains(&(time + 1)) => {
+                            sorted[place] = time + 1;
+                            order.shift(&position(time), time + 1);
+                        }
+                        Ok(_) if come => {
+                            order.shift(&position(time), 9_999);
+                            order.shift(&position(9_999), time);
                         }
                         Ok(place) if !come => {
                             sorted.remove(place);

@@ -27,10 +27,10 @@ impl MemoryText {
         reader(block.get(self.start as usize..self.end as usize).unwrap_or_default())
     }
 
-    /// The end of a longer text, from the byte `start` on; nothing is copied.
+    /// The end of the text, from the byte `start` on; nothing is copied.
     #[cfg(target_arch = "wasm32")]
-    pub(crate) fn end_of(start: usize, text: String) -> Self {
-        Self { start: start as u32, ..Self::from(text) }
+    pub(crate) fn end(&self, start: usize) -> Self {
+        Self { start: self.start + start as u32, ..self.clone() }
     }
 
     /// The length in bytes.

@@ -81,7 +81,7 @@ function listen(service: StoredSessionService): Notice[] {
 }
 
 /** Everything that was posted has arrived. */
-const arrived = (): Promise<void> => new Promise((done) => setTimeout(done, 50));
+const arrived = (): Promise<void> => new Promise((done) => setTimeout(done, 150));
 
 const created = (revision = 1): Notice => ({ type: 'created', ...KEY, revision });
 
@@ -105,8 +105,10 @@ describe('The channel between tabs', () => {
     assert.equal(here.open.size, 1);
     assert.equal(there.open.size, 0);
     await other.createSession(KEY);
+    await arrived();
     assert.equal(there.open.size, 1);
     await one.close();
+    assert.deepEqual((await notices.next()).value, created());
     assert.equal((await notices.next()).done, true);
     assert.equal(here.open.size, 1);
     await second.close();

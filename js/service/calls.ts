@@ -1,0 +1,48 @@
+import { SessionError } from '../errors.js';
+import type { Abortable } from '../session.js';
+import { type MaybePromise, requireNotAborted, requireRequest } from './call.js';
+
+/** The calls of one service: none once it is closed, and counted until their outcome is known. */
+export class Calls {
+  readonly #pending = new Set<Promise<unknown>>();
+  #isClosed = false;
+
+  /** Runs a method at once, so that all is taken at the call. */
+  answer<T>(request: Abortable, run: () => MaybePromise<T>): Promise<T> {
+    try {
+      this.check(request);
+      const answer = run();
+      return answer instanceof Promise ? this.wait(answer) : Promise.resolve(answer);
+    } catch (error) {
+      // Whatever it is that the caller's own code threw: a getter of the request, or a clock.
+      // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors
+      return Promise.reject(error);
+    }
+  }
+
+  /** Makes sure that a call can be made. */
+  check(request: Abortable): void {
+    this.requireOpen();
+    requireRequest(request);
+    requireNotAborted(request.signal);
+  }
+
+  requireOpen(): void {
+    if (!this.#isClosed) return;
+    throw new SessionError('closed', 'This session service was closed; open another one.');
+  }
+
+  /** Counts the answer among the pending until it is there. */
+  wait<T>(answer: Promise<T>): Promise<T> {
+    this.#pending.add(answer);
+    const settled = (): boolean => this.#pending.delete(answer);
+    answer.then(settled, settled);
+    return answer;
+  }
+
+  /** Lets no more calls in, and waits for those under way. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    while (this.#pending.size > 0) await Promise.allSettled(this.#pending);
+  }
+}

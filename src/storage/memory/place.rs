@@ -1,0 +1,123 @@
+//! Where a write goes: looked up once, for what it reads and for what it changes.
+
+use std::rc::Rc;
+
+use crate::names::Names;
+use crate::session::Revision;
+use crate::storage::memory::order::{Order, Position};
+use crate::storage::memory::text::MemoryText;
+use crate::storage::memory::{App, Ask, StoredSession, User};
+use crate::storage::{Changes, Found, ScopeChange, ScopeRow, SessionChange};
+
+/// As much as there is of what an [`Ask`] names.
+#[derive(Default)]
+pub(super) struct Place<'a> {
+    app: Option<Scope<'a>>,
+    user: Option<(&'a Rc<str>, Scope<'a>)>,
+    session: Option<(&'a Rc<str>, &'a mut StoredSession)>,
+}
+
+/// What an app and a user have in common.
+struct Scope<'a> {
+    state: &'a mut Option<ScopeRow>,
+    order: &'a mut Order,
+}
+
+impl<'a> Place<'a> {
+    /// `makes`: what is not there.
+    pub(super) fn of(apps: &'a mut Names<App>, ask: &Ask<'_>, makes: bool) -> Self {
+        let mut place = Self::default();
+        let Some((_, App { state, order, users })) = apps.entry(ask.app_name, makes) else {
+            return place;
+        };
+        place.app = Some(Scope { state, order });
+        let Some((user_id, user)) = ask.user_id.and_then(|id| users.entry(id, makes)) else {
+            return place;
+        };
+        let User { state, order, sessions } = user;
+        place.user = Some((user_id, Scope { state, order }));
+        place.session = ask.session_id.and_then(|id| sessions.entry(id, makes));
+        place
+    }
+
+    /// Whether everything is there that the ask names.
+    pub(super) fn is_whole(&self, ask: &Ask<'_>) -> bool {
+        self.app.is_some()
+            && self.user.is_some() == ask.user_id.is_some()
+            && self.session.is_some() == ask.session_id.is_some()
+    }
+
+    pub(super) fn found<T: From<MemoryText>>(
+        &self,
+        ask: &Ask<'_>,
+        floor: Revision,
+    ) -> Found<'_, T> {
+        let (mut events, mut changed) = (Vec::new(), Vec::new());
+        if let Some((_, session)) = &self.session {
+            for id in ask.event_ids {
+                events.extend(session.events.get(id));
+            }
+            changed = session.events.changed(ask.since);
+        }
+        let user = self.user.as_ref().filter(|_| ask.scopes.user);
+        let app = self.app.as_ref().filter(|_| ask.scopes.app);
+        Found {
+            session: self.session.as_ref().map(|(_, session)| session.head),
+            user: user.and_then(|(_, user)| user.state.as_ref()),
+            app: app.and_then(|app| app.state.as_ref()),
+            events,
+            changed,
+            floor,
+        }
+    }
+
+    pub(super) fn write<T: Into<MemoryText>>(self, changes: Changes<T>) {
+        let Some(mut app) = self.app else {
+            return;
+        };
+        app.change(changes.app);
+        let Some((user_id, mut user)) = self.user else {
+            return;
+        };
+        user.change(changes.user);
+        let Some(((session_id, session), change)) = self.session.zip(changes.session) else {
+            return;
+        };
+        let position = Position {
+            time: session.head.last_update_time.to_bits(),
+            session_id: Rc::clone(session_id),
+            user_id: Rc::clone(user_id),
+        };
+        let is_new = session.head.revision == 0;
+        session.change(change);
+        for event in changes.events {
+            session.events.write(event);
+        }
+        let time = session.head.last_update_time.to_bits();
+        if is_new {
+            let position = Position { time, ..position };
+            app.order.insert(position.clone());
+            user.order.insert(position);
+        } else if position.time != time {
+            app.order.shift(&position, time);
+            user.order.shift(&position, time);
+        }
+    }
+}
+
+impl Scope<'_> {
+    fn change(&mut self, change: Option<ScopeChange>) {
+        if let Some(change) = change {
+            let row = self.state.get_or_insert_default();
+            row.revision = change.revision;
+            row.state.apply(change.state);
+        }
+    }
+}
+
+impl StoredSession {
+    fn change(&mut self, change: SessionChange) {
+        self.head = change.head;
+        self.state.apply(change.state);
+    }
+}
