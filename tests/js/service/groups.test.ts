@@ -91,7 +91,8 @@ describe('Appends that are called for in one breath', () => {
   });
 
   it('through a copy by spread that names another session go to that one', async () => {
-    const { service, session } = await recorded({ stale: 'append' });
+    const clock = (): number => 1_700_000_000_000;
+    const { service, session } = await recorded({ stale: 'append', clock });
     await service.createSession({ ...USER, sessionId: 'other' });
     const copy = { ...session };
     const moved = { ...session, id: 'other', events: [] };
