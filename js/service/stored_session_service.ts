@@ -29,7 +29,7 @@ import { after, invalid, type MaybePromise, requireNotAborted, shown } from './c
 import { Handles } from './handle.js';
 import { policyOf, type ServiceParts, type SessionServiceOptions } from './service_options.js';
 import { checkedClock, checkedIds } from './sources.js';
-import { orderedWriter } from './state_writer.js';
+import { writerOf } from './state_writer.js';
 import { type Fragments, parseEvents } from './stored_events.js';
 import type {
   ListenOptions,
@@ -108,7 +108,7 @@ export class StoredSessionService<S extends StateShape = StateShape>
     this.#newId = checkedIds(newId);
     this.#appender = new Appender({
       handles: this.#handles,
-      writer: parts.writer ?? orderedWriter,
+      writer: writerOf(options.stateWriter),
       policy: policyOf(stale),
       schema: stateSchema,
       clock: this.#clock,

@@ -15,12 +15,14 @@ import {
   State,
 } from '@google/adk';
 
-import { InMemorySessionService } from '../../../js/adk/index.js';
+import { InMemorySessionService, openSessionService } from '../../../js/adk/index.js';
 import { FrameworkStateWriter } from '../../../js/adk/framework_state_writer.js';
 import { isSessionError } from '../../../js/errors.js';
 import { REMOVED } from '../../../js/scope.js';
 import { snapshotEvent } from '../../../js/snapshot.js';
 import { ScriptedModel } from '../../../js/examples/demo/scripted_model.js';
+import { failNextAppend, failure } from '../service/fixture.js';
+import { MapStorage } from '../service/map_storage.js';
 import { CodeAgent, gate, key, stored, turn } from './fixture.js';
 
 const services: [name: string, make: () => BaseSessionService][] = [
@@ -163,6 +165,37 @@ describe('Of writes to one key', () => {
     assert.deepEqual([session.state.k, (await storedState()).k], ['by hand', 'by hand']);
     await append(write('k', 'written later'));
     assert.equal((await storedState()).k, 'written later');
+  });
+
+  it('one made by hand is later than those before it in the same commit', async () => {
+    const { service, session, write, storedState } = await bench();
+    const older = write('k', 'written');
+    await service.appendEvents({ session, events: [made({ k: 'by hand' }), older] });
+    assert.deepEqual([session.state.k, (await storedState()).k], ['by hand', 'by hand']);
+  });
+
+  it('one made by hand gives way to one that is made while it is being stored', async () => {
+    const service = await openSessionService({ storage: new MapStorage() });
+    const { session, write, append, storedState } = await bench(service);
+    const done = append(made({ k: 'by hand' }));
+    const later = write('k', 'written');
+    await done;
+    await append(later);
+    assert.deepEqual([session.state.k, (await storedState()).k], ['written', 'written']);
+  });
+
+  it('one that is later than one made by hand lands when it is appended again', async () => {
+    const storage = new MapStorage();
+    const { session, write, append, storedState } = await bench(
+      await openSessionService({ storage }),
+    );
+    await append(made({ k: 'by hand' }));
+    const later = write('k', 'written');
+    failNextAppend(storage, 'before', new Error('no room'));
+    await failure(append(later), 'storage_failed');
+    assert.equal((await storedState()).k, 'by hand');
+    await append(later);
+    assert.deepEqual([session.state.k, (await storedState()).k], ['written', 'written']);
   });
 
   it('a removal is one like any other', async () => {
