@@ -79,7 +79,7 @@ const truncating: Scenario = {
 };
 
 const pruning: Scenario = {
-  name: 'where a TrajectoryThoughtPruningCompactor prunes the handle, the store keeps the thoughts',
+  name: 'an event that a TrajectoryThoughtPruningCompactor has pruned takes the place of the stored one',
   run: (stage) => {
     const { TrajectoryThoughtPruningCompactor } = stage.adk;
     const compactor = new TrajectoryThoughtPruningCompactor({ eventRetentionSize: 2 });
