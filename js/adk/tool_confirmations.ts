@@ -35,7 +35,7 @@ export function acceptToolConfirmations(request: Bringing): void {
 
 function tellHow(state: unknown): void {
   if (typeof state !== 'object' || state === null || !Object.hasOwn(state, TOOL_CALLS)) return;
-  const calls = (state as Record<string, unknown>)[TOOL_CALLS];
+  const calls = (state as Record<string, Record<string, unknown> | undefined>)[TOOL_CALLS];
   for (const answer of Object.values(calls ?? {})) {
     if (typeof answer !== 'object' || answer === null || 'toJSON' in answer) continue;
     // Not enumerable, so that it is copied with nothing.

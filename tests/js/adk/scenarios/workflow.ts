@@ -161,7 +161,7 @@ const rehydration: Scenario = {
         if (verdict === undefined)
           return new RequestInput({ interruptId: 'question', message: 'Good?' });
         context.state.set('verdict', verdict);
-        return `${input}: ${String(verdict)}`;
+        return `${input}: ${JSON.stringify(verdict)}`;
       },
       { rerunOnResume: true },
     );
@@ -177,7 +177,7 @@ const rehydration: Scenario = {
   shows: {
     runs: ['draft', 'review', 'review', 'publish'],
     first: ['a draft', '', ''],
-    second: ['a draft: yes', 'Published a draft: yes'],
+    second: ['a draft: "yes"', 'Published a draft: "yes"'],
   },
 };
 
