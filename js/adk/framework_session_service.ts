@@ -22,6 +22,7 @@ import type {
   WatchOptions,
   WatchRequest,
 } from '../watch/notice.js';
+import { acceptToolConfirmations } from './tool_confirmations.js';
 
 /** Asks for an event to be appended through a handle. */
 export interface AppendEventRequest extends Abortable {
@@ -113,6 +114,7 @@ export function frameworkClass(Base: typeof BaseSessionService): FrameworkClass 
     }
 
     async createSession(request: CreateSessionRequest): Promise<Session> {
+      acceptToolConfirmations(request);
       return toFramework(await this.#service.createSession(request));
     }
 
@@ -122,6 +124,7 @@ export function frameworkClass(Base: typeof BaseSessionService): FrameworkClass 
     }
 
     override async getOrCreateSession(request: CreateSessionRequest): Promise<Session> {
+      acceptToolConfirmations(request);
       return toFramework(await this.#service.getOrCreateSession(request));
     }
 
@@ -135,10 +138,12 @@ export function frameworkClass(Base: typeof BaseSessionService): FrameworkClass 
     }
 
     override appendEvent(request: AppendEventRequest): Promise<Event> {
+      acceptToolConfirmations(request);
       return this.#service.appendEvent(request);
     }
 
     appendEvents(request: AppendEventsRequest): Promise<Event[]> {
+      acceptToolConfirmations(request);
       return this.#service.appendEvents(request);
     }
 
