@@ -11,9 +11,9 @@ type Delta = Record<string, unknown>;
 /** What is kept of an event's delta between the call and the commit. */
 interface Written {
   /**
-   * The keys that were written through the framework's `State`, each with its number. The values are
-   * this object itself: put on an object together with others, it shows which of them the framework
-   * takes for the latest.
+   * The keys that were written through the framework's `State`, each with its number. Until the commit
+   * the values are this object itself: put on an object after others, it shows which of its keys the
+   * framework takes for later than theirs. From then on they are what was stored.
    */
   readonly numbered: Delta;
   /** The other keys, made by hand as by `outputKey`: they count as written at the call. */
@@ -125,15 +125,14 @@ export class FrameworkStateWriter implements StateWriter<Written> {
     const { state } = session;
     const { numbered, byHand, branch } = order;
     const { latest, temp } = this.#committedOn(state);
-    const delta = this.#put(bare(), numbered) ?? {};
-    for (const key of Object.keys(delta)) {
+    for (const key of Object.keys(numbered)) {
       // Not what the caller wrote, but what was stored: of an object with a toJSON, what that gave.
-      if (Object.hasOwn(snapshot.delta, key)) delta[key] = snapshot.delta[key];
-      else Reflect.deleteProperty(delta, key);
+      if (Object.hasOwn(snapshot.delta, key)) numbered[key] = snapshot.delta[key];
+      else Reflect.deleteProperty(numbered, key);
     }
-    this.#put(state, delta);
+    this.#put(state, numbered);
     // The framework knows no removal, and has put there what stands for it.
-    for (const key of Object.keys(delta)) writeKey(state, key, state[key]);
+    for (const key of Object.keys(numbered)) writeKey(state, key, state[key]);
     for (const key of byHand) {
       // Not through the framework, which would take it for a write of now, later than those that were
       // made since the call.

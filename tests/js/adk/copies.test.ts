@@ -1,6 +1,7 @@
 // `@google/adk` is there twice, for `import` and for `require`, and each numbers its writes for itself.
 
 import assert from 'node:assert/strict';
+import { EventEmitter, once } from 'node:events';
 import { createRequire } from 'node:module';
 import { describe, it } from 'node:test';
 
@@ -9,7 +10,8 @@ import * as esm from '@google/adk';
 import { adkSessionService } from '../../../js/adk/factory.js';
 import * as overEsm from '../../../js/adk/index.js';
 import { isSessionError } from '../../../js/errors.js';
-import { gate, key, stored } from './fixture.js';
+
+const key = { appName: 'app', userId: 'u', sessionId: 's' };
 
 type Framework = Pick<
   typeof esm,
@@ -31,15 +33,16 @@ const copies: [name: string, framework: Framework][] = [
 async function race(framework: Framework, sessionService: esm.BaseSessionService) {
   const { LlmAgent, ParallelAgent, Runner } = framework;
   await sessionService.createSession(key);
-  const earlyWritten = gate();
-  const lateAppended = gate();
+  const progress = new EventEmitter();
+  const earlyWrote = once(progress, 'early wrote');
+  const lateAppended = once(progress, 'late appended');
   let handle: Record<string, unknown> = {};
   const early = new LlmAgent({
     name: 'early',
     beforeAgentCallback: async ({ state, invocationContext }) => {
       state.set('k', 'early');
-      earlyWritten.open();
-      await lateAppended.opened;
+      progress.emit('early wrote');
+      await lateAppended;
       handle = invocationContext.session.state;
       return { role: 'model', parts: [{ text: 'done' }] };
     },
@@ -47,7 +50,7 @@ async function race(framework: Framework, sessionService: esm.BaseSessionService
   const late = new LlmAgent({
     name: 'late',
     beforeAgentCallback: async ({ state }) => {
-      await earlyWritten.opened;
+      await earlyWrote;
       state.set('k', 'late');
       return { role: 'model', parts: [{ text: 'done' }] };
     },
@@ -58,10 +61,10 @@ async function race(framework: Framework, sessionService: esm.BaseSessionService
   const order: (string | undefined)[] = [];
   for await (const { author } of runner.runAsync({ ...key, newMessage })) {
     order.push(author);
-    if (author === 'late') lateAppended.open();
+    if (author === 'late') progress.emit('late appended');
   }
   assert.deepEqual(order, ['late', 'early']);
-  return { handle: handle.k, stored: (await stored(sessionService)).state.k };
+  return { handle: handle.k, stored: (await sessionService.getSession(key))?.state.k };
 }
 
 for (const [name, framework] of copies) {

@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { BaseSessionService, createEvent, createEventActions, LlmAgent, State } from '@google/adk';
+import {
+  BaseSessionService,
+  createEvent,
+  createEventActions,
+  LlmAgent,
+  Runner,
+  type Session,
+  State,
+} from '@google/adk';
 
 import { overService } from '../../../js/adk/index.js';
 import {
@@ -10,9 +18,15 @@ import {
   isSessionError,
   openSessionService,
 } from '../../../js/index.js';
-import { ScriptedModel } from '../../../js/examples/demo/scripted_model.js';
 import { MapStorage } from '../service/map_storage.js';
-import { key, stored, turn } from './fixture.js';
+
+const key = { appName: 'app', userId: 'u', sessionId: 's' };
+
+async function stored(service: BaseSessionService): Promise<Session> {
+  const session = await service.getSession(key);
+  assert.ok(session);
+  return session;
+}
 
 /** A service of a user's own in front of another one, which does the work: nobody can watch it. */
 function inFrontOf(inner: OurService, onCall: (method: string) => void): OurService {
@@ -38,9 +52,19 @@ describe('overService', () => {
     const service = overService((options) => new InMemorySessionService(options));
     assert.ok(service instanceof BaseSessionService);
     await service.createSession(key);
-    const model = new ScriptedModel(['an answer']);
-    await turn(service, new LlmAgent({ name: 'guide', model, outputKey: 'answer' }));
-    assert.equal((await stored(service)).state.answer, 'an answer');
+    const agent = new LlmAgent({
+      name: 'guide',
+      beforeAgentCallback: ({ state }) => {
+        state.set('topic', 'tea');
+        return { role: 'model', parts: [{ text: 'done' }] };
+      },
+    });
+    const runner = new Runner({ appName: key.appName, agent, sessionService: service });
+    const newMessage = { role: 'user', parts: [{ text: 'hi' }] };
+    const authors: (string | undefined)[] = [];
+    for await (const { author } of runner.runAsync({ ...key, newMessage })) authors.push(author);
+    assert.deepEqual(authors, ['guide']);
+    assert.deepEqual((await stored(service)).state, { topic: 'tea' });
   });
 
   it('gives the framework’s order of writes to a service that is opened later', async () => {
