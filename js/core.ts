@@ -25,7 +25,7 @@ export type { SessionCore };
 export interface WasmSource {
   /** For hosts that have the bytes at hand: synchronous calls then work at once. */
   readonly moduleNow?: () => WebAssembly.Module;
-  /** For hosts that fetch them. */
+  /** For hosts that fetch them, or that are faster if they may answer later. */
   readonly module?: () => Promise<WebAssembly.Module>;
 }
 
@@ -48,41 +48,57 @@ export function provideDefaultWasm(given: WasmSource): void {
 }
 
 /**
- * Loads the wasm if it is not there: at once where the source can, else with a promise.
+ * Loads the wasm if it is not there: with a promise where the source can, else at once.
  *
+ * @param atOnce the other way round, for services in memory: what they are asked is done when the call
+ *   returns, and asynchronous calls must not fall behind the synchronous ones after them
  * @throws SessionError `wasm_unavailable`; the promise rejects with the same
  */
-export function loadWasm(): Promise<void> | undefined {
-  if (isLoaded) return undefined;
-  if (source?.moduleNow !== undefined) {
-    start(source.moduleNow);
+export function loadWasm(atOnce = false): Promise<void> | undefined {
+  if (isLoaded && (atOnce || loading === undefined)) return undefined;
+  const moduleNow = source?.moduleNow;
+  if (moduleNow !== undefined && (atOnce || source?.module === undefined)) {
+    loadNow(moduleNow);
     return undefined;
   }
-  loading ??= fetchModule(source).finally(() => (loading = undefined));
+  // Also if a synchronous call has brought it meanwhile: nobody overtakes those who wait.
+  loading ??= loadLater(source);
   return loading;
 }
 
-async function fetchModule(from: WasmSource | undefined): Promise<void> {
-  let module: WebAssembly.Module;
+function loadNow(give: () => WebAssembly.Module): void {
   try {
-    if (from?.module === undefined) throw new Error('no source of it was given');
-    module = await from.module();
+    start(give());
   } catch (cause) {
     throw unavailable(cause);
   }
-  start(() => module);
 }
 
-function start(give: () => WebAssembly.Module): void {
+function loadLater(from: WasmSource | undefined): Promise<void> {
+  const loaded = fetchModule(from);
+  const forget = (): void => (loading = undefined);
+  // Before anybody else waits for it, so that there is no moment at which a call finds the wasm there
+  // while earlier ones are still to be told.
+  loaded.then(forget, forget);
+  return loaded;
+}
+
+async function fetchModule(from: WasmSource | undefined): Promise<void> {
   try {
-    const module = give();
-    // The glue keeps the first instance that it made, also of a module that is none of ours.
-    const isOurs = WebAssembly.Module.exports(module).some(({ name }) => name === MARK);
-    if (!isOurs) throw new Error('it is the module of something else');
-    initSync({ module });
+    if (from?.module === undefined) throw new Error('no source of it was given');
+    const module = await from.module();
+    // What services hold in memory is in the instance that a synchronous call made meanwhile.
+    if (!isLoaded) start(module);
   } catch (cause) {
-    throw unavailable(cause);
+    if (!isLoaded) throw unavailable(cause);
   }
+}
+
+function start(module: WebAssembly.Module): void {
+  // The glue keeps the first instance that it made, also of a module that is none of ours.
+  const isOurs = WebAssembly.Module.exports(module).some(({ name }) => name === MARK);
+  if (!isOurs) throw new Error('it is the module of something else');
+  initSync({ module });
   isLoaded = true;
 }
 
@@ -104,7 +120,7 @@ function unavailable(cause: unknown): SessionError {
 /** Makes sure that a synchronous call can be made. */
 function requireWasm(): void {
   if (isLoaded) return;
-  const wait = loadWasm();
+  const wait = loadWasm(true);
   if (wait === undefined) return;
   // Whoever calls again later finds it loaded; this call alone is told.
   wait.catch(() => undefined);

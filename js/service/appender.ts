@@ -68,7 +68,7 @@ export class Appender {
     const taken = this.#take(event);
     // A handle that we did not give out tells by its events where it stands.
     const isStranger = Number.isNaN(record.created);
-    if (!holdsData || feed.isHeard || isStranger || (record.tail ?? loadWasm()) !== undefined) {
+    if (!holdsData || feed.isHeard || isStranger || (record.tail ?? loadWasm(true)) !== undefined) {
       return this.#commit(session, record, [taken], signal);
     }
     const reduced = withoutKeys(taken, writer.before(session, taken, []));
@@ -85,7 +85,7 @@ export class Appender {
   ): MaybePromise<void> {
     if (!this.#parts.holdsData) return this.#groups.add(session, record, taken, signal);
     // The wasm may still be on its way. What is stored is the event as it is now.
-    const ahead = record.tail ?? loadWasm();
+    const ahead = record.tail ?? loadWasm(true);
     if (ahead === undefined) return this.#store(session, record, this.#parts.policy, taken);
     const done = ahead.then(() => {
       requireNotAborted(signal);
@@ -117,7 +117,7 @@ export class Appender {
       requireNotAborted(signal);
       return this.#store(session, record, policy, taken);
     };
-    return loadWasm()?.then(run) ?? run();
+    return loadWasm(this.#parts.holdsData)?.then(run) ?? run();
   }
 
   /** Begins the appends that were called for until now, ahead of whatever is called next. */

@@ -386,19 +386,18 @@ export class StoredSessionService<S extends StateShape = StateShape>
 
   /** Calls into the wasm, no earlier than it is there. */
   #call<T>(signal: AbortSignal | undefined, call: (core: SessionCore) => unknown): MaybePromise<T> {
-    const wait = loadWasm();
+    // Before anything is waited for, so that what was called first waits first.
+    this.#appender.flush();
+    const holdsData = this.#parts.openCore === undefined;
+    const wait = loadWasm(holdsData);
     if (wait !== undefined) {
       return wait.then(() => {
         requireNotAborted(signal);
         return this.#call<T>(signal, call);
       });
     }
-    this.#appender.flush();
     const core = this.#openCore();
-    const answer = callCore(
-      () => call(core),
-      this.#parts.openCore === undefined,
-    ) as MaybePromise<T>;
+    const answer = callCore(() => call(core), holdsData) as MaybePromise<T>;
     if (!(answer instanceof Promise)) return answer;
     return answer.catch((error: unknown) => {
       throw toSessionError(error);

@@ -143,3 +143,93 @@ describe('The default entry', () => {
     });
   }
 });
+
+/** A service over an adapter and one in memory; the source notes which way it went. */
+const BOTH_WAYS = `
+  const core = await load('core.js');
+  const { source } = await load('dist/loader/inline.js');
+  const ways = [];
+  const both = {
+    moduleNow: () => (ways.push('now'), source.moduleNow()),
+    module: () => (ways.push('later'), source.module()),
+  };
+  core.provideWasm(both);
+  const adk = await load('slim.js');
+  const { MapStorage } = await load('../tests/js/service/map_storage.js');
+  const { overAdapter } = await load('service/over_adapter.js');
+  const adapted = overAdapter(new MapStorage(), {});
+  const memory = new adk.InMemorySessionService();
+`;
+
+describe('A source that can bring the wasm now or later', () => {
+  it('is let take its time by a service whose storage does', async () => {
+    const [outcome, ways] = await inChild<[Outcome, string[]]>(`
+      ${BOTH_WAYS}
+      return [await codeOf(() => adapted.createSession(key)), ways];
+    `);
+    assert.deepEqual(outcome, { value: 'object' });
+    assert.deepEqual(ways, ['later']);
+  });
+
+  for (const [what, call] of [
+    ['a synchronous call', 'memory.createSessionSync(key)'],
+    ['an asynchronous call in memory, which is done when it returns', 'memory.createSession(key)'],
+    ['a template', "new adk.Template('{a}').placeholders"],
+  ]) {
+    it(`is not waited for by ${what}`, async () => {
+      const ways = await inChild<string[]>(`
+        ${BOTH_WAYS}
+        void ${call};
+        return ways;
+      `);
+      assert.deepEqual(ways, ['now']);
+    });
+  }
+
+  it('makes one instance: what a synchronous call stores meanwhile is there later', async () => {
+    const [stored, outcome, ways] = await inChild<[boolean, Outcome, string[]]>(`
+      ${BOTH_WAYS}
+      const creating = codeOf(() => adapted.createSession(key));
+      memory.createSessionSync(key);
+      const outcome = await creating;
+      return [memory.getSessionSync(key) !== undefined, outcome, ways];
+    `);
+    assert.equal(stored, true);
+    assert.deepEqual(outcome, { value: 'object' });
+    assert.deepEqual(ways, ['later', 'now']);
+  });
+
+  it('leaves calls in their order, though a synchronous one brings the wasm between them', async () => {
+    const found = await inChild<boolean>(`
+      ${BOTH_WAYS}
+      void adapted.createSession(key);
+      memory.createSessionSync(key);
+      return (await adapted.getSession(key)) !== undefined;
+    `);
+    assert.equal(found, true);
+  });
+
+  it('may fail where a synchronous call has succeeded meanwhile', async () => {
+    const outcome = await inChild<Outcome>(`
+      ${BOTH_WAYS}
+      core.provideWasm({ ...both, module: async () => { throw new Error('out of memory'); } });
+      const creating = codeOf(() => adapted.createSession(key));
+      memory.createSessionSync(key);
+      return creating;
+    `);
+    assert.deepEqual(outcome, { value: 'object' });
+  });
+
+  it('is asked again after a failure', async () => {
+    const outcomes = await inChild<Outcome[]>(`
+      ${BOTH_WAYS}
+      core.provideWasm({ ...both, module: async () => { throw new Error('out of memory'); } });
+      const failed = await codeOf(() => adapted.createSession(key));
+      core.provideWasm(both);
+      return [failed, await codeOf(() => adapted.createSession(key))];
+    `);
+    assert.equal(outcomes[0]?.code, 'wasm_unavailable');
+    assert.match(outcomes[0]?.message ?? '', /out of memory.*tries again/);
+    assert.deepEqual(outcomes[1], { value: 'object' });
+  });
+});
