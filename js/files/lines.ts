@@ -64,8 +64,9 @@ async function* chunksOf(source: LinesSource): AsyncGenerator<unknown, void> {
   }
 }
 
-function isStreamOnly(source: object | null): source is ReadableStream<unknown> {
-  return source !== null && 'getReader' in source && !(Symbol.asyncIterator in source);
+function isStreamOnly(source: unknown): source is ReadableStream<unknown> {
+  if (typeof source !== 'object' || source === null) return false;
+  return 'getReader' in source && !(Symbol.asyncIterator in source);
 }
 
 function isIterable(source: unknown): source is Iterable<unknown> | AsyncIterable<unknown> {

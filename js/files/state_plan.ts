@@ -90,11 +90,7 @@ export function planState(
   );
 }
 
-function wantedState(
-  { state }: Session,
-  live: StateShape,
-  policy: SharedState,
-): StateShape {
+function wantedState({ state }: Session, live: StateShape, policy: SharedState): StateShape {
   const shared = new Map(Object.entries(live));
   for (const [key, value] of Object.entries(state)) {
     if (!isShared(key) || policy === 'keep') continue;
