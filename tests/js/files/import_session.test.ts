@@ -121,7 +121,8 @@ overStorages('An imported session', (open) => {
 
   it('without an id gets one, and so do its events', async () => {
     const service = await open();
-    const { id: _, ...anonymous } = file({ a: 2 }, { a: 1 }, {});
+    const anonymous = file({ a: 2 }, { a: 1 }, {});
+    delete anonymous.id;
     for (const event of anonymous.events as SessionFile[]) delete event.id;
     const session = await importSession(service, anonymous);
     const found = await stored(service, { ...USER, sessionId: session.id });
@@ -150,7 +151,7 @@ overStorages('An imported session', (open) => {
   it('may be 10,000 events long', async () => {
     const service = await open();
     const deltas = Array.from({ length: 10_000 }, (_, at) => ({ [`key${at % 10}`]: at }));
-    const { state: _, ...long } = file({}, ...deltas);
+    const long = file(undefined, ...deltas);
     await importSession(service, JSON.stringify(long));
     const { events } = await exportSession(service, KEY);
     assert.deepEqual(events, long.events);

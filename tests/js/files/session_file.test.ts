@@ -89,7 +89,7 @@ describe('A recorded session', () => {
   });
 
   it('has the state that its events make, if the file has none', () => {
-    const { state: _, ...file } = pythonSession;
+    const file = { ...pythonSession, state: undefined };
     assert.deepEqual(sessionFromFile(file).state, { 'user:user_name': 'Ada' });
   });
 
