@@ -52,6 +52,7 @@ export type {
 export { openSessionService } from './service/open_session_service.js';
 export type { OpenSessionServiceOptions } from './service/open_session_service.js';
 export type { SessionServiceOptions } from './service/service_options.js';
+export type { StateWriter } from './service/state_writer.js';
 export type { StoredSessionService } from './service/stored_session_service.js';
 export type {
   Abortable,

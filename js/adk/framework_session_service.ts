@@ -1,11 +1,7 @@
+import type { BaseSessionService, Event, ListSessionsResponse, Session } from '@google/adk';
+import { SessionError } from '../errors.js';
+import { invalid, shown } from '../service/call.js';
 import { makeDisposable } from '../service/disposable.js';
-import {
-  BaseSessionService,
-  type Event,
-  type ListSessionsResponse,
-  type Session,
-} from '@google/adk';
-import type { StateWriter } from '../service/state_writer.js';
 import type {
   Abortable,
   AppRequest,
@@ -26,7 +22,7 @@ import type {
   WatchOptions,
   WatchRequest,
 } from '../watch/notice.js';
-import { FrameworkStateWriter } from './framework_state_writer.js';
+import { acceptToolConfirmations } from './tool_confirmations.js';
 
 /** Asks for an event to be appended through a handle. */
 export interface AppendEventRequest extends Abortable {
@@ -40,109 +36,177 @@ export interface AppendEventsRequest extends Abortable {
   events: Event[];
 }
 
+/** What has the same types in the framework as here, or what the framework does not have. */
+type OurMembers = Pick<
+  OurService,
+  | 'storage'
+  | 'updateState'
+  | 'getUserState'
+  | 'getAppState'
+  | 'deleteUser'
+  | 'deleteUserState'
+  | 'deleteAppState'
+  | 'close'
+  | typeof Symbol.asyncDispose
+>;
+
 /**
  * A service of this package as a `BaseSessionService` of the framework, which is what its types ask
  * for: the framework's class has private members, so that nothing but a subclass will do.
+ *
+ * @example
+ * ```ts
+ * import { BaseSessionService } from '@google/adk';
+ * import { type FrameworkSessionService, InMemorySessionService } from 'adk-session-wasm/adk';
+ *
+ * const ours: FrameworkSessionService = new InMemorySessionService();
+ * const framework: BaseSessionService = ours;
+ * console.log(framework instanceof BaseSessionService, ours.storage.kind); // true 'memory'
+ * ```
  */
-export abstract class FrameworkSessionService extends BaseSessionService {
-  declare [Symbol.asyncDispose]: () => Promise<void>;
-
-  static {
-    makeDisposable(this.prototype);
-  }
-
-  readonly #service: OurService & Watchable;
-
-  /** @param open makes the service, which puts deltas on its handles with the given writer */
-  protected constructor(open: (writer: StateWriter) => OurService & Watchable) {
-    super();
-    this.#service = open(new FrameworkStateWriter(super.appendEvent.bind(this)));
-  }
-
-  /** Where the sessions are kept. */
-  get storage(): StorageInfo {
-    return this.#service.storage;
-  }
-
+export interface FrameworkSessionService extends BaseSessionService, OurMembers, Watchable {
   /** @throws SessionError (as a rejection) `already_exists`, `invalid_argument`, `unserializable` */
-  async createSession(request: CreateSessionRequest): Promise<Session> {
-    return toFramework(await this.#service.createSession(request));
-  }
-
+  createSession(request: CreateSessionRequest): Promise<Session>;
   /** `undefined` when there is no such session. */
-  async getSession(request: GetSessionRequest): Promise<Session | undefined> {
-    const session = await this.#service.getSession(request);
-    return session && toFramework(session);
-  }
-
+  getSession(request: GetSessionRequest): Promise<Session | undefined>;
   /** Atomic, which the framework's own is not. */
-  override async getOrCreateSession(request: CreateSessionRequest): Promise<Session> {
-    return toFramework(await this.#service.getOrCreateSession(request));
-  }
-
-  async listSessions(request: ListSessionsRequest): Promise<ListSessionsResponse> {
-    const { sessions, ...position } = await this.#service.listSessions(request);
-    return { sessions: sessions.map(toFramework), ...position };
-  }
-
+  getOrCreateSession(request: CreateSessionRequest): Promise<Session>;
+  listSessions(request: ListSessionsRequest): Promise<ListSessionsResponse>;
   /** Resolves also when there is none. App and user state stay. */
-  deleteSession(request: DeleteSessionRequest): Promise<void> {
-    return this.#service.deleteSession(request);
-  }
-
+  deleteSession(request: DeleteSessionRequest): Promise<void>;
   /** Stores the event and its delta in one atomic step; resolves to the same event object. */
-  override appendEvent(request: AppendEventRequest): Promise<Event> {
-    return this.#service.appendEvent(request);
-  }
-
+  appendEvent(request: AppendEventRequest): Promise<Event>;
   /** All of them or none, in order. */
-  appendEvents(request: AppendEventsRequest): Promise<Event[]> {
-    return this.#service.appendEvents(request);
-  }
+  appendEvents(request: AppendEventsRequest): Promise<Event[]>;
+}
 
-  /** Changes state between turns; with a `sessionId`, by an event of author `user`. */
-  updateState(request: UpdateStateRequest): Promise<void> {
-    return this.#service.updateState(request);
-  }
+/** Makes a service of ours one of the framework's. */
+export type FrameworkClass = new (service: OurService) => FrameworkSessionService;
 
-  /** Keys without their prefix. */
-  getUserState(request: UserRequest): Promise<StateShape> {
-    return this.#service.getUserState(request);
-  }
+/** What the framework calls. */
+const CALLED = [
+  'createSession',
+  'getSession',
+  'getOrCreateSession',
+  'deleteSession',
+  'appendEvent',
+] as const;
 
-  /** Keys without their prefix. */
-  getAppState(request: AppRequest): Promise<StateShape> {
-    return this.#service.getAppState(request);
-  }
+/** The class over this copy of the framework. */
+export function frameworkClass(Base: typeof BaseSessionService): FrameworkClass {
+  return class SessionServiceOver extends Base implements FrameworkSessionService {
+    declare [Symbol.asyncDispose]: () => Promise<void>;
 
-  /** Deletes the user's sessions and state. */
-  deleteUser(request: UserRequest): Promise<void> {
-    return this.#service.deleteUser(request);
-  }
+    static {
+      makeDisposable(this.prototype);
+    }
 
-  deleteUserState(request: UserRequest): Promise<void> {
-    return this.#service.deleteUserState(request);
-  }
+    readonly #service: OurService & Partial<Watchable>;
 
-  deleteAppState(request: AppRequest): Promise<void> {
-    return this.#service.deleteAppState(request);
-  }
+    constructor(service: OurService) {
+      super();
+      requireService(service);
+      this.#service = service;
+    }
 
-  /** Calls `onNotice` with each change from now on; see the package's own services. */
-  watch(request: WatchRequest, options: ListenOptions): () => void;
-  /** Changes as they are committed, from now on. */
-  watch(request: WatchRequest, options?: WatchOptions): Notices;
-  watch(request: WatchRequest, options: ListenOptions | WatchOptions = {}): Notices | (() => void) {
-    // Each of the two says which of the ways it is.
-    return options.onNotice === undefined
-      ? this.#service.watch(request, options)
-      : this.#service.watch(request, options);
-  }
+    get storage(): StorageInfo {
+      return this.#service.storage;
+    }
 
-  /** Pending work settles; later calls reject with `closed`. A second close resolves. */
-  close(): Promise<void> {
-    return this.#service.close();
-  }
+    async createSession(request: CreateSessionRequest): Promise<Session> {
+      acceptToolConfirmations(request);
+      return toFramework(await this.#service.createSession(request));
+    }
+
+    async getSession(request: GetSessionRequest): Promise<Session | undefined> {
+      const session = await this.#service.getSession(request);
+      return session && toFramework(session);
+    }
+
+    override async getOrCreateSession(request: CreateSessionRequest): Promise<Session> {
+      acceptToolConfirmations(request);
+      return toFramework(await this.#service.getOrCreateSession(request));
+    }
+
+    async listSessions(request: ListSessionsRequest): Promise<ListSessionsResponse> {
+      const { sessions, ...position } = await this.#service.listSessions(request);
+      return { sessions: sessions.map(toFramework), ...position };
+    }
+
+    deleteSession(request: DeleteSessionRequest): Promise<void> {
+      return this.#service.deleteSession(request);
+    }
+
+    override appendEvent(request: AppendEventRequest): Promise<Event> {
+      acceptToolConfirmations(request);
+      return this.#service.appendEvent(request);
+    }
+
+    appendEvents(request: AppendEventsRequest): Promise<Event[]> {
+      acceptToolConfirmations(request);
+      return this.#service.appendEvents(request);
+    }
+
+    updateState(request: UpdateStateRequest): Promise<void> {
+      return this.#service.updateState(request);
+    }
+
+    getUserState(request: UserRequest): Promise<StateShape> {
+      return this.#service.getUserState(request);
+    }
+
+    getAppState(request: AppRequest): Promise<StateShape> {
+      return this.#service.getAppState(request);
+    }
+
+    deleteUser(request: UserRequest): Promise<void> {
+      return this.#service.deleteUser(request);
+    }
+
+    deleteUserState(request: UserRequest): Promise<void> {
+      return this.#service.deleteUserState(request);
+    }
+
+    deleteAppState(request: AppRequest): Promise<void> {
+      return this.#service.deleteAppState(request);
+    }
+
+    watch(request: WatchRequest, options: ListenOptions): () => void;
+    watch(request: WatchRequest, options?: WatchOptions): Notices;
+    watch(
+      request: WatchRequest,
+      options: ListenOptions | WatchOptions = {},
+    ): Notices | (() => void) {
+      const service = this.#service;
+      if (!isWatchable(service)) {
+        const { kind } = service.storage;
+        throw new SessionError(
+          'unsupported',
+          `The service over ${kind} tells of no changes. Read the session again to see them.`,
+        );
+      }
+      // Each of the two says which of the ways it is.
+      return options.onNotice === undefined
+        ? service.watch(request, options)
+        : service.watch(request, options);
+    }
+
+    close(): Promise<void> {
+      return this.#service.close();
+    }
+  };
+}
+
+function requireService(service: unknown): void {
+  const given = service as Partial<Record<string, unknown>> | null | undefined;
+  const missing = CALLED.filter((method) => typeof given?.[method] !== 'function');
+  if (missing.length === 0) return;
+  const lacks = typeof service === 'object' ? `lacks ${missing.join(', ')}` : shown(service);
+  throw invalid('The service', `must be a BaseSessionService of this package; it ${lacks}`);
+}
+
+function isWatchable(service: OurService & Partial<Watchable>): service is OurService & Watchable {
+  return typeof service.watch === 'function';
 }
 
 /** The same object: only the names of the types differ. */

@@ -1,4 +1,4 @@
-import { type BaseSessionService, State } from '@google/adk';
+import type { BaseSessionService } from '@google/adk';
 import { SessionError } from '../errors.js';
 import type { Event } from '../event.js';
 import { type PendingEvent, type StateWriter, writeKey } from '../service/state_writer.js';
@@ -11,11 +11,15 @@ type Delta = Record<string, unknown>;
 /** What is kept of an event's delta between the call and the commit. */
 interface Written {
   /**
-   * The keys of the delta, each with the framework's number of its write. The values are this object
-   * itself: put on an object together with others, it shows which of them the framework takes for the
-   * latest. `undefined`: there are no keys.
+   * The keys that were written through the framework's `State`, each with its number. Until the commit
+   * the values are this object itself: put on an object after others, it shows which of its keys the
+   * framework takes for later than theirs. From then on they are what was stored.
    */
-  readonly numbered: Delta | undefined;
+  readonly numbered: Delta;
+  /** The other keys, made by hand as by `outputKey`: they count as written at the call. */
+  readonly byHand: ReadonlySet<string>;
+  /** A state that was written at the call: of a numbered delta, only what is later lands on it. */
+  readonly atCall: Delta;
   /** The parallel branch in which it was written. */
   readonly branch: string | undefined;
 }
@@ -28,8 +32,8 @@ interface TempWrite {
 
 /** What was committed through a handle, by its `state`. */
 interface Committed {
-  /** Key → the `numbered` of the latest write among those that are stored. */
-  readonly latest: Delta;
+  /** Key → the event with the latest write among those that are stored. */
+  readonly latest: Map<string, Written>;
   readonly temp: Map<string, TempWrite>;
 }
 
@@ -40,7 +44,8 @@ const UNTOUCHED = Symbol('untouched');
  * Puts deltas on a handle's state as the framework does, whose parallel agents write to one state in
  * an order that only the framework knows: its `State` numbers each write in WeakMaps by the identity
  * of state and delta objects, and nothing reads those numbers but its own `appendEvent`. So that is
- * asked, with scratch sessions.
+ * asked, with scratch sessions: it puts an entry of a delta on a state unless the state has a later
+ * number, and gives the state the number that the entry has; one without, made by hand, is of now.
  *
  * It is `async` and yet does all of its work at the call, which this builds on: a commit must not be
  * answered before it is on the handle. A version that does not is found out before anything is stored.
@@ -58,12 +63,14 @@ export class FrameworkStateWriter implements StateWriter<Written> {
   take(event: Event): Written {
     const { actions, branch } = event as Partial<Event>;
     const given = actions?.stateDelta ?? {};
-    if (Object.keys(given).length === 0) return { numbered: undefined, branch };
-    // A state whose writes are all of now: only a delta's entries without a number can land on it.
-    const scratch = bare();
-    const now = new State(scratch, bare());
-    for (const key of Object.keys(given)) now.set(key, UNTOUCHED);
-    const numbered = this.#put(scratch, given);
+    const atCall = bare();
+    const byHand = new Set<string>();
+    const keys = Object.keys(given);
+    if (keys.length === 0) return { numbered: bare(), byHand, atCall, branch };
+    const now = bare();
+    for (const key of keys) now[key] = UNTOUCHED;
+    this.#put(atCall, now);
+    const numbered = this.#put(atCall, given);
     if (numbered === undefined) {
       throw new SessionError(
         'unsupported',
@@ -71,12 +78,16 @@ export class FrameworkStateWriter implements StateWriter<Written> {
           'nothing was stored. Update adk-session-wasm, or go back to @google/adk 2.0.',
       );
     }
-    // Those were made by hand, as by `outputKey`, and count as written when they are appended.
-    const byHand = Object.keys(numbered).filter((key) => scratch[key] !== UNTOUCHED);
-    const counted = new State(scratch, numbered);
-    for (const key of byHand) counted.set(key, UNTOUCHED);
-    for (const key of Object.keys(numbered)) numbered[key] = numbered;
-    return { numbered, branch };
+    for (const key of Object.keys(numbered)) {
+      // What has a number is older than the state.
+      if (atCall[key] === UNTOUCHED) {
+        numbered[key] = numbered;
+      } else {
+        byHand.add(key);
+        Reflect.deleteProperty(numbered, key);
+      }
+    }
+    return { numbered, byHand, atCall, branch };
   }
 
   before(
@@ -84,42 +95,59 @@ export class FrameworkStateWriter implements StateWriter<Written> {
     { order: { numbered } }: PendingEvent<Written>,
     ahead: readonly PendingEvent<Written>[],
   ): string[] {
-    if (numbered === undefined) return [];
+    // What was made by hand is later than all that were appended before it.
     const keys = Object.keys(numbered);
+    if (keys.length === 0) return [];
     const stored = this.#committed.get(session.state)?.latest;
-    const rivals = new Set<Delta>();
-    for (const key of keys) if (stored && key in stored) rivals.add(stored[key] as Delta);
-    for (const { order } of ahead) if (order.numbered) rivals.add(order.numbered);
+    const rivals = new Set(ahead.map(({ order }) => order));
+    for (const key of keys) {
+      const latest = stored?.get(key);
+      if (latest !== undefined) rivals.add(latest);
+    }
     if (rivals.size === 0) return [];
     const scratch = bare();
-    for (const rival of rivals) this.#put(scratch, rival);
+    for (const rival of rivals) this.#put(scratch, rival.numbered);
     this.#put(scratch, numbered);
-    return keys.filter((key) => scratch[key] !== numbered);
+    const superseded = new Set(keys.filter((key) => scratch[key] !== numbered));
+    for (const { byHand, atCall } of rivals) {
+      if (!keys.some((key) => byHand.has(key))) continue;
+      // This gives `atCall` the number of a later write. Should its commit fail, another write between
+      // the two is taken for superseded; but then the run has failed, whose agents would append it.
+      this.#put(atCall, numbered);
+      for (const key of keys) {
+        if (byHand.has(key) && atCall[key] !== numbered) superseded.add(key);
+      }
+    }
+    return [...superseded];
   }
 
   after(session: Session, { snapshot, order }: PendingEvent<Written>): void {
     const { state } = session;
-    const { numbered, branch } = order;
-    if (numbered === undefined) return;
-    const committed = this.#committedOn(state);
+    const { numbered, byHand, branch } = order;
+    const { latest, temp } = this.#committedOn(state);
     for (const key of Object.keys(numbered)) {
-      if (!Object.hasOwn(snapshot.delta, key)) Reflect.deleteProperty(numbered, key);
+      // Not what the caller wrote, but what was stored: of an object with a toJSON, what that gave.
+      if (Object.hasOwn(snapshot.delta, key)) numbered[key] = snapshot.delta[key];
+      else Reflect.deleteProperty(numbered, key);
     }
-    const delta = this.#put(committed.latest, numbered) ?? {};
-    // Not what the caller wrote, but what was stored: of an object with a toJSON, what that gave.
-    for (const key of Object.keys(delta)) delta[key] = snapshot.delta[key];
-    this.#put(state, delta);
+    this.#put(state, numbered);
     // The framework knows no removal, and has put there what stands for it.
-    for (const key of Object.keys(delta)) writeKey(state, key, state[key]);
+    for (const key of Object.keys(numbered)) writeKey(state, key, state[key]);
+    for (const key of byHand) {
+      // Not through the framework, which would take it for a write of now, later than those that were
+      // made since the call.
+      if (Object.hasOwn(snapshot.delta, key)) writeKey(state, key, snapshot.delta[key]);
+    }
+    for (const key of Object.keys(snapshot.delta)) latest.set(key, order);
     for (const [key, value] of Object.entries(snapshot.temp ?? {})) {
-      putTemp(state, committed.temp, key, { value, branch });
+      putTemp(state, temp, key, { value, branch });
     }
   }
 
   #committedOn(state: object): Committed {
     let committed = this.#committed.get(state);
     if (committed === undefined) {
-      committed = { latest: bare(), temp: new Map() };
+      committed = { latest: new Map(), temp: new Map() };
       this.#committed.set(state, committed);
     }
     return committed;

@@ -86,11 +86,7 @@ export class Appender {
     if (!this.#parts.holdsData) return this.#groups.add(session, record, taken, signal);
     // The wasm may still be on its way. What is stored is the event as it is now.
     const ahead = record.tail ?? loadWasm();
-    if (ahead === undefined) {
-      const done = this.#store(session, record, this.#parts.policy, taken);
-      if (done instanceof Promise) enqueue(record, done);
-      return done;
-    }
+    if (ahead === undefined) return this.#store(session, record, this.#parts.policy, taken);
     const done = ahead.then(() => {
       requireNotAborted(signal);
       return this.#store(session, record, this.#parts.policy, taken);

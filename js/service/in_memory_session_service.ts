@@ -11,7 +11,6 @@ import type {
 } from '../session.js';
 import { requireNotAborted, requireRequest } from './call.js';
 import type { SessionServiceOptions } from './service_options.js';
-import type { StateWriter } from './state_writer.js';
 import { StoredSessionService } from './stored_session_service.js';
 
 /**
@@ -30,8 +29,8 @@ import { StoredSessionService } from './stored_session_service.js';
 export class InMemorySessionService<
   S extends StateShape = StateShape,
 > extends StoredSessionService<S> {
-  constructor(options?: SessionServiceOptions, writer?: StateWriter) {
-    super({ storage: { kind: 'memory', durable: false }, ...(writer && { writer }) }, options);
+  constructor(options?: SessionServiceOptions) {
+    super({ storage: { kind: 'memory', durable: false } }, options);
   }
 
   /**

@@ -6,7 +6,6 @@ import { invalid, requireOptions, shown } from './call.js';
 import { feedOfDatabase } from '../watch/shared_feeds.js';
 import { letGoInPageCache } from './page_cache.js';
 import type { SessionServiceOptions } from './service_options.js';
-import type { StateWriter } from './state_writer.js';
 import { parseRecords } from './stored_records.js';
 import { StoredSessionService } from './stored_session_service.js';
 
@@ -85,7 +84,7 @@ export class IndexedDbSessionService<
   S extends StateShape = StateShape,
 > extends StoredSessionService<S> {
   /** @throws SessionError `invalid_argument` for options that mean nothing */
-  constructor(options: IndexedDbSessionServiceOptions = {}, writer?: StateWriter) {
+  constructor(options: IndexedDbSessionServiceOptions = {}) {
     requireOptions(options);
     const name = requireId('name', options.name ?? DEFAULT_NAME);
     const strict = isStrict(options.durability ?? 'relaxed');
@@ -104,7 +103,6 @@ export class IndexedDbSessionService<
         },
         closeStorage: () => stay?.(),
         parseEvents: parseRecords,
-        ...(writer && { writer }),
         feed,
       },
       options,

@@ -5,7 +5,6 @@ import { Bridge } from '../storage/bridge.js';
 import { feedOfAdapter } from '../watch/shared_feeds.js';
 import { invalid, shown } from './call.js';
 import type { SessionServiceOptions } from './service_options.js';
-import type { StateWriter } from './state_writer.js';
 import { StoredSessionService } from './stored_session_service.js';
 
 const VERBS = ['create', 'append', 'read', 'list', 'delete'] as const;
@@ -14,7 +13,6 @@ const VERBS = ['create', 'append', 'read', 'list', 'delete'] as const;
 export function overAdapter<S extends StateShape = StateShape>(
   storage: StorageAdapter,
   options: SessionServiceOptions,
-  writer?: StateWriter,
 ): StoredSessionService<S> {
   requireAdapter(storage);
   return new StoredSessionService<S>(
@@ -23,7 +21,6 @@ export function overAdapter<S extends StateShape = StateShape>(
       openCore: () => createForeignCore(new Bridge(storage)),
       closeStorage: () => storage.close?.(),
       feed: feedOfAdapter(storage),
-      ...(writer && { writer }),
     },
     options,
   );

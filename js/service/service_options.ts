@@ -30,6 +30,11 @@ export interface SessionServiceOptions {
   clock?: (() => number) | undefined;
   /** Fresh ids of sessions and events; default a UUID v4. */
   newId?: (() => string) | undefined;
+  /**
+   * What puts deltas on a handle's state. For a service that `overService` of `adk-session-wasm/adk`
+   * asks for, which hands it in; default: what goes by the order of writes that `State` keeps.
+   */
+  stateWriter?: StateWriter | undefined;
 }
 
 /** What a service is made of beside its options. */
@@ -41,7 +46,6 @@ export interface ServiceParts {
   readonly closeStorage?: (core: SessionCore | undefined) => void | Promise<void>;
   /** Reads what the storage keeps events in; absent: texts, or an adapter's rows. */
   readonly parseEvents?: typeof parseEvents;
-  readonly writer?: StateWriter;
   /** What it shares with the other services over that storage; absent: nobody has a part in it. */
   readonly feed?: Feed;
 }

@@ -11,6 +11,7 @@ import {
   takeOrder,
   type WriteOrder,
 } from '../write_order.js';
+import { invalid, shown } from './call.js';
 
 /** An event on its way into the store. */
 export interface PendingEvent<Order = unknown> {
@@ -21,7 +22,18 @@ export interface PendingEvent<Order = unknown> {
 
 /**
  * How an event's delta gets onto a handle's state. Two of them: ours, and the one in `adk/` that asks
- * the framework, whose order of writes nobody else can see.
+ * the framework, whose order of writes nobody else can see. Users only hand it on, to a service that
+ * they make for `overService`.
+ *
+ * @example
+ * ```ts
+ * import { InMemorySessionService, type StateWriter } from 'adk-session-wasm';
+ * import { overService } from 'adk-session-wasm/adk';
+ *
+ * const forTests = (stateWriter: StateWriter) =>
+ *   new InMemorySessionService({ stateWriter, clock: () => 1_700_000_000_000 });
+ * const sessionService = overService(({ stateWriter }) => forTests(stateWriter));
+ * ```
  */
 export interface StateWriter<Order = unknown> {
   /** At the call: when the event's delta was written, against the other writes of that state. */
@@ -59,6 +71,17 @@ export function writeKey(state: Record<string, unknown>, key: string, value: unk
       configurable: true,
     });
   }
+}
+
+const STEPS = ['take', 'before', 'after'] as const;
+
+/** The writer that a service was given as its option, else ours. */
+export function writerOf(writer: StateWriter | undefined): StateWriter {
+  if (writer === undefined) return orderedWriter;
+  const given = writer as Partial<StateWriter> | null;
+  if (STEPS.every((step) => typeof given?.[step] === 'function')) return writer;
+  const origin = 'what overService of adk-session-wasm/adk hands in';
+  throw invalid('stateWriter', `must be ${origin}; it is ${shown(writer)}`);
 }
 
 /** By the order that `State` keeps; see `write_order.ts`. */

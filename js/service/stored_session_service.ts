@@ -29,7 +29,7 @@ import { after, invalid, type MaybePromise, requireNotAborted, shown } from './c
 import { Handles } from './handle.js';
 import { policyOf, type ServiceParts, type SessionServiceOptions } from './service_options.js';
 import { checkedClock, checkedIds } from './sources.js';
-import { orderedWriter } from './state_writer.js';
+import { writerOf } from './state_writer.js';
 import { type Fragments, parseEvents } from './stored_events.js';
 import type {
   ListenOptions,
@@ -108,7 +108,7 @@ export class StoredSessionService<S extends StateShape = StateShape>
     this.#newId = checkedIds(newId);
     this.#appender = new Appender({
       handles: this.#handles,
-      writer: parts.writer ?? orderedWriter,
+      writer: writerOf(options.stateWriter),
       policy: policyOf(stale),
       schema: stateSchema,
       clock: this.#clock,
@@ -185,9 +185,7 @@ export class StoredSessionService<S extends StateShape = StateShape>
       const { appName, userId } = request;
       requireId('appName', appName);
       requireId('userId', userId);
-      const done = this.#call<Floor>(request.signal, (core) =>
-        core.delete(appName, userId, undefined, true),
-      );
+      const done = this.#remove(request, appName, userId, undefined, true);
       return after(done, this.#feed.userDeleted(appName, userId));
     });
   }
@@ -197,9 +195,7 @@ export class StoredSessionService<S extends StateShape = StateShape>
       const { appName, userId } = request;
       requireId('appName', appName);
       requireId('userId', userId);
-      const done = this.#call<Floor>(request.signal, (core) =>
-        core.delete(appName, userId, undefined, false),
-      );
+      const done = this.#remove(request, appName, userId);
       return after(done, this.#feed.stateDeleted(appName, userId));
     });
   }
@@ -207,9 +203,7 @@ export class StoredSessionService<S extends StateShape = StateShape>
   deleteAppState(request: AppRequest): Promise<void> {
     return this.#calls.answer(request, () => {
       const appName = requireId('appName', request.appName);
-      const done = this.#call<Floor>(request.signal, (core) =>
-        core.delete(appName, undefined, undefined, false),
-      );
+      const done = this.#remove(request, appName);
       return after(done, this.#feed.stateDeleted(appName, undefined));
     });
   }
@@ -307,9 +301,7 @@ export class StoredSessionService<S extends StateShape = StateShape>
     requireId('appName', appName);
     requireId('userId', userId);
     if (!isId(sessionId)) return undefined;
-    const done = this.#call<Floor>(request.signal, (core) =>
-      core.delete(appName, userId, sessionId, true),
-    );
+    const done = this.#remove(request, appName, userId, sessionId);
     return after(done, this.#feed.deleted(appName, userId, sessionId));
   }
 
@@ -348,6 +340,17 @@ export class StoredSessionService<S extends StateShape = StateShape>
     const appName = requireId('appName', request.appName);
     const text = this.#call<string>(request.signal, (core) => core.scope_state(appName, userId));
     return after(text, (text) => JSON.parse(text) as StateShape);
+  }
+
+  /** Deletes a session, else a user's or an app's state, and a user's sessions if told to. */
+  #remove(
+    { signal }: Abortable,
+    appName: string,
+    userId?: string,
+    sessionId?: string,
+    withSessions = false,
+  ): MaybePromise<Floor> {
+    return this.#call(signal, (core) => core.delete(appName, userId, sessionId, withSessions));
   }
 
   #update(request: UpdateStateRequest): MaybePromise<void> {

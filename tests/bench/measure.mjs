@@ -104,6 +104,19 @@ export function atMost({ most, than = 'the peer', ...values }) {
 }
 
 /**
+ * The medians of times with what is asked of them, and their means beside.
+ *
+ * @param {{ case: string, ours: number[], peer: number[], unit: string, most: number, than?: string }} values
+ * @returns {Result[]}
+ */
+export function medianAndMean({ case: name, ours, peer, unit, ...goal }) {
+  return [
+    atMost({ case: name, ours: median(ours), peer: median(peer), unit, ...goal }),
+    shown({ case: `${name}, mean`, ours: mean(ours), peer: mean(peer), unit }),
+  ];
+}
+
+/**
  * A result that is good if ours is at most so many units, whatever the peer has.
  *
  * @param {{ case: string, ours: number, peer?: number | undefined, unit: string, most: number }} values

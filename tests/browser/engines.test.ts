@@ -5,10 +5,10 @@
 
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { conformance } from 'adk-session-wasm/testing';
-import { build, transform } from 'esbuild';
+import { build, type Plugin, transform } from 'esbuild';
 import { root } from '../toolchain/environment.mjs';
 import { ENGINES, openBrowser } from './engine.js';
 import { behaviours } from './page/behaviours.js';
@@ -28,6 +28,9 @@ const PAGE = `<!doctype html><meta charset="utf-8"><body>
 <script type="importmap">${JSON.stringify({ imports: IMPORTS })}</script>
 <script type="module" src="/tests/browser/page/main.js"></script>`;
 
+const PACKAGE_OF_EXAMPLES = 'js/index.js';
+const EXAMPLES = ['map_adapter', 'agent_loop', 'tea_shop'].map((name) => `js/examples/${name}.ts`);
+
 /** TypeScript as a browser reads it, at the address that its imports expect. */
 async function transpiled(files: string[]): Promise<Routes> {
   const routes: Routes = {};
@@ -38,10 +41,23 @@ async function transpiled(files: string[]): Promise<Routes> {
   return routes;
 }
 
+/** The examples take the package from beside them; so that there is one copy, they get what others get. */
+const onePackage: Plugin = {
+  name: 'one-package',
+  setup(building) {
+    building.onResolve({ filter: /index\.js$/ }, ({ path, resolveDir, kind }) =>
+      relative(root, join(resolveDir, path)) === PACKAGE_OF_EXAMPLES
+        ? building.resolve('adk-session-wasm', { resolveDir, kind })
+        : undefined,
+    );
+  },
+};
+
 async function workerBundle(): Promise<string> {
   const { outputFiles } = await build({
     entryPoints: [join(root, 'tests/browser/page/worker.ts')],
     bundle: true,
+    plugins: [onePackage],
     format: 'esm',
     target: 'es2022',
     write: false,
@@ -56,7 +72,8 @@ async function servePage(): Promise<Server> {
   return serve({
     '/': html(PAGE),
     '/worker.js': { body: await workerBundle() },
-    ...(await transpiled([...files, 'js/examples/map_adapter.ts'])),
+    ...(await transpiled([...files, ...EXAMPLES])),
+    [`/${PACKAGE_OF_EXAMPLES}`]: { body: "export * from 'adk-session-wasm';" },
     '/package/js/dist/': join(root, 'js/dist'),
     '/package/pkg/': join(root, 'pkg'),
     '/fflate/': join(root, 'node_modules/fflate'),

@@ -1,7 +1,7 @@
 // The package as users get it: packed by npm, and unpacked into a project of its own.
 
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -54,6 +54,14 @@ function makeProject(): Installed {
   const manifest = { name: 'consumer', private: true, type: 'module' };
   writeFileSync(join(project, 'package.json'), JSON.stringify(manifest));
   return { project, folder, files: files.map(({ path }) => path).sort(), tarball: size };
+}
+
+/** Puts the framework into the project, which is not there otherwise; once a test file. */
+export function linkFramework(): void {
+  const scope = join(install().project, 'node_modules', '@google');
+  mkdirSync(scope);
+  // By a link, so that it finds its own dependencies, and they are found to be the same.
+  symlinkSync(join(root, 'node_modules', '@google', 'adk'), join(scope, 'adk'));
 }
 
 /** Where one of our own dependencies lies. */

@@ -34,8 +34,9 @@ const NOT_SHIPPED = /^(build|dist|examples|playground)\//;
 function compiled(): string[] {
   return readdirSync(join(root, 'js'), { encoding: 'utf8', recursive: true })
     .map((file) => file.replaceAll('\\', '/'))
-    .filter((file) => file.endsWith('.ts') && !file.endsWith('.d.ts') && !NOT_SHIPPED.test(file))
-    .flatMap((file) => ['.js', '.d.ts'].map((end) => `js/dist/${file.slice(0, -3)}${end}`));
+    .filter((file) => /\.c?ts$/.test(file) && !file.endsWith('.d.ts') && !NOT_SHIPPED.test(file))
+    .flatMap((file) => [file.replace(/ts$/, 'js'), file.replace(/\.(c?ts)$/, '.d.$1')])
+    .map((file) => `js/dist/${file}`);
 }
 
 describe('the tarball', () => {

@@ -1,11 +1,9 @@
 // The types as a strict user sees them, and without skipping our own declarations.
 
 import assert from 'node:assert/strict';
-import { symlinkSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { before, describe, it } from 'node:test';
-import { install, packageFolder, run, write } from './installed.js';
+import { linkFramework, packageFolder, run, write } from './installed.js';
 
 const tsc = join(packageFolder('typescript'), 'bin', 'tsc');
 
@@ -47,15 +45,43 @@ export async function use(storage: StorageAdapter): Promise<string> {
 }
 `;
 
-/** Everything but the framework's own types, which need \`skipLibCheck\` themselves. */
 const ADK_PROGRAM = `
-import { type BaseSessionService, Runner, type LlmAgent } from '@google/adk';
-import { InMemorySessionService } from 'adk-session-wasm/adk';
+import { BaseSessionService, Runner, type LlmAgent } from '@google/adk';
+import { IndexedDbSessionService, InMemorySessionService, overService } from 'adk-session-wasm/adk';
+import { adkSessionService, type FrameworkSessionService } from 'adk-session-wasm/adk/factory';
+import { InMemorySessionService as Ours } from 'adk-session-wasm';
+
+export class Shop extends InMemorySessionService {
+  readonly opened = Date.now();
+}
 
 export function runner(agent: LlmAgent): Runner {
-  const sessionService: BaseSessionService = new InMemorySessionService();
-  return new Runner({ appName: 'shop', agent, sessionService });
+  const typed: InMemorySessionService = new Shop({ stale: 'merge' });
+  const services: BaseSessionService[] = [typed, new IndexedDbSessionService()];
+  const { openSessionService, InMemorySessionService: Made } = adkSessionService(BaseSessionService);
+  const opened: Promise<BaseSessionService> = openSessionService({ storage: 'memory' });
+  const over: FrameworkSessionService = overService((options) => new Ours(options));
+  const later: Promise<FrameworkSessionService> = overService(async (options) => new Ours(options));
+  // @ts-expect-error -- the framework's is nominal
+  const ours: BaseSessionService = new Ours();
+  // @ts-expect-error -- that is another class
+  adkSessionService(Runner);
+  void services; void opened; void over; void later; void ours;
+  return new Runner({ appName: 'shop', agent, sessionService: new Made() });
 }
+`;
+
+/** The same from CommonJS. */
+const COMMONJS_PROGRAM = `
+import framework = require('@google/adk');
+import sessions = require('adk-session-wasm/adk');
+import factory = require('adk-session-wasm/adk/factory');
+
+const { InMemorySessionService } = factory.adkSessionService(framework.BaseSessionService);
+export const services: framework.BaseSessionService[] = [
+  new InMemorySessionService(),
+  new sessions.InMemorySessionService(),
+];
 `;
 
 const OPTIONS = {
@@ -72,10 +98,10 @@ const RESOLUTIONS = {
   bundler: { module: 'ESNext', moduleResolution: 'bundler' },
 };
 
-function check(name: string, program: string, options: object): void {
+function check(name: string, program: string, options: object, file = 'program.ts'): void {
   const folder = write(name, {
-    'program.ts': program,
-    'tsconfig.json': JSON.stringify({ compilerOptions: options, include: ['program.ts'] }),
+    [file]: program,
+    'tsconfig.json': JSON.stringify({ compilerOptions: options, include: [file] }),
   });
   try {
     run(process.execPath, [tsc, '-p', folder], folder);
@@ -87,18 +113,17 @@ function check(name: string, program: string, options: object): void {
 /** Types of Node's, of this repository. */
 const typeRoots = [dirname(packageFolder('@types/node'))];
 
+/** Everything but the framework's own types, which need `skipLibCheck` themselves. */
+const ADK_OPTIONS = {
+  ...OPTIONS,
+  lib: ['ES2022', 'DOM'],
+  types: ['node'],
+  typeRoots,
+  skipLibCheck: true,
+};
+
 describe('the types', () => {
-  before(() => {
-    // By a link, so that it finds its own dependencies, and they are found to be the same.
-    const framework = join(
-      dirname(createRequire(import.meta.url).resolve('@google/adk')),
-      '..',
-      '..',
-    );
-    const scope = join(install().project, 'node_modules', '@google');
-    run('mkdir', ['-p', scope], '.');
-    symlinkSync(framework, join(scope, 'adk'));
-  });
+  before(linkFramework);
 
   for (const [name, resolution] of Object.entries(RESOLUTIONS)) {
     it(`resolve and are sound in a page, with ${name}`, () => {
@@ -112,14 +137,12 @@ describe('the types', () => {
     });
 
     it(`fit the framework's, with ${name}`, () => {
-      const options = {
-        ...OPTIONS,
-        ...resolution,
-        lib: ['ES2022', 'DOM'],
-        types: ['node'],
-        typeRoots,
-      };
-      check(`adk-${name}`, ADK_PROGRAM, { ...options, skipLibCheck: true });
+      check(`adk-${name}`, ADK_PROGRAM, { ...ADK_OPTIONS, ...resolution });
     });
   }
+
+  it("fit the framework's in CommonJS", () => {
+    const options = { ...ADK_OPTIONS, ...RESOLUTIONS.nodenext };
+    check('adk-commonjs', COMMONJS_PROGRAM, options, 'program.cts');
+  });
 });

@@ -129,7 +129,11 @@ fn size_of(marks: Option<&Float64Array>) -> usize {
 
 /// How many events a record holds that the window admits; a damaged one counts as one.
 pub(super) fn admitted(record: &Record, window: Window) -> usize {
-    let Some(marks) = marks_of(record) else {
+    let marks = marks_of(record);
+    if window.after.is_none() {
+        return size_of(marks.as_ref());
+    }
+    let Some(marks) = marks else {
         return usize::from(record.number("time").is_none_or(|time| window.admits(time)));
     };
     let mut admitted = 0;

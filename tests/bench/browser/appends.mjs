@@ -1,6 +1,6 @@
 // Appends: awaited one by one, many under way at once, and to a long session.
 
-import { atMost, mean, median, shown, timeOf, timesInTurns } from '../measure.mjs';
+import { median, medianAndMean, shown, timeOf, timesInTurns } from '../measure.mjs';
 import { Bare } from './bare.mjs';
 import { Ours } from './ours.mjs';
 import { eventsNow, filled, withStores } from './stores.mjs';
@@ -45,21 +45,13 @@ export function oneByOne() {
       { rounds: 40, warmUp: 4 },
     );
     const name = 'append after append';
-    return [
-      atMost({
-        case: name,
-        ours: median(times.ours),
-        peer: median(times.bare),
-        most: 1.15,
-        ...bareCode,
-      }),
-      shown({
-        case: `${name}, mean`,
-        ours: mean(times.ours),
-        peer: mean(times.bare),
-        unit: 'ms',
-      }),
-    ];
+    return medianAndMean({
+      case: name,
+      ours: times.ours,
+      peer: times.bare,
+      most: 1.15,
+      ...bareCode,
+    });
   });
 }
 
@@ -102,15 +94,14 @@ function grouped(sessions, faster) {
     const name = `${MANY} appends at once to ${sessions === 1 ? 'one session' : `${sessions} sessions`}`;
     const unit = 'ms for all';
     return [
-      atMost({
+      ...medianAndMean({
         case: name,
-        ours: median(times.ours),
-        peer: median(times.bare),
+        ours: times.ours,
+        peer: times.bare,
         unit,
         most: 1 / faster,
         than: 'bare, one by one',
       }),
-      shown({ case: `${name}, mean`, ours: mean(times.ours), peer: mean(times.bare), unit }),
       shown({
         case: `${name}, bare too`,
         ours: median(times.ours),
@@ -140,21 +131,13 @@ export function toLongSession() {
     );
     const name = 'append at 100,000 events';
     const than = 'our own at 100';
-    return [
-      atMost({
-        case: name,
-        ours: median(times.long),
-        peer: median(times.short),
-        unit: 'ms',
-        most: 1.2,
-        than,
-      }),
-      shown({
-        case: `${name}, mean`,
-        ours: mean(times.long),
-        peer: mean(times.short),
-        unit: 'ms',
-      }),
-    ];
+    return medianAndMean({
+      case: name,
+      ours: times.long,
+      peer: times.short,
+      unit: 'ms',
+      most: 1.2,
+      than,
+    });
   });
 }

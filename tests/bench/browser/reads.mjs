@@ -1,6 +1,6 @@
 // Reads: a whole long session, its end, and the newest of many sessions.
 
-import { atMost, mean, median, shown, timeOf, timeOfMany, timesInTurns } from '../measure.mjs';
+import { medianAndMean, timeOf, timeOfMany, timesInTurns } from '../measure.mjs';
 import { Bare } from './bare.mjs';
 import { Ours } from './ours.mjs';
 import { eventsNow, filled, withStores } from './stores.mjs';
@@ -19,11 +19,7 @@ function assertEqual(actual, expected) {
  * @param {{ most: number, than: string }} goal
  */
 function results(name, times, goal) {
-  const unit = 'ms';
-  return [
-    atMost({ case: name, ours: median(times.ours), peer: median(times.bare), unit, ...goal }),
-    shown({ case: `${name}, mean`, ours: mean(times.ours), peer: mean(times.bare), unit }),
-  ];
+  return medianAndMean({ case: name, ours: times.ours, peer: times.bare, unit: 'ms', ...goal });
 }
 
 /** @returns {Promise<import('../measure.mjs').Result[]>} */

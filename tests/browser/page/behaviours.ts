@@ -10,6 +10,7 @@ import {
   type SessionErrorCode,
   type StateShape,
 } from 'adk-session-wasm';
+import { recommendTea, scriptedModel } from '../../../js/examples/tea_shop.js';
 
 export interface Behaviour {
   name: string;
@@ -70,6 +71,23 @@ export const behaviours: Behaviour[] = [
       equal(read?.events.map(textOf), ['hi']);
       const { sessions, totalItems } = await service.listSessions(user);
       equal([totalItems, sessions[0]?.id, sessions[0]?.events], [1, 'one', []], 'the page');
+    },
+  },
+  {
+    name: 'the example of an agent loop converses, with a tool and a sub-agent',
+    async run() {
+      const service = new InMemorySessionService();
+      const offer = await recommendTea(service, key, scriptedModel, 'Something mild');
+      equal(offer, 'As asked: "Offer the guest, who likes it mild, this tea: rooibos"');
+      const { state, events } = (await service.getSession(key))!;
+      equal(Object.entries(state).sort(), [
+        ['offer', offer],
+        ['user:taste', 'mild'],
+      ]);
+      equal(
+        events.map(({ author }) => author),
+        ['user', 'host', 'host', 'host', 'writer'],
+      );
     },
   },
   {

@@ -10,8 +10,9 @@ const root = fileURLToPath(new URL('../../..', import.meta.url));
 /** What a user's program does with the service, as its compiler sees it. */
 const PROGRAM = `
 import { BaseSessionService, LlmAgent, type ReadonlyContext, Runner } from '@google/adk';
-import { instruction } from 'adk-session-wasm';
-import { InMemorySessionService } from 'adk-session-wasm/adk';
+import { instruction, InMemorySessionService as OurService } from 'adk-session-wasm';
+import { InMemorySessionService, overService } from 'adk-session-wasm/adk';
+import { adkSessionService, type AdkSessionServices } from 'adk-session-wasm/adk/factory';
 
 const service = new InMemorySessionService({ stale: 'reject' });
 const framework: BaseSessionService = service;
@@ -27,6 +28,27 @@ export async function all(): Promise<void> {
   // @ts-expect-error there is no such policy
   new InMemorySessionService({ stale: 'sometimes' });
   await service.close();
+  const services: AdkSessionServices = adkSessionService(BaseSessionService);
+  const database = new services.IndexedDbSessionService({ name: 'shop', durability: 'strict' });
+  await database.open({ signal });
+  await services.IndexedDbSessionService.deleteDatabase('shop');
+  // @ts-expect-error an option of the database only
+  new services.InMemorySessionService({ durability: 'strict' });
+  // @ts-expect-error an instance is not the class
+  adkSessionService(service);
+  // @ts-expect-error not one of the framework's: it has no private members of BaseSessionService
+  new Runner({ appName: 'app', agent, sessionService: new OurService() });
+  for (const sessionService of [
+    database,
+    await services.openSessionService({ storage: 'auto' }),
+    overService((options) => new OurService(options)),
+    await overService(async (options) => new OurService(await Promise.resolve(options))),
+    new (class extends services.InMemorySessionService {})(),
+  ] satisfies BaseSessionService[]) {
+    new Runner({ appName: 'app', agent, sessionService });
+  }
+  // @ts-expect-error what it makes must be a service
+  overService(() => 'memory');
   void provider;
 }
 `;

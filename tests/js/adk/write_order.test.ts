@@ -3,105 +3,35 @@ import { randomUUID } from 'node:crypto';
 import { describe, it } from 'node:test';
 
 import {
-  BaseSessionService,
+  type BaseSessionService,
   createEvent,
   createEventActions,
   type Event,
   InMemorySessionService as FrameworkMemory,
-  type InvocationContext,
-  LlmAgent,
-  ParallelAgent,
+  LogLevel,
   type Session,
+  setLogLevel,
   State,
 } from '@google/adk';
 
-import { InMemorySessionService } from '../../../js/adk/index.js';
+import { InMemorySessionService, openSessionService } from '../../../js/adk/index.js';
 import { FrameworkStateWriter } from '../../../js/adk/framework_state_writer.js';
 import { isSessionError } from '../../../js/errors.js';
 import { REMOVED } from '../../../js/scope.js';
 import { snapshotEvent } from '../../../js/snapshot.js';
-import { ScriptedModel } from '../../../js/examples/demo/scripted_model.js';
-import { CodeAgent, gate, key, stored, turn } from './fixture.js';
+import { failNextAppend, failure } from '../service/fixture.js';
+import { MapStorage } from '../service/map_storage.js';
 
-const services: [name: string, make: () => BaseSessionService][] = [
-  ['ours', () => new InMemorySessionService()],
-  ["the framework's own", () => new FrameworkMemory()],
-];
+// One test asks the framework's own service for what it warns of.
+setLogLevel(LogLevel.ERROR);
 
-/** Two parallel agents: `early` writes first, `late` second; the events come in the asked order. */
-async function race(service: BaseSessionService, first: 'early' | 'late', name: string) {
-  await service.createSession(key);
-  const written = gate();
-  const appended = { early: gate(), late: gate() };
-  let handle: Session | undefined;
-  const agent = (which: 'early' | 'late', before: Promise<void>, onWritten: () => void) =>
-    new CodeAgent(which, async function* (context: InvocationContext, self) {
-      await before;
-      handle = context.session;
-      const event = self.write(context, name, which);
-      onWritten();
-      if (which !== first) await appended[first].opened;
-      // The other has written, too, before anything is appended.
-      await written.opened;
-      yield event;
-      appended[which].open();
-    });
-  const earlyWritten = gate();
-  const early = agent('early', Promise.resolve(), earlyWritten.open);
-  const late = agent('late', earlyWritten.opened, written.open);
-  const events = await turn(service, new ParallelAgent({ name: 'both', subAgents: [early, late] }));
-  const order = events.map(({ author }) => author);
-  const session = await stored(service);
-  const deltas = session.events.slice(1).map(({ actions }) => actions.stateDelta[name]);
-  return { order, handle: handle?.state[name], stored: session.state[name], deltas };
+const key = { appName: 'app', userId: 'u', sessionId: 's' };
+
+async function stored(service: BaseSessionService): Promise<Session> {
+  const session = await service.getSession(key);
+  assert.ok(session);
+  return session;
 }
-
-for (const [name, make] of services) {
-  describe(`When parallel agents write one key, under ${name}`, () => {
-    it('handle and store hold the last write if it is appended last', async () => {
-      const { order, handle, stored } = await race(make(), 'early', 'k');
-      assert.deepEqual(
-        { order, handle, stored },
-        { order: ['early', 'late'], handle: 'late', stored: 'late' },
-      );
-    });
-
-    it('handle and store hold the last write if it is appended first', async () => {
-      const { order, handle, stored } = await race(make(), 'late', 'k');
-      assert.deepEqual(
-        { order, handle, stored },
-        { order: ['late', 'early'], handle: 'late', stored: 'late' },
-      );
-    });
-
-    it('the last write of a user: or app: key is what the handle holds', async () => {
-      for (const scoped of ['user:k', 'app:k']) {
-        assert.equal((await race(make(), 'late', scoped)).handle, 'late');
-      }
-    });
-
-    it('the last write of a temp: key is what the handle holds, in either order', async () => {
-      for (const first of ['early', 'late'] as const) {
-        const { handle, stored } = await race(make(), first, 'temp:k');
-        assert.deepEqual({ handle, stored }, { handle: 'late', stored: undefined });
-      }
-    });
-  });
-}
-
-describe('The stored events of parallel agents', () => {
-  it('fold to the stored state: a superseded write is taken out', async () => {
-    const { deltas } = await race(new InMemorySessionService(), 'late', 'k');
-    assert.deepEqual(deltas, ['late', undefined]);
-  });
-
-  it('keep a write of user: and app: state from rolling back a later one', async () => {
-    for (const scoped of ['user:k', 'app:k']) {
-      const { stored } = await race(new InMemorySessionService(), 'late', scoped);
-      assert.equal(stored, 'late');
-    }
-  });
-});
 
 interface Bench {
   service: InMemorySessionService;
@@ -163,6 +93,37 @@ describe('Of writes to one key', () => {
     assert.deepEqual([session.state.k, (await storedState()).k], ['by hand', 'by hand']);
     await append(write('k', 'written later'));
     assert.equal((await storedState()).k, 'written later');
+  });
+
+  it('one made by hand is later than those before it in the same commit', async () => {
+    const { service, session, write, storedState } = await bench();
+    const older = write('k', 'written');
+    await service.appendEvents({ session, events: [made({ k: 'by hand' }), older] });
+    assert.deepEqual([session.state.k, (await storedState()).k], ['by hand', 'by hand']);
+  });
+
+  it('one made by hand gives way to one that is made while it is being stored', async () => {
+    const service = await openSessionService({ storage: new MapStorage() });
+    const { session, write, append, storedState } = await bench(service);
+    const done = append(made({ k: 'by hand' }));
+    const later = write('k', 'written');
+    await done;
+    await append(later);
+    assert.deepEqual([session.state.k, (await storedState()).k], ['written', 'written']);
+  });
+
+  it('one that is later than one made by hand lands when it is appended again', async () => {
+    const storage = new MapStorage();
+    const { session, write, append, storedState } = await bench(
+      await openSessionService({ storage }),
+    );
+    await append(made({ k: 'by hand' }));
+    const later = write('k', 'written');
+    failNextAppend(storage, 'before', new Error('no room'));
+    await failure(append(later), 'storage_failed');
+    assert.equal((await storedState()).k, 'by hand');
+    await append(later);
+    assert.deepEqual([session.state.k, (await storedState()).k], ['written', 'written']);
   });
 
   it('a removal is one like any other', async () => {
@@ -354,30 +315,4 @@ describe('A framework that appends otherwise', () => {
     );
     assert.doesNotThrow(() => writer.take(made({})));
   });
-});
-
-describe('Two LlmAgents in parallel with one outputKey', () => {
-  for (const [name, make] of services) {
-    it(`leave the later answer, under ${name}`, async () => {
-      const service = make();
-      await service.createSession(key);
-      const done = gate();
-      const quick = new LlmAgent({
-        name: 'quick',
-        model: new ScriptedModel(['quick']),
-        outputKey: 'answer',
-        afterAgentCallback: () => {
-          done.open();
-          return undefined;
-        },
-      });
-      const slow = new LlmAgent({
-        name: 'slow',
-        model: new ScriptedModel([() => done.opened.then(() => 'slow')]),
-        outputKey: 'answer',
-      });
-      await turn(service, new ParallelAgent({ name: 'both', subAgents: [slow, quick] }));
-      assert.equal((await stored(service)).state.answer, 'slow');
-    });
-  }
 });

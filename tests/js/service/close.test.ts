@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
 import { createEvent } from '../../../js/index.js';
-import { APP, begin, failure, KEY, openOver, overStorages, says, texts, USER } from './fixture.js';
+import { begin, everyCall, failure, KEY, openOver, overStorages, says, texts } from './fixture.js';
 import { gate, MapStorage } from './map_storage.js';
 
 overStorages('A service that was closed', (open) => {
@@ -11,20 +11,8 @@ overStorages('A service that was closed', (open) => {
     await service.close();
     const event = says('x');
     for (const call of [
-      () => service.createSession(USER),
-      () => service.getSession(KEY),
-      () => service.getOrCreateSession(KEY),
-      () => service.listSessions(APP),
-      () => service.deleteSession(KEY),
-      () => service.appendEvent({ session, event }),
+      ...everyCall(service, session, event),
       () => service.appendEvent({ session, event: createEvent({ partial: true }) }),
-      () => service.appendEvents({ session, events: [event] }),
-      () => service.updateState({ ...KEY, stateDelta: {} }),
-      () => service.getUserState(USER),
-      () => service.getAppState(APP),
-      () => service.deleteUser(USER),
-      () => service.deleteUserState(USER),
-      () => service.deleteAppState(APP),
     ]) {
       await failure(call(), 'closed');
     }

@@ -115,3 +115,26 @@ export function failNextAppend(
     throw error;
   };
 }
+
+/** A call of each method that every service has. */
+export function everyCall(
+  service: StoredSessionService,
+  session: Session,
+  event: Event,
+): (() => Promise<unknown>)[] {
+  return [
+    () => service.createSession(USER),
+    () => service.getSession(KEY),
+    () => service.getOrCreateSession(KEY),
+    () => service.listSessions(APP),
+    () => service.deleteSession(KEY),
+    () => service.appendEvent({ session, event }),
+    () => service.appendEvents({ session, events: [event] }),
+    () => service.updateState({ ...KEY, stateDelta: {} }),
+    () => service.getUserState(USER),
+    () => service.getAppState(APP),
+    () => service.deleteUser(USER),
+    () => service.deleteUserState(USER),
+    () => service.deleteAppState(APP),
+  ];
+}

@@ -15,7 +15,7 @@ import {
 } from '../../../js/index.js';
 import { IndexedDbSessionService as FrameworkDatabase, openSessionService as openFramework } from '../../../js/adk/index.js'; // prettier-ignore
 import { mapAdapter } from '../../../js/examples/map_adapter.js';
-import { APP, failure, KEY, says, texts, USER } from './fixture.js';
+import { APP, everyCall, failure, KEY, says, texts } from './fixture.js';
 
 const BAD_OPTIONS: [option: string, values: unknown[]][] = [
   ['name', ['', 5, '\ud800', 'x'.repeat(513), {}, ['a']]],
@@ -76,20 +76,8 @@ describe('An IndexedDbSessionService', () => {
     const before = structuredClone([session, event]);
     for (const call of [
       () => service.open(),
-      () => service.createSession(USER),
-      () => service.getSession(KEY),
-      () => service.getOrCreateSession(KEY),
-      () => service.listSessions(APP),
-      () => service.deleteSession(KEY),
-      () => service.appendEvent({ session, event }),
-      () => service.appendEvents({ session, events: [event] }),
-      () => service.updateState({ ...KEY, stateDelta: {} }),
+      ...everyCall(service, session, event),
       () => service.updateState({ ...APP, stateDelta: { 'app:a': 1 } }),
-      () => service.getUserState(USER),
-      () => service.getAppState(APP),
-      () => service.deleteUser(USER),
-      () => service.deleteUserState(USER),
-      () => service.deleteAppState(APP),
       () => IndexedDbSessionService.deleteDatabase(),
     ]) {
       assert.match((await failure(call(), 'storage_unavailable')).message, /IndexedDB/i);

@@ -32,7 +32,7 @@ fn service(name: &str, later: &[Step]) -> Service {
     StoredSessionService::over(IndexedDbStorage::with_later_steps(name, later, options))
 }
 
-async fn emptied(name: &str) {
+async fn delete(name: &str) {
     assert_eq!(IndexedDbStorage::delete_database(name, 5000.0).await, Ok(()));
 }
 
@@ -40,10 +40,12 @@ fn key() -> Result<SessionKey, JsValue> {
     Ok(SessionKey::new("app", "user", "session")?)
 }
 
-async fn fill(service: &Service) -> Result<(), JsValue> {
-    let state = Delta::parse(r#"{"topic":"moss","user:name":"Ada"}"#)?;
-    service.create_session(key()?, state, 1000.0).await?;
-    Ok(())
+/// A new database with a session in it.
+async fn filled(name: &str, later: &[Step]) -> Result<Service, JsValue> {
+    delete(name).await;
+    let service = service(name, later);
+    service.create_session(key()?, Delta::parse(STATE)?, 1000.0).await?;
+    Ok(service)
 }
 
 async fn state(service: &Service) -> Result<Option<String>, JsValue> {
@@ -51,8 +53,15 @@ async fn state(service: &Service) -> Result<Option<String>, JsValue> {
     Ok(session.map(|session| session.state))
 }
 
-fn code(error: &JsValue) -> Option<String> {
-    Reflect::get(error, &"code".into()).ok()?.as_string()
+/// What is in it is as it was filled.
+async fn assert_whole(service: &Service) -> Result<(), JsValue> {
+    assert_eq!(state(service).await?.as_deref(), Some(STATE));
+    Ok(())
+}
+
+async fn assert_refused(service: &Service, code: &str) {
+    let code_of = |error: JsValue| Reflect::get(&error, &"code".into()).ok()?.as_string();
+    assert_eq!(state(service).await.map_err(code_of), Err(Some(code.to_owned())));
 }
 
 async fn version(name: &str) -> Result<f64, JsValue> {
@@ -67,80 +76,64 @@ const STATE: &str = r#"{"topic":"moss","user:name":"Ada"}"#;
 #[wasm_bindgen_test]
 async fn an_older_database_is_upgraded_with_its_data() -> Result<(), JsValue> {
     let name = "schema: upgraded";
-    emptied(name).await;
-    let older = service(name, &[]);
-    fill(&older).await?;
-    drop(older);
-    assert_eq!(state(&service(name, LATER)).await?.as_deref(), Some(STATE));
+    drop(filled(name, &[]).await?);
+    assert_whole(&service(name, LATER)).await?;
     assert_eq!(version(name).await?, 2.0);
-    emptied(name).await;
+    delete(name).await;
     Ok(())
 }
 
 #[wasm_bindgen_test]
 async fn a_newer_database_is_refused_and_left_untouched() -> Result<(), JsValue> {
     let name = "schema: newer";
-    emptied(name).await;
-    let newer = service(name, LATER);
-    fill(&newer).await?;
-    let refused = state(&service(name, &[])).await.map_err(|error| code(&error));
-    assert_eq!(refused, Err(Some("storage_newer".to_owned())));
-    assert_eq!(state(&newer).await?.as_deref(), Some(STATE));
+    let newer = filled(name, LATER).await?;
+    assert_refused(&service(name, &[]), "storage_newer").await;
+    assert_whole(&newer).await?;
     assert_eq!(version(name).await?, 2.0);
     drop(newer);
-    emptied(name).await;
+    delete(name).await;
     Ok(())
 }
 
 #[wasm_bindgen_test]
 async fn a_step_that_fails_leaves_the_older_database_as_it_was() -> Result<(), JsValue> {
     let name = "schema: broken";
-    emptied(name).await;
-    let older = service(name, &[]);
-    fill(&older).await?;
-    let refused = state(&service(name, BROKEN)).await.map_err(|error| code(&error));
-    assert_eq!(refused, Err(Some("storage_failed".to_owned())));
-    assert_eq!(state(&older).await?.as_deref(), Some(STATE));
+    let older = filled(name, &[]).await?;
+    assert_refused(&service(name, BROKEN), "storage_failed").await;
+    assert_whole(&older).await?;
     assert_eq!(version(name).await?, 1.0);
     drop(older);
-    emptied(name).await;
+    delete(name).await;
     Ok(())
 }
 
 #[wasm_bindgen_test]
 async fn an_upgrade_waits_for_other_tabs_no_longer_than_it_may() -> Result<(), JsValue> {
     let name = "schema: blocked";
-    emptied(name).await;
-    let older = service(name, &[]);
-    fill(&older).await?;
-    drop(older);
+    drop(filled(name, &[]).await?);
     // It does not listen to `versionchange`.
     let other_tab = hold(name).await?;
     let newer = service(name, LATER);
     for _ in 0..2 {
-        let refused = state(&newer).await.map_err(|error| code(&error));
-        assert_eq!(refused, Err(Some("storage_blocked".to_owned())));
+        assert_refused(&newer, "storage_blocked").await;
     }
     other_tab.close();
-    assert_eq!(state(&newer).await?.as_deref(), Some(STATE));
+    assert_whole(&newer).await?;
     assert_eq!(version(name).await?, 2.0);
     drop(newer);
-    emptied(name).await;
+    delete(name).await;
     Ok(())
 }
 
 #[wasm_bindgen_test]
 async fn a_connection_gives_way_to_an_upgrade_and_is_then_too_old() -> Result<(), JsValue> {
     let name = "schema: gives way";
-    emptied(name).await;
-    let older = service(name, &[]);
-    fill(&older).await?;
+    let older = filled(name, &[]).await?;
     let newer = service(name, LATER);
-    assert_eq!(state(&newer).await?.as_deref(), Some(STATE));
-    let refused = state(&older).await.map_err(|error| code(&error));
-    assert_eq!(refused, Err(Some("storage_newer".to_owned())));
+    assert_whole(&newer).await?;
+    assert_refused(&older, "storage_newer").await;
     drop(newer);
-    emptied(name).await;
+    delete(name).await;
     Ok(())
 }
 

@@ -1,0 +1,20 @@
+/**
+ * For programs that bring a copy of `@google/adk` of their own: nothing here loads one.
+ *
+ * @module adk-session-wasm/adk/factory
+ */
+import '../default_source.js';
+
+export { adkSessionService } from './adk_session_service.js';
+export type {
+  AdkSessionServices,
+  FrameworkIndexedDbSessionService,
+  FrameworkIndexedDbSessionServiceClass,
+  FrameworkOptions,
+  OverService,
+} from './adk_session_service.js';
+export type {
+  AppendEventRequest,
+  AppendEventsRequest,
+  FrameworkSessionService,
+} from './framework_session_service.js';

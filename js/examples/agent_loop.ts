@@ -1,0 +1,58 @@
+/**
+ * An agent loop without any framework, in a page as in Node: the model is asked, what it says is
+ * appended, the tools that it wants are run, until it has an answer. Then its sub-agents have their turn.
+ */
+// In a program of yours: from 'adk-session-wasm'.
+import type { Content, Context, Part } from '../index.js';
+import { finalResponseText, type Invocation, resolveInstruction } from '../index.js';
+
+type Values = Record<string, unknown>;
+/** `declaration` is what the model is told of it. */
+export interface Tool {
+  declaration: { name: string; description: string; parameters?: Values };
+  run(args: Values, context: Context): Values | Promise<Values>;
+}
+export interface Agent {
+  name: string;
+  instruction: string;
+  outputKey?: string;
+  tools?: Tool[];
+  subAgents?: Agent[];
+}
+export type Model = (instruction: string, contents: Content[], tools: Tool[]) => Promise<Content>;
+
+/** Answers the user. All agents that take part share the `temp:` state, which is gone afterwards. */
+export async function answer(root: Agent, model: Model, invocation: Invocation): Promise<string> {
+  async function run(agent: Agent, branch: string): Promise<string> {
+    const { name: agentName, tools = [], outputKey, subAgents = [] } = agent;
+    let text: string | undefined;
+    while (text === undefined) {
+      const context = invocation.context({ agentName, branch });
+      const instruction = await resolveInstruction(agent.instruction, context);
+      // Not what other agents said: what one leaves to the next stands in the state.
+      const contents = invocation.session.events.flatMap(({ author, content = [] }) =>
+        author === 'user' || author === agentName ? content : [],
+      );
+      const content = await model(instruction, contents, tools);
+      const event = await invocation.append({ content }, { context, outputKey });
+      const parts: Part[] = [];
+      for (const { functionCall } of content.parts ?? []) {
+        if (functionCall === undefined) continue;
+        const { name = '', args = {}, ...id } = functionCall;
+        const tool = tools.find(({ declaration }) => declaration.name === name);
+        const response = (await tool?.run(args, context)) ?? { error: `There is no tool ${name}.` };
+        parts.push({ functionResponse: { ...id, name, response } });
+      }
+      if (parts.length === 0) text = finalResponseText(event) ?? '';
+      else await invocation.append({ content: { role: 'user', parts } }, { context });
+    }
+    for (const next of subAgents) text = await run(next, `${branch}.${next.name}`);
+    return text;
+  }
+  try {
+    await invocation.append({ content: invocation.userContent ?? {} });
+    return await run(root, root.name);
+  } finally {
+    invocation.end();
+  }
+}

@@ -1,0 +1,31 @@
+import type { Content } from '../index.js';
+import type { Model } from './agent_loop.js';
+
+/** Where Google answers for its models. */
+const GOOGLE = 'https://generativelanguage.googleapis.com';
+
+/**
+ * A Gemini model for the agent loop, over plain `fetch`: contents and function declarations of a session
+ * are those of its API.
+ *
+ * @param key - Of the Gemini API. In a page it is anybody's: send the requests through your own server.
+ */
+export function geminiModel(key: string, name = 'gemini-2.5-flash', origin = GOOGLE): Model {
+  return async (instruction, contents, tools) => {
+    const functionDeclarations = tools.map(({ declaration }) => declaration);
+    const response = await fetch(`${origin}/v1beta/models/${name}:generateContent`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-goog-api-key': key },
+      body: JSON.stringify({
+        systemInstruction: { parts: [{ text: instruction }] },
+        contents,
+        ...(tools.length > 0 && { tools: [{ functionDeclarations }] }),
+      }),
+    });
+    if (!response.ok) throw new Error(`${name} answered ${response.status}: ${await response.text()}`); // prettier-ignore
+    const { candidates } = (await response.json()) as { candidates?: { content?: Content }[] };
+    const content = candidates?.[0]?.content;
+    if (content === undefined) throw new Error(`${name} answered without content`);
+    return content;
+  };
+}

@@ -1,0 +1,16 @@
+/**
+ * The tea shop in a terminal: `node --import tsx js/examples/tea_shop_program.ts Something mild`. With a
+ * `GEMINI_API_KEY` in the environment a Gemini model answers, else a scripted one.
+ */
+import { InMemorySessionService } from '../index.js';
+import { geminiModel } from './gemini_model.js';
+import { recommendTea, scriptedModel } from './tea_shop.js';
+
+const { GEMINI_API_KEY: apiKey } = process.env;
+const model = apiKey === undefined ? scriptedModel : geminiModel(apiKey);
+const message = process.argv.slice(2).join(' ') || 'I would like something mild';
+
+const service = new InMemorySessionService();
+const key = { appName: 'tea', userId: 'guest', sessionId: 'tonight' };
+console.log(await recommendTea(service, key, model, message));
+console.log((await service.getSession(key))?.state);

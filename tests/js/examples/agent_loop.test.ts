@@ -1,0 +1,172 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { json } from 'node:stream/consumers';
+import { describe, it } from 'node:test';
+
+import type { Model, Tool } from '../../../js/examples/agent_loop.js';
+import { geminiModel } from '../../../js/examples/gemini_model.js';
+import { recommendTea, scriptedModel } from '../../../js/examples/tea_shop.js';
+import { type Content, InMemorySessionService } from '../../../js/index.js';
+import { root } from '../../toolchain/environment.mjs';
+
+const key = { appName: 'tea', userId: 'ada', sessionId: 'one' };
+
+interface Asked {
+  instruction: string;
+  contents: Content[];
+}
+
+/** The model, and what it was asked. */
+function listening(model: Model): { model: Model; requests: Asked[] } {
+  const requests: Asked[] = [];
+  return {
+    requests,
+    model(instruction, contents, tools) {
+      requests.push(structuredClone({ instruction, contents }));
+      return model(instruction, contents, tools);
+    },
+  };
+}
+
+describe('The example of an agent loop', () => {
+  it('runs the tool that the model wants, and asks again with its answer', async () => {
+    const service = new InMemorySessionService();
+    const { model, requests } = listening(scriptedModel);
+    await recommendTea(service, key, model, 'Something mild');
+    const [asked, again] = requests.map(({ contents }) =>
+      contents.flatMap(({ parts = [] }) => parts),
+    );
+    assert.deepEqual(asked, [{ text: 'Something mild' }]);
+    assert.deepEqual(again, [
+      { text: 'Something mild' },
+      { functionCall: { id: 'call-1', name: 'remember_taste', args: { taste: 'mild' } } },
+      { functionResponse: { id: 'call-1', name: 'remember_taste', response: { kept: 'mild' } } },
+    ]);
+  });
+
+  it('gives each agent its instruction with the state as it is then', async () => {
+    const { model, requests } = listening(scriptedModel);
+    await recommendTea(new InMemorySessionService(), key, model, 'Something mild');
+    assert.deepEqual(
+      requests.map(({ instruction }) => instruction),
+      [
+        'Recommend a tea, in one word. The guest likes: ',
+        'Recommend a tea, in one word. The guest likes: mild',
+        'Offer the guest, who likes it mild, this tea: rooibos',
+      ],
+    );
+  });
+
+  it('keeps what lasts, and hands over in temp: what does not', async () => {
+    const service = new InMemorySessionService();
+    const offer = await recommendTea(service, key, scriptedModel, 'Something mild');
+    const { state, events } = (await service.getSession(key))!;
+    assert.deepEqual({ ...state }, { 'user:taste': 'mild', offer });
+    assert.equal(JSON.stringify(events).includes('temp:'), false);
+    const { model, requests } = listening(scriptedModel);
+    await recommendTea(service, { ...key, sessionId: 'two' }, model, 'And to drink cold');
+    assert.match(requests[0]!.instruction, /likes: mild$/);
+  });
+
+  it('tells the model when it wants a tool that there is not', async () => {
+    const replies: Content[] = [
+      { role: 'model', parts: [{ functionCall: { name: 'brew' } }] },
+      { role: 'model', parts: [{ text: 'assam' }] },
+      { role: 'model', parts: [{ text: 'Take the assam.' }] },
+    ];
+    const { model, requests } = listening(async () => replies.shift()!);
+    const offer = await recommendTea(new InMemorySessionService(), key, model, 'Anything');
+    assert.equal(offer, 'Take the assam.');
+    assert.deepEqual(requests[1]!.contents.at(-1)?.parts, [
+      { functionResponse: { name: 'brew', response: { error: 'There is no tool brew.' } } },
+    ]);
+  });
+
+  it('leaves no temp: state behind when the model fails', async () => {
+    const service = new InMemorySessionService();
+    const failing: Model = (instruction, contents, tools) => {
+      if (tools.length === 0) throw new Error('overloaded');
+      return scriptedModel(instruction, contents, tools);
+    };
+    await assert.rejects(recommendTea(service, key, failing, 'Something mild'), /overloaded/);
+    assert.deepEqual({ ...(await service.getSession(key))!.state }, { 'user:taste': 'mild' });
+  });
+});
+
+describe('The example in a terminal', () => {
+  it('answers the message that it was started with, and shows the state', () => {
+    const env = { ...process.env };
+    delete env.GEMINI_API_KEY;
+    const program = join(root, 'js/examples/tea_shop_program.ts');
+    const run = spawnSync(process.execPath, ['--import', 'tsx', program, 'Something', 'cold'], {
+      cwd: root,
+      env,
+      encoding: 'utf8',
+    });
+    assert.equal(run.stderr, '');
+    assert.match(run.stdout, /who likes it cold, this tea: rooibos/);
+    assert.match(run.stdout, /'user:taste': 'cold'/);
+  });
+});
+
+describe('The Gemini model of the examples', () => {
+  /** Answers as Google's endpoint does, from this machine. */
+  async function withEndpoint(
+    answer: { status: number; body: object },
+    run: (origin: string, asked: { url?: string; key?: unknown; body?: unknown }) => Promise<void>,
+  ): Promise<void> {
+    const asked: { url?: string; key?: unknown; body?: unknown } = {};
+    const server = createServer((request, response) => {
+      void json(request).then((body) => {
+        Object.assign(asked, { url: request.url, key: request.headers['x-goog-api-key'], body });
+        response.writeHead(answer.status, { 'content-type': 'application/json' });
+        response.end(JSON.stringify(answer.body));
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    try {
+      await run(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked);
+    } finally {
+      server.closeAllConnections();
+      server.close();
+    }
+  }
+
+  const contents = [{ role: 'user', parts: [{ text: 'Hello!' }] }];
+  const tools: Tool[] = [{ declaration: { name: 'brew', description: 'Brews.' }, run: () => ({}) }];
+
+  it('sends instruction, contents and declarations, and the key in no address', async () => {
+    const content = { role: 'model', parts: [{ text: 'Hello to you.' }] };
+    await withEndpoint(
+      { status: 200, body: { candidates: [{ content }] } },
+      async (origin, asked) => {
+        assert.deepEqual(
+          await geminiModel('secret', 'gemini-x', origin)('Be kind.', contents, tools),
+          content,
+        );
+        assert.deepEqual(asked, {
+          url: '/v1beta/models/gemini-x:generateContent',
+          key: 'secret',
+          body: {
+            systemInstruction: { parts: [{ text: 'Be kind.' }] },
+            contents,
+            tools: [{ functionDeclarations: [{ name: 'brew', description: 'Brews.' }] }],
+          },
+        });
+      },
+    );
+  });
+
+  it('fails with what the endpoint said', async () => {
+    const body = { error: { message: 'quota' } };
+    await withEndpoint({ status: 429, body }, async (origin) => {
+      await assert.rejects(
+        async () => geminiModel('secret', 'gemini-x', origin)('Be kind.', contents, tools),
+        /gemini-x answered 429: .*quota/,
+      );
+    });
+  });
+});

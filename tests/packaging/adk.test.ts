@@ -1,0 +1,95 @@
+// The entries for programs on @google/adk, beside each of the two copies in which that is published.
+// The first tests come before it is in the project at all.
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { bundleWithEsbuild, filesBelow } from './bundles.js';
+import { linkFramework, run, write } from './installed.js';
+
+const FACTORY = 'adk-session-wasm/adk/factory';
+/** Since 20.19 and 22.12. */
+const canRequire = (process.features as { require_module?: boolean }).require_module === true;
+const skip = !canRequire && 'this Node cannot require a module';
+
+/** What a program prints, run by Node. */
+function printed(name: string, file: string, program: string): string {
+  return run(process.execPath, [file], write(name, { [file]: program })).trim();
+}
+
+describe('adk-session-wasm/adk/factory', () => {
+  it('is imported where there is no @google/adk', () => {
+    const program = `import { adkSessionService } from '${FACTORY}'; console.log(typeof adkSessionService);`;
+    assert.equal(printed('factory-alone', 'main.mjs', program), 'function');
+  });
+
+  it('is bundled for a page without @google/adk, but with the wasm', async () => {
+    const main = `import { adkSessionService } from '${FACTORY}'; globalThis.made = adkSessionService;`;
+    const out = await bundleWithEsbuild(write('factory-page', { 'main.js': main }));
+    const texts = filesBelow(out).map((file) => readFileSync(file, 'utf8'));
+    assert.match(texts.join(), /H4sI/); // gzip in base64
+  });
+
+  it('makes the services over the CommonJS copy, imported from CommonJS', () => {
+    linkFramework();
+    const program = `
+      const { BaseSessionService } = require('@google/adk');
+      import('${FACTORY}').then(({ adkSessionService }) => {
+        const { InMemorySessionService } = adkSessionService(BaseSessionService);
+        console.log(new InMemorySessionService() instanceof BaseSessionService);
+      });`;
+    assert.equal(printed('factory-cjs', 'main.cjs', program), 'true');
+  });
+});
+
+describe('adk-session-wasm/adk', () => {
+  it('has the services over the ESM copy for whom imports it', () => {
+    const program = `
+      import { createRequire } from 'node:module';
+      import { BaseSessionService } from '@google/adk';
+      import { InMemorySessionService } from 'adk-session-wasm/adk';
+      const commonjs = createRequire(import.meta.url)('@google/adk');
+      const service = new InMemorySessionService();
+      console.log(service instanceof BaseSessionService, service instanceof commonjs.BaseSessionService);`;
+    assert.equal(printed('adk-esm', 'main.mjs', program), 'true false');
+  });
+
+  it('has the services over the CommonJS copy for whom requires it', { skip }, () => {
+    const program = `
+      const { BaseSessionService } = require('@google/adk');
+      const { InMemorySessionService, openSessionService } = require('adk-session-wasm/adk');
+      const key = { appName: 'a', userId: 'u', sessionId: 's' };
+      openSessionService({ storage: 'memory' }).then(async (service) => {
+        const { id } = await service.createSession(key);
+        console.log(id, [service, new InMemorySessionService()].every((one) => one instanceof BaseSessionService));
+      });`;
+    assert.equal(printed('adk-cjs', 'main.cjs', program), 's true');
+  });
+
+  it('names the same for both', { skip }, () => {
+    const program = `
+      import { createRequire } from 'node:module';
+      import * as imported from 'adk-session-wasm/adk';
+      const required = createRequire(import.meta.url)('adk-session-wasm/adk');
+      console.log(Object.keys(imported).sort().join() === Object.keys(required).sort().join());`;
+    assert.equal(printed('adk-both', 'main.mjs', program), 'true');
+  });
+
+  it('and its program are bundled for a server over one copy, from CommonJS', async () => {
+    const program = `
+      const { BaseSessionService } = require('@google/adk');
+      const { InMemorySessionService } = require('adk-session-wasm/adk');
+      console.log(new InMemorySessionService() instanceof BaseSessionService);`;
+    const folder = write('adk-server', { 'main.js': program, 'package.json': '{}' });
+    const { peerDependencies } = JSON.parse(
+      readFileSync(join(folder, '../node_modules/@google/adk/package.json'), 'utf8'),
+    ) as { peerDependencies: Record<string, string> };
+    const out = await bundleWithEsbuild(folder, {
+      platform: 'node',
+      format: 'cjs',
+      external: Object.keys(peerDependencies),
+    });
+    assert.equal(run(process.execPath, [join(out, 'main.js')], folder).trim(), 'true');
+  });
+});
