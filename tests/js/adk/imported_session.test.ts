@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 
-import { InMemorySessionService as FrameworkMemory, LlmAgent } from '@google/adk';
+import * as adk from '@google/adk';
 
 import { InMemorySessionService } from '../../../js/adk/index.js';
-import { instructionOf, ScriptedModel } from '../../../js/examples/demo/scripted_model.js';
+import { instructionOf } from '../../../js/examples/demo/model_script.js';
 import {
   exportSession,
   importSession,
@@ -14,23 +14,26 @@ import {
 } from '../../../js/files/index.js';
 import { instruction } from '../../../js/instruction/provider.js';
 import { NOT_RECORDED, pythonSession, RECORDED } from '../files/python_session.js';
-import { key, turn } from './fixture.js';
+import { key } from './scenarios/scenario.js';
+import { Stage } from './scenarios/stage.js';
+
+adk.setLogLevel(adk.LogLevel.ERROR);
 
 const PYTHON = { casing: 'snake', timeUnit: 'seconds' } as const;
-const NAMES = { appName: key.appName, userId: key.userId, sessionId: key.sessionId };
 
 /** The next turn of an imported session, by an agent whose model answers from a script. */
 async function nextTurn(file: SessionFile, name: string, template: string) {
   const sessionService = new InMemorySessionService();
-  await importSession(sessionService, file, NAMES);
-  const model = new ScriptedModel(['Very well.']);
-  const agent = new LlmAgent({
+  await importSession(sessionService, file, key);
+  const stage = new Stage(adk, sessionService);
+  const model = stage.model('Very well.');
+  const agent = new adk.LlmAgent({
     name,
     model,
     instruction: instruction(template),
     outputKey: 'last',
   });
-  const events = await turn(sessionService, agent, { text: 'And now?' });
+  const events = await stage.turn(agent, { text: 'And now?' });
   const after = await exportSession(sessionService, key, PYTHON);
   const [request] = model.requests;
   assert.ok(request);
@@ -115,13 +118,14 @@ describe('A session that Python has recorded', () => {
       assert.match(instructionOf(request), /"customer_first_name":"Alex"/);
       assert.deepEqual(after.events.slice(0, -2), recorded.events);
 
-      const theirs = new FrameworkMemory();
+      const theirs = new adk.InMemorySessionService();
       const { state, events } = sessionFromFile(recorded);
       const session = await theirs.createSession({ ...key, state });
       for (const event of events) await theirs.appendEvent({ session, event });
-      const model = new ScriptedModel(['Very well.']);
-      const agent = new LlmAgent({ name: 'cymbal_retail_agent', model, instruction: template });
-      await turn(theirs, agent, { text: 'And now?' });
+      const stage = new Stage(adk, theirs);
+      const model = stage.model('Very well.');
+      const agent = new adk.LlmAgent({ name: 'cymbal_retail_agent', model, instruction: template });
+      await stage.turn(agent, { text: 'And now?' });
       assert.deepEqual(request.contents, model.requests[0]?.contents);
     },
   );
