@@ -113,7 +113,10 @@ export interface MissingVariable {
  * ```
  */
 export interface SessionErrorFields {
-  /** `unserializable`: where the value stands, like `cart.items[3].price`. */
+  /**
+   * `unserializable`: where the value stands, like `cart.items[3].price`. `invalid_argument`: what is wrong
+   * in a session file, like `events[3].timestamp`.
+   */
   readonly path?: string | undefined;
   /** `schema_violation`, `readonly`, `invalid_argument`: the state key or argument. */
   readonly key?: string | undefined;

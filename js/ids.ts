@@ -1,7 +1,7 @@
 import { SessionError } from './errors.js';
 import { kindOf } from './json/rules.js';
 import { fitsUtf8, isWellFormed } from './json/text.js';
-import { MAX_ID_BYTES } from './snapshot.js';
+import { MAX_ID_BYTES, MAX_TIMESTAMP } from './snapshot.js';
 
 /** Whether `id` can name an app, a user or a session. */
 export function isId(id: unknown): id is string {
@@ -32,6 +32,21 @@ export function optionalNumber(argument: string, value: unknown): number | undef
   throw new SessionError(
     'invalid_argument',
     `${argument} must be a number; it is ${kindOf(value)}.`,
+    { key: argument },
+  );
+}
+
+/**
+ * A time that may be absent.
+ *
+ * @throws SessionError `invalid_argument` naming `argument`, if it is something else
+ */
+export function optionalTime(argument: string, value: unknown): number | undefined {
+  const time = optionalNumber(argument, value);
+  if (time === undefined || (time >= 0 && time <= MAX_TIMESTAMP)) return time;
+  throw new SessionError(
+    'invalid_argument',
+    `${argument} must be milliseconds since 1970, 0 to ${MAX_TIMESTAMP}; it is ${time}.`,
     { key: argument },
   );
 }

@@ -103,6 +103,11 @@ export interface CreateSessionRequest<S extends StateShape = StateShape> extends
   sessionId?: string | undefined;
   /** Split by scope and stored at once; `temp:` keys are dropped. */
   state?: Partial<S> | undefined;
+  /**
+   * Milliseconds since 1970, 0 to 253402300799999: when a session that comes from elsewhere was last
+   * updated. Default: now. An append to it may make it later, never earlier.
+   */
+  lastUpdateTime?: number | undefined;
 }
 
 /**

@@ -1,7 +1,7 @@
 import { callCore, createMemoryCore, loadWasm, type SessionCore, toSessionError } from '../core.js';
 import { isSessionError, SessionError } from '../errors.js';
 import { createEvent, type Event, newEventId } from '../event.js';
-import { isId, optionalNumber, requireId } from '../ids.js';
+import { isId, optionalNumber, optionalTime, requireId } from '../ids.js';
 import { kindOf } from '../json/rules.js';
 import type {
   Abortable,
@@ -239,13 +239,13 @@ export class StoredSessionService<S extends StateShape = StateShape>
 
   /** @internal */
   protected create(request: CreateSessionRequest<S>, ifAbsent: boolean): MaybePromise<Session<S>> {
-    const { appName, userId, sessionId, state } = request;
+    const { appName, userId, sessionId, state, lastUpdateTime } = request;
     requireId('appName', appName);
     requireId('userId', userId);
     const id = isBlank(sessionId) ? this.#newId() : requireId('sessionId', sessionId);
     const { text, values } = snapshotState(state ?? undefined);
     if (this.#schema !== undefined) validateDelta(this.#schema, values);
-    const now = this.#clock();
+    const now = optionalTime('lastUpdateTime', lastUpdateTime) ?? this.#clock();
     const read = this.#call<ReadSession>(request.signal, (core) =>
       core.create(appName, userId, id, text, now, ifAbsent),
     );

@@ -14,6 +14,7 @@ import {
 } from 'adk-session-wasm';
 import { loadWasm, InMemorySessionService as Slim } from 'adk-session-wasm/slim';
 import { Template as Bundled } from 'adk-session-wasm/browser';
+import { exportSession, importSession, type SessionFile } from 'adk-session-wasm/files';
 import * as testing from 'adk-session-wasm/testing';
 
 interface Cart { items: string[]; 'user:name': string; [key: string]: unknown }
@@ -22,6 +23,8 @@ export async function use(storage: StorageAdapter): Promise<string> {
   const service: BaseSessionService = await openSessionService({ storage });
   await service.close();
   const typed = new InMemorySessionService<Cart>();
+  const file: SessionFile = await exportSession(typed, { appName: 'a', userId: 'u', sessionId: 's' });
+  await importSession(service, file, { sessionId: 't' });
   const session: Session<Cart> = await typed.createSession({ appName: 'a', userId: 'u' });
   const items: string[] = session.state.items;
   const name: string | undefined = (await typed.getSession({ appName: 'a', userId: 'u', sessionId: 's' }))

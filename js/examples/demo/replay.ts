@@ -1,10 +1,11 @@
 import { basename } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { InMemorySessionService, isSessionError, type Session } from 'adk-session-wasm';
+import { initialState } from 'adk-session-wasm/files';
 import { entriesOf } from './changes.js';
 import { Narration } from './narration.js';
 import { Printer } from './printing.js';
-import { readSessionFile, type RecordedSession } from './session_file.js';
+import { readSessionFile } from './session_file.js';
 
 /**
  * Appends the events of a recorded session to a new one, and tells what each of them changes.
@@ -58,19 +59,10 @@ export async function replay(path: string): Promise<void> {
   process.stdout.write(shown.join(''));
 }
 
-/** What no event explains must have been there before. */
-function initialState({ state, events }: RecordedSession): Record<string, unknown> {
-  const explained = new Set<string>();
-  for (const { actions } of events) {
-    for (const key of Object.keys(actions.stateDelta)) explained.add(key);
-  }
-  return Object.fromEntries(Object.entries(state).filter(([key]) => !explained.has(key)));
-}
-
 async function summarize(
   service: InMemorySessionService,
   { id: sessionId, appName, userId }: Session,
-  recorded: RecordedSession,
+  recorded: Session,
   printer: Printer,
 ): Promise<void> {
   printer.heading('in the end');

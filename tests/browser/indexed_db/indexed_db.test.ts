@@ -8,6 +8,7 @@ import { connections } from './connections.js';
 import { damage } from './damage.js';
 import { deletion } from './deletion.js';
 import { fallback } from './fallback.js';
+import { files } from './files.js';
 import { history } from './history.js';
 import { quota } from './quota.js';
 import { realms } from './realms.js';
@@ -27,6 +28,7 @@ const GROUPS = {
   'lost connections': connections,
   'long sessions': deletion,
   'back and forward': history,
+  'session files': files,
 };
 
 describe('IndexedDB', () => {

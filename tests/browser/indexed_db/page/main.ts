@@ -6,6 +6,7 @@ import * as connections from './connections.js';
 import { damageEvent } from './damage.js';
 import { deleteLong } from './deletion.js';
 import { openAuto, openExplicitly } from './fallback.js';
+import { restore } from './files.js';
 import { comeBack, visit } from './history.js';
 import { offer } from './offer.js';
 import * as quota from './quota.js';
@@ -24,6 +25,7 @@ const scenarios = {
   openAuto,
   openExplicitly,
   readStored,
+  restore,
   visit,
   workBesideAnother,
   workIn,

@@ -1,0 +1,93 @@
+import type { Abortable, UserRequest } from '../session.js';
+import type { BaseSessionService } from '../session_service.js';
+import { type SessionDialect, sessionToFile } from './session_file.js';
+import { sessionKeys } from './session_keys.js';
+
+/** What the first line of a stream says it is. */
+export const FORMAT = 'adk-sessions';
+/** Of the format. */
+export const VERSION = 1;
+
+/**
+ * Which sessions are exported, and how.
+ *
+ * @example
+ * ```ts
+ * import type { ExportSessionsRequest } from 'adk-session-wasm/files';
+ *
+ * const allOfAda: ExportSessionsRequest = { appName: 'shop', userId: 'ada' };
+ * ```
+ */
+export interface ExportSessionsRequest extends SessionDialect, Abortable {
+  appName: string;
+  /** Absent: all users of the app. */
+  userId?: string | undefined;
+}
+
+/**
+ * All sessions of a user, or of an app, as JSON Lines: one JSON value a line.
+ *
+ * | line | what it is |
+ * | --- | --- |
+ * | `{"format":"adk-sessions","version":1,"casing":"camel","timeUnit":"milliseconds"}` | the first: how the sessions are written |
+ * | `{"appName":"shop","appState":{"motd":"…"}}` | the app's state, keys without `app:`; only if all users are exported |
+ * | `{"appName":"shop","userId":"ada","userState":{"name":"…"}}` | a user's state, keys without `user:`; before the user's sessions |
+ * | `{"id":"s1","appName":"shop","userId":"ada","state":{…},"events":[…],"lastUpdateTime":…}` | a session, as {@link sessionToFile} writes it |
+ *
+ * The sessions come in order of `lastUpdateTime`. They are read one by one, as the lines are taken: of
+ * ten thousand sessions one and the ids are in memory. Each is as it was when its line was written; one
+ * that is deleted meanwhile may be missing, and one that is created meanwhile may be there.
+ *
+ * No service knows its apps, nor users who have state and no session: ask for each app of yours, and
+ * for such users by name.
+ *
+ * @returns lines, each with its `\n`; read while they are iterated. `ReadableStream.from` and
+ *   `Readable.from` make streams of them
+ * @throws SessionError (when iterated) what `listSessions` and `getSession` reject with: `aborted`,
+ *   `invalid_argument`, `corrupt_record`, …
+ *
+ * @example
+ * ```ts
+ * import { createWriteStream } from 'node:fs';
+ * import { pipeline } from 'node:stream/promises';
+ * import { exportSessions } from 'adk-session-wasm/files';
+ * import { InMemorySessionService } from 'adk-session-wasm';
+ *
+ * const service = new InMemorySessionService();
+ * const lines = exportSessions(service, { appName: 'shop' });
+ * await pipeline(lines, createWriteStream('shop.sessions.jsonl'));
+ * ```
+ */
+export async function* exportSessions(
+  service: BaseSessionService,
+  request: ExportSessionsRequest,
+): AsyncGenerator<string, void> {
+  const { appName, userId, signal, casing = 'camel', timeUnit = 'milliseconds' } = request;
+  const dialect = { casing, timeUnit };
+  yield line({ format: FORMAT, version: VERSION, ...dialect });
+  const users = new Set<string>();
+  if (userId === undefined) {
+    yield line({ appName, appState: await service.getAppState({ appName, signal }) });
+  } else {
+    yield await userLine(service, { appName, userId, signal });
+    users.add(userId);
+  }
+  for await (const key of sessionKeys(service, { appName, userId, signal })) {
+    const session = await service.getSession({ ...key, signal });
+    if (session === undefined) continue;
+    if (!users.has(key.userId)) {
+      users.add(key.userId);
+      yield await userLine(service, { appName, userId: key.userId, signal });
+    }
+    yield line(sessionToFile(session, dialect));
+  }
+}
+
+async function userLine(service: BaseSessionService, request: UserRequest): Promise<string> {
+  const { appName, userId } = request;
+  return line({ appName, userId, userState: await service.getUserState(request) });
+}
+
+function line(value: object): string {
+  return `${JSON.stringify(value)}\n`;
+}

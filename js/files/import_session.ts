@@ -1,0 +1,114 @@
+import { isSessionError, SessionError } from '../errors.js';
+import { invalid, shown } from '../service/call.js';
+import type { Abortable, Session } from '../session.js';
+import type { BaseSessionService } from '../session_service.js';
+import { type ReadSessionOptions, type SessionFile, sessionFromFile } from './session_file.js';
+import { liveState } from './shared_state.js';
+import { planState, type SharedState, touchesShared } from './state_plan.js';
+
+/**
+ * How a session is imported.
+ *
+ * @example
+ * ```ts
+ * import type { ImportSessionOptions } from 'adk-session-wasm/files';
+ *
+ * const copyForAda: ImportSessionOptions = { userId: 'ada', sessionId: 'copy', sharedState: 'keep' };
+ * ```
+ */
+export interface ImportSessionOptions extends ReadSessionOptions, Abortable {
+  /** What becomes of `user:` and `app:` keys. Default `'fill'`: no other session loses a value. */
+  sharedState?: SharedState | undefined;
+}
+
+/**
+ * Stores the session in a file of any of the ADKs; see {@link sessionFromFile} for what is read.
+ *
+ * The stored session has the file's id (a UUID if it has none), events with their ids, order,
+ * timestamps and unknown fields, own state, and `lastUpdateTime`, if that is not before the latest
+ * event. `user:` and `app:` keys, in its state and in the deltas of its events, are other sessions' too:
+ * by `sharedState` they are added where missing, which is the default, overwritten or left alone.
+ * `temp:` keys are dropped, as always.
+ *
+ * The file is checked before anything is written; should storing fail halfway, the session is deleted
+ * again. It is there from its creation on, though, and has its events a moment later. A process that ends
+ * in between leaves a session without events.
+ *
+ * @param service of this package; over one that does not take `lastUpdateTime`, that becomes now
+ * @param file JSON text, or what it parses to
+ * @returns a handle on the stored session
+ * @throws SessionError (as a rejection) `already_exists`, nothing being changed; `invalid_argument` with
+ *   the `path` of what is wrong in the file, or if the unit of its times cannot be told; what
+ *   `createSession` and `appendEvents` reject with
+ *
+ * @example
+ * ```ts
+ * import { readFile } from 'node:fs/promises';
+ * import { importSession } from 'adk-session-wasm/files';
+ * import { InMemorySessionService } from 'adk-session-wasm';
+ *
+ * const service = new InMemorySessionService();
+ * const text = await readFile('recorded-in-python.session.json', 'utf8');
+ * const session = await importSession(service, text, { userId: 'ada' });
+ * console.log(`${session.events.length} events`);
+ * ```
+ */
+export async function importSession(
+  service: BaseSessionService,
+  file: string | SessionFile,
+  { signal, sharedState, ...reading }: ImportSessionOptions = {},
+): Promise<Session> {
+  const policy = sharedStateOf(sharedState);
+  const session = sessionFromFile(file, reading);
+  const { appName, userId, id, lastUpdateTime } = session;
+  const live = touchesShared(session) ? await liveState(service, { appName, userId, signal }) : {};
+  const { initial, events, afterwards } = planState(session, live, policy);
+  const stored = await service.createSession({
+    appName,
+    userId,
+    sessionId: id,
+    state: initial,
+    lastUpdateTime,
+    signal,
+  });
+  try {
+    if (events.length > 0) {
+      await service.appendEvents({ session: stored, events: [...events], signal });
+    }
+    if (Object.keys(afterwards).length > 0) {
+      await service.updateState({ appName, userId, stateDelta: afterwards });
+    }
+  } catch (error) {
+    await withdraw(service, stored, error);
+    throw error;
+  }
+  return stored;
+}
+
+/** @throws SessionError `invalid_argument`, if it is none */
+export function sharedStateOf(value: unknown): SharedState {
+  if (value === undefined) return 'fill';
+  if (value === 'fill' || value === 'overwrite' || value === 'keep') return value;
+  throw invalid('sharedState', `must be 'fill', 'overwrite' or 'keep'; it is ${shown(value)}`);
+}
+
+/** Deletes what was stored of a session, whose import failed. */
+async function withdraw(
+  service: BaseSessionService,
+  { appName, userId, id: sessionId }: Session,
+  error: unknown,
+): Promise<void> {
+  try {
+    await service.deleteSession({ appName, userId, sessionId });
+  } catch {
+    const [code, message] = isSessionError(error)
+      ? [error.code, error.message]
+      : (['storage_failed', String(error)] as const);
+    throw new SessionError(
+      code,
+      `${message} The session ${JSON.stringify(sessionId)} is left without its events, since it could ` +
+        'not be deleted again: delete it.',
+      { cause: error },
+    );
+  }
+}

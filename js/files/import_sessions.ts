@@ -1,0 +1,193 @@
+import type { TimeUnit } from '../dialect/time.js';
+import { isSessionError, SessionError, type SessionErrorCode } from '../errors.js';
+import { requireId } from '../ids.js';
+import { isPlainObject, kindOf } from '../json/rules.js';
+import { APP_PREFIX, USER_PREFIX } from '../scope.js';
+import { requireNotAborted } from '../service/call.js';
+import type { Abortable, StateShape } from '../session.js';
+import type { BaseSessionService } from '../session_service.js';
+import { FORMAT, VERSION } from './export_sessions.js';
+import { importSession, sharedStateOf } from './import_session.js';
+import { linesOf, type LinesSource } from './lines.js';
+import { malformed } from './malformed.js';
+import { parseJson } from './recorded_session.js';
+import { requireUnit, type SessionFile } from './session_file.js';
+import { prefixed } from './shared_state.js';
+import type { SharedState } from './state_plan.js';
+
+/**
+ * How sessions are imported.
+ *
+ * @example
+ * ```ts
+ * import type { ImportSessionsOptions } from 'adk-session-wasm/files';
+ *
+ * const restoring: ImportSessionsOptions = { sharedState: 'overwrite' };
+ * ```
+ */
+export interface ImportSessionsOptions extends Abortable {
+  /** Instead of that of the lines. */
+  appName?: string | undefined;
+  /** What times are counted in. Default: what the stream's first line says, else told for each session. */
+  timeUnit?: TimeUnit | undefined;
+  /** What becomes of `user:` and `app:` keys. Default `'fill'`. */
+  sharedState?: SharedState | undefined;
+}
+
+/**
+ * What became of a line.
+ *
+ * @example
+ * ```ts
+ * import type { ImportOutcome } from 'adk-session-wasm/files';
+ *
+ * function told({ line, kind, sessionId = '', error }: ImportOutcome): string {
+ *   return `line ${line}: ${kind} ${sessionId} ${error === undefined ? 'imported' : error.message}`;
+ * }
+ * ```
+ */
+export interface ImportOutcome {
+  /** From 1. */
+  readonly line: number;
+  readonly kind: 'session' | 'userState' | 'appState';
+  readonly appName?: string;
+  readonly userId?: string;
+  readonly sessionId?: string;
+  /** Why it was not imported; nothing of it is stored then. Absent: it was. */
+  readonly error?: SessionError;
+}
+
+/** What may be wrong with one line and no other. */
+const OF_ONE_LINE: ReadonlySet<SessionErrorCode> = new Set<SessionErrorCode>([
+  'invalid_argument',
+  'already_exists',
+  'unserializable',
+  'schema_violation',
+]);
+
+/**
+ * Stores the sessions of a stream that {@link exportSessions} wrote, or of any JSON Lines of which each
+ * is a session of one of the ADKs, each as `importSession` does it.
+ *
+ * It goes on as its outcomes are taken: iterate it to the end. A line that cannot be imported, since
+ * it is malformed or its session exists, is reported, and the next is read; importing a stream again
+ * after an interruption therefore brings the rest. Blank lines are passed over. Streams may be put
+ * one after another.
+ *
+ * @throws SessionError (when iterated) `aborted`; `unsupported`, if a newer version wrote the stream;
+ *   `invalid_argument` for options and what is no JSON Lines at all; and what no line is to blame for,
+ *   like `quota_exceeded` or `closed`
+ *
+ * @example
+ * ```ts
+ * import { createReadStream } from 'node:fs';
+ * import { importSessions } from 'adk-session-wasm/files';
+ * import { InMemorySessionService } from 'adk-session-wasm';
+ *
+ * const service = new InMemorySessionService();
+ * const file = createReadStream('shop.sessions.jsonl');
+ * for await (const { line, sessionId, error } of importSessions(service, file)) {
+ *   if (error !== undefined) console.warn(`line ${line}, ${sessionId}: ${error.message}`);
+ * }
+ * ```
+ */
+export async function* importSessions(
+  service: BaseSessionService,
+  source: LinesSource,
+  options: ImportSessionsOptions = {},
+): AsyncGenerator<ImportOutcome, void> {
+  const { signal, appName } = options;
+  const sharedState = sharedStateOf(options.sharedState);
+  const stated = options.timeUnit === undefined ? undefined : requireUnit(options.timeUnit);
+  if (appName !== undefined) requireId('appName', appName);
+  let timeUnit = stated;
+  let line = 0;
+  for await (const text of linesOf(source)) {
+    line += 1;
+    if (text.trim() === '') continue;
+    requireNotAborted(signal);
+    let outcome: ImportOutcome = { line, kind: 'session' };
+    try {
+      const json = parsedLine(text);
+      if (Object.hasOwn(json, 'format')) {
+        timeUnit = stated ?? unitOfHeader(json);
+        continue;
+      }
+      outcome = { line, ...nameOf(json, appName) };
+      await importLine(service, json, outcome, { appName, timeUnit, sharedState, signal });
+    } catch (error) {
+      if (!isSessionError(error) || !OF_ONE_LINE.has(error.code)) throw error;
+      outcome = { ...outcome, error };
+    }
+    yield outcome;
+  }
+}
+
+function parsedLine(text: string): SessionFile {
+  const json = parseJson(text);
+  if (isPlainObject(json)) return json;
+  throw malformed([], `must have an object on each line; this is ${kindOf(json)}`);
+}
+
+/** What a first line of {@link exportSessions} says of times. */
+function unitOfHeader({ format, version, timeUnit }: SessionFile): TimeUnit {
+  if (format === FORMAT && version === VERSION) return requireUnit(timeUnit);
+  throw new SessionError(
+    'unsupported',
+    `The stream says that it is ${JSON.stringify(format)}, version ${JSON.stringify(version)}; ` +
+      `this version of the package reads "${FORMAT}", version ${VERSION}. Update the package.`,
+  );
+}
+
+function nameOf(
+  json: SessionFile,
+  givenApp: string | undefined,
+): Omit<ImportOutcome, 'line' | 'error'> {
+  const appName = textOf(givenApp ?? json.appName ?? json.app_name);
+  const userId = textOf(json.userId ?? json.user_id);
+  const app = appName === undefined ? {} : { appName };
+  if (Object.hasOwn(json, 'appState')) return { kind: 'appState', ...app };
+  const user = userId === undefined ? app : { ...app, userId };
+  if (Object.hasOwn(json, 'userState')) return { kind: 'userState', ...user };
+  const sessionId = textOf(json.id);
+  return { kind: 'session', ...user, ...(sessionId !== undefined && { sessionId }) };
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+async function importLine(
+  service: BaseSessionService,
+  json: SessionFile,
+  { kind, ...names }: ImportOutcome,
+  options: ImportSessionsOptions & { readonly sharedState: SharedState },
+): Promise<void> {
+  if (kind === 'session') {
+    await importSession(service, json, options);
+    return;
+  }
+  const { sharedState, signal } = options;
+  const appName = requireId('appName', names.appName);
+  if (kind === 'appState') {
+    const live = await service.getAppState({ appName, signal });
+    const stateDelta = prefixed(APP_PREFIX, toSet(json.appState, live, sharedState));
+    await service.updateState({ appName, stateDelta, signal });
+  } else {
+    const userId = requireId('userId', names.userId);
+    const live = await service.getUserState({ appName, userId, signal });
+    const stateDelta = prefixed(USER_PREFIX, toSet(json.userState, live, sharedState));
+    await service.updateState({ appName, userId, stateDelta, signal });
+  }
+}
+
+/** The keys of a line that are to be set. */
+function toSet(state: unknown, live: Readonly<StateShape>, policy: SharedState): StateShape {
+  if (!isPlainObject(state))
+    throw malformed(['state'], `must be an object; it is ${kindOf(state)}`);
+  if (policy === 'keep') return {};
+  const entries = Object.entries(state);
+  const isSet = ([key]: [string, unknown]): boolean =>
+    policy === 'overwrite' || !Object.hasOwn(live, key);
+  return Object.fromEntries(entries.filter(isSet));
+}

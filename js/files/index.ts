@@ -1,0 +1,24 @@
+/**
+ * Sessions as files, in the JSON of any ADK, and all of a user's or an app's as a stream of them: to move,
+ * keep, share and restore them.
+ *
+ * A subpath of its own, as a page that has no files should not load it. It works over any session
+ * service, brings no wasm along, and goes with every entry of the package.
+ *
+ * @module adk-session-wasm/files
+ */
+export type { Casing } from '../dialect/casing.js';
+export type { TimeUnit } from '../dialect/time.js';
+export { exportSession } from './export_session.js';
+export type { ExportSessionOptions } from './export_session.js';
+export { exportSessions } from './export_sessions.js';
+export type { ExportSessionsRequest } from './export_sessions.js';
+export { initialState } from './fold.js';
+export { importSession } from './import_session.js';
+export type { ImportSessionOptions } from './import_session.js';
+export { importSessions } from './import_sessions.js';
+export type { ImportOutcome, ImportSessionsOptions } from './import_sessions.js';
+export type { LinesSource } from './lines.js';
+export { sessionFromFile, sessionToFile } from './session_file.js';
+export type { ReadSessionOptions, SessionDialect, SessionFile } from './session_file.js';
+export type { SharedState } from './state_plan.js';

@@ -1,0 +1,267 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { describe, it } from 'node:test';
+
+import { exportSession, importSession, type SessionFile } from '../../../js/files/index.js';
+import { InMemorySessionService, SessionError, type StateShape } from '../../../js/index.js';
+import {
+  APP,
+  failNextAppend,
+  failure,
+  fromJson,
+  KEY,
+  openOver,
+  overStorages,
+  says,
+  show,
+  stored,
+  USER,
+} from '../service/fixture.js';
+import { MapStorage } from '../service/map_storage.js';
+import { NOT_RECORDED, pythonSession, RECORDED } from './python_session.js';
+
+const PYTHON = { casing: 'snake', timeUnit: 'seconds' } as const;
+const T = 1.7e12;
+
+/** A file of {@link KEY} with events of these deltas, a second apart. */
+function file(state: StateShape | undefined, ...deltas: StateShape[]): SessionFile {
+  const events = deltas.map((stateDelta, at) => ({
+    id: `e${at}`,
+    invocationId: 'i',
+    author: 'user',
+    timestamp: T + at * 1000,
+    actions: { stateDelta },
+  }));
+  const lastUpdateTime = T + deltas.length * 1000;
+  return { id: 'session', ...USER, ...(state && { state }), events, lastUpdateTime };
+}
+
+const exportedKey = { appName: 'shop', userId: 'ada', sessionId: 's-1' };
+
+overStorages('An imported session', (open) => {
+  it('is what was exported, in the dialect that it was recorded in', async () => {
+    const service = await open();
+    await importSession(service, JSON.stringify(pythonSession));
+    const file = await exportSession(service, exportedKey, PYTHON);
+    // Python's nulls for what is not there, and what lives for one invocation only.
+    const expected = fromJson(pythonSession) as SessionFile & typeof pythonSession;
+    const [, second] = expected.events as SessionFile[];
+    delete second?.branch;
+    Object.assign(second!, {
+      actions: {
+        state_delta: { asked: false, 'user:user_name': 'Ada' },
+        artifact_delta: { 'my_file.txt': 0 },
+        skip_summarization: true,
+      },
+    });
+    assert.deepEqual(file, expected);
+  });
+
+  it(
+    'is the long one that Python has recorded, to the letter',
+    { skip: NOT_RECORDED },
+    async () => {
+      const service = await open();
+      const recorded = JSON.parse(readFileSync(RECORDED, 'utf8')) as SessionFile;
+      const { id: sessionId, appName, userId } = await importSession(service, recorded);
+      const file = await exportSession(service, { appName, userId, sessionId }, PYTHON);
+      assert.deepEqual(file, recorded);
+      assert.equal(JSON.stringify(file.events), JSON.stringify(recorded.events));
+    },
+  );
+
+  it('is returned as a handle that goes on', async () => {
+    const service = await open();
+    const session = await importSession(service, file({ a: 2 }, { a: 1 }, {}));
+    assert.deepEqual(session, await stored(service));
+    await service.appendEvent({ session, event: says('next', { a: 3 }) });
+    assert.deepEqual(await stored(service), session);
+    assert.equal(session.events.length, 3);
+  });
+
+  it('has the state of the file, whatever its events make', async () => {
+    const service = await open();
+    const state = { fixed: 1, changed: 'by hand', nested: { a: [1] } };
+    const deltas = [{ changed: 1, gone: 1 }, {}, { nested: { a: [] }, gone: 2 }];
+    await importSession(service, file(state, ...deltas));
+    const { events, state: found, lastUpdateTime } = await stored(service);
+    assert.deepEqual(found, state);
+    assert.deepEqual(
+      events.map(({ id, actions }) => [id, actions.stateDelta]),
+      deltas.map((delta, at) => [`e${at}`, delta]),
+    );
+    assert.equal(lastUpdateTime, T + 3000);
+  });
+
+  it('has the state that its events make, if the file has none', async () => {
+    const service = await open();
+    await importSession(service, file(undefined, { a: 1 }, { a: 2, b: 1, 'user:u': 1 }));
+    assert.deepEqual((await stored(service)).state, { a: 2, b: 1, 'user:u': 1 });
+  });
+
+  it('is refused if no event can be stored after the others to set its state right', async () => {
+    const service = await open();
+    const contradiction = file({ a: 2, 'user:u': 1 }, { a: 1 });
+    const error = await failure(importSession(service, contradiction), 'invalid_argument');
+    assert.equal(error.path, 'state.a');
+    assert.equal((await service.listSessions(APP)).totalItems, 0);
+    assert.deepEqual(await service.getUserState(USER), {});
+  });
+
+  it('may carry its difference with an event whose delta agrees', async () => {
+    const service = await open();
+    await importSession(service, file({ a: 2, b: 1 }, { a: 1 }, { b: 1, 'temp:t': 1 }));
+    const { state, events } = await stored(service);
+    assert.deepEqual(state, { a: 2, b: 1 });
+    assert.deepEqual(
+      events.map(({ actions }) => actions.stateDelta),
+      [{ a: 1 }, { b: 1 }],
+    );
+  });
+
+  it('without an id gets one, and so do its events', async () => {
+    const service = await open();
+    const anonymous = file({ a: 2 }, { a: 1 }, {});
+    delete anonymous.id;
+    for (const event of anonymous.events as SessionFile[]) delete event.id;
+    const session = await importSession(service, anonymous);
+    const found = await stored(service, { ...USER, sessionId: session.id });
+    assert.equal(new Set(found.events.map(({ id }) => id)).size, 2);
+    assert.deepEqual(found.state, { a: 2 });
+  });
+
+  it('drops temp: keys', async () => {
+    const service = await open();
+    await importSession(service, file({ a: 1, 'temp:t': 1 }, { 'temp:u': 1 }));
+    const { state, events } = await stored(service);
+    assert.deepEqual(state, { a: 1 });
+    assert.deepEqual(events[0]?.actions.stateDelta, {});
+  });
+
+  it('whose id exists leaves everything as it was', async () => {
+    const service = await open();
+    await service.createSession({ ...KEY, state: { mine: 1, 'user:u': 'mine' } });
+    const before = await stored(service);
+    const other = file({ 'user:u': 'other', 'user:v': 1, 'app:p': 1, mine: 2 }, { mine: 2 });
+    await failure(importSession(service, other), 'already_exists');
+    assert.deepEqual(await stored(service), before);
+    assert.deepEqual(await service.getAppState(APP), {});
+  });
+
+  it('may be 10,000 events long', async () => {
+    const service = await open();
+    const deltas = Array.from({ length: 10_000 }, (_, at) => ({ [`key${at % 10}`]: at }));
+    const long = file(undefined, ...deltas);
+    await importSession(service, JSON.stringify(long));
+    const { events } = await exportSession(service, KEY);
+    assert.deepEqual(events, long.events);
+  });
+});
+
+overStorages('user: and app: keys of a file', (open) => {
+  const live = { 'user:u': 'live', 'app:p': 'live' };
+  const state = { 'user:u': 'file', 'user:v': 'file', 'app:p': 'file', 'app:q': 'file', own: 1 };
+  const deltas = [{ 'user:u': 'delta', 'user:w': 'delta', 'app:p': 'delta', own: 1 }, {}];
+  const cases: [policy: 'fill' | 'overwrite' | 'keep' | undefined, expected: StateShape][] = [
+    [undefined, { ...live, 'user:v': 'file', 'app:q': 'file', own: 1 }],
+    ['fill', { ...live, 'user:v': 'file', 'app:q': 'file', own: 1 }],
+    ['overwrite', state],
+    ['keep', { ...live, own: 1 }],
+  ];
+  for (const [sharedState, expected] of cases) {
+    it(`come into the store by sharedState: ${show(sharedState)}`, async () => {
+      const service = await open();
+      await service.updateState({ ...USER, stateDelta: live });
+      const session = await importSession(service, file(state, ...deltas), { sharedState });
+      assert.deepEqual((await stored(service)).state, expected);
+      assert.deepEqual(session.state, expected);
+      assert.deepEqual((await stored(service)).events[0]?.actions.stateDelta, deltas[0]);
+    });
+
+    it(`do so without an event to carry them, by sharedState: ${show(sharedState)}`, async () => {
+      const service = await open();
+      await service.updateState({ ...USER, stateDelta: live });
+      await importSession(service, file(state, deltas[0]!), { sharedState });
+      assert.deepEqual((await stored(service)).state, expected);
+    });
+
+    it(`do so without any event, by sharedState: ${show(sharedState)}`, async () => {
+      const service = await open();
+      await service.updateState({ ...USER, stateDelta: live });
+      await importSession(service, file(state), { sharedState });
+      assert.deepEqual((await stored(service)).state, expected);
+    });
+  }
+});
+
+describe('An import that fails', () => {
+  it('while its events are stored leaves no session', async () => {
+    for (const when of ['before', 'after'] as const) {
+      const storage = new MapStorage();
+      const service = await openOver(storage);
+      failNextAppend(storage, when, new SessionError('quota_exceeded', 'No more room.'));
+      await failure(importSession(service, file({ a: 1, b: 1 }, { b: 1 })), 'quota_exceeded');
+      assert.equal(await service.getSession(KEY), undefined);
+      await importSession(service, file({ a: 1, b: 1 }, { b: 1 }));
+    }
+  });
+
+  it('and cannot be taken back says so', async () => {
+    const storage = new MapStorage();
+    const service = await openOver(storage);
+    const gone = new SessionError('connection_lost', 'The connection is gone.');
+    failNextAppend(storage, 'before', gone);
+    storage.delete = () => Promise.reject(gone);
+    const error = await failure(
+      importSession(service, file({ b: 1 }, { b: 1 })),
+      'connection_lost',
+    );
+    assert.match(error.message, /"session" is left without its events.*delete it/);
+    assert.ok(error.cause instanceof SessionError);
+  });
+
+  it('for a value that no state can hold leaves no session', async () => {
+    const service = new InMemorySessionService();
+    const deep = JSON.parse(`${'['.repeat(300)}${']'.repeat(300)}`) as unknown;
+    await failure(importSession(service, file(undefined, {}, { deep })), 'unserializable');
+    assert.equal((await service.listSessions(APP)).totalItems, 0);
+  });
+
+  it('as its signal fired leaves no session', async () => {
+    const storage = new MapStorage();
+    const service = await openOver(storage);
+    await failure(importSession(service, file({}, {}), { signal: AbortSignal.abort() }), 'aborted');
+    const controller = new AbortController();
+    const create = storage.create.bind(storage);
+    storage.create = async (...request) => {
+      await create(...request);
+      controller.abort();
+    };
+    const { signal } = controller;
+    await failure(importSession(service, file({}, {}), { signal }), 'aborted');
+    assert.equal(await service.getSession(KEY), undefined);
+  });
+
+  it('for a policy that does not exist changes nothing', async () => {
+    const service = new InMemorySessionService();
+    const sharedState = 'merge' as 'keep';
+    const error = await failure(
+      importSession(service, file({}), { sharedState }),
+      'invalid_argument',
+    );
+    assert.equal(error.key, 'sharedState');
+  });
+});
+
+describe('An export', () => {
+  it('of a session that does not exist is not_found', async () => {
+    const error = await failure(exportSession(new InMemorySessionService(), KEY), 'not_found');
+    assert.match(error.message, /"session"/);
+  });
+
+  it('can be aborted', async () => {
+    const service = new InMemorySessionService();
+    await service.createSession(KEY);
+    await failure(exportSession(service, KEY, { signal: AbortSignal.abort() }), 'aborted');
+  });
+});
