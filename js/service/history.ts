@@ -50,7 +50,8 @@ const GROWTH = 4;
  *
  * Calls that wait for an answer may lie anywhere in the past, and no window that ends somewhere holds
  * them all. So none is looked for until the answer is there: when it is appended, what lies between its
- * call and the window is put before the handle's events.
+ * call and the window is put before the handle's events. Only an answer to what was never called has the
+ * whole session read, in vain, for as long as it lies in the window.
  */
 export class History {
   readonly #recent: number;
