@@ -51,6 +51,7 @@ export type {
 } from './service/indexed_db_session_service.js';
 export { openSessionService } from './service/open_session_service.js';
 export type { OpenSessionServiceOptions } from './service/open_session_service.js';
+export type { HistoryOptions } from './service/history.js';
 export type { SessionServiceOptions } from './service/service_options.js';
 export type { StateWriter } from './service/state_writer.js';
 export type { StoredSessionService } from './service/stored_session_service.js';

@@ -16,9 +16,27 @@ interface Index {
  */
 const indexes = new WeakMap<Event[], Index>();
 
-function indexOf(events: Event[]): Index {
+/**
+ * How often an array is searched before it gets its map. A handle that lives for one turn is appended
+ * to a few times, and to make the map of 10,000 events takes as long as a hundred searches.
+ */
+const SEARCHES = 8;
+
+const searched = new WeakMap<Event[], number>();
+
+/** The map of an array; `undefined` as long as it is searched instead. */
+function indexOf(events: Event[]): Index | undefined {
   const known = indexes.get(events);
   if (known?.length === events.length && known.last === events.at(-1)) return known;
+  if (known === undefined) {
+    const searches = searched.get(events) ?? 0;
+    searched.set(events, searches + 1);
+    if (searches < SEARCHES) return undefined;
+  }
+  return makeIndex(events);
+}
+
+function makeIndex(events: Event[]): Index {
   const positions = new Map<string, number>();
   for (const [position, event] of (events as readonly (Event | null | undefined)[]).entries()) {
     // A hand-made array may hold anything.
@@ -29,14 +47,22 @@ function indexOf(events: Event[]): Index {
   return index;
 }
 
+function search(events: readonly (Event | null | undefined)[], id: string): number {
+  for (let position = events.length - 1; position >= 0; position -= 1) {
+    if (events[position]?.id === id) return position;
+  }
+  return -1;
+}
+
 /** The position of the event with that id, or −1. */
 export function positionOf(events: Event[], id: string): number {
-  const position = indexOf(events).positions.get(id);
+  const index = indexOf(events);
+  if (index === undefined) return search(events, id);
+  const position = index.positions.get(id);
   if (position === undefined) return -1;
   if (events[position]?.id === id) return position;
   // Something was exchanged in the middle, which the length does not show.
-  indexes.delete(events);
-  return indexOf(events).positions.get(id) ?? -1;
+  return makeIndex(events).positions.get(id) ?? -1;
 }
 
 /**
@@ -48,17 +74,21 @@ export function putEvent(events: Event[], event: Event): void {
   const { isCompacted, isScratchpad } = event as { isCompacted?: unknown; isScratchpad?: unknown };
   if (isCompacted === true || isScratchpad === true) indexes.delete(events);
   let index = indexOf(events);
-  if (index.positions.has(event.id)) {
-    const position = positionOf(events, event.id);
+  let position = -1;
+  if (index === undefined) {
+    position = search(events, event.id);
+  } else if (index.positions.has(event.id)) {
+    position = positionOf(events, event.id);
     // That one may have been made anew.
-    index = indexOf(events);
-    if (position >= 0) {
-      events[position] = event;
-      if (position === index.length - 1) index.last = event;
-      return;
-    }
+    index = indexes.get(events);
+  }
+  if (position >= 0) {
+    events[position] = event;
+    if (index !== undefined && position === index.length - 1) index.last = event;
+    return;
   }
   events.push(event);
+  if (index === undefined) return;
   index.positions.set(event.id, index.length);
   index.length += 1;
   index.last = event;

@@ -3,6 +3,7 @@ import type { StorageInfo } from '../session_service.js';
 import type { StateSchema } from '../state_schema.js';
 import { STALE_POLICIES } from './append.js';
 import { invalid, shown } from './call.js';
+import type { HistoryOptions } from './history.js';
 import type { StateWriter } from './state_writer.js';
 import type { parseEvents } from './stored_events.js';
 import type { Feed } from '../watch/feed.js';
@@ -24,6 +25,16 @@ export interface SessionServiceOptions {
    * its own event. `'reject'`: `stale_session`, and nothing is changed.
    */
   stale?: keyof typeof STALE_POLICIES | undefined;
+  /**
+   * Caps what `getSession` and `getOrCreateSession` return of the events, where they are called without
+   * `config.numRecentEvents` and `config.afterTimestamp`, as a framework's `Runner` does; default: all
+   * of them. A turn then costs the same however long the conversation is, and the model sees no more.
+   *
+   * When an answer to a call from before the window is appended, the window is extended back to it on
+   * the handle before the append resolves; if that reading fails, the append rejects although the event
+   * is stored, and trying it again is safe.
+   */
+  history?: HistoryOptions | undefined;
   /** Checked before anything is written: keys and values of initial states and deltas. */
   stateSchema?: StateSchema | undefined;
   /** The time in milliseconds since 1970; default `Date.now`. */

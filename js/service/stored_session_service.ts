@@ -27,6 +27,7 @@ import { Calls } from './calls.js';
 import { makeDisposable } from './disposable.js';
 import { after, invalid, type MaybePromise, requireNotAborted, shown } from './call.js';
 import { Handles } from './handle.js';
+import { History } from './history.js';
 import { policyOf, type ServiceParts, type SessionServiceOptions } from './service_options.js';
 import { checkedClock, checkedIds } from './sources.js';
 import { writerOf } from './state_writer.js';
@@ -94,6 +95,7 @@ export class StoredSessionService<S extends StateShape = StateShape>
   readonly #handles = new Handles();
   readonly #feed: ServiceFeed;
   readonly #appender: Appender;
+  readonly #history: History | undefined;
   readonly #calls = new Calls();
   #core: SessionCore | undefined;
   #closing: Promise<void> | undefined;
@@ -103,6 +105,8 @@ export class StoredSessionService<S extends StateShape = StateShape>
     this.#parts = parts;
     this.#feed = new ServiceFeed(parts.feed);
     const { stale = 'merge', stateSchema, clock = Date.now, newId = newEventId } = options;
+    const { history } = options;
+    this.#history = history === undefined ? undefined : new History(history);
     this.#schema = stateSchema;
     this.#clock = checkedClock(clock);
     this.#newId = checkedIds(newId);
@@ -144,7 +148,7 @@ export class StoredSessionService<S extends StateShape = StateShape>
     try {
       this.#calls.check(request);
       const { session, event, signal } = request;
-      const done = this.#appender.appendOne(session, event, signal);
+      const done = this.#recall(this.#appender.appendOne(session, event, signal), session, [event]);
       if (!(done instanceof Promise)) return Promise.resolve(event);
       return this.#calls.wait(done.then(() => event));
     } catch (error) {
@@ -158,7 +162,7 @@ export class StoredSessionService<S extends StateShape = StateShape>
       const { session, events, signal } = request;
       if (!Array.isArray(events))
         throw invalid('events', `must be an array; it is ${kindOf(events)}`);
-      const done = this.#appender.append(session, events, signal);
+      const done = this.#recall(this.#appender.append(session, events, signal), session, events);
       return done instanceof Promise ? done.then(() => events) : events;
     });
   }
@@ -246,13 +250,24 @@ export class StoredSessionService<S extends StateShape = StateShape>
     const { text, values } = snapshotState(state ?? undefined);
     if (this.#schema !== undefined) validateDelta(this.#schema, values);
     const now = optionalTime('lastUpdateTime', lastUpdateTime) ?? this.#clock();
-    const read = this.#call<ReadSession>(request.signal, (core) =>
-      core.create(appName, userId, id, text, now, ifAbsent),
+    const create = (): MaybePromise<Session<S>> => {
+      requireNotAborted(request.signal);
+      const read = this.#call<ReadSession>(request.signal, (core) =>
+        core.create(appName, userId, id, text, now, ifAbsent),
+      );
+      return after(read, (read) => {
+        this.#feed.created(appName, userId, id, read);
+        const session = this.#open(appName, userId, id, read, false);
+        return this.#history === undefined ? session : this.#history.cut(session);
+      });
+    };
+    // The core would read all events of one that is there.
+    if (!ifAbsent || this.#history === undefined) return create();
+    const { signal } = request;
+    return after(
+      this.get({ appName, userId, sessionId: id, signal }),
+      (found) => found ?? create(),
     );
-    return after(read, (read) => {
-      this.#feed.created(appName, userId, id, read);
-      return this.#open(appName, userId, id, read, false);
-    });
   }
 
   /** @internal */
@@ -263,11 +278,36 @@ export class StoredSessionService<S extends StateShape = StateShape>
     const last = optionalNumber('config.numRecentEvents', config?.numRecentEvents);
     const from = optionalNumber('config.afterTimestamp', config?.afterTimestamp);
     if (!isId(sessionId)) return undefined;
-    const read = this.#call<ReadSession | undefined>(request.signal, (core) =>
-      core.get(appName, userId, sessionId, last, from),
-    );
     const skipCorrupt = config?.skipCorrupt === true;
-    return after(read, (read) => read && this.#open(appName, userId, sessionId, read, skipCorrupt));
+    const open = (last: number | undefined): MaybePromise<Session<S> | undefined> => {
+      const read = this.#call<ReadSession | undefined>(request.signal, (core) =>
+        core.get(appName, userId, sessionId, last, from),
+      );
+      return after(
+        read,
+        (read) => read && this.#open(appName, userId, sessionId, read, skipCorrupt),
+      );
+    };
+    const isOpen = last === undefined && from === undefined;
+    return isOpen && this.#history ? this.#history.read(open, skipCorrupt) : open(last);
+  }
+
+  /** After an append, where the handle may lack what it answers. */
+  #recall(
+    appended: MaybePromise<void>,
+    session: Session<S>,
+    events: readonly Event[],
+  ): MaybePromise<void> {
+    const history = this.#history;
+    if (history === undefined) return appended;
+    const { appName, userId, id: sessionId } = session;
+    // One that is damaged is for a read to name: the append is stored.
+    const config = { skipCorrupt: true };
+    return after(appended, () =>
+      history.recall(session, events, (numRecentEvents) =>
+        this.get({ appName, userId, sessionId, config: { ...config, numRecentEvents } }),
+      ),
+    );
   }
 
   /** @internal */

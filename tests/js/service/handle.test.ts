@@ -64,6 +64,25 @@ overStorages('A handle', (open) => {
     assert.deepEqual(texts(await stored(service)), ['e1', 'new', 'newer']);
   });
 
+  it('finds it in one that was appended to often, also after its middle was exchanged', async () => {
+    const { service, session } = await begin(open);
+    const all = Array.from({ length: 40 }, (_, number) => `e${number}`);
+    for (const id of all) await service.appendEvent({ session, event: { ...says(id), id } });
+    assert.deepEqual(texts(session), all);
+    // Neither the length nor the last element tell of it.
+    const [third, tenth] = [session.events[3]!, session.events[10]!];
+    session.events[3] = tenth;
+    session.events[10] = third;
+    for (const id of ['e3', 'e39', 'e10', 'e40']) {
+      await service.appendEvent({ session, event: { ...says(`new ${id}`), id } });
+    }
+    const expected = [...all, 'new e40'];
+    expected[10] = 'new e3';
+    expected[3] = 'new e10';
+    expected[39] = 'new e39';
+    assert.deepEqual(texts(session), expected);
+  });
+
   it('loses the keys that a delta removes', async () => {
     const { service, session } = await begin(open, { a: 1, 'user:b': 2, 'app:c': 3, d: null });
     const delta = { a: undefined, 'user:b': State.REMOVED, 'app:c': undefined };
