@@ -6,7 +6,7 @@ import {
   type LlmRequest,
 } from '@google/adk';
 import type { Narration } from './narration.js';
-import { instructionOf } from './scripted_model.js';
+import { instructionOf } from './model_script.js';
 
 /** Sees all that a Runner does, whatever its agents and model are, and has it told. */
 export class NarratorPlugin extends BasePlugin {

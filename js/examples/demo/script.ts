@@ -1,7 +1,8 @@
 /** What is said in the demo: by the guest always, by the model if there is no real one. */
 
 import type { Models } from './agents.js';
-import { call, calls, type Reply, ScriptedModel } from './scripted_model.js';
+import { call, calls, type Reply } from './model_script.js';
+import { ScriptedModel } from './scripted_model.js';
 
 /** The guest's messages, by conversation: each is a session of its own. */
 export const CONVERSATIONS: readonly { sessionId: string; messages: readonly string[] }[] = [

@@ -16,12 +16,8 @@ import {
 import { z } from 'zod';
 
 import { InMemorySessionService } from '../../../js/adk/index.js';
-import {
-  call,
-  instructionOf,
-  say,
-  ScriptedModel,
-} from '../../../js/examples/demo/scripted_model.js';
+import { call, instructionOf, say } from '../../../js/examples/demo/model_script.js';
+import { ScriptedModel } from '../../../js/examples/demo/scripted_model.js';
 import { instruction } from '../../../js/instruction/provider.js';
 import { State } from '../../../js/state.js';
 import { CodeAgent, key, stored, turn } from './fixture.js';

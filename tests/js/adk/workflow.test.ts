@@ -12,7 +12,8 @@ import {
 } from '@google/adk';
 
 import { InMemorySessionService } from '../../../js/adk/index.js';
-import { instructionOf, ScriptedModel } from '../../../js/examples/demo/scripted_model.js';
+import { instructionOf } from '../../../js/examples/demo/model_script.js';
+import { ScriptedModel } from '../../../js/examples/demo/scripted_model.js';
 import { instruction } from '../../../js/instruction/provider.js';
 import { gate, key, stored } from './fixture.js';
 

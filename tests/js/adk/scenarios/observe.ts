@@ -1,0 +1,45 @@
+import type { BaseSessionService } from '@google/adk';
+
+import { type Framework, key, type Scenario } from './scenario.js';
+import { Stage } from './stage.js';
+
+/** What came of a scenario, as JSON without anything that differs from run to run. */
+export interface Observation {
+  readonly saw: unknown;
+  /** The scenario's sessions as a later reader gets them; `null` where there is none. */
+  readonly stored: readonly unknown[];
+}
+
+/** Plays a scenario on a service that holds nothing yet. */
+export async function observe(
+  scenario: Scenario,
+  framework: Framework,
+  sessionService: BaseSessionService,
+): Promise<Observation> {
+  const saw = await scenario.run(new Stage(framework, sessionService));
+  const stored: unknown[] = [];
+  for (const session of scenario.sessions ?? [key]) {
+    stored.push((await sessionService.getSession(session)) ?? null);
+  }
+  return withoutChance({ saw, stored });
+}
+
+const TIMES = new Set(['timestamp', 'lastUpdateTime', 'startTime', 'endTime']);
+const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
+const EVENT_ID = /^[A-Za-z0-9]{8}$/;
+
+/** A copy in which random ids are numbered as they come, and times are told apart from nothing else. */
+function withoutChance(observation: Observation): Observation {
+  const numbers = new Map<string, string>();
+  const numbered = (id: string): string => {
+    const name = numbers.get(id) ?? `id-${numbers.size + 1}`;
+    numbers.set(id, name);
+    return name;
+  };
+  const text = JSON.stringify(observation, (name, value: unknown) => {
+    if (TIMES.has(name) && typeof value === 'number') return 'a time';
+    if (typeof value !== 'string') return value;
+    return name === 'id' && EVENT_ID.test(value) ? numbered(value) : value.replace(UUID, numbered);
+  });
+  return JSON.parse(text) as Observation;
+}

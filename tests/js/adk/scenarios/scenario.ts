@@ -1,0 +1,65 @@
+/**
+ * What the framework can do with a session service, as programs that run anywhere.
+ *
+ * A scenario is given a session service and the framework's module, and says what it saw. It imports
+ * nothing of Node, and the framework's types only: so it runs over any service, in any host, and on
+ * any copy of `@google/adk`. To run them all on another service:
+ *
+ * ```ts
+ * import * as adk from '@google/adk';
+ * import { observe } from './observe.js';
+ * import { differences } from './differences.js';
+ * import { scenarios } from './index.js';
+ *
+ * for (const scenario of scenarios) {
+ *   const ours = await observe(scenario, adk, anEmptyServiceOfOurs());
+ *   const theirs = await observe(scenario, adk, new adk.InMemorySessionService());
+ *   // deep equal: ours.saw and scenario.shows
+ *   // deep equal: differences(ours, theirs) and expectedDifferences(scenario)
+ * }
+ * ```
+ *
+ * Each scenario needs a service (or database) of its own that is empty. What `observe` gives is plain
+ * JSON, so that it can be taken out of a page or worker to be compared outside. In a browser,
+ * `@google/adk` lacks what `needs: 'node'` names: leave those out there.
+ *
+ * @module
+ */
+import type { CompositeSessionKey, Event } from '@google/adk';
+import type { Stage } from './stage.js';
+
+/** The module `@google/adk`, whichever copy. */
+export type Framework = typeof import('@google/adk');
+
+/** The session of a scenario that needs but one. */
+export const key = { appName: 'app', userId: 'u', sessionId: 's' };
+
+/** Where our service is meant to differ from the framework's own. */
+export interface Difference {
+  /** Into the {@link Observation}: `stored.0.state.user:name`. */
+  readonly path: string;
+  /** `undefined`: it is not there. */
+  readonly ours: unknown;
+  readonly theirs: unknown;
+  readonly why: string;
+}
+
+export interface Scenario {
+  /** A sentence about both services. */
+  readonly name: string;
+  /** Plays it on a service that holds nothing yet; gives JSON. */
+  run(stage: Stage): Promise<unknown>;
+  /** What {@link Scenario.run} gives on our services. */
+  readonly shows: unknown;
+  /** The sessions that are compared afterwards; {@link key} if none are named. */
+  readonly sessions?: readonly CompositeSessionKey[];
+  /** All of them: any other difference is a failure, and so is one of these that is not there. */
+  readonly differs?: readonly Difference[];
+  /** `'node'`: it runs on a part of the framework that its browser build leaves out. */
+  readonly needs?: 'node';
+}
+
+/** The texts of an event, joined. */
+export function textOf({ content }: Event): string {
+  return (content?.parts ?? []).map(({ text = '' }) => text).join('');
+}

@@ -1,0 +1,161 @@
+import type {
+  BaseAgent,
+  BaseLlm,
+  BaseLlmConnection,
+  BaseSessionService,
+  CompositeSessionKey,
+  Event,
+  InvocationContext,
+  LlmRequest,
+  RunnerConfig,
+  RunConfig,
+  Session,
+} from '@google/adk';
+
+import {
+  instructionOf,
+  ModelScript,
+  type Reply,
+} from '../../../../js/examples/demo/model_script.js';
+import { type Framework, key } from './scenario.js';
+
+/** What an agent that is a function does; `agent` is itself. */
+export type Play = (context: InvocationContext) => AsyncGenerator<Event, void>;
+
+/** A model that answers from a script. */
+export type ScriptedModel = BaseLlm & Pick<ModelScript, 'requests'>;
+
+export interface Turn {
+  text?: string;
+  /** In place of a text. */
+  newMessage?: { role?: string; parts: object[] };
+  stateDelta?: Record<string, unknown>;
+  runConfig?: Partial<RunConfig>;
+  /** What the Runner has besides agent and session service. */
+  runner?: Partial<RunnerConfig>;
+}
+
+/** A service and a copy of the framework, and what scenarios are played with on them. */
+export class Stage {
+  constructor(
+    readonly adk: Framework,
+    readonly sessionService: BaseSessionService,
+  ) {}
+
+  model(...replies: Reply[]): ScriptedModel {
+    class Scripted extends this.adk.BaseLlm {
+      readonly #script = new ModelScript(replies);
+
+      get requests(): LlmRequest[] {
+        return this.#script.requests;
+      }
+
+      generateContentAsync(request: LlmRequest) {
+        return this.#script.answer(request);
+      }
+
+      /** A live connection, which says all of the script as soon as it has been told anything. */
+      async connect(request: LlmRequest): Promise<BaseLlmConnection> {
+        const told = gate();
+        const script = this.#script;
+        return {
+          sendHistory: async () => undefined,
+          sendContent: async () => told.open(),
+          sendRealtime: async () => told.open(),
+          receive: async function* () {
+            await told.opened;
+            yield* script.answer(request);
+          },
+          close: async () => undefined,
+        };
+      }
+    }
+    return new Scripted({ model: 'scripted' });
+  }
+
+  /** An agent that is a function, for what the ready-made ones do not do. */
+  agent(name: string, play: Play): BaseAgent {
+    class CodeAgent extends this.adk.BaseAgent {
+      protected override runAsyncImpl(context: InvocationContext): AsyncGenerator<Event, void> {
+        return play(context);
+      }
+
+      protected override runLiveImpl(context: InvocationContext): AsyncGenerator<Event, void> {
+        return play(context);
+      }
+    }
+    return new CodeAgent({ name });
+  }
+
+  /** An event with a delta that was made by hand, as `outputKey` makes it. */
+  event(
+    { agent, invocationId, branch }: InvocationContext,
+    stateDelta: Record<string, unknown>,
+  ): Event {
+    return this.adk.createEvent({
+      invocationId,
+      ...(agent && { author: agent.name }),
+      ...(branch !== undefined && { branch }),
+      actions: this.adk.createEventActions({ stateDelta }),
+    });
+  }
+
+  /** As tools and callbacks write: at once on the state, and into the delta of an event to come. */
+  write(context: InvocationContext, key: string, value: unknown): Event {
+    const delta: Record<string, unknown> = {};
+    new this.adk.State(context.session.state, delta).set(key, value);
+    return this.event(context, delta);
+  }
+
+  create(state: Record<string, unknown> = {}): Promise<Session> {
+    return this.sessionService.createSession({ ...key, state });
+  }
+
+  /** One turn in the session of {@link key}, by the framework's Runner; gives what it yielded. */
+  async turn(agent: RunnerConfig['agent'], turn: Turn = {}): Promise<Event[]> {
+    const { text = 'hi', newMessage, stateDelta, runConfig } = turn;
+    const runner = new this.adk.Runner({
+      appName: key.appName,
+      sessionService: this.sessionService,
+      ...(agent && { agent }),
+      ...turn.runner,
+    });
+    const events = runner.runAsync({
+      ...key,
+      newMessage: newMessage ?? { role: 'user', parts: [{ text }] },
+      ...(stateDelta && { stateDelta }),
+      ...(runConfig && { runConfig }),
+    });
+    return all(events);
+  }
+
+  async stored(session: CompositeSessionKey = key): Promise<Session> {
+    const found = await this.sessionService.getSession(session);
+    if (found === undefined) throw new Error(`there is no session ${JSON.stringify(session)}`);
+    return found;
+  }
+}
+
+/** What each request told the model as its agent's own instruction. */
+export function told({ requests }: ScriptedModel): string[] {
+  return requests.map((request) => instructionOf(request).split('\n').at(-1) ?? '');
+}
+
+export async function all<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
+  const list: Item[] = [];
+  for await (const item of items) list.push(item);
+  return list;
+}
+
+/** A promise that is settled from outside, to bring parallel agents into one order. */
+export function gate(): { opened: Promise<void>; open: () => void } {
+  let open = (): void => undefined;
+  const opened = new Promise<void>((resolve) => (open = resolve));
+  return { opened, open };
+}
+
+/** For what tells events apart by the millisecond, as compactors do. Any clock, however coarse. */
+export async function nextMillisecond(): Promise<void> {
+  const start = Date.now();
+  while (Date.now() === start) await new Promise((resolve) => setTimeout(resolve));
+}
