@@ -8,21 +8,36 @@ import { mapAdapter } from '../../../js/examples/map_adapter.js';
 import { differences, expectedDifferences } from './scenarios/differences.js';
 import { scenarios } from './scenarios/index.js';
 import { observe } from './scenarios/observe.js';
+import { slowService } from './scenarios/slow_service.js';
 
 // Half of its agents are announced as deprecated, at each start; and some scenarios make agents fail.
 adk.setLogLevel(adk.LogLevel.ERROR);
 
-const services: [name: string, open: () => Promise<adk.BaseSessionService>][] = [
-  ['in memory', async () => new InMemorySessionService()],
-  ['over an adapter', () => openSessionService({ storage: mapAdapter() })],
+interface Pair {
+  readonly name: string;
+  ours(): adk.BaseSessionService | Promise<adk.BaseSessionService>;
+  theirs(): adk.BaseSessionService;
+}
+
+const pairs: readonly Pair[] = [
+  {
+    name: 'In memory',
+    ours: () => new InMemorySessionService(),
+    theirs: () => new adk.InMemorySessionService(),
+  },
+  {
+    name: 'Over an adapter',
+    ours: () => openSessionService({ storage: mapAdapter() }),
+    theirs: () => slowService(adk),
+  },
 ];
 
-for (const [name, open] of services) {
-  describe(`${name}, as with the framework's own service,`, () => {
+for (const pair of pairs) {
+  describe(`${pair.name}, as with the framework's own service,`, () => {
     for (const scenario of scenarios) {
       it(scenario.name, async () => {
-        const ours = await observe(scenario, adk, await open());
-        const theirs = await observe(scenario, adk, new adk.InMemorySessionService());
+        const ours = await observe(scenario, adk, await pair.ours());
+        const theirs = await observe(scenario, adk, pair.theirs());
         assert.deepEqual(ours.saw, scenario.shows);
         assert.deepEqual(differences(ours, theirs), expectedDifferences(scenario));
       });

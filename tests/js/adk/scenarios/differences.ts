@@ -1,22 +1,31 @@
 import type { Difference, Scenario } from './scenario.js';
 
-/** A difference that was found: of its reason nothing is known. */
-export type Found = Omit<Difference, 'why'>;
+/** By path. */
+export type Differences = Record<string, { ours: unknown; theirs: unknown }>;
 
-/** Where two JSON values differ, in the order of their members; the deepest places that do. */
-export function differences(ours: unknown, theirs: unknown, path = ''): Found[] {
+/** Where two JSON values differ: the deepest places that do. `undefined`: it is not there. */
+export function differences(ours: unknown, theirs: unknown): Differences {
+  return Object.fromEntries(find(ours, theirs, '').map(([path, found]) => [path, found]));
+}
+
+/** Those that a scenario names, to compare with what {@link differences} finds. */
+export function expectedDifferences({ differs = [] }: Scenario): Differences {
+  return Object.fromEntries(differs.map(({ path, ours, theirs }) => [path, { ours, theirs }]));
+}
+
+/** For a scenario that gives one value on our service and another on theirs. */
+export function whatItSaw(ours: unknown, theirs: unknown, why: string): Difference[] {
+  return find(ours, theirs, 'saw').map(([path, found]) => ({ path, ...found, why }));
+}
+
+function find(ours: unknown, theirs: unknown, path: string): [string, Differences[string]][] {
   if (!isObject(ours) || !isObject(theirs) || Array.isArray(ours) !== Array.isArray(theirs)) {
-    return ours === theirs ? [] : [{ path, ours, theirs }];
+    return ours === theirs ? [] : [[path, { ours, theirs }]];
   }
   const names = new Set([...Object.keys(ours), ...Object.keys(theirs)]);
   return [...names].flatMap((name) =>
-    differences(member(ours, name), member(theirs, name), path === '' ? name : `${path}.${name}`),
+    find(member(ours, name), member(theirs, name), path === '' ? name : `${path}.${name}`),
   );
-}
-
-/** Those that a scenario names, to compare with {@link differences}. */
-export function expectedDifferences({ differs = [] }: Scenario): Found[] {
-  return differs.map(({ path, ours, theirs }) => ({ path, ours, theirs }));
 }
 
 function isObject(value: unknown): value is object {

@@ -30,16 +30,22 @@ const EVENT_ID = /^[A-Za-z0-9]{8}$/;
 
 /** A copy in which random ids are numbered as they come, and times are told apart from nothing else. */
 function withoutChance(observation: Observation): Observation {
-  const numbers = new Map<string, string>();
-  const numbered = (id: string): string => {
-    const name = numbers.get(id) ?? `id-${numbers.size + 1}`;
-    numbers.set(id, name);
-    return name;
-  };
+  const eventIds = numbering('event');
+  const uuids = numbering('uuid');
   const text = JSON.stringify(observation, (name, value: unknown) => {
     if (TIMES.has(name) && typeof value === 'number') return 'a time';
-    if (typeof value !== 'string') return value;
-    return name === 'id' && EVENT_ID.test(value) ? numbered(value) : value.replace(UUID, numbered);
+    const isEventId = name === 'id' && typeof value === 'string' && EVENT_ID.test(value);
+    return isEventId ? eventIds(value) : value;
   });
-  return JSON.parse(text) as Observation;
+  // In the text, as some are the names of members.
+  return JSON.parse(text.replace(UUID, uuids)) as Observation;
+}
+
+function numbering(what: string): (id: string) => string {
+  const names = new Map<string, string>();
+  return (id) => {
+    const name = names.get(id) ?? `${what}-${names.size + 1}`;
+    names.set(id, name);
+    return name;
+  };
 }

@@ -10,10 +10,12 @@
  * import { observe } from './observe.js';
  * import { differences } from './differences.js';
  * import { scenarios } from './index.js';
+ * import { slowService } from './slow_service.js';
  *
  * for (const scenario of scenarios) {
  *   const ours = await observe(scenario, adk, anEmptyServiceOfOurs());
- *   const theirs = await observe(scenario, adk, new adk.InMemorySessionService());
+ *   // Of ours in memory: with a plain `new adk.InMemorySessionService()`.
+ *   const theirs = await observe(scenario, adk, slowService(adk));
  *   // deep equal: ours.saw and scenario.shows
  *   // deep equal: differences(ours, theirs) and expectedDifferences(scenario)
  * }
@@ -62,4 +64,15 @@ export interface Scenario {
 /** The texts of an event, joined. */
 export function textOf({ content }: Event): string {
   return (content?.parts ?? []).map(({ text = '' }) => text).join('');
+}
+
+/** What a call comes to: its value, or what its error says in `code` and `path`. */
+export async function outcome(call: Promise<unknown> | (() => Promise<unknown>)): Promise<unknown> {
+  try {
+    return await (typeof call === 'function' ? call() : call);
+  } catch (error) {
+    const { code, path } = error as { code?: string; path?: string };
+    if (code === undefined) throw error;
+    return { code, ...(path !== undefined && { path }) };
+  }
 }
