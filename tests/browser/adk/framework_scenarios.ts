@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
-import { before, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { differences, expectedDifferences } from '../../js/adk/scenarios/differences.js';
 import { scenarios } from '../../js/adk/scenarios/index.js';
 import { type Context, inPage } from './context.js';
-import type { Played } from './page/scenarios.js';
+import type { Place, Played } from './page/scenarios.js';
 
-/** Those of tests/js/adk, in a page: all are played at its one load, and looked at one by one. */
+const PLACES: Record<Place, string> = { memory: 'in memory', database: 'over IndexedDB' };
+
+/** Those of tests/js/adk: a page plays them all, and what it has observed is looked at here. */
 export function frameworkScenarios(context: Context): void {
   let all: Record<string, Played> = {};
   before(() =>
@@ -14,19 +16,18 @@ export function frameworkScenarios(context: Context): void {
     }),
   );
 
-  for (const scenario of scenarios) {
-    if (scenario.needs === 'node') continue;
-    it(scenario.name, () => {
-      const played = all[scenario.name];
-      assert.ok(played, 'the page has played it');
-      assert.ok('framework' in played, `it failed: ${JSON.stringify(played)}`);
-      for (const place of ['database', 'memory'] as const) {
-        assert.deepEqual(played[place].saw, scenario.shows, place);
-        assert.deepEqual(
-          differences(played[place], played.framework),
-          expectedDifferences(scenario),
-          place,
-        );
+  for (const [place, name] of Object.entries(PLACES) as [Place, string][]) {
+    describe(name, () => {
+      for (const scenario of scenarios) {
+        if (scenario.needs === 'node') continue;
+        it(scenario.name, () => {
+          const played = all[scenario.name];
+          assert.ok(played, 'the page has played it');
+          if ('error' in played) assert.fail(played.error);
+          const { ours, theirs } = played[place];
+          assert.deepEqual(ours.saw, scenario.shows);
+          assert.deepEqual(differences(ours, theirs), expectedDifferences(scenario));
+        });
       }
     });
   }

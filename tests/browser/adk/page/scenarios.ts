@@ -5,35 +5,42 @@ import { IndexedDbSessionService, InMemorySessionService } from 'adk-session-was
 import { scenarios } from '../../../js/adk/scenarios/index.js';
 import { type Observation, observe } from '../../../js/adk/scenarios/observe.js';
 import type { Scenario } from '../../../js/adk/scenarios/scenario.js';
+import { slowService } from '../../../js/adk/scenarios/slow_service.js';
 
-/** What was observed of a scenario over each service, or why it could not be. */
-export type Played = Record<Place, Observation> | { error: string };
+/** What was observed of a scenario over a service of ours and one of the framework. */
+export interface Pair {
+  ours: Observation;
+  theirs: Observation;
+}
 
-export type Place = 'database' | 'memory' | 'framework';
+export type Place = 'memory' | 'database';
 
-/** The scenarios that can be played in a page, in their order. */
-const playable = scenarios.filter(({ needs }) => needs !== 'node');
+export type Played = Record<Place, Pair> | { error: string };
 
-/** Plays them all, each over an empty service of each kind. */
+/** Plays all that run in a page, each over empty services; by their names. */
 export async function playScenarios(database: string): Promise<Record<string, Played>> {
   const played: Record<string, Played> = {};
-  for (const scenario of playable) {
+  for (const scenario of scenarios) {
+    if (scenario.needs === 'node') continue;
     played[scenario.name] = await play(scenario, `${database}: ${scenario.name}`);
   }
   return played;
 }
 
 async function play(scenario: Scenario, database: string): Promise<Played> {
-  const service = new IndexedDbSessionService({ name: database });
+  const stored = new IndexedDbSessionService({ name: database });
+  const over = (service: adk.BaseSessionService) => observe(scenario, adk, service);
   try {
     return {
-      database: await observe(scenario, adk, service),
-      memory: await observe(scenario, adk, new InMemorySessionService()),
-      framework: await observe(scenario, adk, new adk.InMemorySessionService()),
+      memory: {
+        ours: await over(new InMemorySessionService()),
+        theirs: await over(new adk.InMemorySessionService()),
+      },
+      database: { ours: await over(stored), theirs: await over(slowService(adk)) },
     };
   } catch (error) {
-    return { error: String(error) };
+    return { error: error instanceof Error ? (error.stack ?? error.message) : String(error) };
   } finally {
-    await service.close();
+    await stored.close();
   }
 }
