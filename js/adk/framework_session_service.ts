@@ -27,6 +27,7 @@ import type {
   WatchRequest,
 } from '../watch/notice.js';
 import { FrameworkStateWriter } from './framework_state_writer.js';
+import { acceptToolConfirmations } from './tool_confirmations.js';
 
 /** Asks for an event to be appended through a handle. */
 export interface AppendEventRequest extends Abortable {
@@ -66,6 +67,7 @@ export abstract class FrameworkSessionService extends BaseSessionService {
 
   /** @throws SessionError (as a rejection) `already_exists`, `invalid_argument`, `unserializable` */
   async createSession(request: CreateSessionRequest): Promise<Session> {
+    acceptToolConfirmations(request);
     return toFramework(await this.#service.createSession(request));
   }
 
@@ -77,6 +79,7 @@ export abstract class FrameworkSessionService extends BaseSessionService {
 
   /** Atomic, which the framework's own is not. */
   override async getOrCreateSession(request: CreateSessionRequest): Promise<Session> {
+    acceptToolConfirmations(request);
     return toFramework(await this.#service.getOrCreateSession(request));
   }
 
@@ -92,11 +95,13 @@ export abstract class FrameworkSessionService extends BaseSessionService {
 
   /** Stores the event and its delta in one atomic step; resolves to the same event object. */
   override appendEvent(request: AppendEventRequest): Promise<Event> {
+    acceptToolConfirmations(request);
     return this.#service.appendEvent(request);
   }
 
   /** All of them or none, in order. */
   appendEvents(request: AppendEventsRequest): Promise<Event[]> {
+    acceptToolConfirmations(request);
     return this.#service.appendEvents(request);
   }
 

@@ -3,15 +3,14 @@ import { randomUUID } from 'node:crypto';
 import { describe, it } from 'node:test';
 
 import {
-  BaseSessionService,
+  type BaseSessionService,
   createEvent,
   createEventActions,
   type Event,
   InMemorySessionService as FrameworkMemory,
-  type InvocationContext,
-  LlmAgent,
-  ParallelAgent,
+  LogLevel,
   type Session,
+  setLogLevel,
   State,
 } from '@google/adk';
 
@@ -20,88 +19,17 @@ import { FrameworkStateWriter } from '../../../js/adk/framework_state_writer.js'
 import { isSessionError } from '../../../js/errors.js';
 import { REMOVED } from '../../../js/scope.js';
 import { snapshotEvent } from '../../../js/snapshot.js';
-import { ScriptedModel } from '../../../js/examples/demo/scripted_model.js';
-import { CodeAgent, gate, key, stored, turn } from './fixture.js';
 
-const services: [name: string, make: () => BaseSessionService][] = [
-  ['ours', () => new InMemorySessionService()],
-  ["the framework's own", () => new FrameworkMemory()],
-];
+// One test asks the framework's own service for what it warns of.
+setLogLevel(LogLevel.ERROR);
 
-/** Two parallel agents: `early` writes first, `late` second; the events come in the asked order. */
-async function race(service: BaseSessionService, first: 'early' | 'late', name: string) {
-  await service.createSession(key);
-  const written = gate();
-  const appended = { early: gate(), late: gate() };
-  let handle: Session | undefined;
-  const agent = (which: 'early' | 'late', before: Promise<void>, onWritten: () => void) =>
-    new CodeAgent(which, async function* (context: InvocationContext, self) {
-      await before;
-      handle = context.session;
-      const event = self.write(context, name, which);
-      onWritten();
-      if (which !== first) await appended[first].opened;
-      // The other has written, too, before anything is appended.
-      await written.opened;
-      yield event;
-      appended[which].open();
-    });
-  const earlyWritten = gate();
-  const early = agent('early', Promise.resolve(), earlyWritten.open);
-  const late = agent('late', earlyWritten.opened, written.open);
-  const events = await turn(service, new ParallelAgent({ name: 'both', subAgents: [early, late] }));
-  const order = events.map(({ author }) => author);
-  const session = await stored(service);
-  const deltas = session.events.slice(1).map(({ actions }) => actions.stateDelta[name]);
-  return { order, handle: handle?.state[name], stored: session.state[name], deltas };
+const key = { appName: 'app', userId: 'u', sessionId: 's' };
+
+async function stored(service: BaseSessionService): Promise<Session> {
+  const session = await service.getSession(key);
+  assert.ok(session);
+  return session;
 }
-
-for (const [name, make] of services) {
-  describe(`When parallel agents write one key, under ${name}`, () => {
-    it('handle and store hold the last write if it is appended last', async () => {
-      const { order, handle, stored } = await race(make(), 'early', 'k');
-      assert.deepEqual(
-        { order, handle, stored },
-        { order: ['early', 'late'], handle: 'late', stored: 'late' },
-      );
-    });
-
-    it('handle and store hold the last write if it is appended first', async () => {
-      const { order, handle, stored } = await race(make(), 'late', 'k');
-      assert.deepEqual(
-        { order, handle, stored },
-        { order: ['late', 'early'], handle: 'late', stored: 'late' },
-      );
-    });
-
-    it('the last write of a user: or app: key is what the handle holds', async () => {
-      for (const scoped of ['user:k', 'app:k']) {
-        assert.equal((await race(make(), 'late', scoped)).handle, 'late');
-      }
-    });
-
-    it('the last write of a temp: key is what the handle holds, in either order', async () => {
-      for (const first of ['early', 'late'] as const) {
-        const { handle, stored } = await race(make(), first, 'temp:k');
-        assert.deepEqual({ handle, stored }, { handle: 'late', stored: undefined });
-      }
-    });
-  });
-}
-
-describe('The stored events of parallel agents', () => {
-  it('fold to the stored state: a superseded write is taken out', async () => {
-    const { deltas } = await race(new InMemorySessionService(), 'late', 'k');
-    assert.deepEqual(deltas, ['late', undefined]);
-  });
-
-  it('keep a write of user: and app: state from rolling back a later one', async () => {
-    for (const scoped of ['user:k', 'app:k']) {
-      const { stored } = await race(new InMemorySessionService(), 'late', scoped);
-      assert.equal(stored, 'late');
-    }
-  });
-});
 
 interface Bench {
   service: InMemorySessionService;
@@ -354,30 +282,4 @@ describe('A framework that appends otherwise', () => {
     );
     assert.doesNotThrow(() => writer.take(made({})));
   });
-});
-
-describe('Two LlmAgents in parallel with one outputKey', () => {
-  for (const [name, make] of services) {
-    it(`leave the later answer, under ${name}`, async () => {
-      const service = make();
-      await service.createSession(key);
-      const done = gate();
-      const quick = new LlmAgent({
-        name: 'quick',
-        model: new ScriptedModel(['quick']),
-        outputKey: 'answer',
-        afterAgentCallback: () => {
-          done.open();
-          return undefined;
-        },
-      });
-      const slow = new LlmAgent({
-        name: 'slow',
-        model: new ScriptedModel([() => done.opened.then(() => 'slow')]),
-        outputKey: 'answer',
-      });
-      await turn(service, new ParallelAgent({ name: 'both', subAgents: [slow, quick] }));
-      assert.equal((await stored(service)).state.answer, 'slow');
-    });
-  }
 });

@@ -2,7 +2,7 @@
 
 import type { BaseContextCompactor, BaseSummarizer, Event, LlmAgentConfig } from '@google/adk';
 
-import { call, type Reply, say } from '../../../../js/examples/demo/model_script.js';
+import { call, type Reply } from '../../../../js/examples/demo/model_script.js';
 import { type Framework, type Scenario, textOf } from './scenario.js';
 import { nextMillisecond, type Stage } from './stage.js';
 
@@ -79,7 +79,7 @@ const truncating: Scenario = {
 };
 
 const pruning: Scenario = {
-  name: 'where a TrajectoryThoughtPruningCompactor prunes the handle, the store keeps the thoughts',
+  name: 'an event that a TrajectoryThoughtPruningCompactor has pruned takes the place of the stored one',
   run: (stage) => {
     const { TrajectoryThoughtPruningCompactor } = stage.adk;
     const compactor = new TrajectoryThoughtPruningCompactor({ eventRetentionSize: 2 });

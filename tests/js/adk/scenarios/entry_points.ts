@@ -1,6 +1,6 @@
 /** The ways into a run besides `Runner.runAsync`. */
 
-import { call, say } from '../../../../js/examples/demo/model_script.js';
+import { say } from '../../../../js/examples/demo/model_script.js';
 import { set, setState } from './llm_agent.js';
 import { type Framework, key, type Scenario, textOf } from './scenario.js';
 import { all } from './stage.js';
@@ -122,10 +122,7 @@ const a2a: Scenario = {
         publish: (event: { kind: string; status?: { state: string } }) =>
           published.push([event.kind, event.status?.state ?? null]),
       };
-      await executor.execute(
-        context as unknown as ExecuteArguments[0],
-        bus as unknown as ExecuteArguments[1],
-      );
+      await executor.execute(context, bus as unknown as ExecuteArguments[1]);
     }
     return published;
   },

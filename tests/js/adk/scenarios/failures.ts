@@ -1,9 +1,10 @@
 /** What is left where a turn fails, and that the next one works. */
 
 import { call } from '../../../../js/examples/demo/model_script.js';
-import { set, setState } from './llm_agent.js';
 import { whatItSaw } from './differences.js';
+import { set, setState } from './llm_agent.js';
 import { key, outcome, type Scenario, textOf } from './scenario.js';
+import { all } from './stage.js';
 
 const missingKey: Scenario = {
   name: 'an instruction with a missing key fails the turn, which leaves the message, and the next one works',
@@ -72,7 +73,7 @@ const abandoned: Scenario = {
     const { LlmAgent, Runner } = stage.adk;
     const agent = new LlmAgent({
       name: 'agent',
-      model: stage.model(set('k', 1), 'never asked', 'Done.'),
+      model: stage.model(set('k', 1), 'never asked'),
       tools: [setState(stage)],
       outputKey: 'answer',
     });
@@ -104,18 +105,12 @@ const aborted: Scenario = {
     });
     const runner = new Runner({ appName: 'app', agent, sessionService: stage.sessionService });
     const newMessage = { role: 'user', parts: [{ text: 'one' }] };
-    let yielded = 0;
     const abortSignal = controller.signal;
-    for await (const event of runner.runAsync({
-      userId: 'u',
-      sessionId: 's',
-      newMessage,
-      abortSignal,
-    })) {
-      yielded += event ? 1 : 0;
-    }
+    const yielded = await all(
+      runner.runAsync({ userId: 'u', sessionId: 's', newMessage, abortSignal }),
+    );
     const events = await stage.turn(agent, { text: 'two' });
-    return { yielded, texts: events.map(textOf) };
+    return { yielded: yielded.length, texts: events.map(textOf) };
   },
   shows: { yielded: 0, texts: ['Done.'] },
 };

@@ -1,6 +1,6 @@
 /** Runs that wait for somebody, and go on in a later turn with what is stored. */
 
-import type { AuthConfig, Event, FunctionTool, ToolOptions } from '@google/adk';
+import type { AuthConfig, BasePlugin, Event, FunctionTool, ToolOptions } from '@google/adk';
 
 import { call, type Reply } from '../../../../js/examples/demo/model_script.js';
 import { type Scenario, textOf } from './scenario.js';
@@ -19,11 +19,12 @@ async function askAndAnswer(
   tool: FunctionTool,
   replies: readonly Reply[],
   answer: (events: readonly Event[]) => Turn,
+  plugins: BasePlugin[] = [],
 ): Promise<unknown> {
   await stage.create();
   const model = stage.model(...replies);
   const agent = new stage.adk.LlmAgent({ name: 'agent', model, tools: [tool] });
-  const runner = { resumabilityConfig: { isResumable: true } };
+  const runner = { plugins, resumabilityConfig: { isResumable: true } };
   const first = await stage.turn(agent, { text: 'please', runner });
   const handed = await stage.stored();
   const second = await stage.turn(agent, { ...answer(handed.events), runner });
@@ -104,4 +105,29 @@ const credential: Scenario = {
   },
 };
 
-export const pauses: readonly Scenario[] = [longRunning, confirmation, credential];
+const policy: Scenario = {
+  name: 'a SecurityPlugin remembers in the state what it has asked, and what the answer was',
+  async run(stage) {
+    const { PolicyOutcome, SecurityPlugin } = stage.adk;
+    const policyEngine = { evaluate: async () => ({ outcome: PolicyOutcome.CONFIRM }) };
+    const execute = () => ({ status: 'paid' });
+    // The tool asks as well: 2.0.0 takes no approval for one that does not.
+    const pay = tool(stage, { requireConfirmation: true, execute });
+    return askAndAnswer(
+      stage,
+      pay,
+      [call('pay'), 'It is paid.'],
+      (events) => answerTo(events, 'adk_request_confirmation', { confirmed: true }),
+      [new SecurityPlugin({ policyEngine })],
+    );
+  },
+  shows: {
+    first: ['', ''],
+    second: ['', 'It is paid.'],
+    state: {
+      orcas_tool_call_security_check_states: { 'adk-uuid-1': { hint: '', confirmed: true } },
+    },
+  },
+};
+
+export const pauses: readonly Scenario[] = [longRunning, confirmation, credential, policy];

@@ -54,7 +54,7 @@ const early: Scenario = {
 };
 
 const errors: Scenario = {
-  name: 'a plugin answers where a tool and the model fail, and what it writes is stored',
+  name: 'a plugin answers where a tool and the model fail, and what it writes for the tool is stored',
   async run(stage) {
     await stage.create();
     const rescue = plugin(stage, {
@@ -63,8 +63,9 @@ const errors: Scenario = {
         return { rescued: true };
       },
       onModelErrorCallback: async ({ callbackContext, error }) => {
+        // The framework loses this: it yields just the response.
         callbackContext.state.set('modelError', error.message);
-        // The framework yields it as it is, and stumbles over a response that is no event.
+        // And stumbles over one that is no event.
         return stage.adk.createEvent({ ...say('Rescued.'), author: 'agent' });
       },
     });

@@ -1,7 +1,9 @@
 /** Graphs of nodes: several appends under way on one handle, and runs that are taken up again. */
 
 import type { BaseSessionService, EdgeItem } from '@google/adk';
+import { z } from 'zod';
 
+import { call } from '../../../../js/examples/demo/model_script.js';
 import { superseded } from './parallel_agents.js';
 import { type Scenario, textOf } from './scenario.js';
 import { gate, told } from './stage.js';
@@ -159,7 +161,7 @@ const rehydration: Scenario = {
         if (verdict === undefined)
           return new RequestInput({ interruptId: 'question', message: 'Good?' });
         context.state.set('verdict', verdict);
-        return `${input}: ${String(verdict)}`;
+        return `${input}: ${JSON.stringify(verdict)}`;
       },
       { rerunOnResume: true },
     );
@@ -175,7 +177,7 @@ const rehydration: Scenario = {
   shows: {
     runs: ['draft', 'review', 'review', 'publish'],
     first: ['a draft', '', ''],
-    second: ['a draft: yes', 'Published a draft: yes'],
+    second: ['a draft: "yes"', 'Published a draft: "yes"'],
   },
 };
 
@@ -214,4 +216,65 @@ const dynamic: Scenario = {
   shows: { runs: ['count', 'ask', 'ask'], output: 'Hello Ada' },
 };
 
-export const workflow: readonly Scenario[] = [graph, fanOut, speakers, rehydration, dynamic];
+const task: Scenario = {
+  name: 'an agent that is a task of a Workflow ends it with an output, which its outputKey gets',
+  async run(stage) {
+    const { FunctionNode, LlmAgent, Workflow } = stage.adk;
+    await stage.create();
+    const agent = new LlmAgent({
+      name: 'taster',
+      mode: 'task',
+      model: stage.model(call('finish_task', { verdict: 'good' })),
+      outputSchema: z.object({ verdict: z.string() }),
+      outputKey: 'tasted',
+    });
+    const report = new FunctionNode('report', (context, input) => {
+      return { input, state: context.state.get('tasted') };
+    });
+    const edges: EdgeItem[] = [['START', agent, report]];
+    const events = await stage.turn(new Workflow({ name: 'flow', edges }));
+    return events.at(-1)?.output;
+  },
+  shows: { input: { verdict: 'good' }, state: { verdict: 'good' } },
+};
+
+const schema: Scenario = {
+  name: 'a node that writes what the stateSchema of its Workflow forbids leaves nothing of it',
+  async run(stage) {
+    const { FunctionNode, isStateSchemaError, Workflow } = stage.adk;
+    await stage.create();
+    const agent = new Workflow({
+      name: 'flow',
+      stateSchema: z.object({ count: z.number() }),
+      edges: [
+        [
+          'START',
+          new FunctionNode('count', (context) => {
+            context.state.set('count', 1);
+            return 'counted';
+          }),
+          new FunctionNode('wrong', (context) => {
+            context.state.set('count', 'two');
+            return 'never';
+          }),
+        ],
+      ],
+    });
+    const failure = await stage.turn(agent).then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+    return { isStateSchemaError: isStateSchemaError(failure), state: (await stage.stored()).state };
+  },
+  shows: { isStateSchemaError: true, state: { count: 1 } },
+};
+
+export const workflow: readonly Scenario[] = [
+  graph,
+  fanOut,
+  speakers,
+  rehydration,
+  dynamic,
+  task,
+  schema,
+];

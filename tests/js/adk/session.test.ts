@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import { BaseSessionService, LlmAgent, Runner } from '@google/adk';
+
+import { InMemorySessionService } from '../../../js/adk/index.js';
+import { ScriptedModel } from '../../../js/examples/demo/scripted_model.js';
+
+const key = { appName: 'app', userId: 'u', sessionId: 's' };
+
+describe('A service of ours for the framework', () => {
+  it('is a BaseSessionService of it', () => {
+    assert.ok(new InMemorySessionService() instanceof BaseSessionService);
+  });
+
+  it('gives sessions that are plain objects with nothing added', async () => {
+    const service = new InMemorySessionService();
+    await service.createSession({ ...key, state: { 'user:a': 1, b: { c: [1] } } });
+    const agent = new LlmAgent({ name: 'agent', model: new ScriptedModel(['ok']) });
+    const runner = new Runner({ appName: key.appName, agent, sessionService: service });
+    const newMessage = { role: 'user', parts: [{ text: 'hi' }] };
+    for await (const event of runner.runAsync({ ...key, newMessage })) assert.ok(event);
+    const session = await service.getSession(key);
+    assert.ok(session);
+    assert.deepEqual(Reflect.ownKeys(session).sort(), [
+      'appName',
+      'events',
+      'id',
+      'lastUpdateTime',
+      'state',
+      'userId',
+    ]);
+    assert.equal(Object.getPrototypeOf(session), Object.prototype);
+    assert.equal(Object.getPrototypeOf(session.state), Object.prototype);
+    assert.ok(Array.isArray(session.events));
+    assert.equal(session.events.length, 2);
+    assert.deepEqual(structuredClone(session), session);
+    assert.deepEqual(JSON.parse(JSON.stringify(session)), session);
+    for (const event of session.events) assert.ok(Number.isInteger(event.timestamp));
+  });
+});

@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import { createEvent, createEventActions, ToolConfirmation } from '@google/adk';
+
+import { InMemorySessionService } from '../../../js/adk/index.js';
+import { isSessionError } from '../../../js/errors.js';
+
+const key = { appName: 'app', userId: 'u', sessionId: 's' };
+
+/** As the framework's SecurityPlugin has it, and an AgentTool hands it on to its child. */
+const record = () => ({
+  orcas_tool_call_security_check_states: {
+    call: new ToolConfirmation({ confirmed: true }),
+    other: 'ALLOW',
+  },
+});
+const asJson = {
+  orcas_tool_call_security_check_states: { call: { hint: '', confirmed: true }, other: 'ALLOW' },
+};
+
+const event = (stateDelta: Record<string, unknown>) =>
+  createEvent({ actions: createEventActions({ stateDelta }) });
+
+describe('The answers that the SecurityPlugin of the framework keeps', () => {
+  it('are taken in the state that a session is created with', async () => {
+    const service = new InMemorySessionService();
+    const created = await service.createSession({ ...key, state: record() });
+    assert.deepEqual(created.state, asJson);
+    const got = await service.getOrCreateSession({ ...key, sessionId: 'new', state: record() });
+    assert.deepEqual(got.state, asJson);
+  });
+
+  it('are taken in the deltas of events, and the handle has what was stored', async () => {
+    const service = new InMemorySessionService();
+    const session = await service.createSession(key);
+    await service.appendEvents({ session, events: [event(record()), event({ k: 1 })] });
+    assert.deepEqual(session.state, { ...asJson, k: 1 });
+    assert.deepEqual((await service.getSession(key))?.state, session.state);
+  });
+
+  it('look to the caller as they did before', async () => {
+    const service = new InMemorySessionService();
+    const session = await service.createSession(key);
+    const given = record();
+    await service.appendEvent({ session, event: event(given) });
+    assert.deepEqual(given, record());
+    assert.ok(given.orcas_tool_call_security_check_states.call instanceof ToolConfirmation);
+  });
+
+  it('are not taken elsewhere, where a program would miss the class', async () => {
+    const service = new InMemorySessionService();
+    const session = await service.createSession(key);
+    const mine = event({ mine: new ToolConfirmation({ confirmed: true }) });
+    await assert.rejects(service.appendEvent({ session, event: mine }), (error) =>
+      isSessionError(error, 'unserializable'),
+    );
+  });
+
+  it('are not looked for in what is no request', async () => {
+    const service = new InMemorySessionService();
+    const session = await service.createSession(key);
+    for (const request of [undefined, {}, { session, event: null }, { session, event: 1 }]) {
+      await assert.rejects(service.appendEvent(request as never), (error) =>
+        isSessionError(error, 'invalid_argument'),
+      );
+    }
+  });
+});
