@@ -1,6 +1,7 @@
 // What a group of these tests works with: one engine, the site, and names that no other test uses.
 
 import type { Browser } from '../engine.js';
+import { inTabs } from '../in_tabs.js';
 import type { Tab } from '../tab.js';
 import type { PageScenarios } from './page/main.js';
 import type { Site } from './site.js';
@@ -36,19 +37,4 @@ export function inTwoTabs(
   run: (one: PageTab, other: PageTab) => Promise<void>,
 ): Promise<void> {
   return inTabs(browser, [site.page, site.page], ([one, other]) => run(one!, other!));
-}
-
-/** Tabs that a test did not close itself are closed after it, so that nothing runs into the next one. */
-async function inTabs(
-  browser: Browser,
-  urls: string[],
-  run: (tabs: PageTab[]) => Promise<void>,
-): Promise<void> {
-  const tabs: PageTab[] = [];
-  try {
-    for (const url of urls) tabs.push(await browser.openTab<PageScenarios>(url));
-    await run(tabs);
-  } finally {
-    for (const tab of tabs) await tab.close();
-  }
 }

@@ -3,6 +3,7 @@
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { root } from '../../toolchain/environment.mjs';
+import { MEETING, meeting } from '../meeting.js';
 import { PATIENCE } from '../report.js';
 import { html, type Respond, serve } from '../server.js';
 
@@ -32,7 +33,7 @@ export async function serveSite(): Promise<Site> {
     '/elsewhere': html(pageWith('')),
     '/acknowledge': acknowledged.respond,
     '/found': found.respond,
-    '/meet': meeting(),
+    [MEETING]: meeting(),
   });
   const { origin } = server;
   return {
@@ -121,20 +122,4 @@ export class Told {
   take(): string[] {
     return this.all.splice(0);
   }
-}
-
-/** Answers the first of two pages when the second one has come. */
-function meeting(): Respond {
-  const first = new Map<string, () => void>();
-  return async (_, query) => {
-    const point = query.get('point') ?? '';
-    const other = first.get(point);
-    if (other === undefined) {
-      await new Promise<void>((resolve) => first.set(point, resolve));
-    } else {
-      first.delete(point);
-      other();
-    }
-    return { body: '' };
-  };
 }

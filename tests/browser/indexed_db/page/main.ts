@@ -1,5 +1,6 @@
 // The page with all scenarios.
 
+import { offer } from '../../offer.js';
 import { failInBatch, failInGroup } from './atomicity.js';
 import { burst, readStored } from './burst.js';
 import * as connections from './connections.js';
@@ -8,7 +9,6 @@ import { deleteLong } from './deletion.js';
 import { openAuto, openExplicitly } from './fallback.js';
 import { restore } from './files.js';
 import { comeBack, visit } from './history.js';
-import { offer } from './offer.js';
 import * as quota from './quota.js';
 import { hasRealm, workIn } from './realms.js';
 import * as schema from './schema.js';

@@ -1,10 +1,10 @@
 // Two pages append to one database, to a session of their own and to a shared one.
 
 import { IndexedDbSessionService, type Session } from 'adk-session-wasm';
+import { meet } from '../../meeting.js';
 import { rows } from './bare.js';
 import { APP, idsOf, keyOf, mark, numbers, USER } from './events.js';
 import { Feed } from './feed.js';
-import { meet } from './site.js';
 
 export const SHARED = 'shared';
 const ROUNDS = 5;

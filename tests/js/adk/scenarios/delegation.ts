@@ -139,6 +139,9 @@ const routed: Scenario = {
     ['sound', 'one'],
     ['sound', 'two'],
   ],
+  // In the browser build of 2.0.0 the failure ends the turn, whatever the service: lowered for old
+  // browsers, an agent's generator is not known as one any more, and nobody catches what it throws.
+  needs: 'node',
 };
 
 export const delegations: readonly Scenario[] = [delegation, scopes, transfer, routed];

@@ -57,7 +57,7 @@ export interface Scenario {
   readonly sessions?: readonly CompositeSessionKey[];
   /** All of them: any other difference is a failure, and so is one of these that is not there. */
   readonly differs?: readonly Difference[];
-  /** `'node'`: it runs on a part of the framework that its browser build leaves out. */
+  /** `'node'`: it runs on a part of the framework that its browser build leaves out, or gets wrong. */
   readonly needs?: 'node';
 }
 

@@ -1,4 +1,4 @@
-/** Lets a test start these functions by name, and wait for the promise in `globalThis.report`; see ../../tab.ts. */
+/** Lets a test start these functions by name, and wait for the promise in `globalThis.report`; see tab.ts. */
 export function offer(scenarios: Record<string, (...values: never[]) => unknown>): void {
   const start = async (name: string, values: string): Promise<unknown> => {
     const scenario = scenarios[name];

@@ -1,0 +1,70 @@
+// The real @google/adk in a page of each engine, on the services of this package. One bundle, one browser an engine.
+
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { root } from '../../toolchain/environment.mjs';
+import { type Browser, ENGINES, openBrowser } from '../engine.js';
+import { MEETING, meeting } from '../meeting.js';
+import { html, serve, type Server } from '../server.js';
+import { type Bundle, bundlePage } from './bundle.js';
+import { conversations } from './conversations.js';
+import { frameworkScenarios } from './framework_scenarios.js';
+
+describe('@google/adk in a page', () => {
+  let bundle: Bundle;
+  let server: Server;
+  before(async () => {
+    bundle = await bundlePage(join(root, 'tests/browser/adk/page/main.ts'));
+    server = await serve({
+      '/': html(
+        '<!doctype html><meta charset="utf-8"><script type="module" src="/page.js"></script>',
+      ),
+      '/page.js': { body: bundle.code },
+      [MEETING]: meeting(),
+    });
+  });
+  after(() => server.close());
+
+  it('is one copy, and so is the package', (test) => {
+    test.diagnostic(`the framework is ${bundle.isRepaired ? 'repaired' : 'as published'}`);
+    const modules = bundle.files.map(moduleOf).filter((name) => name !== undefined);
+    const copies = modules.filter((name, place) => modules.indexOf(name) !== place);
+    // It holds nothing but constants, and scenarios import it from the sources.
+    assert.deepEqual(
+      copies.filter((name) => name !== 'ours: scope'),
+      [],
+    );
+    for (const name of ['framework: sessions/base_session_service', 'ours: adk/index']) {
+      assert.ok(modules.includes(name), name);
+    }
+  });
+
+  for (const engine of ENGINES) {
+    describe(`in ${engine}`, () => {
+      let browser: Browser;
+      before(async () => (browser = await openBrowser(engine)));
+      after(() => browser.close());
+
+      const context = {
+        get browser() {
+          return browser;
+        },
+        get url() {
+          return `${server.origin}/`;
+        },
+      };
+      describe('a conversation', () => conversations(context));
+      describe("every way to run agents, as with the framework's own service,", () =>
+        frameworkScenarios(context));
+    });
+  }
+});
+
+/** Which module of the framework or of this package a file is, of whichever build or installation. */
+function moduleOf(file: string): string | undefined {
+  const framework = /\/@google\/adk\/dist\/\w+\/(.*)\.js$/.exec(file)?.[1];
+  if (framework !== undefined) return `framework: ${framework}`;
+  const ours = /^js\/(?:dist\/)?(.*)\.[jt]s$/.exec(file)?.[1];
+  return ours === undefined ? undefined : `ours: ${ours}`;
+}

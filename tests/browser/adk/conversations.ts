@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { call } from '../../../js/examples/demo/model_script.js';
+import { type Context, inPage, inTwoPages } from './context.js';
+import type { Turn } from './page/conversation.js';
+
+const ada = { userId: 'ada', sessionId: 'first stay' };
+
+const arrival: Turn = {
+  ...ada,
+  text: 'I am Ada.',
+  answers: [call('check_in', { name: 'Ada', room: 7 }), 'Welcome!'],
+};
+const question: Turn = { ...ada, text: 'Which room?', answers: ['Number 7.'] };
+
+const ARRIVAL = [
+  'user: I am Ada.',
+  'model: calls check_in',
+  'user: answers check_in',
+  'model: Welcome!',
+];
+const QUESTION = ['user: Which room?', 'model: Number 7.'];
+
+function ordering(drink: string): string[] {
+  const order = ['model: calls order', 'user: answers order'];
+  return [`user: ${drink}`, ...order, ...order, `model: ${drink} it is.`];
+}
+
+export function conversations(context: Context): void {
+  it('writes every scope by a tool and by outputKey, and temp: for its turn only', async () => {
+    await inPage(context, async (page) => {
+      const { told, yielded, events, state } = await page.call('converse', 'scopes', arrival);
+      assert.deepEqual(
+        told.map(({ instruction }) => instruction),
+        [', room , ; guests: ; said: ', 'Ada, room 7, in a hurry; guests: 1; said: '],
+      );
+      assert.deepEqual(yielded, ARRIVAL.slice(1));
+      assert.deepEqual(events, ARRIVAL);
+      assert.deepEqual(state, { answer: 'Welcome!', room: 7, 'user:name': 'Ada', 'app:guests': 1 });
+    });
+  });
+
+  it('goes on where it was after the page was loaded anew', async () => {
+    await inPage(context, async (page) => {
+      await page.call('converse', 'reload', arrival);
+      await page.open(context.url);
+      const { told, events } = await page.call('converse', 'reload', question);
+      assert.deepEqual(told, [
+        {
+          instruction: 'Ada, room 7, ; guests: 1; said: Welcome!',
+          contents: [...ARRIVAL, 'user: Which room?'],
+        },
+      ]);
+      assert.deepEqual(events, [...ARRIVAL, ...QUESTION]);
+    });
+  });
+
+  it("brings the user's and the app's state into other sessions, and nothing else", async () => {
+    await inPage(context, async (page) => {
+      await page.call('converse', 'others', arrival);
+      await page.open(context.url);
+      for (const [session, instruction] of [
+        [{ sessionId: 'second stay' }, 'Ada, room , ; guests: 1; said: '],
+        [{ userId: 'bob' }, ', room , ; guests: 1; said: '],
+      ] as const) {
+        const { told } = await page.call('converse', 'others', { ...question, ...session });
+        assert.deepEqual(told, [{ instruction, contents: ['user: Which room?'] }]);
+      }
+    });
+  });
+
+  it('is carried on in another tab, and then in the first one again', async () => {
+    await inTwoPages(context, async (one, other) => {
+      const again = { ...question, text: 'And again?' };
+      await one.call('converse', 'tabs', arrival);
+      const second = await other.call('converse', 'tabs', question);
+      const third = await one.call('converse', 'tabs', again);
+      assert.deepEqual(second.told[0]!.contents, [...ARRIVAL, 'user: Which room?']);
+      assert.deepEqual(third.told[0]!.contents, [...ARRIVAL, ...QUESTION, 'user: And again?']);
+    });
+  });
+
+  it('of two tabs at once in one session keeps all of both, and no turn has the other in its middle', async () => {
+    await inTwoPages(context, async (one, other) => {
+      await one.call('converse', 'at once', arrival);
+      const orders = (drink: string): Turn => ({
+        ...ada,
+        text: drink,
+        answers: [
+          call('order', { drink, point: `${context.browser.name} one` }),
+          call('order', { drink, point: `${context.browser.name} another` }),
+          `${drink} it is.`,
+        ],
+      });
+      await one.start('converse', 'at once', orders('Tea'));
+      await other.start('converse', 'at once', orders('Milk'));
+      const both = [await one.finish<'converse'>(), await other.finish<'converse'>()];
+      const told = both.map(({ told }) => told.at(-1)!.contents.slice(-5));
+      assert.deepEqual(told, [ordering('Tea').slice(0, -1), ordering('Milk').slice(0, -1)]);
+
+      const next = await one.call('converse', 'at once', question);
+      const all = [...ARRIVAL, ...ordering('Tea'), ...ordering('Milk'), QUESTION[0]!];
+      assert.deepEqual(next.told[0]!.contents.toSorted(), all.toSorted());
+      assert.deepEqual([next.state.Tea, next.state.Milk], ['ordered', 'ordered']);
+    });
+  });
+
+  it('in memory lasts as long as the page', async () => {
+    await inPage(context, async (page) => {
+      await page.call('converseInMemory', arrival);
+      const { told, events } = await page.call('converseInMemory', question);
+      assert.equal(told[0]!.instruction, 'Ada, room 7, ; guests: 1; said: Welcome!');
+      assert.deepEqual(events, [...ARRIVAL, ...QUESTION]);
+      await page.open(context.url);
+      const after = await page.call('converseInMemory', question);
+      assert.deepEqual(after.events, QUESTION);
+    });
+  });
+}

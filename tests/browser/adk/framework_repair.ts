@@ -1,0 +1,68 @@
+// Repairs the browser build of @google/adk while a page is bundled.
+//
+// 2.0.0's is no program for browsers: each file begins with `import {createRequire} from 'module'`, one does not
+// parse, and what is for servers alone (credentials, zip files, a logger to files) is imported with the rest. Here each
+// cause is taken away by itself, and nothing else: where a version lacks one, its repair has nothing to do.
+// `bundle.ts` leaves out all of them as soon as the build is one that bundles as published.
+
+import { isBuiltin } from 'node:module';
+import { dirname, join, sep } from 'node:path';
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import type { Plugin, PluginBuild } from 'esbuild';
+
+const WEB = ['', '@google', 'adk', 'dist', 'web', ''].join(sep);
+
+/** Packages that are for servers, which the framework imports in its browser build too. */
+const SERVER_PACKAGES = /^(?:adm-zip|google-auth-library|@google-cloud\/vertexai)(?:\/|$)/;
+
+/** What is used while the framework loads, or by an agent's turn. */
+const STUBS: Record<string, string> = {
+  module: stub('module'),
+  net: stub('net'),
+  winston: stub('winston'),
+};
+
+const ABSENT = 'absent';
+
+export const frameworkRepair: Plugin = {
+  name: 'framework-repair',
+  setup(build) {
+    takeTheRightSyntax(build);
+    replaceImports(build);
+  },
+};
+
+/** Lowered for old browsers, its `super` in an async generator is a syntax error; the file for Node has it whole. */
+function takeTheRightSyntax(build: PluginBuild): void {
+  build.onLoad({ filter: /[\\/]dist[\\/]web[\\/]models[\\/]apigee_llm\.js$/ }, async ({ path }) => {
+    if (!path.includes(WEB)) return undefined;
+    const forNode = path.replace(`${sep}web${sep}models`, `${sep}esm${sep}models`);
+    return { contents: await readFile(forNode, 'utf8'), resolveDir: dirname(path) };
+  });
+}
+
+function replaceImports(build: PluginBuild): void {
+  build.onResolve({ filter: /^[^./]/ }, ({ path, importer }) => {
+    // The framework's only: such an import of our own is a fault that must show.
+    if (!importer.includes(WEB)) return undefined;
+    const name = path.replace(/^node:/, '');
+    // The package has one for browsers, and does not use it.
+    if (name === 'async_hooks') return { path: join(webOf(importer), 'utils/async_hooks_shim.js') };
+    if (STUBS[name] !== undefined) return { path: STUBS[name] };
+    return isBuiltin(path) || SERVER_PACKAGES.test(path) ? { path, namespace: ABSENT } : undefined;
+  });
+  build.onLoad({ filter: /.*/, namespace: ABSENT }, ({ path }) => ({
+    // A CommonJS module, since those have whatever names are imported of them.
+    contents: `module.exports = require(${JSON.stringify(stub('absent'))}).absent(${JSON.stringify(path)})`,
+    resolveDir: dirname(stub('absent')),
+  }));
+}
+
+function webOf(file: string): string {
+  return file.slice(0, file.lastIndexOf(WEB) + WEB.length);
+}
+
+function stub(name: string): string {
+  return fileURLToPath(new URL(`stubs/${name}.ts`, import.meta.url));
+}

@@ -1,0 +1,11 @@
+// The page with the real @google/adk in it, on the services of this package.
+
+import { offer } from '../../offer.js';
+import * as conversation from './conversation.js';
+import { playScenarios } from './scenarios.js';
+
+const scenarios = { ...conversation, playScenarios };
+
+export type PageScenarios = typeof scenarios;
+
+offer(scenarios);

@@ -1,0 +1,15 @@
+/**
+ * A module that no browser has, or a member of one. It can be looked at, as is done while the framework loads; whoever
+ * calls it is told what it was.
+ */
+export function absent(name: string): object {
+  function fail(): never {
+    throw new Error(`${name} is not in a browser`);
+  }
+  // Its prototype, since esbuild copies the own members of a module that is imported, and keeps what it inherits.
+  const members = new Proxy(
+    {},
+    { get: (_, member) => (typeof member === 'string' ? absent(`${name}.${member}`) : undefined) },
+  );
+  return Object.setPrototypeOf(fail, members) as object;
+}

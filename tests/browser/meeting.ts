@@ -1,0 +1,27 @@
+// A point at which two pages wait for each other: what the test's server answers, and what the pages call.
+
+import type { Respond } from './server.js';
+
+/** Where the pages expect it. */
+export const MEETING = '/meet';
+
+/** Answers the first of two pages when the second one has come. */
+export function meeting(): Respond {
+  const first = new Map<string, () => void>();
+  return async (_, query) => {
+    const point = query.get('point') ?? '';
+    const other = first.get(point);
+    if (other === undefined) {
+      await new Promise<void>((resolve) => first.set(point, resolve));
+    } else {
+      first.delete(point);
+      other();
+    }
+    return { body: '' };
+  };
+}
+
+/** In a page: waits until two pages are at this point. */
+export async function meet(point: string): Promise<void> {
+  await fetch(`${MEETING}?point=${encodeURIComponent(point)}`, { method: 'POST' });
+}
