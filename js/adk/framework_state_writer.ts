@@ -99,9 +99,11 @@ export class FrameworkStateWriter implements StateWriter<Written> {
     const keys = Object.keys(numbered);
     if (keys.length === 0) return [];
     const stored = this.#committed.get(session.state)?.latest;
-    const rivals = new Set(ahead.map(({ order }) => order));
+    const rivals = new Set<Written>();
     for (const key of keys) {
-      const latest = stored?.get(key);
+      // One that is ahead and still has the key is later than all before it.
+      const last = ahead.findLast(({ snapshot }) => Object.hasOwn(snapshot.delta, key));
+      const latest = last?.order ?? stored?.get(key);
       if (latest !== undefined) rivals.add(latest);
     }
     if (rivals.size === 0) return [];

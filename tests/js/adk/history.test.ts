@@ -13,8 +13,9 @@ import {
 } from '@google/adk';
 
 import { InMemorySessionService } from '../../../js/adk/index.js';
-import { call, type Reply, ScriptedModel } from '../../../js/examples/demo/scripted_model.js';
-import { key, stored } from './fixture.js';
+import { call, type Reply } from '../../../js/examples/demo/model_script.js';
+import { ScriptedModel } from '../../../js/examples/demo/scripted_model.js';
+import { key } from './scenarios/scenario.js';
 
 const numRecentEvents = 4;
 const TURNS = 40;
@@ -102,7 +103,7 @@ describe('A Runner on a service with `history`', () => {
     assert.equal(model.requests.at(-1)?.contents[0]?.role, 'user');
     const config = { numRecentEvents: 1000 };
     assert.equal((await service.getSession({ ...key, config }))?.events.length, 2 * TURNS);
-    assert.equal((await stored(service)).events.length, 4);
+    assert.equal((await service.getSession(key))?.events.length, 4);
   });
 
   for (const [title, messages] of [
