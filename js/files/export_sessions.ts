@@ -1,7 +1,7 @@
 import type { Abortable, UserRequest } from '../session.js';
 import type { BaseSessionService } from '../session_service.js';
 import { type SessionDialect, sessionToFile } from './session_file.js';
-import { sessionKeys } from './session_keys.js';
+import { sessionKeys, type SessionsRequest } from './session_keys.js';
 
 /** What the first line of a stream says it is. */
 export const FORMAT = 'adk-sessions';
@@ -19,13 +19,14 @@ export const VERSION = 1;
  * ```
  */
 export interface ExportSessionsRequest extends SessionDialect, Abortable {
-  appName: string;
-  /** Absent: all users of the app. */
+  /** One app, or several: with the names of all apps, the whole store. */
+  appName: string | readonly string[];
+  /** Absent: all users of the apps. */
   userId?: string | undefined;
 }
 
 /**
- * All sessions of a user, or of an app, as JSON Lines: one JSON value a line.
+ * All sessions of a user, of an app, or of a whole store, as JSON Lines: one JSON value a line.
  *
  * | line | what it is |
  * | --- | --- |
@@ -34,12 +35,12 @@ export interface ExportSessionsRequest extends SessionDialect, Abortable {
  * | `{"appName":"shop","userId":"ada","userState":{"name":"…"}}` | a user's state, keys without `user:`; before the user's sessions |
  * | `{"id":"s1","appName":"shop","userId":"ada","state":{…},"events":[…],"lastUpdateTime":…}` | a session, as {@link sessionToFile} writes it |
  *
- * The sessions come in order of `lastUpdateTime`. They are read one by one, as the lines are taken: of
+ * The sessions of an app come in order of `lastUpdateTime`. They are read one by one, as the lines are taken: of
  * ten thousand sessions one and the ids are in memory. Each is as it was when its line was written; one
  * that is deleted meanwhile may be missing, and one that is created meanwhile may be there.
  *
- * No service knows its apps, nor users who have state and no session: ask for each app of yours, and
- * for such users by name.
+ * No service knows its apps, nor users who have state and no session: ask for your apps by their names,
+ * and for such users by theirs.
  *
  * @returns lines, each with its `\n`; read while they are iterated. `ReadableStream.from` and
  *   `Readable.from` make streams of them
@@ -65,6 +66,16 @@ export async function* exportSessions(
   const { appName, userId, signal, casing = 'camel', timeUnit = 'milliseconds' } = request;
   const dialect = { casing, timeUnit };
   yield line({ format: FORMAT, version: VERSION, ...dialect });
+  for (const app of typeof appName === 'string' ? [appName] : appName) {
+    yield* linesOfApp(service, { appName: app, userId, signal }, dialect);
+  }
+}
+
+async function* linesOfApp(
+  service: BaseSessionService,
+  { appName, userId, signal }: SessionsRequest,
+  dialect: SessionDialect,
+): AsyncGenerator<string, void> {
   const users = new Set<string>();
   if (userId === undefined) {
     yield line({ appName, appState: await service.getAppState({ appName, signal }) });

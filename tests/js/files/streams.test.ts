@@ -125,6 +125,21 @@ describe('The lines of an export', () => {
     assert.ok(lines.slice(1).every((line) => line.includes('"userId":"bob"')));
   });
 
+  it('are of a whole store, where all its apps are named', async () => {
+    const service = new InMemorySessionService();
+    for (const appName of ['shop', 'bank', 'school']) {
+      await service.createSession({ appName, userId: 'ada', sessionId: appName });
+    }
+    const lines = await linesOf(service, { appName: ['shop', 'bank'] });
+    const copy = new InMemorySessionService();
+    const outcomes = await imported(copy, lines);
+    assert.deepEqual(
+      outcomes.flatMap(({ kind, sessionId = '' }) => (kind === 'session' ? sessionId : [])),
+      ['shop', 'bank'],
+    );
+    assert.deepEqual(await linesOf(copy, { appName: ['shop', 'bank'] }), lines);
+  });
+
   it('are read as they are taken', async () => {
     const service = new InMemorySessionService();
     await fill(service, 'ada', ids(3));
