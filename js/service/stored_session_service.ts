@@ -1,7 +1,7 @@
 import { callCore, createMemoryCore, loadWasm, type SessionCore, toSessionError } from '../core.js';
 import { isSessionError, SessionError } from '../errors.js';
 import { createEvent, type Event, newEventId } from '../event.js';
-import { isId, optionalNumber, optionalTime, requireId } from '../ids.js';
+import { isId, optionalTime, requireId } from '../ids.js';
 import { kindOf } from '../json/rules.js';
 import type {
   Abortable,
@@ -25,13 +25,12 @@ import { STALE_POLICIES } from './append.js';
 import { Appender } from './appender.js';
 import { Calls } from './calls.js';
 import { makeDisposable } from './disposable.js';
-import { after, invalid, type MaybePromise, requireNotAborted, shown } from './call.js';
+import { after, invalid, type MaybePromise, requireNotAborted } from './call.js';
 import { Handles } from './handle.js';
-import { History } from './history.js';
 import { policyOf, type ServiceParts, type SessionServiceOptions } from './service_options.js';
+import { type ReadSession, SessionReader } from './session_reader.js';
 import { checkedClock, checkedIds } from './sources.js';
 import { writerOf } from './state_writer.js';
-import { type Fragments, parseEvents } from './stored_events.js';
 import type {
   ListenOptions,
   Notices,
@@ -40,32 +39,6 @@ import type {
   WatchRequest,
 } from '../watch/notice.js';
 import { type Floor, type Scopes, ServiceFeed } from '../watch/service_feed.js';
-
-/** See `session_to_javascript` in `src/bindings/values.rs`. */
-type ReadSession = [
-  created: number,
-  revision: number,
-  lastUpdateTime: number,
-  state: string,
-  fragments: Fragments,
-  ...scopes: Scopes | [],
-];
-
-/** See `page_to_javascript` in `src/bindings/values.rs`. */
-type ReadPage = [
-  sessions: [
-    sessionId: string,
-    userId: string,
-    created: number,
-    revision: number,
-    lastUpdateTime: number,
-    state: string,
-  ][],
-  page: number,
-  limit: number,
-  totalItems: number,
-  totalPages: number,
-];
 
 /**
  * The face of the core: it takes plain objects, asks Rust, and gives plain objects back. Which storage
@@ -92,10 +65,9 @@ export class StoredSessionService<S extends StateShape = StateShape>
   readonly #schema: StateSchema | undefined;
   readonly #clock: () => number;
   readonly #newId: () => string;
-  readonly #handles = new Handles();
   readonly #feed: ServiceFeed;
   readonly #appender: Appender;
-  readonly #history: History | undefined;
+  readonly #reader: SessionReader;
   readonly #calls = new Calls();
   #core: SessionCore | undefined;
   #closing: Promise<void> | undefined;
@@ -105,13 +77,18 @@ export class StoredSessionService<S extends StateShape = StateShape>
     this.#parts = parts;
     this.#feed = new ServiceFeed(parts.feed);
     const { stale = 'merge', stateSchema, clock = Date.now, newId = newEventId } = options;
-    const { history } = options;
-    this.#history = history === undefined ? undefined : new History(history);
     this.#schema = stateSchema;
     this.#clock = checkedClock(clock);
     this.#newId = checkedIds(newId);
+    const handles = new Handles();
+    this.#reader = new SessionReader({
+      call: (signal, call) => this.#call(signal, call),
+      handles,
+      parseEvents: parts.parseEvents,
+      history: options.history,
+    });
     this.#appender = new Appender({
-      handles: this.#handles,
+      handles,
       writer: writerOf(options.stateWriter),
       policy: policyOf(stale),
       schema: stateSchema,
@@ -148,7 +125,9 @@ export class StoredSessionService<S extends StateShape = StateShape>
     try {
       this.#calls.check(request);
       const { session, event, signal } = request;
-      const done = this.#recall(this.#appender.appendOne(session, event, signal), session, [event]);
+      const done = this.#reader.recall(this.#appender.appendOne(session, event, signal), session, [
+        event,
+      ]);
       if (!(done instanceof Promise)) return Promise.resolve(event);
       return this.#calls.wait(done.then(() => event));
     } catch (error) {
@@ -162,7 +141,11 @@ export class StoredSessionService<S extends StateShape = StateShape>
       const { session, events, signal } = request;
       if (!Array.isArray(events))
         throw invalid('events', `must be an array; it is ${kindOf(events)}`);
-      const done = this.#recall(this.#appender.append(session, events, signal), session, events);
+      const done = this.#reader.recall(
+        this.#appender.append(session, events, signal),
+        session,
+        events,
+      );
       return done instanceof Promise ? done.then(() => events) : events;
     });
   }
@@ -174,14 +157,12 @@ export class StoredSessionService<S extends StateShape = StateShape>
   getUserState(request: UserRequest): Promise<StateShape> {
     return this.#calls.answer(request, () => {
       requireId('userId', request.userId);
-      return this.#scopeState(request, request.userId);
+      return this.#reader.scopeState(request, request.userId);
     });
   }
 
   getAppState(request: AppRequest): Promise<StateShape> {
-    return this.#calls.answer(request, () => {
-      return this.#scopeState(request, undefined);
-    });
+    return this.#calls.answer(request, () => this.#reader.scopeState(request, undefined));
   }
 
   deleteUser(request: UserRequest): Promise<void> {
@@ -257,12 +238,11 @@ export class StoredSessionService<S extends StateShape = StateShape>
       );
       return after(read, (read) => {
         this.#feed.created(appName, userId, id, read);
-        const session = this.#open(appName, userId, id, read, false);
-        return this.#history === undefined ? session : this.#history.cut(session);
+        return this.#reader.open<S>(appName, userId, id, read);
       });
     };
     // The core would read all events of one that is there.
-    if (!ifAbsent || this.#history === undefined) return create();
+    if (!ifAbsent || !this.#reader.isCapped) return create();
     const { signal } = request;
     return after(
       this.get({ appName, userId, sessionId: id, signal }),
@@ -272,67 +252,12 @@ export class StoredSessionService<S extends StateShape = StateShape>
 
   /** @internal */
   protected get(request: GetSessionRequest): MaybePromise<Session<S> | undefined> {
-    const { appName, userId, sessionId, config } = request;
-    requireId('appName', appName);
-    requireId('userId', userId);
-    const last = optionalNumber('config.numRecentEvents', config?.numRecentEvents);
-    const from = optionalNumber('config.afterTimestamp', config?.afterTimestamp);
-    if (!isId(sessionId)) return undefined;
-    const skipCorrupt = config?.skipCorrupt === true;
-    const open = (last: number | undefined): MaybePromise<Session<S> | undefined> => {
-      const read = this.#call<ReadSession | undefined>(request.signal, (core) =>
-        core.get(appName, userId, sessionId, last, from),
-      );
-      return after(
-        read,
-        (read) => read && this.#open(appName, userId, sessionId, read, skipCorrupt),
-      );
-    };
-    const isOpen = last === undefined && from === undefined;
-    return isOpen && this.#history ? this.#history.read(open, skipCorrupt) : open(last);
-  }
-
-  /** After an append, where the handle may lack what it answers. */
-  #recall(
-    appended: MaybePromise<void>,
-    session: Session<S>,
-    events: readonly Event[],
-  ): MaybePromise<void> {
-    const history = this.#history;
-    if (history === undefined) return appended;
-    const { appName, userId, id: sessionId } = session;
-    // One that is damaged is for a read to name: the append is stored.
-    const config = { skipCorrupt: true };
-    return after(appended, () =>
-      history.recall(session, events, (numRecentEvents) =>
-        this.get({ appName, userId, sessionId, config: { ...config, numRecentEvents } }),
-      ),
-    );
+    return this.#reader.get(request);
   }
 
   /** @internal */
   protected list(request: ListSessionsRequest): MaybePromise<ListSessionsResponse<S>> {
-    const { appName, userId, order = 'asc' } = request;
-    requireId('appName', appName);
-    if (userId !== undefined) requireId('userId', userId);
-    if (order !== 'asc' && order !== 'desc') {
-      throw invalid('order', `must be 'asc' or 'desc'; it is ${shown(order)}`);
-    }
-    const limit = optionalNumber('limit', request.limit);
-    const offset = optionalNumber('offset', request.offset);
-    const page = optionalNumber('page', request.page);
-    const read = this.#call<ReadPage>(request.signal, (core) =>
-      core.list(appName, userId, order === 'desc', limit, offset, page),
-    );
-    return after(read, ([sessions, page, limit, totalItems, totalPages]) => ({
-      sessions: sessions.map(([sessionId, userId, ...read]) =>
-        this.#handles.open<S>(appName, userId, sessionId, read, []),
-      ),
-      page,
-      limit,
-      totalItems,
-      totalPages,
-    }));
+    return this.#reader.list(request);
   }
 
   /** @internal */
@@ -355,31 +280,6 @@ export class StoredSessionService<S extends StateShape = StateShape>
   /** @internal */
   protected requireOpen(): void {
     this.#calls.requireOpen();
-  }
-
-  #open(
-    appName: string,
-    userId: string,
-    id: string,
-    read: ReadSession,
-    skipCorrupt: boolean,
-  ): Session<S> {
-    const [created, revision, lastUpdateTime, state, fragments] = read;
-    const parse = this.#parts.parseEvents ?? parseEvents;
-    const events = parse(fragments, id, skipCorrupt);
-    return this.#handles.open<S>(
-      appName,
-      userId,
-      id,
-      [created, revision, lastUpdateTime, state],
-      events,
-    );
-  }
-
-  #scopeState(request: AppRequest, userId: string | undefined): MaybePromise<StateShape> {
-    const appName = requireId('appName', request.appName);
-    const text = this.#call<string>(request.signal, (core) => core.scope_state(appName, userId));
-    return after(text, (text) => JSON.parse(text) as StateShape);
   }
 
   /** Deletes a session, else a user's or an app's state, and a user's sessions if told to. */

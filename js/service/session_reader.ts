@@ -1,0 +1,169 @@
+import type { SessionCore } from '../core.js';
+import type { Event } from '../event.js';
+import { isId, optionalNumber, requireId } from '../ids.js';
+import type {
+  AppRequest,
+  GetSessionRequest,
+  ListSessionsRequest,
+  ListSessionsResponse,
+  Session,
+  StateShape,
+} from '../session.js';
+import type { Scopes } from '../watch/service_feed.js';
+import { after, invalid, type MaybePromise, shown } from './call.js';
+import type { Handles } from './handle.js';
+import { History, type HistoryOptions } from './history.js';
+import { type Fragments, parseEvents } from './stored_events.js';
+
+/** See `session_to_javascript` in `src/bindings/values.rs`. */
+export type ReadSession = [
+  created: number,
+  revision: number,
+  lastUpdateTime: number,
+  state: string,
+  fragments: Fragments,
+  ...scopes: Scopes | [],
+];
+
+/** See `page_to_javascript` in `src/bindings/values.rs`. */
+type ReadPage = [
+  sessions: [
+    sessionId: string,
+    userId: string,
+    created: number,
+    revision: number,
+    lastUpdateTime: number,
+    state: string,
+  ][],
+  page: number,
+  limit: number,
+  totalItems: number,
+  totalPages: number,
+];
+
+/** What a {@link SessionReader} works with. */
+export interface ReaderParts {
+  /** Calls into the core, no earlier than it is there. */
+  readonly call: <T>(
+    signal: AbortSignal | undefined,
+    call: (core: SessionCore) => unknown,
+  ) => MaybePromise<T>;
+  readonly handles: Handles;
+  /** Default: parses them anew. */
+  readonly parseEvents: typeof parseEvents | undefined;
+  readonly history: HistoryOptions | undefined;
+}
+
+/** Reads sessions and states, and makes handles of what the core gives. */
+export class SessionReader {
+  readonly #parts: ReaderParts;
+  readonly #history: History | undefined;
+
+  /** @throws SessionError `invalid_argument` for a `history` that means nothing */
+  constructor(parts: ReaderParts) {
+    this.#parts = parts;
+    this.#history = parts.history === undefined ? undefined : new History(parts.history);
+  }
+
+  /** Whether a session may come with fewer events than it has, though nobody asked for fewer. */
+  get isCapped(): boolean {
+    return this.#history !== undefined;
+  }
+
+  get<S extends StateShape>(request: GetSessionRequest): MaybePromise<Session<S> | undefined> {
+    const { appName, userId, sessionId, config } = request;
+    requireId('appName', appName);
+    requireId('userId', userId);
+    const last = optionalNumber('config.numRecentEvents', config?.numRecentEvents);
+    const from = optionalNumber('config.afterTimestamp', config?.afterTimestamp);
+    if (!isId(sessionId)) return undefined;
+    const skipCorrupt = config?.skipCorrupt === true;
+    const read = (last: number | undefined): MaybePromise<Session<S> | undefined> => {
+      const found = this.#parts.call<ReadSession | undefined>(request.signal, (core) =>
+        core.get(appName, userId, sessionId, last, from),
+      );
+      return after(
+        found,
+        (found) => found && this.#handleOf<S>(appName, userId, sessionId, found, skipCorrupt),
+      );
+    };
+    const isOpen = last === undefined && from === undefined;
+    return isOpen && this.#history ? this.#history.read(read, skipCorrupt) : read(last);
+  }
+
+  /** A handle on a session that was created, or found in its place. */
+  open<S extends StateShape>(
+    appName: string,
+    userId: string,
+    id: string,
+    read: ReadSession,
+  ): Session<S> {
+    const session = this.#handleOf<S>(appName, userId, id, read, false);
+    return this.#history === undefined ? session : this.#history.cut(session);
+  }
+
+  /** After an append, where the handle may lack what it answers. */
+  recall<S extends StateShape>(
+    appended: MaybePromise<void>,
+    session: Session<S>,
+    events: readonly Event[],
+  ): MaybePromise<void> {
+    const history = this.#history;
+    if (history === undefined) return appended;
+    const { appName, userId, id: sessionId } = session;
+    // One that is damaged is for a read to name: the append is stored.
+    const config = { skipCorrupt: true };
+    return after(appended, () =>
+      history.recall(session, events, (numRecentEvents) =>
+        this.get<S>({ appName, userId, sessionId, config: { ...config, numRecentEvents } }),
+      ),
+    );
+  }
+
+  list<S extends StateShape>(request: ListSessionsRequest): MaybePromise<ListSessionsResponse<S>> {
+    const { appName, userId, order = 'asc' } = request;
+    requireId('appName', appName);
+    if (userId !== undefined) requireId('userId', userId);
+    if (order !== 'asc' && order !== 'desc') {
+      throw invalid('order', `must be 'asc' or 'desc'; it is ${shown(order)}`);
+    }
+    const limit = optionalNumber('limit', request.limit);
+    const offset = optionalNumber('offset', request.offset);
+    const page = optionalNumber('page', request.page);
+    const read = this.#parts.call<ReadPage>(request.signal, (core) =>
+      core.list(appName, userId, order === 'desc', limit, offset, page),
+    );
+    return after(read, ([sessions, page, limit, totalItems, totalPages]) => ({
+      sessions: sessions.map(([sessionId, userId, ...read]) =>
+        this.#parts.handles.open<S>(appName, userId, sessionId, read, []),
+      ),
+      page,
+      limit,
+      totalItems,
+      totalPages,
+    }));
+  }
+
+  /** A user's state, or without one the app's. */
+  scopeState(
+    { appName, signal }: AppRequest,
+    userId: string | undefined,
+  ): MaybePromise<StateShape> {
+    requireId('appName', appName);
+    const text = this.#parts.call<string>(signal, (core) => core.scope_state(appName, userId));
+    return after(text, (text) => JSON.parse(text) as StateShape);
+  }
+
+  #handleOf<S extends StateShape>(
+    appName: string,
+    userId: string,
+    id: string,
+    read: ReadSession,
+    skipCorrupt: boolean,
+  ): Session<S> {
+    const [created, revision, lastUpdateTime, state, fragments] = read;
+    const events = (this.#parts.parseEvents ?? parseEvents)(fragments, id, skipCorrupt);
+    const head = [created, revision, lastUpdateTime, state] as const;
+    return this.#parts.handles.open<S>(appName, userId, id, head, events);
+  }
+}
