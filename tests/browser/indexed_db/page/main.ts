@@ -10,11 +10,13 @@ import { comeBack, visit } from './history.js';
 import { offer } from './offer.js';
 import * as quota from './quota.js';
 import { hasRealm, workIn } from './realms.js';
+import { changeByHand, takeTurns } from './resuming.js';
 import * as schema from './schema.js';
 import { workBesideAnother } from './two_pages.js';
 
 const scenarios = {
   burst,
+  changeByHand,
   comeBack,
   damageEvent,
   deleteLong,
@@ -24,6 +26,7 @@ const scenarios = {
   openAuto,
   openExplicitly,
   readStored,
+  takeTurns,
   visit,
   workBesideAnother,
   workIn,
