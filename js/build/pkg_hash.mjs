@@ -17,7 +17,9 @@ export function sourceHash() {
     .map((entry) => join(entry.parentPath ?? entry.path, entry.name).slice(root.length))
     // Built into tests alone, never into the wasm.
     .filter((file) => !file.includes('conformance'));
-  const build = ['js/build/wasm.mjs', 'js/build/import_names.mjs'];
+  const build = ['wasm', 'import_names', 'literals', 'wasm_reader'].map(
+    (name) => `js/build/${name}.mjs`,
+  );
   const files = [...sources, 'Cargo.toml', 'Cargo.lock', ...build];
   const hash = createHash('sha256');
   for (const file of files.map((file) => file.replaceAll('\\', '/')).sort()) {

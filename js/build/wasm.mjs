@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { root, wasmEnv } from '../../tests/toolchain/environment.mjs';
 import { shortenImports } from './import_names.mjs';
+import { keepLiterals } from './literals.mjs';
 import { sourceHash } from './pkg_hash.mjs';
 
 // All features that rustc emits by now; wasm-opt refuses a module that uses one it is not told of.
@@ -22,7 +23,11 @@ const features = [
 // is no smaller, `opt-level = "s"` is 3 % smaller and a tenth slower. Functions with one caller
 // compress better where they are, not inlined.
 const inlining = ['-inline-threshold=15', '-inlinehint-threshold=50'];
-const shrinking = ['-Oz', '--converge', '--one-caller-inline-max-function-size', '20'];
+// No address is below 1,024 but at the end of the stack, which grows down to 0.
+const shrinking = [
+  ...['-Oz', '--converge', '--one-caller-inline-max-function-size', '30'],
+  ...['--low-memory-unused', '--strip-producers', '--strip-target-features'],
+];
 
 /** @param {string[]} command @param {NodeJS.ProcessEnv} env */
 function run(command, env) {
@@ -72,7 +77,7 @@ const encode = `    if (len > 32) {
 
 `;
 const short = shortenImports(readFileSync(join(root, wasm)), text.replace(loop, encode + loop));
-writeFileSync(glue, short.glue);
+writeFileSync(glue, keepLiterals(short.wasm, short.glue));
 writeFileSync(join(root, wasm), short.wasm);
 
 const bytes = short.wasm;

@@ -2,7 +2,8 @@
 //!
 //! An append is one transaction: it reads the session, the states that the delta touches and what
 //! the handle may have missed, decides, writes, commits, and counts as done when the browser says
-//! `complete`. Appends that are under way together share a transaction ([`queue`]). Events are put
+//! `complete`. What the append before left need not be waited for to decide on, but only to commit
+//! ([`group::Left`]). Appends that are under way together share a transaction ([`queue`]). Events are put
 //! together into pages of [`page::PAGE`] in the background ([`sealing`]).
 //!
 //! | module | what it holds |

@@ -58,11 +58,22 @@ impl OwnerSlot {
     pub(super) fn read(&mut self, answers: &mut ArrayIntoIter) {
         if self.wants_state {
             self.stored = Record::next(answers);
+            self.row = None;
         }
         if self.wants_count {
             let count = Record::next(answers);
             self.stored_sessions = count.map_or(0.0, |count| count.count("sessions"));
         }
+    }
+
+    /// Takes over what an earlier write left, and returns the record that must then be stored. `None`
+    /// where it does not tell.
+    pub(super) fn resume(&mut self, left: &mut [Self]) -> Option<Record> {
+        let mut left = left.iter_mut();
+        let left = left.find(|left| left.is(&self.app_name, self.user_id.as_deref()))?;
+        self.stored = left.stored.clone();
+        self.row = left.row.take();
+        left.stored.take()
     }
 
     /// Whether a state was looked for that is not there.
@@ -85,7 +96,7 @@ impl OwnerSlot {
         self.is_changed = true;
     }
 
-    pub(super) fn put(&self, transaction: &Transaction) {
+    pub(super) fn put(&mut self, transaction: &Transaction) {
         let key = keys::scope(&self.app_name, self.user_id.as_deref());
         if let Some(row) = self.row.as_ref().filter(|_| self.is_changed) {
             let record = Record::empty();
@@ -93,6 +104,7 @@ impl OwnerSlot {
             record.set_number("revision", row.revision as f64);
             record.set_state(&row.state);
             transaction.put(STATES, &record);
+            self.stored = Some(record);
         }
         if self.new_sessions > 0.0 {
             put_count(transaction, &key, self.stored_sessions + self.new_sessions);

@@ -14,7 +14,7 @@ use crate::platform;
 use crate::session::{Revision, SessionKey};
 use crate::storage::indexed_db::access::Access;
 use crate::storage::indexed_db::failure::Failure;
-use crate::storage::indexed_db::group::{Care, Member, write};
+use crate::storage::indexed_db::group::{Care, Left, Member, write};
 use crate::storage::indexed_db::signal::{Done, Signal};
 use crate::storage::indexed_db::{deleting, sealing};
 use crate::storage::javascript_text::JavaScriptText;
@@ -36,11 +36,17 @@ pub(super) struct Queue {
     access: Rc<Access>,
     work: RefCell<Vec<Work>>,
     is_running: Cell<bool>,
+    left: RefCell<Left>,
 }
 
 impl Queue {
     pub(super) fn new(access: Rc<Access>) -> Rc<Self> {
-        Rc::new(Self { access, work: RefCell::default(), is_running: Cell::default() })
+        Rc::new(Self {
+            access,
+            work: RefCell::default(),
+            is_running: Cell::default(),
+            left: RefCell::default(),
+        })
     }
 
     pub(super) fn write(
@@ -80,6 +86,10 @@ impl Queue {
             }
             let mut members = Vec::new();
             for work in next {
+                // What is deleted or sealed is not as it was left.
+                if !matches!(work, Work::Write(_)) {
+                    self.left.take();
+                }
                 match work {
                     Work::Write(member) => members.push(member),
                     Work::Delete(deletion, floor, settled) => {
@@ -148,7 +158,10 @@ impl Queue {
 
     async fn attempt(&self, members: &mut [Member], care: Care) -> Done {
         let mut full = Vec::new();
-        self.access.once(Box::pin(write(&self.access, members, care, &mut full))).await?;
+        let mut left = self.left.take();
+        let written = write(&self.access, members, care, &mut left, &mut full);
+        self.access.once(Box::pin(written)).await?;
+        self.left.replace(left);
         let mut work = self.work.borrow_mut();
         for key in full {
             let is_asked = |work: &Work| matches!(work, Work::Seal(known) if *known == key);

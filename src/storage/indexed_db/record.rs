@@ -38,6 +38,18 @@ impl Record {
         Self::found(answers.next()?)
     }
 
+    pub(super) fn copy(&self) -> Self {
+        Object::assign(&Object::new(), self).unchecked_into()
+    }
+
+    /// Whether both say the same of a session, or of a state. Without names, and without what never
+    /// changes.
+    pub(super) fn says_as(&self, other: &Self) -> bool {
+        let members =
+            ["number", "created", "revision", "lastUpdateTime", "open", "sealed", "state"];
+        members.iter().all(|member| self.get(member) == other.get(member))
+    }
+
     pub(super) fn number(&self, member: &str) -> Option<f64> {
         self.get(member).as_f64()
     }

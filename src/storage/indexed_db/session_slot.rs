@@ -1,6 +1,9 @@
 //! A session within a group of writes: as it is stored, and as the writes so far leave it.
 
+use std::mem;
 use std::rc::Rc;
+
+use js_sys::ArrayIntoIter;
 
 use crate::session::{NEVER, Revision, SessionHead, SessionKey};
 use crate::state::ScopedState;
@@ -53,6 +56,21 @@ impl SessionSlot {
         target.session_id.as_ref() == Some(session_id)
             && target.user_id.as_ref() == Some(user_id)
             && target.app_name == *app_name
+    }
+
+    /// Takes over what an earlier write left, and returns the record that must then be stored. `None`
+    /// where it does not tell, or where somebody wants to know of changes before it.
+    pub(super) fn resume(&mut self, left: &mut [Self]) -> Option<Record> {
+        let left = left.iter_mut().find(|left| left.key == self.key)?;
+        let record = left.record.take().filter(|record| record.revision() <= self.since)?;
+        self.record = Some(record.copy());
+        self.state = left.state.take();
+        Some(record)
+    }
+
+    pub(super) fn read(&mut self, answers: &mut ArrayIntoIter) {
+        self.record = Record::next(answers);
+        self.state = None;
     }
 
     /// `None` where there is no session; one that was damaged by hand is `corrupt_record`.
@@ -121,12 +139,14 @@ impl SessionSlot {
     }
 
     /// Puts what has changed; returns whether there are enough single events for a page.
-    pub(super) fn put(self, transaction: &Transaction) -> bool {
-        let Some(record) = self.record.filter(|_| self.is_changed) else {
+    pub(super) fn put(&mut self, transaction: &Transaction) -> bool {
+        let pages = mem::take(&mut self.pages);
+        let new = mem::take(&mut self.new);
+        let Some(record) = self.record.as_ref().filter(|_| self.is_changed) else {
             return false;
         };
-        let mut is_replaced = self.new.iter().any(|row| row.seq != row.revision);
-        for stored in self.pages.iter().filter(|stored| stored.is_changed) {
+        let mut is_replaced = new.iter().any(|row| row.seq != row.revision);
+        for stored in pages.iter().filter(|stored| stored.is_changed) {
             transaction.put(EVENTS, &stored.page.record());
             is_replaced = true;
         }
@@ -134,16 +154,16 @@ impl SessionSlot {
             record.set_number("replaced", record.count("revision"));
         }
         let mut open = record.count("open");
-        for added in records_of(record.count("number"), self.new) {
+        for added in records_of(record.count("number"), new) {
             // Not `put`: where there is something already, something is wrong.
             transaction.add(EVENTS, &added);
             open += 1.0;
         }
         record.set_number("open", open);
-        if let Some(state) = self.state {
-            record.set_state(&state);
+        if let Some(state) = &self.state {
+            record.set_state(state);
         }
-        transaction.put(SESSIONS, &record);
+        transaction.put(SESSIONS, record);
         open >= PAGE as f64
     }
 }

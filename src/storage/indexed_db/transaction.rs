@@ -231,10 +231,19 @@ impl Transaction {
         }
     }
 
-    /// Waits until all requests that were made have their results, and returns these. Requests are
-    /// carried out in their order, so it is the last one that tells.
+    /// Waits until all requests that were made have their results, and returns these.
     pub(super) async fn answered(&self) -> Result<Array, Failure> {
-        let round = self.round.take();
+        self.results_of(self.end_round()).await
+    }
+
+    /// Ends a round, so that others can follow before its results are there.
+    pub(super) fn end_round(&self) -> Array {
+        self.round.take()
+    }
+
+    /// Waits for the results of a round that was ended. Nothing may be awaited in between: they
+    /// would go unheard. Requests are carried out in their order, so it is the last one that tells.
+    pub(super) async fn results_of(&self, round: Array) -> Result<Array, Failure> {
         self.check()?;
         let last = round.get(round.length().wrapping_sub(1));
         if last.is_object() {

@@ -12,12 +12,14 @@ import { files } from './files.js';
 import { history } from './history.js';
 import { quota } from './quota.js';
 import { realms } from './realms.js';
+import { resuming } from './resuming.js';
 import { schema } from './schema.js';
 import { serveSite, type Site } from './site.js';
 import { twoPages } from './two_pages.js';
 
 const GROUPS = {
   'two pages': twoPages,
+  'one after the other': resuming,
   'pages that end': bursts,
   'all or nothing': atomicity,
   'no room': quota,

@@ -147,6 +147,30 @@ describe('The channel between tabs', () => {
     assert.deepEqual(messages, [{ format: 1, notices }]);
   });
 
+  it('gathers what follows a message into the next one', async () => {
+    const { name, one } = begin();
+    const raw = new BroadcastChannel(name);
+    cleanUps.push(() => raw.close());
+    const sent: string[] = [];
+    let messages = 0;
+    raw.onmessage = (event) => {
+      messages += 1;
+      const { notices } = (event as MessageEvent<{ notices: { sessionId: string }[] }>).data;
+      sent.push(...notices.map(({ sessionId }) => sessionId));
+    };
+    const ids = Array.from({ length: 30 }, (_, index) => `s${index}`);
+    const start = performance.now();
+    for (const sessionId of ids) {
+      await one.createSession({ ...KEY, sessionId });
+      await new Promise((done) => setTimeout(done, 1));
+    }
+    const passed = performance.now() - start;
+    await arrived();
+    assert.deepEqual(sent, ids);
+    // One at once, one in each pause, and the last one. A timer may be a little early.
+    assert.ok(messages <= 2 + passed / 15, `${messages} messages in ${passed} ms`);
+  });
+
   it('passes over what it does not understand', async () => {
     const { name, one } = begin();
     const notices = listen(one);

@@ -11,11 +11,13 @@ import { restore } from './files.js';
 import { comeBack, visit } from './history.js';
 import * as quota from './quota.js';
 import { hasRealm, workIn } from './realms.js';
+import { changeByHand, takeTurns } from './resuming.js';
 import * as schema from './schema.js';
 import { workBesideAnother } from './two_pages.js';
 
 const scenarios = {
   burst,
+  changeByHand,
   comeBack,
   damageEvent,
   deleteLong,
@@ -26,6 +28,7 @@ const scenarios = {
   openExplicitly,
   readStored,
   restore,
+  takeTurns,
   visit,
   workBesideAnother,
   workIn,

@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { type Context, inTab, newName } from './context.js';
+
+export function resuming(context: Context): void {
+  for (const [what, order, isMistaken] of [
+    ['one service after the other', 'aaaabbbb', true],
+    ['two services in turn', 'abababab', true],
+    ['one service alone', 'aaaaaaaa', false],
+  ] as const) {
+    it(`appends of ${what} lose nothing, whatever the last one left`, async () => {
+      await inTab(context, async (tab) => {
+        const { events, state, aborted } = await tab.call('takeTurns', newName(), order);
+        const ids = [...order].map((turn, place) => `${turn}${place}`);
+        assert.deepEqual(events, ids);
+        const keys = ['begin', ...ids].flatMap((id) => [id, `user:${id}`, `app:${id}`]);
+        assert.deepEqual(Object.keys(state).sort(), keys.sort());
+        if (!isMistaken) assert.equal(aborted, 0, 'nothing was begun in vain');
+      });
+    });
+  }
+
+  it('an append finds what was changed by hand since the last one', async () => {
+    await inTab(context, async (tab) => {
+      const { events, state, aborted } = await tab.call('changeByHand', newName());
+      assert.deepEqual(events, ['first', 'second']);
+      assert.deepEqual(state, { begin: 0, 'user:b': 2, 'user:c': 3, 'app:b': 2 });
+      assert.equal(aborted, 1, 'what the last one left was taken back');
+    });
+  });
+}
