@@ -1,7 +1,9 @@
 import { SessionError } from '../errors.js';
+import { requireOptions, requireRequest } from '../service/call.js';
 import type { Abortable, CompositeSessionKey } from '../session.js';
 import type { BaseSessionService } from '../session_service.js';
 import { type SessionDialect, type SessionFile, sessionToFile } from './session_file.js';
+import { wholeSession } from './whole_session.js';
 
 /**
  * How a session is exported.
@@ -37,10 +39,14 @@ export interface ExportSessionOptions extends SessionDialect, Abortable {}
  */
 export async function exportSession(
   service: BaseSessionService,
-  { appName, userId, sessionId }: CompositeSessionKey,
-  { signal, ...dialect }: ExportSessionOptions = {},
+  key: CompositeSessionKey,
+  options: ExportSessionOptions = {},
 ): Promise<SessionFile> {
-  const session = await service.getSession({ appName, userId, sessionId, signal });
+  requireRequest(key);
+  requireOptions(options);
+  const { appName, userId, sessionId } = key;
+  const { signal, ...dialect } = options;
+  const session = await wholeSession(service, { appName, userId, sessionId, signal });
   if (session !== undefined) return sessionToFile(session, dialect);
   throw new SessionError(
     'not_found',

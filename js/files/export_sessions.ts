@@ -1,7 +1,10 @@
+import { requireId } from '../ids.js';
+import { requireRequest } from '../service/call.js';
 import type { Abortable, UserRequest } from '../session.js';
 import type { BaseSessionService } from '../session_service.js';
-import { type SessionDialect, sessionToFile } from './session_file.js';
+import { requireCasing, requireUnit, type SessionDialect, sessionToFile } from './session_file.js';
 import { sessionKeys, type SessionsRequest } from './session_keys.js';
+import { wholeSession } from './whole_session.js';
 
 /** What the first line of a stream says it is. */
 export const FORMAT = 'adk-sessions';
@@ -63,10 +66,17 @@ export async function* exportSessions(
   service: BaseSessionService,
   request: ExportSessionsRequest,
 ): AsyncGenerator<string, void> {
-  const { appName, userId, signal, casing = 'camel', timeUnit = 'milliseconds' } = request;
+  requireRequest(request);
+  const { appName, userId, signal } = request;
+  // All of it before the first line: what has gone out cannot be taken back.
+  const casing = requireCasing(request.casing ?? 'camel');
+  const timeUnit = requireUnit(request.timeUnit ?? 'milliseconds');
+  const apps: readonly unknown[] = Array.isArray(appName) ? appName : [appName];
+  const appNames = apps.map((app) => requireId('appName', app));
+  if (userId !== undefined) requireId('userId', userId);
   const dialect = { casing, timeUnit };
   yield line({ format: FORMAT, version: VERSION, ...dialect });
-  for (const app of typeof appName === 'string' ? [appName] : appName) {
+  for (const app of appNames) {
     yield* linesOfApp(service, { appName: app, userId, signal }, dialect);
   }
 }
@@ -84,7 +94,7 @@ async function* linesOfApp(
     users.add(userId);
   }
   for await (const key of sessionKeys(service, { appName, userId, signal })) {
-    const session = await service.getSession({ ...key, signal });
+    const session = await wholeSession(service, { ...key, signal });
     if (session === undefined) continue;
     if (!users.has(key.userId)) {
       users.add(key.userId);

@@ -1,5 +1,5 @@
 import { isSessionError, SessionError } from '../errors.js';
-import { invalid, shown } from '../service/call.js';
+import { invalid, requireOptions, shown } from '../service/call.js';
 import type { Abortable, Session } from '../session.js';
 import type { BaseSessionService } from '../session_service.js';
 import { type ReadSessionOptions, type SessionFile, sessionFromFile } from './session_file.js';
@@ -56,8 +56,10 @@ export interface ImportSessionOptions extends ReadSessionOptions, Abortable {
 export async function importSession(
   service: BaseSessionService,
   file: string | SessionFile,
-  { signal, sharedState, ...reading }: ImportSessionOptions = {},
+  options: ImportSessionOptions = {},
 ): Promise<Session> {
+  requireOptions(options);
+  const { signal, sharedState, ...reading } = options;
   const policy = sharedStateOf(sharedState);
   const session = sessionFromFile(file, reading);
   const { appName, userId, id, lastUpdateTime } = session;

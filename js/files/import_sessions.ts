@@ -3,7 +3,7 @@ import { isSessionError, SessionError, type SessionErrorCode } from '../errors.j
 import { requireId } from '../ids.js';
 import { isPlainObject, kindOf } from '../json/rules.js';
 import { APP_PREFIX, USER_PREFIX } from '../scope.js';
-import { requireNotAborted } from '../service/call.js';
+import { requireNotAborted, requireOptions } from '../service/call.js';
 import type { Abortable, StateShape } from '../session.js';
 import type { BaseSessionService } from '../session_service.js';
 import { FORMAT, VERSION } from './export_sessions.js';
@@ -96,6 +96,7 @@ export async function* importSessions(
   source: LinesSource,
   options: ImportSessionsOptions = {},
 ): AsyncGenerator<ImportOutcome, void> {
+  requireOptions(options);
   const { signal, appName } = options;
   const sharedState = sharedStateOf(options.sharedState);
   const stated = options.timeUnit === undefined ? undefined : requireUnit(options.timeUnit);
@@ -110,7 +111,8 @@ export async function* importSessions(
     try {
       const json = parsedLine(text);
       if (Object.hasOwn(json, 'format')) {
-        timeUnit = stated ?? unitOfHeader(json);
+        const unit = unitOfHeader(json);
+        timeUnit = stated ?? unit;
         continue;
       }
       outcome = { line, ...nameOf(json, appName) };
@@ -171,20 +173,25 @@ async function importLine(
   const appName = requireId('appName', names.appName);
   if (kind === 'appState') {
     const live = await service.getAppState({ appName, signal });
-    const stateDelta = prefixed(APP_PREFIX, toSet(json.appState, live, sharedState));
+    const stateDelta = prefixed(APP_PREFIX, toSet(json, kind, live, sharedState));
     await service.updateState({ appName, stateDelta, signal });
   } else {
     const userId = requireId('userId', names.userId);
     const live = await service.getUserState({ appName, userId, signal });
-    const stateDelta = prefixed(USER_PREFIX, toSet(json.userState, live, sharedState));
+    const stateDelta = prefixed(USER_PREFIX, toSet(json, kind, live, sharedState));
     await service.updateState({ appName, userId, stateDelta, signal });
   }
 }
 
 /** The keys of a line that are to be set. */
-function toSet(state: unknown, live: Readonly<StateShape>, policy: SharedState): StateShape {
-  if (!isPlainObject(state))
-    throw malformed(['state'], `must be an object; it is ${kindOf(state)}`);
+function toSet(
+  json: SessionFile,
+  kind: 'userState' | 'appState',
+  live: Readonly<StateShape>,
+  policy: SharedState,
+): StateShape {
+  const state = json[kind];
+  if (!isPlainObject(state)) throw malformed([kind], `must be an object; it is ${kindOf(state)}`);
   if (policy === 'keep') return {};
   const entries = Object.entries(state);
   const isSet = ([key]: [string, unknown]): boolean =>

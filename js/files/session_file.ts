@@ -156,7 +156,8 @@ export function requireUnit(unit: unknown): TimeUnit {
   throw invalid('timeUnit', `must be 'milliseconds' or 'seconds'; it is ${shown(unit)}`);
 }
 
-function requireCasing(casing: unknown): Casing {
+/** @throws SessionError `invalid_argument`, if it is none */
+export function requireCasing(casing: unknown): Casing {
   if (casing === 'camel' || casing === 'snake') return casing;
   throw invalid('casing', `must be 'camel' or 'snake'; it is ${shown(casing)}`);
 }

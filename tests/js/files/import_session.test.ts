@@ -259,6 +259,13 @@ describe('An export', () => {
     assert.match(error.message, /"session"/);
   });
 
+  it('of nothing is invalid_argument', async () => {
+    await failure(
+      exportSession(new InMemorySessionService(), undefined as never),
+      'invalid_argument',
+    );
+  });
+
   it('can be aborted', async () => {
     const service = new InMemorySessionService();
     await service.createSession(KEY);

@@ -10,10 +10,12 @@ import {
   type ImportOutcome,
   type ImportSessionsOptions,
   type LinesSource,
+  type SessionFile,
   sessionToFile,
 } from '../../../js/files/index.js';
 import {
   type BaseSessionService,
+  type Event,
   InMemorySessionService,
   type StateShape,
 } from '../../../js/index.js';
@@ -67,6 +69,9 @@ async function whole(service: BaseSessionService): Promise<StateShape> {
   return { sessions, app: await service.getAppState(SHOP) };
 }
 
+const idsOf = ({ events }: { events?: unknown }): string[] =>
+  (events as Event[]).map(({ id }) => id);
+
 const ids = (count: number): string[] => Array.from({ length: count }, (_, at) => `s${at}`);
 
 overStorages('A whole app', (open) => {
@@ -80,6 +85,21 @@ overStorages('A whole app', (open) => {
       assert.ok(outcomes.every(({ error }) => error === undefined));
       assert.equal(outcomes.filter(({ kind }) => kind === 'session').length, 5);
       assert.deepEqual(await whole(copy), await whole(service));
+    }
+  });
+
+  it('is exported whole by a service that caps the histories it gives out', async () => {
+    const service = await open({ history: { numRecentEvents: 1 } });
+    const key = { ...SHOP, userId: 'ada', sessionId: 's' };
+    const session = await service.createSession(key);
+    const events = Array.from({ length: 40 }, (_, at) => says(`${at}`));
+    await service.appendEvents({ session, events });
+    const given = await service.getSession(key);
+    assert.equal(given?.events.length, 1);
+    const file = await exportSession(service, key);
+    const line = (await linesOf(service, SHOP)).at(-1) ?? '';
+    for (const whole of [file, JSON.parse(line) as SessionFile]) {
+      assert.deepEqual(idsOf(whole), idsOf(session));
     }
   });
 
@@ -176,6 +196,18 @@ describe('The lines of an export', () => {
     assert.deepEqual(new Set(found), new Set(ids(350)));
   });
 
+  it('begin with no line, if what is asked for means nothing', async () => {
+    const service = new InMemorySessionService();
+    const wrong = [undefined, {}, { appName: [], userId: 7 }, { appName: ['shop', ''] }];
+    const dialects = [
+      { ...SHOP, casing: 'kebab' },
+      { ...SHOP, timeUnit: 'days' },
+    ];
+    for (const request of [...wrong, ...dialects]) {
+      await failure(exportSessions(service, request as never).next(), 'invalid_argument');
+    }
+  });
+
   it('end with the reason, if the signal fires', async () => {
     const service = new InMemorySessionService();
     await fill(service, 'ada', ids(3));
@@ -242,6 +274,7 @@ describe('A stream that is imported', () => {
       ],
     );
     assert.equal(outcomes[4]?.error?.path, 'events[0].timestamp');
+    assert.equal(outcomes[5]?.error?.path, 'userState');
     const { sessions } = await service.listSessions({ ...SHOP, userId: 'ada' });
     assert.deepEqual(new Set(sessions.map(({ id }) => id)), new Set(['s0', 'new', 'last']));
   });
@@ -317,8 +350,10 @@ describe('A stream that is imported', () => {
   it('is refused if a newer version wrote it', async () => {
     const service = new InMemorySessionService();
     const header = '{"format":"adk-sessions","version":2}';
-    const error = await failure(imported(service, header), 'unsupported');
-    assert.match(error.message, /Update the package/);
+    for (const options of [{}, { timeUnit: 'seconds' }] as const) {
+      const error = await failure(imported(service, header, options), 'unsupported');
+      assert.match(error.message, /Update the package/);
+    }
   });
 
   it('ends with what no line is to blame for', async () => {
