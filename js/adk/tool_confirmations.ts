@@ -37,9 +37,14 @@ function tellHow(state: unknown): void {
   if (typeof state !== 'object' || state === null || !Object.hasOwn(state, TOOL_CALLS)) return;
   const calls = (state as Record<string, Record<string, unknown> | undefined>)[TOOL_CALLS];
   for (const answer of Object.values(calls ?? {})) {
-    if (typeof answer !== 'object' || answer === null || 'toJSON' in answer) continue;
+    if (!isConfirmation(answer) || 'toJSON' in answer) continue;
     // Not enumerable, so that it is copied with nothing.
     const toJSON = { value: () => ({ ...answer }), configurable: true, writable: true };
     Reflect.defineProperty(answer, 'toJSON', toJSON);
   }
+}
+
+/** By what the plugin asks of it: a list would come back as something else, and a Map empty. */
+function isConfirmation(answer: unknown): answer is object {
+  return typeof answer === 'object' && answer !== null && 'confirmed' in answer;
 }

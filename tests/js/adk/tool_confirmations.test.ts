@@ -57,6 +57,18 @@ describe('The answers that the SecurityPlugin of the framework keeps', () => {
     );
   });
 
+  it('are nothing else that stands where they do', async () => {
+    const service = new InMemorySessionService();
+    const session = await service.createSession(key);
+    const list = { orcas_tool_call_security_check_states: { call: [1, 2] } };
+    await service.appendEvent({ session, event: event(list) });
+    assert.deepEqual((await service.getSession(key))?.state, list);
+    const map = { orcas_tool_call_security_check_states: { call: new Map([['a', 1]]) } };
+    await assert.rejects(service.appendEvent({ session, event: event(map) }), (error) =>
+      isSessionError(error, 'unserializable'),
+    );
+  });
+
   it('are not looked for in what is no request', async () => {
     const service = new InMemorySessionService();
     const session = await service.createSession(key);
