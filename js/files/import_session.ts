@@ -2,6 +2,7 @@ import { isSessionError, SessionError } from '../errors.js';
 import { invalid, requireOptions, shown } from '../service/call.js';
 import type { Abortable, Session } from '../session.js';
 import type { BaseSessionService } from '../session_service.js';
+import { snapshotDelta, snapshotState } from '../snapshot.js';
 import { type ReadSessionOptions, type SessionFile, sessionFromFile } from './session_file.js';
 import { liveState } from './shared_state.js';
 import { planState, type SharedState, touchesShared } from './state_plan.js';
@@ -62,6 +63,7 @@ export async function importSession(
   const { signal, sharedState, ...reading } = options;
   const policy = sharedStateOf(sharedState);
   const session = sessionFromFile(file, reading);
+  requireStorable(session);
   const { appName, userId, id, lastUpdateTime } = session;
   const live = touchesShared(session) ? await liveState(service, { appName, userId, signal }) : {};
   const { initial, events, afterwards } = planState(session, live, policy);
@@ -92,6 +94,17 @@ export function sharedStateOf(value: unknown): SharedState {
   if (value === undefined) return 'fill';
   if (value === 'fill' || value === 'overwrite' || value === 'keep') return value;
   throw invalid('sharedState', `must be 'fill', 'overwrite' or 'keep'; it is ${shown(value)}`);
+}
+
+/**
+ * Makes sure that state and deltas can be stored, before they are compared by their JSON: what is nested
+ * too deep would overflow there.
+ *
+ * @throws SessionError `unserializable` with the path
+ */
+function requireStorable({ state, events }: Session): void {
+  snapshotState(state);
+  for (const { actions } of events) snapshotDelta(actions.stateDelta);
 }
 
 /** Deletes what was stored of a session, whose import failed. */

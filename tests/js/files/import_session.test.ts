@@ -253,6 +253,27 @@ describe('An import that fails', () => {
   });
 });
 
+describe('What is nested too deep', () => {
+  const levels = 100_000;
+  const deep = '['.repeat(levels) + ']'.repeat(levels);
+  const event = (delta: string): string =>
+    `{"id":"e","timestamp":1.7e12,"actions":{"stateDelta":${delta}}}`;
+
+  for (const [place, state, delta] of [
+    ['the state', `{"k":${deep}}`, '{}'],
+    ['a delta', '{"k":1}', `{"k":${deep}}`],
+    ['both', `{"k":${deep}}`, `{"k":${deep}}`],
+  ] as const) {
+    it(`in ${place} of a file is unserializable, and nothing is stored`, async () => {
+      const service = new InMemorySessionService();
+      const names = '"id":"session","appName":"app","userId":"user"';
+      const text = `{${names},"state":${state},"events":[${event(delta)}]}`;
+      await failure(importSession(service, text), 'unserializable');
+      assert.equal(await service.getSession(KEY), undefined);
+    });
+  }
+});
+
 describe('An export', () => {
   it('of a session that does not exist is not_found', async () => {
     const error = await failure(exportSession(new InMemorySessionService(), KEY), 'not_found');
