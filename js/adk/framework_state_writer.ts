@@ -165,8 +165,12 @@ export class FrameworkStateWriter implements StateWriter<Written> {
     const actions = { stateDelta };
     const session = { id: '', appName: '', userId: '', state, events: [], lastUpdateTime: 0 };
     const request = { session, event: { id: '', actions } } as unknown as FrameworkRequest;
-    // Its failure shows in what it has not done.
-    this.#append(request).catch(() => undefined);
+    try {
+      // A class of some other version may answer without a promise.
+      Promise.resolve(this.#append(request)).catch(() => undefined);
+    } catch {
+      // Its failure shows in what it has not done.
+    }
     const isDone = session.events.length === 1 && actions.stateDelta !== stateDelta;
     return isDone ? actions.stateDelta : undefined;
   }

@@ -308,11 +308,17 @@ describe('An append', () => {
 describe('A framework that appends otherwise', () => {
   it('is refused before anything is stored', () => {
     const later = async ({ event }: { event: Event }) => Promise.resolve(event);
-    const writer = new FrameworkStateWriter(later);
-    assert.throws(
-      () => writer.take(made({ k: 1 })),
-      (error) => isSessionError(error, 'unsupported'),
-    );
-    assert.doesNotThrow(() => writer.take(made({})));
+    const throwing = () => {
+      throw new Error('not this way');
+    };
+    const noPromise = ({ event }: { event: Event }) => event as never;
+    for (const append of [later, throwing, noPromise]) {
+      const writer = new FrameworkStateWriter(append);
+      assert.throws(
+        () => writer.take(made({ k: 1 })),
+        (error) => isSessionError(error, 'unsupported'),
+      );
+      assert.doesNotThrow(() => writer.take(made({})));
+    }
   });
 });
