@@ -51,7 +51,7 @@ export class SessionCore {
      */
     static indexed_db(name: string, strict: boolean, timeout: number, blocked_timeout: number, on_reopen?: Function | null): SessionCore;
     /**
-     * Answers with a page, as `page_to_javascript` lays it out.
+     * Answers with a page, as `listing_to_javascript` lays it out.
      */
     list(app_name: string, user_id: string | null | undefined, descending: boolean, limit?: number | null, offset?: number | null, page?: number | null): any;
     /**

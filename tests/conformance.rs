@@ -52,6 +52,7 @@ impl<D: Decide<MemoryText>> Decide<MemoryText> for AskedAgain<D> {
 
 impl Storage for Retrying {
     type Text = MemoryText;
+    type Listing = Listing;
     type Failure = Infallible;
 
     async fn create<D: Decide<MemoryText> + 'static>(

@@ -48,6 +48,22 @@ export class Handles {
   ): Session<S> {
     const [created, revision, lastUpdateTime, text] = read;
     const state = JSON.parse(text) as S;
+    return this.take(appName, userId, id, [created, revision, lastUpdateTime], state, events);
+  }
+
+  /** The same with a state that was read already, and is the handle's alone. */
+  take<S extends StateShape>(
+    appName: string,
+    userId: string,
+    id: string,
+    [created, revision, lastUpdateTime]: readonly [
+      created: number,
+      revision: number,
+      lastUpdateTime: number,
+    ],
+    state: S,
+    events: Event[],
+  ): Session<S> {
     this.#records.set(state, {
       created,
       revision,

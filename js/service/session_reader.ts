@@ -13,6 +13,7 @@ import type { Scopes } from '../watch/service_feed.js';
 import { after, invalid, type MaybePromise, shown } from './call.js';
 import type { Handles } from './handle.js';
 import { History, type HistoryOptions } from './history.js';
+import { type ListedRecord, openRecords, type SharedStates } from './listed_records.js';
 import { type Fragments, parseEvents } from './stored_events.js';
 
 /** See `session_to_javascript` in `src/bindings/values.rs`. */
@@ -25,21 +26,28 @@ export type ReadSession = [
   ...scopes: Scopes | [],
 ];
 
-/** See `page_to_javascript` in `src/bindings/values.rs`. */
-type ReadPage = [
-  sessions: [
-    sessionId: string,
-    userId: string,
-    created: number,
-    revision: number,
-    lastUpdateTime: number,
-    state: string,
-  ][],
-  page: number,
-  limit: number,
-  totalItems: number,
-  totalPages: number,
+type ReadRow = [
+  sessionId: string,
+  userId: string,
+  created: number,
+  revision: number,
+  lastUpdateTime: number,
+  state: string,
 ];
+
+type Position = [page: number, limit: number, totalItems: number, totalPages: number];
+
+/** See `listing_to_javascript` in `src/bindings/values.rs`. */
+type ReadPage =
+  | [sessions: ReadRow[], ...position: Position]
+  | [sessions: ListedRecord[], ...position: Position, ...shared: SharedStates];
+
+/** Whether a page comes as the records that a browser's database keeps. */
+function isOfRecords(
+  page: ReadPage,
+): page is [sessions: ListedRecord[], ...position: Position, ...shared: SharedStates] {
+  return page.length > 5;
+}
 
 /** What a {@link SessionReader} works with. */
 export interface ReaderParts {
@@ -133,15 +141,21 @@ export class SessionReader {
     const read = this.#parts.call<ReadPage>(request.signal, (core) =>
       core.list(appName, userId, order === 'desc', limit, offset, page),
     );
-    return after(read, ([sessions, page, limit, totalItems, totalPages]) => ({
-      sessions: sessions.map(([sessionId, userId, ...read]) =>
-        this.#parts.handles.open<S>(appName, userId, sessionId, read, []),
-      ),
-      page,
-      limit,
-      totalItems,
-      totalPages,
-    }));
+    return after(read, (read) => {
+      const [, page, limit, totalItems, totalPages] = read;
+      return { sessions: this.#listed<S>(appName, read), page, limit, totalItems, totalPages };
+    });
+  }
+
+  #listed<S extends StateShape>(appName: string, read: ReadPage): Session<S>[] {
+    const { handles } = this.#parts;
+    if (isOfRecords(read)) {
+      const [records, , , , , ...shared] = read;
+      return openRecords<S>(records, appName, shared, handles);
+    }
+    return read[0].map(([sessionId, userId, ...head]) =>
+      handles.open<S>(appName, userId, sessionId, head, []),
+    );
   }
 
   /** A user's state, or without one the app's. */

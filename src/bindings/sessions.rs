@@ -11,7 +11,7 @@ use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::future_to_promise;
 
 use crate::bindings::values::{
-    appended_to_javascript, page_to_javascript, scopes_to_javascript, session_to_javascript,
+    appended_to_javascript, listing_to_javascript, scopes_to_javascript, session_to_javascript,
 };
 use crate::error::Error;
 use crate::event::NewEvent;
@@ -150,7 +150,7 @@ impl SessionCore {
         }))
     }
 
-    /// Answers with a page, as `page_to_javascript` lays it out.
+    /// Answers with a page, as `listing_to_javascript` lays it out.
     pub fn list(
         &self,
         app_name: String,
@@ -163,8 +163,8 @@ impl SessionCore {
         let page = Page::from_numbers(limit, offset, page)?;
         let service = Rc::clone(&self.service);
         settle(Box::pin(async move {
-            let page = service.list_sessions(app_name, user_id, descending, page).await?;
-            Ok(page_to_javascript(page))
+            let listing = service.listing(app_name, user_id, descending, page).await?;
+            Ok(listing_to_javascript(listing, page))
         }))
     }
 

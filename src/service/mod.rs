@@ -26,8 +26,8 @@ use crate::service::decision::Decision;
 use crate::session::{NEVER, Page, PagePosition, Revision, SessionHead, SessionKey, Window};
 use crate::state::{Delta, Scope, ScopedState, merge_to_json};
 use crate::storage::{
-    Deletion, ListRequest as Listed, MemoryStorage, ScopeRevisions, ScopeRow, ScopeSet, SessionRow,
-    Storage, Target, WriteRequest,
+    Deletion, ListRequest as Listed, Listing, MemoryStorage, ScopeRevisions, ScopeRow, ScopeSet,
+    SessionRow, Storage, Target, WriteRequest,
 };
 
 /// A session service that keeps everything in memory.
@@ -98,6 +98,24 @@ pub struct SessionPage<T> {
     pub position: PagePosition,
     /// How many sessions there are in all.
     pub total: usize,
+}
+
+impl<T> SessionPage<T> {
+    /// The page that a storage listed.
+    pub(crate) fn of(listing: Listing, page: Page) -> Self {
+        let mut users = Names::default();
+        for (user_id, state) in listing.users {
+            if let Some(place) = users.get_or_default(&user_id) {
+                *place = state;
+            }
+        }
+        let mut sessions = Vec::with_capacity(listing.sessions.len());
+        for row in listing.sessions {
+            let user = users.get(&row.key.user_id);
+            sessions.push(seen(row, user, listing.app.as_ref(), Vec::new()));
+        }
+        Self { sessions, position: page.position(listing.total), total: listing.total }
+    }
 }
 
 /// Every rule of a session service, over the storage `S`.
@@ -211,22 +229,25 @@ impl<S: Storage> StoredSessionService<S> {
         user_id: Option<String>,
         descending: bool,
         page: Page,
-    ) -> Answer<SessionPage<S::Text>, S> {
+    ) -> Answer<SessionPage<S::Text>, S>
+    where
+        S: Storage<Listing = Listing>,
+    {
+        let listing = self.listing(app_name, user_id, descending, page).await?;
+        Ok(SessionPage::of(listing, page))
+    }
+
+    /// The same as the storage has it.
+    pub(crate) async fn listing(
+        &self,
+        app_name: String,
+        user_id: Option<String>,
+        descending: bool,
+        page: Page,
+    ) -> Answer<S::Listing, S> {
         crate::session::check_id("app_name", &app_name)?;
         let request = Listed { app_name, user_id, descending, page };
-        let listing = self.storage.list(request).await.map_err(Refusal::Storage)?;
-        let mut users = Names::default();
-        for (user_id, state) in listing.users {
-            if let Some(place) = users.get_or_default(&user_id) {
-                *place = state;
-            }
-        }
-        let mut sessions = Vec::with_capacity(listing.sessions.len());
-        for row in listing.sessions {
-            let user = users.get(&row.key.user_id);
-            sessions.push(seen(row, user, listing.app.as_ref(), Vec::new()));
-        }
-        Ok(SessionPage { sessions, position: page.position(listing.total), total: listing.total })
+        self.storage.list(request).await.map_err(Refusal::Storage)
     }
 
     /// Stores events and their deltas in one step, all or none, in order.
@@ -334,7 +355,12 @@ fn seen<T>(
     StoredSession { key: row.key, head: row.head, state, events, created: None }
 }
 
-fn merged(session: &ScopedState, user: Option<&ScopedState>, app: Option<&ScopedState>) -> String {
+/// The JSON object of the three scopes as one state.
+pub(crate) fn merged(
+    session: &ScopedState,
+    user: Option<&ScopedState>,
+    app: Option<&ScopedState>,
+) -> String {
     let user = user.map(|state| (Scope::User, state));
     let app = app.map(|state| (Scope::App, state));
     merge_to_json([(Scope::Session, session)].into_iter().chain(user).chain(app))

@@ -17,7 +17,7 @@ use crate::platform;
 use crate::service::{Known, Refusal, StalePolicy, StoredSessionService};
 use crate::session::{Page, SessionKey, Window, check_id};
 use crate::state::{Delta, Scope};
-use crate::storage::{Deletion, Storage};
+use crate::storage::{Deletion, Listing, Storage};
 
 /// Asks for a new session.
 #[derive(Debug, Clone, Default)]
@@ -205,7 +205,7 @@ pub trait SessionService {
 
 impl<S> SessionService for StoredSessionService<S>
 where
-    S: Storage,
+    S: Storage<Listing = Listing>,
     S::Text: From<String> + Into<String>,
     Error: From<Refusal<S::Failure>>,
 {

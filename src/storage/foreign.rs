@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::session::{Revision, SessionHead, SessionKey, Window};
 use crate::state::ScopedState;
 use crate::storage::answer::{Answer, Later, promised};
-use crate::storage::chosen::ChosenText;
+use crate::storage::chosen::{ChosenListing, ChosenText};
 use crate::storage::javascript_text::JavaScriptText;
 use crate::storage::lent::Asked;
 use crate::storage::{
@@ -138,7 +138,7 @@ impl ForeignStorage {
         })
     }
 
-    pub fn list(&self, request: ListRequest) -> Answer<Listing> {
+    pub fn list(&self, request: ListRequest) -> Answer<ChosenListing> {
         let ListRequest { app_name, user_id, descending, page } = request;
         let (offset, limit) = (page.offset as f64, page.limit.map(|limit| limit as f64));
         let called = self.bridge.list(&app_name, user_id.as_deref(), descending, offset, limit);
@@ -155,7 +155,8 @@ impl ForeignStorage {
                 users.push((row.text(2), row.scope("user")?));
             }
             let app = listing.row(2).map(|row| row.scope("app")).transpose()?;
-            Ok(Listing { sessions, users, app, total: listing.number(3) as usize })
+            let total = listing.number(3) as usize;
+            Ok(ChosenListing::Rows(Listing { sessions, users, app, total }))
         })
     }
 

@@ -255,11 +255,11 @@ pub struct ListRequest {
     pub page: Page,
 }
 
-/// What `list` returns.
+/// What `list` returns. `R`: the sessions as rows, or in whatever shape the storage has them.
 #[derive(Debug, Clone)]
-pub struct Listing {
+pub struct Listing<R = Vec<SessionRow>> {
     /// The sessions of the page.
-    pub sessions: Vec<SessionRow>,
+    pub sessions: R,
     /// The states of the users of those sessions, each user once.
     pub users: Vec<(String, ScopeRow)>,
     /// The app's state.
@@ -302,6 +302,8 @@ pub trait Storage {
     /// The text of an event: a Rust string where the core holds it, a JavaScript string that
     /// never enters wasm where JavaScript does.
     type Text: Clone + PartialEq + 'static;
+    /// [`Listing`], except where whoever asks makes sessions of stored records himself.
+    type Listing;
     /// How the storage itself fails.
     type Failure;
 
@@ -324,7 +326,7 @@ pub trait Storage {
     -> Result<Rows<Self::Text>, Self::Failure>;
 
     /// Reads a page of sessions, without their events.
-    async fn list(&self, request: ListRequest) -> Result<Listing, Self::Failure>;
+    async fn list(&self, request: ListRequest) -> Result<Self::Listing, Self::Failure>;
 
     /// Deletes. Answers with [`Found::floor`] as the deletion left it: below any revision that will
     /// be given to what comes after, and so what orders the deletion among all other changes.

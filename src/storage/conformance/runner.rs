@@ -20,7 +20,7 @@ use crate::storage::conformance::handle::{
     Handle, Outgoing, javascript_number, parse_object, to_text,
 };
 use crate::storage::conformance::together::{Pending, together};
-use crate::storage::{Deletion, Storage};
+use crate::storage::{Deletion, Listing, Storage};
 
 /// Why a step has no answer.
 #[derive(Debug)]
@@ -63,7 +63,7 @@ pub(super) struct Runner<S> {
 
 impl<S> Runner<S>
 where
-    S: Storage,
+    S: Storage<Listing = Listing>,
     S::Text: From<String> + Into<String>,
     S::Failure: Debug,
 {

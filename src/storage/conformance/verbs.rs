@@ -53,7 +53,7 @@ struct Subject<S> {
 
 impl<S> Subject<S>
 where
-    S: Storage,
+    S: Storage<Listing = Listing>,
     S::Text: From<String> + Into<String>,
     S::Failure: Debug,
 {
@@ -313,7 +313,7 @@ where
 /// Each on a storage of its own.
 pub(super) async fn run<S>(open: &impl AsyncFn() -> S, report: &mut Report)
 where
-    S: Storage,
+    S: Storage<Listing = Listing>,
     S::Text: From<String> + Into<String>,
     S::Failure: Debug,
 {

@@ -10,8 +10,8 @@ use crate::storage::indexed_db::access::Access;
 use crate::storage::indexed_db::failure::Failure;
 use crate::storage::indexed_db::keys;
 use crate::storage::indexed_db::record::Record;
-use crate::storage::indexed_db::schema::{BY_USER, COUNTS, EVENTS, META, SESSIONS, STATES};
-use crate::storage::indexed_db::sequence::{Sequence, put_count};
+use crate::storage::indexed_db::schema::{BY_USER, EVENTS, META, SESSIONS, STATES};
+use crate::storage::indexed_db::sequence::Sequence;
 use crate::storage::indexed_db::transaction::Transaction;
 
 /// Deletes; what is not there is no error. Returns the floor.
@@ -21,8 +21,7 @@ pub(super) async fn delete(access: &Access, deletion: &Deletion) -> Result<JsVal
 
 async fn delete_once(access: &Access, deletion: &Deletion) -> Result<JsValue, Failure> {
     let stores: &[&str] = match deletion {
-        Deletion::Session(_) => &[META, SESSIONS, EVENTS, COUNTS],
-        Deletion::User { .. } => &[META, SESSIONS, EVENTS, COUNTS, STATES],
+        Deletion::Session(_) | Deletion::User { .. } => &[META, SESSIONS, EVENTS, STATES],
         Deletion::UserState { .. } | Deletion::AppState { .. } => &[META, STATES],
     };
     let transaction = access.write(&keys::list(stores)).await?;
@@ -35,10 +34,8 @@ async fn delete_once(access: &Access, deletion: &Deletion) -> Result<JsValue, Fa
 
 /// What is to be deleted.
 struct Removal {
-    app: JsValue,
-    /// The user, or the app where no user is named.
-    owner: JsValue,
     has_sessions: bool,
+    /// Whether the state of the user goes, or of the app where no user is named.
     has_state: bool,
 }
 
@@ -52,7 +49,6 @@ impl Removal {
             }
             Deletion::AppState { app_name } => (app_name, None, true),
         };
-        let app = keys::scope(app_name, None);
         let owner = keys::scope(app_name, user_id.map(String::as_str));
         let has_sessions = match deletion {
             Deletion::Session(key) => {
@@ -66,24 +62,23 @@ impl Removal {
             Deletion::UserState { .. } | Deletion::AppState { .. } => false,
         };
         if has_sessions {
-            transaction.get(COUNTS, &app);
-            transaction.get(COUNTS, &owner);
+            transaction.get(STATES, &keys::scope(app_name, None));
         }
-        if has_state {
-            transaction.get(STATES, &owner);
-        }
-        Self { app, owner, has_sessions, has_state }
+        transaction.get(STATES, &owner);
+        Self { has_sessions, has_state }
     }
 
     fn make(self, transaction: &Transaction, answers: &Array) -> Revision {
         let mut answers = answers.clone().into_iter();
         let mut sequence = Sequence::read(&mut answers);
+        let mut deleted = 0.0;
+        // The app's, where it is not the owner, and the owner's.
+        let mut rows = Vec::new();
         if self.has_sessions {
             // One record, or a list of them.
             let found = answers.next().unwrap_or_default();
             let records =
                 if Array::is_array(&found) { found.unchecked_into() } else { Array::of1(&found) };
-            let mut deleted = 0.0;
             for record in records.iter().filter_map(Record::found) {
                 sequence.raise_floor(&record);
                 transaction.delete(SESSIONS, &keys::session(&record.session_key()));
@@ -91,20 +86,35 @@ impl Removal {
                 transaction.delete(EVENTS, &keys::within(&number));
                 deleted += 1.0;
             }
-            for key in [&self.app, &self.owner] {
-                let count = Record::next(&mut answers).map_or(0.0, |count| count.count("sessions"));
-                if deleted > 0.0 {
-                    put_count(transaction, key, count - deleted);
-                }
-            }
+            rows.push((Record::next(&mut answers), false));
         }
-        if self.has_state
-            && let Some(record) = Record::next(&mut answers)
-        {
-            sequence.raise_floor(&record);
-            transaction.delete(STATES, &self.owner);
+        rows.push((Record::next(&mut answers), self.has_state));
+        for (row, loses_state) in rows {
+            let Some(mut row) = row else {
+                continue;
+            };
+            let loses_state = loses_state && row.has_state();
+            if loses_state {
+                sequence.raise_floor(&row);
+                let rest = Record::scope(&row.get("key"));
+                rest.add_sessions(row.count("sessions"));
+                row = rest;
+            }
+            if loses_state || deleted > 0.0 {
+                row.add_sessions(-deleted);
+                put_or_delete(transaction, &row);
+            }
         }
         sequence.put(transaction);
         sequence.floor()
+    }
+}
+
+/// Puts the row of an app or a user, or deletes it where it says nothing.
+fn put_or_delete(transaction: &Transaction, row: &Record) {
+    if row.has_state() || row.count("sessions") > 0.0 {
+        transaction.put(STATES, row);
+    } else {
+        transaction.delete(STATES, &row.get("key"));
     }
 }

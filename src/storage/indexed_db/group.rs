@@ -13,9 +13,7 @@ use crate::storage::indexed_db::keys;
 use crate::storage::indexed_db::owner_slot::OwnerSlot;
 use crate::storage::indexed_db::page::Page;
 use crate::storage::indexed_db::record::Record;
-use crate::storage::indexed_db::schema::{
-    BY_ID, BY_REPLACEMENT, COUNTS, EVENTS, META, SESSIONS, STATES,
-};
+use crate::storage::indexed_db::schema::{BY_ID, BY_REPLACEMENT, EVENTS, META, SESSIONS, STATES};
 use crate::storage::indexed_db::sequence::Sequence;
 use crate::storage::indexed_db::session_slot::SessionSlot;
 use crate::storage::indexed_db::signal::{Done, Signal};
@@ -118,14 +116,13 @@ fn stores(members: &[Member], care: Care) -> JsValue {
     let (mut sessions, mut states, mut creates) = (false, false, false);
     for Member { request, creates: is_creation, .. } in members {
         sessions |= request.target.session_id.is_some();
-        states |= request.scopes.user || request.scopes.app;
+        states |= request.scopes.user || request.scopes.app || *is_creation;
         creates |= is_creation;
     }
     let needed = [
         (SESSIONS, sessions),
         (EVENTS, sessions),
         (STATES, states),
-        (COUNTS, creates),
         (META, creates || care.floor || !(sessions || states)),
     ];
     let stores = Array::new();
@@ -206,7 +203,6 @@ impl<'a> Group<'a> {
             });
             if let Some(slot) = self.owners.get_mut(position) {
                 slot.wants_state |= wants_state;
-                slot.wants_count |= creates;
             }
         }
     }

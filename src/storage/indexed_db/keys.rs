@@ -21,7 +21,7 @@ pub(super) fn session(key: &SessionKey) -> JsValue {
     list(&[&key.app_name, &key.user_id, &key.session_id])
 }
 
-/// The key of an app's state and count, or of a user's.
+/// The key of an app's state and count of sessions, or of a user's.
 pub(super) fn scope(app_name: &str, user_id: Option<&str>) -> JsValue {
     match user_id {
         Some(user_id) => list(&[app_name, user_id]),

@@ -1,6 +1,6 @@
 //! Lists of sessions, by an index in which they stand in the list's order.
 
-use js_sys::{Array, Reflect};
+use js_sys::{Array, ArrayIntoIter, Reflect};
 use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{IdbCursor, IdbCursorDirection, IdbIndex};
 
@@ -9,36 +9,43 @@ use crate::storage::indexed_db::access::Access;
 use crate::storage::indexed_db::failure::Failure;
 use crate::storage::indexed_db::keys;
 use crate::storage::indexed_db::record::Record;
-use crate::storage::indexed_db::schema::{BY_APP, BY_USER, COUNTS, SESSIONS, STATES};
+use crate::storage::indexed_db::schema::{BY_APP, BY_USER, SESSIONS, STATES};
 use crate::storage::indexed_db::transaction::{Source, Transaction};
-use crate::storage::{ListRequest, Listing};
+use crate::storage::{ListRequest, Listing, ScopeRow};
 
-/// Where the sessions stand in what is read.
-const PAGE: u32 = 2;
-
-/// Reads how many sessions there are, the state of the app, a page of sessions, and the states of
-/// their users: a list for [`listing`].
+/// Reads the row of the app, that of whoever's sessions they are, a page of sessions, and the rows of
+/// their users, each behind the user's id: a list for [`records`].
 pub(super) async fn list(access: &Access, request: &ListRequest) -> Result<JsValue, Failure> {
     access.twice(&|| Box::pin(list_once(access, request))).await
 }
 
-/// What [`list`] has read.
-pub(super) fn listing(read: &JsValue) -> Result<Listing, Failure> {
-    let read: &Array = read.unchecked_ref();
-    let page: Array = read.get(PAGE).unchecked_into();
-    let mut sessions = Vec::new();
-    for record in page.iter().filter_map(Record::found) {
-        sessions.push(record.session_row()?);
-    }
+/// What [`list`] has read, with the sessions as a list of records.
+pub(super) fn records(read: JsValue) -> Result<Listing<JsValue>, Failure> {
+    let mut read = read.unchecked_into::<Array>().into_iter();
+    let app = scope_row(&mut read)?;
+    let owner = Record::next(&mut read);
+    let sessions = read.next().unwrap_or_default();
     let mut users = Vec::new();
-    for (user_id, index) in users_of(&page).into_iter().zip(PAGE + 1..) {
-        if let Some(record) = Record::found(read.get(index)) {
-            users.push((user_id, record.scope_row()?));
+    while let Some(user_id) = read.next().and_then(|user_id| user_id.as_string()) {
+        if let Some(row) = scope_row(&mut read)? {
+            users.push((user_id, row));
         }
     }
-    let total = Record::found(read.get(0)).map_or(0.0, |record| record.count("sessions")) as usize;
-    let app = Record::found(read.get(1));
-    let app = app.as_ref().map(Record::scope_row).transpose()?;
+    let total = owner.map_or(0.0, |owner| owner.count("sessions")) as usize;
+    Ok(Listing { sessions, users, app, total })
+}
+
+fn scope_row(read: &mut ArrayIntoIter) -> Result<Option<ScopeRow>, Failure> {
+    Ok(Record::next(read).as_ref().map(Record::scope_row).transpose()?.flatten())
+}
+
+/// What [`list`] has read.
+pub(super) fn listing(read: JsValue) -> Result<Listing, Failure> {
+    let Listing { sessions: page, users, app, total } = records(read)?;
+    let mut sessions = Vec::new();
+    for record in page.unchecked_into::<Array>().iter().filter_map(Record::found) {
+        sessions.push(record.session_row()?);
+    }
     Ok(Listing { sessions, users, app, total })
 }
 
@@ -57,7 +64,7 @@ fn users_of(page: &Array) -> Vec<String> {
 async fn list_once(access: &Access, request: &ListRequest) -> Result<JsValue, Failure> {
     let ListRequest { app_name, user_id, descending, page } = request;
     let owner = keys::scope(app_name, user_id.as_deref());
-    let transaction = access.read(&keys::list(&[SESSIONS, STATES, COUNTS])).await?;
+    let transaction = access.read(&keys::list(&[SESSIONS, STATES])).await?;
     let index = transaction.index(SESSIONS, if user_id.is_some() { BY_USER } else { BY_APP });
     let index = index.map_err(|thrown| Failure::of_transaction(&thrown))?;
     let Page { offset, limit } = *page;
@@ -70,8 +77,10 @@ async fn list_once(access: &Access, request: &ListRequest) -> Result<JsValue, Fa
     if let Some(end) = end.filter(|_| *descending && !has_directions) {
         range = last_keys(&transaction, &index, range, end).await?;
     }
-    transaction.get(COUNTS, &owner);
     transaction.get(STATES, &keys::scope(app_name, None));
+    if user_id.is_some() {
+        transaction.get(STATES, &owner);
+    }
     let is_reversed = *descending && has_directions && end.is_some();
     let source: &Source = index.unchecked_ref();
     transaction.ask(match end {
@@ -84,24 +93,28 @@ async fn list_once(access: &Access, request: &ListRequest) -> Result<JsValue, Fa
         }
         end => source.get_all(&range, end.filter(|_| !*descending)),
     });
-    if user_id.is_some() {
-        transaction.get(STATES, &owner);
-    }
     let read = transaction.answered().await?;
-    let mut sessions: Array = read.get(PAGE).unchecked_into();
+    let mut sessions: Array = read.pop().unchecked_into();
     if *descending && !is_reversed {
         sessions = sessions.reverse();
     }
     let end = limit.map_or(usize::MAX, |limit| offset.saturating_add(limit));
     let sessions = sessions.slice(offset as u32, end as u32);
-    read.set(PAGE, sessions.clone().into());
-    if user_id.is_some() {
-        return Ok(read.into());
+    let (app, owner) = (read.get(0), read.pop());
+    if let Some(user_id) = user_id {
+        return Ok(Array::of5(&app, &owner, &sessions, &user_id.into(), &owner).into());
     }
-    for user_id in users_of(&sessions) {
-        transaction.get(STATES, &keys::scope(app_name, Some(&user_id)));
+    let users = users_of(&sessions);
+    for user_id in &users {
+        transaction.get(STATES, &keys::scope(app_name, Some(user_id)));
     }
-    Ok(read.concat(&transaction.answered().await?).into())
+    let rows = transaction.answered().await?;
+    let read = Array::of3(&app, &owner, &sessions);
+    for (user_id, row) in users.iter().zip(rows.iter()) {
+        read.push(&user_id.into());
+        read.push(&row);
+    }
+    Ok(read.into())
 }
 
 /// The part of the range that holds its last so many keys: a cursor that jumps there.

@@ -134,7 +134,7 @@ impl IndexedDbStorage {
         async move { Ok(reading::read(&access, &target, window).await?) }
     }
 
-    /// Reads records, as the verb `list` does, for [`listing`].
+    /// Reads records, as the verb `list` does, for [`listed_records`].
     pub(crate) fn list_records(
         &self,
         request: ListRequest,
@@ -205,13 +205,14 @@ pub(crate) fn rows<T: From<JsValue>>(records: JsValue) -> Result<Rows<T>, JsValu
     Ok(reading::rows(records)?)
 }
 
-/// What was listed.
-pub(crate) fn listing(records: &JsValue) -> Result<Listing, JsValue> {
-    Ok(listing::listing(records)?)
+/// What was listed, with the sessions as the records that hold them, for a reader in JavaScript.
+pub(crate) fn listed_records(read: JsValue) -> Result<Listing<JsValue>, JsValue> {
+    Ok(listing::records(read)?)
 }
 
 impl Storage for IndexedDbStorage {
     type Text = JavaScriptText;
+    type Listing = Listing;
     type Failure = JsValue;
 
     async fn create<D: Decide<JavaScriptText> + 'static>(
@@ -242,7 +243,7 @@ impl Storage for IndexedDbStorage {
     }
 
     async fn list(&self, request: ListRequest) -> Result<Listing, JsValue> {
-        listing(&self.list_records(request).await?)
+        Ok(listing::listing(self.list_records(request).await?)?)
     }
 
     async fn delete(&self, deletion: Deletion) -> Result<Option<Revision>, JsValue> {

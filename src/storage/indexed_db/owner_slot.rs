@@ -2,12 +2,12 @@
 //! stored, and as the writes so far leave them.
 
 use js_sys::ArrayIntoIter;
+use wasm_bindgen::JsValue;
 
 use crate::storage::indexed_db::failure::Failure;
 use crate::storage::indexed_db::keys;
 use crate::storage::indexed_db::record::Record;
-use crate::storage::indexed_db::schema::{COUNTS, STATES};
-use crate::storage::indexed_db::sequence::put_count;
+use crate::storage::indexed_db::schema::STATES;
 use crate::storage::indexed_db::transaction::Transaction;
 use crate::storage::{ScopeChange, ScopeRow};
 
@@ -17,12 +17,11 @@ pub(super) struct OwnerSlot {
     /// `None`: the app.
     user_id: Option<String>,
     pub(super) wants_state: bool,
-    pub(super) wants_count: bool,
+    /// A record of our own, in which what changes is set before it is put.
     stored: Option<Record>,
     /// What is stored, where it was read, and what has become of it.
     pub(super) row: Option<ScopeRow>,
     is_changed: bool,
-    stored_sessions: f64,
     pub(super) new_sessions: f64,
 }
 
@@ -32,11 +31,9 @@ impl OwnerSlot {
             app_name: app_name.to_owned(),
             user_id: user_id.map(str::to_owned),
             wants_state: false,
-            wants_count: false,
             stored: None,
             row: None,
             is_changed: false,
-            stored_sessions: 0.0,
             new_sessions: 0.0,
         }
     }
@@ -46,45 +43,34 @@ impl OwnerSlot {
     }
 
     pub(super) fn ask(&self, transaction: &Transaction) {
-        let key = keys::scope(&self.app_name, self.user_id.as_deref());
-        if self.wants_state {
-            transaction.get(STATES, &key);
-        }
-        if self.wants_count {
-            transaction.get(COUNTS, &key);
-        }
+        transaction.get(STATES, &self.key());
     }
 
     pub(super) fn read(&mut self, answers: &mut ArrayIntoIter) {
-        if self.wants_state {
-            self.stored = Record::next(answers);
-            self.row = None;
-        }
-        if self.wants_count {
-            let count = Record::next(answers);
-            self.stored_sessions = count.map_or(0.0, |count| count.count("sessions"));
-        }
+        self.stored = Record::next(answers);
+        self.row = None;
     }
 
     /// Takes over what an earlier write left, and returns the record that must then be stored. `None`
-    /// where it does not tell.
+    /// where it does not tell, or where there is no state: that takes the floor, which is not left.
     pub(super) fn resume(&mut self, left: &mut [Self]) -> Option<Record> {
         let mut left = left.iter_mut();
         let left = left.find(|left| left.is(&self.app_name, self.user_id.as_deref()))?;
-        self.stored = left.stored.clone();
+        let stored = left.stored.take().filter(Record::has_state)?;
+        self.stored = Some(stored.copy());
         self.row = left.row.take();
-        left.stored.take()
+        Some(stored)
     }
 
     /// Whether a state was looked for that is not there.
     pub(super) fn misses_state(&self) -> bool {
-        self.wants_state && self.stored.is_none()
+        self.wants_state && !self.stored.as_ref().is_some_and(Record::has_state)
     }
 
     /// Reads the stored state, where it was not read yet.
     pub(super) fn read_state(&mut self) -> Result<(), Failure> {
         if let Some(stored) = self.stored.as_ref().filter(|_| self.row.is_none()) {
-            self.row = Some(stored.scope_row()?);
+            self.row = stored.scope_row()?;
         }
         Ok(())
     }
@@ -97,17 +83,20 @@ impl OwnerSlot {
     }
 
     pub(super) fn put(&mut self, transaction: &Transaction) {
-        let key = keys::scope(&self.app_name, self.user_id.as_deref());
+        if !self.is_changed && self.new_sessions == 0.0 {
+            return;
+        }
+        let key = self.key();
+        let record = self.stored.get_or_insert_with(|| Record::scope(&key));
         if let Some(row) = self.row.as_ref().filter(|_| self.is_changed) {
-            let record = Record::empty();
-            record.set("key", &key);
             record.set_number("revision", row.revision as f64);
             record.set_state(&row.state);
-            transaction.put(STATES, &record);
-            self.stored = Some(record);
         }
-        if self.new_sessions > 0.0 {
-            put_count(transaction, &key, self.stored_sessions + self.new_sessions);
-        }
+        record.add_sessions(self.new_sessions);
+        transaction.put(STATES, record);
+    }
+
+    fn key(&self) -> JsValue {
+        keys::scope(&self.app_name, self.user_id.as_deref())
     }
 }

@@ -34,8 +34,8 @@ pub(super) fn rows<T: From<JsValue>>(read: JsValue) -> Result<Rows<T>, Failure> 
     }
     Ok(Rows {
         session: session.as_ref().map(Record::session_row).transpose()?,
-        user: user.as_ref().map(Record::scope_row).transpose()?,
-        app: app.as_ref().map(Record::scope_row).transpose()?,
+        user: user.as_ref().map(Record::scope_row).transpose()?.flatten(),
+        app: app.as_ref().map(Record::scope_row).transpose()?.flatten(),
         events,
     })
 }

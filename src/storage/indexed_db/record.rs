@@ -42,11 +42,19 @@ impl Record {
         Object::assign(&Object::new(), self).unchecked_into()
     }
 
-    /// Whether both say the same of a session, or of a state. Without names, and without what never
-    /// changes.
+    /// Whether both say the same of a session, or of an app or a user. Without names, and without
+    /// what never changes.
     pub(super) fn says_as(&self, other: &Self) -> bool {
-        let members =
-            ["number", "created", "revision", "lastUpdateTime", "open", "sealed", "state"];
+        let members = [
+            "number",
+            "created",
+            "revision",
+            "lastUpdateTime",
+            "open",
+            "sealed",
+            "state",
+            "sessions",
+        ];
         members.iter().all(|member| self.get(member) == other.get(member))
     }
 
@@ -86,6 +94,23 @@ impl Record {
         record.set_number("token", token);
         record.set_text("state", "{}");
         record
+    }
+
+    /// A new one for an app or a user, with neither state nor sessions.
+    pub(super) fn scope(key: &JsValue) -> Self {
+        let record = Self::empty();
+        record.set("key", key);
+        record
+    }
+
+    /// Whether an app's or a user's record holds more than the count of its sessions.
+    pub(super) fn has_state(&self) -> bool {
+        !(self.get("state").is_undefined() && self.get("revision").is_undefined())
+    }
+
+    /// Counts more sessions of an app or a user, or fewer.
+    pub(super) fn add_sessions(&self, sessions: f64) {
+        self.set_number("sessions", (self.count("sessions") + sessions).max(0.0));
     }
 
     pub(super) fn session_key(&self) -> SessionKey {
@@ -133,9 +158,12 @@ impl Record {
         Ok(SessionRow { key: self.session_key(), head: self.head()?, state: self.state()? })
     }
 
-    /// The state of an app or a user, with its revision.
-    pub(super) fn scope_row(&self) -> Result<ScopeRow, Failure> {
-        Ok(ScopeRow { revision: self.revision(), state: self.state()? })
+    /// The state of an app or a user, with its revision, if it has one.
+    pub(super) fn scope_row(&self) -> Result<Option<ScopeRow>, Failure> {
+        if !self.has_state() {
+            return Ok(None);
+        }
+        Ok(Some(ScopeRow { revision: self.revision(), state: self.state()? }))
     }
 
     #[cold]

@@ -3,13 +3,16 @@
 //! | store | key | what it holds |
 //! |---|---|---|
 //! | `sessions` | `[appName, userId, sessionId]` | a session without its events |
-//! | `states` | `[appName]` or `[appName, userId]` | the state of an app or a user |
+//! | `states` | `[appName]` or `[appName, userId]` | how many sessions an app or a user has, and the state, if there is any |
 //! | `events` | `[number, seq]` | one event, or a sealed page of many; `seq` is the last one's |
-//! | `counts` | `[appName]` or `[appName, userId]` | how many sessions there are |
 //! | `meta` | `"sequence"` | the next session's number, and the floor of revisions |
 //!
 //! A session's events are kept under its `number`, which is never used again: whatever happens to
 //! a session of that name later, it cannot meet events of an earlier one.
+//!
+//! Sessions are counted as they are created and deleted: to count 5,000 takes ten times as long as to
+//! read a page of them. The count lies with the state since a list needs both, and would otherwise
+//! wait for one more request.
 
 use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{IdbDatabase, IdbObjectStore, IdbTransaction};
@@ -20,7 +23,6 @@ use crate::storage::indexed_db::record::Record;
 pub(super) const SESSIONS: &str = "sessions";
 pub(super) const STATES: &str = "states";
 pub(super) const EVENTS: &str = "events";
-pub(super) const COUNTS: &str = "counts";
 pub(super) const META: &str = "meta";
 
 /// Sessions of an app, by last update.
@@ -66,7 +68,7 @@ fn create_stores(database: &IdbDatabase, _: &IdbTransaction) -> Result<(), JsVal
     index(&events, BY_TIME, &list(&["number", "time"]), &plain)?;
     index(&events, BY_REPLACEMENT, &"replaced".into(), &plain)?;
 
-    for name in [STATES, COUNTS, META] {
+    for name in [STATES, META] {
         store(name, &JsValue::from_str("key"))?;
     }
     Ok(())

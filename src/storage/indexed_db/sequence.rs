@@ -1,11 +1,10 @@
-//! What is counted for the whole database, and for each app and user.
+//! What is counted for the whole database.
 
 use js_sys::ArrayIntoIter;
-use wasm_bindgen::JsValue;
 
 use crate::session::Revision;
 use crate::storage::indexed_db::record::Record;
-use crate::storage::indexed_db::schema::{COUNTS, META};
+use crate::storage::indexed_db::schema::META;
 use crate::storage::indexed_db::transaction::Transaction;
 
 const KEY: &str = "sequence";
@@ -57,19 +56,5 @@ impl Sequence {
         if self.is_changed {
             transaction.put(META, &self.record);
         }
-    }
-}
-
-/// Puts how many sessions an app or a user has, whose key it is.
-///
-/// Kept by create and delete: to count 5,000 takes ten times as long as to read a page of them.
-pub(super) fn put_count(transaction: &Transaction, key: &JsValue, sessions: f64) {
-    if sessions > 0.0 {
-        let record = Record::empty();
-        record.set("key", key);
-        record.set_number("sessions", sessions);
-        transaction.put(COUNTS, &record);
-    } else {
-        transaction.delete(COUNTS, key);
     }
 }

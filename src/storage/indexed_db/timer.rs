@@ -21,8 +21,7 @@ extern "C" {
     fn now() -> f64;
 }
 
-/// A clone is the same timer.
-#[derive(Clone)]
+/// See the module.
 pub(super) struct Timer {
     shared: Rc<Shared>,
 }

@@ -7,7 +7,7 @@
 //! What making a request throws is told by the round that it belongs to, or by the commit: whoever
 //! makes requests has nothing to check.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 
 use js_sys::{Array, Object, Reflect};
@@ -125,7 +125,10 @@ pub(super) struct Transaction {
     raw: IdbTransaction,
     mode: Mode,
     progress: Rc<Progress>,
-    timer: Timer,
+    /// Milliseconds.
+    timeout: f64,
+    /// Set once the transaction is listened to.
+    timer: Rc<OnceCell<Timer>>,
     /// The requests of this round.
     round: RefCell<Array>,
     listener: Listener,
@@ -162,20 +165,30 @@ impl Transaction {
             failure: RefCell::default(),
             signal: RefCell::default(),
         });
-        let late = Rc::clone(&progress);
-        let give_up = move || {
-            late.end(Err(Failure::lost("no answer")));
-            // It may be beyond that, too.
-            let _ = late.raw.abort();
-        };
-        let timer = Timer::start(timeout, Box::new(give_up));
-        let (heard, hearing) = (timer.clone(), Rc::clone(&progress));
+        let timer = Rc::<OnceCell<Timer>>::default();
+        let (heard, hearing) = (Rc::clone(&timer), Rc::clone(&progress));
         let listener = Listener::new(move |event: JsValue| {
-            heard.restart();
+            if let Some(heard) = heard.get() {
+                heard.restart();
+            }
             hearing.hear(event.unchecked_ref());
         });
-        listen(&raw, &EVENTS, listener.as_ref());
-        Self { raw, mode, progress, timer, round: RefCell::default(), listener }
+        Self { raw, mode, progress, timeout, timer, round: RefCell::default(), listener }
+    }
+
+    /// Begins to listen, if that was not done yet. Not before the first requests are made: nothing can
+    /// be heard as long as nothing is awaited, and the browser is at work meanwhile.
+    fn attend(&self) {
+        self.timer.get_or_init(|| {
+            listen(&self.raw, &EVENTS, self.listener.as_ref());
+            let late = Rc::clone(&self.progress);
+            let give_up = move || {
+                late.end(Err(Failure::lost("no answer")));
+                // It may be beyond that, too.
+                let _ = late.raw.abort();
+            };
+            Timer::start(self.timeout, Box::new(give_up))
+        });
     }
 
     pub(super) fn get(&self, store: &str, key: &JsValue) {
@@ -244,6 +257,7 @@ impl Transaction {
     /// Waits for the results of a round that was ended. Nothing may be awaited in between: they
     /// would go unheard. Requests are carried out in their order, so it is the last one that tells.
     pub(super) async fn results_of(&self, round: Array) -> Result<Array, Failure> {
+        self.attend();
         self.check()?;
         let last = round.get(round.length().wrapping_sub(1));
         if last.is_object() {
@@ -262,6 +276,7 @@ impl Transaction {
         if commits_in_spite_of_errors() {
             self.answered().await?;
         }
+        self.attend();
         self.check()?;
         // Without it, the transaction would wait for whether another request comes.
         if let Err(thrown) = self.raw.unchecked_ref::<Committable>().commit() {
@@ -288,7 +303,9 @@ fn commits_in_spite_of_errors() -> bool {
 
 impl Drop for Transaction {
     fn drop(&mut self) {
-        self.timer.stop();
+        if let Some(timer) = self.timer.get() {
+            timer.stop();
+        }
         listen(&self.raw, &EVENTS, &JsValue::NULL);
         if self.mode != Mode::Read && self.progress.ended.borrow().is_none() {
             // Refused where it is over already.

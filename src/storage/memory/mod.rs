@@ -123,6 +123,7 @@ impl MemoryStorage {
 
 impl Storage for MemoryStorage {
     type Text = MemoryText;
+    type Listing = Listing;
     type Failure = Infallible;
 
     async fn create<D: Decide<MemoryText> + 'static>(

@@ -1,4 +1,5 @@
 //! What only a browser has.
 
 mod conformance;
+mod count;
 mod schema;

@@ -1,0 +1,90 @@
+//! How many sessions there are lies beside the state of a user or an app; neither takes the other
+//! along.
+
+use adk_session_wasm::SessionKey;
+use adk_session_wasm::service::StoredSessionService;
+use adk_session_wasm::session::Page;
+use adk_session_wasm::state::Delta;
+use adk_session_wasm::storage::{Deletion, IndexedDbOptions, IndexedDbStorage};
+use wasm_bindgen::JsValue;
+use wasm_bindgen_test::wasm_bindgen_test;
+
+type Service = StoredSessionService<IndexedDbStorage>;
+
+fn service(name: &str) -> Service {
+    StoredSessionService::over(IndexedDbStorage::new(name, IndexedDbOptions::default()))
+}
+
+async fn empty(name: &str) -> Service {
+    assert_eq!(IndexedDbStorage::delete_database(name, 5000.0).await, Ok(()));
+    service(name)
+}
+
+fn key(session_id: &str) -> Result<SessionKey, JsValue> {
+    Ok(SessionKey::new("app", "user", session_id)?)
+}
+
+async fn create(service: &Service, session_id: &str) -> Result<(), JsValue> {
+    let state = Delta::parse(r#"{"user:name":"Ada","app:theme":"dark"}"#)?;
+    service.create_session(key(session_id)?, state, 1000.0).await?;
+    Ok(())
+}
+
+async fn set_states(service: &Service, delta: &str) -> Result<(), JsValue> {
+    service.update_state("app".into(), Some("user".into()), Delta::parse(delta)?).await?;
+    Ok(())
+}
+
+/// Of the user and of the app: how many sessions, and the state.
+async fn rows(service: &Service) -> Result<Vec<(usize, String)>, JsValue> {
+    let mut rows = Vec::new();
+    for user_id in [Some("user".to_owned()), None] {
+        let page = Page { offset: 0, limit: Some(1) };
+        let listed = service.list_sessions("app".into(), user_id.clone(), true, page).await?;
+        rows.push((listed.total, service.get_scope_state("app".into(), user_id).await?));
+    }
+    Ok(rows)
+}
+
+fn both(total: usize, user: &str, app: &str) -> Vec<(usize, String)> {
+    vec![(total, user.to_owned()), (total, app.to_owned())]
+}
+
+#[wasm_bindgen_test]
+async fn sessions_stay_counted_when_the_states_are_deleted() -> Result<(), JsValue> {
+    let service = empty("count: states deleted").await;
+    create(&service, "one").await?;
+    create(&service, "two").await?;
+    let (app_name, user_id) = ("app".to_owned(), "user".to_owned());
+    service.remove(Deletion::UserState { app_name: app_name.clone(), user_id }).await?;
+    service.remove(Deletion::AppState { app_name }).await?;
+    assert_eq!(rows(&service).await?, both(2, "{}", "{}"));
+    set_states(&service, r#"{"user:name":"Bob","app:theme":"light"}"#).await?;
+    assert_eq!(rows(&service).await?, both(2, r#"{"name":"Bob"}"#, r#"{"theme":"light"}"#));
+    Ok(())
+}
+
+#[wasm_bindgen_test]
+async fn states_stay_when_the_last_session_is_deleted() -> Result<(), JsValue> {
+    let service = empty("count: sessions deleted").await;
+    create(&service, "one").await?;
+    service.remove(Deletion::Session(key("one")?)).await?;
+    let (user, app) = (r#"{"name":"Ada"}"#, r#"{"theme":"dark"}"#);
+    assert_eq!(rows(&service).await?, both(0, user, app));
+    create(&service, "two").await?;
+    assert_eq!(rows(&service).await?, both(1, user, app));
+    Ok(())
+}
+
+#[wasm_bindgen_test]
+async fn sessions_that_another_tab_creates_stay_counted() -> Result<(), JsValue> {
+    let name = "count: another tab";
+    let (service, other_tab) = (empty(name).await, self::service(name));
+    create(&service, "one").await?;
+    // What this leaves is what the next one begins with.
+    set_states(&service, r#"{"user:name":"Bob","app:theme":"light"}"#).await?;
+    create(&other_tab, "two").await?;
+    set_states(&service, r#"{"user:name":"Cy","app:theme":"blue"}"#).await?;
+    assert_eq!(rows(&service).await?, both(2, r#"{"name":"Cy"}"#, r#"{"theme":"blue"}"#));
+    Ok(())
+}
