@@ -51,7 +51,13 @@ export function eventRow(columns: EventColumns): EventRow {
   const seq = revisionOf(columns.timestamp, `event ${JSON.stringify(id)}`);
   try {
     const event = fromEventData({ id, invocationId, eventData, timeMicros: seq });
-    return { id, seq, revision: event.revision ?? seq, timestamp: event.timestamp, text: event.text };
+    return {
+      id,
+      seq,
+      revision: event.revision ?? seq,
+      timestamp: event.timestamp,
+      text: event.text,
+    };
   } catch {
     // As it is: who reads the text tells which event is damaged, or leaves it out where that is wanted.
     return { id, seq, revision: seq, timestamp: seq / 1000, text: eventData ?? '' };
