@@ -30,11 +30,11 @@ export interface Engine {
   /** Whether rows are locked by `FOR UPDATE`; else the beginning locks the whole database. */
   readonly locksRows: boolean;
   /** A JSON column as text. */
-  json(column: Column): RawBuilder<string>;
+  readonly json: (column: Column) => RawBuilder<string>;
   /** A time column as text. */
-  time(column: Column): RawBuilder<string>;
+  readonly time: (column: Column) => RawBuilder<string>;
   /** What an error of the driver means, by its code. */
-  failureOf(code: string): Failure;
+  readonly failureOf: (code: string) => Failure;
 }
 
 /** By what the codes begin with; the longest entry that fits says it. */
@@ -94,7 +94,7 @@ const MYSQL: Engine = {
   json: (column) => sql<string>`${column}`,
   time: (column) => sql<string>`cast(${column} as char)`,
   failureOf: failures({
-    conflict: 'ER_LOCK_DEADLOCK ER_LOCK_WAIT_TIMEOUT ER_CHECKREAD',
+    conflict: 'ER_LOCK_DEADLOCK ER_LOCK_WAIT_TIMEOUT ER_CHECKREAD ER_TABLE_DEF_CHANGED',
     duplicate: 'ER_DUP_ENTRY ER_DUP_KEYNAME ER_TABLE_EXISTS_ERROR',
     full: 'ER_DISK_FULL ER_RECORD_FILE_FULL ER_ENGINE_OUT_OF_MEMORY',
     lost: `PROTOCOL_ ER_SERVER_SHUTDOWN ER_CONNECTION_KILLED ER_NEW_ABORTING ${BROKEN_OFF}`,

@@ -23,7 +23,8 @@ function fits(id: string, most: number): boolean {
 /** @throws SessionError `invalid_argument` for an id that is too long, or has a NUL in it */
 export function checkIds(kind: EngineKind, { key, eventIds }: WriteRequest): void {
   if (kind === 'sqlite') return;
-  for (const [name, id] of Object.entries(key)) requireFitting(kind, name, id, MAX_ID);
+  for (const [name, id] of Object.entries(key) as [string, string][])
+    requireFitting(kind, name, id, MAX_ID);
   for (const id of eventIds) requireFitting(kind, 'event.id', id, MAX_ID);
 }
 

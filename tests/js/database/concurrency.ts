@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { after, describe, it } from 'node:test';
 import { createInterface } from 'node:readline';
@@ -147,11 +147,10 @@ export function losesNothing(title: string, newUrl: () => string | Promise<strin
 
 const burst = fileURLToPath(new URL('burst.ts', import.meta.url));
 
-function startBurst(url: string): ChildProcess & { stdout: NonNullable<ChildProcess['stdout']> } {
-  const program = spawn(process.execPath, ['--import', 'tsx', burst, url], {
+function startBurst(url: string) {
+  return spawn(process.execPath, ['--import', 'tsx', burst, url], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  return program as typeof program & { stdout: NonNullable<ChildProcess['stdout']> };
 }
 
 /** A server that is killed in a burst and started again, as whoever appends sees it. */

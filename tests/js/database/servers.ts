@@ -60,7 +60,8 @@ interface Recipe {
   isUp(port: number): Promise<boolean>;
 }
 
-async function startServer({ name, user, prepare, isUp }: Recipe): Promise<Server> {
+async function startServer(recipe: Recipe): Promise<Server> {
+  const { name, user } = recipe;
   const folder = mkdtempSync(join(tmpdir(), `adk-session-wasm-${name}-`));
   const ids = owner(user);
   if (ids.uid !== undefined && ids.gid !== undefined) chownSync(folder, ids.uid, ids.gid);
@@ -73,19 +74,19 @@ async function startServer({ name, user, prepare, isUp }: Recipe): Promise<Serve
     });
     if (status !== 0) throw new Error(`${command} failed: ${error?.message ?? stderr}`);
   };
-  const [command = '', ...args] = prepare(folder, port, run);
+  const [command = '', ...args] = recipe.prepare(folder, port, run);
   let child: ChildProcess | undefined;
   const server: Server = {
     port,
     async start() {
       child = spawn(command, args, { ...ids, cwd: folder, stdio: 'ignore' });
-      for (let tries = 0; !(await isUp(port)); tries += 1) {
+      for (let tries = 0; !(await recipe.isUp(port)); tries += 1) {
         if (tries > 300 || child.exitCode !== null) throw new Error(`${name} does not start`);
         await pause(100);
       }
     },
     async kill() {
-      if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+      if (child?.exitCode !== null || child.signalCode !== null) return;
       const ended = once(child, 'exit');
       child.kill('SIGKILL');
       await ended;
