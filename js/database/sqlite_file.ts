@@ -1,4 +1,5 @@
 import type { SqliteDatabase, SqliteStatement } from 'kysely';
+import { SessionError } from '../errors.js';
 import { loadOptional, missingDriver } from './driver.js';
 
 /** What of `better-sqlite3` is used. */
@@ -55,10 +56,20 @@ export async function openSqlite(path: string, options: object): Promise<SqliteD
 function adapted(sql: string, statement: NodeStatement): SqliteStatement {
   return {
     reader: /^\s*(?:select|with|pragma|explain)\b|\breturning\b/i.test(sql),
-    all: (parameters) => statement.all(...parameters),
-    run: (parameters) => statement.run(...parameters),
-    iterate: (parameters) => statement.iterate(...parameters),
+    all: (parameters) => statement.all(...withoutNul(parameters)),
+    run: (parameters) => statement.run(...withoutNul(parameters)),
+    iterate: (parameters) => statement.iterate(...withoutNul(parameters)),
   };
+}
+
+/** `node:sqlite` writes a text whole, but reads it only as far as the first NUL: another id. */
+function withoutNul(parameters: readonly unknown[]): readonly unknown[] {
+  const cut = parameters.find((value) => typeof value === 'string' && value.includes('\0'));
+  if (cut === undefined) return parameters;
+  throw new SessionError(
+    'invalid_argument',
+    'An id holds NUL, which node:sqlite cannot read back; take it out, or run: npm install better-sqlite3',
+  );
 }
 
 /** Kysely prepares a statement for every run of it. */
