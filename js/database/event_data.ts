@@ -1,0 +1,186 @@
+/**
+ * One event, to and from the column `event_data` of google-adk Python's tables.
+ *
+ * The column holds what Python itself would write of the event: {@link pythonEvent}, completed with what
+ * is never missing there. Python never changes it. If the event cannot be had back from that to the
+ * letter, its own JSON stands beside, under one key that Python ignores:
+ *
+ * - An unknown field, a value of another type than Python's, a removal of a state key: in `event_data`
+ *   they are missing, or `null`, and here they are.
+ * - It is there as text within a string. Objects would cost less space, but PostgreSQL's JSONB sorts keys
+ *   and rewrites numbers, and Python's parsers count levels and digits in what they ignore, too.
+ */
+import { readNames } from '../dialect/casing.js';
+import { EVENT } from '../dialect/fields.js';
+import { toMilliseconds, toSeconds, withTimes } from '../dialect/time.js';
+import { createEventActions } from '../event.js';
+import { isPlainObject } from '../json/rules.js';
+import { MAX_TIMESTAMP } from '../snapshot.js';
+import { parseExactly, writeExactly } from './numbers.js';
+import { pythonEvent } from './python_event.js';
+
+/** What of an event stands in the row, beside the keys of its session. */
+export interface EventColumns {
+  id: string;
+  /** Empty, if the event has none. */
+  invocationId: string;
+  /** JSON text for the column `event_data`. */
+  eventData: string;
+}
+
+/** What of a row {@link fromEventData} reads. */
+export interface EventRowColumns {
+  id: string;
+  invocationId: string;
+  /** JSON text, as the column gives it; `null` if it is NULL. */
+  eventData: string | null;
+  /** The column `timestamp`, in microseconds since 1970. */
+  timeMicros: number;
+}
+
+/** An event as the storage seam has it. */
+export interface StoredEvent {
+  /** The event's JSON: camelCase, times in milliseconds. */
+  text: string;
+  /** The event's own, in milliseconds since 1970. */
+  timestamp: number;
+  /** Only if it was written with one. */
+  revision?: number;
+}
+
+type JsonObject = Record<string, unknown>;
+
+/** The key for what is ours in `event_data`. */
+const OWN = 'adk_session_wasm';
+
+/** What stands under {@link OWN}. */
+interface OwnData {
+  /** The event's JSON, where the rest of `event_data` does not say all of it. */
+  event?: string;
+  revision?: number;
+}
+
+/**
+ * What is written of an event.
+ *
+ * @param text the event's JSON as the storage seam gives it: camelCase, milliseconds
+ * @param revision kept in `event_data`, for tables whose rows have no place for it
+ *
+ * @example
+ * ```ts
+ * toEventData('{"id":"e","invocationId":"i","author":"user","timestamp":1500}').eventData;
+ * // '{"id":"e","invocation_id":"i","author":"user","timestamp":1.5,"actions":{"state_delta":{},…'
+ * ```
+ */
+export function toEventData(text: string, revision?: number): EventColumns {
+  const event = parseExactly(text) as JsonObject;
+  const id = String(event.id);
+  const invocationId = typeof event.invocationId === 'string' ? event.invocationId : '';
+  const forPython = completed(pythonEvent(withTimes(event, secondsOf)), id, invocationId);
+  const own: OwnData = {};
+  const readBack = fromPython(forPython, { id, invocationId, eventData: null, timeMicros: 0 });
+  if (writeExactly(readBack) !== text) own.event = text;
+  if (revision !== undefined) own.revision = revision;
+  if (Object.keys(own).length > 0) forPython[OWN] = own;
+  return { id, invocationId, eventData: writeExactly(forPython) };
+}
+
+/**
+ * Back: an event that we wrote as it was, to the letter, or one that Python wrote.
+ *
+ * Never throws: where a row does not hold the JSON of an event, `text` is what it holds, so that whoever
+ * parses it reports that record and no other.
+ *
+ * @example
+ * ```ts
+ * const row = { id: 'e', invocationId: 'i', timeMicros: 1_500_000 };
+ * fromEventData({ ...row, eventData: '{"author": "user", "timestamp": 1.5, "avg_logprobs": NaN}' }).text;
+ * // '{"author":"user","timestamp":1500,"id":"e","invocationId":"i","actions":{…}}'
+ * ```
+ */
+export function fromEventData(row: EventRowColumns): StoredEvent {
+  const text = row.eventData ?? 'null';
+  const data = parsed(text);
+  if (!isPlainObject(data)) {
+    const isEmpty = data === null || (Array.isArray(data) && data.length === 0);
+    return isEmpty ? storedFrom({}, row) : { text, timestamp: row.timeMicros / 1e3 };
+  }
+  const { [OWN]: own, ...forPython } = data;
+  if (!isPlainObject(own)) return storedFrom(forPython, row);
+  const revision = typeof own.revision === 'number' ? { revision: own.revision } : {};
+  if (typeof own.event !== 'string') return { ...storedFrom(forPython, row), ...revision };
+  const event = parsed(own.event);
+  const timestamp = isPlainObject(event) ? event.timestamp : undefined;
+  return {
+    text: own.event,
+    timestamp: isTime(timestamp) ? timestamp : row.timeMicros / 1e3,
+    ...revision,
+  };
+}
+
+function storedFrom(forPython: JsonObject, row: EventRowColumns): StoredEvent {
+  const event = fromPython(forPython, row);
+  return { text: writeExactly(event), timestamp: event.timestamp };
+}
+
+/** The event that Python's form says, where the columns say what is missing there. */
+function fromPython(
+  forPython: JsonObject,
+  { id, invocationId, timeMicros }: EventRowColumns,
+): JsonObject & { timestamp: number } {
+  const named = readNames(forPython, EVENT) as JsonObject;
+  const event = withTimes(named, (time) =>
+    typeof time === 'number' ? toMilliseconds(time) : time,
+  );
+  // For Python the column is the id, whatever its JSON says.
+  event.id = id;
+  event.invocationId ??= invocationId;
+  const timestamp = isTime(event.timestamp) ? event.timestamp : timeMicros / 1e3;
+  const actions = withMissing(event.actions, createEventActions());
+  if (isDefaultNodeInfo(event.nodeInfo)) delete event.nodeInfo;
+  return Object.assign(event, { timestamp, actions });
+}
+
+/** With what no event of Python's lacks. */
+function completed(forPython: JsonObject, id: string, invocationId: string): JsonObject {
+  const { stateDelta, artifactDelta, requestedAuthConfigs, requestedToolConfirmations } =
+    createEventActions();
+  const actions = withMissing(forPython.actions, {
+    state_delta: stateDelta,
+    artifact_delta: artifactDelta,
+    requested_auth_configs: requestedAuthConfigs,
+    requested_tool_confirmations: requestedToolConfirmations,
+  });
+  const node_info = withMissing(forPython.node_info, { path: '' });
+  const whole = withMissing(forPython, { id, invocation_id: invocationId, author: '' });
+  return Object.assign(whole, { actions, node_info });
+}
+
+/** An object with the members of `defaults` that it lacks behind its own. */
+function withMissing(given: unknown, defaults: object): JsonObject {
+  const object = isPlainObject(given) ? { ...given } : {};
+  for (const [name, value] of Object.entries(defaults)) object[name] ??= value;
+  return object;
+}
+
+function isDefaultNodeInfo(nodeInfo: unknown): boolean {
+  return isPlainObject(nodeInfo) && nodeInfo.path === '' && Object.keys(nodeInfo).length === 1;
+}
+
+/** `null`, which is left out, for what is no time or none that Python has. */
+function secondsOf(time: unknown): number | null {
+  return isTime(time) ? toSeconds(time) : null;
+}
+
+function isTime(time: unknown): time is number {
+  return typeof time === 'number' && time >= 0 && time <= MAX_TIMESTAMP;
+}
+
+/** `undefined` if it is not JSON. */
+function parsed(text: string): unknown {
+  try {
+    return parseExactly(text);
+  } catch {
+    return undefined;
+  }
+}

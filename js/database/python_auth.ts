@@ -1,0 +1,129 @@
+/**
+ * Whether Python accepts what a tool asks a user to sign in with.
+ *
+ * These models differ from all others of an event: they keep fields that they do not know, and read both
+ * casings. So an auth config is data, which is written as it is or not at all.
+ */
+import { snakeName } from '../dialect/fields.js';
+import { isPlainObject } from '../json/rules.js';
+
+/** Whether a value that is not `null` is accepted. */
+type Check = (value: unknown) => boolean;
+
+const isText: Check = (value) => typeof value === 'string';
+const isFlag: Check = (value) => typeof value === 'boolean';
+const isTexts: Check = (value) => Array.isArray(value) && value.every(isText);
+const isTextByKey: Check = (value) => isPlainObject(value) && Object.values(value).every(isText);
+const isOneOf =
+  (...texts: string[]): Check =>
+  (value) =>
+    texts.includes(value as string);
+
+/** Whether it is an object whose members, in either casing, are accepted, and the required ones there. */
+function isModel(members: Readonly<Record<string, Check>>, ...required: string[]): Check {
+  return (value) => {
+    if (!isPlainObject(value)) return false;
+    return Object.entries(members).every(([name, check]) => {
+      const given = [name, snakeName(name)].filter((key) => Object.hasOwn(value, key));
+      const isRequired = required.includes(name);
+      if (given.length === 0) return !isRequired;
+      return given.every((key) => (value[key] === null ? !isRequired : check(value[key])));
+    });
+  };
+}
+
+function texts(names: string): Record<string, Check> {
+  return Object.fromEntries(names.split(' ').map((name) => [name, isText]));
+}
+
+const HTTP = isModel(
+  {
+    scheme: isText,
+    credentials: isModel(texts('username password token')),
+    additionalHeaders: isTextByKey,
+  },
+  'scheme',
+  'credentials',
+);
+
+const SERVICE_ACCOUNT_KEY =
+  'projectId privateKeyId privateKey clientEmail clientId authUri tokenUri authProviderX509CertUrl ' +
+  'clientX509CertUrl universeDomain';
+
+const isServiceAccountModel = isModel({
+  serviceAccountCredential: isModel(
+    { ...texts(SERVICE_ACCOUNT_KEY), type: isText, type_: isText },
+    ...SERVICE_ACCOUNT_KEY.split(' '),
+  ),
+  scopes: isTexts,
+  useDefaultCredential: isFlag,
+  useIdToken: isFlag,
+  audience: isText,
+});
+
+const isServiceAccount: Check = (value) => {
+  if (!isServiceAccountModel(value) || !isPlainObject(value)) return false;
+  const hasKey = (field(value, 'serviceAccountCredential') ?? null) !== null;
+  if (!hasKey && field(value, 'useDefaultCredential') !== true) return false;
+  return field(value, 'useIdToken') !== true || Boolean(field(value, 'audience'));
+};
+
+const OAUTH2 = isModel({
+  ...texts(
+    'clientId clientSecret authUri nonce state redirectUri authResponseUri authCode accessToken ' +
+      'refreshToken idToken audience prompt codeVerifier codeChallengeMethod',
+  ),
+  expiresAt: Number.isSafeInteger,
+  expiresIn: Number.isSafeInteger,
+  tokenEndpointAuthMethod: isOneOf(
+    'client_secret_basic',
+    'client_secret_post',
+    'client_secret_jwt',
+    'private_key_jwt',
+  ),
+});
+
+const CREDENTIAL = isModel(
+  {
+    authType: isOneOf('apiKey', 'http', 'oauth2', 'openIdConnect', 'serviceAccount'),
+    resourceRef: isText,
+    apiKey: isText,
+    http: HTTP,
+    serviceAccount: isServiceAccount,
+    oauth2: OAUTH2,
+  },
+  'authType',
+);
+
+/** Of any kind that Python does not know it makes a custom one, which needs a type and nothing else. */
+const isScheme: Check = (value) => isPlainObject(value) && isText(value.type ?? value.type_);
+
+const isAuthConfigModel = isModel(
+  {
+    authScheme: isScheme,
+    rawAuthCredential: CREDENTIAL,
+    exchangedAuthCredential: CREDENTIAL,
+    credentialKey: isText,
+  },
+  'authScheme',
+);
+
+/**
+ * Whether Python accepts the value of one call in `requestedAuthConfigs`, where it looks at objects only.
+ *
+ * @example
+ * ```ts
+ * isPythonAuthConfig({ authScheme: { type: 'apiKey', in: 'header', name: 'x-key' } }); // true
+ * isPythonAuthConfig({ scheme: 'none' }); // false
+ * ```
+ */
+export function isPythonAuthConfig(value: unknown): boolean {
+  if (!isPlainObject(value)) return true;
+  // Members become named arguments of a constructor there, which has one of that name.
+  return isAuthConfigModel(value) && !Object.hasOwn(value, 'self');
+}
+
+/** Where both casings are there, Python reads camelCase. */
+function field(object: Readonly<Record<string, unknown>>, name: string): unknown {
+  return Object.hasOwn(object, name) ? object[name] : object[snakeName(name)];
+}

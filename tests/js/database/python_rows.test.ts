@@ -1,0 +1,104 @@
+// Rows as google-adk for Python, or a person, has written them.
+
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import Sqlite from 'better-sqlite3';
+import { Kysely, SqliteDialect } from 'kysely';
+
+import { DatabaseSessionService } from '../../../js/database/index.js';
+import { eventOf } from './concurrency.js';
+
+const USER = { appName: 'app', userId: 'user' };
+const EMPTY = '{}';
+
+describe('A row that Python has written', () => {
+  const database = new Sqlite(':memory:');
+  const kysely = new Kysely<unknown>({ dialect: new SqliteDialect({ database }) });
+  const service = new DatabaseSessionService({ kysely, engine: 'sqlite' });
+  before(() => service.open());
+  after(async () => {
+    await service.close();
+    await kysely.destroy();
+  });
+
+  function session(id: string, state: string, time = '2023-11-14 22:13:20.123457'): void {
+    database
+      .prepare('insert into sessions values (?, ?, ?, ?, ?, ?)')
+      .run(...['app', 'user', id, state, time, time]);
+  }
+  function event(sessionId: string, id: string, time: string, data: string | null): void {
+    database
+      .prepare('insert into events values (?, ?, ?, ?, ?, ?, ?)')
+      .run(...[id, 'app', 'user', sessionId, 'i', time, data]);
+  }
+
+  it('has its time to the microsecond', async () => {
+    session('time', EMPTY);
+    const read = await service.getSession({ ...USER, sessionId: 'time' });
+    assert.equal(read?.lastUpdateTime, 1700000000123.457);
+  });
+
+  it('may hold numbers that JSON cannot say, which read as null, and texts that look like them', async () => {
+    session('numbers', '{"a": NaN, "b": -Infinity, "c": "NaN and \\"Infinity"}');
+    const read = await service.getSession({ ...USER, sessionId: 'numbers' });
+    assert.deepEqual(read?.state, { a: null, b: null, c: 'NaN and "Infinity' });
+  });
+
+  it('needs no rows of the app and the user beside it', async () => {
+    session('alone', '{"n": 1}');
+    event('alone', 'e1', '2023-11-14 22:13:20.123457', null);
+    const handle = await service.getSession({ ...USER, sessionId: 'alone' });
+    assert.deepEqual(
+      handle?.events.map(({ id, invocationId }) => [id, invocationId]),
+      [['e1', 'i']],
+    );
+    await service.appendEvent({ session: handle, event: eventOf('e2', { 'app:a': 1, n: 2 }) });
+    const read = await service.getSession({ ...USER, sessionId: 'alone' });
+    assert.deepEqual(read?.state, { n: 2, 'app:a': 1 });
+  });
+
+  it('stands where it was appended, also if its clock was behind', async () => {
+    const handle = await service.createSession({ ...USER, sessionId: 'order' });
+    await service.appendEvent({ session: handle, event: eventOf('ours') });
+    const data = '{"author": "agent", "timestamp": 1700000000.5}';
+    event('order', 'late', '2023-11-14 22:13:20.500000', data);
+    const read = await service.getSession({ ...USER, sessionId: 'order' });
+    assert.deepEqual(
+      read?.events.map(({ id }) => id),
+      ['ours', 'late'],
+    );
+    assert.equal(read.events[1]?.timestamp, 1700000000500);
+  });
+
+  it('moves a session that we have moved on, and its time counts again', async () => {
+    const key = { ...USER, sessionId: 'moved' };
+    const handle = await service.createSession(key);
+    const past = { ...eventOf('past'), timestamp: 1000 };
+    await service.appendEvent({ session: handle, event: past });
+    const ours = await service.getSession(key);
+    assert.equal(ours?.lastUpdateTime, handle.lastUpdateTime);
+    database
+      .prepare('update sessions set update_time = ? where id = ?')
+      .run('2100-01-01 00:00:00.000001', 'moved');
+    const read = await service.getSession(key);
+    assert.equal(read?.lastUpdateTime, Date.UTC(2100, 0, 1) + 0.001);
+    const { sessions } = await service.listSessions({ appName: 'app', order: 'desc', limit: 1 });
+    assert.deepEqual(
+      sessions.map(({ id }) => id),
+      ['moved'],
+    );
+  });
+
+  it('that cannot be read is named, and all others can be had', async () => {
+    session('damaged', EMPTY);
+    event('damaged', 'e1', '2023-11-14 22:13:20.000001', '{"author": "agent", "timestamp": 1}');
+    event('damaged', 'e2', '2023-11-14 22:13:20.000002', '{"author": "ag');
+    const key = { ...USER, sessionId: 'damaged' };
+    await assert.rejects(service.getSession(key), { code: 'corrupt_record', message: /e2/ });
+    const read = await service.getSession({ ...key, config: { skipCorrupt: true } });
+    assert.deepEqual(
+      read?.events.map(({ id }) => id),
+      ['e1'],
+    );
+  });
+});

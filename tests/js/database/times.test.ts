@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import {
+  LAST_MICROS,
+  microsOf,
+  parseMilliseconds,
+  parseTime,
+  timeText,
+  timeTextOf,
+} from '../../../js/database/times.js';
+
+describe('A time of the tables', () => {
+  it('is text with six digits after the second, in UTC', () => {
+    assert.equal(timeText(1_700_000_000_250_000), '2023-11-14 22:13:20.250000');
+    assert.equal(timeText(1), '1970-01-01 00:00:00.000001');
+    assert.equal(timeTextOf(253402300799999), '9999-12-31 23:59:59.999000');
+    assert.equal(timeTextOf(1000.9999), '1970-01-01 00:00:01.001000');
+  });
+
+  it('comes back to the microsecond', () => {
+    for (const micros of [0, 1, 999, 1000, 1_763_652_937_123_457, LAST_MICROS]) {
+      assert.equal(parseTime(timeText(micros)), micros);
+    }
+    for (const milliseconds of [0, 0.001, 3000.25, 1763652937123.457, 253402300799999]) {
+      assert.equal(parseMilliseconds(timeTextOf(milliseconds)), milliseconds);
+    }
+  });
+
+  it('may be written in every way that Python reads', () => {
+    const micros = 1_700_000_000_250_000;
+    for (const text of [
+      '2023-11-14 22:13:20.25',
+      '2023-11-14T22:13:20.250000',
+      '2023-11-14T22:13:20.250Z',
+      '2023-11-14 23:13:20.25+01:00',
+      '2023-11-14 23:13:20.25+01',
+    ]) {
+      assert.equal(parseTime(text), micros, text);
+    }
+    assert.equal(parseTime(1_700_000_000.25), micros);
+    assert.equal(parseTime('2023-11-14'), Date.UTC(2023, 10, 14) * 1000);
+  });
+
+  it('is none where nothing can be read as one', () => {
+    for (const value of ['', 'yesterday', '2023-13-45 00:00:00', null, undefined, NaN, -1]) {
+      assert.equal(parseTime(value), undefined, String(value));
+    }
+  });
+
+  it('beyond 2255 counts as the last one that is a safe integer', () => {
+    assert.equal(microsOf(253402300799999), LAST_MICROS);
+    assert.equal(parseTime('9999-12-31 23:59:59'), LAST_MICROS);
+  });
+});
