@@ -21,7 +21,7 @@ const SUSPECT = /\d{16}|NaN|Infinity/;
 /** A whole number, a token that JSON has not, or the begin of a string. */
 const TOKEN = /"|-?(?:\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|Infinity)|NaN/g;
 
-const LONG_INTEGER = /^-?\d{16,}$/;
+const LONG_INTEGER = /^-?[1-9]\d{15,}$/;
 
 /**
  * Parses JSON as Python writes it: `NaN` and the infinities are `null`, and an integer that JavaScript
