@@ -25,8 +25,8 @@ const event = (more: string): string => `{"id":"e","timestamp":253402300799999,$
 /** As many levels as an event of ours may have, and numbers that no other event of ours has. */
 const EXTREMES = [
   event(`"output":${'['.repeat(249)}${']'.repeat(249)}`),
-  event(`"actions":{"stateDelta":{"a":${'{"a":'.repeat(196)}1${'}'.repeat(196)}}}`),
   event(`"actions":{"stateDelta":{"a":${'{"a":'.repeat(197)}1${'}'.repeat(197)}}}`),
+  event(`"actions":{"stateDelta":{"a":${'{"a":'.repeat(198)}1${'}'.repeat(198)}}}`),
   event(`"avgLogprobs":1${'0'.repeat(400)}`),
   event(`"usageMetadata":{"totalTokenCount":1${'0'.repeat(400)}},"author":12345678901234567890`),
 ];

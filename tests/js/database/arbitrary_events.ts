@@ -66,6 +66,7 @@ const AUTH_CONFIGS: unknown[] = [
 const WRONG_AUTH_CONFIGS: unknown[] = [
   {},
   { authScheme: null },
+  { authScheme: 5, auth_scheme: { type: 'a' } },
   { authScheme: { type: 5 } },
   { authScheme: { type: null, type_: 'a' } },
   { authScheme: { type: 'a' }, self: 1 },
