@@ -4,7 +4,7 @@ import type { StorageAdapter } from '../storage/adapter.js';
 import { Bridge } from '../storage/bridge.js';
 import { feedOfAdapter } from '../watch/shared_feeds.js';
 import { invalid, shown } from './call.js';
-import type { SessionServiceOptions } from './service_options.js';
+import type { ServiceParts, SessionServiceOptions } from './service_options.js';
 import { StoredSessionService } from './stored_session_service.js';
 
 const VERBS = ['create', 'append', 'read', 'list', 'delete'] as const;
@@ -15,15 +15,17 @@ export function overAdapter<S extends StateShape = StateShape>(
   options: SessionServiceOptions,
 ): StoredSessionService<S> {
   requireAdapter(storage);
-  return new StoredSessionService<S>(
-    {
-      storage: { kind: storage.kind ?? 'custom', durable: storage.durable ?? true },
-      openCore: () => createForeignCore(new Bridge(storage)),
-      closeStorage: () => storage.close?.(),
-      feed: feedOfAdapter(storage),
-    },
-    options,
-  );
+  return new StoredSessionService<S>(partsOver(storage), options);
+}
+
+/** What a service over an adapter is made of. */
+export function partsOver(storage: StorageAdapter): ServiceParts {
+  return {
+    storage: { kind: storage.kind ?? 'custom', durable: storage.durable ?? true },
+    openCore: () => createForeignCore(new Bridge(storage)),
+    closeStorage: () => storage.close?.(),
+    feed: feedOfAdapter(storage),
+  };
 }
 
 function requireAdapter(storage: unknown): asserts storage is StorageAdapter {

@@ -1,0 +1,87 @@
+import {
+  CompiledQuery,
+  Kysely,
+  MysqlDialect,
+  type MysqlDialectConfig,
+  type MysqlPool,
+  PostgresDialect,
+  type PostgresPool,
+  SqliteDialect,
+} from 'kysely';
+import { type Address, IN_MEMORY } from './address.js';
+import { loadDriver } from './driver.js';
+import { openSqlite } from './sqlite_file.js';
+import type { Database } from './tables.js';
+
+/** How a database that we open ourselves is used. */
+export interface ConnectOptions {
+  readonly durability: 'strict' | 'relaxed';
+  /** Goes to the driver beside what the address says. */
+  readonly driverOptions: object;
+}
+
+/** What of `pg` is used. */
+interface Pg {
+  default: {
+    Pool: new (options: object) => PostgresPool & {
+      on(event: 'error', listener: () => void): unknown;
+    };
+  };
+}
+
+/** What of `mysql2` is used. */
+interface Mysql {
+  default: { createPool(options: object): MysqlPool };
+}
+
+/** Opens the connection, or makes the pool that will. */
+export async function connect(address: Address, options: ConnectOptions): Promise<Database> {
+  switch (address.kind) {
+    case 'sqlite':
+      return connectSqlite(address.path, options);
+    case 'postgresql':
+      return connectPostgres(address.url, options);
+    case 'mysql':
+      return connectMysql(address.url, options);
+  }
+}
+
+async function connectSqlite(path: string, options: ConnectOptions): Promise<Database> {
+  const database = await openSqlite(path, options.driverOptions);
+  const pragmas = [
+    'foreign_keys = on',
+    `synchronous = ${options.durability === 'strict' ? 'full' : 'normal'}`,
+    // Last, since it alone may find the file busy.
+    ...(path === IN_MEMORY ? [] : ['journal_mode = wal']),
+  ];
+  const dialect = new SqliteDialect({
+    database,
+    async onCreateConnection(connection) {
+      for (const pragma of pragmas) {
+        await connection.executeQuery(CompiledQuery.raw(`pragma ${pragma}`));
+      }
+    },
+  });
+  return new Kysely({ dialect });
+}
+
+async function connectPostgres(url: string, options: ConnectOptions): Promise<Database> {
+  const { default: pg } = await loadDriver<Pg>('postgresql');
+  const relaxed = { options: '-c synchronous_commit=off' };
+  const pool = new pg.Pool({
+    connectionString: url,
+    ...(options.durability === 'relaxed' && relaxed),
+    ...options.driverOptions,
+  });
+  // A connection that breaks while nobody uses it is replaced by the next one. Unheard, its error
+  // would end the program.
+  pool.on('error', () => undefined);
+  return new Kysely({ dialect: new PostgresDialect({ pool }) });
+}
+
+async function connectMysql(url: string, options: ConnectOptions): Promise<Database> {
+  const { default: mysql } = await loadDriver<Mysql>('mysql');
+  const pool = mysql.createPool({ uri: url, charset: 'utf8mb4', ...options.driverOptions });
+  const config: MysqlDialectConfig = { pool };
+  return new Kysely({ dialect: new MysqlDialect(config) });
+}

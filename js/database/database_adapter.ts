@@ -1,0 +1,171 @@
+/**
+ * The storage seam over google-adk Python's tables, schema version 1. What stands where:
+ *
+ * | of the seam | in the tables |
+ * |---|---|
+ * | a session's `revision` | `sessions.update_time`, in microseconds since 1970 |
+ * | `created` | `create_time`, likewise |
+ * | `lastUpdateTime` | `update_time`; where that had to be moved on, in `adk_session_wasm_sessions` |
+ * | an event's `seq` | `events.timestamp`, in microseconds |
+ * | its `revision` | the same; of a replaced event within `event_data` |
+ * | its `timestamp` and `text` | `event_data` |
+ * | a user's or an app's `revision` | `update_time` of the row |
+ * | `floor` | a row of `adk_internal_metadata` that Python ignores |
+ *
+ * - Every write moves `update_time`, be it by one microsecond: it is by this that a session which Python
+ *   holds is found stale. It is the `lastUpdateTime` wherever that is later than all that was before.
+ * - Python takes the columns' order for the events' order, so `timestamp` grows with each append of ours,
+ *   whatever the event says of its time. On SQLite events are read in the order of their rows, and one of
+ *   Python's whose clock is behind stands where it was appended; on servers it stands earlier, as for
+ *   Python.
+ * - Ids may be given again after a deletion, revisions never: a create begins above the floor.
+ * - Each verb is one transaction. What it may change is locked in one order, session, app, user, metadata:
+ *   two writes can wait for each other, but never both. A row that is not there cannot be locked. Who
+ *   inserts it second fails, starts over and finds it.
+ *
+ * @module
+ */
+
+import type {
+  Decide,
+  Deleted,
+  DeleteRequest,
+  Listing,
+  ListRequest,
+  ReadRequest,
+  Rows,
+  StorageAdapter,
+  WriteRequest,
+} from '../storage/adapter.js';
+import { remove } from './delete.js';
+import type { Engine } from './engine.js';
+import { databaseError } from './failure.js';
+import { foundStatements } from './found.js';
+import { checkLimits, fitsKey } from './limits.js';
+import { list } from './list.js';
+import { openTables } from './opening.js';
+import { read, readStatements } from './read.js';
+import { sessionStatements } from './session_statements.js';
+import type { Database } from './tables.js';
+import { inTransaction } from './transaction.js';
+import { write, writeStatements } from './write.js';
+
+/** What an adapter is made of. */
+export interface DatabaseParts {
+  readonly engine: Engine;
+  readonly durable: boolean;
+  /** Connects, or makes the pool that will. Called again if it failed. */
+  readonly connect: () => Promise<Database>;
+  /** Whether the connection ends with the adapter. */
+  readonly owns: boolean;
+  readonly clock: () => number;
+}
+
+/** A database that was connected and whose tables will do. */
+interface Opened {
+  readonly database: Database;
+  readonly statements: ReturnType<typeof allStatements>;
+}
+
+function allStatements(database: Database, engine: Engine) {
+  return {
+    ...sessionStatements(database, engine),
+    ...foundStatements(database, engine),
+    ...readStatements(database, engine),
+    ...writeStatements(database),
+  };
+}
+
+export class DatabaseAdapter implements StorageAdapter {
+  readonly kind: string;
+  readonly durable: boolean;
+  readonly #parts: DatabaseParts;
+  #database: Promise<Database> | undefined;
+  #opened: Promise<Opened> | undefined;
+
+  constructor(parts: DatabaseParts) {
+    this.#parts = parts;
+    this.kind = parts.engine.kind;
+    this.durable = parts.durable;
+  }
+
+  create(request: WriteRequest, decide: Decide): Promise<void> {
+    return this.#write(request, decide, true);
+  }
+
+  append(request: WriteRequest, decide: Decide): Promise<void> {
+    return this.#write(request, decide, false);
+  }
+
+  read(request: ReadRequest): Promise<Rows> {
+    if (!fitsKey(this.#parts.engine.kind, request.key)) return Promise.resolve({ events: [] });
+    return this.#run('read', ({ statements }, connection) => read(connection, statements, request));
+  }
+
+  list(request: ListRequest): Promise<Listing> {
+    const { engine } = this.#parts;
+    if (!fitsKey(engine.kind, request)) {
+      return Promise.resolve({ sessions: [], users: [], total: 0 });
+    }
+    return this.#run('read', ({ statements }, connection) =>
+      list(connection, engine, statements, request),
+    );
+  }
+
+  delete(request: DeleteRequest): Promise<Deleted | void> {
+    const { engine, clock } = this.#parts;
+    if (!fitsKey(engine.kind, request.key)) return Promise.resolve();
+    return this.#run('write', ({ statements }, connection) =>
+      remove({ connection, engine, statements, now: clock() }, request),
+    );
+  }
+
+  async close(): Promise<void> {
+    // What could not be opened needs no closing.
+    const database = await this.#database?.catch(() => undefined);
+    if (this.#parts.owns) await database?.destroy();
+  }
+
+  /** Connects and checks the tables, to learn whether it can be done; else the first verb does. */
+  async open(): Promise<void> {
+    await this.#open();
+  }
+
+  #write(request: WriteRequest, decide: Decide, isCreate: boolean): Promise<void> {
+    const { engine, clock } = this.#parts;
+    const check = checkLimits.bind(undefined, engine.kind);
+    return this.#run('write', ({ statements }, connection) => {
+      const context = { connection, engine, statements, now: clock(), check };
+      return write(context, request, decide, isCreate);
+    });
+  }
+
+  async #run<T>(
+    mode: 'write' | 'read',
+    work: (opened: Opened, connection: Database) => Promise<T>,
+  ): Promise<T> {
+    const opened = await this.#open();
+    const { engine } = this.#parts;
+    return inTransaction(opened.database, engine, mode, (connection) => work(opened, connection));
+  }
+
+  /** A failure is not remembered: the server may be back at the next call. */
+  #open(): Promise<Opened> {
+    this.#opened ??= this.#openNow().catch((error: unknown) => {
+      this.#opened = undefined;
+      throw databaseError(this.#parts.engine, error);
+    });
+    return this.#opened;
+  }
+
+  async #openNow(): Promise<Opened> {
+    const { connect, engine } = this.#parts;
+    this.#database ??= connect().catch((error: unknown) => {
+      this.#database = undefined;
+      throw error;
+    });
+    const database = await this.#database;
+    await openTables(database, engine);
+    return { database, statements: allStatements(database, engine) };
+  }
+}

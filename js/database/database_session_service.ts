@@ -1,0 +1,173 @@
+import type { Kysely } from 'kysely';
+import { kindOf } from '../json/rules.js';
+import { invalid, requireOptions, shown } from '../service/call.js';
+import { partsOver } from '../service/over_adapter.js';
+import type { SessionServiceOptions } from '../service/service_options.js';
+import { checkedClock } from '../service/sources.js';
+import { StoredSessionService } from '../service/stored_session_service.js';
+import type { Abortable, StateShape } from '../session.js';
+import { IN_MEMORY, parseAddress } from './address.js';
+import { connect } from './connect.js';
+import { DatabaseAdapter, type DatabaseParts } from './database_adapter.js';
+import { type EngineKind, ENGINES } from './engine.js';
+import type { Database } from './tables.js';
+
+/**
+ * How a database is used that the service opens itself; beside what every service takes.
+ *
+ * @example
+ * ```ts
+ * import { DatabaseSessionService, type DatabaseOptions } from 'adk-session-wasm/database';
+ *
+ * const options: DatabaseOptions = { durability: 'relaxed', driverOptions: { max: 20 } };
+ * const service = new DatabaseSessionService('postgresql://ada@127.0.0.1/agents', options);
+ * await service.close();
+ * ```
+ */
+export interface DatabaseOptions extends SessionServiceOptions {
+  /**
+   * What a resolved call survives. `'strict'` (default): a power loss, as far as the disk obeys.
+   * `'relaxed'`: the end of the program; the last moments before a power loss, on PostgreSQL also
+   * before its server's crash, may be lost. MySQL and MariaDB know this only as a setting of the
+   * server, and refuse `'relaxed'`.
+   */
+  durability?: 'strict' | 'relaxed' | undefined;
+  /** Goes to the driver as it is: to `better-sqlite3`'s constructor, to the pool of `pg` or `mysql2`. */
+  driverOptions?: object | undefined;
+}
+
+/**
+ * Names the database by its URL.
+ *
+ * @example
+ * ```ts
+ * import { DatabaseSessionService, type DatabaseUrlOptions } from 'adk-session-wasm/database';
+ *
+ * const options: DatabaseUrlOptions = { url: 'sqlite::memory:' };
+ * const service = new DatabaseSessionService(options);
+ * await service.close();
+ * ```
+ */
+export interface DatabaseUrlOptions extends DatabaseOptions {
+  /** See {@link DatabaseSessionService}. */
+  url: string;
+}
+
+/**
+ * A connection of yours: the service uses it, and leaves its settings and its end to you.
+ *
+ * @example
+ * ```ts
+ * import Sqlite from 'better-sqlite3';
+ * import { Kysely, SqliteDialect } from 'kysely';
+ * import { type DatabaseKyselyOptions, DatabaseSessionService } from 'adk-session-wasm/database';
+ *
+ * const kysely = new Kysely<unknown>({ dialect: new SqliteDialect({ database: new Sqlite(':memory:') }) });
+ * const options: DatabaseKyselyOptions = { kysely, engine: 'sqlite' };
+ * const service = new DatabaseSessionService(options);
+ * await service.close();
+ * await kysely.destroy();
+ * ```
+ */
+export interface DatabaseKyselyOptions extends SessionServiceOptions {
+  // Of whatever tables: Kysely's types would else forbid one that knows only the user's own.
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any
+  kysely: Kysely<any>;
+  engine: EngineKind;
+}
+
+/**
+ * Keeps sessions in a SQLite file, PostgreSQL, MySQL or MariaDB, in the tables of google-adk Python's
+ * `DatabaseSessionService`: agents in Python and in JavaScript share the database, and each continues
+ * the other's sessions.
+ *
+ * The URL is `sqlite:PATH` (`sqlite::memory:` for none), `postgresql://…`, `mysql://…` or `mariadb://…`;
+ * Python's spelling with a driver in it (`sqlite+aiosqlite:///PATH`) is taken as well. The driver is to be
+ * installed beside this package: `better-sqlite3` (else Node's own `node:sqlite`, where it has that), `pg`
+ * or `mysql2`.
+ *
+ * Constructing it connects to nothing: the first call does, and so does
+ * {@link DatabaseSessionService.open}. Tables that are missing are made.
+ *
+ * @example
+ * ```ts
+ * import { DatabaseSessionService } from 'adk-session-wasm/database';
+ *
+ * const service = new DatabaseSessionService('sqlite::memory:');
+ * const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
+ * const session = await service.getOrCreateSession(key);
+ * await service.close();
+ * ```
+ */
+export class DatabaseSessionService<
+  S extends StateShape = StateShape,
+> extends StoredSessionService<S> {
+  readonly #adapter: DatabaseAdapter;
+
+  /** @throws SessionError `invalid_argument` for a URL or options that mean nothing; it shows no URL */
+  constructor(url: string, options?: DatabaseOptions);
+  constructor(options: DatabaseUrlOptions | DatabaseKyselyOptions);
+  constructor(
+    given: string | DatabaseUrlOptions | DatabaseKyselyOptions,
+    beside: DatabaseOptions = {},
+  ) {
+    requireOptions(beside);
+    const options = typeof given === 'string' ? { ...beside, url: given } : given;
+    requireOptions(options);
+    const adapter = new DatabaseAdapter(databaseParts(options));
+    super(partsOver(adapter), options);
+    this.#adapter = adapter;
+  }
+
+  /**
+   * Connects now and checks the tables, to learn whether they can be used; else the first call does. May
+   * be called again.
+   *
+   * @throws SessionError (as a rejection) `storage_unavailable`: there is no way to it, the driver is not
+   *   installed, or its tables are of another layout, with what to do; `storage_newer`;
+   *   `connection_lost`; `closed`
+   */
+  async open(request: Abortable = {}): Promise<void> {
+    await this.openStorage(request);
+    await this.#adapter.open();
+  }
+}
+
+function databaseParts(options: DatabaseUrlOptions | DatabaseKyselyOptions): DatabaseParts {
+  const clock = checkedClock(options.clock ?? Date.now);
+  if ('kysely' in options) {
+    const { kysely, engine } = options;
+    if (typeof engine !== 'string' || !Object.hasOwn(ENGINES, engine)) {
+      const names = Object.keys(ENGINES).join(', ');
+      throw invalid('engine', `must be one of ${names}; it is ${shown(engine)}`);
+    }
+    if (typeof Object(kysely).withoutPlugins !== 'function') {
+      throw invalid('kysely', `must be an instance of Kysely; it is ${kindOf(kysely)}`);
+    }
+    const database = kysely.withoutPlugins() as Database;
+    const connected = () => Promise.resolve(database);
+    return { engine: ENGINES[engine], durable: true, connect: connected, owns: false, clock };
+  }
+  const address = parseAddress(options.url);
+  const engine = ENGINES[address.kind];
+  const { durability = 'strict', driverOptions = {} } = options;
+  requireDurability(durability, address.kind);
+  requireOptions(driverOptions);
+  return {
+    engine,
+    durable: address.kind !== 'sqlite' || address.path !== IN_MEMORY,
+    connect: () => connect(address, { durability, driverOptions }),
+    owns: true,
+    clock,
+  };
+}
+
+function requireDurability(durability: unknown, kind: EngineKind): void {
+  if (durability !== 'strict' && durability !== 'relaxed') {
+    throw invalid('durability', `must be 'strict' or 'relaxed'; it is ${shown(durability)}`);
+  }
+  if (durability === 'relaxed' && kind === 'mysql') {
+    const setting = 'innodb_flush_log_at_trx_commit';
+    throw invalid('durability', `is the server's on ${kind}: set ${setting} there`);
+  }
+}

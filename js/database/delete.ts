@@ -1,0 +1,117 @@
+import type { Deleted, DeleteRequest } from '../storage/adapter.js';
+import type { Engine } from './engine.js';
+import { readFloor } from './found.js';
+import { revisionOf } from './rows.js';
+import type { SessionStatements } from './session_statements.js';
+import { type Database, METADATA } from './tables.js';
+import { microsOf, timeText } from './times.js';
+
+/** Where a deletion is carried out. */
+export interface DeleteContext {
+  readonly connection: Database;
+  readonly engine: Engine;
+  readonly statements: SessionStatements;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+}
+
+/**
+ * Deletes, and raises the floor to the last revision of what was deleted, so that none of it is ever
+ * given again.
+ *
+ * A state that is deleted becomes an empty one, whose revision goes on: Python cannot append where there
+ * is no row. With all sessions of a user the row goes as well, since creating one makes it anew.
+ */
+export async function remove(context: DeleteContext, request: DeleteRequest): Promise<Deleted> {
+  const { connection, statements } = context;
+  const { appName: app } = request.key;
+  const deleted: number[] = [];
+  if (request.what === 'session') {
+    const { userId, sessionId } = request.key;
+    deleted.push(...(await removeSessions(context, app, userId, sessionId)));
+  } else if (request.what === 'appState') {
+    const [row] = await statements.lockedApp.run(connection, { app });
+    if (row !== undefined) {
+      const revision = nextRevision(context, row.update_time);
+      await connection
+        .updateTable('app_states')
+        .set({ state: '{}', update_time: timeText(revision) })
+        .where('app_name', '=', app)
+        .execute();
+      return { floor: revision };
+    }
+  } else {
+    const { userId: user } = request.key;
+    if (request.what === 'user') deleted.push(...(await removeSessions(context, app, user)));
+    const [row] = await statements.lockedUser.run(connection, { app, user });
+    if (row !== undefined && request.what === 'user') {
+      deleted.push(revisionOf(row.update_time, 'a state'));
+      await connection
+        .deleteFrom('user_states')
+        .where('app_name', '=', app)
+        .where('user_id', '=', user)
+        .execute();
+    } else if (row !== undefined) {
+      const revision = nextRevision(context, row.update_time);
+      await connection
+        .updateTable('user_states')
+        .set({ state: '{}', update_time: timeText(revision) })
+        .where('app_name', '=', app)
+        .where('user_id', '=', user)
+        .execute();
+      return { floor: revision };
+    }
+  }
+  return { floor: await raiseFloor(context, deleted) };
+}
+
+function nextRevision({ now }: DeleteContext, updateTime: string): number {
+  return Math.max(revisionOf(updateTime, 'a state') + 1, microsOf(now));
+}
+
+/** Deletes one session, or all of a user; gives their revisions. */
+async function removeSessions(
+  { connection, engine }: DeleteContext,
+  app: string,
+  user: string,
+  session?: string,
+): Promise<number[]> {
+  const ofUser = connection
+    .selectFrom('sessions')
+    .select(({ ref }) => engine.time(ref('update_time')).as('update_time'))
+    .where('app_name', '=', app)
+    .where('user_id', '=', user);
+  const chosen = session === undefined ? ofUser : ofUser.where('id', '=', session);
+  const rows = await (engine.locksRows ? chosen.forUpdate() : chosen).execute();
+  if (rows.length === 0) return [];
+  for (const table of ['events', 'adk_session_wasm_sessions'] as const) {
+    const parts = connection
+      .deleteFrom(table)
+      .where('app_name', '=', app)
+      .where('user_id', '=', user);
+    await (session === undefined ? parts : parts.where('session_id', '=', session)).execute();
+  }
+  const sessions = connection
+    .deleteFrom('sessions')
+    .where('app_name', '=', app)
+    .where('user_id', '=', user);
+  await (session === undefined ? sessions : sessions.where('id', '=', session)).execute();
+  return rows.map((row) => revisionOf(row.update_time, 'a session'));
+}
+
+async function raiseFloor(
+  { connection, statements }: DeleteContext,
+  revisions: readonly number[],
+): Promise<number> {
+  if (revisions.length > 0) {
+    // As text of one length, which compares as the numbers do.
+    const value = String(revisions.reduce((one, other) => Math.max(one, other))).padStart(16, '0');
+    await connection
+      .updateTable('adk_internal_metadata')
+      .set({ value })
+      .where('key', '=', METADATA.floor)
+      .where('value', '<', value)
+      .execute();
+  }
+  return readFloor(connection, statements);
+}

@@ -1,0 +1,109 @@
+import { type Expression, type RawBuilder, sql } from 'kysely';
+
+/** The engines, by the name that `service.storage.kind` has. */
+export type EngineKind = 'sqlite' | 'postgresql' | 'mysql';
+
+/** A column of a query, or what a query makes of it. */
+type Column = Expression<unknown>;
+
+/** What a failure means for the transaction that it ended. */
+export type Failure =
+  /** Somebody else was first: the transaction may be run again. */
+  | 'conflict'
+  /** A row of that key was inserted meanwhile: the next run finds it. */
+  | 'duplicate'
+  | 'full'
+  | 'lost'
+  | 'unreachable'
+  | 'other';
+
+/** Where one engine differs from another. Everything else is the same SQL. */
+export interface Engine {
+  readonly kind: EngineKind;
+  /**
+   * What begins a transaction that writes. Read committed on servers: what is read after a row was
+   * locked is then what its last writer left, and MySQL locks no gaps, which would be deadlocks.
+   */
+  readonly beginWrite: readonly string[];
+  /** What begins one that reads: all of it sees one moment. */
+  readonly beginRead: readonly string[];
+  /** Whether rows are locked by `FOR UPDATE`; else the beginning locks the whole database. */
+  readonly locksRows: boolean;
+  /** A JSON column as text. */
+  json(column: Column): RawBuilder<string>;
+  /** A time column as text. */
+  time(column: Column): RawBuilder<string>;
+  /** What an error of the driver means, by its code. */
+  failureOf(code: string): Failure;
+}
+
+/** By what the codes begin with; the longest entry that fits says it. */
+function failures(table: Readonly<Record<Exclude<Failure, 'other'>, string>>) {
+  const known = Object.entries(table).flatMap(([failure, codes]) =>
+    codes.split(' ').map((code): [string, Failure] => [code, failure as Failure]),
+  );
+  known.sort(([one], [other]) => other.length - one.length);
+  return (code: string): Failure => known.find(([start]) => code.startsWith(start))?.[1] ?? 'other';
+}
+
+/** What Node says when there is no way to a server, and when the way broke off. */
+const NO_WAY = 'ECONNREFUSED ENOTFOUND EAI_AGAIN EHOSTUNREACH ENETUNREACH ETIMEDOUT ENOENT';
+const BROKEN_OFF = 'ECONNRESET EPIPE';
+
+const SQLITE: Engine = {
+  kind: 'sqlite',
+  beginWrite: ['begin immediate'],
+  beginRead: ['begin'],
+  locksRows: false,
+  json: (column) => sql<string>`${column}`,
+  time: (column) => sql<string>`${column}`,
+  failureOf: failures({
+    conflict: 'SQLITE_BUSY SQLITE_LOCKED',
+    duplicate: 'SQLITE_CONSTRAINT_PRIMARYKEY SQLITE_CONSTRAINT_UNIQUE',
+    full: 'SQLITE_FULL SQLITE_IOERR_WRITE',
+    lost: 'SQLITE_IOERR',
+    unreachable: 'SQLITE_CANTOPEN SQLITE_NOTADB SQLITE_READONLY SQLITE_PERM SQLITE_AUTH',
+  }),
+};
+
+const POSTGRESQL: Engine = {
+  kind: 'postgresql',
+  beginWrite: ['begin isolation level read committed'],
+  beginRead: ['begin isolation level repeatable read, read only'],
+  locksRows: true,
+  json: (column) => sql<string>`cast(${column} as text)`,
+  // As text, for the driver would take it for local time, and to the millisecond.
+  time: (column) => sql<string>`to_char(${column}, 'YYYY-MM-DD HH24:MI:SS.US')`,
+  failureOf: failures({
+    conflict: '40001 40P01 CR000 55P03',
+    duplicate: '23505',
+    full: '53100',
+    lost: `08 57P01 57P02 57P05 ${BROKEN_OFF}`,
+    unreachable: `28 3D000 42501 53300 57P03 08001 08004 ${NO_WAY}`,
+  }),
+};
+
+const MYSQL: Engine = {
+  kind: 'mysql',
+  beginWrite: ['set transaction isolation level read committed', 'start transaction'],
+  beginRead: [
+    'set transaction isolation level repeatable read',
+    'start transaction with consistent snapshot, read only',
+  ],
+  locksRows: true,
+  json: (column) => sql<string>`${column}`,
+  time: (column) => sql<string>`cast(${column} as char)`,
+  failureOf: failures({
+    conflict: 'ER_LOCK_DEADLOCK ER_LOCK_WAIT_TIMEOUT ER_CHECKREAD',
+    duplicate: 'ER_DUP_ENTRY',
+    full: 'ER_DISK_FULL ER_RECORD_FILE_FULL ER_ENGINE_OUT_OF_MEMORY',
+    lost: `PROTOCOL_ ER_SERVER_SHUTDOWN ER_CONNECTION_KILLED ER_NEW_ABORTING ${BROKEN_OFF}`,
+    unreachable: `ER_ACCESS_DENIED ER_DBACCESS_DENIED ER_BAD_DB ER_CON_COUNT ER_NOT_SUPPORTED_AUTH ER_HOST ${NO_WAY}`,
+  }),
+};
+
+export const ENGINES: Readonly<Record<EngineKind, Engine>> = {
+  sqlite: SQLITE,
+  postgresql: POSTGRESQL,
+  mysql: MYSQL,
+};

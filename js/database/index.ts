@@ -1,0 +1,14 @@
+/**
+ * Sessions in SQLite, PostgreSQL, MySQL or MariaDB, shared with agents of google-adk for Python.
+ *
+ * @module adk-session-wasm/database
+ */
+import '../default_source.js';
+
+export { DatabaseSessionService } from './database_session_service.js';
+export type {
+  DatabaseKyselyOptions,
+  DatabaseOptions,
+  DatabaseUrlOptions,
+} from './database_session_service.js';
+export type { EngineKind } from './engine.js';

@@ -1,0 +1,70 @@
+/** What PostgreSQL's and MySQL's columns cannot hold is refused before anything is written. */
+import { SessionError } from '../errors.js';
+import { formatPath, type PathSegment } from '../json/path.js';
+import { invalid } from '../service/call.js';
+import type { Changes, StorageKey, WriteRequest } from '../storage/adapter.js';
+import type { EngineKind } from './engine.js';
+
+const MAX_ID = 128;
+const MAX_INVOCATION_ID = 256;
+
+/** Whether a row with that key can exist. */
+export function fitsKey(kind: EngineKind, key: StorageKey): boolean {
+  if (kind === 'sqlite') return true;
+  const ids = [key.appName, key.userId ?? '', key.sessionId ?? ''];
+  return ids.every((id) => fits(id, MAX_ID));
+}
+
+/** Characters as the engines count them: an astral one is one. */
+function fits(id: string, most: number): boolean {
+  return !id.includes('\0') && (id.length <= most || [...id].length <= most);
+}
+
+/**
+ * @throws SessionError `invalid_argument` for an id that is too long or has a NUL in it; `unserializable`
+ *   for text with one, which JSONB cannot hold
+ */
+export function checkLimits(kind: EngineKind, { key }: WriteRequest, changes: Changes): void {
+  if (kind === 'sqlite') return;
+  for (const [name, id] of Object.entries(key)) requireFitting(kind, name, id, MAX_ID);
+  for (const { id, text } of changes.events) {
+    requireFitting(kind, 'event.id', id, MAX_ID);
+    const { invocationId } = JSON.parse(text) as { invocationId?: unknown };
+    if (typeof invocationId !== 'string') continue;
+    requireFitting(kind, 'event.invocationId', invocationId, MAX_INVOCATION_ID);
+  }
+  if (kind !== 'postgresql') return;
+  const texts = changes.events.map(({ text }) => text);
+  for (const row of [changes.session, changes.user, changes.app]) if (row) texts.push(row.state);
+  for (const text of texts) requireNoNul(text);
+}
+
+function requireFitting(kind: EngineKind, name: string, id: string, most: number): void {
+  if (fits(id, most)) return;
+  throw invalid(name, `must be of at most ${most} characters and without NUL for ${kind}`);
+}
+
+function requireNoNul(text: string): void {
+  if (!text.includes('\\u0000')) return;
+  const path = pathToNul(JSON.parse(text));
+  if (path === undefined) return;
+  const place = formatPath(path);
+  throw new SessionError(
+    'unserializable',
+    `${place} holds U+0000, which PostgreSQL's JSONB cannot hold; take it out.`,
+    { path: place },
+  );
+}
+
+/** The path to the first string that holds U+0000, or to the member whose key does. */
+function pathToNul(value: unknown): PathSegment[] | undefined {
+  if (typeof value === 'string') return value.includes('\0') ? [] : undefined;
+  if (typeof value !== 'object' || value === null) return undefined;
+  const members = Array.isArray(value) ? [...value.entries()] : Object.entries(value);
+  for (const [key, member] of members as [PathSegment, unknown][]) {
+    if (typeof key === 'string' && key.includes('\0')) return [key];
+    const path = pathToNul(member);
+    if (path !== undefined) return [key, ...path];
+  }
+  return undefined;
+}

@@ -1,0 +1,92 @@
+import type { EventRow, ReadRequest, Rows, ScopeRow } from '../storage/adapter.js';
+import type { Engine } from './engine.js';
+import { Prepared } from './prepared.js';
+import { type EventColumns, eventRow, scopeRow, sessionRow } from './rows.js';
+import type { Key, SessionStatements } from './session_statements.js';
+import { sql } from 'kysely';
+import type { Database } from './tables.js';
+
+export function readStatements(database: Database, engine: Engine) {
+  const { json, time } = engine;
+  const events = (isLimited: boolean) =>
+    new Prepared<Key & { last: number }, EventColumns>((value) => {
+      const query = database
+        .selectFrom('events')
+        .select(['id', 'invocation_id'])
+        .select(({ ref }) => [
+          json(ref('event_data')).as('event_data'),
+          time(ref('timestamp')).as('timestamp'),
+        ])
+        .where('app_name', '=', value('app'))
+        .where('user_id', '=', value('user'))
+        .where('session_id', '=', value('session'));
+      const newestFirst =
+        engine.kind === 'sqlite'
+          ? query.orderBy(sql.ref('rowid'), 'desc')
+          : query.orderBy('events.timestamp', 'desc').orderBy('id', 'desc');
+      return isLimited ? newestFirst.limit(value('last')) : newestFirst;
+    });
+  return { allEvents: events(false), lastEvents: events(true) };
+}
+
+type Statements = SessionStatements & ReturnType<typeof readStatements>;
+
+/** A session with a window of its events, or the states of a user and an app. */
+export async function read(
+  connection: Database,
+  statements: Statements,
+  { key, window }: ReadRequest,
+): Promise<Rows> {
+  const { appName, userId = '', sessionId } = key;
+  if (sessionId === undefined) return readStates(connection, statements, appName, key.userId);
+  const columns = { app: appName, user: userId, session: sessionId };
+  const [row] = await statements.merged.run(connection, columns);
+  if (row === undefined) return { events: [] };
+  return {
+    session: sessionRow({ appName, userId, sessionId }, row),
+    app: optionalState(row.app_state, row.app_time),
+    user: optionalState(row.user_state, row.user_time),
+    events: await readEvents(connection, statements, columns, window),
+  };
+}
+
+async function readStates(
+  connection: Database,
+  statements: Statements,
+  app: string,
+  user: string | undefined,
+): Promise<Rows> {
+  const [appRow] = await statements.app.run(connection, { app });
+  const [userRow] =
+    user === undefined ? [] : await statements.user.run(connection, { app, user });
+  return {
+    app: appRow && scopeRow(appRow.state, appRow.update_time),
+    user: userRow && scopeRow(userRow.state, userRow.update_time),
+    events: [],
+  };
+}
+
+function optionalState(state: string | null, time: string | null): ScopeRow | undefined {
+  return state === null ? undefined : scopeRow(state, time);
+}
+
+/**
+ * `after` goes by the events' own times, which no column has: `timestamp` is when an event came. So all
+ * are read for it.
+ */
+async function readEvents(
+  connection: Database,
+  statements: Statements,
+  key: Key,
+  { last, after }: ReadRequest['window'],
+): Promise<EventRow[]> {
+  if (last === 0) return [];
+  const isLimited = last !== undefined && after === undefined;
+  const rows = isLimited
+    ? await statements.lastEvents.run(connection, { ...key, last })
+    : await statements.allEvents.run(connection, { ...key, last: 0 });
+  const events = rows.reverse().map(eventRow);
+  if (after === undefined) return events;
+  const passed = events.filter((event) => event.timestamp >= after);
+  return last === undefined ? passed : passed.slice(-last);
+}

@@ -1,0 +1,97 @@
+/** The queries on sessions, users' and apps' states that reads and writes have in common. */
+import type { Engine } from './engine.js';
+import { Prepared } from './prepared.js';
+import type { SessionColumns } from './rows.js';
+import { type Database, METADATA } from './tables.js';
+
+/** The key of a session by the names of its columns. */
+export interface Key {
+  app: string;
+  user: string;
+  session: string;
+}
+
+/** A user's or an app's state. */
+export interface StateColumns {
+  state: string;
+  update_time: string;
+}
+
+/** What a session's row and ours beside it say, with the states that it is merged of. */
+export interface MergedColumns extends SessionColumns {
+  app_state: string | null;
+  app_time: string | null;
+  user_state: string | null;
+  user_time: string | null;
+}
+
+export function sessionStatements(database: Database, engine: Engine) {
+  const { json, time } = engine;
+  const ofApp = (locks: boolean) =>
+    new Prepared<Pick<Key, 'app'>, StateColumns>((value) => {
+      const query = database
+        .selectFrom('app_states')
+        .select(({ ref }) => [
+          json(ref('state')).as('state'),
+          time(ref('update_time')).as('update_time'),
+        ])
+        .where('app_name', '=', value('app'));
+      return locks ? query.forUpdate() : query;
+    });
+  const ofUser = (locks: boolean) =>
+    new Prepared<Pick<Key, 'app' | 'user'>, StateColumns>((value) => {
+      const query = database
+        .selectFrom('user_states')
+        .select(({ ref }) => [
+          json(ref('state')).as('state'),
+          time(ref('update_time')).as('update_time'),
+        ])
+        .where('app_name', '=', value('app'))
+        .where('user_id', '=', value('user'));
+      return locks ? query.forUpdate() : query;
+    });
+  return {
+    /** A session with the states of its user and app. */
+    merged: new Prepared<Key, MergedColumns>((value) =>
+      database
+        .selectFrom('sessions as s')
+        .leftJoin('app_states as a', 'a.app_name', 's.app_name')
+        .leftJoin('user_states as u', (join) =>
+          join.onRef('u.app_name', '=', 's.app_name').onRef('u.user_id', '=', 's.user_id'),
+        )
+        .leftJoin('adk_session_wasm_sessions as k', (join) =>
+          join
+            .onRef('k.app_name', '=', 's.app_name')
+            .onRef('k.user_id', '=', 's.user_id')
+            .onRef('k.session_id', '=', 's.id'),
+        )
+        .select(({ ref }) => [
+          time(ref('k.update_time')).as('kept_time'),
+          time(ref('k.last_update_time')).as('last_update_time'),
+          json(ref('s.state')).as('state'),
+          time(ref('s.create_time')).as('create_time'),
+          time(ref('s.update_time')).as('update_time'),
+          json(ref('a.state')).as('app_state'),
+          time(ref('a.update_time')).as('app_time'),
+          json(ref('u.state')).as('user_state'),
+          time(ref('u.update_time')).as('user_time'),
+        ])
+        .where('s.app_name', '=', value('app'))
+        .where('s.user_id', '=', value('user'))
+        .where('s.id', '=', value('session')),
+    ),
+    app: ofApp(false),
+    user: ofUser(false),
+    /** The same, to be changed. */
+    lockedApp: ofApp(engine.locksRows),
+    lockedUser: ofUser(engine.locksRows),
+    floor: new Prepared<object, { value: string }>(() =>
+      database
+        .selectFrom('adk_internal_metadata')
+        .select('value')
+        .where('key', '=', METADATA.floor),
+    ),
+  };
+}
+
+export type SessionStatements = ReturnType<typeof sessionStatements>;

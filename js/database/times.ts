@@ -1,0 +1,67 @@
+/**
+ * Times as the tables have them: `YYYY-MM-DD HH:MM:SS.ffffff` in UTC, always with six digits, since
+ * Python's side compares them as text. In the program they are whole microseconds since 1970, which
+ * stand in for revisions; a `Date` would lose the last three digits.
+ */
+
+import { toMilliseconds } from '../dialect/time.js';
+
+/** The last time that still leaves room for revisions after it among the safe integers: June 2255. */
+export const LAST_MICROS = Number.MAX_SAFE_INTEGER - 2 ** 32;
+
+/** Whole microseconds of milliseconds that may have a fraction, at most {@link LAST_MICROS}. */
+export function microsOf(milliseconds: number): number {
+  const whole = Math.floor(milliseconds);
+  return Math.min(LAST_MICROS, whole * 1000 + Math.round((milliseconds - whole) * 1000));
+}
+
+/** The text of a time in microseconds. */
+export function timeText(micros: number): string {
+  return written(Math.floor(micros / 1000), micros % 1000);
+}
+
+/** The text of a time in milliseconds, to the microsecond, also after 2255. */
+export function timeTextOf(milliseconds: number): string {
+  const whole = Math.floor(milliseconds);
+  const micros = Math.round((milliseconds - whole) * 1000);
+  return micros === 1000 ? written(whole + 1, 0) : written(whole, micros);
+}
+
+function written(milliseconds: number, micros: number): string {
+  const iso = new Date(milliseconds).toISOString();
+  return `${iso.slice(0, 10)} ${iso.slice(11, 23)}${String(micros).padStart(3, '0')}`;
+}
+
+const TIME =
+  /^(\d{4}-\d\d-\d\d)(?:[ T](\d\d:\d\d(?::\d\d)?)(?:\.(\d{1,6})\d*)?)?\s*(Z|[+-]\d\d(?::?\d\d)?)?$/;
+
+/**
+ * Reads a time that we, Python or a person wrote: with or without fraction, `T` and offset, or as the
+ * seconds of a number.
+ *
+ * @returns microseconds, at most {@link LAST_MICROS}; `undefined` if it is no time
+ */
+export function parseTime(value: unknown): number | undefined {
+  const milliseconds = parseMilliseconds(value);
+  return milliseconds === undefined ? undefined : microsOf(milliseconds);
+}
+
+/**
+ * The same in milliseconds, with a fraction where there are microseconds.
+ *
+ * @returns `undefined` if it is no time
+ */
+export function parseMilliseconds(value: unknown): number | undefined {
+  if (typeof value === 'number') return inRange(toMilliseconds(value));
+  if (typeof value !== 'string') return undefined;
+  const match = TIME.exec(value);
+  if (match === null) return undefined;
+  const [, day = '', clock = '00:00', fraction = '', zone = 'Z'] = match;
+  const offset = /^[+-]\d\d$/.test(zone) ? `${zone}:00` : zone;
+  const micros = Number(fraction.padEnd(6, '0'));
+  return inRange(Date.parse(`${day}T${clock}${offset}`) + micros / 1000);
+}
+
+function inRange(milliseconds: number): number | undefined {
+  return milliseconds >= 0 ? milliseconds : undefined;
+}

@@ -1,0 +1,73 @@
+import { CompiledQuery } from 'kysely';
+import { isSessionError } from '../errors.js';
+import type { Engine } from './engine.js';
+import { databaseError, failureOf } from './failure.js';
+import type { Database } from './tables.js';
+
+/** How long a transaction is tried again while others are first. */
+const PATIENCE = 30_000;
+/** How often one is tried again that finds no row but cannot insert it. */
+const MAX_DUPLICATES = 100;
+const LONGEST_PAUSE = 50;
+
+/**
+ * Runs `work` in one transaction, and again for as long as others are first: SQLite is busy, a server
+ * found a deadlock, a serialization failed, or the row that was to be inserted is there now.
+ *
+ * What waits here leaves the thread and the connection to others. SQLite's own waiting would block
+ * both, and another service of this program, which holds the lock, could never let it go.
+ *
+ * @throws SessionError what `work` threw, or what the driver's error means
+ */
+export async function inTransaction<T>(
+  database: Database,
+  engine: Engine,
+  mode: 'write' | 'read',
+  work: (connection: Database) => Promise<T>,
+): Promise<T> {
+  const begin = mode === 'write' ? engine.beginWrite : engine.beginRead;
+  const until = performance.now() + PATIENCE;
+  for (let attempt = 0; ; attempt += 1) {
+    try {
+      return await database.connection().execute((connection) => once(connection, begin, work));
+    } catch (error) {
+      const failure = isSessionError(error) ? 'other' : failureOf(engine, error);
+      const mayPass =
+        failure === 'conflict' || (failure === 'duplicate' && attempt < MAX_DUPLICATES);
+      if (!mayPass || performance.now() > until) throw databaseError(engine, error);
+    }
+    await pause(attempt);
+  }
+}
+
+async function once<T>(
+  connection: Database,
+  begin: readonly string[],
+  work: (connection: Database) => Promise<T>,
+): Promise<T> {
+  for (const statement of begin) await run(connection, statement);
+  let result: T;
+  try {
+    result = await work(connection);
+    await run(connection, 'commit');
+  } catch (error) {
+    // Where the connection is gone there is nothing to take back, and `error` is the one that tells.
+    await run(connection, 'rollback').catch(() => undefined);
+    throw error;
+  }
+  return result;
+}
+
+const statements = new Map<string, CompiledQuery>();
+
+function run(connection: Database, statement: string): Promise<unknown> {
+  let query = statements.get(statement);
+  if (query === undefined) statements.set(statement, (query = CompiledQuery.raw(statement)));
+  return connection.executeQuery(query);
+}
+
+/** Longer each time, and of random length, so that those who met once do not meet again. */
+function pause(attempt: number): Promise<void> {
+  const longest = Math.min(LONGEST_PAUSE, 2 ** Math.min(attempt, 6));
+  return new Promise((done) => setTimeout(done, Math.random() * longest));
+}
