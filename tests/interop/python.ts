@@ -1,8 +1,9 @@
 // Runs Python with google-adk, as tests/toolchain/python.sh has installed it.
 
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -17,8 +18,7 @@ export function linesOfPython(
   program: string,
   { args = [], lines = [] }: { args?: readonly string[]; lines?: readonly unknown[] } = {},
 ): unknown[] {
-  const file = join(root, 'tests', 'interop', 'python', program);
-  const { status, stdout, stderr, error } = spawnSync(python, [file, ...args], {
+  const { status, stdout, stderr, error } = spawnSync(python, [fileOf(program), ...args], {
     input: lines.map((line) => `${JSON.stringify(line)}\n`).join(''),
     encoding: 'utf8',
     maxBuffer: 2 ** 28,
@@ -28,4 +28,34 @@ export function linesOfPython(
   assert.equal(status, 0, stderr);
   const printed = stdout.split('\n').filter((line) => line !== '');
   return printed.map((line): unknown => JSON.parse(line));
+}
+
+/** A program of tests/interop/python that answers each line with one. */
+export interface PythonProcess {
+  /** The answer's text, since its numbers may be more exact than ours. */
+  ask(line: unknown): Promise<string>;
+  /** Ends it; all that it has begun is done then. */
+  end(): Promise<void>;
+}
+
+export function startPython(program: string, ...args: readonly string[]): PythonProcess {
+  const child = spawn(python, [fileOf(program), ...args], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
+  const answers = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  return {
+    async ask(line) {
+      child.stdin.write(`${JSON.stringify(line)}\n`);
+      const { done, value } = await answers.next();
+      assert.ok(done !== true, 'Python has ended');
+      return value;
+    },
+    async end() {
+      child.stdin.end();
+      await ended;
+    },
+  };
+}
+
+function fileOf(program: string): string {
+  return join(root, 'tests', 'interop', 'python', program);
 }
