@@ -38,21 +38,22 @@ export interface FoundRows {
 
 export function foundStatements(database: Database, engine: Engine) {
   const { json, time } = engine;
-  const ofSession = new Prepared<Key, Pick<SessionColumns, 'state' | 'create_time' | 'update_time'>>(
-    (value) => {
-      const query = database
-        .selectFrom('sessions')
-        .select(({ ref }) => [
-          json(ref('state')).as('state'),
-          time(ref('create_time')).as('create_time'),
-          time(ref('update_time')).as('update_time'),
-        ])
-        .where('app_name', '=', value('app'))
-        .where('user_id', '=', value('user'))
-        .where('id', '=', value('session'));
-      return engine.locksRows ? query.forUpdate() : query;
-    },
-  );
+  const ofSession = new Prepared<
+    Key,
+    Pick<SessionColumns, 'state' | 'create_time' | 'update_time'>
+  >((value) => {
+    const query = database
+      .selectFrom('sessions')
+      .select(({ ref }) => [
+        json(ref('state')).as('state'),
+        time(ref('create_time')).as('create_time'),
+        time(ref('update_time')).as('update_time'),
+      ])
+      .where('app_name', '=', value('app'))
+      .where('user_id', '=', value('user'))
+      .where('id', '=', value('session'));
+    return engine.locksRows ? query.forUpdate() : query;
+  });
   const tail = (ids: number) =>
     new Prepared<Key & Record<`id${number}`, string>, TailColumns>((value) =>
       database
@@ -107,7 +108,9 @@ export function foundStatements(database: Database, engine: Engine) {
         .where((where) => {
           const isNew = where('timestamp', '>', value('since'));
           const data = json(where.ref('event_data'));
-          return replacedToo ? where.or([isNew, where(data, 'like', '%"adk_session_wasm"%')]) : isNew;
+          return replacedToo
+            ? where.or([isNew, where(data, 'like', '%"adk_session_wasm"%')])
+            : isNew;
         }),
     );
   return {

@@ -16,14 +16,7 @@ interface Column {
 
 const OURS = 'adk_session_wasm_sessions';
 
-const TABLES = [
-  'adk_internal_metadata',
-  'sessions',
-  'app_states',
-  'user_states',
-  'events',
-  OURS,
-];
+const TABLES = ['adk_internal_metadata', 'sessions', 'app_states', 'user_states', 'events', OURS];
 
 /**
  * Checks the tables that are there and makes those that are not.
@@ -126,11 +119,7 @@ async function checkExactness(connection: Database, columns: readonly Column[]):
     const isNullable = name === 'event_data';
     return `${column} ${text} CHARACTER SET utf8mb4 COLLATE ${exact}${isNullable ? '' : ' NOT NULL'}`;
   });
-  const all = [
-    'SET FOREIGN_KEY_CHECKS = 0',
-    ...statements,
-    'SET FOREIGN_KEY_CHECKS = 1',
-  ];
+  const all = ['SET FOREIGN_KEY_CHECKS = 0', ...statements, 'SET FOREIGN_KEY_CHECKS = 1'];
   throw refused('mysql', `has columns that would lose data; run: ${all.join('; ')};`);
 }
 

@@ -2,7 +2,7 @@
  * The part of an event that Python can read, in Python's own form: snake_case, nothing that is `null`,
  * and nothing that its models refuse.
  */
-import { snakeName } from '../dialect/fields.js';
+import { defineMember } from '../json/member.js';
 import { isPlainObject } from '../json/rules.js';
 import { REMOVED } from '../scope.js';
 import { digitsOf } from './numbers.js';
@@ -68,20 +68,23 @@ function projectedObject(
   { members, required, together }: Model,
   level: number,
 ): Record<string, unknown> | undefined {
-  const entries: [string, unknown][] = [];
-  const names = new Set<string>();
-  for (const [name, value] of Object.entries(object)) {
-    const accepted = value === null ? undefined : members.get(name);
-    const member = accepted === undefined ? REFUSED : projected(value, accepted, level + 1);
-    if (member === REFUSED) continue;
-    names.add(name);
-    entries.push([snakeName(name), member]);
+  const result: Record<string, unknown> = {};
+  let isEmpty = true;
+  let wasEmpty = true;
+  for (const name of Object.keys(object)) {
+    const value = object[name];
+    if (value === null) continue;
+    wasEmpty = false;
+    const field = members.get(name);
+    const member = field === undefined ? REFUSED : projected(value, field.accepted, level + 1);
+    if (field === undefined || member === REFUSED) continue;
+    result[field.snakeName] = member;
+    isEmpty = false;
   }
-  for (const name of required) if (!names.has(name)) return REFUSED;
-  const present = together.filter((name) => names.has(name)).length;
-  if (present > 0 && present < together.length) return REFUSED;
-  const wasEmpty = Object.values(object).every((value) => value === null);
-  return entries.length === 0 && !wasEmpty ? REFUSED : Object.fromEntries(entries);
+  if (isEmpty && !wasEmpty) return REFUSED;
+  if (required.some((name) => !(name in result))) return REFUSED;
+  const present = together.filter((name) => name in result).length;
+  return present > 0 && present < together.length ? REFUSED : result;
 }
 
 function projectedDictionary(
@@ -89,19 +92,22 @@ function projectedDictionary(
   accepted: Accepted,
   level: number,
 ): Record<string, unknown> {
-  const entries: [string, unknown][] = [];
-  for (const [key, value] of Object.entries(object)) {
-    const item = projected(value, accepted, level + 1);
-    if (item !== REFUSED) entries.push([key, item]);
+  const result: Record<string, unknown> = {};
+  for (const key of Object.keys(object)) {
+    const item = projected(object[key], accepted, level + 1);
+    if (item !== REFUSED) defineMember(result, key, item);
   }
-  // Defines members, so that one called `__proto__` stays one.
-  return Object.fromEntries(entries);
+  return result;
 }
 
 /** Whether `value` has no more levels of objects and lists than `levels`. */
 function isFlat(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return true;
-  return levels > 0 && Object.values(value).every((member) => isFlat(member, levels - 1));
+  if (levels === 0) return false;
+  for (const key in value) {
+    if (!isFlat((value as JsonObject)[key], levels - 1)) return false;
+  }
+  return true;
 }
 
 function projectedLeaf(value: unknown, leaf: Leaf): unknown {

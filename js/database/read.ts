@@ -57,8 +57,7 @@ async function readStates(
   user: string | undefined,
 ): Promise<Rows> {
   const [appRow] = await statements.app.run(connection, { app });
-  const [userRow] =
-    user === undefined ? [] : await statements.user.run(connection, { app, user });
+  const [userRow] = user === undefined ? [] : await statements.user.run(connection, { app, user });
   return {
     app: appRow && scopeRow(appRow.state, appRow.update_time),
     user: userRow && scopeRow(userRow.state, userRow.update_time),

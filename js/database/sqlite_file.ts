@@ -19,7 +19,10 @@ interface NodeSqlite {
 
 interface NodeStatement {
   all(...parameters: readonly unknown[]): unknown[];
-  run(...parameters: readonly unknown[]): { changes: number | bigint; lastInsertRowid: number | bigint };
+  run(...parameters: readonly unknown[]): {
+    changes: number | bigint;
+    lastInsertRowid: number | bigint;
+  };
   iterate(...parameters: readonly unknown[]): IterableIterator<unknown>;
 }
 

@@ -207,7 +207,12 @@ async function writeChanges(
   const updated = timeText(session.revision);
   const time = timeTextOf(session.lastUpdateTime);
   if (updated === time && !wasReplaced) return;
-  const values = { ...key, updated, time, replaced: wasReplaced ? updated : (kept?.replacedAt ?? null) };
+  const values = {
+    ...key,
+    updated,
+    time,
+    replaced: wasReplaced ? updated : (kept?.replacedAt ?? null),
+  };
   await statements[kept ? 'updateKept' : 'insertKept'].run(connection, values);
 }
 

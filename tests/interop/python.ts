@@ -45,9 +45,9 @@ export function startPython(program: string, ...args: readonly string[]): Python
   return {
     async ask(line) {
       child.stdin.write(`${JSON.stringify(line)}\n`);
-      const { done, value } = await answers.next();
-      assert.ok(done !== true, 'Python has ended');
-      return value;
+      const answer = await answers.next();
+      assert.ok(answer.done !== true, 'Python has ended');
+      return answer.value;
     },
     async end() {
       child.stdin.end();

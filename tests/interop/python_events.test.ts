@@ -39,7 +39,10 @@ function declared(accepted: Accepted): unknown {
   }
   if ('list' in accepted) return { list: declared(accepted.list) };
   if ('values' in accepted) return { values: declared(accepted.values) };
-  const members = [...accepted.members].map(([name, member]) => [name, declared(member)]);
+  const members = [...accepted.members.values()].map((field) => [
+    field.snakeName,
+    declared(field.accepted),
+  ]);
   return {
     members: Object.fromEntries(members) as unknown,
     required: [...accepted.required].sort(),

@@ -7,7 +7,6 @@ import typing
 
 from google.adk.events.event import Event
 from pydantic import BaseModel
-from pydantic.alias_generators import to_camel
 
 LEAVES = {
     str: 'text',
@@ -45,8 +44,8 @@ def accepted(annotation, metadata=()):
 def model(cls):
   fields = cls.model_fields.items()
   return {
-      'members': {to_camel(name): accepted(f.annotation, f.metadata) for name, f in fields},
-      'required': sorted(to_camel(name) for name, f in fields if f.is_required()),
+      'members': {name: accepted(f.annotation, f.metadata) for name, f in fields},
+      'required': sorted(name for name, f in fields if f.is_required()),
   }
 
 

@@ -147,7 +147,8 @@ function rightValueOf(accepted: Accepted, isHostile: boolean): fc.Arbitrary<unkn
 
 function objectOf(model: Model, isHostile: boolean): fc.Arbitrary<JsonObject> {
   const names = [...model.members.keys()];
-  const { required, together } = model;
+  const required = names.filter((name) => model.required.includes(snakeName(name)));
+  const together = names.filter((name) => model.together.includes(snakeName(name)));
   const known = fc
     // Few of them, as in an event: with all of them at once, no failure could be told from others.
     .subarray(names, { maxLength: Math.min(names.length, 6) })
@@ -160,7 +161,7 @@ function objectOf(model: Model, isHostile: boolean): fc.Arbitrary<JsonObject> {
     .chain((chosen) =>
       fc.record(
         Object.fromEntries(
-          chosen.map((name) => [name, valueOf(model.members.get(name)!, isHostile)]),
+          chosen.map((name) => [name, valueOf(model.members.get(name)!.accepted, isHostile)]),
         ),
       ),
     )
@@ -210,7 +211,7 @@ export function valueWithAll(accepted: Accepted): unknown {
   if ('list' in accepted) return [valueWithAll(accepted.list)];
   if ('values' in accepted) return { key: valueWithAll(accepted.values) };
   return Object.fromEntries(
-    [...accepted.members].map(([name, member]) => [name, valueWithAll(member)]),
+    [...accepted.members].map(([name, field]) => [name, valueWithAll(field.accepted)]),
   );
 }
 
