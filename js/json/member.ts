@@ -26,7 +26,11 @@ export function setMember(target: object, key: string, value: unknown): boolean 
  * ```
  */
 export function defineMember(target: Record<string, unknown>, key: string, value: unknown): void {
-  // Assigning is many times faster, and the same but for the one name that objects inherit a setter for.
-  if (key !== '__proto__') target[key] = value;
-  else Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true }); // prettier-ignore
+  // Assigning is many times faster, but to this name it would change the prototype.
+  if (key !== '__proto__') {
+    target[key] = value;
+    return;
+  }
+  const ordinary = { enumerable: true, configurable: true, writable: true };
+  Object.defineProperty(target, key, { ...ordinary, value });
 }
