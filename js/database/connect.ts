@@ -24,9 +24,14 @@ export interface ConnectOptions {
 interface Pg {
   default: {
     Pool: new (options: object) => PostgresPool & {
+      on(event: 'connect', listener: (client: PgClient) => void): unknown;
       on(event: 'error', listener: () => void): unknown;
     };
   };
+}
+
+interface PgClient {
+  on(event: 'error', listener: () => void): unknown;
 }
 
 /** What of `mysql2` is used. */
@@ -73,9 +78,10 @@ async function connectPostgres(url: string, options: ConnectOptions): Promise<Da
     ...(options.durability === 'relaxed' && relaxed),
     ...options.driverOptions,
   });
-  // A connection that breaks while nobody uses it is replaced by the next one. Unheard, its error
-  // would end the program.
+  // Unheard, these would end the program. A connection that breaks while nobody uses it is replaced by
+  // the next one; where one breaks that is in use, its query fails and tells.
   pool.on('error', () => undefined);
+  pool.on('connect', (client) => client.on('error', () => undefined));
   return new Kysely({ dialect: new PostgresDialect({ pool }) });
 }
 

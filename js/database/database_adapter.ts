@@ -41,7 +41,7 @@ import { remove } from './delete.js';
 import type { Engine } from './engine.js';
 import { databaseError } from './failure.js';
 import { foundStatements } from './found.js';
-import { checkLimits, fitsKey } from './limits.js';
+import { checkIds, fitsKey } from './limits.js';
 import { list } from './list.js';
 import { openTables } from './opening.js';
 import { read, readStatements } from './read.js';
@@ -131,13 +131,12 @@ export class DatabaseAdapter implements StorageAdapter {
     await this.#open();
   }
 
-  #write(request: WriteRequest, decide: Decide, isCreate: boolean): Promise<void> {
+  async #write(request: WriteRequest, decide: Decide, isCreate: boolean): Promise<void> {
     const { engine, clock } = this.#parts;
-    const check = checkLimits.bind(undefined, engine.kind);
-    return this.#run('write', ({ statements }, connection) => {
-      const context = { connection, engine, statements, now: clock(), check };
-      return write(context, request, decide, isCreate);
-    });
+    checkIds(engine.kind, request);
+    await this.#run('write', ({ statements }, connection) =>
+      write({ connection, engine, statements, now: clock() }, request, decide, isCreate),
+    );
   }
 
   async #run<T>(

@@ -136,16 +136,17 @@ export class DatabaseSessionService<
 function databaseParts(options: DatabaseUrlOptions | DatabaseKyselyOptions): DatabaseParts {
   const clock = checkedClock(options.clock ?? Date.now);
   if ('kysely' in options) {
-    const { kysely, engine } = options;
+    const { engine } = options;
+    const kysely: unknown = options.kysely;
     if (typeof engine !== 'string' || !Object.hasOwn(ENGINES, engine)) {
       const names = Object.keys(ENGINES).join(', ');
       throw invalid('engine', `must be one of ${names}; it is ${shown(engine)}`);
     }
-    if (typeof Object(kysely).withoutPlugins !== 'function') {
+    if (!isKysely(kysely)) {
       throw invalid('kysely', `must be an instance of Kysely; it is ${kindOf(kysely)}`);
     }
-    const database = kysely.withoutPlugins() as Database;
-    const connected = () => Promise.resolve(database);
+    // Ours are the names of the columns; a plugin that changes them is for the user's own tables.
+    const connected = () => Promise.resolve(kysely.withoutPlugins());
     return { engine: ENGINES[engine], durable: true, connect: connected, owns: false, clock };
   }
   const address = parseAddress(options.url);
@@ -160,6 +161,11 @@ function databaseParts(options: DatabaseUrlOptions | DatabaseKyselyOptions): Dat
     owns: true,
     clock,
   };
+}
+
+/** Of whichever copy of the package. */
+function isKysely(value: unknown): value is Database {
+  return typeof (Object(value) as Partial<Database>).withoutPlugins === 'function';
 }
 
 function requireDurability(durability: unknown, kind: EngineKind): void {

@@ -78,7 +78,7 @@ async function removeSessions(
 ): Promise<number[]> {
   const ofUser = connection
     .selectFrom('sessions')
-    .select(({ ref }) => engine.time(ref('update_time')).as('update_time'))
+    .select((of) => engine.time(of.ref('update_time')).as('update_time'))
     .where('app_name', '=', app)
     .where('user_id', '=', user);
   const chosen = session === undefined ? ofUser : ofUser.where('id', '=', session);

@@ -10,7 +10,7 @@ type Column = Expression<unknown>;
 export type Failure =
   /** Somebody else was first: the transaction may be run again. */
   | 'conflict'
-  /** A row of that key was inserted meanwhile: the next run finds it. */
+  /** A row of that key was inserted meanwhile, or a table made: the next run finds it. */
   | 'duplicate'
   | 'full'
   | 'lost'
@@ -30,11 +30,11 @@ export interface Engine {
   /** Whether rows are locked by `FOR UPDATE`; else the beginning locks the whole database. */
   readonly locksRows: boolean;
   /** A JSON column as text. */
-  json(column: Column): RawBuilder<string>;
+  readonly json: (column: Column) => RawBuilder<string>;
   /** A time column as text. */
-  time(column: Column): RawBuilder<string>;
+  readonly time: (column: Column) => RawBuilder<string>;
   /** What an error of the driver means, by its code. */
-  failureOf(code: string): Failure;
+  readonly failureOf: (code: string) => Failure;
 }
 
 /** By what the codes begin with; the longest entry that fits says it. */
@@ -76,7 +76,7 @@ const POSTGRESQL: Engine = {
   time: (column) => sql<string>`to_char(${column}, 'YYYY-MM-DD HH24:MI:SS.US')`,
   failureOf: failures({
     conflict: '40001 40P01 CR000 55P03',
-    duplicate: '23505',
+    duplicate: '23505 42P07',
     full: '53100',
     lost: `08 57P01 57P02 57P05 ${BROKEN_OFF}`,
     unreachable: `28 3D000 42501 53300 57P03 08001 08004 ${NO_WAY}`,
@@ -94,8 +94,8 @@ const MYSQL: Engine = {
   json: (column) => sql<string>`${column}`,
   time: (column) => sql<string>`cast(${column} as char)`,
   failureOf: failures({
-    conflict: 'ER_LOCK_DEADLOCK ER_LOCK_WAIT_TIMEOUT ER_CHECKREAD',
-    duplicate: 'ER_DUP_ENTRY',
+    conflict: 'ER_LOCK_DEADLOCK ER_LOCK_WAIT_TIMEOUT ER_CHECKREAD ER_TABLE_DEF_CHANGED',
+    duplicate: 'ER_DUP_ENTRY ER_DUP_KEYNAME ER_TABLE_EXISTS_ERROR',
     full: 'ER_DISK_FULL ER_RECORD_FILE_FULL ER_ENGINE_OUT_OF_MEMORY',
     lost: `PROTOCOL_ ER_SERVER_SHUTDOWN ER_CONNECTION_KILLED ER_NEW_ABORTING ${BROKEN_OFF}`,
     unreachable: `ER_ACCESS_DENIED ER_DBACCESS_DENIED ER_BAD_DB ER_CON_COUNT ER_NOT_SUPPORTED_AUTH ER_HOST ${NO_WAY}`,

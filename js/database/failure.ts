@@ -37,11 +37,9 @@ export function failureOf(engine: Engine, error: unknown): Failure {
     return engine.failureOf(name);
   }
   if (typeof code === 'string') return engine.failureOf(code);
-  // `pg` gives no code to what happens on this side of the connection.
+  // Drivers give no code to what happens on this side of the connection.
   const said = typeof message === 'string' ? message : '';
-  if (/Connection terminated due to connection timeout|timeout exceeded/i.test(said)) {
-    return 'unreachable';
-  }
+  if (/Cannot open database|connection timeout|timeout exceeded/i.test(said)) return 'unreachable';
   return /Connection (?:terminated|ended|closed)|not queryable|connection error/i.test(said)
     ? 'lost'
     : 'other';

@@ -44,10 +44,10 @@ export function foundStatements(database: Database, engine: Engine) {
   >((value) => {
     const query = database
       .selectFrom('sessions')
-      .select(({ ref }) => [
-        json(ref('state')).as('state'),
-        time(ref('create_time')).as('create_time'),
-        time(ref('update_time')).as('update_time'),
+      .select((of) => [
+        json(of.ref('state')).as('state'),
+        time(of.ref('create_time')).as('create_time'),
+        time(of.ref('update_time')).as('update_time'),
       ])
       .where('app_name', '=', value('app'))
       .where('user_id', '=', value('user'))
@@ -76,14 +76,15 @@ export function foundStatements(database: Database, engine: Engine) {
             ),
         )
         .select(['e.id', 'e.invocation_id'])
-        .select(({ ref, selectFrom }) => [
-          time(ref('k.update_time')).as('kept_time'),
-          time(ref('k.last_update_time')).as('last_update_time'),
-          time(ref('k.replaced_at')).as('replaced_at'),
-          json(ref('e.event_data')).as('event_data'),
-          time(ref('e.timestamp')).as('timestamp'),
-          selectFrom('events as n')
-            .select(({ fn, ref }) => time(fn.max(ref('n.timestamp'))).as('newest'))
+        .select((of) => [
+          time(of.ref('k.update_time')).as('kept_time'),
+          time(of.ref('k.last_update_time')).as('last_update_time'),
+          time(of.ref('k.replaced_at')).as('replaced_at'),
+          json(of.ref('e.event_data')).as('event_data'),
+          time(of.ref('e.timestamp')).as('timestamp'),
+          of
+            .selectFrom('events as n')
+            .select((newest) => time(newest.fn.max(newest.ref('n.timestamp'))).as('newest'))
             .whereRef('n.app_name', '=', 's.app_name')
             .whereRef('n.user_id', '=', 's.user_id')
             .whereRef('n.session_id', '=', 's.id')
@@ -98,9 +99,9 @@ export function foundStatements(database: Database, engine: Engine) {
       database
         .selectFrom('events')
         .select(['id', 'invocation_id'])
-        .select(({ ref }) => [
-          json(ref('event_data')).as('event_data'),
-          time(ref('timestamp')).as('timestamp'),
+        .select((of) => [
+          json(of.ref('event_data')).as('event_data'),
+          time(of.ref('timestamp')).as('timestamp'),
         ])
         .where('app_name', '=', value('app'))
         .where('user_id', '=', value('user'))

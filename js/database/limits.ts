@@ -20,23 +20,28 @@ function fits(id: string, most: number): boolean {
   return !id.includes('\0') && (id.length <= most || [...id].length <= most);
 }
 
-/**
- * @throws SessionError `invalid_argument` for an id that is too long or has a NUL in it; `unserializable`
- *   for text with one, which JSONB cannot hold
- */
-export function checkLimits(kind: EngineKind, { key }: WriteRequest, changes: Changes): void {
+/** @throws SessionError `invalid_argument` for an id that is too long, or has a NUL in it */
+export function checkIds(kind: EngineKind, { key, eventIds }: WriteRequest): void {
   if (kind === 'sqlite') return;
-  for (const [name, id] of Object.entries(key)) requireFitting(kind, name, id, MAX_ID);
-  for (const { id, text } of changes.events) {
-    requireFitting(kind, 'event.id', id, MAX_ID);
+  for (const [name, id] of Object.entries(key) as [string, string][])
+    requireFitting(kind, name, id, MAX_ID);
+  for (const id of eventIds) requireFitting(kind, 'event.id', id, MAX_ID);
+}
+
+/**
+ * @throws SessionError `invalid_argument` for an invocationId that is too long, or has a NUL in it;
+ *   `unserializable` for text with one, which JSONB cannot hold
+ */
+export function checkChanges(kind: EngineKind, changes: Changes): void {
+  if (kind === 'sqlite') return;
+  for (const { text } of changes.events) {
     const { invocationId } = JSON.parse(text) as { invocationId?: unknown };
     if (typeof invocationId !== 'string') continue;
     requireFitting(kind, 'event.invocationId', invocationId, MAX_INVOCATION_ID);
   }
   if (kind !== 'postgresql') return;
-  const texts = changes.events.map(({ text }) => text);
-  for (const row of [changes.session, changes.user, changes.app]) if (row) texts.push(row.state);
-  for (const text of texts) requireNoNul(text);
+  for (const { text } of changes.events) requireNoNul(text);
+  for (const row of [changes.session, changes.user, changes.app]) if (row) requireNoNul(row.state);
 }
 
 function requireFitting(kind: EngineKind, name: string, id: string, most: number): void {

@@ -117,12 +117,12 @@ async function findStretch(
   const most = offset + limit;
   const plain = await keptBeside(connection, request)
     .where('k.session_id', 'is', null)
-    .select(({ ref }) => time(ref('s.update_time')).as('time'))
+    .select((of) => time(of.ref('s.update_time')).as('time'))
     .orderBy('s.update_time', order)
     .limit(most)
     .execute();
   const kept = await keptAlone(connection, request)
-    .select(({ ref }) => time(ref('k.last_update_time')).as('time'))
+    .select((of) => time(of.ref('k.last_update_time')).as('time'))
     .orderBy('k.last_update_time', order)
     .limit(most)
     .execute();
@@ -141,18 +141,18 @@ async function readSessions(
   request: ListRequest,
   stretch: Stretch | undefined,
 ): Promise<SessionRow[]> {
-  const columns = (ref: ExpressionBuilder<Aliased, 's' | 'k'>['ref']) =>
+  const columns = (of: ExpressionBuilder<Aliased, 's' | 'k'>) =>
     [
-      ref('s.user_id').as('user_id'),
-      ref('s.id').as('id'),
-      json(ref('s.state')).as('state'),
-      time(ref('s.create_time')).as('create_time'),
-      time(ref('s.update_time')).as('update_time'),
-      time(ref('k.update_time')).as('kept_time'),
-      time(ref('k.last_update_time')).as('last_update_time'),
+      of.ref('s.user_id').as('user_id'),
+      of.ref('s.id').as('id'),
+      json(of.ref('s.state')).as('state'),
+      time(of.ref('s.create_time')).as('create_time'),
+      time(of.ref('s.update_time')).as('update_time'),
+      time(of.ref('k.update_time')).as('kept_time'),
+      time(of.ref('k.last_update_time')).as('last_update_time'),
     ] as const;
   const rows: ListedColumns[] = [];
-  const beside = keptBeside(connection, request).select(({ ref }) => columns(ref));
+  const beside = keptBeside(connection, request).select(columns);
   if (stretch === undefined) {
     rows.push(...(await beside.execute()));
   } else {
@@ -162,7 +162,7 @@ async function readSessions(
       .where('s.update_time', '>=', from)
       .where('s.update_time', '<=', to);
     const kept = keptAlone(connection, request)
-      .select(({ ref }) => columns(ref))
+      .select(columns)
       .where('k.last_update_time', '>=', from)
       .where('k.last_update_time', '<=', to);
     rows.push(...(await plain.execute()), ...(await kept.execute()));
@@ -186,9 +186,9 @@ async function readUsers(
     const some = await connection
       .selectFrom('user_states')
       .select('user_id')
-      .select(({ ref }) => [
-        json(ref('state')).as('state'),
-        time(ref('update_time')).as('update_time'),
+      .select((of) => [
+        json(of.ref('state')).as('state'),
+        time(of.ref('update_time')).as('update_time'),
       ])
       .where('app_name', '=', appName)
       .where('user_id', 'in', users.slice(start, start + MAX_USERS))

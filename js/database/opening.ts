@@ -26,21 +26,50 @@ const TABLES = ['adk_internal_metadata', 'sessions', 'app_states', 'user_states'
  */
 export async function openTables(database: Database, engine: Engine): Promise<void> {
   const isWhole = await inTransaction(database, engine, 'read', (connection) =>
-    check(connection, engine),
+    check(connection, engine, false),
   );
   if (isWhole) return;
   // Once more under the lock, since others may be opening it as well.
-  await inTransaction(database, engine, 'write', async (connection) => {
-    if (await check(connection, engine)) return;
-    await createTables(connection, engine.kind);
-  });
+  await inTransaction(database, engine, 'write', (connection) =>
+    alone(connection, engine, async () => {
+      if (await check(connection, engine, true)) return;
+      await createTables(connection, engine.kind);
+    }),
+  );
 }
 
-/** Whether nothing is missing. */
-async function check(connection: Database, { kind }: Engine): Promise<boolean> {
+/**
+ * What MySQL does to its tables is in no transaction, so that others would see them half made; on the
+ * other engines the transaction keeps them away.
+ */
+async function alone(
+  connection: Database,
+  { kind }: Engine,
+  work: () => Promise<void>,
+): Promise<void> {
+  if (kind !== 'mysql') return work();
+  const name = 'adk_session_wasm';
+  await sql`select get_lock(${name}, 60)`.execute(connection);
+  try {
+    await work();
+  } finally {
+    await sql`select release_lock(${name})`.execute(connection);
+  }
+}
+
+/**
+ * Whether nothing is missing.
+ *
+ * @param isAlone whether nobody can be making the tables at this moment
+ */
+async function check(connection: Database, { kind }: Engine, isAlone: boolean): Promise<boolean> {
   const columns = await readColumns(connection, kind);
   const tables = new Set(columns.map(({ table }) => table));
-  if (tables.has('adk_internal_metadata')) await checkVersion(connection, kind);
+  if (tables.has('adk_internal_metadata')) {
+    const version = await readVersion(connection);
+    if (version === undefined && !isAlone) return false;
+    requireVersion(version, kind);
+  }
   if (tables.has('events')) checkLayout(columns, kind);
   if (kind === 'mysql') await checkExactness(connection, columns);
   if (!TABLES.every((table) => tables.has(table))) return false;
@@ -52,19 +81,23 @@ async function check(connection: Database, { kind }: Engine): Promise<boolean> {
   return floor.length > 0;
 }
 
-async function checkVersion(connection: Database, kind: EngineKind): Promise<void> {
+async function readVersion(connection: Database): Promise<string | undefined> {
   const [row] = await connection
     .selectFrom('adk_internal_metadata')
     .select('value')
     .where('key', '=', METADATA.version)
     .execute();
-  if (row === undefined) {
+  return row?.value;
+}
+
+function requireVersion(value: string | undefined, kind: EngineKind): void {
+  if (value === undefined) {
     throw refused(
       kind,
       `has a table adk_internal_metadata without the row '${METADATA.version}', and may be damaged`,
     );
   }
-  const version = Number(row.value);
+  const version = Number(value);
   if (version === SCHEMA_VERSION) return;
   if (version > SCHEMA_VERSION) {
     throw refused(
@@ -119,8 +152,22 @@ async function checkExactness(connection: Database, columns: readonly Column[]):
     const isNullable = name === 'event_data';
     return `${column} ${text} CHARACTER SET utf8mb4 COLLATE ${exact}${isNullable ? '' : ' NOT NULL'}`;
   });
-  const all = ['SET FOREIGN_KEY_CHECKS = 0', ...statements, 'SET FOREIGN_KEY_CHECKS = 1'];
+  // A column that a foreign key goes by cannot be changed.
+  const keys = await foreignKeys(connection);
+  const all = [
+    ...keys.map((name) => `ALTER TABLE events DROP FOREIGN KEY \`${name}\``),
+    ...statements,
+    'ALTER TABLE events ADD FOREIGN KEY (app_name, user_id, session_id) REFERENCES sessions (app_name, user_id, id) ON DELETE CASCADE',
+  ];
   throw refused('mysql', `has columns that would lose data; run: ${all.join('; ')};`);
+}
+
+async function foreignKeys(connection: Database): Promise<string[]> {
+  const { rows } = await sql<{ name: string }>`
+    select constraint_name as name from information_schema.table_constraints
+    where table_schema = database() and table_name = 'events'
+      and constraint_type = 'FOREIGN KEY'`.execute(connection);
+  return rows.map(({ name }) => name);
 }
 
 const isTime = (name: string) => ['timestamp', 'create_time', 'update_time'].includes(name);

@@ -13,9 +13,9 @@ export function readStatements(database: Database, engine: Engine) {
       const query = database
         .selectFrom('events')
         .select(['id', 'invocation_id'])
-        .select(({ ref }) => [
-          json(ref('event_data')).as('event_data'),
-          time(ref('timestamp')).as('timestamp'),
+        .select((of) => [
+          json(of.ref('event_data')).as('event_data'),
+          time(of.ref('timestamp')).as('timestamp'),
         ])
         .where('app_name', '=', value('app'))
         .where('user_id', '=', value('user'))

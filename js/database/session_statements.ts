@@ -31,9 +31,9 @@ export function sessionStatements(database: Database, engine: Engine) {
     new Prepared<Pick<Key, 'app'>, StateColumns>((value) => {
       const query = database
         .selectFrom('app_states')
-        .select(({ ref }) => [
-          json(ref('state')).as('state'),
-          time(ref('update_time')).as('update_time'),
+        .select((of) => [
+          json(of.ref('state')).as('state'),
+          time(of.ref('update_time')).as('update_time'),
         ])
         .where('app_name', '=', value('app'));
       return locks ? query.forUpdate() : query;
@@ -42,9 +42,9 @@ export function sessionStatements(database: Database, engine: Engine) {
     new Prepared<Pick<Key, 'app' | 'user'>, StateColumns>((value) => {
       const query = database
         .selectFrom('user_states')
-        .select(({ ref }) => [
-          json(ref('state')).as('state'),
-          time(ref('update_time')).as('update_time'),
+        .select((of) => [
+          json(of.ref('state')).as('state'),
+          time(of.ref('update_time')).as('update_time'),
         ])
         .where('app_name', '=', value('app'))
         .where('user_id', '=', value('user'));
@@ -65,16 +65,16 @@ export function sessionStatements(database: Database, engine: Engine) {
             .onRef('k.user_id', '=', 's.user_id')
             .onRef('k.session_id', '=', 's.id'),
         )
-        .select(({ ref }) => [
-          time(ref('k.update_time')).as('kept_time'),
-          time(ref('k.last_update_time')).as('last_update_time'),
-          json(ref('s.state')).as('state'),
-          time(ref('s.create_time')).as('create_time'),
-          time(ref('s.update_time')).as('update_time'),
-          json(ref('a.state')).as('app_state'),
-          time(ref('a.update_time')).as('app_time'),
-          json(ref('u.state')).as('user_state'),
-          time(ref('u.update_time')).as('user_time'),
+        .select((of) => [
+          time(of.ref('k.update_time')).as('kept_time'),
+          time(of.ref('k.last_update_time')).as('last_update_time'),
+          json(of.ref('s.state')).as('state'),
+          time(of.ref('s.create_time')).as('create_time'),
+          time(of.ref('s.update_time')).as('update_time'),
+          json(of.ref('a.state')).as('app_state'),
+          time(of.ref('a.update_time')).as('app_time'),
+          json(of.ref('u.state')).as('user_state'),
+          time(of.ref('u.update_time')).as('user_time'),
         ])
         .where('s.app_name', '=', value('app'))
         .where('s.user_id', '=', value('user'))

@@ -3,6 +3,7 @@ import type { Changes, Decide, EventRow, Found, WriteRequest } from '../storage/
 import type { Engine } from './engine.js';
 import { toEventData } from './event_data.js';
 import { find, type FoundRows, type FoundStatements } from './found.js';
+import { checkChanges } from './limits.js';
 import { Prepared } from './prepared.js';
 import type { Key, SessionStatements } from './session_statements.js';
 import type { Database } from './tables.js';
@@ -134,8 +135,6 @@ export interface WriteContext {
   readonly statements: Statements;
   /** Milliseconds since 1970. */
   readonly now: number;
-  /** @throws SessionError if the engine cannot hold that */
-  readonly check: (request: WriteRequest, changes: Changes) => void;
 }
 
 export async function write(
@@ -147,7 +146,7 @@ export async function write(
   const rows = await find(context.connection, context.statements, request, isCreate);
   const changes = decideOnTime(rows.found, decide, context.now);
   if (changes === undefined) return;
-  context.check(request, changes);
+  checkChanges(context.engine.kind, changes);
   await writeChanges(context, request, rows, changes, isCreate);
 }
 

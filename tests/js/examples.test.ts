@@ -54,7 +54,14 @@ function allExamples(): Example[] {
   ];
 }
 
-const offered = ['exports.ts', 'slim.ts', 'adk/index.ts', 'files/index.ts', 'testing/index.ts']
+const offered = [
+  'exports.ts',
+  'slim.ts',
+  'adk/index.ts',
+  'database/index.ts',
+  'files/index.ts',
+  'testing/index.ts',
+]
   .map((file) => join(root, 'js', file))
   .map((path) => (existsSync(path) ? readFileSync(path, 'utf8') : ''))
   .join('\n');

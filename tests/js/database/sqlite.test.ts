@@ -1,4 +1,4 @@
-// The conformance suite on SQLite, in memory and in a file.
+// SQLite, in memory and in a file: the conformance suite, and several writers at once.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,14 +6,18 @@ import { join } from 'node:path';
 import { after } from 'node:test';
 
 import { DatabaseSessionService } from '../../../js/database/index.js';
+import { letsGo, losesNothing } from './concurrency.js';
 import { conforms } from './conforms.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'adk-session-wasm-sqlite-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
 
 let count = 0;
+const newUrl = () => `sqlite:${join(folder, `${++count}.db`)}`;
+
 conforms('SQLite in memory', (options) => new DatabaseSessionService('sqlite::memory:', options));
 conforms('a SQLite file', (options) => {
-  const url = `sqlite:${join(folder, `${++count}.db`)}`;
-  return new DatabaseSessionService(url, { ...options, durability: 'relaxed' });
+  return new DatabaseSessionService(newUrl(), { ...options, durability: 'relaxed' });
 });
+losesNothing('a SQLite file', newUrl, (url) => new DatabaseSessionService(url));
+letsGo('a SQLite file', newUrl);

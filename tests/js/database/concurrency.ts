@@ -1,0 +1,210 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { after, describe, it } from 'node:test';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+import type { DatabaseSessionService } from '../../../js/database/index.js';
+import { createEvent, type Event, isSessionError } from '../../../js/index.js';
+
+/** Makes services over one database, and a database of its own for each name. */
+export type Open = (url: string) => DatabaseSessionService;
+
+const USER = { appName: 'app', userId: 'user' };
+const KEY = { ...USER, sessionId: 'session' };
+
+/** An event that sets one key. */
+export function eventOf(id: string, stateDelta: Record<string, unknown> = {}): Event {
+  const event = createEvent({ id, author: 'agent', invocationId: 'i' });
+  event.actions.stateDelta = stateDelta;
+  return event;
+}
+
+const numbers = (count: number) => Array.from({ length: count }, (_, number) => number);
+
+/** What must hold on every engine, whoever writes at the same moment. */
+export function losesNothing(title: string, newUrl: () => string | Promise<string>, open: Open) {
+  describe(`at once on ${title}`, () => {
+    const services: DatabaseSessionService[] = [];
+    after(() => Promise.all(services.map((service) => service.close())));
+    /** Two services over one new database, as two programs would have them. */
+    async function openTwo(): Promise<[DatabaseSessionService, DatabaseSessionService]> {
+      const url = await newUrl();
+      const two: [DatabaseSessionService, DatabaseSessionService] = [open(url), open(url)];
+      services.push(...two);
+      await Promise.all(two.map((service) => service.open()));
+      return two;
+    }
+
+    it('20 sessions that write keys of the app keep them all', async () => {
+      const two = await openTwo();
+      const sessions = await Promise.all(
+        numbers(20).map((n) => two[0].createSession({ ...USER, sessionId: `s${n}` })),
+      );
+      await Promise.all(
+        sessions.map((session, n) => {
+          const service = two[n % 2 === 0 ? 0 : 1];
+          return service.appendEvent({ session, event: eventOf('e', { [`app:k${n}`]: n }) });
+        }),
+      );
+      const state = await two[1].getAppState({ appName: 'app' });
+      assert.equal(Object.keys(state).length, 20);
+    });
+
+    it('20 creates with keys of the app and of the user keep them all', async () => {
+      const two = await openTwo();
+      await Promise.all(
+        numbers(20).map((n) =>
+          two[n % 2 === 0 ? 0 : 1].createSession({
+            ...USER,
+            sessionId: `s${n}`,
+            state: { [`app:k${n}`]: n, [`user:k${n}`]: n },
+          }),
+        ),
+      );
+      const app = await two[0].getAppState({ appName: 'app' });
+      const user = await two[0].getUserState(USER);
+      assert.deepEqual([Object.keys(app).length, Object.keys(user).length], [20, 20]);
+    });
+
+    it('two services that append to one session store each event once', async () => {
+      const two = await openTwo();
+      await two[0].createSession(KEY);
+      const handles = await Promise.all(two.map((service) => service.getSession(KEY)));
+      await Promise.all(
+        two.map(async (service, who) => {
+          const session = handles[who];
+          assert.ok(session);
+          for (const n of numbers(25)) {
+            const event = eventOf(`${who}-${n}`, { [`k${who}-${n}`]: n });
+            await service.appendEvent({ session, event });
+          }
+        }),
+      );
+      const session = await two[0].getSession(KEY);
+      const ids = session?.events.map((event) => event.id) ?? [];
+      assert.equal(new Set(ids).size, 50);
+      assert.equal(ids.length, 50);
+      assert.equal(Object.keys(session?.state ?? {}).length, 50);
+      for (const who of [0, 1]) {
+        const own = ids.filter((id) => id.startsWith(`${who}-`));
+        assert.deepEqual(
+          own,
+          numbers(25).map((n) => `${who}-${n}`),
+        );
+      }
+    });
+
+    it('writes of every kind wait for each other, and none fails', async () => {
+      const two = await openTwo();
+      await Promise.all(
+        numbers(6).map(async (n) => {
+          const service = two[n % 2 === 0 ? 0 : 1];
+          const [userId, sessionId] = [`u${n % 2}`, `s${n}`];
+          for (const round of numbers(4)) {
+            const delta = { 'app:a': n, 'user:u': round, own: round };
+            const session = await service.createSession({
+              ...USER,
+              userId,
+              sessionId,
+              state: delta,
+            });
+            await service.appendEvent({ session, event: eventOf('e', delta) });
+            await service.updateState({ appName: 'app', userId, stateDelta: { 'user:v': n } });
+            await service.updateState({ appName: 'app', stateDelta: { 'app:b': n } });
+            if (round === 2) await service.deleteUserState({ appName: 'app', userId });
+            if (round === 1) await service.deleteAppState({ appName: 'app' });
+            await service.deleteSession({ ...USER, userId, sessionId });
+          }
+        }),
+      );
+      const { totalItems } = await two[0].listSessions({ appName: 'app' });
+      assert.equal(totalItems, 0);
+    });
+
+    it('a program that is killed in a burst has stored each event that it was told of, once', async () => {
+      const url = await newUrl();
+      const service = open(url);
+      services.push(service);
+      await service.createSession(KEY);
+      const program = startBurst(url);
+      const told: string[] = [];
+      for await (const id of createInterface({ input: program.stdout })) {
+        told.push(id);
+        if (told.length === 40) program.kill('SIGKILL');
+      }
+      const session = await service.getSession(KEY);
+      const ids = session?.events.map((event) => event.id) ?? [];
+      assert.ok(told.length >= 40);
+      // At most those on their way may be there beyond what it was told of.
+      assert.deepEqual(ids.slice(0, told.length), told);
+      assert.equal(new Set(ids).size, ids.length);
+      assert.equal(session?.state.last, ids.length - 1);
+    });
+  });
+}
+
+const burst = fileURLToPath(new URL('burst.ts', import.meta.url));
+
+function startBurst(url: string) {
+  return spawn(process.execPath, ['--import', 'tsx', burst, url], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+}
+
+/** A server that is killed in a burst and started again, as whoever appends sees it. */
+export function survivesItsServer(
+  title: string,
+  newUrl: () => Promise<string>,
+  open: Open,
+  restart: () => Promise<void>,
+) {
+  it(`${title} that is killed in a burst and started again has each event once`, async () => {
+    const service = open(await newUrl());
+    const session = await service.createSession(KEY);
+    const codes = new Set<string>();
+    let restarting: Promise<void> | undefined;
+    for (const n of numbers(60)) {
+      if (n === 20) restarting = restart();
+      const event = eventOf(`e${n}`, { last: n });
+      for (let isStored = false; !isStored;) {
+        const before = { ids: session.events.length, state: { ...session.state } };
+        try {
+          await service.appendEvent({ session, event });
+          isStored = true;
+        } catch (error) {
+          assert.ok(isSessionError(error), String(error));
+          codes.add(error.code);
+          assert.deepEqual({ ids: session.events.length, state: session.state }, before);
+          await restarting;
+        }
+      }
+    }
+    await restarting;
+    const stored = await service.getSession(KEY);
+    await service.close();
+    assert.deepEqual(
+      stored?.events.map((event) => event.id),
+      numbers(60).map((n) => `e${n}`),
+    );
+    assert.equal(stored.state.last, 59);
+    const known = ['connection_lost', 'storage_unavailable'];
+    assert.deepEqual(
+      [...codes].filter((code) => !known.includes(code)),
+      [],
+    );
+    assert.notEqual(codes.size, 0);
+  });
+}
+
+/** Whether a program ends by itself once its service is closed. */
+export function letsGo(title: string, newUrl: () => string | Promise<string>) {
+  it(`close() on ${title} lets the program end`, async () => {
+    const program = spawn(process.execPath, ['--import', 'tsx', burst, await newUrl(), 'once'], {
+      stdio: ['ignore', 'ignore', 'inherit'],
+    });
+    const [code] = (await once(program, 'exit')) as [number | null];
+    assert.equal(code, 0);
+  });
+}

@@ -1,0 +1,215 @@
+// What goes wrong before, below and around a database: each with its code, nothing half done, and usable after.
+
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { inspect } from 'node:util';
+import Sqlite from 'better-sqlite3';
+import { Kysely, SqliteDialect } from 'kysely';
+
+import { DatabaseSessionService } from '../../../js/database/index.js';
+import { isSessionError, type SessionErrorCode } from '../../../js/index.js';
+import { eventOf } from './concurrency.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'adk-session-wasm-errors-'));
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+const KEY = { appName: 'app', userId: 'user', sessionId: 'session' };
+
+async function rejects(call: Promise<unknown>, code: SessionErrorCode, message: RegExp) {
+  await assert.rejects(call, (error) => {
+    assert.ok(isSessionError(error, code), inspect(error));
+    assert.match(error.message, message);
+    assert.doesNotMatch(inspect(error), /s3cret/);
+    return true;
+  });
+}
+
+/** A file with the given tables. */
+function fileWith(name: string, ...statements: string[]): string {
+  const path = join(folder, `${name}.db`);
+  const database = new Sqlite(path);
+  for (const statement of statements) database.exec(statement);
+  database.close();
+  return `sqlite:${path}`;
+}
+
+describe('a URL', () => {
+  const bad: [title: string, url: string][] = [
+    ['empty', ''],
+    ['without scheme', 'sessions.db'],
+    ['of another database', 'mongodb://ada:s3cret@host/db'],
+    ['of a scheme that objects inherit', 'constructor:x'],
+    ['with a raw character in its password', 'postgresql://ada:s3cret#1@host/db'],
+    ['with a port that is none', 'postgresql://ada:s3cret@host:port/db'],
+    ['without database', 'mysql://ada:s3cret@host'],
+    ['of a SQLite file on a host', 'sqlite://host/file.db'],
+  ];
+  for (const [title, url] of bad) {
+    it(`that is ${title} is refused at once, and not shown`, () => {
+      assert.throws(
+        () => new DatabaseSessionService(url),
+        (error) => {
+          assert.ok(isSessionError(error, 'invalid_argument'), inspect(error));
+          assert.equal(error.key, 'url');
+          assert.doesNotMatch(inspect(error), /s3cret/);
+          return true;
+        },
+      );
+    });
+  }
+
+  for (const prefix of ['sqlite:', 'sqlite:///', 'sqlite+aiosqlite:///']) {
+    it(`${prefix}PATH names that file`, async () => {
+      const path = join(folder, `${prefix.replaceAll(/\W/g, '_')}.db`);
+      const service = new DatabaseSessionService(`${prefix}${path}`);
+      await service.createSession(KEY);
+      await service.close();
+      const database = new Sqlite(path, { fileMustExist: true });
+      assert.equal(database.prepare('select count(*) from sessions').pluck().get(), 1);
+      database.close();
+    });
+  }
+});
+
+describe('a database that cannot be reached', () => {
+  it('is told of, without the password', async () => {
+    const nobody = '127.0.0.1:1';
+    for (const scheme of ['postgresql', 'mysql']) {
+      const service = new DatabaseSessionService(`${scheme}://ada:s3cret@${nobody}/db`);
+      await rejects(service.createSession(KEY), 'storage_unavailable', /ECONNREFUSED/);
+      await rejects(service.getSession(KEY), 'storage_unavailable', /ECONNREFUSED/);
+      await service.close();
+    }
+  });
+
+  it('is usable as soon as it can be', async () => {
+    const home = join(folder, 'later');
+    const service = new DatabaseSessionService(`sqlite:${join(home, 'file.db')}`);
+    await rejects(service.createSession(KEY), 'storage_unavailable', /director/);
+    mkdirSync(home);
+    await service.createSession(KEY);
+    assert.notEqual(await service.getSession(KEY), undefined);
+    await service.close();
+  });
+
+  it('is no SQLite file', async () => {
+    const path = join(folder, 'text.db');
+    writeFileSync(
+      path,
+      'this is text, and more of it than a header of SQLite has bytes'.repeat(10),
+    );
+    const service = new DatabaseSessionService(`sqlite:${path}`);
+    await rejects(service.open(), 'storage_unavailable', /not a database/);
+    await service.close();
+  });
+});
+
+describe('tables of another layout', () => {
+  const metadata = 'create table adk_internal_metadata ("key" text primary key, value text)';
+  const cases: [title: string, code: SessionErrorCode, message: RegExp, statements: string[]][] = [
+    [
+      'pickled events',
+      'storage_unavailable',
+      /version 0.*adk migrate session/,
+      ['create table events (id text, actions blob, timestamp datetime)'],
+    ],
+    [
+      'a version that says 0',
+      'storage_unavailable',
+      /version 0.*adk migrate session/,
+      [metadata, "insert into adk_internal_metadata values ('schema_version', '0')"],
+    ],
+    [
+      'a later version',
+      'storage_newer',
+      /version 2/,
+      [metadata, "insert into adk_internal_metadata values ('schema_version', '2')"],
+    ],
+    ['no version where one should be', 'storage_unavailable', /schema_version/, [metadata]],
+    [
+      "google-adk's SqliteSessionService",
+      'storage_unavailable',
+      /SqliteSessionService/,
+      ['create table events (id text, timestamp real not null, event_data text)'],
+    ],
+    [
+      'somebody else',
+      'storage_unavailable',
+      /none of google-adk/,
+      ['create table events (id text)'],
+    ],
+  ];
+  for (const [title, code, message, statements] of cases) {
+    it(`are refused with what to do: ${title}`, async () => {
+      const url = fileWith(title.replaceAll(/\W/g, '_'), ...statements);
+      const service = new DatabaseSessionService(url);
+      await rejects(service.createSession(KEY), code, message);
+      await service.close();
+      const database = new Sqlite(url.slice('sqlite:'.length));
+      const tables = database.prepare("select count(*) from sqlite_master where type = 'table'");
+      assert.equal(tables.pluck().get(), 1);
+      database.close();
+    });
+  }
+});
+
+describe('a full disk', () => {
+  it('refuses an append, leaves the handle as it was, and takes it once there is room', async () => {
+    const database = new Sqlite(join(folder, 'full.db'));
+    const kysely = new Kysely<unknown>({ dialect: new SqliteDialect({ database }) });
+    const service = new DatabaseSessionService({ kysely, engine: 'sqlite' });
+    const session = await service.createSession({ ...KEY, state: { n: 0 } });
+    const pages = database.pragma('page_count', { simple: true }) as number;
+    database.pragma(`max_page_count = ${pages + 4}`);
+    const event = eventOf('large', { n: 1, 'app:n': 1, text: 'x'.repeat(100_000) });
+    await rejects(service.appendEvent({ session, event }), 'quota_exceeded', /full/);
+    assert.deepEqual(session.state, { n: 0 });
+    assert.deepEqual(session.events, []);
+    assert.deepEqual(await service.getAppState({ appName: 'app' }), {});
+    database.pragma('max_page_count = 100000');
+    await service.appendEvent({ session, event });
+    const stored = await service.getSession(KEY);
+    assert.equal(stored?.state.n, 1);
+    assert.equal(stored.events.length, 1);
+    await service.close();
+    await kysely.destroy();
+  });
+});
+
+describe('a driver that is not installed', () => {
+  // The package as it is installed alone, with what it depends on.
+  const root = fileURLToPath(new URL('../../..', import.meta.url));
+  const modules = join(folder, 'program', 'node_modules');
+  const home = join(modules, 'adk-session-wasm');
+  mkdirSync(home, { recursive: true });
+  for (const part of ['package.json', 'pkg', 'js/dist']) {
+    cpSync(join(root, part), join(home, part), { recursive: true });
+  }
+  for (const name of ['kysely', 'fflate'])
+    symlinkSync(join(root, 'node_modules', name), join(modules, name));
+
+  const drivers = [
+    ['postgresql://ada:s3cret@127.0.0.1/db', 'pg'],
+    ['mysql://ada:s3cret@127.0.0.1/db', 'mysql2'],
+  ];
+  for (const [url = '', driver = ''] of drivers) {
+    it(`is named with what to run: ${driver}`, () => {
+      const program = `
+        import { DatabaseSessionService } from 'adk-session-wasm/database';
+        const service = new DatabaseSessionService('${url}');
+        await service.open().catch(({ code, message }) => console.log(code, message));
+        await service.close();`;
+      const { stdout, stderr } = spawnSync(
+        process.execPath,
+        ['--input-type=module', '--eval', program],
+        { cwd: join(folder, 'program'), encoding: 'utf8' },
+      );
+      assert.match(stdout, new RegExp(`^storage_unavailable .*npm install ${driver}`), stderr);
+    });
+  }
+});

@@ -1,0 +1,77 @@
+// MariaDB: the conformance suite with what is different there, several writers at once, and its end.
+
+import assert from 'node:assert/strict';
+import { after, before, it } from 'node:test';
+import { createConnection } from 'mysql2/promise';
+
+import { DatabaseSessionService } from '../../../js/database/index.js';
+import { letsGo, losesNothing, survivesItsServer } from './concurrency.js';
+import { conforms } from './conforms.js';
+import { ordersAsJavaScript } from './list_order.js';
+import { emptied, type Server, startMariadb } from './servers.js';
+
+let server: Server;
+before(async () => (server = await startMariadb()));
+after(() => server.remove());
+
+const newUrl = () => emptied('mariadb', server);
+const open = (url: string) => new DatabaseSessionService(url);
+
+const REFUSED_ID = /createSession ended with invalid_argument/;
+
+conforms('MariaDB', async (options) => new DatabaseSessionService(await newUrl(), options), {
+  'sessions of one time are ordered by id as JavaScript compares strings': REFUSED_ID,
+  "no separator in an id can reach another's data": REFUSED_ID,
+  'ids of any characters work from create to delete': REFUSED_ID,
+  'ids of 512 bytes are the longest, and their last byte counts': REFUSED_ID,
+});
+ordersAsJavaScript('MariaDB', newUrl);
+losesNothing('MariaDB', newUrl, open);
+letsGo('MariaDB', newUrl);
+survivesItsServer('MariaDB', newUrl, open, async () => {
+  await server.kill();
+  await server.start();
+});
+
+it('tables that would lose data are refused with the statements that correct them', async () => {
+  const url = await newUrl();
+  // As Python makes them under mariadb://.
+  const connection = await createConnection(url.replace('mariadb:', 'mysql:'));
+  for (const statement of PYTHON_TABLES) await connection.query(statement);
+  const service = open(url);
+  let statements: string[] = [];
+  await assert.rejects(service.open(), ({ code, message }: Error & { code: string }) => {
+    assert.equal(code, 'storage_unavailable');
+    statements = message
+      .replace(/^.*run: /s, '')
+      .split(';')
+      .slice(0, -1);
+    return true;
+  });
+  for (const statement of statements) await connection.query(statement);
+  await connection.end();
+  await service.createSession({ appName: 'app', userId: 'alice', sessionId: 's' });
+  const other = await service.getSession({ appName: 'app', userId: 'Alice', sessionId: 's' });
+  assert.equal(other, undefined);
+  await service.close();
+});
+
+const PYTHON_TABLES = [
+  `create table adk_internal_metadata (\`key\` varchar(128) not null, value varchar(256) not null,
+     primary key (\`key\`)) default character set utf8mb4`,
+  "insert into adk_internal_metadata values ('schema_version', '1')",
+  `create table sessions (app_name varchar(128) not null, user_id varchar(128) not null,
+     id varchar(128) not null, state text not null, create_time datetime not null,
+     update_time datetime not null, primary key (app_name, user_id, id)) default character set utf8mb4`,
+  `create table app_states (app_name varchar(128) not null, state text not null,
+     update_time datetime not null, primary key (app_name)) default character set utf8mb4`,
+  `create table user_states (app_name varchar(128) not null, user_id varchar(128) not null,
+     state text not null, update_time datetime not null, primary key (app_name, user_id))
+     default character set utf8mb4`,
+  `create table events (id varchar(128) not null, app_name varchar(128) not null,
+     user_id varchar(128) not null, session_id varchar(128) not null,
+     invocation_id varchar(256) not null, timestamp datetime not null, event_data text,
+     primary key (id, app_name, user_id, session_id),
+     foreign key (app_name, user_id, session_id) references sessions (app_name, user_id, id)
+       on delete cascade) default character set utf8mb4`,
+];

@@ -1,0 +1,184 @@
+// Servers of the tests' own: a folder, a free port of this machine, and an end with the test file.
+
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { chownSync, mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir, userInfo } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+
+/** A server that can be killed and started again. */
+export interface Server {
+  readonly port: number;
+  /** As if the power had failed: nothing is said to anybody. */
+  kill(): Promise<void>;
+  start(): Promise<void>;
+  /** Ends it for good and takes its folder away. */
+  remove(): Promise<void>;
+}
+
+const script = fileURLToPath(new URL('../../toolchain/databases.sh', import.meta.url));
+
+/** Where the programs lie, installed if they were not. */
+function programs(): Map<string, string> {
+  const { stdout, stderr, status } = spawnSync('bash', [script], { encoding: 'utf8' });
+  if (status !== 0) throw new Error(`the set-up of the databases failed: ${stderr}`);
+  const lines = stdout.matchAll(/^export (\w+)=(.*)$/gm);
+  return new Map([...lines].map(([, name = '', value = '']) => [name, value]));
+}
+
+function program(name: string): string {
+  const path = programs().get(name);
+  if (path === undefined) throw new Error(`no ${name} on this machine, and it cannot be installed`);
+  return path;
+}
+
+/** Neither server runs as root. */
+function owner(user: string): { uid?: number; gid?: number } {
+  if (userInfo().uid !== 0) return {};
+  const id = (flag: string) => Number(spawnSync('id', [flag, user], { encoding: 'utf8' }).stdout);
+  return { uid: id('-u'), gid: id('-g') };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}
+
+interface Recipe {
+  readonly name: string;
+  readonly user: string;
+  /** Makes the data, and gives the command that serves them. */
+  prepare(folder: string, port: number, run: (command: string[]) => void): string[];
+  /** Whether it answers. */
+  isUp(port: number): Promise<boolean>;
+}
+
+async function startServer(recipe: Recipe): Promise<Server> {
+  const { name, user } = recipe;
+  const folder = mkdtempSync(join(tmpdir(), `adk-session-wasm-${name}-`));
+  const ids = owner(user);
+  if (ids.uid !== undefined && ids.gid !== undefined) chownSync(folder, ids.uid, ids.gid);
+  const port = await freePort();
+  const run = ([command = '', ...args]: string[]) => {
+    const { status, stderr, error } = spawnSync(command, args, {
+      ...ids,
+      cwd: folder,
+      encoding: 'utf8',
+    });
+    if (status !== 0) throw new Error(`${command} failed: ${error?.message ?? stderr}`);
+  };
+  const [command = '', ...args] = recipe.prepare(folder, port, run);
+  let child: ChildProcess | undefined;
+  const server: Server = {
+    port,
+    async start() {
+      child = spawn(command, args, { ...ids, cwd: folder, stdio: 'ignore' });
+      for (let tries = 0; !(await recipe.isUp(port)); tries += 1) {
+        if (tries > 300 || child.exitCode !== null) throw new Error(`${name} does not start`);
+        await pause(100);
+      }
+    },
+    async kill() {
+      if (child?.exitCode !== null || child.signalCode !== null) return;
+      const ended = once(child, 'exit');
+      child.kill('SIGKILL');
+      await ended;
+    },
+    async remove() {
+      await server.kill();
+      rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
+    },
+  };
+  await server.start();
+  return server;
+}
+
+/** PostgreSQL, with a user `adk` and a database of that name. */
+export function startPostgres(): Promise<Server> {
+  const folder = program('POSTGRES_PROGRAMS');
+  return startServer({
+    name: 'postgres',
+    user: 'postgres',
+    prepare(home, port, run) {
+      const data = join(home, 'data');
+      run([
+        join(folder, 'initdb'),
+        ...['-D', data, '-U', 'adk', '-A', 'trust', '-E', 'UTF8'],
+        ...['--locale=C.UTF-8', '--no-sync'],
+      ]);
+      const settings = ['listen_addresses=127.0.0.1', `unix_socket_directories=${home}`];
+      const options = settings.flatMap((setting) => ['-c', setting]);
+      return [join(folder, 'postgres'), '-D', data, '-p', String(port), ...options];
+    },
+    async isUp(port) {
+      const { default: pg } = await import('pg');
+      const client = new pg.Client({ host: '127.0.0.1', port, user: 'adk', database: 'postgres' });
+      client.on('error', () => undefined);
+      try {
+        await client.connect();
+        const { rowCount } = await client.query("select 1 from pg_database where datname = 'adk'");
+        if (rowCount === 0) await client.query('create database adk');
+        return true;
+      } catch {
+        return false;
+      } finally {
+        await client.end().catch(() => undefined);
+      }
+    },
+  });
+}
+
+/** MariaDB, with a user `adk` without password and a database of that name. */
+export function startMariadb(): Promise<Server> {
+  const [serve, install] = [program('MARIADBD'), program('MARIADB_INSTALL_DB')];
+  return startServer({
+    name: 'mariadb',
+    user: 'mysql',
+    prepare(home, port, run) {
+      const data = `--datadir=${join(home, 'data')}`;
+      run([install, '--no-defaults', data, '--auth-root-authentication-method=normal']);
+      return [
+        serve,
+        ...['--no-defaults', data, `--port=${port}`, '--bind-address=127.0.0.1'],
+        ...[`--socket=${join(home, 'socket')}`, '--skip-grant-tables', '--skip-networking=0'],
+      ];
+    },
+    async isUp(port) {
+      const { createConnection } = await import('mysql2/promise');
+      try {
+        const connection = await createConnection({ host: '127.0.0.1', port, user: 'adk' });
+        await connection.query('create database if not exists adk');
+        await connection.end();
+        return true;
+      } catch {
+        return false;
+      }
+    },
+  });
+}
+
+/** The URL of the server's database, which has no tables any more. */
+export async function emptied(kind: 'postgresql' | 'mariadb', { port }: Server): Promise<string> {
+  const url = `${kind}://adk@127.0.0.1:${port}/adk`;
+  if (kind === 'postgresql') {
+    const { default: pg } = await import('pg');
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    await client.query('drop schema public cascade; create schema public');
+    await client.end();
+  } else {
+    const { createConnection } = await import('mysql2/promise');
+    const connection = await createConnection({ host: '127.0.0.1', port, user: 'adk' });
+    await connection.query('drop database adk');
+    await connection.query('create database adk');
+    await connection.end();
+  }
+  return url;
+}
