@@ -10,10 +10,11 @@
  * - It is there as text within a string. Objects would cost less space, but PostgreSQL's JSONB sorts keys
  *   and rewrites numbers, and Python's parsers count levels and digits in what they ignore, too.
  */
-import { readNames } from '../dialect/casing.js';
+import { readNames, writeNames } from '../dialect/casing.js';
 import { EVENT } from '../dialect/fields.js';
 import { toMilliseconds, toSeconds, withTimes } from '../dialect/time.js';
 import { createEventActions } from '../event.js';
+import { defineMember } from '../json/member.js';
 import { isPlainObject } from '../json/rules.js';
 import { MAX_TIMESTAMP } from '../snapshot.js';
 import { parseExactly, writeExactly } from './numbers.js';
@@ -105,10 +106,10 @@ export function fromEventData(row: EventRowColumns): StoredEvent {
     const isEmpty = data === null || (Array.isArray(data) && data.length === 0);
     return isEmpty ? storedFrom({}, row) : { text, timestamp: row.timeMicros / 1e3 };
   }
-  const { [OWN]: own, ...forPython } = data;
-  if (!isPlainObject(own)) return storedFrom(forPython, row);
+  const own = data[OWN];
+  if (!isPlainObject(own)) return storedFrom(data, row);
   const revision = typeof own.revision === 'number' ? { revision: own.revision } : {};
-  if (typeof own.event !== 'string') return { ...storedFrom(forPython, row), ...revision };
+  if (typeof own.event !== 'string') return { ...storedFrom(data, row), ...revision };
   const event = parsed(own.event);
   const timestamp = isPlainObject(event) ? event.timestamp : undefined;
   return {
@@ -128,43 +129,46 @@ function fromPython(
   forPython: JsonObject,
   { id, invocationId, timeMicros }: EventRowColumns,
 ): JsonObject & { timestamp: number } {
-  const named = readNames(forPython, EVENT) as JsonObject;
-  const event = withTimes(named, (time) =>
+  const event = withTimes(readNames(said(forPython), EVENT) as JsonObject, (time) =>
     typeof time === 'number' ? toMilliseconds(time) : time,
   );
   // For Python the column is the id, whatever its JSON says.
   event.id = id;
   event.invocationId ??= invocationId;
   const timestamp = isTime(event.timestamp) ? event.timestamp : timeMicros / 1e3;
-  const actions = withMissing(event.actions, createEventActions());
-  if (isDefaultNodeInfo(event.nodeInfo)) delete event.nodeInfo;
-  return Object.assign(event, { timestamp, actions });
+  return Object.assign(event, { timestamp, actions: withMissing(event.actions, NO_ACTIONS) });
+}
+
+/** Without what says nothing: the `node_info` that each event has, and what is ours. */
+function said(forPython: JsonObject): JsonObject {
+  const { node_info: nodeInfo } = forPython;
+  const isDefault =
+    isPlainObject(nodeInfo) && nodeInfo.path === '' && Object.keys(nodeInfo).length === 1;
+  const rest: JsonObject = {};
+  for (const key of Object.keys(forPython)) {
+    if (key !== OWN && !(isDefault && key === 'node_info')) defineMember(rest, key, forPython[key]);
+  }
+  return rest;
 }
 
 /** With what no event of Python's lacks. */
 function completed(forPython: JsonObject, id: string, invocationId: string): JsonObject {
-  const { stateDelta, artifactDelta, requestedAuthConfigs, requestedToolConfirmations } =
-    createEventActions();
-  const actions = withMissing(forPython.actions, {
-    state_delta: stateDelta,
-    artifact_delta: artifactDelta,
-    requested_auth_configs: requestedAuthConfigs,
-    requested_tool_confirmations: requestedToolConfirmations,
-  });
-  const node_info = withMissing(forPython.node_info, { path: '' });
   const whole = withMissing(forPython, { id, invocation_id: invocationId, author: '' });
-  return Object.assign(whole, { actions, node_info });
+  whole.actions = withMissing(forPython.actions, NO_PYTHON_ACTIONS);
+  whole.node_info = withMissing(forPython.node_info, { path: '' });
+  return whole;
 }
 
-/** An object with the members of `defaults` that it lacks behind its own. */
+const NO_ACTIONS = createEventActions();
+const { actions: NO_PYTHON_ACTIONS } = writeNames({ actions: NO_ACTIONS }, EVENT, 'snake') as {
+  actions: JsonObject;
+};
+
+/** An object with the members of `defaults` that it lacks behind its own; itself, if it lacks none. */
 function withMissing(given: unknown, defaults: object): JsonObject {
-  const object = isPlainObject(given) ? { ...given } : {};
-  for (const [name, value] of Object.entries(defaults)) object[name] ??= value;
-  return object;
-}
-
-function isDefaultNodeInfo(nodeInfo: unknown): boolean {
-  return isPlainObject(nodeInfo) && nodeInfo.path === '' && Object.keys(nodeInfo).length === 1;
+  const object = isPlainObject(given) ? given : {};
+  const missing = Object.entries(defaults).filter(([name]) => (object[name] ?? null) === null);
+  return missing.length === 0 ? object : { ...object, ...Object.fromEntries(missing) };
 }
 
 /** `null`, which is left out, for what is no time or none that Python has. */

@@ -15,13 +15,18 @@ const MARK = `${crypto.randomUUID()}:`;
 
 const QUOTED_DIGITS = new RegExp(`"${MARK}(-?\\d+)"`, 'g');
 
+const MANY_DIGITS = /\d{16}/;
+
 /** Whether a text may hold such a token. Most hold none, and then the native parser does it all. */
-const SUSPECT = /\d{16}|NaN|Infinity/;
+function isSuspect(text: string): boolean {
+  // Three searches take half the time of one with a pattern for all.
+  return MANY_DIGITS.test(text) || text.includes('NaN') || text.includes('Infinity');
+}
 
 /** A whole number, a token that JSON has not, or the begin of a string. */
 const TOKEN = /"|-?(?:\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|Infinity)|NaN/g;
 
-const LONG_INTEGER = /^-?\d{16,}$/;
+const LONG_INTEGER = /^-?[1-9]\d{15,}$/;
 
 /**
  * Parses JSON as Python writes it: `NaN` and the infinities are `null`, and an integer that JavaScript
@@ -35,7 +40,7 @@ const LONG_INTEGER = /^-?\d{16,}$/;
  * ```
  */
 export function parseExactly(text: string): unknown {
-  return JSON.parse(SUSPECT.test(text) ? withoutForeignNumbers(text, quotedDigits) : text);
+  return JSON.parse(isSuspect(text) ? withoutForeignNumbers(text, quotedDigits) : text);
 }
 
 /**
@@ -61,7 +66,7 @@ export function digitsOf(value: unknown): string | undefined {
  * ```
  */
 export function asJson(text: string): string {
-  return SUSPECT.test(text) ? withoutForeignNumbers(text, (digits) => digits) : text;
+  return isSuspect(text) ? withoutForeignNumbers(text, (digits) => digits) : text;
 }
 
 function quotedDigits(digits: string): string {

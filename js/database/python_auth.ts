@@ -96,7 +96,8 @@ const CREDENTIAL = isModel(
 );
 
 /** Of any kind that Python does not know it makes a custom one, which needs a type and nothing else. */
-const isScheme: Check = (value) => isPlainObject(value) && isText(value.type ?? value.type_);
+const isScheme: Check = (value) =>
+  isPlainObject(value) && isText(Object.hasOwn(value, 'type') ? value.type : value.type_);
 
 const isAuthConfigModel = isModel(
   {

@@ -2,7 +2,7 @@
  * The part of an event that Python can read, in Python's own form: snake_case, nothing that is `null`,
  * and nothing that its models refuse.
  */
-import { snakeName } from '../dialect/fields.js';
+import { defineMember } from '../json/member.js';
 import { isPlainObject } from '../json/rules.js';
 import { REMOVED } from '../scope.js';
 import { digitsOf } from './numbers.js';
@@ -15,6 +15,12 @@ type JsonObject = Readonly<Record<string, unknown>>;
 const REFUSED = undefined;
 
 /**
+ * Levels of objects and lists that pydantic's parser reads, the event being the first. An event of ours
+ * may have more, in data.
+ */
+const MAX_PYTHON_LEVELS = 200;
+
+/**
  * The part of an event that Python can read.
  *
  * @param event camelCase, but times in seconds; from `parseExactly`. Data in it is shared with the result.
@@ -25,54 +31,83 @@ const REFUSED = undefined;
  * ```
  */
 export function pythonEvent(event: JsonObject): Record<string, unknown> {
-  return projectedObject(event, PYTHON_EVENT) ?? {};
+  return projectedObject(event, PYTHON_EVENT, 1) ?? {};
 }
 
-function projected(value: unknown, accepted: Accepted): unknown {
-  if (typeof accepted === 'string') return projectedLeaf(value, accepted);
+/** @param level the one that `value` is on, if it is an object or a list */
+function projected(value: unknown, accepted: Accepted, level: number): unknown {
+  if (typeof accepted === 'string') {
+    return isFlat(value, MAX_PYTHON_LEVELS - level + 1) ? projectedLeaf(value, accepted) : REFUSED;
+  }
   if ('list' in accepted) {
-    return Array.isArray(value) ? projectedList(value, accepted.list) : REFUSED;
+    return Array.isArray(value) ? projectedList(value, accepted.list, level) : REFUSED;
   }
   if (!isPlainObject(value)) return REFUSED;
   return 'values' in accepted
-    ? projectedDictionary(value, accepted.values)
-    : projectedObject(value, accepted);
+    ? projectedDictionary(value, accepted.values, level)
+    : projectedObject(value, accepted, level);
 }
 
 /**
  * Refused also if nothing is left of what was there: a part of a kind that Python does not know must not
  * become an empty part, which models refuse.
  */
-function projectedList(list: readonly unknown[], accepted: Accepted): unknown[] | undefined {
-  const items = list.map((item) => projected(item, accepted)).filter((item) => item !== REFUSED);
+function projectedList(
+  list: readonly unknown[],
+  accepted: Accepted,
+  level: number,
+): unknown[] | undefined {
+  const items = list
+    .map((item) => projected(item, accepted, level + 1))
+    .filter((item) => item !== REFUSED);
   return items.length === 0 && list.length > 0 ? REFUSED : items;
 }
 
-function projectedObject(object: JsonObject, model: Model): Record<string, unknown> | undefined {
-  const entries: [string, unknown][] = [];
-  const names = new Set<string>();
-  for (const [name, value] of Object.entries(object)) {
-    const accepted = model.members.get(name);
-    const member = accepted === undefined || value === null ? REFUSED : projected(value, accepted);
-    if (member === REFUSED) continue;
-    names.add(name);
-    entries.push([snakeName(name), member]);
+function projectedObject(
+  object: JsonObject,
+  { members, required, together }: Model,
+  level: number,
+): Record<string, unknown> | undefined {
+  const result: Record<string, unknown> = {};
+  let isEmpty = true;
+  let wasEmpty = true;
+  for (const name of Object.keys(object)) {
+    const value = object[name];
+    if (value === null) continue;
+    wasEmpty = false;
+    const field = members.get(name);
+    const member = field === undefined ? REFUSED : projected(value, field.accepted, level + 1);
+    if (field === undefined || member === REFUSED) continue;
+    result[field.snakeName] = member;
+    isEmpty = false;
   }
-  for (const name of model.required) if (!names.has(name)) return REFUSED;
-  const { together } = model;
-  if (together.some((name) => names.has(name) !== names.has(together[0] ?? name))) return REFUSED;
-  const wasEmpty = Object.values(object).every((value) => value === null);
-  return entries.length === 0 && !wasEmpty ? REFUSED : Object.fromEntries(entries);
+  if (isEmpty && !wasEmpty) return REFUSED;
+  if (required.some((name) => !(name in result))) return REFUSED;
+  const present = together.filter((name) => name in result).length;
+  return present > 0 && present < together.length ? REFUSED : result;
 }
 
-function projectedDictionary(object: JsonObject, accepted: Accepted): Record<string, unknown> {
-  const entries: [string, unknown][] = [];
-  for (const [key, value] of Object.entries(object)) {
-    const item = projected(value, accepted);
-    if (item !== REFUSED) entries.push([key, item]);
+function projectedDictionary(
+  object: JsonObject,
+  accepted: Accepted,
+  level: number,
+): Record<string, unknown> {
+  const result: Record<string, unknown> = {};
+  for (const key of Object.keys(object)) {
+    const item = projected(object[key], accepted, level + 1);
+    if (item !== REFUSED) defineMember(result, key, item);
   }
-  // Defines members, so that one called `__proto__` stays one.
-  return Object.fromEntries(entries);
+  return result;
+}
+
+/** Whether `value` has no more levels of objects and lists than `levels`. */
+function isFlat(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return true;
+  if (levels === 0) return false;
+  for (const key in value) {
+    if (!isFlat((value as JsonObject)[key], levels - 1)) return false;
+  }
+  return true;
 }
 
 function projectedLeaf(value: unknown, leaf: Leaf): unknown {

@@ -8,6 +8,8 @@
  * A test compares it with the models of the installed package.
  */
 
+import { snakeName } from '../dialect/fields.js';
+
 /**
  * A value that has no fields of the ADK:
  *
@@ -46,11 +48,17 @@ export interface Dictionary {
 /** An object with fields. */
 export interface Model {
   /** By camelCase name. */
-  readonly members: ReadonlyMap<string, Accepted>;
-  /** Names of members without which Python refuses it. */
-  readonly required: ReadonlySet<string>;
-  /** Names of members that are there together or not at all. */
+  readonly members: ReadonlyMap<string, Field>;
+  /** snake_case names of members without which Python refuses it. */
+  readonly required: readonly string[];
+  /** snake_case names of members that are there together or not at all. */
   readonly together: readonly string[];
+}
+
+/** A member of a {@link Model}. */
+export interface Field {
+  readonly snakeName: string;
+  readonly accepted: Accepted;
 }
 
 /** What Python accepts in some place. */
@@ -69,11 +77,17 @@ function model(
   members: Readonly<Record<string, Accepted>> = {},
   { required = '', together = '' }: Conditions = {},
 ): Model {
-  const all = new Map<string, Accepted>(Object.entries(members));
+  const all = Object.entries(members);
   for (const [leaf, names] of Object.entries(leaves)) {
-    for (const name of words(names)) all.set(name, leaf as Leaf);
+    for (const name of words(names)) all.push([name, leaf as Leaf]);
   }
-  return { members: all, required: new Set(words(required)), together: words(together) };
+  return {
+    members: new Map(
+      all.map(([name, accepted]) => [name, { snakeName: snakeName(name), accepted }]),
+    ),
+    required: words(required).map(snakeName),
+    together: words(together).map(snakeName),
+  };
 }
 
 function words(text: string): string[] {

@@ -2,6 +2,7 @@
 import type { EventRow, ScopeRow, SessionRow, StorageKey } from '../storage/adapter.js';
 import { SessionError } from '../errors.js';
 import { fromEventData } from './event_data.js';
+import { asJson } from './numbers.js';
 import { parseMilliseconds, parseTime } from './times.js';
 
 /** The columns of a session and of the row that we keep beside it, if there is one. */
@@ -38,36 +39,17 @@ export function sessionRow(key: Required<StorageKey>, columns: SessionColumns): 
     created: revisionOf(columns.create_time, record),
     revision,
     lastUpdateTime: kept ?? revision / 1000,
-    state: jsonText(columns.state),
+    state: asJson(columns.state),
   };
 }
 
 export function scopeRow(state: string, updateTime: unknown): ScopeRow {
-  return { revision: revisionOf(updateTime, 'a state'), state: jsonText(state) };
+  return { revision: revisionOf(updateTime, 'a state'), state: asJson(state) };
 }
 
 export function eventRow(columns: EventColumns): EventRow {
   const { id, invocation_id: invocationId, event_data: eventData } = columns;
   const seq = revisionOf(columns.timestamp, `event ${JSON.stringify(id)}`);
-  try {
-    const event = fromEventData({ id, invocationId, eventData, timeMicros: seq });
-    return {
-      id,
-      seq,
-      revision: event.revision ?? seq,
-      timestamp: event.timestamp,
-      text: event.text,
-    };
-  } catch {
-    // As it is: who reads the text tells which event is damaged, or leaves it out where that is wanted.
-    return { id, seq, revision: seq, timestamp: seq / 1000, text: eventData ?? '' };
-  }
-}
-
-const STRING_OR_NUMBER_WORD = /"(?:[^"\\]|\\.)*"|-?Infinity|NaN/g;
-
-/** Python writes what is no JSON: a number that JSON cannot say. It reads as `null`. */
-function jsonText(text: string): string {
-  if (!text.includes('NaN') && !text.includes('Infinity')) return text;
-  return text.replace(STRING_OR_NUMBER_WORD, (word) => (word.startsWith('"') ? word : 'null'));
+  const event = fromEventData({ id, invocationId, eventData, timeMicros: seq });
+  return { id, seq, revision: event.revision ?? seq, timestamp: event.timestamp, text: event.text };
 }

@@ -11,6 +11,7 @@
  * - So a stranger with the snake_case name of a field is written beside the field's camelCase name,
  *   which is `null` if there is no such field.
  */
+import { defineMember } from '../json/member.js';
 import { MAX_EVENT_LEVELS } from '../json/rules.js';
 import { type Fields, type Shape, snakeName } from './fields.js';
 
@@ -58,8 +59,9 @@ export function writeNames(value: unknown, shape: Shape, casing: Casing): unknow
   return convert(value, shape, casing === 'camel' ? writeCamel : writeSnake, 1);
 }
 
-/** The members that there shall be: name, value and shape of each. */
-type Members = (object: JsonObject, fields: Fields) => Iterable<[string, unknown, Shape]>;
+/** Gives the members that there shall be to `put`, with the shape of each. */
+type Members = (object: JsonObject, fields: Fields, put: Put) => void;
+type Put = (name: string, value: unknown, shape: Shape) => void;
 type JsonObject = Readonly<Record<string, unknown>>;
 
 function convert(value: unknown, shape: Shape, members: Members, level: number): unknown {
@@ -70,37 +72,38 @@ function convert(value: unknown, shape: Shape, members: Members, level: number):
   if (Array.isArray(value)) {
     return value.map((item) => convert(item, shape, members, level + 1));
   }
-  const entries: [string, unknown][] = [];
-  for (const [name, member, memberShape] of members(value as JsonObject, shape)) {
-    entries.push([name, convert(member, memberShape, members, level + 1)]);
-  }
-  // Defines members, so that one called `__proto__` stays one.
-  return Object.fromEntries(entries);
+  const converted: Record<string, unknown> = {};
+  members(value as JsonObject, shape, (name, member, memberShape) => {
+    defineMember(converted, name, convert(member, memberShape, members, level + 1));
+  });
+  return converted;
 }
 
-function* readMembers(object: JsonObject, { members, camelNames }: Fields): ReturnType<Members> {
-  for (const [key, value] of Object.entries(object)) {
+const readMembers: Members = (object, { members, camelNames }, put) => {
+  for (const key of Object.keys(object)) {
+    const value = object[key];
     const camelName = camelNames.get(key) ?? key;
     const isStranger = camelName !== key && Object.hasOwn(object, camelName);
     const shape = isStranger ? undefined : members.get(camelName);
-    if (shape === undefined) yield [key, value, 'data'];
-    else if (value !== null) yield [camelName, value, shape];
+    if (shape === undefined) put(key, value, 'data');
+    else if (value !== null) put(camelName, value, shape);
   }
-}
+};
 
 function writer(nameOf: (camelName: string) => string): Members {
-  return function* (object, { members, camelNames }) {
-    for (const [key, value] of Object.entries(object)) {
+  return (object, { members, camelNames }, put) => {
+    for (const key of Object.keys(object)) {
+      const value = object[key];
       const shape = members.get(key);
       if (shape !== undefined) {
         const name = nameOf(key);
-        if (value !== null) yield [Object.hasOwn(object, name) ? key : name, value, shape];
+        if (value !== null) put(Object.hasOwn(object, name) ? key : name, value, shape);
         continue;
       }
-      yield [key, value, 'data'];
+      put(key, value, 'data');
       const fieldName = camelNames.get(key);
       if (fieldName !== undefined && (object[fieldName] ?? null) === null) {
-        yield [fieldName, null, 'data'];
+        put(fieldName, null, 'data');
       }
     }
   };

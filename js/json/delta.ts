@@ -5,6 +5,7 @@
 import { SessionError } from '../errors.js';
 import { isTemp, REMOVED } from '../scope.js';
 import { checkState } from './check.js';
+import { defineMember } from './member.js';
 import { isPlainObject, kindOf, unserializable } from './rules.js';
 import { isWellFormed } from './text.js';
 import { tooLarge, writeJson } from './write.js';
@@ -68,11 +69,11 @@ export function takeDelta(given: unknown, what: string): DeltaSnapshot {
     }
     // A toJSON may come to nothing, too, or to a removal.
     if (stored === undefined || stored === REMOVED) {
-      define(delta, key, REMOVED);
+      defineMember(delta, key, REMOVED);
       continue;
     }
     if (text !== undefined) (texts ??= new Map()).set(key, text);
-    define(delta, key, stored);
+    defineMember(delta, key, stored);
   }
   return { text: deltaText(delta, texts), delta, temp };
 }
@@ -120,14 +121,4 @@ function member(value: Record<string, unknown>, key: string): unknown {
   } catch (error) {
     throw unserializable([key], 'cannot be read: its getter threw', error);
   }
-}
-
-/** Sets an own member of an object of ours. An assignment to `__proto__` would change the prototype. */
-function define(target: Record<string, unknown>, key: string, value: unknown): void {
-  if (key !== '__proto__') {
-    target[key] = value;
-    return;
-  }
-  const ordinary = { enumerable: true, configurable: true, writable: true };
-  Object.defineProperty(target, key, { ...ordinary, value });
 }

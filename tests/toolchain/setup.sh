@@ -11,12 +11,13 @@ mkdir -p "$parts"
 failed=0
 
 # apt-get waits for the network and cargo for the processor: side by side they take the time of the longer.
-# The first three all call apt-get, which takes a lock, so they follow each other.
+# The first four call apt-get, which takes a lock, so they follow each other.
 (
   status=0
   "$here/rust-wasm.sh" >"$parts/rust-wasm" || status=1
   "$here/browsers.sh" >"$parts/browsers" || status=1
   "$here/databases.sh" >"$parts/databases" || status=1
+  "$here/python.sh" >"$parts/python" || status=1
   exit $status
 ) &
 "$here/wasm-tools.sh" >"$parts/wasm-tools" || failed=1

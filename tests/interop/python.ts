@@ -1,0 +1,61 @@
+// Runs Python with google-adk, as tests/toolchain/python.sh has installed it.
+
+import assert from 'node:assert/strict';
+import { spawn, spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const python = process.env.ADK_PYTHON ?? join(root, 'target', 'python', 'bin', 'python');
+
+/**
+ * What a program of tests/interop/python prints, parsed line by line.
+ *
+ * @param lines its input, one JSON value a line
+ */
+export function linesOfPython(
+  program: string,
+  { args = [], lines = [] }: { args?: readonly string[]; lines?: readonly unknown[] } = {},
+): unknown[] {
+  const { status, stdout, stderr, error } = spawnSync(python, [fileOf(program), ...args], {
+    input: lines.map((line) => `${JSON.stringify(line)}\n`).join(''),
+    encoding: 'utf8',
+    maxBuffer: 2 ** 28,
+    timeout: 120_000,
+  });
+  assert.equal(error, undefined);
+  assert.equal(status, 0, stderr);
+  const printed = stdout.split('\n').filter((line) => line !== '');
+  return printed.map((line): unknown => JSON.parse(line));
+}
+
+/** A program of tests/interop/python that answers each line with one. */
+export interface PythonProcess {
+  /** The answer's text, since its numbers may be more exact than ours. */
+  ask(line: unknown): Promise<string>;
+  /** Ends it; all that it has begun is done then. */
+  end(): Promise<void>;
+}
+
+export function startPython(program: string, ...args: readonly string[]): PythonProcess {
+  const child = spawn(python, [fileOf(program), ...args], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
+  const answers = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  return {
+    async ask(line) {
+      child.stdin.write(`${JSON.stringify(line)}\n`);
+      const answer = await answers.next();
+      assert.ok(answer.done !== true, 'Python has ended');
+      return answer.value;
+    },
+    async end() {
+      child.stdin.end();
+      await ended;
+    },
+  };
+}
+
+function fileOf(program: string): string {
+  return join(root, 'tests', 'interop', 'python', program);
+}

@@ -1,0 +1,46 @@
+"""Calls google-adk's DatabaseSessionService on the database whose URL is the first argument.
+
+Reads lines, each a call as JSON, and prints its result, or {"error": the name of its exception}. A session
+that was created or got stays loaded, as with an agent at work, and is appended to as it was then.
+"""
+
+import asyncio
+import json
+import logging
+import sys
+import warnings
+
+from google.adk.events.event import Event
+from google.adk.sessions import DatabaseSessionService
+
+warnings.simplefilter('ignore')
+logging.disable()
+
+
+def shown(session):
+  return session and session.model_dump(mode='json', by_alias=True, exclude_none=True)
+
+
+async def main(url):
+  service = DatabaseSessionService(url)
+  loaded = None
+  for line in sys.stdin:
+    call, given = json.loads(line)
+    try:
+      if call == 'create':
+        # As text it may hold numbers that only Python has.
+        if isinstance(given.get('state'), str):
+          given['state'] = json.loads(given['state'])
+        loaded = await service.create_session(**given)
+      elif call == 'get':
+        loaded = await service.get_session(**given)
+      elif call == 'append':
+        await service.append_event(loaded, Event.model_validate(given))
+      answer = shown(loaded)
+    except Exception as error:  # the test says which are expected
+      answer = {'error': type(error).__name__, 'message': str(error)}
+    print(json.dumps(answer), flush=True)
+  await service.close()
+
+
+asyncio.run(main(sys.argv[1]))

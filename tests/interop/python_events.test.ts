@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { before, describe, it } from 'node:test';
+import fc from 'fast-check';
+
+import { type EventColumns, fromEventData, toEventData } from '../../js/database/event_data.js';
+import { type Accepted, PYTHON_EVENT } from '../../js/database/python_models.js';
+import { writeNames } from '../../js/dialect/casing.js';
+import { EVENT } from '../../js/dialect/fields.js';
+import { toSeconds, withTimes } from '../../js/dialect/time.js';
+import { hostileEvents, pythonEvents } from '../js/database/arbitrary_events.js';
+import { linesOfPython } from './python.js';
+
+type JsonObject = Record<string, unknown>;
+
+const COUNT = 3000;
+/** Drawn anew each time; a failure shows the event. */
+const seed = Date.now() % 2 ** 31;
+const samples = (events: fc.Arbitrary<JsonObject>): JsonObject[] =>
+  fc.sample(events, { numRuns: COUNT, seed });
+
+const event = (more: string): string => `{"id":"e","timestamp":253402300799999,${more}}`;
+/** As many levels as an event of ours may have, and numbers that no other event of ours has. */
+const EXTREMES = [
+  event(`"output":${'['.repeat(249)}${']'.repeat(249)}`),
+  event(`"actions":{"stateDelta":{"a":${'{"a":'.repeat(197)}1${'}'.repeat(197)}}}`),
+  event(`"actions":{"stateDelta":{"a":${'{"a":'.repeat(198)}1${'}'.repeat(198)}}}`),
+  event(`"avgLogprobs":1${'0'.repeat(400)}`),
+  event(`"usageMetadata":{"totalTokenCount":1${'0'.repeat(400)}},"author":12345678901234567890`),
+];
+
+/** The same in the terms that Python has for it: without what only its validators know. */
+function declared(accepted: Accepted): unknown {
+  if (typeof accepted === 'string') {
+    if (accepted === 'record' || accepted === 'delta') return { values: 'data' };
+    return accepted === 'auth config' ? 'data' : accepted;
+  }
+  if ('list' in accepted) return { list: declared(accepted.list) };
+  if ('values' in accepted) return { values: declared(accepted.values) };
+  const members = [...accepted.members.values()].map((field) => [
+    field.snakeName,
+    declared(field.accepted),
+  ]);
+  return {
+    members: Object.fromEntries(members) as unknown,
+    required: [...accepted.required].sort(),
+  };
+}
+
+/** What Python adds to an element of these. */
+const DEFAULTS: Readonly<Record<string, JsonObject>> = {
+  requested_tool_confirmations: { hint: '', confirmed: false },
+  requestedToolConfirmations: { hint: '', confirmed: false },
+  render_ui_widgets: { payload: {} },
+  renderUiWidgets: { payload: {} },
+};
+
+/**
+ * Equal if Python has both as the same: its bytes are base64 for URLs, its sets sorted, and its auth
+ * configs, which are data to us, in snake_case and with a key of their own.
+ */
+function forPython(value: unknown, name = ''): unknown {
+  if (typeof value === 'string') {
+    return BYTES.has(name) ? Buffer.from(value, 'base64').toString('base64') : value;
+  }
+  if (typeof value !== 'object' || value === null) return value;
+  if (AUTH_CONFIGS.has(name)) return Object.keys(value);
+  const entries = Object.entries({ ...value }).map(([key, member]): [string, unknown] => {
+    const whole = name in DEFAULTS ? { ...DEFAULTS[name], ...(member as object) } : member;
+    return [key, forPython(whole, key)];
+  });
+  if (!Array.isArray(value)) return Object.fromEntries(entries);
+  const items = entries.map(([, item]) => item);
+  return SETS.has(name) ? [...new Set(items)].sort() : items;
+}
+
+const BYTES = new Set(['data', 'thought_signature', 'thoughtSignature', 'sdk_blob', 'sdkBlob']);
+const AUTH_CONFIGS = new Set(['requested_auth_configs', 'requestedAuthConfigs']);
+const SETS = new Set(['long_running_tool_ids', 'longRunningToolIds']);
+
+describe('Python', () => {
+  it('has the models of our table', () => {
+    assert.deepEqual(linesOfPython('models.py'), [declared(PYTHON_EVENT)]);
+  });
+
+  describe('of any event that we write', () => {
+    let rows: EventColumns[] = [];
+    let answers: { event?: JsonObject; error?: string }[] = [];
+
+    before(() => {
+      const texts = samples(hostileEvents).map((event) => JSON.stringify(event));
+      rows = [...texts, ...EXTREMES].map((text) => toEventData(text));
+      const lines = rows.map(({ id, invocationId, eventData }) => [id, invocationId, eventData]);
+      answers = linesOfPython('read_events.py', { lines }) as typeof answers;
+    });
+
+    it('reads what we meant for it', () => {
+      assert.equal(answers.length, rows.length);
+      answers.forEach(({ error }, at) => assert.equal(error, undefined, rows[at]?.eventData));
+    });
+
+    it('would write the same', () => {
+      rows.forEach(({ eventData }, at) => {
+        const data = JSON.parse(eventData) as JsonObject;
+        delete data.adk_session_wasm;
+        assert.deepEqual(forPython(answers[at]?.event), forPython(data), eventData);
+      });
+    });
+  });
+});
+
+describe('We', () => {
+  it('read what Python has stored', () => {
+    // What is partial is not stored, there as here.
+    const events = samples(pythonEvents.filter(({ partial }) => partial !== true)).slice(0, 300);
+    const folder = mkdtempSync(join(tmpdir(), 'adk-events-'));
+    const given = events.map((event) =>
+      writeNames(
+        withTimes(event, (time) => toSeconds(time as number)),
+        EVENT,
+        'snake',
+      ),
+    );
+    const rows = linesOfPython('store_events.py', {
+      args: [join(folder, 'python.db')],
+      lines: given,
+    }) as { id: string; invocationId: string; eventData: string }[];
+    rmSync(folder, { recursive: true });
+    assert.equal(rows.length, events.length);
+    rows.forEach((row, at) => {
+      const { text, timestamp } = fromEventData({ ...row, timeMicros: 0 });
+      const event = events[at]!;
+      assert.equal(timestamp, event.timestamp);
+      assert.deepEqual(forPython(JSON.parse(text)), forPython(event));
+    });
+  });
+});

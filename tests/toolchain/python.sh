@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# google-adk for Python in a virtual environment of its own, target/python, for the tests that run both sides on one database.
+# Exact versions, of what its models come from, too: they decide what may stand in a database (js/database/python_models.ts).
+set -euo pipefail
+. "$(dirname "$0")/lib.sh"
+
+venv="$root/target/python"
+packages=(google-adk==2.13.0 google-genai==2.34.0 sqlalchemy==2.1.9 aiosqlite==0.22.1 asyncpg==0.31.0 greenlet==3.5.6)
+# What is installed is written down last, so that an installation cut short is done again.
+installed="$venv/adk-session-wasm.txt"
+
+# One that runs: version managers put commands of versions in the PATH that are not chosen.
+find_python() {
+  local candidate
+  for candidate in python3 python3.13 python3.12 python3.11 python3.10; do
+    if "$candidate" -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 10))' 2>/dev/null; then
+      command -v "$candidate"
+      return 0
+    fi
+  done
+  return 1
+}
+
+if [ "$(cat "$installed" 2>/dev/null)" != "${packages[*]}" ]; then
+  find_python >/dev/null || debian_packages python3 python3-venv
+  say "installing ${packages[0]} from PyPI (about a minute)"
+  rm -rf "$venv"
+  "$(find_python)" -m venv "$venv" >&2
+  within 600 "$venv/bin/python" -m pip install --quiet --disable-pip-version-check "${packages[@]}" >&2
+  echo "${packages[*]}" >"$installed"
+fi
+provide ADK_PYTHON "$venv/bin/python"
