@@ -42,8 +42,8 @@ impl Record {
         Object::assign(&Object::new(), self).unchecked_into()
     }
 
-    /// Whether both say the same of a session, or of an app or a user. Without names, and without
-    /// what never changes.
+    /// Whether both say the same of a session, or of an app or a user, as far as a decision looks. Of
+    /// what is left out, `token` stays as long as `number`, and `replaced` as long as `revision`.
     pub(super) fn says_as(&self, other: &Self) -> bool {
         let members = [
             "number",
