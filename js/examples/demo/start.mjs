@@ -61,7 +61,11 @@ if (Number(process.versions.node.split('.')[0]) < 20) {
   console.error(`demo: needs Node 20 or later, and this is ${process.version}`);
   process.exit(1);
 }
-if (!packagesAreCurrent()) npm('Installing what package-lock.json names, once', 'ci');
+if (!packagesAreCurrent()) {
+  // Without their scripts: one compiles a database's driver, which is not needed here and may take
+  // longer than all else.
+  npm('Installing what package-lock.json names, once', 'ci', '--ignore-scripts');
+}
 if (!distIsCurrent()) npm('Compiling js/ to js/dist/', 'run', 'build:js');
 
 const main = join(root, 'js/examples/demo/main.ts');
