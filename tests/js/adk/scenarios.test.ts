@@ -3,7 +3,8 @@ import { describe, it } from 'node:test';
 
 import * as adk from '@google/adk';
 
-import { InMemorySessionService, openSessionService } from '../../../js/adk/index.js';
+import { InMemorySessionService, openSessionService, overService } from '../../../js/adk/index.js';
+import { DatabaseSessionService } from '../../../js/database/index.js';
 import { mapAdapter } from '../../../js/examples/map_adapter.js';
 import { differences, expectedDifferences } from './scenarios/differences.js';
 import { scenarios } from './scenarios/index.js';
@@ -28,6 +29,11 @@ const pairs: readonly Pair[] = [
   {
     name: 'Over an adapter',
     ours: () => openSessionService({ storage: mapAdapter() }),
+    theirs: () => slowService(adk),
+  },
+  {
+    name: 'In a SQLite database',
+    ours: () => overService((options) => new DatabaseSessionService('sqlite::memory:', options)),
     theirs: () => slowService(adk),
   },
 ];
