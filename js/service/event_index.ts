@@ -17,10 +17,11 @@ interface Index {
 const indexes = new WeakMap<Event[], Index>();
 
 /**
- * How often an array is searched before it gets its map. A handle that lives for one turn is appended
- * to a few times, and to make the map of 10,000 events takes as long as a hundred searches.
+ * How often an array is searched before it gets its map. In most turns a handle gets a message and an
+ * answer, and to make the map of 10,000 events takes as long as a hundred searches. Not oftener, since
+ * whatever else is appended is to find the map.
  */
-const SEARCHES = 8;
+const SEARCHES = 2;
 
 const searched = new WeakMap<Event[], number>();
 
