@@ -119,12 +119,12 @@ export class SessionReader {
     const history = this.#history;
     if (history === undefined) return appended;
     const { appName, userId, id: sessionId } = session;
-    // One that is damaged is for a read to name: the append is stored.
-    const config = { skipCorrupt: true };
     return after(appended, () =>
-      history.recall(session, events, (numRecentEvents) =>
-        this.get<S>({ appName, userId, sessionId, config: { ...config, numRecentEvents } }),
-      ),
+      history.recall(session, events, (numRecentEvents) => {
+        // One that is damaged is for a read to name: the append is stored.
+        const config = { numRecentEvents, skipCorrupt: true };
+        return this.get<S>({ appName, userId, sessionId, config });
+      }),
     );
   }
 

@@ -125,9 +125,11 @@ export class StoredSessionService<S extends StateShape = StateShape>
     try {
       this.#calls.check(request);
       const { session, event, signal } = request;
-      const done = this.#reader.recall(this.#appender.appendOne(session, event, signal), session, [
-        event,
-      ]);
+      const appended = this.#appender.appendOne(session, event, signal);
+      // Where there is nothing to recall, nothing is made for it.
+      const done = this.#reader.isCapped
+        ? this.#reader.recall(appended, session, [event])
+        : appended;
       if (!(done instanceof Promise)) return Promise.resolve(event);
       return this.#calls.wait(done.then(() => event));
     } catch (error) {

@@ -5,6 +5,7 @@ import { BaseSessionService, LlmAgent, Runner } from '@google/adk';
 
 import { InMemorySessionService } from '../../../js/adk/index.js';
 import { ScriptedModel } from '../../../js/examples/demo/scripted_model.js';
+import { SESSION_FIELDS } from '../service/fixture.js';
 
 const key = { appName: 'app', userId: 'u', sessionId: 's' };
 
@@ -22,14 +23,7 @@ describe('A service of ours for the framework', () => {
     for await (const event of runner.runAsync({ ...key, newMessage })) assert.ok(event);
     const session = await service.getSession(key);
     assert.ok(session);
-    assert.deepEqual(Reflect.ownKeys(session).sort(), [
-      'appName',
-      'events',
-      'id',
-      'lastUpdateTime',
-      'state',
-      'userId',
-    ]);
+    assert.deepEqual(Reflect.ownKeys(session).sort(), SESSION_FIELDS);
     assert.equal(Object.getPrototypeOf(session), Object.prototype);
     assert.equal(Object.getPrototypeOf(session.state), Object.prototype);
     assert.ok(Array.isArray(session.events));

@@ -24,6 +24,9 @@ export const APP = { appName: 'app' };
 export const USER = { ...APP, userId: 'user' };
 export const KEY = { ...USER, sessionId: 'session' };
 
+/** All that a session has, and all that it may have. */
+export const SESSION_FIELDS = ['appName', 'events', 'id', 'lastUpdateTime', 'state', 'userId'];
+
 /** Opens a service over a storage of its own. */
 export type Open = (options?: SessionServiceOptions) => Promise<StoredSessionService>;
 

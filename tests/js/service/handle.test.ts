@@ -2,7 +2,16 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
 import { createEvent, State } from '../../../js/index.js';
-import { begin, KEY, openOver, overStorages, says, stored, texts } from './fixture.js';
+import {
+  begin,
+  KEY,
+  openOver,
+  overStorages,
+  says,
+  SESSION_FIELDS,
+  stored,
+  texts,
+} from './fixture.js';
 import { gate, MapStorage } from './map_storage.js';
 
 overStorages('A handle', (open) => {
@@ -10,14 +19,7 @@ overStorages('A handle', (open) => {
     const { service, session } = await begin(open, { a: 1 });
     await service.appendEvent({ session, event: says('hi') });
     for (const handle of [session, await stored(service)]) {
-      assert.deepEqual(Reflect.ownKeys(handle).sort(), [
-        'appName',
-        'events',
-        'id',
-        'lastUpdateTime',
-        'state',
-        'userId',
-      ]);
+      assert.deepEqual(Reflect.ownKeys(handle).sort(), SESSION_FIELDS);
       assert.equal(Object.getPrototypeOf(handle), Object.prototype);
       assert.deepEqual(Reflect.ownKeys(handle.state), ['a']);
       assert.equal(Object.getPrototypeOf(handle.state), Object.prototype);
