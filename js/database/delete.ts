@@ -1,19 +1,12 @@
 import type { Deleted, DeleteRequest } from '../storage/adapter.js';
-import type { Engine } from './engine.js';
 import { readFloor } from './found.js';
 import { revisionOf } from './rows.js';
-import type { SessionStatements } from './session_statements.js';
-import { type Database, METADATA } from './tables.js';
+import { floorText, METADATA } from './tables.js';
 import { microsOf, timeText } from './times.js';
+import type { WriteContext } from './write.js';
 
-/** Where a deletion is carried out. */
-export interface DeleteContext {
-  readonly connection: Database;
-  readonly engine: Engine;
-  readonly statements: SessionStatements;
-  /** Milliseconds since 1970. */
-  readonly now: number;
-}
+/** What a state that was deleted is. */
+const EMPTY = '{}';
 
 /**
  * Deletes, and raises the floor to the last revision of what was deleted, so that none of it is ever
@@ -22,7 +15,7 @@ export interface DeleteContext {
  * A state that is deleted becomes an empty one, whose revision goes on: Python cannot append where there
  * is no row. With all sessions of a user the row goes as well, since creating one makes it anew.
  */
-export async function remove(context: DeleteContext, request: DeleteRequest): Promise<Deleted> {
+export async function remove(context: WriteContext, request: DeleteRequest): Promise<Deleted> {
   const { connection, statements } = context;
   const { appName: app } = request.key;
   const deleted: number[] = [];
@@ -33,11 +26,8 @@ export async function remove(context: DeleteContext, request: DeleteRequest): Pr
     const [row] = await statements.lockedApp.run(connection, { app });
     if (row !== undefined) {
       const revision = nextRevision(context, row.update_time);
-      await connection
-        .updateTable('app_states')
-        .set({ state: '{}', update_time: timeText(revision) })
-        .where('app_name', '=', app)
-        .execute();
+      const values = { app, state: EMPTY, updated: timeText(revision) };
+      await statements.updateApp.run(connection, values);
       return { floor: revision };
     }
   } else {
@@ -53,25 +43,21 @@ export async function remove(context: DeleteContext, request: DeleteRequest): Pr
         .execute();
     } else if (row !== undefined) {
       const revision = nextRevision(context, row.update_time);
-      await connection
-        .updateTable('user_states')
-        .set({ state: '{}', update_time: timeText(revision) })
-        .where('app_name', '=', app)
-        .where('user_id', '=', user)
-        .execute();
+      const values = { app, user, state: EMPTY, updated: timeText(revision) };
+      await statements.updateUser.run(connection, values);
       return { floor: revision };
     }
   }
   return { floor: await raiseFloor(context, deleted) };
 }
 
-function nextRevision({ now }: DeleteContext, updateTime: string): number {
+function nextRevision({ now }: WriteContext, updateTime: string): number {
   return Math.max(revisionOf(updateTime, 'a state') + 1, microsOf(now));
 }
 
 /** Deletes one session, or all of a user; gives their revisions. */
 async function removeSessions(
-  { connection, engine }: DeleteContext,
+  { connection, engine }: WriteContext,
   app: string,
   user: string,
   session?: string,
@@ -100,12 +86,11 @@ async function removeSessions(
 }
 
 async function raiseFloor(
-  { connection, statements }: DeleteContext,
+  { connection, statements }: WriteContext,
   revisions: readonly number[],
 ): Promise<number> {
   if (revisions.length > 0) {
-    // As text of one length, which compares as the numbers do.
-    const value = String(revisions.reduce((one, other) => Math.max(one, other))).padStart(16, '0');
+    const value = floorText(revisions.reduce((one, other) => Math.max(one, other)));
     await connection
       .updateTable('adk_internal_metadata')
       .set({ value })

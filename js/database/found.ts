@@ -10,7 +10,12 @@ import {
   type SessionColumns,
   sessionRow,
 } from './rows.js';
-import type { Key, SessionStatements, StateColumns } from './session_statements.js';
+import {
+  type Key,
+  selectEvents,
+  type SessionStatements,
+  type StateColumns,
+} from './session_statements.js';
 import type { Database } from './tables.js';
 import { LAST_MICROS, parseTime, timeText } from './times.js';
 
@@ -96,23 +101,11 @@ export function foundStatements(database: Database, engine: Engine) {
     );
   const ofEvents = (replacedToo: boolean) =>
     new Prepared<Key & { since: string }, EventColumns>((value) =>
-      database
-        .selectFrom('events')
-        .select(['id', 'invocation_id'])
-        .select((of) => [
-          json(of.ref('event_data')).as('event_data'),
-          time(of.ref('timestamp')).as('timestamp'),
-        ])
-        .where('app_name', '=', value('app'))
-        .where('user_id', '=', value('user'))
-        .where('session_id', '=', value('session'))
-        .where((where) => {
-          const isNew = where('timestamp', '>', value('since'));
-          const data = json(where.ref('event_data'));
-          return replacedToo
-            ? where.or([isNew, where(data, 'like', '%"adk_session_wasm"%')])
-            : isNew;
-        }),
+      selectEvents(database, engine, value).where((where) => {
+        const isNew = where('timestamp', '>', value('since'));
+        const data = json(where.ref('event_data'));
+        return replacedToo ? where.or([isNew, where(data, 'like', '%"adk_session_wasm"%')]) : isNew;
+      }),
     );
   return {
     session: ofSession,

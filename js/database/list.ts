@@ -2,7 +2,7 @@ import type { ExpressionBuilder } from 'kysely';
 import type { ListRequest, Listing, SessionRow } from '../storage/adapter.js';
 import type { Engine } from './engine.js';
 import { scopeRow, type SessionColumns, sessionRow } from './rows.js';
-import type { SessionStatements, StateColumns } from './session_statements.js';
+import { type SessionStatements, type StateColumns, stateColumns } from './session_statements.js';
 import type { Database, Tables } from './tables.js';
 
 /** Most users whose states are asked for at once; engines bound the values that a query may have. */
@@ -176,7 +176,7 @@ async function readSessions(
 /** The states of those whose sessions these are. */
 async function readUsers(
   connection: Database,
-  { json, time }: Engine,
+  engine: Engine,
   appName: string,
   sessions: readonly SessionRow[],
 ): Promise<Listing['users'][number][]> {
@@ -186,10 +186,7 @@ async function readUsers(
     const some = await connection
       .selectFrom('user_states')
       .select('user_id')
-      .select((of) => [
-        json(of.ref('state')).as('state'),
-        time(of.ref('update_time')).as('update_time'),
-      ])
+      .select(stateColumns(engine))
       .where('app_name', '=', appName)
       .where('user_id', 'in', users.slice(start, start + MAX_USERS))
       .execute();

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { SessionError, type SessionErrorCode } from '../errors.js';
 import type { Engine, EngineKind } from './engine.js';
 import { createTables, exactCollation, SCHEMA_VERSION } from './schema.js';
-import { type Database, METADATA } from './tables.js';
+import { type Database, METADATA, readMetadata } from './tables.js';
 import { inTransaction } from './transaction.js';
 
 interface Column {
@@ -66,28 +66,14 @@ async function check(connection: Database, { kind }: Engine, isAlone: boolean): 
   const columns = await readColumns(connection, kind);
   const tables = new Set(columns.map(({ table }) => table));
   if (tables.has('adk_internal_metadata')) {
-    const version = await readVersion(connection);
+    const version = await readMetadata(connection, METADATA.version);
     if (version === undefined && !isAlone) return false;
     requireVersion(version, kind);
   }
   if (tables.has('events')) checkLayout(columns, kind);
   if (kind === 'mysql') await checkExactness(connection, columns);
   if (!TABLES.every((table) => tables.has(table))) return false;
-  const floor = await connection
-    .selectFrom('adk_internal_metadata')
-    .select('value')
-    .where('key', '=', METADATA.floor)
-    .execute();
-  return floor.length > 0;
-}
-
-async function readVersion(connection: Database): Promise<string | undefined> {
-  const [row] = await connection
-    .selectFrom('adk_internal_metadata')
-    .select('value')
-    .where('key', '=', METADATA.version)
-    .execute();
-  return row?.value;
+  return (await readMetadata(connection, METADATA.floor)) !== undefined;
 }
 
 function requireVersion(value: string | undefined, kind: EngineKind): void {

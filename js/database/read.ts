@@ -1,25 +1,15 @@
+import { sql } from 'kysely';
 import type { EventRow, ReadRequest, Rows, ScopeRow } from '../storage/adapter.js';
 import type { Engine } from './engine.js';
 import { Prepared } from './prepared.js';
 import { type EventColumns, eventRow, scopeRow, sessionRow } from './rows.js';
-import type { Key, SessionStatements } from './session_statements.js';
-import { sql } from 'kysely';
+import { type Key, selectEvents, type SessionStatements } from './session_statements.js';
 import type { Database } from './tables.js';
 
 export function readStatements(database: Database, engine: Engine) {
-  const { json, time } = engine;
   const events = (isLimited: boolean) =>
     new Prepared<Key & { last: number }, EventColumns>((value) => {
-      const query = database
-        .selectFrom('events')
-        .select(['id', 'invocation_id'])
-        .select((of) => [
-          json(of.ref('event_data')).as('event_data'),
-          time(of.ref('timestamp')).as('timestamp'),
-        ])
-        .where('app_name', '=', value('app'))
-        .where('user_id', '=', value('user'))
-        .where('session_id', '=', value('session'));
+      const query = selectEvents(database, engine, value);
       const newestFirst =
         engine.kind === 'sqlite'
           ? query.orderBy(sql.ref('rowid'), 'desc')

@@ -1,7 +1,7 @@
 /** Makes what is missing of the tables, each as google-adk Python would have made it. */
 import { type ColumnDataType, sql, type RawBuilder } from 'kysely';
 import type { EngineKind } from './engine.js';
-import { type Database, METADATA } from './tables.js';
+import { type Database, floorText, METADATA, readMetadata } from './tables.js';
 
 /** The one schema version that is written. */
 export const SCHEMA_VERSION = 1;
@@ -20,7 +20,7 @@ interface Types {
  * The types of the columns. On MySQL and MariaDB ids are compared by their bytes, trailing blanks
  * included, which the default collation does not do; each of the two has its own name for that.
  */
-export async function columnTypes(connection: Database, kind: EngineKind): Promise<Types> {
+async function columnTypes(connection: Database, kind: EngineKind): Promise<Types> {
   if (kind === 'postgresql') {
     return {
       id: 'varchar(128)',
@@ -123,17 +123,12 @@ export async function createTables(connection: Database, kind: EngineKind): Prom
     )
     .execute();
   await createIndices(connection, kind);
-  const rows: [string, string][] = [
+  const rows = [
     [METADATA.version, String(SCHEMA_VERSION)],
-    [METADATA.floor, '0'.padStart(16, '0')],
-  ];
+    [METADATA.floor, floorText(0)],
+  ] as const;
   for (const [key, value] of rows) {
-    const known = await connection
-      .selectFrom('adk_internal_metadata')
-      .select('key')
-      .where('key', '=', key)
-      .execute();
-    if (known.length > 0) continue;
+    if ((await readMetadata(connection, key)) !== undefined) continue;
     await connection.insertInto('adk_internal_metadata').values({ key, value }).execute();
   }
 }

@@ -1,4 +1,5 @@
 /** The queries on sessions, users' and apps' states that reads and writes have in common. */
+import { sql } from 'kysely';
 import type { Engine } from './engine.js';
 import { Prepared } from './prepared.js';
 import type { SessionColumns } from './rows.js';
@@ -25,16 +26,39 @@ export interface MergedColumns extends SessionColumns {
   user_time: string | null;
 }
 
+/** The columns of {@link StateColumns}. */
+export function stateColumns({ json, time }: Engine) {
+  return [
+    json(sql.ref('state')).as('state'),
+    time(sql.ref('update_time')).as('update_time'),
+  ] as const;
+}
+
+/** All events of a session, in no order. */
+export function selectEvents(
+  database: Database,
+  { json, time }: Engine,
+  value: (name: keyof Key) => string,
+) {
+  return database
+    .selectFrom('events')
+    .select(['id', 'invocation_id'])
+    .select((of) => [
+      json(of.ref('event_data')).as('event_data'),
+      time(of.ref('timestamp')).as('timestamp'),
+    ])
+    .where('app_name', '=', value('app'))
+    .where('user_id', '=', value('user'))
+    .where('session_id', '=', value('session'));
+}
+
 export function sessionStatements(database: Database, engine: Engine) {
   const { json, time } = engine;
   const ofApp = (locks: boolean) =>
     new Prepared<Pick<Key, 'app'>, StateColumns>((value) => {
       const query = database
         .selectFrom('app_states')
-        .select((of) => [
-          json(of.ref('state')).as('state'),
-          time(of.ref('update_time')).as('update_time'),
-        ])
+        .select(stateColumns(engine))
         .where('app_name', '=', value('app'));
       return locks ? query.forUpdate() : query;
     });
@@ -42,10 +66,7 @@ export function sessionStatements(database: Database, engine: Engine) {
     new Prepared<Pick<Key, 'app' | 'user'>, StateColumns>((value) => {
       const query = database
         .selectFrom('user_states')
-        .select((of) => [
-          json(of.ref('state')).as('state'),
-          time(of.ref('update_time')).as('update_time'),
-        ])
+        .select(stateColumns(engine))
         .where('app_name', '=', value('app'))
         .where('user_id', '=', value('user'));
       return locks ? query.forUpdate() : query;

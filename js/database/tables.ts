@@ -48,3 +48,21 @@ export const METADATA = {
   /** Ours, which Python ignores: the highest revision that was ever deleted. */
   floor: 'adk_session_wasm_floor',
 } as const;
+
+/** A floor as text of one length, which compares as the numbers do. */
+export function floorText(revision: number): string {
+  return String(revision).padStart(16, '0');
+}
+
+/** What a row of `adk_internal_metadata` says; `undefined` if it is not there. */
+export async function readMetadata(
+  connection: Database,
+  key: (typeof METADATA)[keyof typeof METADATA],
+): Promise<string | undefined> {
+  const [row] = await connection
+    .selectFrom('adk_internal_metadata')
+    .select('value')
+    .where('key', '=', key)
+    .execute();
+  return row?.value;
+}
