@@ -56,7 +56,7 @@ export function isPlainObject(value: unknown): value is Record<string, unknown> 
 
 /** What a thing calls itself, for messages. Never throws. */
 export function kindOf(value: unknown): string {
-  if (value === null) return 'null';
+  if (value === null || value === undefined) return String(value);
   if (typeof value === 'bigint') return 'a BigInt';
   if (typeof value !== 'object') return `a ${typeof value}`;
   try {
