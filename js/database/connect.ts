@@ -10,6 +10,8 @@ import {
 } from 'kysely';
 import { type Address, IN_MEMORY } from './address.js';
 import { loadDriver } from './driver.js';
+import { type Engine, ENGINES } from './engine.js';
+import { kyselyRunner, type Runner, sqliteRunner } from './runner.js';
 import { openSqlite } from './sqlite_file.js';
 import type { Database } from './tables.js';
 
@@ -39,8 +41,16 @@ interface Mysql {
   default: { createPool(options: object): MysqlPool };
 }
 
+/** A connection, or a pool of them. */
+export interface Connected {
+  /** To look at the tables with, and to build queries. */
+  readonly database: Database;
+  /** What runs the verbs. */
+  readonly run: Runner;
+}
+
 /** Opens the connection, or makes the pool that will. */
-export async function connect(address: Address, options: ConnectOptions): Promise<Database> {
+export async function connect(address: Address, options: ConnectOptions): Promise<Connected> {
   switch (address.kind) {
     case 'sqlite':
       return connectSqlite(address.path, options);
@@ -51,8 +61,8 @@ export async function connect(address: Address, options: ConnectOptions): Promis
   }
 }
 
-async function connectSqlite(path: string, options: ConnectOptions): Promise<Database> {
-  const database = await openSqlite(path, options.driverOptions);
+async function connectSqlite(path: string, options: ConnectOptions): Promise<Connected> {
+  const file = await openSqlite(path, options.driverOptions);
   const pragmas = [
     'foreign_keys = on',
     `synchronous = ${options.durability === 'strict' ? 'full' : 'normal'}`,
@@ -60,17 +70,17 @@ async function connectSqlite(path: string, options: ConnectOptions): Promise<Dat
     ...(path === IN_MEMORY ? [] : ['journal_mode = wal']),
   ];
   const dialect = new SqliteDialect({
-    database,
+    database: file,
     async onCreateConnection(connection) {
       for (const pragma of pragmas) {
         await connection.executeQuery(CompiledQuery.raw(`pragma ${pragma}`));
       }
     },
   });
-  return new Kysely({ dialect });
+  return { database: new Kysely({ dialect }), run: sqliteRunner(file, ENGINES.sqlite) };
 }
 
-async function connectPostgres(url: string, options: ConnectOptions): Promise<Database> {
+async function connectPostgres(url: string, options: ConnectOptions): Promise<Connected> {
   const { default: pg } = await loadDriver<Pg>('postgresql');
   const relaxed = { options: '-c synchronous_commit=off' };
   const pool = new pg.Pool({
@@ -82,12 +92,17 @@ async function connectPostgres(url: string, options: ConnectOptions): Promise<Da
   // the next one; where one breaks that is in use, its query fails and tells.
   pool.on('error', () => undefined);
   pool.on('connect', (client) => client.on('error', () => undefined));
-  return new Kysely({ dialect: new PostgresDialect({ pool }) });
+  return throughKysely(new Kysely({ dialect: new PostgresDialect({ pool }) }), ENGINES.postgresql);
 }
 
-async function connectMysql(url: string, options: ConnectOptions): Promise<Database> {
+async function connectMysql(url: string, options: ConnectOptions): Promise<Connected> {
   const { default: mysql } = await loadDriver<Mysql>('mysql');
   const pool = mysql.createPool({ uri: url, charset: 'utf8mb4', ...options.driverOptions });
   const config: MysqlDialectConfig = { pool };
-  return new Kysely({ dialect: new MysqlDialect(config) });
+  return throughKysely(new Kysely({ dialect: new MysqlDialect(config) }), ENGINES.mysql);
+}
+
+/** A connection that verbs use by way of Kysely. */
+export function throughKysely(database: Database, engine: Engine): Connected {
+  return { database, run: kyselyRunner(database, engine) };
 }

@@ -37,17 +37,20 @@ import type {
   StorageAdapter,
   WriteRequest,
 } from '../storage/adapter.js';
-import { remove } from './delete.js';
+import type { Connected } from './connect.js';
+import { deleteStatements, remove } from './delete.js';
 import type { Engine } from './engine.js';
 import { databaseError } from './failure.js';
 import { foundStatements } from './found.js';
 import { checkIds, fitsKey } from './limits.js';
-import { list } from './list.js';
+import { list, listStatements } from './list.js';
 import { openTables } from './opening.js';
+import type { Steps } from './prepared.js';
 import { read, readStatements } from './read.js';
+import type { Runner } from './runner.js';
 import { sessionStatements } from './session_statements.js';
 import type { Database } from './tables.js';
-import { inTransaction } from './transaction.js';
+import type { Mode } from './transaction.js';
 import { write, writeStatements } from './write.js';
 
 /** What an adapter is made of. */
@@ -55,7 +58,7 @@ export interface DatabaseParts {
   readonly engine: Engine;
   readonly durable: boolean;
   /** Connects, or makes the pool that will. Called again if it failed. */
-  readonly connect: () => Promise<Database>;
+  readonly connect: () => Promise<Connected>;
   /** Whether the connection ends with the adapter. */
   readonly owns: boolean;
   readonly clock: () => number;
@@ -63,7 +66,7 @@ export interface DatabaseParts {
 
 /** A database that was connected and whose tables will do. */
 interface Opened {
-  readonly database: Database;
+  readonly run: Runner;
   readonly statements: ReturnType<typeof allStatements>;
 }
 
@@ -73,6 +76,8 @@ function allStatements(database: Database, engine: Engine) {
     ...foundStatements(database, engine),
     ...readStatements(database, engine),
     ...writeStatements(database),
+    ...deleteStatements(database, engine),
+    ...listStatements(database, engine),
   };
 }
 
@@ -80,8 +85,10 @@ export class DatabaseAdapter implements StorageAdapter {
   readonly kind: string;
   readonly durable: boolean;
   readonly #parts: DatabaseParts;
-  #database: Promise<Database> | undefined;
-  #opened: Promise<Opened> | undefined;
+  #connected: Promise<Connected> | undefined;
+  #opening: Promise<void> | undefined;
+  /** Once it succeeded: what the verbs then need not wait for. */
+  #opened: Opened | undefined;
 
   constructor(parts: DatabaseParts) {
     this.#parts = parts;
@@ -89,41 +96,37 @@ export class DatabaseAdapter implements StorageAdapter {
     this.durable = parts.durable;
   }
 
-  create(request: WriteRequest, decide: Decide): Promise<void> {
+  create(request: WriteRequest, decide: Decide): void | Promise<void> {
     return this.#write(request, decide, true);
   }
 
-  append(request: WriteRequest, decide: Decide): Promise<void> {
+  append(request: WriteRequest, decide: Decide): void | Promise<void> {
     return this.#write(request, decide, false);
   }
 
-  read(request: ReadRequest): Promise<Rows> {
-    if (!fitsKey(this.#parts.engine.kind, request.key)) return Promise.resolve({ events: [] });
-    return this.#run('read', ({ statements }, connection) => read(connection, statements, request));
+  read(request: ReadRequest): Rows | Promise<Rows> {
+    if (!fitsKey(this.#parts.engine.kind, request.key)) return { events: [] };
+    return this.#run('read', (statements) => read(statements, request));
   }
 
-  list(request: ListRequest): Promise<Listing> {
+  list(request: ListRequest): Listing | Promise<Listing> {
     const { engine } = this.#parts;
-    if (!fitsKey(engine.kind, request)) {
-      return Promise.resolve({ sessions: [], users: [], total: 0 });
-    }
-    return this.#run('read', ({ statements }, connection) =>
-      list(connection, engine, statements, request),
-    );
+    if (!fitsKey(engine.kind, request)) return { sessions: [], users: [], total: 0 };
+    return this.#run('read', (statements) => list(statements, request));
   }
 
-  delete(request: DeleteRequest): Promise<Deleted | void> {
+  delete(request: DeleteRequest): Deleted | void | Promise<Deleted | void> {
     const { engine, clock } = this.#parts;
-    if (!fitsKey(engine.kind, request.key)) return Promise.resolve();
-    return this.#run('write', ({ statements }, connection) =>
-      remove({ connection, engine, statements, now: clock() }, request),
+    if (!fitsKey(engine.kind, request.key)) return;
+    return this.#run('write', (statements) =>
+      remove({ engine, statements, now: clock() }, request),
     );
   }
 
   async close(): Promise<void> {
     // What could not be opened needs no closing.
-    const database = await this.#database?.catch(() => undefined);
-    if (this.#parts.owns) await database?.destroy();
+    const connected = await this.#connected?.catch(() => undefined);
+    if (this.#parts.owns) await connected?.database.destroy();
   }
 
   /** Connects and checks the tables, to learn whether it can be done; else the first verb does. */
@@ -131,40 +134,42 @@ export class DatabaseAdapter implements StorageAdapter {
     await this.#open();
   }
 
-  async #write(request: WriteRequest, decide: Decide, isCreate: boolean): Promise<void> {
+  #write(request: WriteRequest, decide: Decide, isCreate: boolean): void | Promise<void> {
     const { engine, clock } = this.#parts;
     checkIds(engine.kind, request);
-    await this.#run('write', ({ statements }, connection) =>
-      write({ connection, engine, statements, now: clock() }, request, decide, isCreate),
+    return this.#run('write', (statements) =>
+      write({ engine, statements, now: clock() }, request, decide, isCreate),
     );
   }
 
-  async #run<T>(
-    mode: 'write' | 'read',
-    work: (opened: Opened, connection: Database) => Promise<T>,
-  ): Promise<T> {
-    const opened = await this.#open();
-    const { engine } = this.#parts;
-    return inTransaction(opened.database, engine, mode, (connection) => work(opened, connection));
+  #run<T>(mode: Mode, work: (statements: Opened['statements']) => Steps<T>): T | Promise<T> {
+    const opened = this.#opened;
+    if (opened === undefined) return this.#open().then(() => this.#run(mode, work));
+    return opened.run(mode, () => work(opened.statements));
   }
 
   /** A failure is not remembered: the server may be back at the next call. */
-  #open(): Promise<Opened> {
-    this.#opened ??= this.#openNow().catch((error: unknown) => {
-      this.#opened = undefined;
-      throw databaseError(this.#parts.engine, error);
-    });
-    return this.#opened;
+  #open(): Promise<void> {
+    this.#opening ??= this.#openNow().then(
+      (opened) => {
+        this.#opened = opened;
+      },
+      (error: unknown) => {
+        this.#opening = undefined;
+        throw databaseError(this.#parts.engine, error);
+      },
+    );
+    return this.#opening;
   }
 
   async #openNow(): Promise<Opened> {
     const { connect, engine } = this.#parts;
-    this.#database ??= connect().catch((error: unknown) => {
-      this.#database = undefined;
+    this.#connected ??= connect().catch((error: unknown) => {
+      this.#connected = undefined;
       throw error;
     });
-    const database = await this.#database;
+    const { database, run } = await this.#connected;
     await openTables(database, engine);
-    return { database, statements: allStatements(database, engine) };
+    return { run, statements: allStatements(database, engine) };
   }
 }

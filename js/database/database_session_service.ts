@@ -7,7 +7,7 @@ import { checkedClock } from '../service/sources.js';
 import { StoredSessionService } from '../service/stored_session_service.js';
 import type { Abortable, StateShape } from '../session.js';
 import { IN_MEMORY, parseAddress } from './address.js';
-import { connect } from './connect.js';
+import { connect, throughKysely } from './connect.js';
 import { DatabaseAdapter, type DatabaseParts } from './database_adapter.js';
 import { type EngineKind, ENGINES } from './engine.js';
 import type { Database } from './tables.js';
@@ -146,7 +146,8 @@ function databaseParts(options: DatabaseUrlOptions | DatabaseKyselyOptions): Dat
       throw invalid('kysely', `must be an instance of Kysely; it is ${kindOf(kysely)}`);
     }
     // Ours are the names of the columns; a plugin that changes them is for the user's own tables.
-    const connected = () => Promise.resolve(kysely.withoutPlugins());
+    const database = kysely.withoutPlugins();
+    const connected = () => Promise.resolve(throughKysely(database, ENGINES[engine]));
     return { engine: ENGINES[engine], durable: true, connect: connected, owns: false, clock };
   }
   const address = parseAddress(options.url);

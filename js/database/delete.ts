@@ -1,12 +1,71 @@
 import type { Deleted, DeleteRequest } from '../storage/adapter.js';
+import type { Engine } from './engine.js';
 import { readFloor } from './found.js';
+import { Prepared, type Steps } from './prepared.js';
 import { revisionOf } from './rows.js';
-import { floorText, METADATA } from './tables.js';
+import type { Key } from './session_statements.js';
+import { type Database, floorText, METADATA } from './tables.js';
 import { microsOf, timeText } from './times.js';
-import type { WriteContext } from './write.js';
+import type { Statements, WriteContext } from './write.js';
 
 /** What a state that was deleted is. */
 const EMPTY = '{}';
+
+/** @returns what deletes a session, or all of a user */
+function sessionDeletion(database: Database, engine: Engine, isOne: boolean) {
+  const parts = (table: 'events' | 'adk_session_wasm_sessions') =>
+    new Prepared<Key, never>((value) => {
+      const query = database
+        .deleteFrom(table)
+        .where('app_name', '=', value('app'))
+        .where('user_id', '=', value('user'));
+      return isOne ? query.where('session_id', '=', value('session')) : query;
+    });
+  return {
+    times: new Prepared<Key, { update_time: string }>((value) => {
+      const ofUser = database
+        .selectFrom('sessions')
+        .select((of) => engine.time(of.ref('update_time')).as('update_time'))
+        .where('app_name', '=', value('app'))
+        .where('user_id', '=', value('user'));
+      const query = isOne ? ofUser.where('id', '=', value('session')) : ofUser;
+      return engine.locksRows ? query.forUpdate() : query;
+    }),
+    events: parts('events'),
+    kept: parts('adk_session_wasm_sessions'),
+    sessions: new Prepared<Key, never>((value) => {
+      const query = database
+        .deleteFrom('sessions')
+        .where('app_name', '=', value('app'))
+        .where('user_id', '=', value('user'));
+      return isOne ? query.where('id', '=', value('session')) : query;
+    }),
+  };
+}
+
+export function deleteStatements(database: Database, engine: Engine) {
+  return {
+    deleteOne: sessionDeletion(database, engine, true),
+    deleteAll: sessionDeletion(database, engine, false),
+    deleteUser: new Prepared<Pick<Key, 'app' | 'user'>, never>((value) =>
+      database
+        .deleteFrom('user_states')
+        .where('app_name', '=', value('app'))
+        .where('user_id', '=', value('user')),
+    ),
+    raiseFloor: new Prepared<{ floor: string }, never>((value) =>
+      database
+        .updateTable('adk_internal_metadata')
+        .set({ value: value('floor') })
+        .where('key', '=', METADATA.floor)
+        .where('value', '<', value('floor')),
+    ),
+  };
+}
+
+interface DeleteContext extends WriteContext {
+  readonly statements: Statements & ReturnType<typeof deleteStatements>;
+}
 
 /**
  * Deletes, and raises the floor to the last revision of what was deleted, so that none of it is ever
@@ -15,40 +74,36 @@ const EMPTY = '{}';
  * A state that is deleted becomes an empty one, whose revision goes on: Python cannot append where there
  * is no row. With all sessions of a user the row goes as well, since creating one makes it anew.
  */
-export async function remove(context: WriteContext, request: DeleteRequest): Promise<Deleted> {
-  const { connection, statements } = context;
+export function* remove(context: DeleteContext, request: DeleteRequest): Steps<Deleted> {
+  const { statements } = context;
   const { appName: app } = request.key;
   const deleted: number[] = [];
   if (request.what === 'session') {
     const { userId, sessionId } = request.key;
-    deleted.push(...(await removeSessions(context, app, userId, sessionId)));
+    deleted.push(...(yield* removeSessions(context, app, userId, sessionId)));
   } else if (request.what === 'appState') {
-    const [row] = await statements.lockedApp.run(connection, { app });
+    const [row] = yield* statements.lockedApp.run({ app });
     if (row !== undefined) {
       const revision = nextRevision(context, row.update_time);
       const values = { app, state: EMPTY, updated: timeText(revision) };
-      await statements.updateApp.run(connection, values);
+      yield* statements.updateApp.run(values);
       return { floor: revision };
     }
   } else {
     const { userId: user } = request.key;
-    if (request.what === 'user') deleted.push(...(await removeSessions(context, app, user)));
-    const [row] = await statements.lockedUser.run(connection, { app, user });
+    if (request.what === 'user') deleted.push(...(yield* removeSessions(context, app, user)));
+    const [row] = yield* statements.lockedUser.run({ app, user });
     if (row !== undefined && request.what === 'user') {
       deleted.push(revisionOf(row.update_time, 'a state'));
-      await connection
-        .deleteFrom('user_states')
-        .where('app_name', '=', app)
-        .where('user_id', '=', user)
-        .execute();
+      yield* statements.deleteUser.run({ app, user });
     } else if (row !== undefined) {
       const revision = nextRevision(context, row.update_time);
       const values = { app, user, state: EMPTY, updated: timeText(revision) };
-      await statements.updateUser.run(connection, values);
+      yield* statements.updateUser.run(values);
       return { floor: revision };
     }
   }
-  return { floor: await raiseFloor(context, deleted) };
+  return { floor: yield* raiseFloor(context, deleted) };
 }
 
 function nextRevision({ now }: WriteContext, updateTime: string): number {
@@ -56,47 +111,26 @@ function nextRevision({ now }: WriteContext, updateTime: string): number {
 }
 
 /** Deletes one session, or all of a user; gives their revisions. */
-async function removeSessions(
-  { connection, engine }: WriteContext,
+function* removeSessions(
+  { statements: { deleteOne, deleteAll } }: DeleteContext,
   app: string,
   user: string,
   session?: string,
-): Promise<number[]> {
-  const ofUser = connection
-    .selectFrom('sessions')
-    .select((of) => engine.time(of.ref('update_time')).as('update_time'))
-    .where('app_name', '=', app)
-    .where('user_id', '=', user);
-  const chosen = session === undefined ? ofUser : ofUser.where('id', '=', session);
-  const rows = await (engine.locksRows ? chosen.forUpdate() : chosen).execute();
+): Steps<number[]> {
+  const { times, events, kept, sessions } = session === undefined ? deleteAll : deleteOne;
+  const key = { app, user, session: session ?? '' };
+  const rows = yield* times.run(key);
   if (rows.length === 0) return [];
-  for (const table of ['events', 'adk_session_wasm_sessions'] as const) {
-    const parts = connection
-      .deleteFrom(table)
-      .where('app_name', '=', app)
-      .where('user_id', '=', user);
-    await (session === undefined ? parts : parts.where('session_id', '=', session)).execute();
-  }
-  const sessions = connection
-    .deleteFrom('sessions')
-    .where('app_name', '=', app)
-    .where('user_id', '=', user);
-  await (session === undefined ? sessions : sessions.where('id', '=', session)).execute();
+  yield* events.run(key);
+  yield* kept.run(key);
+  yield* sessions.run(key);
   return rows.map((row) => revisionOf(row.update_time, 'a session'));
 }
 
-async function raiseFloor(
-  { connection, statements }: WriteContext,
-  revisions: readonly number[],
-): Promise<number> {
+function* raiseFloor({ statements }: DeleteContext, revisions: readonly number[]): Steps<number> {
   if (revisions.length > 0) {
-    const value = floorText(revisions.reduce((one, other) => Math.max(one, other)));
-    await connection
-      .updateTable('adk_internal_metadata')
-      .set({ value })
-      .where('key', '=', METADATA.floor)
-      .where('value', '<', value)
-      .execute();
+    const floor = floorText(revisions.reduce((one, other) => Math.max(one, other)));
+    yield* statements.raiseFloor.run({ floor });
   }
-  return readFloor(connection, statements);
+  return yield* readFloor(statements);
 }

@@ -1,7 +1,8 @@
 /** What a write reads before it asks what to do, with the rows locked that it may change. */
 import type { EventRow, Found, ScopeRow, SessionRow, WriteRequest } from '../storage/adapter.js';
 import type { Engine } from './engine.js';
-import { Prepared } from './prepared.js';
+import { byCount, filledBatches } from './batches.js';
+import { Prepared, type Steps } from './prepared.js';
 import {
   type EventColumns,
   eventRow,
@@ -20,7 +21,7 @@ import type { Database } from './tables.js';
 import { LAST_MICROS, parseTime, timeText } from './times.js';
 
 /** Most ids in one query; engines bound the values that one may have. */
-const MAX_IDS = 1000;
+const MAX_IDS = 1024;
 
 /** The columns of our row beside a session; all absent where there is none. */
 interface KeptColumns {
@@ -59,46 +60,48 @@ export function foundStatements(database: Database, engine: Engine) {
       .where('id', '=', value('session'));
     return engine.locksRows ? query.forUpdate() : query;
   });
-  const tail = (ids: number) =>
-    new Prepared<Key & Record<`id${number}`, string>, TailColumns>((value) =>
-      database
-        .selectFrom('sessions as s')
-        .leftJoin('adk_session_wasm_sessions as k', (join) =>
-          join
-            .onRef('k.app_name', '=', 's.app_name')
-            .onRef('k.user_id', '=', 's.user_id')
-            .onRef('k.session_id', '=', 's.id'),
-        )
-        .leftJoin('events as e', (join) =>
-          join
-            .onRef('e.app_name', '=', 's.app_name')
-            .onRef('e.user_id', '=', 's.user_id')
-            .onRef('e.session_id', '=', 's.id')
-            .on(
-              'e.id',
-              'in',
-              Array.from({ length: ids }, (_, index) => value(`id${index}`)),
-            ),
-        )
-        .select(['e.id', 'e.invocation_id'])
-        .select((of) => [
-          time(of.ref('k.update_time')).as('kept_time'),
-          time(of.ref('k.last_update_time')).as('last_update_time'),
-          time(of.ref('k.replaced_at')).as('replaced_at'),
-          json(of.ref('e.event_data')).as('event_data'),
-          time(of.ref('e.timestamp')).as('timestamp'),
-          of
-            .selectFrom('events as n')
-            .select((newest) => time(newest.fn.max(newest.ref('n.timestamp'))).as('newest'))
-            .whereRef('n.app_name', '=', 's.app_name')
-            .whereRef('n.user_id', '=', 's.user_id')
-            .whereRef('n.session_id', '=', 's.id')
-            .as('newest'),
-        ])
-        .where('s.app_name', '=', value('app'))
-        .where('s.user_id', '=', value('user'))
-        .where('s.id', '=', value('session')),
-    );
+  const tail = byCount(
+    (ids) =>
+      new Prepared<Key & Record<`id${number}`, string>, TailColumns>((value) =>
+        database
+          .selectFrom('sessions as s')
+          .leftJoin('adk_session_wasm_sessions as k', (join) =>
+            join
+              .onRef('k.app_name', '=', 's.app_name')
+              .onRef('k.user_id', '=', 's.user_id')
+              .onRef('k.session_id', '=', 's.id'),
+          )
+          .leftJoin('events as e', (join) =>
+            join
+              .onRef('e.app_name', '=', 's.app_name')
+              .onRef('e.user_id', '=', 's.user_id')
+              .onRef('e.session_id', '=', 's.id')
+              .on(
+                'e.id',
+                'in',
+                Array.from({ length: ids }, (_, index) => value(`id${index}`)),
+              ),
+          )
+          .select(['e.id', 'e.invocation_id'])
+          .select((of) => [
+            time(of.ref('k.update_time')).as('kept_time'),
+            time(of.ref('k.last_update_time')).as('last_update_time'),
+            time(of.ref('k.replaced_at')).as('replaced_at'),
+            json(of.ref('e.event_data')).as('event_data'),
+            time(of.ref('e.timestamp')).as('timestamp'),
+            of
+              .selectFrom('events as n')
+              .select((newest) => time(newest.fn.max(newest.ref('n.timestamp'))).as('newest'))
+              .whereRef('n.app_name', '=', 's.app_name')
+              .whereRef('n.user_id', '=', 's.user_id')
+              .whereRef('n.session_id', '=', 's.id')
+              .as('newest'),
+          ])
+          .where('s.app_name', '=', value('app'))
+          .where('s.user_id', '=', value('user'))
+          .where('s.id', '=', value('session')),
+      ),
+  );
   const ofEvents = (replacedToo: boolean) =>
     new Prepared<Key & { since: string }, EventColumns>((value) =>
       selectEvents(database, engine, value).where((where) => {
@@ -109,8 +112,6 @@ export function foundStatements(database: Database, engine: Engine) {
     );
   return {
     session: ofSession,
-    /** With one event id, as nearly all appends have it. */
-    tailOfOne: tail(1),
     tail,
     changed: ofEvents(false),
     changedOrReplaced: ofEvents(true),
@@ -120,35 +121,30 @@ export function foundStatements(database: Database, engine: Engine) {
 export type FoundStatements = ReturnType<typeof foundStatements>;
 
 /** Reads, and locks in the one order that every write keeps: session, app, user. */
-export async function find(
-  connection: Database,
+export function* find(
   statements: FoundStatements & SessionStatements,
   request: WriteRequest,
   isCreate: boolean,
-): Promise<FoundRows> {
+): Steps<FoundRows> {
   const { appName, userId = '', sessionId = '' } = request.key;
   const key = { app: appName, user: userId, session: sessionId };
   const names = { appName, userId, sessionId };
   const wants = (scope: 'user' | 'app') => isCreate || request.scopes.includes(scope);
   const columns =
-    request.key.sessionId === undefined
-      ? undefined
-      : (await statements.session.run(connection, key))[0];
-  const tail = columns && (await readTail(connection, statements, key, request.eventIds));
+    request.key.sessionId === undefined ? undefined : (yield* statements.session.run(key))[0];
+  const tail = columns && (yield* readTail(statements, key, request.eventIds));
   const session = columns && sessionRow(names, { ...columns, ...keptOf(tail) });
-  const app = wants('app') ? await statements.lockedApp.run(connection, key) : [];
+  const app = wants('app') ? yield* statements.lockedApp.run(key) : [];
   const user =
-    wants('user') && request.key.userId !== undefined
-      ? await statements.lockedUser.run(connection, key)
-      : [];
+    wants('user') && request.key.userId !== undefined ? yield* statements.lockedUser.run(key) : [];
   const isAnyAbsent =
     (request.key.sessionId !== undefined && session === undefined) ||
     (wants('app') && app.length === 0) ||
     (wants('user') && user.length === 0);
-  const floor = isAnyAbsent ? await readFloor(connection, statements) : 0;
+  const floor = isAnyAbsent ? yield* readFloor(statements) : 0;
   const replacedAt = parseTime(tail?.kept?.replaced_at) ?? 0;
   const changed =
-    session && (await readChanged(connection, statements, { key, session, replacedAt, request }));
+    session && (yield* readChanged(statements, { key, session, replacedAt, request }));
   return {
     found: {
       session,
@@ -163,11 +159,8 @@ export async function find(
   };
 }
 
-export async function readFloor(
-  connection: Database,
-  statements: SessionStatements,
-): Promise<number> {
-  return Number((await statements.floor.run(connection, {}))[0]?.value ?? 0);
+export function* readFloor(statements: SessionStatements): Steps<number> {
+  return Number((yield* statements.floor.run({}))[0]?.value ?? 0);
 }
 
 interface Tail {
@@ -176,19 +169,13 @@ interface Tail {
   readonly newest: number;
 }
 
-async function readTail(
-  connection: Database,
-  statements: FoundStatements,
-  key: Key,
-  ids: readonly string[],
-): Promise<Tail> {
+function* readTail(statements: FoundStatements, key: Key, ids: readonly string[]): Steps<Tail> {
   const rows: TailColumns[] = [];
-  for (let start = 0; start === 0 || start < ids.length; start += MAX_IDS) {
-    // No event has the empty id, so that it fits where none is asked for.
-    const some = ids.length === 0 ? [''] : ids.slice(start, start + MAX_IDS);
-    const query = some.length === 1 ? statements.tailOfOne : statements.tail(some.length);
-    const values = Object.fromEntries(some.map((id, index) => [`id${index}`, id]));
-    rows.push(...(await query.run(connection, { ...key, ...values })));
+  // No event has the empty id, so that it fits where none is asked for.
+  for (const some of filledBatches(ids.length === 0 ? [''] : ids, MAX_IDS)) {
+    const values: Key & Record<`id${number}`, string> = { ...key };
+    for (const [index, id] of some.entries()) values[`id${index}`] = id;
+    rows.push(...(yield* statements.tail(some.length).run(values)));
   }
   const [first] = rows;
   return {
@@ -210,14 +197,13 @@ interface ChangedRequest {
   readonly request: WriteRequest;
 }
 
-async function readChanged(
-  connection: Database,
+function* readChanged(
   statements: FoundStatements,
   { key, session, replacedAt, request: { since } }: ChangedRequest,
-): Promise<EventRow[]> {
+): Steps<EventRow[]> {
   if (since >= session.revision || since > LAST_MICROS) return [];
   const query = replacedAt > since ? statements.changedOrReplaced : statements.changed;
-  const rows = await query.run(connection, { ...key, since: timeText(since) });
+  const rows = yield* query.run({ ...key, since: timeText(since) });
   return rows.map(eventRow).filter((row) => row.revision > since);
 }
 

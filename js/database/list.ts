@@ -1,12 +1,14 @@
 import type { ExpressionBuilder } from 'kysely';
 import type { ListRequest, Listing, SessionRow } from '../storage/adapter.js';
+import { byCount, filledBatches } from './batches.js';
 import type { Engine } from './engine.js';
+import { Prepared, type Steps } from './prepared.js';
 import { scopeRow, type SessionColumns, sessionRow } from './rows.js';
 import { type SessionStatements, type StateColumns, stateColumns } from './session_statements.js';
 import type { Database, Tables } from './tables.js';
 
 /** Most users whose states are asked for at once; engines bound the values that a query may have. */
-const MAX_USERS = 1000;
+const MAX_USERS = 1024;
 
 /** The tables by the names that they have in these queries. */
 interface Aliased {
@@ -16,12 +18,131 @@ interface Aliased {
 
 type ListedColumns = SessionColumns & { user_id: string; id: string };
 
-/** The times between which a page's sessions were changed, and how many come before the first of them. */
-interface Stretch {
-  readonly from: string;
-  readonly to: string;
+/** Whose sessions. */
+interface Owner {
+  app: string;
+  /** Empty where those of all users are listed. */
+  user: string;
+}
+
+/** The times between which a page's sessions were changed. */
+interface Times {
+  from: string;
+  to: string;
+}
+
+/** Those of a page, and how many sessions come before the first of them. */
+interface Stretch extends Times {
   readonly before: number;
 }
+
+/** @param isOfUser whether those of one user are listed; else those of all users of the app */
+function pageStatements(database: Database, { json, time }: Engine, isOfUser: boolean) {
+  type Value = <N extends keyof Owner>(name: N) => Owner[N];
+  const sessionsOf = (value: Value) => {
+    const query = database.selectFrom('sessions as s').where('s.app_name', '=', value('app'));
+    return isOfUser ? query.where('s.user_id', '=', value('user')) : query;
+  };
+  /** With our row beside each, where that counts. */
+  const keptBeside = (value: Value) =>
+    sessionsOf(value).leftJoin('adk_session_wasm_sessions as k', (join) =>
+      join
+        .onRef('k.app_name', '=', 's.app_name')
+        .onRef('k.user_id', '=', 's.user_id')
+        .onRef('k.session_id', '=', 's.id')
+        .onRef('k.update_time', '=', 's.update_time'),
+    );
+  /** The sessions that have such a row, by way of it, so that its index is used. */
+  const keptAlone = (value: Value) => {
+    const query = database
+      .selectFrom('adk_session_wasm_sessions as k')
+      .innerJoin('sessions as s', (join) =>
+        join
+          .onRef('s.app_name', '=', 'k.app_name')
+          .onRef('s.user_id', '=', 'k.user_id')
+          .onRef('s.id', '=', 'k.session_id')
+          .onRef('s.update_time', '=', 'k.update_time'),
+      )
+      .where('k.app_name', '=', value('app'));
+    return isOfUser ? query.where('k.user_id', '=', value('user')) : query;
+  };
+  const columns = (of: ExpressionBuilder<Aliased, 's' | 'k'>) =>
+    [
+      of.ref('s.user_id').as('user_id'),
+      of.ref('s.id').as('id'),
+      json(of.ref('s.state')).as('state'),
+      time(of.ref('s.create_time')).as('create_time'),
+      time(of.ref('s.update_time')).as('update_time'),
+      time(of.ref('k.update_time')).as('kept_time'),
+      time(of.ref('k.last_update_time')).as('last_update_time'),
+    ] as const;
+  type Most = Owner & { most: number };
+  const plainTimes = (order: 'asc' | 'desc') =>
+    new Prepared<Most, { time: string }>((value) =>
+      keptBeside(value)
+        .where('k.session_id', 'is', null)
+        .select((of) => time(of.ref('s.update_time')).as('time'))
+        .orderBy('s.update_time', order)
+        .limit(value('most')),
+    );
+  const keptTimes = (order: 'asc' | 'desc') =>
+    new Prepared<Most, { time: string }>((value) =>
+      keptAlone(value)
+        .select((of) => time(of.ref('k.last_update_time')).as('time'))
+        .orderBy('k.last_update_time', order)
+        .limit(value('most')),
+    );
+  return {
+    count: new Prepared<Owner, { rows: number | string | bigint }>((value) =>
+      sessionsOf(value).select(({ fn }) => fn.countAll().as('rows')),
+    ),
+    plainTimes: { asc: plainTimes('asc'), desc: plainTimes('desc') },
+    keptTimes: { asc: keptTimes('asc'), desc: keptTimes('desc') },
+    all: new Prepared<Owner, ListedColumns>((value) => keptBeside(value).select(columns)),
+    plain: new Prepared<Owner & Times, ListedColumns>((value) =>
+      keptBeside(value)
+        .select(columns)
+        .where('k.session_id', 'is', null)
+        .where('s.update_time', '>=', value('from'))
+        .where('s.update_time', '<=', value('to')),
+    ),
+    kept: new Prepared<Owner & Times, ListedColumns>((value) =>
+      keptAlone(value)
+        .select(columns)
+        .where('k.last_update_time', '>=', value('from'))
+        .where('k.last_update_time', '<=', value('to')),
+    ),
+  };
+}
+
+type PageStatements = ReturnType<typeof pageStatements>;
+
+export function listStatements(database: Database, engine: Engine) {
+  return {
+    ofUser: pageStatements(database, engine, true),
+    ofAllUsers: pageStatements(database, engine, false),
+    users: byCount(
+      (users) =>
+        new Prepared<
+          { app: string } & Record<`user${number}`, string>,
+          StateColumns & { user_id: string }
+        >((value) =>
+          database
+            .selectFrom('user_states')
+            .select('user_id')
+            .select(stateColumns(engine))
+            .where('app_name', '=', value('app'))
+            .where(
+              'user_id',
+              'in',
+              Array.from({ length: users }, (_, index) => value(`user${index}`)),
+            ),
+        ),
+    ),
+  };
+}
+
+export type ListStatements = ReturnType<typeof listStatements>;
 
 /**
  * A page of sessions by `lastUpdateTime`: `update_time`, unless our own table has another one for it.
@@ -32,26 +153,26 @@ interface Stretch {
  * behind U+E000 to U+FFFF. So a page is read with all sessions of its first and its last time, and cut
  * here.
  */
-export async function list(
-  connection: Database,
-  engine: Engine,
-  statements: SessionStatements,
+export function* list(
+  statements: ListStatements & SessionStatements,
   request: ListRequest,
-): Promise<Listing> {
-  const { appName, offset, limit } = request;
-  const total = limit === undefined ? undefined : await count(connection, request);
+): Steps<Listing> {
+  const { appName, userId, offset, limit } = request;
+  const owner = { app: appName, user: userId ?? '' };
+  const ofOwner = userId === undefined ? statements.ofAllUsers : statements.ofUser;
+  const total = limit === undefined ? undefined : yield* count(ofOwner, owner);
   const stretch =
-    limit === undefined ? undefined : await findStretch(connection, engine, request, limit);
+    limit === undefined ? undefined : yield* findStretch(ofOwner, owner, request, limit);
   const isEmpty = limit !== undefined && stretch === undefined;
-  const rows = isEmpty ? [] : await readSessions(connection, engine, request, stretch);
+  const rows = isEmpty ? [] : yield* readSessions(ofOwner, owner, stretch);
   rows.sort(byTime);
   if (request.order === 'desc') rows.reverse();
   const start = offset - (stretch?.before ?? 0);
   const sessions = rows.slice(start, limit === undefined ? undefined : start + limit);
-  const [app] = await statements.app.run(connection, { app: appName });
+  const [app] = yield* statements.app.run({ app: appName });
   return {
     sessions,
-    users: await readUsers(connection, engine, appName, sessions),
+    users: yield* readUsers(statements, appName, sessions),
     app: app && scopeRow(app.state, app.update_time),
     total: total ?? rows.length,
   };
@@ -69,63 +190,21 @@ function compare(one: string, other: string): number {
   return Number(one > other) - Number(one < other);
 }
 
-function sessionsOf(connection: Database, { appName, userId }: ListRequest) {
-  const query = connection.selectFrom('sessions as s').where('s.app_name', '=', appName);
-  return userId === undefined ? query : query.where('s.user_id', '=', userId);
-}
-
-/** With our row beside each, where that counts. */
-function keptBeside(connection: Database, request: ListRequest) {
-  return sessionsOf(connection, request).leftJoin('adk_session_wasm_sessions as k', (join) =>
-    join
-      .onRef('k.app_name', '=', 's.app_name')
-      .onRef('k.user_id', '=', 's.user_id')
-      .onRef('k.session_id', '=', 's.id')
-      .onRef('k.update_time', '=', 's.update_time'),
-  );
-}
-
-/** The sessions that have such a row, by way of it, so that its index is used. */
-function keptAlone(connection: Database, { appName, userId }: ListRequest) {
-  const query = connection
-    .selectFrom('adk_session_wasm_sessions as k')
-    .innerJoin('sessions as s', (join) =>
-      join
-        .onRef('s.app_name', '=', 'k.app_name')
-        .onRef('s.user_id', '=', 'k.user_id')
-        .onRef('s.id', '=', 'k.session_id')
-        .onRef('s.update_time', '=', 'k.update_time'),
-    )
-    .where('k.app_name', '=', appName);
-  return userId === undefined ? query : query.where('k.user_id', '=', userId);
-}
-
-async function count(connection: Database, request: ListRequest): Promise<number> {
-  const query = sessionsOf(connection, request).select(({ fn }) => fn.countAll().as('rows'));
-  return Number((await query.execute())[0]?.rows ?? 0);
+function* count(statements: PageStatements, owner: Owner): Steps<number> {
+  return Number((yield* statements.count.run(owner))[0]?.rows ?? 0);
 }
 
 /** `undefined`: the page is empty. */
-async function findStretch(
-  connection: Database,
-  { time }: Engine,
-  request: ListRequest,
+function* findStretch(
+  statements: PageStatements,
+  owner: Owner,
+  { offset, order }: ListRequest,
   limit: number,
-): Promise<Stretch | undefined> {
+): Steps<Stretch | undefined> {
   if (limit === 0) return undefined;
-  const { offset, order } = request;
   const most = offset + limit;
-  const plain = await keptBeside(connection, request)
-    .where('k.session_id', 'is', null)
-    .select((of) => time(of.ref('s.update_time')).as('time'))
-    .orderBy('s.update_time', order)
-    .limit(most)
-    .execute();
-  const kept = await keptAlone(connection, request)
-    .select((of) => time(of.ref('k.last_update_time')).as('time'))
-    .orderBy('k.last_update_time', order)
-    .limit(most)
-    .execute();
+  const plain = yield* statements.plainTimes[order].run({ ...owner, most });
+  const kept = yield* statements.keptTimes[order].run({ ...owner, most });
   const times = [...plain, ...kept].map((row) => row.time).sort();
   if (order === 'desc') times.reverse();
   const first = times[offset];
@@ -135,62 +214,38 @@ async function findStretch(
   return { from, to, before: times.indexOf(first) };
 }
 
-async function readSessions(
-  connection: Database,
-  { json, time }: Engine,
-  request: ListRequest,
+function* readSessions(
+  statements: PageStatements,
+  owner: Owner,
   stretch: Stretch | undefined,
-): Promise<SessionRow[]> {
-  const columns = (of: ExpressionBuilder<Aliased, 's' | 'k'>) =>
-    [
-      of.ref('s.user_id').as('user_id'),
-      of.ref('s.id').as('id'),
-      json(of.ref('s.state')).as('state'),
-      time(of.ref('s.create_time')).as('create_time'),
-      time(of.ref('s.update_time')).as('update_time'),
-      time(of.ref('k.update_time')).as('kept_time'),
-      time(of.ref('k.last_update_time')).as('last_update_time'),
-    ] as const;
+): Steps<SessionRow[]> {
   const rows: ListedColumns[] = [];
-  const beside = keptBeside(connection, request).select(columns);
   if (stretch === undefined) {
-    rows.push(...(await beside.execute()));
+    rows.push(...(yield* statements.all.run(owner)));
   } else {
     const { from, to } = stretch;
-    const plain = beside
-      .where('k.session_id', 'is', null)
-      .where('s.update_time', '>=', from)
-      .where('s.update_time', '<=', to);
-    const kept = keptAlone(connection, request)
-      .select(columns)
-      .where('k.last_update_time', '>=', from)
-      .where('k.last_update_time', '<=', to);
-    rows.push(...(await plain.execute()), ...(await kept.execute()));
+    const values = { ...owner, from, to };
+    rows.push(...(yield* statements.plain.run(values)));
+    rows.push(...(yield* statements.kept.run(values)));
   }
   return rows.map((row) => {
     const { user_id: userId, id: sessionId } = row;
-    return sessionRow({ appName: request.appName, userId, sessionId }, row);
+    return sessionRow({ appName: owner.app, userId, sessionId }, row);
   });
 }
 
 /** The states of those whose sessions these are. */
-async function readUsers(
-  connection: Database,
-  engine: Engine,
-  appName: string,
+function* readUsers(
+  statements: ListStatements,
+  app: string,
   sessions: readonly SessionRow[],
-): Promise<Listing['users'][number][]> {
+): Steps<Listing['users'][number][]> {
   const users = [...new Set(sessions.map(({ userId }) => userId))];
   const rows: (StateColumns & { user_id: string })[] = [];
-  for (let start = 0; start < users.length; start += MAX_USERS) {
-    const some = await connection
-      .selectFrom('user_states')
-      .select('user_id')
-      .select(stateColumns(engine))
-      .where('app_name', '=', appName)
-      .where('user_id', 'in', users.slice(start, start + MAX_USERS))
-      .execute();
-    rows.push(...some);
+  for (const some of filledBatches(users, MAX_USERS)) {
+    const values: { app: string } & Record<`user${number}`, string> = { app };
+    for (const [index, user] of some.entries()) values[`user${index}`] = user;
+    rows.push(...(yield* statements.users(some.length).run(values)));
   }
   return rows.map(({ user_id: userId, state, update_time: time }) => ({
     userId,

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { EventRow, ReadRequest, Rows, ScopeRow } from '../storage/adapter.js';
 import type { Engine } from './engine.js';
-import { Prepared } from './prepared.js';
+import { Prepared, type Steps } from './prepared.js';
 import { type EventColumns, eventRow, scopeRow, sessionRow } from './rows.js';
 import { type Key, selectEvents, type SessionStatements } from './session_statements.js';
 import type { Database } from './tables.js';
@@ -22,32 +22,23 @@ export function readStatements(database: Database, engine: Engine) {
 type Statements = SessionStatements & ReturnType<typeof readStatements>;
 
 /** A session with a window of its events, or the states of a user and an app. */
-export async function read(
-  connection: Database,
-  statements: Statements,
-  { key, window }: ReadRequest,
-): Promise<Rows> {
+export function* read(statements: Statements, { key, window }: ReadRequest): Steps<Rows> {
   const { appName, userId = '', sessionId } = key;
-  if (sessionId === undefined) return readStates(connection, statements, appName, key.userId);
+  if (sessionId === undefined) return yield* readStates(statements, appName, key.userId);
   const columns = { app: appName, user: userId, session: sessionId };
-  const [row] = await statements.merged.run(connection, columns);
+  const [row] = yield* statements.merged.run(columns);
   if (row === undefined) return { events: [] };
   return {
     session: sessionRow({ appName, userId, sessionId }, row),
     app: optionalState(row.app_state, row.app_time),
     user: optionalState(row.user_state, row.user_time),
-    events: await readEvents(connection, statements, columns, window),
+    events: yield* readEvents(statements, columns, window),
   };
 }
 
-async function readStates(
-  connection: Database,
-  statements: Statements,
-  app: string,
-  user: string | undefined,
-): Promise<Rows> {
-  const [appRow] = await statements.app.run(connection, { app });
-  const [userRow] = user === undefined ? [] : await statements.user.run(connection, { app, user });
+function* readStates(statements: Statements, app: string, user: string | undefined): Steps<Rows> {
+  const [appRow] = yield* statements.app.run({ app });
+  const [userRow] = user === undefined ? [] : yield* statements.user.run({ app, user });
   return {
     app: appRow && scopeRow(appRow.state, appRow.update_time),
     user: userRow && scopeRow(userRow.state, userRow.update_time),
@@ -63,18 +54,17 @@ function optionalState(state: string | null, time: string | null): ScopeRow | un
  * `after` goes by the events' own times, which no column has: `timestamp` is when an event came. So all
  * are read for it.
  */
-async function readEvents(
-  connection: Database,
+function* readEvents(
   statements: Statements,
   key: Key,
   { last, after }: ReadRequest['window'],
-): Promise<EventRow[]> {
+): Steps<EventRow[]> {
   if (last === 0) return [];
   const isLimited = last !== undefined && after === undefined;
   const rows = isLimited
-    ? await statements.lastEvents.run(connection, { ...key, last })
-    : await statements.allEvents.run(connection, { ...key, last: 0 });
-  const events = rows.reverse().map(eventRow);
+    ? yield* statements.lastEvents.run({ ...key, last })
+    : yield* statements.allEvents.run({ ...key, last: 0 });
+  const events = rows.map(eventRow).reverse();
   if (after === undefined) return events;
   const passed = events.filter((event) => event.timestamp >= after);
   return last === undefined ? passed : passed.slice(-last);

@@ -27,13 +27,10 @@ interface NodeStatement {
   iterate(...parameters: readonly unknown[]): IterableIterator<unknown>;
 }
 
-/** More than this package has; a user's own queries through the same connection must not pile up. */
-const MAX_STATEMENTS = 500;
-
 /**
  * Opens a SQLite file with `better-sqlite3`, or else with what Node has built in.
  *
- * Neither waits for a lock: that would block the thread, see `inTransaction`.
+ * Neither waits for a lock: that would block the thread, see `retried`.
  *
  * @param options goes to the driver
  * @throws SessionError `storage_unavailable` if there is neither
@@ -41,15 +38,15 @@ const MAX_STATEMENTS = 500;
 export async function openSqlite(path: string, options: object): Promise<SqliteDatabase> {
   const better = await loadOptional<BetterSqlite>('better-sqlite3');
   if (better !== undefined) {
-    return keepingStatements(new better.default(path, { ...options, timeout: 0 }));
+    return new better.default(path, { ...options, timeout: 0 });
   }
   const builtIn = await loadOptional<NodeSqlite>('node:sqlite');
   if (builtIn === undefined) throw missingDriver('sqlite');
   const database = new builtIn.DatabaseSync(path, options);
-  return keepingStatements({
+  return {
     prepare: (sql) => adapted(sql, database.prepare(sql)),
     close: () => database.close(),
-  });
+  };
 }
 
 /** A statement of `node:sqlite` as one of `better-sqlite3`, which is what Kysely knows. */
@@ -70,20 +67,4 @@ function withoutNul(parameters: readonly unknown[]): readonly unknown[] {
     'invalid_argument',
     'An id holds NUL, which node:sqlite cannot read back; take it out, or run: npm install better-sqlite3',
   );
-}
-
-/** Kysely prepares a statement for every run of it. */
-function keepingStatements(database: SqliteDatabase): SqliteDatabase {
-  const statements = new Map<string, SqliteStatement>();
-  return {
-    prepare(sql) {
-      const known = statements.get(sql);
-      if (known !== undefined) return known;
-      const statement = database.prepare(sql);
-      if (statements.size >= MAX_STATEMENTS) statements.clear();
-      statements.set(sql, statement);
-      return statement;
-    },
-    close: () => database.close(),
-  };
 }

@@ -10,34 +10,53 @@ const PATIENCE = 30_000;
 const MAX_DUPLICATES = 100;
 const LONGEST_PAUSE = 50;
 
+/** Whether a transaction will write; decides how it begins. */
+export type Mode = 'write' | 'read';
+
 /**
- * Runs `work` in one transaction, and again for as long as others are first: SQLite is busy, a server
- * found a deadlock, a serialization failed, or the row that was to be inserted is there now.
+ * Runs a transaction, and again for as long as others are first: SQLite is busy, a server found a
+ * deadlock, a serialization failed, or the row that was to be inserted is there now.
  *
  * What waits here leaves the thread and the connection to others. SQLite's own waiting would block
  * both, and another service of this program, which holds the lock, could never let it go.
  *
- * @throws SessionError what `work` threw, or what the driver's error means
+ * @param attempt runs it once; what answers at once is given back at once
+ * @throws SessionError what `attempt` threw, or what the driver's error means
  */
+export function retried<T>(engine: Engine, attempt: () => T | Promise<T>): T | Promise<T> {
+  const until = performance.now() + PATIENCE;
+  let attempts = 0;
+  const again = async (error: unknown): Promise<T> => {
+    const failure = isSessionError(error) ? 'other' : failureOf(engine, error);
+    const mayPass =
+      failure === 'conflict' || (failure === 'duplicate' && attempts < MAX_DUPLICATES);
+    if (!mayPass || performance.now() > until) throw databaseError(engine, error);
+    await pause(attempts);
+    attempts += 1;
+    return tried();
+  };
+  const tried = (): T | Promise<T> => {
+    try {
+      const result = attempt();
+      return result instanceof Promise ? result.catch(again) : result;
+    } catch (error) {
+      return again(error);
+    }
+  };
+  return tried();
+}
+
+/** Runs `work` in one transaction of a connection of its own. See {@link retried}. */
 export async function inTransaction<T>(
   database: Database,
   engine: Engine,
-  mode: 'write' | 'read',
+  mode: Mode,
   work: (connection: Database) => Promise<T>,
 ): Promise<T> {
   const begin = mode === 'write' ? engine.beginWrite : engine.beginRead;
-  const until = performance.now() + PATIENCE;
-  for (let attempt = 0; ; attempt += 1) {
-    try {
-      return await database.connection().execute((connection) => once(connection, begin, work));
-    } catch (error) {
-      const failure = isSessionError(error) ? 'other' : failureOf(engine, error);
-      const mayPass =
-        failure === 'conflict' || (failure === 'duplicate' && attempt < MAX_DUPLICATES);
-      if (!mayPass || performance.now() > until) throw databaseError(engine, error);
-    }
-    await pause(attempt);
-  }
+  return retried(engine, () =>
+    database.connection().execute((connection) => once(connection, begin, work)),
+  );
 }
 
 async function once<T>(

@@ -1,19 +1,23 @@
 /** `create` and `append`: read, ask, write. */
 import type { Changes, Decide, EventRow, Found, WriteRequest } from '../storage/adapter.js';
+import { byCount, exactBatches } from './batches.js';
 import type { Engine } from './engine.js';
 import { toEventData } from './event_data.js';
 import { find, type FoundRows, type FoundStatements } from './found.js';
 import { checkChanges } from './limits.js';
-import { Prepared } from './prepared.js';
+import { Prepared, type Steps } from './prepared.js';
 import type { Key, SessionStatements } from './session_statements.js';
 import type { Database } from './tables.js';
 import { microsOf, timeText, timeTextOf } from './times.js';
 
 /** Most events in one statement; engines bound the values that one may have. */
-const MAX_ROWS = 200;
+const MAX_ROWS = 128;
 
 /** The columns of a new event. */
 type EventValues = Key & { id: string; invocation: string; time: string; data: string };
+
+/** The same of several in one statement, by their numbers. */
+type ManyEvents = Key & Record<`${'id' | 'invocation' | 'time' | 'data'}${number}`, string>;
 
 /** What our row beside a session says. */
 interface KeptValues extends Key {
@@ -103,16 +107,21 @@ export function writeStatements(database: Database) {
           .where('app_name', '=', value('app'))
           .where('user_id', '=', value('user')),
     ),
-    insertEvent: new Prepared<EventValues, never>((value) =>
-      database.insertInto('events').values({
-        id: value('id'),
-        app_name: value('app'),
-        user_id: value('user'),
-        session_id: value('session'),
-        invocation_id: value('invocation'),
-        timestamp: value('time'),
-        event_data: value('data'),
-      }),
+    insertEvents: byCount(
+      (events) =>
+        new Prepared<ManyEvents, never>((value) =>
+          database.insertInto('events').values(
+            Array.from({ length: events }, (_, index) => ({
+              id: value(`id${index}`),
+              app_name: value('app'),
+              user_id: value('user'),
+              session_id: value('session'),
+              invocation_id: value(`invocation${index}`),
+              timestamp: value(`time${index}`),
+              event_data: value(`data${index}`),
+            })),
+          ),
+        ),
     ),
     replaceEvent: new Prepared<Omit<EventValues, 'time'>, never>((value) =>
       database
@@ -130,24 +139,23 @@ export type Statements = SessionStatements & FoundStatements & ReturnType<typeof
 
 /** Where a write is carried out. */
 export interface WriteContext {
-  readonly connection: Database;
   readonly engine: Engine;
   readonly statements: Statements;
   /** Milliseconds since 1970. */
   readonly now: number;
 }
 
-export async function write(
+export function* write(
   context: WriteContext,
   request: WriteRequest,
   decide: Decide,
   isCreate: boolean,
-): Promise<void> {
-  const rows = await find(context.connection, context.statements, request, isCreate);
+): Steps<void> {
+  const rows = yield* find(context.statements, request, isCreate);
   const changes = decideOnTime(rows.found, decide, context.now);
   if (changes === undefined) return;
   checkChanges(context.engine.kind, changes);
-  await writeChanges(context, request, rows, changes, isCreate);
+  yield* writeChanges(context, request, rows, changes, isCreate);
 }
 
 /**
@@ -167,13 +175,13 @@ function decideOnTime(found: Found, decide: Decide, now: number): Changes | unde
   return time > last ? decide({ ...found, floor: time - count }) : changes;
 }
 
-async function writeChanges(
-  { connection, statements, now }: WriteContext,
+function* writeChanges(
+  { statements, now }: WriteContext,
   request: WriteRequest,
   { found, kept }: FoundRows,
   changes: Changes,
   isCreate: boolean,
-): Promise<void> {
+): Steps<void> {
   const { appName: app, userId: user = '', sessionId: id = '' } = request.key;
   const key: Key = { app, user, session: id };
   const { session } = changes;
@@ -182,11 +190,11 @@ async function writeChanges(
     const updated = timeText(revision);
     if (found.session === undefined) {
       const values = { ...key, state, created: timeText(created), updated };
-      await statements.insertSession.run(connection, values);
+      yield* statements.insertSession.run(values);
     } else if (state === found.session.state) {
-      await statements.touchSession.run(connection, { ...key, updated });
+      yield* statements.touchSession.run({ ...key, updated });
     } else {
-      await statements.updateSession.run(connection, { ...key, state, updated });
+      yield* statements.updateSession.run({ ...key, state, updated });
     }
   }
   // Python cannot append without them.
@@ -194,14 +202,14 @@ async function writeChanges(
   const appRow = changes.app ?? (found.app ? undefined : absent);
   if (appRow !== undefined) {
     const values = { app, state: appRow.state, updated: timeText(appRow.revision) };
-    await statements[found.app ? 'updateApp' : 'insertApp'].run(connection, values);
+    yield* statements[found.app ? 'updateApp' : 'insertApp'].run(values);
   }
   const userRow = changes.user ?? (found.user ? undefined : absent);
   if (userRow !== undefined) {
     const values = { app, user, state: userRow.state, updated: timeText(userRow.revision) };
-    await statements[found.user ? 'updateUser' : 'insertUser'].run(connection, values);
+    yield* statements[found.user ? 'updateUser' : 'insertUser'].run(values);
   }
-  const wasReplaced = await writeEvents(connection, statements, key, found, changes.events);
+  const wasReplaced = yield* writeEvents(statements, key, found, changes.events);
   if (session === undefined) return;
   const updated = timeText(session.revision);
   const time = timeTextOf(session.lastUpdateTime);
@@ -212,17 +220,16 @@ async function writeChanges(
     time,
     replaced: wasReplaced ? updated : (kept?.replacedAt ?? null),
   };
-  await statements[kept ? 'updateKept' : 'insertKept'].run(connection, values);
+  yield* statements[kept ? 'updateKept' : 'insertKept'].run(values);
 }
 
 /** Whether one took the place of another. */
-async function writeEvents(
-  connection: Database,
+function* writeEvents(
   statements: Statements,
   key: Key,
   found: Found,
   events: readonly EventRow[],
-): Promise<boolean> {
+): Steps<boolean> {
   const stored = new Set(found.events.map((event) => event.id));
   // Of several of one id the last counts, where the first stood.
   const last = [...new Map(events.map((event) => [event.id, event])).values()];
@@ -232,28 +239,17 @@ async function writeEvents(
     return { ...values, time: timeText(seq) };
   });
   const replaced = rows.filter((row) => stored.has(row.id));
-  for (const row of replaced) await statements.replaceEvent.run(connection, row);
+  for (const row of replaced) yield* statements.replaceEvent.run(row);
   const added = rows.filter((row) => !stored.has(row.id));
-  const [only] = added;
-  if (added.length === 1 && only !== undefined) {
-    await statements.insertEvent.run(connection, only);
-  } else {
-    for (let start = 0; start < added.length; start += MAX_ROWS) {
-      await insertEvents(connection, added.slice(start, start + MAX_ROWS));
+  for (const some of exactBatches(added, MAX_ROWS)) {
+    const values: ManyEvents = { ...key };
+    for (const [index, { id, invocation, time, data }] of some.entries()) {
+      values[`id${index}`] = id;
+      values[`invocation${index}`] = invocation;
+      values[`time${index}`] = time;
+      values[`data${index}`] = data;
     }
+    yield* statements.insertEvents(some.length).run(values);
   }
   return last.some((event) => event.revision !== event.seq);
-}
-
-async function insertEvents(connection: Database, events: readonly EventValues[]): Promise<void> {
-  const rows = events.map(({ app, user, session, id, invocation, time, data }) => ({
-    id,
-    app_name: app,
-    user_id: user,
-    session_id: session,
-    invocation_id: invocation,
-    timestamp: time,
-    event_data: data,
-  }));
-  await connection.insertInto('events').values(rows).execute();
 }

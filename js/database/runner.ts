@@ -1,0 +1,74 @@
+/** Who runs what the verbs want of the database: each verb is one transaction. */
+import type { SqliteDatabase, SqliteStatement } from 'kysely';
+import type { Engine } from './engine.js';
+import type { Query, Statement, Steps } from './prepared.js';
+import type { Database } from './tables.js';
+import { inTransaction, type Mode, retried } from './transaction.js';
+
+/** @param work is begun anew for each attempt */
+export type Runner = <T>(mode: Mode, work: () => Steps<T>) => T | Promise<T>;
+
+/** Over whatever Kysely is connected to: a connection of the pool for each verb, and waiting for each query. */
+export function kyselyRunner(database: Database, engine: Engine): Runner {
+  return (mode, work) =>
+    inTransaction(database, engine, mode, async (connection) => {
+      const steps = work();
+      let step = steps.next();
+      while (step.done !== true) {
+        const { statement, values } = step.value;
+        const { rows } = await connection.executeQuery({ ...statement.query, parameters: values });
+        step = steps.next(rows);
+      }
+      return step.value;
+    });
+}
+
+/**
+ * Over a SQLite connection that nobody else uses: from begin to commit in one go. Nothing of this program
+ * can come in between, so that no verb waits for the connection.
+ */
+export function sqliteRunner(database: SqliteDatabase, engine: Engine): Runner {
+  const prepared = new Map<Statement, SqliteStatement>();
+  const begins = {
+    write: engine.beginWrite.map((statement) => database.prepare(statement)),
+    read: engine.beginRead.map((statement) => database.prepare(statement)),
+  };
+  const commit = database.prepare('commit');
+  const rollback = database.prepare('rollback');
+
+  const rowsOf = ({ statement, values }: Query): readonly unknown[] => {
+    let known = prepared.get(statement);
+    if (known === undefined) {
+      known = database.prepare(statement.query.sql);
+      prepared.set(statement, known);
+    }
+    if (known.reader) return known.all(values);
+    known.run(values);
+    return [];
+  };
+
+  const once = <T>(mode: Mode, work: () => Steps<T>): T => {
+    for (const begin of begins[mode]) begin.run([]);
+    try {
+      const steps = work();
+      let step = steps.next();
+      while (step.done !== true) step = steps.next(rowsOf(step.value));
+      commit.run([]);
+      return step.value;
+    } catch (error) {
+      takeBack();
+      throw error;
+    }
+  };
+
+  /** SQLite ends a transaction by itself where the disk is full or broken. */
+  const takeBack = () => {
+    try {
+      rollback.run([]);
+    } catch {
+      // There was none any more.
+    }
+  };
+
+  return (mode, work) => retried(engine, () => once(mode, work));
+}
