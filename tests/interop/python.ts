@@ -6,6 +6,8 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
+import type { Event } from '../../js/index.js';
+
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const python = process.env.ADK_PYTHON ?? join(root, 'target', 'python', 'bin', 'python');
 
@@ -53,6 +55,41 @@ export function startPython(program: string, ...args: readonly string[]): Python
       child.stdin.end();
       await ended;
     },
+  };
+}
+
+/** A session as google-adk's `model_dump` has it, or its refusal. */
+export interface PythonSession {
+  readonly state: Record<string, unknown>;
+  /** Times in seconds. */
+  readonly events: readonly Event[];
+  readonly lastUpdateTime: number;
+  /** The name of the exception. */
+  readonly error?: string;
+}
+
+/** google-adk's DatabaseSessionService; see tests/interop/python/sessions.py. */
+export interface PythonSessions {
+  /** From now on it is for that database; the URL is as SQLAlchemy has it. */
+  open(url: string): Promise<void>;
+  ask(call: PythonCall, given: unknown): Promise<PythonSession>;
+  /** The same answer as text. */
+  askText(call: PythonCall, given: unknown): Promise<string>;
+  end(): Promise<void>;
+}
+
+type PythonCall = 'create' | 'get' | 'append' | 'append all';
+
+export function startPythonSessions(): PythonSessions {
+  const program = startPython('sessions.py');
+  const askText: PythonSessions['askText'] = (call, given) => program.ask([call, given]);
+  return {
+    async open(url) {
+      assert.equal(await program.ask(['open', url]), 'null');
+    },
+    ask: async (call, given) => JSON.parse(await askText(call, given)) as PythonSession,
+    askText,
+    end: () => program.end(),
   };
 }
 

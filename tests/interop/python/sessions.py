@@ -1,7 +1,8 @@
-"""Calls google-adk's DatabaseSessionService on the database whose URL is the first argument.
+"""Calls google-adk's DatabaseSessionService.
 
-Reads lines, each a call as JSON, and prints its result, or {"error": the name of its exception}. A session
-that was created or got stays loaded, as with an agent at work, and is appended to as it was then.
+Reads lines, each a call as JSON, and prints its result, or {"error": the name of its exception}. "open" takes the
+URL of the database that the calls after it are for. A session that was created or got stays loaded, as with an
+agent at work, and is appended to as it was then.
 """
 
 import asyncio
@@ -21,13 +22,16 @@ def shown(session):
   return session and session.model_dump(mode='json', by_alias=True, exclude_none=True)
 
 
-async def main(url):
-  service = DatabaseSessionService(url)
-  loaded = None
+async def main():
+  service = loaded = None
   for line in sys.stdin:
     call, given = json.loads(line)
     try:
-      if call == 'create':
+      if call == 'open':
+        if service:
+          await service.close()
+        service, loaded = DatabaseSessionService(given), None
+      elif call == 'create':
         # As text it may hold numbers that only Python has.
         if isinstance(given.get('state'), str):
           given['state'] = json.loads(given['state'])
@@ -36,11 +40,16 @@ async def main(url):
         loaded = await service.get_session(**given)
       elif call == 'append':
         await service.append_event(loaded, Event.model_validate(given))
+      elif call == 'append all':
+        # One after the other, without waiting for whoever asks.
+        for event in given:
+          await service.append_event(loaded, Event.model_validate(event))
       answer = shown(loaded)
     except Exception as error:  # the test says which are expected
       answer = {'error': type(error).__name__, 'message': str(error)}
     print(json.dumps(answer), flush=True)
-  await service.close()
+  if service:
+    await service.close()
 
 
-asyncio.run(main(sys.argv[1]))
+asyncio.run(main())

@@ -1,0 +1,26 @@
+// What is said in the sessions that we share with google-adk for Python.
+
+import { createEvent, type Event } from '../../js/index.js';
+
+/** One session by the names that each side has for its parts. */
+export const KEY = { appName: 'shop', userId: 'ada', sessionId: 's1' };
+export const PYTHON_KEY = { app_name: 'shop', user_id: 'ada', session_id: 's1' };
+
+export function say(text: string, stateDelta: Record<string, unknown> = {}): Event {
+  return createEvent({ author: 'user', content: { parts: [{ text }] }, actions: { stateDelta } });
+}
+
+/** As Python's API takes it, in seconds; without a time it is Python's own. */
+export function pythonSay(text: string, state: Record<string, unknown> = {}, seconds?: number) {
+  return {
+    author: 'agent',
+    invocation_id: 'i',
+    content: { parts: [{ text }] },
+    actions: { state_delta: state },
+    ...(seconds !== undefined && { timestamp: seconds }),
+  };
+}
+
+export function textOf(event: Pick<Event, 'content'>): unknown {
+  return event.content?.parts?.[0]?.text;
+}
