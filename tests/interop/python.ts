@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import type { Event } from '../../js/index.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const python = process.env.ADK_PYTHON ?? join(root, 'target', 'python', 'bin', 'python');
+export const python = process.env.ADK_PYTHON ?? join(root, 'target', 'python', 'bin', 'python');
 
 /**
  * What a program of tests/interop/python prints, parsed line by line.

@@ -7,7 +7,11 @@ export const KEY = { appName: 'shop', userId: 'ada', sessionId: 's1' };
 export const PYTHON_KEY = { app_name: 'shop', user_id: 'ada', session_id: 's1' };
 
 export function say(text: string, stateDelta: Record<string, unknown> = {}): Event {
-  return createEvent({ author: 'user', content: { parts: [{ text }] }, actions: { stateDelta } });
+  return createEvent({
+    author: 'user',
+    content: { role: 'user', parts: [{ text }] },
+    actions: { stateDelta },
+  });
 }
 
 /** As Python's API takes it, in seconds; without a time it is Python's own. */
@@ -15,7 +19,7 @@ export function pythonSay(text: string, state: Record<string, unknown> = {}, sec
   return {
     author: 'agent',
     invocation_id: 'i',
-    content: { parts: [{ text }] },
+    content: { role: 'model', parts: [{ text }] },
     actions: { state_delta: state },
     ...(seconds !== undefined && { timestamp: seconds }),
   };

@@ -42,7 +42,8 @@ function owner(user: string): { uid?: number; gid?: number } {
   return { uid: id('-u'), gid: id('-g') };
 }
 
-async function freePort(): Promise<number> {
+/** A port of this machine that nobody has. */
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();
