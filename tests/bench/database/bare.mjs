@@ -1,0 +1,156 @@
+// What ours is compared with: an append as a careful engineer writes it by hand, with the driver alone.
+//
+// It does the statements that ours does, in one transaction, on the same tables with the same indices: reads the session, what
+// is told of its newest event and of one with the same id, the app's state and the user's, locks them where the engine has such
+// locks, and writes the event, the session and both states. It refuses a handle that is behind, and an id that is stored. The
+// event is serialized once; nothing is parsed but the states that the delta goes into. It has none of the rest: no merging of
+// what others wrote, no form that Python reads, no checks, no retries, no copies.
+
+const SESSION = 'app_name = ? and user_id = ? and id = ?';
+const OF_SESSION = 'n.app_name = s.app_name and n.user_id = s.user_id and n.session_id = s.id';
+
+/**
+ * @typedef {{
+ *   begin: readonly string[],
+ *   lock: string,
+ *   json: (column: string) => string,
+ *   time: (column: string) => string,
+ * }} Dialect where the engines differ
+ */
+
+/** @type {Readonly<Record<'sqlite' | 'postgresql' | 'mariadb', Dialect>>} */
+export const DIALECTS = {
+  sqlite: {
+    begin: ['begin immediate'],
+    lock: '',
+    json: (column) => column,
+    time: (column) => column,
+  },
+  postgresql: {
+    begin: ['begin isolation level read committed'],
+    lock: ' for update',
+    json: (column) => `cast(${column} as text)`,
+    time: (column) => `to_char(${column}, 'YYYY-MM-DD HH24:MI:SS.US')`,
+  },
+  mariadb: {
+    begin: ['set transaction isolation level read committed', 'start transaction'],
+    lock: ' for update',
+    json: (column) => column,
+    time: (column) => `cast(${column} as char)`,
+  },
+};
+
+/** @param {Dialect} dialect */
+export function statementsOf({ lock, json, time }) {
+  const state = `select ${json('state')} as state, ${time('update_time')} as update_time from`;
+  return {
+    readSession: `${state} sessions where ${SESSION}${lock}`,
+    readTail: `select e.id, e.invocation_id, ${json('e.event_data')} as event_data,
+      ${time('e.timestamp')} as timestamp, ${time('k.update_time')} as kept_time,
+      ${time('k.last_update_time')} as last_update_time, ${time('k.replaced_at')} as replaced_at,
+      (select ${time('max(n.timestamp)')} from events n where ${OF_SESSION}) as newest
+      from sessions s
+      left join adk_session_wasm_sessions k
+        on k.app_name = s.app_name and k.user_id = s.user_id and k.session_id = s.id
+      left join events e on e.app_name = s.app_name and e.user_id = s.user_id
+        and e.session_id = s.id and e.id = ?
+      where s.app_name = ? and s.user_id = ? and s.id = ?`,
+    readApp: `${state} app_states where app_name = ?${lock}`,
+    readUser: `${state} user_states where app_name = ? and user_id = ?${lock}`,
+    writeSession: `update sessions set state = ?, update_time = ? where ${SESSION}`,
+    writeApp: 'update app_states set state = ?, update_time = ? where app_name = ?',
+    writeUser:
+      'update user_states set state = ?, update_time = ? where app_name = ? and user_id = ?',
+    writeEvent: 'insert into events values (?, ?, ?, ?, ?, ?, ?)',
+  };
+}
+
+/**
+ * @typedef {{ appName: string, userId: string, sessionId: string }} Key
+ * @typedef {ReturnType<typeof import('../events.mjs').makeEvent>} Event
+ * @typedef {Record<string, unknown>} Values
+ * @typedef {{ key: Key, time: string, state: Values, events: Event[] }} Handle `time` is the
+ *   session's `update_time`, by which a handle is known to be behind
+ * @typedef {{ state: string, update_time: string }} StateRow
+ * @typedef {{ id: string | null, newest: string | null }} TailRow
+ * @typedef {{ session: StateRow, tail: TailRow, app: StateRow, user: StateRow }} Found
+ */
+
+/** What is inserted to begin with. @param {Key} key @param {string} time */
+export function firstRows({ appName, userId, sessionId }, time) {
+  return [
+    { sql: 'insert into app_states values (?, ?, ?)', values: [appName, '{}', time] },
+    { sql: 'insert into user_states values (?, ?, ?, ?)', values: [appName, userId, '{}', time] },
+    {
+      sql: 'insert into sessions values (?, ?, ?, ?, ?, ?)',
+      values: [appName, userId, sessionId, '{}', time, time],
+    },
+  ];
+}
+
+/**
+ * What is written, by what was read.
+ *
+ * @param {Handle} handle
+ * @param {Event} event
+ * @param {Found} found
+ */
+export function changesOf(handle, event, { session, tail, app, user }) {
+  if (session.update_time !== handle.time) throw new Error('the handle is behind');
+  if (tail.id !== null) throw new Error(`the event ${event.id} is stored`);
+  const { appName, userId, sessionId } = handle.key;
+  const delta = split(event.actions.stateDelta);
+  const latest = [session.update_time, tail.newest ?? ''].reduce((one, other) =>
+    one > other ? one : other,
+  );
+  const time = timeAfter(latest, Math.min(event.timestamp, Date.now()));
+  return {
+    time,
+    session: [changed(session.state, delta.session), time, appName, userId, sessionId],
+    app: [changed(app.state, delta.app), time, appName],
+    user: [changed(user.state, delta.user), time, appName, userId],
+    event: [
+      ...[event.id, appName, userId, sessionId, event.invocationId],
+      ...[time, JSON.stringify(event)],
+    ],
+  };
+}
+
+/** What the handle shows, once it is stored. @param {Handle} handle @param {Event} event @param {string} time */
+export function shownOn(handle, event, time) {
+  handle.time = time;
+  handle.events.push(event);
+  Object.assign(handle.state, event.actions.stateDelta);
+}
+
+/** A delta by scope, keys without their prefix. @param {Values} delta */
+function split(delta) {
+  /** @type {{ app: Values, user: Values, session: Values }} */
+  const scopes = { app: {}, user: {}, session: {} };
+  for (const [key, value] of Object.entries(delta)) {
+    if (key.startsWith('app:')) scopes.app[key.slice(4)] = value;
+    else if (key.startsWith('user:')) scopes.user[key.slice(5)] = value;
+    else if (!key.startsWith('temp:')) scopes.session[key] = value;
+  }
+  return scopes;
+}
+
+/** @param {string} text @param {Values} delta */
+function changed(text, delta) {
+  return JSON.stringify(Object.assign(JSON.parse(text), delta));
+}
+
+/** As the tables have it, in UTC. @param {number} milliseconds @param {number} [micros] */
+export function timeText(milliseconds, micros = 0) {
+  const text = new Date(milliseconds).toISOString();
+  return `${text.slice(0, 10)} ${text.slice(11, 23)}${String(micros).padStart(3, '0')}`;
+}
+
+/** That moment, or a microsecond after the last if that was later. @param {string} last @param {number} milliseconds */
+function timeAfter(last, milliseconds) {
+  const text = timeText(milliseconds);
+  if (text > last) return text;
+  const micros = Number(last.slice(23)) + 1;
+  const start = Date.parse(`${last.slice(0, 10)}T${last.slice(11, 23)}Z`);
+  return timeText(start + Math.floor(micros / 1000), micros % 1000);
+}

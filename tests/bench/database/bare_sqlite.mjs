@@ -1,0 +1,73 @@
+// The bare append on SQLite: prepared statements, and a driver that waits for nothing.
+
+import Sqlite from 'better-sqlite3';
+import { changesOf, DIALECTS, firstRows, shownOn, statementsOf, timeText } from './bare.mjs';
+
+const dialect = DIALECTS.sqlite;
+
+export class BareSqlite {
+  #database;
+  #begin;
+  #commit;
+  #rollback;
+  #statements;
+
+  /**
+   * @param {string} path
+   * @param {string} tables the SQL that makes them
+   * @param {'full' | 'normal'} synchronous
+   */
+  constructor(path, tables, synchronous) {
+    this.#database = new Sqlite(path);
+    this.#database.pragma('foreign_keys = on');
+    this.#database.pragma(`synchronous = ${synchronous}`);
+    if (path !== ':memory:') this.#database.pragma('journal_mode = wal');
+    this.#database.exec(tables);
+    this.#begin = this.#database.prepare(dialect.begin.join(';'));
+    this.#commit = this.#database.prepare('commit');
+    this.#rollback = this.#database.prepare('rollback');
+    const prepared = Object.entries(statementsOf(dialect)).map(([name, sql]) => [
+      name,
+      this.#database.prepare(sql),
+    ]);
+    this.#statements =
+      /** @type {Record<keyof ReturnType<typeof statementsOf>, import('better-sqlite3').Statement>} */ (
+        Object.fromEntries(prepared)
+      );
+  }
+
+  /** @param {import('./bare.mjs').Key} key @returns {Promise<import('./bare.mjs').Handle>} */
+  async create(key) {
+    const time = timeText(Date.now());
+    for (const { sql, values } of firstRows(key, time)) this.#database.prepare(sql).run(values);
+    return { key, time, state: {}, events: [] };
+  }
+
+  /** @param {import('./bare.mjs').Handle} handle @param {import('./bare.mjs').Event} event */
+  async append(handle, event) {
+    const { appName, userId, sessionId } = handle.key;
+    const sql = this.#statements;
+    this.#begin.run();
+    try {
+      const changes = changesOf(handle, event, {
+        session: /** @type {any} */ (sql.readSession.get(appName, userId, sessionId)),
+        tail: /** @type {any} */ (sql.readTail.get(event.id, appName, userId, sessionId)),
+        app: /** @type {any} */ (sql.readApp.get(appName)),
+        user: /** @type {any} */ (sql.readUser.get(appName, userId)),
+      });
+      sql.writeSession.run(changes.session);
+      sql.writeApp.run(changes.app);
+      sql.writeUser.run(changes.user);
+      sql.writeEvent.run(changes.event);
+      this.#commit.run();
+      shownOn(handle, event, changes.time);
+    } catch (error) {
+      this.#rollback.run();
+      throw error;
+    }
+  }
+
+  async close() {
+    this.#database.close();
+  }
+}

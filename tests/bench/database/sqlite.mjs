@@ -1,0 +1,185 @@
+// SQLite: files below the system's folder for temporary files, on whatever disk that is; what a commit costs there is the
+// disk's, and both sides pay it. Where that folder is in memory, the strict cases measure no disk: set TMPDIR to one that is not.
+
+import Sqlite from 'better-sqlite3';
+import { createEvent } from 'adk-session-wasm';
+import { DatabaseSessionService } from 'adk-session-wasm/database';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { makeEvent, makeEvents } from '../events.mjs';
+import { atMost, inTurns, timeOf, timeOfMany } from '../measure.mjs';
+import { appender, appendsOf, bare, ours, TURNS } from './appends.mjs';
+import { BareSqlite } from './bare_sqlite.mjs';
+import { loadPeer } from './peer.mjs';
+
+/** @typedef {import('../measure.mjs').Result} Result */
+/** @typedef {Awaited<ReturnType<typeof loadPeer>>} Peer */
+
+const COUNT = 10_000;
+const RECENT = 20;
+const BATCH = 1000;
+const key = { appName: 'bench', userId: 'user', sessionId: 'long' };
+
+/** @returns {Promise<Result[]>} */
+export async function sqliteCases() {
+  const folder = mkdtempSync(join(tmpdir(), 'adk-session-wasm-bench-'));
+  try {
+    const peer = await loadPeer();
+    return [...(await appends(folder, peer)), ...(await reads(folder, peer))];
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** The SQL of the tables and indices that ours makes. @param {string} folder */
+async function tablesOf(folder) {
+  const file = join(folder, 'tables.db');
+  const service = new DatabaseSessionService(`sqlite:${file}`);
+  await service.open();
+  await service.close();
+  const database = new Sqlite(file, { readonly: true });
+  const statements = database
+    .prepare('select sql from sqlite_master where sql is not null')
+    .pluck()
+    .all();
+  database.close();
+  return statements.join(';\n');
+}
+
+/**
+ * The peer has no `close`, and a program that used it does not end by itself.
+ *
+ * @param {any} service
+ * @returns {Promise<void>}
+ */
+function closePeer(service) {
+  return service.orm.close(true);
+}
+
+/** @param {Peer} peer @param {string} url @returns {Promise<import('./appends.mjs').Side>} */
+async function ofPeer({ DatabaseSessionService: Service, createEvent: create }, url) {
+  const service = new Service(url);
+  const appendTimes = await appender(service, create, 'peer');
+  return { appendTimes, close: () => closePeer(service) };
+}
+
+/** @param {string} folder @param {Peer} peer @returns {Promise<Result[]>} */
+async function appends(folder, peer) {
+  const tables = await tablesOf(folder);
+  const file = (/** @type {string} */ name) => join(folder, `${name}.db`);
+  const sides = {
+    strict: await ours(`sqlite:${file('strict')}`),
+    bareStrict: await bare(new BareSqlite(file('bare-strict'), tables, 'full')),
+    relaxed: await ours(`sqlite:${file('relaxed')}`, { durability: 'relaxed' }),
+    bareRelaxed: await bare(new BareSqlite(file('bare-relaxed'), tables, 'normal')),
+    memory: await ours('sqlite::memory:'),
+    bareMemory: await bare(new BareSqlite(':memory:', tables, 'full')),
+    peer: await ofPeer(peer, `sqlite://${file('peer')}`),
+    peerMemory: await ofPeer(peer, 'sqlite://:memory:'),
+  };
+  const times = await inTurns(appendsOf(sides), TURNS);
+  for (const side of Object.values(sides)) await side.close();
+  const unit = 'ms';
+  const than = 'bare code';
+  const ofCase = (/** @type {string} */ name) => `SQLite: append, ${name}`;
+  const { strict, relaxed, memory, bareStrict, bareRelaxed, bareMemory } = times;
+  return [
+    atMost({ case: ofCase('strict'), ours: strict, peer: times.peer, unit, most: 1 / 5 }),
+    atMost({ case: ofCase('relaxed'), ours: relaxed, peer: times.peer, unit, most: 1 / 20 }),
+    atMost({ case: ofCase('memory'), ours: memory, peer: times.peerMemory, unit, most: 1 / 10 }),
+    atMost({ case: ofCase('strict'), ours: strict, peer: bareStrict, unit, most: 1.5, than }),
+    atMost({ case: ofCase('relaxed'), ours: relaxed, peer: bareRelaxed, unit, most: 1.5, than }),
+    atMost({ case: ofCase('memory'), ours: memory, peer: bareMemory, unit, most: 1.5, than }),
+  ];
+}
+
+/** @param {DatabaseSessionService} service */
+async function fillOurs(service) {
+  await service.createSession(key);
+  for (let first = 0; first < COUNT; first += BATCH) {
+    const session = await service.getSession({ ...key, config: { numRecentEvents: 0 } });
+    await service.appendEvents({ session, events: makeEvents(BATCH, first, createEvent) });
+  }
+}
+
+/**
+ * One event through the peer's front door, which takes it minutes for all, and the others into its table
+ * as that one stands there.
+ *
+ * @param {Peer} peer
+ * @param {string} file
+ */
+async function filledPeer({ DatabaseSessionService: Service, createEvent: create }, file) {
+  const service = new Service(`sqlite://${file}`);
+  const session = await service.createSession(key);
+  await service.appendEvent({ session, event: create(makeEvent(0)) });
+  const database = new Sqlite(file);
+  const row = /** @type {{ event_data: string }} */ (
+    database.prepare('select * from events').get()
+  );
+  const data = JSON.parse(row.event_data);
+  const names = Object.keys(row);
+  const insert = database.prepare(
+    `insert into events (${names.join()}) values (${names.map((name) => `@${name}`).join()})`,
+  );
+  database.transaction(() => {
+    for (const { actions, ...event } of makeEvents(COUNT - 1, 1, (event) => event)) {
+      const { id, timestamp, content } = event;
+      const state = { ...data.actions, state_delta: actions.stateDelta };
+      const event_data = JSON.stringify({ ...data, id, timestamp, content, actions: state });
+      insert.run({ ...row, id, timestamp, event_data });
+    }
+  })();
+  database.close();
+  return service;
+}
+
+/** @param {string} folder @param {Peer} peer @returns {Promise<Result[]>} */
+async function reads(folder, peer) {
+  const service = new DatabaseSessionService(`sqlite:${join(folder, 'long.db')}`);
+  await fillOurs(service);
+  const peerService = await filledPeer(peer, join(folder, 'long-peer.db'));
+  const recent = { ...key, config: { numRecentEvents: RECENT } };
+  for (const one of [service, peerService]) {
+    await expectEvents(one.getSession(key), COUNT);
+    await expectEvents(one.getSession(recent), RECENT);
+  }
+  const all = await inTurns(
+    {
+      ours: () => timeOf(() => service.getSession(key)),
+      peer: () => timeOf(() => peerService.getSession(key)),
+    },
+    { rounds: 7, warmUp: 1 },
+  );
+  const last = await inTurns({
+    ours: () => timeOfMany(50, () => service.getSession(recent)),
+    peer: () => timeOfMany(2, () => peerService.getSession(recent)),
+  });
+  await service.close();
+  await closePeer(peerService);
+  const unit = 'ms';
+  return [
+    atMost({
+      case: 'SQLite: all 10,000 events',
+      ours: all.ours,
+      peer: all.peer,
+      unit,
+      most: 1 / 5,
+    }),
+    atMost({
+      case: `SQLite: last ${RECENT} of 10,000 events`,
+      ours: last.ours,
+      peer: last.peer,
+      unit,
+      most: 1 / 10,
+    }),
+  ];
+}
+
+/** @param {Promise<{ events: { id: string }[] } | undefined>} read @param {number} count */
+async function expectEvents(read, count) {
+  const events = (await read)?.events ?? [];
+  const isWhole = events.length === count && events.at(-1)?.id === makeEvent(COUNT - 1).id;
+  if (!isWhole) throw new Error(`read ${events.length} events, or others than the last ${count}`);
+}
