@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
@@ -32,7 +32,7 @@ export function linesOfPython(
   return printed.map((line): unknown => JSON.parse(line));
 }
 
-/** A program of tests/interop/python that answers each line with one. */
+/** A program of tests/interop/python, or of another folder by its whole path, that answers each line with one. */
 export interface PythonProcess {
   /** The answer's text, since its numbers may be more exact than ours. */
   ask(line: unknown): Promise<string>;
@@ -94,5 +94,5 @@ export function startPythonSessions(): PythonSessions {
 }
 
 function fileOf(program: string): string {
-  return join(root, 'tests', 'interop', 'python', program);
+  return resolve(root, 'tests', 'interop', 'python', program);
 }

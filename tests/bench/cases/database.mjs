@@ -1,8 +1,9 @@
-// SQL databases: against @google/adk's service on SQLite, and against bare code.
+// SQL databases: against @google/adk's service on SQLite, google-adk for Python on PostgreSQL, and bare code.
 
+import { serverCases } from '../database/servers.mjs';
 import { sqliteCases } from '../database/sqlite.mjs';
 
 /** @returns {Promise<import('../measure.mjs').Result[]>} */
 export default async function database() {
-  return sqliteCases();
+  return [...(await sqliteCases()), ...(await serverCases())];
 }

@@ -2,7 +2,6 @@
 // disk's, and both sides pay it. Where that folder is in memory, the strict cases measure no disk: set TMPDIR to one that is not.
 
 import Sqlite from 'better-sqlite3';
-import { createEvent } from 'adk-session-wasm';
 import { DatabaseSessionService } from 'adk-session-wasm/database';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,15 +10,13 @@ import { makeEvent, makeEvents } from '../events.mjs';
 import { atMost, inTurns, timeOf, timeOfMany } from '../measure.mjs';
 import { appender, appendsOf, bare, ours, TURNS } from './appends.mjs';
 import { BareSqlite } from './bare_sqlite.mjs';
+import { COUNT, expectEvents, fill, longKey } from './long_session.mjs';
 import { loadPeer } from './peer.mjs';
 
 /** @typedef {import('../measure.mjs').Result} Result */
 /** @typedef {Awaited<ReturnType<typeof loadPeer>>} Peer */
 
-const COUNT = 10_000;
 const RECENT = 20;
-const BATCH = 1000;
-const key = { appName: 'bench', userId: 'user', sessionId: 'long' };
 
 /** @returns {Promise<Result[]>} */
 export async function sqliteCases() {
@@ -88,19 +85,17 @@ async function appends(folder, peer) {
     atMost({ case: ofCase('strict'), ours: strict, peer: times.peer, unit, most: 1 / 5 }),
     atMost({ case: ofCase('relaxed'), ours: relaxed, peer: times.peer, unit, most: 1 / 20 }),
     atMost({ case: ofCase('memory'), ours: memory, peer: times.peerMemory, unit, most: 1 / 10 }),
-    atMost({ case: ofCase('strict'), ours: strict, peer: bareStrict, unit, most: 1.5, than }),
-    atMost({ case: ofCase('relaxed'), ours: relaxed, peer: bareRelaxed, unit, most: 1.5, than }),
-    atMost({ case: ofCase('memory'), ours: memory, peer: bareMemory, unit, most: 1.5, than }),
+    atMost({ case: ofCase('strict, bare'), ours: strict, peer: bareStrict, unit, most: 1.5, than }),
+    atMost({
+      case: ofCase('relaxed, bare'),
+      ours: relaxed,
+      peer: bareRelaxed,
+      unit,
+      most: 1.5,
+      than,
+    }),
+    atMost({ case: ofCase('memory, bare'), ours: memory, peer: bareMemory, unit, most: 1.5, than }),
   ];
-}
-
-/** @param {DatabaseSessionService} service */
-async function fillOurs(service) {
-  await service.createSession(key);
-  for (let first = 0; first < COUNT; first += BATCH) {
-    const session = await service.getSession({ ...key, config: { numRecentEvents: 0 } });
-    await service.appendEvents({ session, events: makeEvents(BATCH, first, createEvent) });
-  }
 }
 
 /**
@@ -112,7 +107,7 @@ async function fillOurs(service) {
  */
 async function filledPeer({ DatabaseSessionService: Service, createEvent: create }, file) {
   const service = new Service(`sqlite://${file}`);
-  const session = await service.createSession(key);
+  const session = await service.createSession(longKey);
   await service.appendEvent({ session, event: create(makeEvent(0)) });
   const database = new Sqlite(file);
   const row = /** @type {{ event_data: string }} */ (
@@ -138,17 +133,17 @@ async function filledPeer({ DatabaseSessionService: Service, createEvent: create
 /** @param {string} folder @param {Peer} peer @returns {Promise<Result[]>} */
 async function reads(folder, peer) {
   const service = new DatabaseSessionService(`sqlite:${join(folder, 'long.db')}`);
-  await fillOurs(service);
+  await fill(service);
   const peerService = await filledPeer(peer, join(folder, 'long-peer.db'));
-  const recent = { ...key, config: { numRecentEvents: RECENT } };
+  const recent = { ...longKey, config: { numRecentEvents: RECENT } };
   for (const one of [service, peerService]) {
-    await expectEvents(one.getSession(key), COUNT);
+    await expectEvents(one.getSession(longKey), COUNT);
     await expectEvents(one.getSession(recent), RECENT);
   }
   const all = await inTurns(
     {
-      ours: () => timeOf(() => service.getSession(key)),
-      peer: () => timeOf(() => peerService.getSession(key)),
+      ours: () => timeOf(() => service.getSession(longKey)),
+      peer: () => timeOf(() => peerService.getSession(longKey)),
     },
     { rounds: 7, warmUp: 1 },
   );
@@ -175,11 +170,4 @@ async function reads(folder, peer) {
       most: 1 / 10,
     }),
   ];
-}
-
-/** @param {Promise<{ events: { id: string }[] } | undefined>} read @param {number} count */
-async function expectEvents(read, count) {
-  const events = (await read)?.events ?? [];
-  const isWhole = events.length === count && events.at(-1)?.id === makeEvent(COUNT - 1).id;
-  if (!isWhole) throw new Error(`read ${events.length} events, or others than the last ${count}`);
 }
