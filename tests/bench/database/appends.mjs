@@ -5,10 +5,10 @@ import { createEvent } from 'adk-session-wasm';
 import { makeEvent } from '../events.mjs';
 
 /** A round; few, so that all sides meet the same weather. */
-export const APPENDS = 10;
+export const APPENDS = 20;
 
-/** How a bench run goes through the sides. */
-export const TURNS = { rounds: 25, warmUp: 3 };
+/** As many rounds to warm up as a server is warm after a few hundred requests. */
+export const TURNS = { rounds: 20, warmUp: 30, collects: false };
 
 /**
  * @typedef {{
@@ -54,17 +54,22 @@ function nextMillisecond() {
   return now;
 }
 
+/** Each round has a session of its own. @param {string} appName @param {number} round */
+export function keyOf(appName, round) {
+  return { appName, userId: 'user', sessionId: `round ${round}` };
+}
+
 /**
- * A service with one session, which is got anew for each round.
+ * Appends to a handle as `getSession` gave it.
  *
  * @param {{ createSession: Function, getSession: Function, appendEvent: Function }} service
  * @param {(event: any) => any} create how its users make an event
  * @param {string} appName
  */
-export async function appender(service, create, appName) {
-  const key = { appName, userId: 'user', sessionId: 'appended' };
-  await service.createSession(key);
+export function appender(service, create, appName) {
   return async (/** @type {number} */ round) => {
+    const key = keyOf(appName, round);
+    await service.createSession(key);
     const session = await service.getSession(key);
     const events = eventsOf(round).map((event) => create(event));
     return timesOf(events, (event) => service.appendEvent({ session, event }));
@@ -74,23 +79,23 @@ export async function appender(service, create, appName) {
 /**
  * @param {string} url
  * @param {import('adk-session-wasm/database').DatabaseOptions} [options]
- * @returns {Promise<Side>}
+ * @returns {Side}
  */
-export async function ours(url, options) {
+export function ours(url, options) {
   const service = new DatabaseSessionService(url, options);
-  const appendTimes = await appender(service, createEvent, 'ours');
-  return { appendTimes, close: () => service.close() };
+  return { appendTimes: appender(service, createEvent, 'ours'), close: () => service.close() };
 }
 
 /**
  * @param {import('./bare_sqlite.mjs').BareSqlite | import('./bare_server.mjs').BareServer} service
- * @returns {Promise<Side>}
+ * @returns {Side}
  */
-export async function bare(service) {
-  const key = { appName: 'bare', userId: 'user', sessionId: 'appended' };
-  const handle = await service.create(key);
+export function bare(service) {
   return {
-    appendTimes: (round) => timesOf(eventsOf(round), (event) => service.append(handle, event)),
+    async appendTimes(round) {
+      const handle = await service.create(keyOf('bare', round));
+      return timesOf(eventsOf(round), (event) => service.append(handle, event));
+    },
     close: () => service.close(),
   };
 }

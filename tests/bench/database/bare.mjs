@@ -12,6 +12,7 @@ const OF_SESSION = 'n.app_name = s.app_name and n.user_id = s.user_id and n.sess
 /**
  * @typedef {{
  *   begin: readonly string[],
+ *   insertNew: (into: string) => string,
  *   lock: string,
  *   json: (column: string) => string,
  *   time: (column: string) => string,
@@ -22,18 +23,21 @@ const OF_SESSION = 'n.app_name = s.app_name and n.user_id = s.user_id and n.sess
 export const DIALECTS = {
   sqlite: {
     begin: ['begin immediate'],
+    insertNew: (into) => `insert into ${into} on conflict do nothing`,
     lock: '',
     json: (column) => column,
     time: (column) => column,
   },
   postgresql: {
     begin: ['begin isolation level read committed'],
+    insertNew: (into) => `insert into ${into} on conflict do nothing`,
     lock: ' for update',
     json: (column) => `cast(${column} as text)`,
     time: (column) => `to_char(${column}, 'YYYY-MM-DD HH24:MI:SS.US')`,
   },
   mariadb: {
     begin: ['set transaction isolation level read committed', 'start transaction'],
+    insertNew: (into) => `insert ignore into ${into}`,
     lock: ' for update',
     json: (column) => column,
     time: (column) => `cast(${column} as char)`,
@@ -76,13 +80,19 @@ export function statementsOf({ lock, json, time }) {
  * @typedef {{ session: StateRow, tail: TailRow, app: StateRow, user: StateRow }} Found
  */
 
-/** What is inserted to begin with. @param {Key} key @param {string} time */
-export function firstRows({ appName, userId, sessionId }, time) {
+/**
+ * What is inserted to begin with, where it is not there yet.
+ *
+ * @param {Dialect} dialect
+ * @param {Key} key
+ * @param {string} time
+ */
+export function firstRows({ insertNew }, { appName, userId, sessionId }, time) {
   return [
-    { sql: 'insert into app_states values (?, ?, ?)', values: [appName, '{}', time] },
-    { sql: 'insert into user_states values (?, ?, ?, ?)', values: [appName, userId, '{}', time] },
+    { sql: insertNew('app_states values (?, ?, ?)'), values: [appName, '{}', time] },
+    { sql: insertNew('user_states values (?, ?, ?, ?)'), values: [appName, userId, '{}', time] },
     {
-      sql: 'insert into sessions values (?, ?, ?, ?, ?, ?)',
+      sql: insertNew('sessions values (?, ?, ?, ?, ?, ?)'),
       values: [appName, userId, sessionId, '{}', time, time],
     },
   ];

@@ -76,7 +76,9 @@ export class BareServer {
   async create(key) {
     const time = timeText(Date.now());
     const connection = await this.#pool.connect();
-    for (const { sql, values } of firstRows(key, time)) await connection.prepared(sql, values);
+    for (const { sql, values } of firstRows(this.#dialect, key, time)) {
+      await connection.prepared(sql, values);
+    }
     connection.release();
     return { key, time, state: {}, events: [] };
   }

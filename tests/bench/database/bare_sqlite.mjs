@@ -39,7 +39,8 @@ export class BareSqlite {
   /** @param {import('./bare.mjs').Key} key @returns {Promise<import('./bare.mjs').Handle>} */
   async create(key) {
     const time = timeText(Date.now());
-    for (const { sql, values } of firstRows(key, time)) this.#database.prepare(sql).run(values);
+    for (const { sql, values } of firstRows(dialect, key, time))
+      this.#database.prepare(sql).run(values);
     return { key, time, state: {}, events: [] };
   }
 

@@ -5,7 +5,7 @@ import { DatabaseSessionService } from 'adk-session-wasm/database';
 import { fileURLToPath } from 'node:url';
 import { tsImport } from 'tsx/esm/api';
 import { atMost, inTurns, shown, timeOf } from '../measure.mjs';
-import { appendsOf, bare, eventsOf, ours, TURNS } from './appends.mjs';
+import { appendsOf, bare, eventsOf, keyOf, ours, TURNS } from './appends.mjs';
 import { BareServer } from './bare_server.mjs';
 import { COUNT, expectEvents, fill, longKey } from './long_session.mjs';
 
@@ -41,10 +41,11 @@ async function postgres() {
   const ask = async (line) => JSON.parse(await python.ask(line));
   try {
     const sides = {
-      ours: await ours(url),
-      bare: await bare(new BareServer('postgresql', url)),
+      ours: ours(url),
+      bare: bare(new BareServer('postgresql', url)),
       python: {
-        appendTimes: (/** @type {number} */ round) => ask({ append: inSeconds(eventsOf(round)) }),
+        appendTimes: (/** @type {number} */ round) =>
+          ask({ append: inSeconds(eventsOf(round)), session: keyOf('python', round).sessionId }),
         close: () => Promise.resolve(),
       },
     };
@@ -61,7 +62,7 @@ async function postgres() {
         ours: () => timeOf(() => service.getSession(longKey)),
         python: () => ask({ read, count: COUNT }),
       },
-      { rounds: 7, warmUp: 1 },
+      { rounds: 9, warmUp: 2 },
     );
     const name = 'PostgreSQL: append';
     const peer = { unit, than: 'Python' };
@@ -100,7 +101,7 @@ async function mariadb() {
   const server = await startMariadb();
   try {
     const url = `mariadb://adk@127.0.0.1:${server.port}/adk`;
-    const sides = { ours: await ours(url), bare: await bare(new BareServer('mariadb', url)) };
+    const sides = { ours: ours(url), bare: bare(new BareServer('mariadb', url)) };
     const append = await inTurns(appendsOf(sides), TURNS);
     for (const side of Object.values(sides)) await side.close();
     return [shown({ case: 'MariaDB: append, bare', ours: append.ours, peer: append.bare, unit })];

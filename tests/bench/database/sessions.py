@@ -1,11 +1,10 @@
 """Times google-adk's DatabaseSessionService on the database whose URL is the first argument.
 
-Reads lines, each {"append": [events]} or {"read": key}, and prints for each the milliseconds that its calls took,
-one after the other, as a list. Events go to one session, which is got anew for each line.
+Reads lines, each {"append": events, "session": id of a new one} or {"read": key, "count": of its events}, and
+prints for each the milliseconds that its calls took, one after the other, as a list.
 """
 
 import asyncio
-import gc
 import json
 import logging
 import sys
@@ -18,8 +17,6 @@ from google.adk.sessions import DatabaseSessionService
 warnings.simplefilter('ignore')
 logging.disable()
 
-KEY = {'app_name': 'python', 'user_id': 'user', 'session_id': 'appended'}
-
 
 async def time_of(call):
   start = time.perf_counter()
@@ -27,8 +24,10 @@ async def time_of(call):
   return (time.perf_counter() - start) * 1000, result
 
 
-async def append(service, events):
-  session = await service.get_session(**KEY)
+async def append(service, events, id):
+  key = {'app_name': 'python', 'user_id': 'user', 'session_id': id}
+  await service.create_session(**key)
+  session = await service.get_session(**key)
   times = []
   for given in events:
     event = Event.model_validate(given)
@@ -46,12 +45,10 @@ async def read(service, key, count):
 
 async def main(url):
   service = DatabaseSessionService(url)
-  await service.create_session(**KEY)
   for line in sys.stdin:
     request = json.loads(line)
-    gc.collect()
     if 'append' in request:
-      answer = await append(service, request['append'])
+      answer = await append(service, request['append'], request['session'])
     else:
       answer = await read(service, request['read'], request['count'])
     print(json.dumps(answer), flush=True)

@@ -54,11 +54,10 @@ function closePeer(service) {
   return service.orm.close(true);
 }
 
-/** @param {Peer} peer @param {string} url @returns {Promise<import('./appends.mjs').Side>} */
-async function ofPeer({ DatabaseSessionService: Service, createEvent: create }, url) {
+/** @param {Peer} peer @param {string} url @returns {import('./appends.mjs').Side} */
+function ofPeer({ DatabaseSessionService: Service, createEvent: create }, url) {
   const service = new Service(url);
-  const appendTimes = await appender(service, create, 'peer');
-  return { appendTimes, close: () => closePeer(service) };
+  return { appendTimes: appender(service, create, 'peer'), close: () => closePeer(service) };
 }
 
 /** @param {string} folder @param {Peer} peer @returns {Promise<Result[]>} */
@@ -66,14 +65,14 @@ async function appends(folder, peer) {
   const tables = await tablesOf(folder);
   const file = (/** @type {string} */ name) => join(folder, `${name}.db`);
   const sides = {
-    strict: await ours(`sqlite:${file('strict')}`),
-    bareStrict: await bare(new BareSqlite(file('bare-strict'), tables, 'full')),
-    relaxed: await ours(`sqlite:${file('relaxed')}`, { durability: 'relaxed' }),
-    bareRelaxed: await bare(new BareSqlite(file('bare-relaxed'), tables, 'normal')),
-    memory: await ours('sqlite::memory:'),
-    bareMemory: await bare(new BareSqlite(':memory:', tables, 'full')),
-    peer: await ofPeer(peer, `sqlite://${file('peer')}`),
-    peerMemory: await ofPeer(peer, 'sqlite://:memory:'),
+    strict: ours(`sqlite:${file('strict')}`),
+    bareStrict: bare(new BareSqlite(file('bare-strict'), tables, 'full')),
+    relaxed: ours(`sqlite:${file('relaxed')}`, { durability: 'relaxed' }),
+    bareRelaxed: bare(new BareSqlite(file('bare-relaxed'), tables, 'normal')),
+    memory: ours('sqlite::memory:'),
+    bareMemory: bare(new BareSqlite(':memory:', tables, 'full')),
+    peer: ofPeer(peer, `sqlite://${file('peer')}`),
+    peerMemory: ofPeer(peer, 'sqlite://:memory:'),
   };
   const times = await inTurns(appendsOf(sides), TURNS);
   for (const side of Object.values(sides)) await side.close();
@@ -145,12 +144,15 @@ async function reads(folder, peer) {
       ours: () => timeOf(() => service.getSession(longKey)),
       peer: () => timeOf(() => peerService.getSession(longKey)),
     },
-    { rounds: 7, warmUp: 1 },
+    { rounds: 9, warmUp: 2 },
   );
-  const last = await inTurns({
-    ours: () => timeOfMany(50, () => service.getSession(recent)),
-    peer: () => timeOfMany(2, () => peerService.getSession(recent)),
-  });
+  const last = await inTurns(
+    {
+      ours: () => timeOfMany(50, () => service.getSession(recent)),
+      peer: () => timeOfMany(2, () => peerService.getSession(recent)),
+    },
+    { rounds: 15, warmUp: 10, collects: false },
+  );
   await service.close();
   await closePeer(peerService);
   const unit = 'ms';
