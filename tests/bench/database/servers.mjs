@@ -26,69 +26,62 @@ const than = 'bare code';
 
 /** @returns {Promise<Result[]>} */
 export async function serverCases() {
-  return [...(await postgres()), ...(await mariadb())];
+  return [
+    ...(await onServer(startPostgres, postgresCases)),
+    ...(await onServer(startMariadb, mariadbCases)),
+  ];
 }
 
-/** @returns {Promise<Result[]>} */
-async function postgres() {
-  const server = await startPostgres();
-  const address = `adk@127.0.0.1:${server.port}/adk`;
-  const url = `postgresql://${address}`;
-  const service = new DatabaseSessionService(url);
-  await service.open();
+/**
+ * @param {typeof startPostgres} start
+ * @param {(address: string) => Promise<Result[]>} measure gets the address of its database, without a scheme
+ */
+async function onServer(start, measure) {
+  const server = await start();
+  try {
+    return await measure(`adk@127.0.0.1:${server.port}/adk`);
+  } finally {
+    await server.remove();
+  }
+}
+
+/** @param {string} address */
+async function postgresCases(address) {
+  const service = new DatabaseSessionService(`postgresql://${address}`);
+  await service.open(); // makes the tables, which all sides share
   const python = startPython(program, `postgresql+asyncpg://${address}`);
   /** @param {object} line @returns {Promise<number[]>} */
   const ask = async (line) => JSON.parse(await python.ask(line));
   try {
-    const sides = {
-      ours: ours(url),
-      bare: bare(new BareServer('postgresql', url)),
-      python: {
-        appendTimes: (/** @type {number} */ round) =>
-          ask({ append: inSeconds(eventsOf(round)), session: keyOf('python', round).sessionId }),
-        close: () => Promise.resolve(),
-      },
-    };
-    const append = await inTurns(appendsOf(sides), TURNS);
-    for (const side of Object.values(sides)) await side.close();
-
-    await fill(service);
-    await expectEvents(service.getSession(longKey), COUNT);
-    const { appName, userId, sessionId } = longKey;
-    // The same rows: both have one database.
-    const read = { app_name: appName, user_id: userId, session_id: sessionId };
-    const all = await inTurns(
-      {
-        ours: () => timeOf(() => service.getSession(longKey)),
-        python: () => ask({ read, count: COUNT }),
-      },
-      { rounds: 9, warmUp: 2 },
-    );
-    const name = 'PostgreSQL: append';
-    const peer = { unit, than: 'Python' };
     return [
-      atMost({ case: name, ours: append.ours, peer: append.python, most: 1 / 1.5, ...peer }),
-      atMost({
-        case: `${name}, bare`,
-        ours: append.ours,
-        peer: append.bare,
-        most: 1.5,
-        unit,
-        than,
-      }),
-      atMost({
-        case: 'PostgreSQL: all 10,000 events',
-        ours: all.ours,
-        peer: all.python,
-        most: 1 / 10,
-        ...peer,
-      }),
+      ...(await postgresAppends(`postgresql://${address}`, ask)),
+      await fullRead(service, ask),
     ];
   } finally {
     await service.close();
     await python.end();
-    await server.remove();
   }
+}
+
+/** @param {string} url @param {(line: object) => Promise<number[]>} ask */
+async function postgresAppends(url, ask) {
+  const sides = {
+    ours: ours(url),
+    bare: bare(new BareServer('postgresql', url)),
+    python: {
+      appendTimes: (/** @type {number} */ round) =>
+        ask({ append: inSeconds(eventsOf(round)), session: keyOf('python', round).sessionId }),
+      close: () => Promise.resolve(),
+    },
+  };
+  const times = await inTurns(appendsOf(sides), TURNS);
+  for (const side of Object.values(sides)) await side.close();
+  const values = { ours: times.ours, unit };
+  const name = 'PostgreSQL: append';
+  return [
+    atMost({ case: name, ...values, peer: times.python, most: 1 / 1.5, than: 'Python' }),
+    atMost({ case: `${name}, bare`, ...values, peer: times.bare, most: 1.5, than }),
+  ];
 }
 
 /** Python's times are seconds. @param {{ timestamp: number }[]} events */
@@ -96,16 +89,34 @@ function inSeconds(events) {
   return events.map((event) => ({ ...event, timestamp: event.timestamp / 1000 }));
 }
 
-/** @returns {Promise<Result[]>} */
-async function mariadb() {
-  const server = await startMariadb();
-  try {
-    const url = `mariadb://adk@127.0.0.1:${server.port}/adk`;
-    const sides = { ours: ours(url), bare: bare(new BareServer('mariadb', url)) };
-    const append = await inTurns(appendsOf(sides), TURNS);
-    for (const side of Object.values(sides)) await side.close();
-    return [shown({ case: 'MariaDB: append, bare', ours: append.ours, peer: append.bare, unit })];
-  } finally {
-    await server.remove();
-  }
+/** Both read the same rows. @param {DatabaseSessionService} service @param {(line: object) => Promise<number[]>} ask */
+async function fullRead(service, ask) {
+  await fill(service);
+  await expectEvents(service.getSession(longKey), COUNT);
+  const { appName, userId, sessionId } = longKey;
+  const read = { app_name: appName, user_id: userId, session_id: sessionId };
+  const times = await inTurns(
+    {
+      ours: () => timeOf(() => service.getSession(longKey)),
+      python: () => ask({ read, count: COUNT }),
+    },
+    { rounds: 9, warmUp: 2 },
+  );
+  return atMost({
+    case: 'PostgreSQL: all 10,000 events',
+    ours: times.ours,
+    peer: times.python,
+    unit,
+    most: 1 / 10,
+    than: 'Python',
+  });
+}
+
+/** @param {string} address */
+async function mariadbCases(address) {
+  const url = `mariadb://${address}`;
+  const sides = { ours: ours(url), bare: bare(new BareServer('mariadb', url)) };
+  const times = await inTurns(appendsOf(sides), TURNS);
+  for (const side of Object.values(sides)) await side.close();
+  return [shown({ case: 'MariaDB: append, bare', ours: times.ours, peer: times.bare, unit })];
 }
