@@ -11,6 +11,7 @@ import {
 import { type Address, IN_MEMORY } from './address.js';
 import { loadDriver } from './driver.js';
 import { type Engine, ENGINES } from './engine.js';
+import { type PgPool, postgresRunner } from './postgres_runner.js';
 import { kyselyRunner, type Runner, sqliteRunner } from './runner.js';
 import { openSqlite } from './sqlite_file.js';
 import type { Database } from './tables.js';
@@ -25,10 +26,11 @@ export interface ConnectOptions {
 /** What of `pg` is used. */
 interface Pg {
   default: {
-    Pool: new (options: object) => PostgresPool & {
-      on(event: 'connect', listener: (client: PgClient) => void): unknown;
-      on(event: 'error', listener: () => void): unknown;
-    };
+    Pool: new (options: object) => PostgresPool &
+      PgPool & {
+        on(event: 'connect', listener: (client: PgClient) => void): unknown;
+        on(event: 'error', listener: () => void): unknown;
+      };
   };
 }
 
@@ -85,6 +87,7 @@ async function connectPostgres(url: string, options: ConnectOptions): Promise<Co
   const relaxed = { options: '-c synchronous_commit=off' };
   const pool = new pg.Pool({
     connectionString: url,
+    pipeline: true,
     ...(options.durability === 'relaxed' && relaxed),
     ...options.driverOptions,
   });
@@ -92,7 +95,10 @@ async function connectPostgres(url: string, options: ConnectOptions): Promise<Co
   // the next one; where one breaks that is in use, its query fails and tells.
   pool.on('error', () => undefined);
   pool.on('connect', (client) => client.on('error', () => undefined));
-  return throughKysely(new Kysely({ dialect: new PostgresDialect({ pool }) }), ENGINES.postgresql);
+  return {
+    database: new Kysely({ dialect: new PostgresDialect({ pool }) }),
+    run: postgresRunner(pool, ENGINES.postgresql),
+  };
 }
 
 async function connectMysql(url: string, options: ConnectOptions): Promise<Connected> {

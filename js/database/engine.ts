@@ -33,6 +33,11 @@ export interface Engine {
   readonly json: (column: Column) => RawBuilder<string>;
   /** A time column as text. */
   readonly time: (column: Column) => RawBuilder<string>;
+  /**
+   * Whether the JSON of an event may say of its `timestamp` that it is so many seconds since 1970, or
+   * later. It may also be that it says none, or not as Python does, and that is for whoever reads it.
+   */
+  readonly mayBeSince: (json: Column, seconds: Column) => RawBuilder<boolean>;
   /** What an error of the driver means, by its code. */
   readonly failureOf: (code: string) => Failure;
 }
@@ -57,6 +62,9 @@ const SQLITE: Engine = {
   locksRows: false,
   json: (column) => sql<string>`${column}`,
   time: (column) => sql<string>`${column}`,
+  mayBeSince: (json, seconds) =>
+    sql<boolean>`case when json_valid(${json}) and json_type(${json}, '$.timestamp') in ('integer', 'real')
+      then json_extract(${json}, '$.timestamp') not between 0 and ${seconds} else 1 end`,
   failureOf: failures({
     conflict: 'SQLITE_BUSY SQLITE_LOCKED',
     duplicate: 'SQLITE_CONSTRAINT_PRIMARYKEY SQLITE_CONSTRAINT_UNIQUE',
@@ -74,6 +82,9 @@ const POSTGRESQL: Engine = {
   json: (column) => sql<string>`cast(${column} as text)`,
   // As text, for the driver would take it for local time, and to the millisecond.
   time: (column) => sql<string>`to_char(${column}, 'YYYY-MM-DD HH24:MI:SS.US')`,
+  mayBeSince: (json, seconds) =>
+    sql<boolean>`case when jsonb_typeof(${json} -> 'timestamp') = 'number'
+      then (${json} ->> 'timestamp')::numeric not between 0 and cast(${seconds} as numeric) else true end`,
   failureOf: failures({
     conflict: '40001 40P01 CR000 55P03',
     duplicate: '23505 42P07',
@@ -93,6 +104,9 @@ const MYSQL: Engine = {
   locksRows: true,
   json: (column) => sql<string>`${column}`,
   time: (column) => sql<string>`cast(${column} as char)`,
+  mayBeSince: (json, seconds) =>
+    sql<boolean>`case when json_valid(${json}) and json_type(json_extract(${json}, '$.timestamp')) in ('INTEGER', 'DOUBLE', 'DECIMAL')
+      then json_extract(${json}, '$.timestamp') + 0 not between 0 and ${seconds} else true end`,
   failureOf: failures({
     conflict: 'ER_LOCK_DEADLOCK ER_LOCK_WAIT_TIMEOUT ER_CHECKREAD ER_TABLE_DEF_CHANGED',
     duplicate: 'ER_DUP_ENTRY ER_DUP_KEYNAME ER_TABLE_EXISTS_ERROR',

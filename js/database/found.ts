@@ -1,39 +1,43 @@
 /** What a write reads before it asks what to do, with the rows locked that it may change. */
-import type { EventRow, Found, ScopeRow, SessionRow, WriteRequest } from '../storage/adapter.js';
-import type { Engine } from './engine.js';
+import { sql } from 'kysely';
+import type {
+  EventRow,
+  Found,
+  ScopeRow,
+  SessionRow,
+  StorageKey,
+  WriteRequest,
+} from '../storage/adapter.js';
 import { byCount, filledBatches } from './batches.js';
-import { Prepared, type Steps } from './prepared.js';
-import {
-  type EventColumns,
-  eventRow,
-  revisionOf,
-  scopeRow,
-  type SessionColumns,
-  sessionRow,
-} from './rows.js';
-import {
-  type Key,
-  selectEvents,
-  type SessionStatements,
-  type StateColumns,
-} from './session_statements.js';
-import type { Database } from './tables.js';
+import type { Engine } from './engine.js';
+import { Prepared, type Query, type Steps, together } from './prepared.js';
+import { type EventColumns, eventRow, revisionOf, scopeRow, sessionRow } from './rows.js';
+import { IS_BESIDE, type Key, selectEvents, type SessionStatements } from './session_statements.js';
+import { type Database, METADATA } from './tables.js';
 import { LAST_MICROS, parseTime, timeText } from './times.js';
 
 /** Most ids in one query; engines bound the values that one may have. */
 const MAX_IDS = 1024;
 
-/** The columns of our row beside a session; all absent where there is none. */
-interface KeptColumns {
+/** All that is found by the key of a session in one row. What is not there, or not asked for, is absent. */
+interface FoundColumns {
+  state: string | null;
+  create_time: string | null;
+  update_time: string | null;
   kept_time: string | null;
   last_update_time: string | null;
   replaced_at: string | null;
-}
-
-/** An event, if there is one, and what is told of its session in the same breath. */
-type TailColumns = KeptColumns & {
   newest: string | null;
-} & { [Column in keyof EventColumns]: EventColumns[Column] | null };
+  floor: string;
+  id: string | null;
+  invocation_id: string | null;
+  event_data: string | null;
+  timestamp: string | null;
+  app_state?: string | null;
+  app_time?: string | null;
+  user_state?: string | null;
+  user_time?: string | null;
+}
 
 /** What was found, and what of it only the tables know. */
 export interface FoundRows {
@@ -42,66 +46,71 @@ export interface FoundRows {
   readonly kept?: { readonly replacedAt: string | null } | undefined;
 }
 
+/** What a statement of {@link foundStatements} finds, and on servers locks. */
+interface Scopes {
+  readonly app: boolean;
+  readonly user: boolean;
+}
+
 export function foundStatements(database: Database, engine: Engine) {
   const { json, time } = engine;
-  const ofSession = new Prepared<
-    Key,
-    Pick<SessionColumns, 'state' | 'create_time' | 'update_time'>
-  >((value) => {
-    const query = database
-      .selectFrom('sessions')
-      .select((of) => [
-        json(of.ref('state')).as('state'),
-        time(of.ref('create_time')).as('create_time'),
-        time(of.ref('update_time')).as('update_time'),
-      ])
-      .where('app_name', '=', value('app'))
-      .where('user_id', '=', value('user'))
-      .where('id', '=', value('session'));
-    return engine.locksRows ? query.forUpdate() : query;
-  });
-  const tail = byCount(
-    (ids) =>
-      new Prepared<Key & Record<`id${number}`, string>, TailColumns>((value) =>
-        database
-          .selectFrom('sessions as s')
-          .leftJoin('adk_session_wasm_sessions as k', (join) =>
-            join
-              .onRef('k.app_name', '=', 's.app_name')
-              .onRef('k.user_id', '=', 's.user_id')
-              .onRef('k.session_id', '=', 's.id'),
-          )
-          .leftJoin('events as e', (join) =>
-            join
-              .onRef('e.app_name', '=', 's.app_name')
-              .onRef('e.user_id', '=', 's.user_id')
-              .onRef('e.session_id', '=', 's.id')
-              .on(
-                'e.id',
-                'in',
-                Array.from({ length: ids }, (_, index) => value(`id${index}`)),
-              ),
-          )
-          .select(['e.id', 'e.invocation_id'])
-          .select((of) => [
-            time(of.ref('k.update_time')).as('kept_time'),
-            time(of.ref('k.last_update_time')).as('last_update_time'),
-            time(of.ref('k.replaced_at')).as('replaced_at'),
-            json(of.ref('e.event_data')).as('event_data'),
-            time(of.ref('e.timestamp')).as('timestamp'),
-            of
-              .selectFrom('events as n')
-              .select((newest) => time(newest.fn.max(newest.ref('n.timestamp'))).as('newest'))
-              .whereRef('n.app_name', '=', 's.app_name')
-              .whereRef('n.user_id', '=', 's.user_id')
-              .whereRef('n.session_id', '=', 's.id')
-              .as('newest'),
-          ])
-          .where('s.app_name', '=', value('app'))
-          .where('s.user_id', '=', value('user'))
-          .where('s.id', '=', value('session')),
-      ),
-  );
+  const found = ({ app, user }: Scopes) =>
+    new Prepared<Key & { event: string }, FoundColumns>((value) =>
+      database
+        // The one row that is always there.
+        .selectFrom('adk_internal_metadata as m')
+        .leftJoin('sessions as s', (join) =>
+          join
+            .on('s.app_name', '=', value('app'))
+            .on('s.user_id', '=', value('user'))
+            .on('s.id', '=', value('session')),
+        )
+        .leftJoin('adk_session_wasm_sessions as k', (join) => join.on(IS_BESIDE))
+        .leftJoin('events as e', (join) =>
+          join
+            .onRef('e.app_name', '=', 's.app_name')
+            .onRef('e.user_id', '=', 's.user_id')
+            .onRef('e.session_id', '=', 's.id')
+            .on('e.id', '=', value('event')),
+        )
+        .where('m.key', '=', METADATA.floor)
+        .select(['m.value as floor', 'e.id', 'e.invocation_id'])
+        .select((of) => [
+          json(of.ref('s.state')).as('state'),
+          time(of.ref('s.create_time')).as('create_time'),
+          time(of.ref('s.update_time')).as('update_time'),
+          time(of.ref('k.update_time')).as('kept_time'),
+          time(of.ref('k.last_update_time')).as('last_update_time'),
+          time(of.ref('k.replaced_at')).as('replaced_at'),
+          json(of.ref('e.event_data')).as('event_data'),
+          time(of.ref('e.timestamp')).as('timestamp'),
+          of
+            .selectFrom('events as n')
+            .select((newest) => time(newest.fn.max(newest.ref('n.timestamp'))).as('newest'))
+            .whereRef('n.app_name', '=', 's.app_name')
+            .whereRef('n.user_id', '=', 's.user_id')
+            .whereRef('n.session_id', '=', 's.id')
+            .as('newest'),
+        ])
+        .$if(app, (query) =>
+          query
+            .leftJoin('app_states as a', (join) => join.on('a.app_name', '=', value('app')))
+            .select((of) => [
+              json(of.ref('a.state')).as('app_state'),
+              time(of.ref('a.update_time')).as('app_time'),
+            ]),
+        )
+        .$if(user, (query) =>
+          query
+            .leftJoin('user_states as u', (join) =>
+              join.on('u.app_name', '=', value('app')).on('u.user_id', '=', value('user')),
+            )
+            .select((of) => [
+              json(of.ref('u.state')).as('user_state'),
+              time(of.ref('u.update_time')).as('user_time'),
+            ]),
+        ),
+    );
   const ofEvents = (replacedToo: boolean) =>
     new Prepared<Key & { since: string }, EventColumns>((value) =>
       selectEvents(database, engine, value).where((where) => {
@@ -111,83 +120,159 @@ export function foundStatements(database: Database, engine: Engine) {
       }),
     );
   return {
-    session: ofSession,
-    tail,
+    found: {
+      ofSession: found({ app: false, user: false }),
+      withApp: found({ app: true, user: false }),
+      withUser: found({ app: false, user: true }),
+      withBoth: found({ app: true, user: true }),
+    },
+    /** What locks a row to be changed, with a row for each that is there. */
+    locks: {
+      session: new Prepared<Key, { locked: number }>((value) =>
+        database
+          .selectFrom('sessions')
+          .select(LOCKED)
+          .where('app_name', '=', value('app'))
+          .where('user_id', '=', value('user'))
+          .where('id', '=', value('session'))
+          .forUpdate(),
+      ),
+      app: new Prepared<Key, { locked: number }>((value) =>
+        database
+          .selectFrom('app_states')
+          .select(LOCKED)
+          .where('app_name', '=', value('app'))
+          .forUpdate(),
+      ),
+      user: new Prepared<Key, { locked: number }>((value) =>
+        database
+          .selectFrom('user_states')
+          .select(LOCKED)
+          .where('app_name', '=', value('app'))
+          .where('user_id', '=', value('user'))
+          .forUpdate(),
+      ),
+    },
+    /** Events by their ids, so many. */
+    events: byCount(
+      (ids) =>
+        new Prepared<Key & Record<`id${number}`, string>, EventColumns>((value) =>
+          selectEvents(database, engine, value).where(
+            'id',
+            'in',
+            Array.from({ length: ids }, (_, index) => value(`id${index}`)),
+          ),
+        ),
+    ),
     changed: ofEvents(false),
     changedOrReplaced: ofEvents(true),
   };
 }
 
+const LOCKED = sql<number>`1`.as('locked');
+
 export type FoundStatements = ReturnType<typeof foundStatements>;
 
-/** Reads, and locks in the one order that every write keeps: session, app, user. */
+/**
+ * Reads, and locks in the one order that every write keeps: session, app, user.
+ *
+ * What a server's lock did not find counts as absent, even if the query behind it finds it: that row has
+ * just been inserted and is not locked. Inserting it as well fails, and the transaction starts over.
+ */
 export function* find(
+  { locksRows }: Engine,
   statements: FoundStatements & SessionStatements,
   request: WriteRequest,
   isCreate: boolean,
 ): Steps<FoundRows> {
-  const { appName, userId = '', sessionId = '' } = request.key;
-  const key = { app: appName, user: userId, session: sessionId };
-  const names = { appName, userId, sessionId };
-  const wants = (scope: 'user' | 'app') => isCreate || request.scopes.includes(scope);
-  const columns =
-    request.key.sessionId === undefined ? undefined : (yield* statements.session.run(key))[0];
-  const tail = columns && (yield* readTail(statements, key, request.eventIds));
-  const session = columns && sessionRow(names, { ...columns, ...keptOf(tail) });
-  const app = wants('app') ? yield* statements.lockedApp.run(key) : [];
-  const user =
-    wants('user') && request.key.userId !== undefined ? yield* statements.lockedUser.run(key) : [];
-  const isAnyAbsent =
-    (request.key.sessionId !== undefined && session === undefined) ||
-    (wants('app') && app.length === 0) ||
-    (wants('user') && user.length === 0);
-  const floor = isAnyAbsent ? yield* readFloor(statements) : 0;
-  const replacedAt = parseTime(tail?.kept?.replaced_at) ?? 0;
+  const { appName, userId, sessionId } = request.key;
+  const key = { app: appName, user: userId ?? '', session: sessionId ?? '' };
+  const wants = {
+    session: sessionId !== undefined,
+    app: isCreate || request.scopes.includes('app'),
+    user: userId !== undefined && (isCreate || request.scopes.includes('user')),
+  };
+  const lock = (scope: keyof typeof wants) =>
+    locksRows && wants[scope] ? statements.locks[scope].of(key) : undefined;
+  // One event comes in the row of all the rest; several would repeat that.
+  const [event = '', ...others] = request.eventIds;
+  const isOne = others.length === 0;
+  const [sessionLock, appLock, userLock, [row], ...several] = yield* together([
+    lock('session'),
+    lock('app'),
+    lock('user'),
+    foundOf(statements, wants).of({ ...key, event: isOne ? event : '' }),
+    ...(isOne ? [] : byIds(statements, key, request.eventIds)),
+  ]);
+  const isThere = (locked: readonly unknown[]) => !locksRows || locked.length > 0;
+  const session = isThere(sessionLock) ? foundSession(request.key, row) : undefined;
+  const app = isThere(appLock) ? stateRow(row?.app_state, row?.app_time) : undefined;
+  const user = isThere(userLock) ? stateRow(row?.user_state, row?.user_time) : undefined;
+  const kept = row && row.kept_time !== null ? { replacedAt: row.replaced_at } : undefined;
+  const isAnyAbsent = (wants.session && !session) || (wants.app && !app) || (wants.user && !user);
+  const floor = isAnyAbsent ? Number(row?.floor ?? 0) : 0;
+  const replacedAt = parseTime(kept?.replacedAt) ?? 0;
   const changed =
     session && (yield* readChanged(statements, { key, session, replacedAt, request }));
   return {
     found: {
       session,
-      app: stateRow(app[0]),
-      user: stateRow(user[0]),
-      events: tail?.events ?? [],
+      app,
+      user,
+      events: session ? [...foundEvent(row), ...several.flat().map(eventRow)] : [],
       changed: changed ?? [],
       // Python takes an event's own time for its column, which may be later than the session's.
-      floor: Math.max(floor, tail?.newest ?? 0),
+      floor: Math.max(floor, session ? newestOf(row) : 0),
     },
-    kept: tail?.kept && { replacedAt: tail.kept.replaced_at },
+    kept: session && kept,
   };
+}
+
+function foundOf({ found }: FoundStatements, { app, user }: Scopes) {
+  if (app) return user ? found.withBoth : found.withApp;
+  return user ? found.withUser : found.ofSession;
+}
+
+function byIds(
+  { events }: FoundStatements,
+  key: Key,
+  ids: readonly string[],
+): Query<EventColumns>[] {
+  return [...filledBatches(ids, MAX_IDS)].map((batch) => {
+    const values: Key & Record<`id${number}`, string> = { ...key };
+    for (const [index, id] of batch.entries()) values[`id${index}`] = id;
+    return events(batch.length).of(values);
+  });
+}
+
+function foundSession(key: StorageKey, row: FoundColumns | undefined): SessionRow | undefined {
+  const { appName, userId, sessionId } = key;
+  if (userId === undefined || sessionId === undefined || row === undefined) return undefined;
+  const { state, create_time, update_time, kept_time, last_update_time } = row;
+  if (state === null || create_time === null || update_time === null) return undefined;
+  return sessionRow(
+    { appName, userId, sessionId },
+    { state, create_time, update_time, kept_time, last_update_time },
+  );
+}
+
+function foundEvent(row: FoundColumns | undefined): EventRow[] {
+  if (row === undefined) return [];
+  const { id, invocation_id, timestamp, event_data } = row;
+  if (id === null || invocation_id === null || timestamp === null) return [];
+  return [eventRow({ id, invocation_id, timestamp, event_data })];
+}
+
+function newestOf(row: FoundColumns | undefined): number {
+  return row === undefined || row.newest === null ? 0 : revisionOf(row.newest, 'an event');
+}
+
+function stateRow(state: string | null = null, time: string | null = null): ScopeRow | undefined {
+  return state === null ? undefined : scopeRow(state, time);
 }
 
 export function* readFloor(statements: SessionStatements): Steps<number> {
   return Number((yield* statements.floor.run({}))[0]?.value ?? 0);
-}
-
-interface Tail {
-  readonly events: readonly EventRow[];
-  readonly kept: KeptColumns | undefined;
-  readonly newest: number;
-}
-
-function* readTail(statements: FoundStatements, key: Key, ids: readonly string[]): Steps<Tail> {
-  const rows: TailColumns[] = [];
-  // No event has the empty id, so that it fits where none is asked for.
-  for (const some of filledBatches(ids.length === 0 ? [''] : ids, MAX_IDS)) {
-    const values: Key & Record<`id${number}`, string> = { ...key };
-    for (const [index, id] of some.entries()) values[`id${index}`] = id;
-    rows.push(...(yield* statements.tail(some.length).run(values)));
-  }
-  const [first] = rows;
-  return {
-    events: rows.filter((row): row is TailColumns & EventColumns => row.id !== null).map(eventRow),
-    kept: first?.kept_time === null ? undefined : first,
-    newest: first === undefined || first.newest === null ? 0 : revisionOf(first.newest, 'an event'),
-  };
-}
-
-function keptOf(tail: Tail | undefined) {
-  const { kept_time = null, last_update_time = null } = tail?.kept ?? {};
-  return { kept_time, last_update_time };
 }
 
 interface ChangedRequest {
@@ -205,8 +290,4 @@ function* readChanged(
   const query = replacedAt > since ? statements.changedOrReplaced : statements.changed;
   const rows = yield* query.run({ ...key, since: timeText(since) });
   return rows.map(eventRow).filter((row) => row.revision > since);
-}
-
-function stateRow(columns: StateColumns | undefined): ScopeRow | undefined {
-  return columns && scopeRow(columns.state, columns.update_time);
 }

@@ -32,16 +32,16 @@ export function checkIds(kind: EngineKind, { key, eventIds }: WriteRequest): voi
  * @throws SessionError `invalid_argument` for an invocationId that is too long, or has a NUL in it;
  *   `unserializable` for text with one, which JSONB cannot hold
  */
-export function checkChanges(kind: EngineKind, changes: Changes): void {
+export function checkEvent(kind: EngineKind, invocationId: string, text: string): void {
   if (kind === 'sqlite') return;
-  for (const { text } of changes.events) {
-    const { invocationId } = JSON.parse(text) as { invocationId?: unknown };
-    if (typeof invocationId !== 'string') continue;
-    requireFitting(kind, 'event.invocationId', invocationId, MAX_INVOCATION_ID);
-  }
+  requireFitting(kind, 'event.invocationId', invocationId, MAX_INVOCATION_ID);
+  if (kind === 'postgresql') requireNoNul(text);
+}
+
+/** @throws SessionError `unserializable` for a state with U+0000 in it, which JSONB cannot hold */
+export function checkStates(kind: EngineKind, { session, user, app }: Changes): void {
   if (kind !== 'postgresql') return;
-  for (const { text } of changes.events) requireNoNul(text);
-  for (const row of [changes.session, changes.user, changes.app]) if (row) requireNoNul(row.state);
+  for (const row of [session, user, app]) if (row) requireNoNul(row.state);
 }
 
 function requireFitting(kind: EngineKind, name: string, id: string, most: number): void {

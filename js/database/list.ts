@@ -2,9 +2,14 @@ import type { ExpressionBuilder } from 'kysely';
 import type { ListRequest, Listing, SessionRow } from '../storage/adapter.js';
 import { byCount, filledBatches } from './batches.js';
 import type { Engine } from './engine.js';
-import { Prepared, type Steps } from './prepared.js';
+import { Prepared, type Steps, together } from './prepared.js';
 import { scopeRow, type SessionColumns, sessionRow } from './rows.js';
-import { type SessionStatements, type StateColumns, stateColumns } from './session_statements.js';
+import {
+  IS_BESIDE,
+  type SessionStatements,
+  type StateColumns,
+  stateColumns,
+} from './session_statements.js';
 import type { Database, Tables } from './tables.js';
 
 /** Most users whose states are asked for at once; engines bound the values that a query may have. */
@@ -46,22 +51,14 @@ function pageStatements(database: Database, { json, time }: Engine, isOfUser: bo
   /** With our row beside each, where that counts. */
   const keptBeside = (value: Value) =>
     sessionsOf(value).leftJoin('adk_session_wasm_sessions as k', (join) =>
-      join
-        .onRef('k.app_name', '=', 's.app_name')
-        .onRef('k.user_id', '=', 's.user_id')
-        .onRef('k.session_id', '=', 's.id')
-        .onRef('k.update_time', '=', 's.update_time'),
+      join.on(IS_BESIDE).onRef('k.update_time', '=', 's.update_time'),
     );
   /** The sessions that have such a row, by way of it, so that its index is used. */
   const keptAlone = (value: Value) => {
     const query = database
       .selectFrom('adk_session_wasm_sessions as k')
       .innerJoin('sessions as s', (join) =>
-        join
-          .onRef('s.app_name', '=', 'k.app_name')
-          .onRef('s.user_id', '=', 'k.user_id')
-          .onRef('s.id', '=', 'k.session_id')
-          .onRef('s.update_time', '=', 'k.update_time'),
+        join.on(IS_BESIDE).onRef('s.update_time', '=', 'k.update_time'),
       )
       .where('k.app_name', '=', value('app'));
     return isOfUser ? query.where('k.user_id', '=', value('user')) : query;
@@ -115,8 +112,6 @@ function pageStatements(database: Database, { json, time }: Engine, isOfUser: bo
   };
 }
 
-type PageStatements = ReturnType<typeof pageStatements>;
-
 export function listStatements(database: Database, engine: Engine) {
   return {
     ofUser: pageStatements(database, engine, true),
@@ -157,24 +152,34 @@ export function* list(
   statements: ListStatements & SessionStatements,
   request: ListRequest,
 ): Steps<Listing> {
-  const { appName, userId, offset, limit } = request;
+  const { appName, userId, order, offset, limit } = request;
   const owner = { app: appName, user: userId ?? '' };
   const ofOwner = userId === undefined ? statements.ofAllUsers : statements.ofUser;
-  const total = limit === undefined ? undefined : yield* count(ofOwner, owner);
-  const stretch =
-    limit === undefined ? undefined : yield* findStretch(ofOwner, owner, request, limit);
-  const isEmpty = limit !== undefined && stretch === undefined;
-  const rows = isEmpty ? [] : yield* readSessions(ofOwner, owner, stretch);
+  const most = limit === undefined || limit === 0 ? undefined : { ...owner, most: offset + limit };
+  const [[app], all, counted, plainTimes, keptTimes] = yield* together([
+    statements.app.of({ app: appName }),
+    limit === undefined ? ofOwner.all.of(owner) : undefined,
+    limit === undefined ? undefined : ofOwner.count.of(owner),
+    most && ofOwner.plainTimes[order].of(most),
+    most && ofOwner.keptTimes[order].of(most),
+  ]);
+  const stretch = stretchOf([...plainTimes, ...keptTimes], request);
+  const between = stretch && { ...owner, ...stretch };
+  const [plain, kept] = between
+    ? yield* together([ofOwner.plain.of(between), ofOwner.kept.of(between)])
+    : [all, []];
+  const rows = [...plain, ...kept].map((row) => {
+    return sessionRow({ appName, userId: row.user_id, sessionId: row.id }, row);
+  });
   rows.sort(byTime);
-  if (request.order === 'desc') rows.reverse();
+  if (order === 'desc') rows.reverse();
   const start = offset - (stretch?.before ?? 0);
   const sessions = rows.slice(start, limit === undefined ? undefined : start + limit);
-  const [app] = yield* statements.app.run({ app: appName });
   return {
     sessions,
     users: yield* readUsers(statements, appName, sessions),
     app: app && scopeRow(app.state, app.update_time),
-    total: total ?? rows.length,
+    total: limit === undefined ? rows.length : Number(counted[0]?.rows ?? 0),
   };
 }
 
@@ -190,48 +195,18 @@ function compare(one: string, other: string): number {
   return Number(one > other) - Number(one < other);
 }
 
-function* count(statements: PageStatements, owner: Owner): Steps<number> {
-  return Number((yield* statements.count.run(owner))[0]?.rows ?? 0);
-}
-
-/** `undefined`: the page is empty. */
-function* findStretch(
-  statements: PageStatements,
-  owner: Owner,
-  { offset, order }: ListRequest,
-  limit: number,
-): Steps<Stretch | undefined> {
-  if (limit === 0) return undefined;
-  const most = offset + limit;
-  const plain = yield* statements.plainTimes[order].run({ ...owner, most });
-  const kept = yield* statements.keptTimes[order].run({ ...owner, most });
-  const times = [...plain, ...kept].map((row) => row.time).sort();
+/** @returns `undefined` if the page is empty, or all are listed */
+function stretchOf(
+  rows: readonly { time: string }[],
+  { offset, limit = 0, order }: ListRequest,
+): Stretch | undefined {
+  const times = rows.map((row) => row.time).sort();
   if (order === 'desc') times.reverse();
   const first = times[offset];
-  const last = times[most - 1] ?? times.at(-1);
+  const last = times[offset + limit - 1] ?? times.at(-1);
   if (first === undefined || last === undefined) return undefined;
   const [from, to] = order === 'asc' ? [first, last] : [last, first];
   return { from, to, before: times.indexOf(first) };
-}
-
-function* readSessions(
-  statements: PageStatements,
-  owner: Owner,
-  stretch: Stretch | undefined,
-): Steps<SessionRow[]> {
-  const rows: ListedColumns[] = [];
-  if (stretch === undefined) {
-    rows.push(...(yield* statements.all.run(owner)));
-  } else {
-    const { from, to } = stretch;
-    const values = { ...owner, from, to };
-    rows.push(...(yield* statements.plain.run(values)));
-    rows.push(...(yield* statements.kept.run(values)));
-  }
-  return rows.map((row) => {
-    const { user_id: userId, id: sessionId } = row;
-    return sessionRow({ appName: owner.app, userId, sessionId }, row);
-  });
 }
 
 /** The states of those whose sessions these are. */
@@ -241,12 +216,12 @@ function* readUsers(
   sessions: readonly SessionRow[],
 ): Steps<Listing['users'][number][]> {
   const users = [...new Set(sessions.map(({ userId }) => userId))];
-  const rows: (StateColumns & { user_id: string })[] = [];
-  for (const some of filledBatches(users, MAX_USERS)) {
+  const queries = [...filledBatches(users, MAX_USERS)].map((some) => {
     const values: { app: string } & Record<`user${number}`, string> = { app };
     for (const [index, user] of some.entries()) values[`user${index}`] = user;
-    rows.push(...(yield* statements.users(some.length).run(values)));
-  }
+    return statements.users(some.length).of(values);
+  });
+  const rows = (yield* together(queries, true)).flat();
   return rows.map(({ user_id: userId, state, update_time: time }) => ({
     userId,
     ...scopeRow(state, time),

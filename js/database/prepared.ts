@@ -6,17 +6,42 @@ export interface Statement {
 }
 
 /** A statement with the values of one run. */
-export interface Query {
-  readonly statement: Statement;
+export interface Query<Row = unknown> {
+  readonly statement: Statement & { readonly query: CompiledQuery<Row> };
   readonly values: readonly unknown[];
 }
 
+/** What a verb asks for: queries that are run one after the other, on a server without waiting between. */
+export interface Request {
+  /** Of what is absent there are no rows. */
+  readonly queries: readonly (Query | undefined)[];
+  /** Whether nothing more will be asked, so that the transaction can be ended in the same breath. */
+  readonly isLast: boolean;
+}
+
+/** The rows of each query of a {@link Request}. */
+export type Answer = readonly (readonly unknown[])[];
+
 /**
- * What a verb does with the database: it gives out one query after the other, is given the rows of each,
- * and ends with its result. It knows no connection. So SQLite can run all of it in one go, and a server's
- * driver with waiting in between.
+ * What a verb does with the database: it asks, is given the rows, and ends with its result. It knows no
+ * connection. So SQLite can run all of it in one go, and a server's driver with waiting in between.
  */
-export type Steps<Result> = Generator<Query, Result, readonly unknown[]>;
+export type Steps<Result> = Generator<Request, Result, Answer>;
+
+type RowsOf<Queries extends Request['queries']> = {
+  [Index in keyof Queries]: NonNullable<Queries[Index]> extends Query<infer Row>
+    ? readonly Row[]
+    : never;
+};
+
+/** Runs queries of which none needs what another finds. */
+export function* together<const Queries extends Request['queries']>(
+  queries: Queries,
+  isLast = false,
+): Steps<RowsOf<Queries>> {
+  // That a query has the rows which its builder promised is believed here, and nowhere else.
+  return (yield { queries, isLast }) as RowsOf<Queries>;
+}
 
 /** Stands in a query for a value that comes with each run. */
 class Gap {
@@ -40,12 +65,17 @@ export class Prepared<Values, Row> implements Statement {
     return (this.#query ??= this.#build().compile());
   }
 
-  *run(given: Values): Steps<readonly Row[]> {
+  /** The query with its values, to be run. */
+  of(given: Values): Query<Row> {
     const values: unknown[] = [];
     for (const parameter of this.query.parameters) {
       values.push(parameter instanceof Gap ? given[parameter.name as keyof Values] : parameter);
     }
-    // That a query has the rows which its builder promised is believed here, and nowhere else.
-    return (yield { statement: this, values }) as readonly Row[];
+    return { statement: this, values };
+  }
+
+  *run(given: Values): Steps<readonly Row[]> {
+    const [rows] = yield* together([this.of(given)]);
+    return rows;
   }
 }

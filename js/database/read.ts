@@ -1,44 +1,91 @@
 import { sql } from 'kysely';
-import type { EventRow, ReadRequest, Rows, ScopeRow } from '../storage/adapter.js';
+import { MAX_TIMESTAMP } from '../snapshot.js';
+import type { ReadRequest, Rows, ScopeRow } from '../storage/adapter.js';
 import type { Engine } from './engine.js';
-import { Prepared, type Steps } from './prepared.js';
+import { Prepared, type Query, type Steps, together } from './prepared.js';
 import { type EventColumns, eventRow, scopeRow, sessionRow } from './rows.js';
 import { type Key, selectEvents, type SessionStatements } from './session_statements.js';
 import type { Database } from './tables.js';
 
 export function readStatements(database: Database, engine: Engine) {
-  const events = (isLimited: boolean) =>
-    new Prepared<Key & { last: number }, EventColumns>((value) => {
-      const query = selectEvents(database, engine, value);
-      const newestFirst =
-        engine.kind === 'sqlite'
-          ? query.orderBy(sql.ref('rowid'), 'desc')
-          : query.orderBy('events.timestamp', 'desc').orderBy('id', 'desc');
-      return isLimited ? newestFirst.limit(value('last')) : newestFirst;
-    });
-  return { allEvents: events(false), lastEvents: events(true) };
+  const events = (value: (name: keyof Key) => string, order: 'asc' | 'desc') => {
+    const query = selectEvents(database, engine, value);
+    return engine.kind === 'sqlite'
+      ? query.orderBy(sql.ref('rowid'), order)
+      : query.orderBy('events.timestamp', order).orderBy('id', order);
+  };
+  return {
+    allEvents: new Prepared<Key, EventColumns>((value) => events(value, 'asc')),
+    lastEvents: new Prepared<Key & { last: number }, EventColumns>((value) =>
+      events(value, 'desc').limit(value('last')),
+    ),
+    eventsSince: new Prepared<Key & { seconds: number }, EventColumns>((value) =>
+      events(value, 'asc').where((of) =>
+        engine.mayBeSince(of.ref('event_data'), of.val(value('seconds'))),
+      ),
+    ),
+  };
 }
 
-type Statements = SessionStatements & ReturnType<typeof readStatements>;
+type ReadStatements = ReturnType<typeof readStatements>;
 
 /** A session with a window of its events, or the states of a user and an app. */
-export function* read(statements: Statements, { key, window }: ReadRequest): Steps<Rows> {
+export function* read(
+  statements: SessionStatements & ReadStatements,
+  { key, window }: ReadRequest,
+): Steps<Rows> {
   const { appName, userId = '', sessionId } = key;
   if (sessionId === undefined) return yield* readStates(statements, appName, key.userId);
-  const columns = { app: appName, user: userId, session: sessionId };
-  const [row] = yield* statements.merged.run(columns);
+  const values = { app: appName, user: userId, session: sessionId };
+  const queries = [statements.merged.of(values), eventsOf(statements, values, window)] as const;
+  const [[row], columns] = yield* together(queries, true);
   if (row === undefined) return { events: [] };
+  const { last, after } = window;
+  const events = columns.map(eventRow);
+  if (after === undefined && last !== undefined) events.reverse();
+  const passed =
+    after === undefined ? events : events.filter(({ timestamp }) => timestamp >= after);
   return {
     session: sessionRow({ appName, userId, sessionId }, row),
     app: optionalState(row.app_state, row.app_time),
     user: optionalState(row.user_state, row.user_time),
-    events: yield* readEvents(statements, columns, window),
+    events: last === undefined || passed.length <= last ? passed : passed.slice(-last),
   };
 }
 
-function* readStates(statements: Statements, app: string, user: string | undefined): Steps<Rows> {
-  const [appRow] = yield* statements.app.run({ app });
-  const [userRow] = user === undefined ? [] : yield* statements.user.run({ app, user });
+/**
+ * `after` goes by the events' own times, which no column has: `timestamp` is when an event came. They
+ * stand in `event_data`, where SQL finds nearly all of those that do not pass.
+ */
+function eventsOf(
+  statements: ReadStatements,
+  key: Key,
+  { last, after }: ReadRequest['window'],
+): Query<EventColumns> | undefined {
+  if (last === 0) return undefined;
+  if (after !== undefined) {
+    return statements.eventsSince.of({ ...key, seconds: secondsBelow(after) });
+  }
+  return last === undefined
+    ? statements.allEvents.of(key)
+    : statements.lastEvents.of({ ...key, last });
+}
+
+/** Seconds that no conversion of that time lies below, and that every engine has. */
+function secondsBelow(milliseconds: number): number {
+  return Math.min(Math.max(0, milliseconds / 1000 - 0.001), LAST_SECOND);
+}
+
+/** In the year 9999. */
+const LAST_SECOND = MAX_TIMESTAMP / 1000;
+
+function* readStates(
+  statements: SessionStatements,
+  app: string,
+  user: string | undefined,
+): Steps<Rows> {
+  const userQuery = user === undefined ? undefined : statements.user.of({ app, user });
+  const [[appRow], [userRow]] = yield* together([statements.app.of({ app }), userQuery], true);
   return {
     app: appRow && scopeRow(appRow.state, appRow.update_time),
     user: userRow && scopeRow(userRow.state, userRow.update_time),
@@ -48,24 +95,4 @@ function* readStates(statements: Statements, app: string, user: string | undefin
 
 function optionalState(state: string | null, time: string | null): ScopeRow | undefined {
   return state === null ? undefined : scopeRow(state, time);
-}
-
-/**
- * `after` goes by the events' own times, which no column has: `timestamp` is when an event came. So all
- * are read for it.
- */
-function* readEvents(
-  statements: Statements,
-  key: Key,
-  { last, after }: ReadRequest['window'],
-): Steps<EventRow[]> {
-  if (last === 0) return [];
-  const isLimited = last !== undefined && after === undefined;
-  const rows = isLimited
-    ? yield* statements.lastEvents.run({ ...key, last })
-    : yield* statements.allEvents.run({ ...key, last: 0 });
-  const events = rows.map(eventRow).reverse();
-  if (after === undefined) return events;
-  const passed = events.filter((event) => event.timestamp >= after);
-  return last === undefined ? passed : passed.slice(-last);
 }

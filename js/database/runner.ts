@@ -15,12 +15,22 @@ export function kyselyRunner(database: Database, engine: Engine): Runner {
       const steps = work();
       let step = steps.next();
       while (step.done !== true) {
-        const { statement, values } = step.value;
-        const { rows } = await connection.executeQuery({ ...statement.query, parameters: values });
-        step = steps.next(rows);
+        const answer: (readonly unknown[])[] = [];
+        for (const query of step.value.queries) {
+          answer.push(query === undefined ? [] : await run(connection, query));
+        }
+        step = steps.next(answer);
       }
       return step.value;
     });
+}
+
+async function run(
+  connection: Database,
+  { statement, values }: Query,
+): Promise<readonly unknown[]> {
+  const { rows } = await connection.executeQuery({ ...statement.query, parameters: values });
+  return rows;
 }
 
 /**
@@ -36,7 +46,9 @@ export function sqliteRunner(database: SqliteDatabase, engine: Engine): Runner {
   const commit = database.prepare('commit');
   const rollback = database.prepare('rollback');
 
-  const rowsOf = ({ statement, values }: Query): readonly unknown[] => {
+  const rowsOf = (query: Query | undefined): readonly unknown[] => {
+    if (query === undefined) return [];
+    const { statement, values } = query;
     let known = prepared.get(statement);
     if (known === undefined) {
       known = database.prepare(statement.query.sql);
@@ -52,7 +64,7 @@ export function sqliteRunner(database: SqliteDatabase, engine: Engine): Runner {
     try {
       const steps = work();
       let step = steps.next();
-      while (step.done !== true) step = steps.next(rowsOf(step.value));
+      while (step.done !== true) step = steps.next(step.value.queries.map(rowsOf));
       commit.run([]);
       return step.value;
     } catch (error) {

@@ -26,6 +26,9 @@ export interface MergedColumns extends SessionColumns {
   user_time: string | null;
 }
 
+/** Whether the row `k` of ours is the one beside the session `s`. */
+export const IS_BESIDE = sql<boolean>`k.app_name = s.app_name and k.user_id = s.user_id and k.session_id = s.id`;
+
 /** The columns of {@link StateColumns}. */
 export function stateColumns({ json, time }: Engine) {
   return [
@@ -80,12 +83,7 @@ export function sessionStatements(database: Database, engine: Engine) {
         .leftJoin('user_states as u', (join) =>
           join.onRef('u.app_name', '=', 's.app_name').onRef('u.user_id', '=', 's.user_id'),
         )
-        .leftJoin('adk_session_wasm_sessions as k', (join) =>
-          join
-            .onRef('k.app_name', '=', 's.app_name')
-            .onRef('k.user_id', '=', 's.user_id')
-            .onRef('k.session_id', '=', 's.id'),
-        )
+        .leftJoin('adk_session_wasm_sessions as k', (join) => join.on(IS_BESIDE))
         .select((of) => [
           time(of.ref('k.update_time')).as('kept_time'),
           time(of.ref('k.last_update_time')).as('last_update_time'),

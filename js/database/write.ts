@@ -4,8 +4,8 @@ import { byCount, exactBatches } from './batches.js';
 import type { Engine } from './engine.js';
 import { toEventData } from './event_data.js';
 import { find, type FoundRows, type FoundStatements } from './found.js';
-import { checkChanges } from './limits.js';
-import { Prepared, type Steps } from './prepared.js';
+import { checkEvent, checkStates } from './limits.js';
+import { Prepared, type Query, type Steps, together } from './prepared.js';
 import type { Key, SessionStatements } from './session_statements.js';
 import type { Database } from './tables.js';
 import { microsOf, timeText, timeTextOf } from './times.js';
@@ -151,11 +151,10 @@ export function* write(
   decide: Decide,
   isCreate: boolean,
 ): Steps<void> {
-  const rows = yield* find(context.statements, request, isCreate);
+  const rows = yield* find(context.engine, context.statements, request, isCreate);
   const changes = decideOnTime(rows.found, decide, context.now);
   if (changes === undefined) return;
-  checkChanges(context.engine.kind, changes);
-  yield* writeChanges(context, request, rows, changes, isCreate);
+  yield* together(changeQueries(context, request, rows, changes, isCreate), true);
 }
 
 /**
@@ -175,26 +174,27 @@ function decideOnTime(found: Found, decide: Decide, now: number): Changes | unde
   return time > last ? decide({ ...found, floor: time - count }) : changes;
 }
 
-function* writeChanges(
-  { statements, now }: WriteContext,
+/** What writes the changes; refused before any of it runs. */
+function changeQueries(
+  { engine, statements, now }: WriteContext,
   request: WriteRequest,
   { found, kept }: FoundRows,
   changes: Changes,
   isCreate: boolean,
-): Steps<void> {
-  const { appName: app, userId: user = '', sessionId: id = '' } = request.key;
-  const key: Key = { app, user, session: id };
+): Query[] {
+  const { appName: app, userId: user = '', sessionId = '' } = request.key;
+  const key: Key = { app, user, session: sessionId };
   const { session } = changes;
+  const queries: Query[] = [];
   if (session !== undefined) {
     const { revision, created, state } = session;
-    const updated = timeText(revision);
+    const values = { ...key, state, updated: timeText(revision) };
     if (found.session === undefined) {
-      const values = { ...key, state, created: timeText(created), updated };
-      yield* statements.insertSession.run(values);
+      queries.push(statements.insertSession.of({ ...values, created: timeText(created) }));
     } else if (state === found.session.state) {
-      yield* statements.touchSession.run({ ...key, updated });
+      queries.push(statements.touchSession.of(values));
     } else {
-      yield* statements.updateSession.run({ ...key, state, updated });
+      queries.push(statements.updateSession.of(values));
     }
   }
   // Python cannot append without them.
@@ -202,45 +202,51 @@ function* writeChanges(
   const appRow = changes.app ?? (found.app ? undefined : absent);
   if (appRow !== undefined) {
     const values = { app, state: appRow.state, updated: timeText(appRow.revision) };
-    yield* statements[found.app ? 'updateApp' : 'insertApp'].run(values);
+    queries.push(statements[found.app ? 'updateApp' : 'insertApp'].of(values));
   }
   const userRow = changes.user ?? (found.user ? undefined : absent);
   if (userRow !== undefined) {
     const values = { app, user, state: userRow.state, updated: timeText(userRow.revision) };
-    yield* statements[found.user ? 'updateUser' : 'insertUser'].run(values);
+    queries.push(statements[found.user ? 'updateUser' : 'insertUser'].of(values));
   }
-  const wasReplaced = yield* writeEvents(statements, key, found, changes.events);
-  if (session === undefined) return;
+  const wasReplaced = pushEvents(queries, { engine, statements, key }, found, changes.events);
+  checkStates(engine.kind, changes);
+  if (session === undefined) return queries;
   const updated = timeText(session.revision);
   const time = timeTextOf(session.lastUpdateTime);
-  if (updated === time && !wasReplaced) return;
+  if (updated === time && !wasReplaced) return queries;
   const values = {
     ...key,
     updated,
     time,
     replaced: wasReplaced ? updated : (kept?.replacedAt ?? null),
   };
-  yield* statements[kept ? 'updateKept' : 'insertKept'].run(values);
+  queries.push(statements[kept ? 'updateKept' : 'insertKept'].of(values));
+  return queries;
 }
 
-/** Whether one took the place of another. */
-function* writeEvents(
-  statements: Statements,
-  key: Key,
+/** Whether one event took the place of another. */
+function pushEvents(
+  queries: Query[],
+  { engine, statements, key }: Pick<WriteContext, 'engine' | 'statements'> & { key: Key },
   found: Found,
   events: readonly EventRow[],
-): Steps<boolean> {
+): boolean {
   const stored = new Set(found.events.map((event) => event.id));
   // Of several of one id the last counts, where the first stood.
-  const last = [...new Map(events.map((event) => [event.id, event])).values()];
-  const rows = last.map(({ id, seq, revision, text }) => {
-    const { invocationId, eventData } = toEventData(text, revision === seq ? undefined : revision);
-    const values = { ...key, id, invocation: invocationId, data: eventData };
-    return { ...values, time: timeText(seq) };
-  });
-  const replaced = rows.filter((row) => stored.has(row.id));
-  for (const row of replaced) yield* statements.replaceEvent.run(row);
-  const added = rows.filter((row) => !stored.has(row.id));
+  const last =
+    events.length === 1 ? events : new Map(events.map((event) => [event.id, event])).values();
+  const added: EventValues[] = [];
+  let wasReplaced = false;
+  for (const { id, seq, revision, text } of last) {
+    const isReplaced = revision !== seq;
+    const { invocationId, eventData } = toEventData(text, isReplaced ? revision : undefined);
+    checkEvent(engine.kind, invocationId, text);
+    const values = { ...key, id, invocation: invocationId, time: timeText(seq), data: eventData };
+    if (stored.has(id)) queries.push(statements.replaceEvent.of(values));
+    else added.push(values);
+    wasReplaced ||= isReplaced;
+  }
   for (const some of exactBatches(added, MAX_ROWS)) {
     const values: ManyEvents = { ...key };
     for (const [index, { id, invocation, time, data }] of some.entries()) {
@@ -249,7 +255,7 @@ function* writeEvents(
       values[`time${index}`] = time;
       values[`data${index}`] = data;
     }
-    yield* statements.insertEvents(some.length).run(values);
+    queries.push(statements.insertEvents(some.length).of(values));
   }
-  return last.some((event) => event.revision !== event.seq);
+  return wasReplaced;
 }

@@ -2,9 +2,10 @@
 
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
+import pg from 'pg';
 
 import { DatabaseSessionService } from '../../../js/database/index.js';
-import { letsGo, losesNothing, survivesItsServer } from './concurrency.js';
+import { eventOf, letsGo, losesNothing, survivesItsServer } from './concurrency.js';
 import { conforms } from './conforms.js';
 import { ordersAsJavaScript } from './list_order.js';
 import { emptied, type Server, startPostgres } from './servers.js';
@@ -15,6 +16,8 @@ after(() => server.remove());
 
 const newUrl = () => emptied('postgresql', server);
 const open = (url: string) => new DatabaseSessionService(url);
+
+const KEY = { appName: 'app', userId: 'user', sessionId: 'session' };
 
 const ANOTHER_ORDER = /\.keys is/;
 const REFUSED_ID = /createSession ended with invalid_argument/;
@@ -47,12 +50,40 @@ survivesItsServer('PostgreSQL', newUrl, open, async () => {
 
 it('U+0000 on PostgreSQL is refused with its path, and nothing is stored', async () => {
   const service = open(await newUrl());
-  const key = { appName: 'app', userId: 'user', sessionId: 'session' };
   const state = { cart: { items: ['tea', 'a\0b'] } };
-  await assert.rejects(service.createSession({ ...key, state }), {
+  await assert.rejects(service.createSession({ ...KEY, state }), {
     code: 'unserializable',
     path: 'cart.items[1]',
   });
-  assert.equal(await service.getSession(key), undefined);
+  assert.equal(await service.getSession(KEY), undefined);
+  await service.close();
+});
+
+it('PostgreSQL by a driver that sends one query at a time does the same', async () => {
+  const service = new DatabaseSessionService(await newUrl(), {
+    driverOptions: { pipeline: false },
+  });
+  const session = await service.createSession({ ...KEY, state: { 'app:n': 0 } });
+  await service.appendEvent({ session, event: eventOf('e', { 'app:n': 1 }) });
+  const stored = await service.getSession(KEY);
+  assert.deepEqual([stored?.events.length, stored?.state], [1, { 'app:n': 1 }]);
+  await service.close();
+});
+
+it('statements that PostgreSQL knows by name are given anew when a table was altered', async () => {
+  const url = await newUrl();
+  const service = open(url);
+  const session = await service.createSession(KEY);
+  await service.appendEvent({ session, event: eventOf('before') });
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query('alter table events alter column id type varchar(200)');
+  await client.end();
+  await service.appendEvent({ session, event: eventOf('after') });
+  const stored = await service.getSession(KEY);
+  assert.deepEqual(
+    stored?.events.map(({ id }) => id),
+    ['before', 'after'],
+  );
   await service.close();
 });
