@@ -1,19 +1,24 @@
 // What ours is compared with: an append as a careful engineer writes it by hand, with the driver alone.
 //
-// It does the statements that ours does, in one transaction, on the same tables with the same indices: reads the session, what
-// is told of its newest event and of one with the same id, the app's state and the user's, locks them where the engine has such
-// locks, and writes the event, the session and both states. It refuses a handle that is behind, and an id that is stored. The
-// event is serialized once; nothing is parsed but the states that the delta goes into. It has none of the rest: no merging of
-// what others wrote, no form that Python reads, no checks, no retries, no copies.
+// It does the statements that ours does, in one transaction, on the same tables with the same indices: locks the session and both
+// states, where the engine has such locks; reads the session, what is told of its newest event and of one with the same id, the
+// app's state and the user's, in one query; and writes the event, the session and both states. It refuses a handle that is
+// behind, and an id that is stored. The event is serialized once; nothing is parsed but the states that the delta goes into. It
+// has none of the rest: no merging of what others wrote, no form that Python reads, no checks, no retries, no copies.
+
+/** Names the row that `find` begins with, as it is always there. */
+const FLOOR = 'adk_session_wasm_floor';
 
 const SESSION = 'app_name = ? and user_id = ? and id = ?';
-const OF_SESSION = 'n.app_name = s.app_name and n.user_id = s.user_id and n.session_id = s.id';
+
+/** @param {string} table */
+const ofSession = (table) =>
+  `${table}.app_name = s.app_name and ${table}.user_id = s.user_id and ${table}.session_id = s.id`;
 
 /**
  * @typedef {{
  *   begin: readonly string[],
  *   insertNew: (into: string) => string,
- *   lock: string,
  *   json: (column: string) => string,
  *   time: (column: string) => string,
  * }} Dialect where the engines differ
@@ -24,43 +29,44 @@ export const DIALECTS = {
   sqlite: {
     begin: ['begin immediate'],
     insertNew: (into) => `insert into ${into} on conflict do nothing`,
-    lock: '',
     json: (column) => column,
     time: (column) => column,
   },
   postgresql: {
     begin: ['begin isolation level read committed'],
     insertNew: (into) => `insert into ${into} on conflict do nothing`,
-    lock: ' for update',
     json: (column) => `cast(${column} as text)`,
     time: (column) => `to_char(${column}, 'YYYY-MM-DD HH24:MI:SS.US')`,
   },
   mariadb: {
     begin: ['set transaction isolation level read committed', 'start transaction'],
     insertNew: (into) => `insert ignore into ${into}`,
-    lock: ' for update',
     json: (column) => column,
     time: (column) => `cast(${column} as char)`,
   },
 };
 
 /** @param {Dialect} dialect */
-export function statementsOf({ lock, json, time }) {
-  const state = `select ${json('state')} as state, ${time('update_time')} as update_time from`;
+export function statementsOf({ json, time }) {
   return {
-    readSession: `${state} sessions where ${SESSION}${lock}`,
-    readTail: `select e.id, e.invocation_id, ${json('e.event_data')} as event_data,
-      ${time('e.timestamp')} as timestamp, ${time('k.update_time')} as kept_time,
-      ${time('k.last_update_time')} as last_update_time, ${time('k.replaced_at')} as replaced_at,
-      (select ${time('max(n.timestamp)')} from events n where ${OF_SESSION}) as newest
-      from sessions s
-      left join adk_session_wasm_sessions k
-        on k.app_name = s.app_name and k.user_id = s.user_id and k.session_id = s.id
-      left join events e on e.app_name = s.app_name and e.user_id = s.user_id
-        and e.session_id = s.id and e.id = ?
-      where s.app_name = ? and s.user_id = ? and s.id = ?`,
-    readApp: `${state} app_states where app_name = ?${lock}`,
-    readUser: `${state} user_states where app_name = ? and user_id = ?${lock}`,
+    lockSession: `select 1 from sessions where ${SESSION} for update`,
+    lockApp: 'select 1 from app_states where app_name = ? for update',
+    lockUser: 'select 1 from user_states where app_name = ? and user_id = ? for update',
+    find: `select m.value as floor, ${json('s.state')} as state,
+      ${time('s.create_time')} as create_time, ${time('s.update_time')} as update_time,
+      ${time('k.update_time')} as kept_time, ${time('k.last_update_time')} as last_update_time,
+      ${time('k.replaced_at')} as replaced_at, e.id, e.invocation_id,
+      ${json('e.event_data')} as event_data, ${time('e.timestamp')} as timestamp,
+      (select ${time('max(n.timestamp)')} from events n where ${ofSession('n')}) as newest,
+      ${json('a.state')} as app_state, ${time('a.update_time')} as app_time,
+      ${json('u.state')} as user_state, ${time('u.update_time')} as user_time
+      from adk_internal_metadata m
+      left join sessions s on s.app_name = ? and s.user_id = ? and s.id = ?
+      left join adk_session_wasm_sessions k on ${ofSession('k')}
+      left join events e on ${ofSession('e')} and e.id = ?
+      left join app_states a on a.app_name = ?
+      left join user_states u on u.app_name = ? and u.user_id = ?
+      where m.key = '${FLOOR}'`,
     writeSession: `update sessions set state = ?, update_time = ? where ${SESSION}`,
     writeApp: 'update app_states set state = ?, update_time = ? where app_name = ?',
     writeUser:
@@ -69,15 +75,19 @@ export function statementsOf({ lock, json, time }) {
   };
 }
 
+/** The values of `find`. @param {Key} key @param {string} eventId */
+export function sought({ appName, userId, sessionId }, eventId) {
+  return [appName, userId, sessionId, eventId, appName, appName, userId];
+}
+
 /**
  * @typedef {{ appName: string, userId: string, sessionId: string }} Key
  * @typedef {ReturnType<typeof import('../events.mjs').makeEvent>} Event
  * @typedef {Record<string, unknown>} Values
  * @typedef {{ key: Key, time: string, state: Values, events: Event[] }} Handle `time` is the
  *   session's `update_time`, by which a handle is known to be behind
- * @typedef {{ state: string, update_time: string }} StateRow
- * @typedef {{ id: string | null, newest: string | null }} TailRow
- * @typedef {{ session: StateRow, tail: TailRow, app: StateRow, user: StateRow }} Found
+ * @typedef {{ state: string, update_time: string, id: string | null, newest: string | null,
+ *   app_state: string, user_state: string }} Found what of the row is used
  */
 
 /**
@@ -89,6 +99,7 @@ export function statementsOf({ lock, json, time }) {
  */
 export function firstRows({ insertNew }, { appName, userId, sessionId }, time) {
   return [
+    { sql: insertNew('adk_internal_metadata values (?, ?)'), values: [FLOOR, '0'] },
     { sql: insertNew('app_states values (?, ?, ?)'), values: [appName, '{}', time] },
     { sql: insertNew('user_states values (?, ?, ?, ?)'), values: [appName, userId, '{}', time] },
     {
@@ -105,20 +116,19 @@ export function firstRows({ insertNew }, { appName, userId, sessionId }, time) {
  * @param {Event} event
  * @param {Found} found
  */
-export function changesOf(handle, event, { session, tail, app, user }) {
-  if (session.update_time !== handle.time) throw new Error('the handle is behind');
-  if (tail.id !== null) throw new Error(`the event ${event.id} is stored`);
+export function changesOf(handle, event, found) {
+  const { update_time: last, newest } = found;
+  if (last !== handle.time) throw new Error('the handle is behind');
+  if (found.id !== null) throw new Error(`the event ${event.id} is stored`);
   const { appName, userId, sessionId } = handle.key;
   const delta = split(event.actions.stateDelta);
-  const latest = [session.update_time, tail.newest ?? ''].reduce((one, other) =>
-    one > other ? one : other,
-  );
+  const latest = newest !== null && newest > last ? newest : last;
   const time = timeAfter(latest, Math.min(event.timestamp, Date.now()));
   return {
     time,
-    session: [changed(session.state, delta.session), time, appName, userId, sessionId],
-    app: [changed(app.state, delta.app), time, appName],
-    user: [changed(user.state, delta.user), time, appName, userId],
+    session: [changed(found.state, delta.session), time, appName, userId, sessionId],
+    app: [changed(found.app_state, delta.app), time, appName],
+    user: [changed(found.user_state, delta.user), time, appName, userId],
     event: [
       ...[event.id, appName, userId, sessionId, event.invocationId],
       ...[time, JSON.stringify(event)],

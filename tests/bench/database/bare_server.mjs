@@ -2,7 +2,15 @@
 
 import { createPool } from 'mysql2/promise';
 import pg from 'pg';
-import { changesOf, DIALECTS, firstRows, shownOn, statementsOf, timeText } from './bare.mjs';
+import {
+  changesOf,
+  DIALECTS,
+  firstRows,
+  shownOn,
+  sought,
+  statementsOf,
+  timeText,
+} from './bare.mjs';
 
 /**
  * @typedef {{
@@ -90,12 +98,11 @@ export class BareServer {
     const connection = await this.#pool.connect();
     try {
       for (const begin of this.#dialect.begin) await connection.plain(begin);
-      const [session] = await connection.prepared(sql.readSession, [appName, userId, sessionId]);
-      const tailOf = [event.id, appName, userId, sessionId];
-      const [tail] = await connection.prepared(sql.readTail, tailOf);
-      const [app] = await connection.prepared(sql.readApp, [appName]);
-      const [user] = await connection.prepared(sql.readUser, [appName, userId]);
-      const changes = changesOf(handle, event, { session, tail, app, user });
+      await connection.prepared(sql.lockSession, [appName, userId, sessionId]);
+      await connection.prepared(sql.lockApp, [appName]);
+      await connection.prepared(sql.lockUser, [appName, userId]);
+      const [found] = await connection.prepared(sql.find, sought(handle.key, event.id));
+      const changes = changesOf(handle, event, found);
       await connection.prepared(sql.writeSession, changes.session);
       await connection.prepared(sql.writeApp, changes.app);
       await connection.prepared(sql.writeUser, changes.user);

@@ -1,7 +1,15 @@
 // The bare append on SQLite: prepared statements, and a driver that waits for nothing.
 
 import Sqlite from 'better-sqlite3';
-import { changesOf, DIALECTS, firstRows, shownOn, statementsOf, timeText } from './bare.mjs';
+import {
+  changesOf,
+  DIALECTS,
+  firstRows,
+  shownOn,
+  sought,
+  statementsOf,
+  timeText,
+} from './bare.mjs';
 
 const dialect = DIALECTS.sqlite;
 
@@ -26,14 +34,14 @@ export class BareSqlite {
     this.#begin = this.#database.prepare(dialect.begin.join(';'));
     this.#commit = this.#database.prepare('commit');
     this.#rollback = this.#database.prepare('rollback');
-    const prepared = Object.entries(statementsOf(dialect)).map(([name, sql]) => [
-      name,
-      this.#database.prepare(sql),
-    ]);
-    this.#statements =
-      /** @type {Record<keyof ReturnType<typeof statementsOf>, import('better-sqlite3').Statement>} */ (
-        Object.fromEntries(prepared)
-      );
+    const { find, writeSession, writeApp, writeUser, writeEvent } = statementsOf(dialect);
+    this.#statements = {
+      find: this.#database.prepare(find),
+      writeSession: this.#database.prepare(writeSession),
+      writeApp: this.#database.prepare(writeApp),
+      writeUser: this.#database.prepare(writeUser),
+      writeEvent: this.#database.prepare(writeEvent),
+    };
   }
 
   /** @param {import('./bare.mjs').Key} key @returns {Promise<import('./bare.mjs').Handle>} */
@@ -46,16 +54,11 @@ export class BareSqlite {
 
   /** @param {import('./bare.mjs').Handle} handle @param {import('./bare.mjs').Event} event */
   async append(handle, event) {
-    const { appName, userId, sessionId } = handle.key;
     const sql = this.#statements;
     this.#begin.run();
     try {
-      const changes = changesOf(handle, event, {
-        session: /** @type {any} */ (sql.readSession.get(appName, userId, sessionId)),
-        tail: /** @type {any} */ (sql.readTail.get(event.id, appName, userId, sessionId)),
-        app: /** @type {any} */ (sql.readApp.get(appName)),
-        user: /** @type {any} */ (sql.readUser.get(appName, userId)),
-      });
+      const found = /** @type {any} */ (sql.find.get(sought(handle.key, event.id)));
+      const changes = changesOf(handle, event, found);
       sql.writeSession.run(changes.session);
       sql.writeApp.run(changes.app);
       sql.writeUser.run(changes.user);
