@@ -126,6 +126,13 @@ export interface SessionErrorFields {
   readonly expectedRevision?: number | undefined;
   /** `stale_session`: the revision that is stored. */
   readonly actualRevision?: number | undefined;
+  /**
+   * `stale_session` from a database: what google-adk for Python calls the session's marker, as of when
+   * the handle was read, like `2025-03-05T23:46:54.123456`.
+   */
+  readonly expectedMarker?: string | undefined;
+  /** `stale_session` from a database: the marker that is stored, which Python may have set to an earlier time. */
+  readonly actualMarker?: string | undefined;
   /** `corrupt_record`: which record. */
   readonly record?: string | undefined;
   /** `remote`: the HTTP status. */
@@ -144,6 +151,8 @@ const FIELDS = [
   'missing',
   'expectedRevision',
   'actualRevision',
+  'expectedMarker',
+  'actualMarker',
   'record',
   'status',
   'body',
@@ -199,6 +208,8 @@ export class SessionError extends Error {
   declare readonly missing?: readonly MissingVariable[];
   declare readonly expectedRevision?: number;
   declare readonly actualRevision?: number;
+  declare readonly expectedMarker?: string;
+  declare readonly actualMarker?: string;
   declare readonly record?: string;
   declare readonly status?: number;
   declare readonly body?: string;

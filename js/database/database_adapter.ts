@@ -35,8 +35,10 @@ import type {
   ReadRequest,
   Rows,
   StorageAdapter,
+  StorageKey,
   WriteRequest,
 } from '../storage/adapter.js';
+import { SessionError } from '../errors.js';
 import type { Connected } from './connect.js';
 import { deleteStatements, remove } from './delete.js';
 import type { Engine } from './engine.js';
@@ -47,6 +49,7 @@ import { list, listStatements } from './list.js';
 import { openTables } from './opening.js';
 import type { Steps } from './prepared.js';
 import { read, readStatements } from './read.js';
+import { Revisions } from './revisions.js';
 import type { Runner } from './runner.js';
 import { sessionStatements } from './session_statements.js';
 import type { Database } from './tables.js';
@@ -85,6 +88,7 @@ export class DatabaseAdapter implements StorageAdapter {
   readonly kind: string;
   readonly durable: boolean;
   readonly #parts: DatabaseParts;
+  readonly #revisions = new Revisions();
   #connected: Promise<Connected> | undefined;
   #opening: Promise<void> | undefined;
   /** Once it succeeded: what the verbs then need not wait for. */
@@ -106,7 +110,7 @@ export class DatabaseAdapter implements StorageAdapter {
 
   read(request: ReadRequest): Rows | Promise<Rows> {
     if (!fitsKey(this.#parts.engine.kind, request.key)) return { events: [] };
-    return this.#run('read', (statements) => read(statements, request));
+    return this.#run('read', (statements) => read(statements, this.#revisions, request));
   }
 
   list(request: ListRequest): Listing | Promise<Listing> {
@@ -119,8 +123,21 @@ export class DatabaseAdapter implements StorageAdapter {
     const { engine, clock } = this.#parts;
     if (!fitsKey(engine.kind, request.key)) return;
     return this.#run('write', (statements) =>
-      remove({ engine, statements, now: clock() }, request),
+      remove({ engine, statements, revisions: this.#revisions, now: clock() }, request),
     );
+  }
+
+  /** Adds to a `stale_session` what Python tells by whether a session was changed. */
+  explain(error: SessionError, key: Required<StorageKey>): SessionError {
+    const { code, message, expectedRevision, actualRevision, cause } = error;
+    if (expectedRevision === undefined || actualRevision === undefined) return error;
+    return new SessionError(code, message, {
+      expectedRevision,
+      actualRevision,
+      expectedMarker: this.#revisions.markerOf(key, expectedRevision),
+      actualMarker: this.#revisions.markerOf(key, actualRevision),
+      cause,
+    });
   }
 
   async close(): Promise<void> {
@@ -138,7 +155,12 @@ export class DatabaseAdapter implements StorageAdapter {
     const { engine, clock } = this.#parts;
     checkIds(engine.kind, request);
     return this.#run('write', (statements) =>
-      write({ engine, statements, now: clock() }, request, decide, isCreate),
+      write(
+        { engine, statements, revisions: this.#revisions, now: clock() },
+        request,
+        decide,
+        isCreate,
+      ),
     );
   }
 

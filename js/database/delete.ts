@@ -3,13 +3,20 @@ import type { Engine } from './engine.js';
 import { readFloor } from './found.js';
 import { Prepared, type Steps } from './prepared.js';
 import { revisionOf } from './rows.js';
-import type { Key } from './session_statements.js';
+import { type Key, standingColumns } from './session_statements.js';
 import { type Database, floorText, METADATA } from './tables.js';
-import { microsOf, timeText } from './times.js';
+import { microsOf, parseTime, timeText } from './times.js';
 import type { Statements, WriteContext } from './write.js';
 
 /** What a state that was deleted is. */
 const EMPTY = '{}';
+
+/** What a session may have had as its revision; Python moves `update_time` back. */
+interface TimeColumns {
+  update_time: string;
+  kept_time: string | null;
+  newest: string | null;
+}
 
 /** @returns what deletes a session, or all of a user */
 function sessionDeletion(database: Database, engine: Engine, isOne: boolean) {
@@ -22,13 +29,23 @@ function sessionDeletion(database: Database, engine: Engine, isOne: boolean) {
       return isOne ? query.where('session_id', '=', value('session')) : query;
     });
   return {
-    times: new Prepared<Key, { update_time: string }>((value) => {
+    times: new Prepared<Key, TimeColumns>((value) => {
       const ofUser = database
-        .selectFrom('sessions')
-        .select((of) => engine.time(of.ref('update_time')).as('update_time'))
-        .where('app_name', '=', value('app'))
-        .where('user_id', '=', value('user'));
-      const query = isOne ? ofUser.where('id', '=', value('session')) : ofUser;
+        .selectFrom('sessions as s')
+        .select((of) => [
+          engine.time(of.ref('s.update_time')).as('update_time'),
+          of
+            .selectFrom('adk_session_wasm_sessions as k')
+            .select((kept) => engine.time(kept.ref('k.update_time')).as('kept_time'))
+            .whereRef('k.app_name', '=', 's.app_name')
+            .whereRef('k.user_id', '=', 's.user_id')
+            .whereRef('k.session_id', '=', 's.id')
+            .as('kept_time'),
+        ])
+        .select(standingColumns(engine))
+        .where('s.app_name', '=', value('app'))
+        .where('s.user_id', '=', value('user'));
+      const query = isOne ? ofUser.where('s.id', '=', value('session')) : ofUser;
       return engine.locksRows ? query.forUpdate() : query;
     }),
     events: parts('events'),
@@ -124,7 +141,9 @@ function* removeSessions(
   yield* events.run(key);
   yield* kept.run(key);
   yield* sessions.run(key);
-  return rows.map((row) => revisionOf(row.update_time, 'a session'));
+  return rows.flatMap(({ update_time: updated, kept_time: kept, newest }) => {
+    return [revisionOf(updated, 'a session'), parseTime(kept) ?? 0, parseTime(newest) ?? 0];
+  });
 }
 
 function* raiseFloor({ statements }: DeleteContext, revisions: readonly number[]): Steps<number> {

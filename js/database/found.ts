@@ -11,23 +11,34 @@ import type {
 import { byCount, filledBatches } from './batches.js';
 import type { Engine } from './engine.js';
 import { Prepared, type Query, type Steps, together } from './prepared.js';
-import { type EventColumns, eventRow, revisionOf, scopeRow, sessionRow } from './rows.js';
-import { IS_BESIDE, type Key, selectEvents, type SessionStatements } from './session_statements.js';
+import type { Revisions, StandingColumns } from './revisions.js';
+import { type EventColumns, eventRow, scopeRow, sessionRow } from './rows.js';
+import {
+  eventOrder,
+  IS_BESIDE,
+  type Key,
+  selectEvents,
+  type SessionStatements,
+  standingColumns,
+} from './session_statements.js';
 import { type Database, METADATA } from './tables.js';
-import { LAST_MICROS, parseTime, timeText } from './times.js';
+import { LAST_MICROS, microsOf, parseTime, timeText } from './times.js';
 
 /** Most ids in one query; engines bound the values that one may have. */
 const MAX_IDS = 1024;
 
+/**
+ * How far before a handle's revision, in microseconds, Python may have set the times of events that it
+ * appended later: as far as clocks and the making of an event are apart.
+ */
+const LOOK_BACK = 10_000_000;
+
 /** All that is found by the key of a session in one row. What is not there, or not asked for, is absent. */
-interface FoundColumns {
+interface FoundColumns extends StandingColumns {
   state: string | null;
   create_time: string | null;
   update_time: string | null;
-  kept_time: string | null;
   last_update_time: string | null;
-  replaced_at: string | null;
-  newest: string | null;
   floor: string;
   id: string | null;
   invocation_id: string | null;
@@ -84,14 +95,8 @@ export function foundStatements(database: Database, engine: Engine) {
           time(of.ref('k.replaced_at')).as('replaced_at'),
           json(of.ref('e.event_data')).as('event_data'),
           time(of.ref('e.timestamp')).as('timestamp'),
-          of
-            .selectFrom('events as n')
-            .select((newest) => time(newest.fn.max(newest.ref('n.timestamp'))).as('newest'))
-            .whereRef('n.app_name', '=', 's.app_name')
-            .whereRef('n.user_id', '=', 's.user_id')
-            .whereRef('n.session_id', '=', 's.id')
-            .as('newest'),
         ])
+        .select(standingColumns(engine))
         .$if(app, (query) =>
           query
             .leftJoin('app_states as a', (join) => join.on('a.app_name', '=', value('app')))
@@ -112,13 +117,14 @@ export function foundStatements(database: Database, engine: Engine) {
         ),
     );
   const ofEvents = (replacedToo: boolean) =>
-    new Prepared<Key & { since: string }, EventColumns>((value) =>
-      selectEvents(database, engine, value).where((where) => {
-        const isNew = where('timestamp', '>', value('since'));
+    new Prepared<Key & { since: string }, EventColumns>((value) => {
+      const query = selectEvents(database, engine, value).where((where) => {
+        const isNew = where('timestamp', '>=', value('since'));
         const data = json(where.ref('event_data'));
         return replacedToo ? where.or([isNew, where(data, 'like', '%"adk_session_wasm"%')]) : isNew;
-      }),
-    );
+      });
+      return eventOrder(engine).reduce((ordered, place) => ordered.orderBy(place), query);
+    });
   return {
     found: {
       ofSession: found({ app: false, user: false }),
@@ -182,6 +188,7 @@ export type FoundStatements = ReturnType<typeof foundStatements>;
 export function* find(
   { locksRows }: Engine,
   statements: FoundStatements & SessionStatements,
+  revisions: Revisions,
   request: WriteRequest,
   isCreate: boolean,
 ): Steps<FoundRows> {
@@ -205,15 +212,22 @@ export function* find(
     ...(isOne ? [] : byIds(statements, key, request.eventIds)),
   ]);
   const isThere = (locked: readonly unknown[]) => !locksRows || locked.length > 0;
-  const session = isThere(sessionLock) ? foundSession(request.key, row) : undefined;
+  const timed = isThere(sessionLock) ? foundSession(request.key, row) : undefined;
+  const session = timed && row && revisions.placed(timed, row);
   const app = isThere(appLock) ? stateRow(row?.app_state, row?.app_time) : undefined;
   const user = isThere(userLock) ? stateRow(row?.user_state, row?.user_time) : undefined;
   const kept = row && row.kept_time !== null ? { replacedAt: row.replaced_at } : undefined;
   const isAnyAbsent = (wants.session && !session) || (wants.app && !app) || (wants.user && !user);
   const floor = isAnyAbsent ? Number(row?.floor ?? 0) : 0;
   const replacedAt = parseTime(kept?.replacedAt) ?? 0;
+  const { since } = request;
   const changed =
-    session && (yield* readChanged(statements, { key, session, replacedAt, request }));
+    timed &&
+    session &&
+    (yield* readChanged(statements, {
+      ...{ key, session, replacedAt, since },
+      updated: timed.revision,
+    }));
   return {
     found: {
       session,
@@ -222,7 +236,7 @@ export function* find(
       events: session ? [...foundEvent(row), ...several.flat().map(eventRow)] : [],
       changed: changed ?? [],
       // Python takes an event's own time for its column, which may be later than the session's.
-      floor: Math.max(floor, session ? newestOf(row) : 0),
+      floor: Math.max(floor, (session && parseTime(row?.newest)) ?? 0),
     },
     kept: session && kept,
   };
@@ -263,10 +277,6 @@ function foundEvent(row: FoundColumns | undefined): EventRow[] {
   return [eventRow({ id, invocation_id, timestamp, event_data })];
 }
 
-function newestOf(row: FoundColumns | undefined): number {
-  return row === undefined || row.newest === null ? 0 : revisionOf(row.newest, 'an event');
-}
-
 function stateRow(state: string | null = null, time: string | null = null): ScopeRow | undefined {
   return state === null ? undefined : scopeRow(state, time);
 }
@@ -278,16 +288,36 @@ export function* readFloor(statements: SessionStatements): Steps<number> {
 interface ChangedRequest {
   readonly key: Key;
   readonly session: SessionRow;
+  /** What stands in `update_time`. */
+  readonly updated: number;
   readonly replacedAt: number;
-  readonly request: WriteRequest;
+  readonly since: number;
 }
 
+/**
+ * What changed since, as far as times tell it, and what may have: an event of Python's may have an earlier
+ * time than what was there before it. Whoever has a handle knows which of those it has.
+ */
 function* readChanged(
   statements: FoundStatements,
-  { key, session, replacedAt, request: { since } }: ChangedRequest,
+  { key, session, updated, replacedAt, since }: ChangedRequest,
 ): Steps<EventRow[]> {
   if (since >= session.revision || since > LAST_MICROS) return [];
   const query = replacedAt > since ? statements.changedOrReplaced : statements.changed;
-  const rows = yield* query.run({ ...key, since: timeText(since) });
-  return rows.map(eventRow).filter((row) => row.revision > since);
+  const isOfEmpty = since === session.created;
+  const from = isOfEmpty ? 0 : Math.max(0, Math.min(since, updated) - LOOK_BACK);
+  const rows = yield* query.run({ ...key, since: timeText(from) });
+  const changed: EventRow[] = [];
+  for (const columns of rows) {
+    const row = eventRow(columns);
+    if (row.revision > since) {
+      changed.push(row);
+    } else if (isOfEmpty || (row.seq === updated && updated !== session.revision)) {
+      // It was the last to come, or all have come since.
+      changed.push({ ...row, seq: since + 1 });
+    } else if (row.seq >= from && row.seq === microsOf(row.timestamp)) {
+      changed.push(row);
+    }
+  }
+  return changed;
 }

@@ -1,18 +1,21 @@
-import { sql } from 'kysely';
 import { MAX_TIMESTAMP } from '../snapshot.js';
 import type { ReadRequest, Rows, ScopeRow } from '../storage/adapter.js';
 import type { Engine } from './engine.js';
 import { Prepared, type Query, type Steps, together } from './prepared.js';
+import type { Revisions } from './revisions.js';
 import { type EventColumns, eventRow, scopeRow, sessionRow } from './rows.js';
-import { type Key, selectEvents, type SessionStatements } from './session_statements.js';
+import {
+  eventOrder,
+  type Key,
+  selectEvents,
+  type SessionStatements,
+} from './session_statements.js';
 import type { Database } from './tables.js';
 
 export function readStatements(database: Database, engine: Engine) {
   const events = (value: (name: keyof Key) => string, order: 'asc' | 'desc') => {
     const query = selectEvents(database, engine, value);
-    return engine.kind === 'sqlite'
-      ? query.orderBy(sql.ref('rowid'), order)
-      : query.orderBy('events.timestamp', order).orderBy('id', order);
+    return eventOrder(engine).reduce((ordered, place) => ordered.orderBy(place, order), query);
   };
   return {
     allEvents: new Prepared<Key, EventColumns>((value) => events(value, 'asc')),
@@ -32,6 +35,7 @@ type ReadStatements = ReturnType<typeof readStatements>;
 /** A session with a window of its events, or the states of a user and an app. */
 export function* read(
   statements: SessionStatements & ReadStatements,
+  revisions: Revisions,
   { key, window }: ReadRequest,
 ): Steps<Rows> {
   const { appName, userId = '', sessionId } = key;
@@ -46,7 +50,7 @@ export function* read(
   const passed =
     after === undefined ? events : events.filter(({ timestamp }) => timestamp >= after);
   return {
-    session: sessionRow({ appName, userId, sessionId }, row),
+    session: revisions.placed(sessionRow({ appName, userId, sessionId }, row), row),
     app: optionalState(row.app_state, row.app_time),
     user: optionalState(row.user_state, row.user_time),
     events: last === undefined || passed.length <= last ? passed : passed.slice(-last),

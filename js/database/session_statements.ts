@@ -2,6 +2,7 @@
 import { sql } from 'kysely';
 import type { Engine } from './engine.js';
 import { Prepared } from './prepared.js';
+import type { StandingColumns } from './revisions.js';
 import type { SessionColumns } from './rows.js';
 import { type Database, METADATA } from './tables.js';
 
@@ -19,7 +20,7 @@ export interface StateColumns {
 }
 
 /** What a session's row and ours beside it say, with the states that it is merged of. */
-export interface MergedColumns extends SessionColumns {
+export interface MergedColumns extends SessionColumns, StandingColumns {
   app_state: string | null;
   app_time: string | null;
   user_state: string | null;
@@ -35,6 +36,22 @@ export function stateColumns({ json, time }: Engine) {
     json(sql.ref('state')).as('state'),
     time(sql.ref('update_time')).as('update_time'),
   ] as const;
+}
+
+/** Those of {@link StandingColumns} that the events tell, of the session `s` of the query. */
+export function standingColumns({ time }: Engine) {
+  const ofSession = sql`from events as n
+    where n.app_name = s.app_name and n.user_id = s.user_id and n.session_id = s.id`;
+  const at = sql.ref('n.timestamp');
+  return [
+    sql<string | null>`(select ${time(sql`max(${at})`)} ${ofSession})`.as('newest'),
+    sql<number | string>`(select count(*) ${ofSession} and ${at} >= s.update_time)`.as('later'),
+  ] as const;
+}
+
+/** What events are ordered by: their coming, as far as the engine knows it, else as Python orders them. */
+export function eventOrder({ kind }: Engine) {
+  return kind === 'sqlite' ? [sql.ref('rowid')] : [sql.ref('events.timestamp'), sql.ref('id')];
 }
 
 /** All events of a session, in no order. */
@@ -87,6 +104,7 @@ export function sessionStatements(database: Database, engine: Engine) {
         .select((of) => [
           time(of.ref('k.update_time')).as('kept_time'),
           time(of.ref('k.last_update_time')).as('last_update_time'),
+          time(of.ref('k.replaced_at')).as('replaced_at'),
           json(of.ref('s.state')).as('state'),
           time(of.ref('s.create_time')).as('create_time'),
           time(of.ref('s.update_time')).as('update_time'),
@@ -95,6 +113,7 @@ export function sessionStatements(database: Database, engine: Engine) {
           json(of.ref('u.state')).as('user_state'),
           time(of.ref('u.update_time')).as('user_time'),
         ])
+        .select(standingColumns(engine))
         .where('s.app_name', '=', value('app'))
         .where('s.user_id', '=', value('user'))
         .where('s.id', '=', value('session')),

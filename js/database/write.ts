@@ -6,6 +6,7 @@ import { toEventData } from './event_data.js';
 import { find, type FoundRows, type FoundStatements } from './found.js';
 import { checkEvent, checkStates } from './limits.js';
 import { Prepared, type Query, type Steps, together } from './prepared.js';
+import type { Revisions } from './revisions.js';
 import type { Key, SessionStatements } from './session_statements.js';
 import type { Database } from './tables.js';
 import { microsOf, timeText, timeTextOf } from './times.js';
@@ -141,6 +142,7 @@ export type Statements = SessionStatements & FoundStatements & ReturnType<typeof
 export interface WriteContext {
   readonly engine: Engine;
   readonly statements: Statements;
+  readonly revisions: Revisions;
   /** Milliseconds since 1970. */
   readonly now: number;
 }
@@ -151,7 +153,8 @@ export function* write(
   decide: Decide,
   isCreate: boolean,
 ): Steps<void> {
-  const rows = yield* find(context.engine, context.statements, request, isCreate);
+  const { engine, statements, revisions } = context;
+  const rows = yield* find(engine, statements, revisions, request, isCreate);
   const changes = decideOnTime(rows.found, decide, context.now);
   if (changes === undefined) return;
   yield* together(changeQueries(context, request, rows, changes, isCreate), true);
@@ -209,35 +212,35 @@ function changeQueries(
     const values = { app, user, state: userRow.state, updated: timeText(userRow.revision) };
     queries.push(statements[found.user ? 'updateUser' : 'insertUser'].of(values));
   }
-  const wasReplaced = pushEvents(queries, { engine, statements, key }, found, changes.events);
+  const replacedAt = pushEvents(queries, { engine, statements, key }, found, changes.events);
   checkStates(engine.kind, changes);
   if (session === undefined) return queries;
   const updated = timeText(session.revision);
   const time = timeTextOf(session.lastUpdateTime);
-  if (updated === time && !wasReplaced) return queries;
+  if (updated === time && replacedAt === undefined) return queries;
   const values = {
     ...key,
     updated,
     time,
-    replaced: wasReplaced ? updated : (kept?.replacedAt ?? null),
+    replaced: replacedAt === undefined ? (kept?.replacedAt ?? null) : timeText(replacedAt),
   };
   queries.push(statements[kept ? 'updateKept' : 'insertKept'].of(values));
   return queries;
 }
 
-/** Whether one event took the place of another. */
+/** @returns the last revision at which one event took the place of another */
 function pushEvents(
   queries: Query[],
   { engine, statements, key }: Pick<WriteContext, 'engine' | 'statements'> & { key: Key },
   found: Found,
   events: readonly EventRow[],
-): boolean {
+): number | undefined {
   const stored = new Set(found.events.map((event) => event.id));
   // Of several of one id the last counts, where the first stood.
   const last =
     events.length === 1 ? events : new Map(events.map((event) => [event.id, event])).values();
   const added: EventValues[] = [];
-  let wasReplaced = false;
+  let replacedAt: number | undefined;
   for (const { id, seq, revision, text } of last) {
     const isReplaced = revision !== seq;
     const { invocationId, eventData } = toEventData(text, isReplaced ? revision : undefined);
@@ -245,7 +248,7 @@ function pushEvents(
     const values = { ...key, id, invocation: invocationId, time: timeText(seq), data: eventData };
     if (stored.has(id)) queries.push(statements.replaceEvent.of(values));
     else added.push(values);
-    wasReplaced ||= isReplaced;
+    if (isReplaced) replacedAt = Math.max(replacedAt ?? 0, revision);
   }
   for (const some of exactBatches(added, MAX_ROWS)) {
     const values: ManyEvents = { ...key };
@@ -257,5 +260,5 @@ function pushEvents(
     }
     queries.push(statements.insertEvents(some.length).of(values));
   }
-  return wasReplaced;
+  return replacedAt;
 }

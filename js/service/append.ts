@@ -3,6 +3,7 @@
  * come, and what the handle gets afterwards.
  */
 import { callCore, requireLive, type SessionCore, toSessionError } from '../core.js';
+import type { SessionError } from '../errors.js';
 import type { Event } from '../event.js';
 import { setMember } from '../json/member.js';
 import type { Session } from '../session.js';
@@ -118,7 +119,11 @@ function moreOf(core: SessionCore): Answer {
   }
 }
 
-/** Stores events whose turn has come. Answers at once over memory. */
+/**
+ * Stores events whose turn has come. Answers at once over memory.
+ *
+ * @param explain what a refusal becomes
+ */
 export function store(
   core: SessionCore,
   session: Session,
@@ -127,29 +132,33 @@ export function store(
   events: readonly TakenEvent[],
   now: number,
   holdsData: boolean,
+  explain: (error: SessionError) => SessionError,
 ): Answer | Promise<Answer> {
   const { appName, userId, id } = session;
   const { created, revision } = record;
-  const answer = callCore((): Answer | Promise<Answer> => {
-    const rows = events.map(({ snapshot }) => {
-      return [snapshot.id, snapshot.timestamp, snapshot.deltaText, snapshot.text];
-    });
-    // prettier-ignore
-    return core.append_events(
-      appName, userId, id, created, revision, lastId(session, created), policy, now, rows,
-    ) as Answer | Promise<Answer>;
-  }, holdsData);
-  return answer instanceof Promise ? answer.catch(rethrow) : answer;
+  const rethrow = (thrown: unknown): never => {
+    throw explain(toSessionError(thrown));
+  };
+  try {
+    const answer = callCore((): Answer | Promise<Answer> => {
+      const rows = events.map(({ snapshot }) => {
+        return [snapshot.id, snapshot.timestamp, snapshot.deltaText, snapshot.text];
+      });
+      // prettier-ignore
+      return core.append_events(
+        appName, userId, id, created, revision, lastId(session, created), policy, now, rows,
+      ) as Answer | Promise<Answer>;
+    }, holdsData);
+    return answer instanceof Promise ? answer.catch(rethrow) : answer;
+  } catch (thrown) {
+    return rethrow(thrown);
+  }
 }
 
 /** What Rust knows a handle by that we did not give out: the last event that it holds. */
 function lastId(session: Session, created: number): string | undefined {
   const id: unknown = Number.isNaN(created) ? session.events.at(-1)?.id : undefined;
   return typeof id === 'string' ? id : undefined;
-}
-
-function rethrow(thrown: unknown): never {
-  throw toSessionError(thrown);
 }
 
 /** Gives the handle what was stored, and what it had missed. */
@@ -166,7 +175,7 @@ export function apply(
   const told = Number.isNaN(record.created) ? since : record.toldUntil;
   const written = events.length - (unchanged?.length ?? 0);
   const hasAll = policy === STALE_POLICIES.merge || told >= revision - written;
-  if (missed !== undefined && missed.length > 0) applyMissed(session, since, missed);
+  if (missed !== undefined && missed.length > 0) applyMissed(session, record, since, missed);
   let number = -1;
   for (const taken of events) {
     number += 1;
@@ -181,28 +190,51 @@ export function apply(
     if (!isKnown) putEvent(session.events, event);
   }
   setMember(session, 'lastUpdateTime', lastUpdateTime);
+  if (record.beginsWith === '') record.beginsWith = session.events[0]?.id ?? '';
   record.created = created;
   record.revision = revision;
   record.toldUntil = hasAll ? revision : told;
   record.lastUpdateTime = lastUpdateTime;
 }
 
+/** An event that a handle may have missed. */
+interface MissedEvent {
+  readonly seq: number;
+  readonly revision: number;
+  readonly text: string;
+  readonly event: Event;
+}
+
+/**
+ * Gives the handle the events that it has not. A storage that others write by rules of their own also
+ * gives what only may have come since; of this the handle gets what it should have been read with, had it
+ * been there.
+ */
 function applyMissed(
   session: Session,
+  record: HandleRecord,
   since: number,
-  missed: readonly [seq: number, revision: number, text: string][],
+  rows: readonly [seq: number, revision: number, text: string][],
 ): void {
   const { state, events } = session;
-  // The append is stored: it must not fail for one that is damaged, which the next read names.
-  const bySeq = missed.filter(([, , text]) => readEvent(text) !== undefined);
-  bySeq.sort(([one], [other]) => one - other);
-  for (const [seq, , text] of bySeq) {
-    const event = JSON.parse(text) as Event;
-    // One that was replaced comes only where the handle has it: it may lie outside of its window.
-    if (seq > since || positionOf(events, event.id) >= 0) putEvent(events, event);
+  const missed: MissedEvent[] = [];
+  for (const [seq, revision, text] of rows) {
+    // The append is stored: it must not fail for one that is damaged, which the next read names.
+    const event = readEvent(text);
+    if (event !== undefined) missed.push({ seq, revision, text, event });
   }
-  const byRevision = bySeq.sort(([, one], [, other]) => one - other);
-  for (const [, , text] of byRevision) {
+  missed.sort((one, other) => one.seq - other.seq);
+  const belongs = windowOf(session, record, missed);
+  const applied = missed.filter(({ seq, revision, event }) => {
+    const isNew = revision > since;
+    const isKnown = positionOf(events, event.id) >= 0;
+    // One that was replaced comes only where the handle has it: it may lie outside of its window.
+    const isPut = isKnown ? isNew : seq > since || (!isNew && belongs(seq, event));
+    if (isPut) putEvent(events, event);
+    return isPut || isNew;
+  });
+  applied.sort((one, other) => one.revision - other.revision);
+  for (const { text } of applied) {
     // Parsed once more, so that state and event share no object.
     const delta = (JSON.parse(text) as Partial<Event>).actions?.stateDelta ?? {};
     for (const key of Object.keys(delta)) {
@@ -210,4 +242,18 @@ function applyMissed(
       if (!hasUnstoredWrite(state, key)) writeKey(state, key, delta[key]);
     }
   }
+}
+
+/** Tells of an event up to the handle's revision whether the window holds it that the handle was read with. */
+function windowOf(
+  { events }: Session,
+  { beginsWith }: HandleRecord,
+  missed: readonly MissedEvent[],
+): (seq: number, event: Event) => boolean {
+  const [first] = events;
+  if (beginsWith !== undefined && beginsWith === (first?.id ?? '')) return () => true;
+  if (first === undefined) return () => false;
+  // Whatever is not among them lies further back than all of them.
+  const from = missed.find(({ event }) => event.id === first.id)?.seq ?? 0;
+  return (seq, { timestamp }) => seq >= from && timestamp >= first.timestamp;
 }

@@ -1,4 +1,5 @@
 import { loadWasm, type SessionCore } from '../core.js';
+import type { SessionError } from '../errors.js';
 import type { Event } from '../event.js';
 import type { CompositeSessionKey, Session, StateShape } from '../session.js';
 import { type StateSchema, validateDelta } from '../state_schema.js';
@@ -7,6 +8,7 @@ import { appendInMemory, apply, store, takeEvent, type TakenEvent, withoutKeys }
 import type { ServiceFeed } from '../watch/service_feed.js';
 import { after, type MaybePromise, requireNotAborted } from './call.js';
 import { enqueue, type HandleRecord, Handles, requireHandle } from './handle.js';
+import type { ServiceParts } from './service_options.js';
 import type { StateWriter } from './state_writer.js';
 
 /** What an {@link Appender} works with. */
@@ -22,6 +24,7 @@ export interface AppenderParts {
   /** Whether the core holds the data, which is lost if it dies. */
   readonly holdsData: boolean;
   readonly feed: ServiceFeed;
+  readonly explain: NonNullable<ServiceParts['explain']>;
 }
 
 /**
@@ -138,10 +141,11 @@ export class Appender {
     policy: number,
     events: readonly TakenEvent[],
   ): MaybePromise<void> {
-    const { writer, core, clock, holdsData, feed } = this.#parts;
+    const { writer, core, clock, holdsData, feed, explain } = this.#parts;
     const { appName, userId, id } = session;
     const reduced = this.#leaveOut(session, events);
-    const answer = store(core(), session, record, policy, reduced, clock(), holdsData);
+    const refusal = (error: SessionError) => explain(error, { appName, userId, sessionId: id });
+    const answer = store(core(), session, record, policy, reduced, clock(), holdsData, refusal);
     return after(answer, (answer) => {
       feed.appended(appName, userId, id, answer, reduced.length);
       apply(session, record, reduced, policy, answer, writer);

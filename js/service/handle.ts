@@ -14,6 +14,11 @@ export interface HandleRecord {
   toldUntil: number;
   /** The session's time at that revision; NaN as long as it is not known. */
   lastUpdateTime: number;
+  /**
+   * The id of the event that the handle began with when it was read with all of them, empty if there was
+   * none. As long as it still begins so, it lacks nothing that is older. `undefined`: read with a window.
+   */
+  beginsWith?: string | undefined;
   /** The last of the appends that are under way through this handle. */
   tail: Promise<unknown> | undefined;
 }
@@ -45,10 +50,12 @@ export class Handles {
     id: string,
     read: readonly [created: number, revision: number, lastUpdateTime: number, state: string],
     events: Event[],
+    isWhole = false,
   ): Session<S> {
     const [created, revision, lastUpdateTime, text] = read;
     const state = JSON.parse(text) as S;
-    return this.take(appName, userId, id, [created, revision, lastUpdateTime], state, events);
+    const head = [created, revision, lastUpdateTime] as const;
+    return this.take(appName, userId, id, head, state, events, isWhole);
   }
 
   /** The same with a state that was read already, and is the handle's alone. */
@@ -63,12 +70,14 @@ export class Handles {
     ],
     state: S,
     events: Event[],
+    isWhole = false,
   ): Session<S> {
     this.#records.set(state, {
       created,
       revision,
       toldUntil: revision,
       lastUpdateTime,
+      beginsWith: isWhole ? (events[0]?.id ?? '') : undefined,
       tail: undefined,
     });
     return { id, appName, userId, state, events, lastUpdateTime };

@@ -1,4 +1,6 @@
 import type { SessionCore } from '../core.js';
+import type { SessionError } from '../errors.js';
+import type { CompositeSessionKey } from '../session.js';
 import type { StorageInfo } from '../session_service.js';
 import type { StateSchema } from '../state_schema.js';
 import { STALE_POLICIES } from './append.js';
@@ -57,6 +59,8 @@ export interface ServiceParts {
   readonly closeStorage?: (core: SessionCore | undefined) => void | Promise<void>;
   /** Reads what the storage keeps events in; absent: texts, or an adapter's rows. */
   readonly parseEvents?: typeof parseEvents;
+  /** Adds to the refusal of an append what only the storage can tell of it. */
+  readonly explain?: (error: SessionError, key: CompositeSessionKey) => SessionError;
   /** What it shares with the other services over that storage; absent: nobody has a part in it. */
   readonly feed?: Feed;
 }

@@ -92,7 +92,16 @@ export class SessionReader {
       );
       return after(
         found,
-        (found) => found && this.#handleOf<S>(appName, userId, sessionId, found, skipCorrupt),
+        (found) =>
+          found &&
+          this.#handleOf<S>(
+            appName,
+            userId,
+            sessionId,
+            found,
+            skipCorrupt,
+            last === undefined && from === undefined,
+          ),
       );
     };
     const isOpen = last === undefined && from === undefined;
@@ -106,7 +115,8 @@ export class SessionReader {
     id: string,
     read: ReadSession,
   ): Session<S> {
-    const session = this.#handleOf<S>(appName, userId, id, read, false);
+    const isWhole = this.#history === undefined;
+    const session = this.#handleOf<S>(appName, userId, id, read, false, isWhole);
     return this.#history === undefined ? session : this.#history.cut(session);
   }
 
@@ -174,10 +184,11 @@ export class SessionReader {
     id: string,
     read: ReadSession,
     skipCorrupt: boolean,
+    isWhole: boolean,
   ): Session<S> {
     const [created, revision, lastUpdateTime, state, fragments] = read;
     const events = (this.#parts.parseEvents ?? parseEvents)(fragments, id, skipCorrupt);
     const head = [created, revision, lastUpdateTime, state] as const;
-    return this.#parts.handles.open<S>(appName, userId, id, head, events);
+    return this.#parts.handles.open<S>(appName, userId, id, head, events, isWhole);
   }
 }

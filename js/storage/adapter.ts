@@ -141,7 +141,11 @@ export interface Found {
   readonly app?: ScopeRow | undefined;
   /** Those of the session's events that have one of `eventIds`. */
   readonly events: readonly EventRow[];
-  /** Those whose `revision` is later than `since`, in any order. */
+  /**
+   * Those whose `revision` is later than `since`, in any order. Where others write to the storage who know
+   * no revisions, also those that may have come since although no revision says so: whoever has a handle
+   * passes over those that it has.
+   */
   readonly changed: readonly EventRow[];
   /** No revision up to this one will be given again: the highest that was ever deleted, at first 0. */
   readonly floor: number;

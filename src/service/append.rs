@@ -94,7 +94,10 @@ impl Position {
     fn is_stale<T>(self, found: &Found<'_, T>, head: SessionHead) -> bool {
         match self {
             Self::Revision { revision, .. } => head.revision > revision,
-            Self::Event { seq, .. } => found.changed.iter().any(|row| row.seq > seq),
+            // What may have come since by its place alone is none that the handle would know of.
+            Self::Event { seq, .. } => {
+                found.changed.iter().any(|row| row.seq > seq && row.revision > seq)
+            }
             Self::Latest => false,
         }
     }

@@ -103,7 +103,8 @@ pub struct Found<'a, T> {
     pub app: Option<&'a ScopeRow>,
     /// The stored events that have one of the ids asked for.
     pub events: Vec<EventRow<T>>,
-    /// The events written after the revision asked for, in any order.
+    /// The events written after the revision asked for, in any order. A foreign storage, where others
+    /// write who know no revisions, adds those that may have been.
     pub changed: Vec<EventRow<T>>,
     /// No revision up to this one may be given to what is not there yet.
     pub floor: Revision,

@@ -64,6 +64,8 @@ export interface PythonSession {
   /** Times in seconds. */
   readonly events: readonly Event[];
   readonly lastUpdateTime: number;
+  /** What it tells by whether the session was changed since: its `update_time`. */
+  readonly marker?: string;
   /** The name of the exception. */
   readonly error?: string;
 }

@@ -19,7 +19,11 @@ logging.disable()
 
 
 def shown(session):
-  return session and session.model_dump(mode='json', by_alias=True, exclude_none=True)
+  if session is None:
+    return None
+  dumped = session.model_dump(mode='json', by_alias=True, exclude_none=True)
+  # What google-adk itself tells by whether the session was changed.
+  return {**dumped, 'marker': session._storage_update_marker}
 
 
 async def main():

@@ -1,0 +1,169 @@
+// Python sets a session's `update_time` to its event's time, which may be one that the session had already, or lies
+// behind it: its clock is behind, or the event was made before ours was appended. We find ourselves stale all the same.
+
+import assert from 'node:assert/strict';
+import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
+
+import { DatabaseSessionService, type DatabaseOptions } from '../../js/database/index.js';
+import { isSessionError, type Session } from '../../js/index.js';
+import { type PythonSession, type PythonSessions, startPythonSessions } from './python.js';
+import { KEY, PYTHON_KEY, pythonSay, say, textOf } from './said.js';
+import { SHARED_ENGINES } from './shared_databases.js';
+
+let python: PythonSessions;
+before(() => {
+  python = startPythonSessions();
+});
+after(() => python.end());
+
+/** When Python's events are, in seconds after our session's last one; one each, in the order of their coming. */
+const LATENESS: readonly (readonly [title: string, seconds: readonly number[]])[] = [
+  ['at the same microsecond', [0]],
+  ['twice at the same microsecond', [0, 0]],
+  ['a second behind', [-1]],
+  ['twice behind', [-2, -1]],
+  ['ever further behind', [-1, -2]],
+  ['twice at one moment behind', [-1, -1]],
+  ['behind and then at the same microsecond', [-1, 0]],
+  ['behind and then ahead', [-1, 1]],
+  ['behind and then a microsecond ahead', [-1, 0.000001]],
+  ['years behind', [-100_000_000]],
+];
+
+for (const [title, start] of SHARED_ENGINES) {
+  describe(`An event of Python's on ${title}`, { timeout: 120_000 }, () => {
+    const newDatabase = start();
+    const services: DatabaseSessionService[] = [];
+    let url: string;
+    let count = 0;
+
+    beforeEach(async () => {
+      const urls = await newDatabase();
+      url = urls.ours;
+      await python.open(urls.python);
+    });
+    afterEach(async () => {
+      for (const service of services.splice(0)) await service.close();
+    });
+
+    function open(stale: DatabaseOptions['stale']): DatabaseSessionService {
+      const service = new DatabaseSessionService(url, { stale });
+      services.push(service);
+      return service;
+    }
+    /** A session in which we said something just now. */
+    async function begun(service: DatabaseSessionService): Promise<Session> {
+      const session = await service.createSession(KEY);
+      await service.appendEvent({ session, event: say('ours', { by: 'us' }) });
+      return session;
+    }
+    async function pythonSays({ lastUpdateTime }: Session, seconds: readonly number[]) {
+      let last: PythonSession = await python.ask('get', PYTHON_KEY);
+      for (const [n, later] of seconds.entries()) {
+        const event = pythonSay(`theirs ${n}`, { by: n }, lastUpdateTime / 1000 + later);
+        // Of one time, servers order events by id.
+        const id = `e${String(++count).padStart(6, '0')}`;
+        last = await python.ask('append', { ...event, id });
+        assert.equal(last.error, undefined);
+      }
+      return last;
+    }
+    const theirs = (seconds: readonly number[]) => seconds.map((_, n) => `theirs ${n}`);
+
+    for (const [when, seconds] of LATENESS) {
+      it(`${when} comes to our handle with our next event`, async () => {
+        const service = open('merge');
+        const session = await begun(service);
+        await pythonSays(session, seconds);
+        await service.appendEvent({ session, event: say('after') });
+        assert.deepEqual(session.events.map(textOf), ['ours', ...theirs(seconds), 'after']);
+        const stored = await service.getSession(KEY);
+        assert.equal(stored?.events.length, seconds.length + 2);
+        assert.equal(stored.events.at(-1)?.id, session.events.at(-1)?.id);
+        assert.equal(stored.state.by, seconds.length - 1);
+        const isInOrder = seconds.every((later, n) => n === 0 || later >= (seconds[n - 1] ?? 0));
+        if (isInOrder) assert.deepEqual(session.state, stored.state);
+      });
+
+      it(`${when} has our handle refused, with both markers, until it is read again`, async () => {
+        const service = open('reject');
+        const session = await begun(service);
+        const { marker: expectedMarker } = await python.ask('get', PYTHON_KEY);
+        const { marker: actualMarker } = await pythonSays(session, seconds);
+        const before = structuredClone(session);
+        await assert.rejects(service.appendEvent({ session, event: say('refused') }), (error) => {
+          assert.ok(isSessionError(error, 'stale_session'), String(error));
+          const { expectedRevision = NaN, actualRevision = NaN } = error;
+          assert.ok(expectedRevision < actualRevision);
+          const { expectedMarker: expected, actualMarker: actual } = error;
+          assert.deepEqual([expected, actual], [expectedMarker, actualMarker]);
+          return true;
+        });
+        assert.deepEqual(session, before);
+        const again = await service.getSession(KEY);
+        assert.ok(again);
+        for (const text of ['after', 'and after']) {
+          await service.appendEvent({ session: again, event: say(text) });
+        }
+        const inPython = await python.ask('get', PYTHON_KEY);
+        assert.deepEqual(inPython.events.map(textOf).slice(-2), ['after', 'and after']);
+        assert.equal(inPython.events.length, seconds.length + 3);
+      });
+    }
+
+    it('that comes behind one that was behind already has our handle refused again', async () => {
+      const service = open('reject');
+      const first = await begun(service);
+      await pythonSays(first, [-1]);
+      const second = await service.getSession(KEY);
+      assert.ok(second);
+      const { marker } = await python.ask('get', PYTHON_KEY);
+      await pythonSays(first, [-0.5]);
+      await assert.rejects(service.appendEvent({ session: second, event: say('refused') }), {
+        code: 'stale_session',
+        expectedMarker: marker,
+      });
+    });
+
+    it('behind is left out where the service appends without merging', async () => {
+      const service = open('append');
+      const session = await begun(service);
+      await pythonSays(session, [-1]);
+      await service.appendEvent({ session, event: say('after') });
+      assert.deepEqual(session.events.map(textOf), ['ours', 'after']);
+      assert.equal((await service.getSession(KEY))?.events.length, 3);
+    });
+
+    it('behind comes to a handle of a session that was empty', async () => {
+      const service = open('merge');
+      const session = await service.createSession(KEY);
+      await pythonSays(session, [-2, -1]);
+      await service.appendEvent({ session, event: say('after') });
+      assert.deepEqual(session.events.map(textOf), ['theirs 0', 'theirs 1', 'after']);
+      assert.deepEqual(session.state, { by: 1 });
+    });
+
+    it('behind comes to a handle of the last events, and none of the earlier ones', async () => {
+      const service = open('merge');
+      const whole = await begun(service);
+      for (const n of [1, 2, 3]) {
+        await service.appendEvent({ session: whole, event: say(`ours ${n}`) });
+      }
+      const session = await service.getSession({ ...KEY, config: { numRecentEvents: 2 } });
+      assert.ok(session);
+      await pythonSays(whole, [-1]);
+      await service.appendEvent({ session, event: say('after') });
+      assert.deepEqual(session.events.map(textOf), ['ours 2', 'ours 3', 'theirs 0', 'after']);
+    });
+
+    it('behind an event of ours that we have replaced comes to our handle as well', async () => {
+      const service = open('merge');
+      const session = await begun(service);
+      const event = { ...say('replaced'), id: session.events[0]?.id ?? '' };
+      await service.appendEvent({ session, event });
+      await pythonSays(session, [-1]);
+      await service.appendEvent({ session, event: say('after') });
+      assert.deepEqual(session.events.map(textOf), ['replaced', 'theirs 0', 'after']);
+    });
+  });
+}
