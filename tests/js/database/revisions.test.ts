@@ -1,0 +1,138 @@
+// The revision of a session that Python writes to, whose times go where its events' times go.
+
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+
+import { Revisions, type StandingColumns } from '../../../js/database/revisions.js';
+import { timeText } from '../../../js/database/times.js';
+import type { SessionRow } from '../../../js/storage/adapter.js';
+
+const KEY = { appName: 'app', userId: 'user', sessionId: 'session' };
+const CREATED = 1_700_000_000_000_000;
+
+/** What the tables have of one session, and what each side does to them. */
+class Tables {
+  updated = CREATED;
+  readonly times: number[] = [];
+  kept: number | null = null;
+  replaced: number | null = null;
+
+  pythonAppends(time: number): void {
+    this.times.push(time);
+    this.updated = time;
+  }
+
+  weAppend(time: number): void {
+    this.times.push(time);
+    this.updated = time;
+  }
+
+  weReplace(time: number): void {
+    this.updated = this.kept = this.replaced = time;
+  }
+
+  get latest(): number {
+    return Math.max(CREATED, this.updated, this.kept ?? 0, ...this.times);
+  }
+
+  revisionIn(revisions: Revisions, sessionId = KEY.sessionId): number {
+    const row: SessionRow = {
+      ...KEY,
+      sessionId,
+      created: CREATED,
+      revision: this.updated,
+      lastUpdateTime: this.updated / 1000,
+      state: '{}',
+    };
+    const text = (time: number | null) => (time === null ? null : timeText(time));
+    const columns: StandingColumns = {
+      newest: this.times.length === 0 ? null : timeText(Math.max(...this.times)),
+      later: this.times.filter((time) => time >= this.updated).length,
+      kept_time: text(this.kept),
+      replaced_at: text(this.replaced),
+    };
+    return revisions.placed(row, columns).revision;
+  }
+}
+
+/** Times so close to each other that they meet. */
+const time = fc.integer({ min: -4, max: 8 });
+const step = fc.oneof(
+  fc.record({ who: fc.constant('python' as const), time }),
+  fc.record({ who: fc.constantFrom('append' as const, 'replace' as const), program: fc.nat(1) }),
+  fc.record({ who: fc.constant('look' as const), program: fc.nat(1) }),
+);
+
+describe('The revision of a session', () => {
+  it('is its update_time while all writes come in the order of their times', () => {
+    const revisions = new Revisions();
+    const tables = new Tables();
+    assert.equal(tables.revisionIn(revisions), CREATED);
+    tables.pythonAppends(CREATED + 7);
+    assert.equal(tables.revisionIn(revisions), CREATED + 7);
+    tables.weReplace(CREATED + 8);
+    assert.equal(tables.revisionIn(revisions), CREATED + 8);
+    tables.weAppend(CREATED + 9);
+    assert.equal(tables.revisionIn(revisions), CREATED + 9);
+  });
+
+  it('grows with each write, whatever time it has, and with nothing else', () => {
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
+        const tables = new Tables();
+        // Each program remembers by itself.
+        const programs = [new Revisions(), new Revisions()];
+        let writes = 0;
+        const seen = programs.map(() => ({ writes: -1, revision: 0 }));
+        const look = (program: number): number => {
+          const revision = tables.revisionIn(programs[program] ?? new Revisions());
+          const last = seen[program];
+          assert.ok(last);
+          if (last.writes === writes) assert.equal(revision, last.revision);
+          else assert.ok(revision > last.revision, `${revision} after ${last.revision}`);
+          seen[program] = { writes, revision };
+          return revision;
+        };
+        for (const given of steps) {
+          if (given.who === 'python') tables.pythonAppends(CREATED + given.time);
+          else if (given.who === 'look') look(given.program);
+          else {
+            // A write of ours reads first, and is later than all that it finds.
+            const next = Math.max(look(given.program), tables.latest) + 1;
+            if (given.who === 'append') tables.weAppend(next);
+            else tables.weReplace(next);
+          }
+          if (given.who !== 'look') writes += 1;
+        }
+        for (const program of programs.keys()) look(program);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('has the marker that Python had for it', () => {
+    const revisions = new Revisions();
+    const tables = new Tables();
+    tables.weAppend(CREATED + 9);
+    const before = tables.revisionIn(revisions);
+    tables.pythonAppends(CREATED + 4);
+    const after = tables.revisionIn(revisions);
+    assert.equal(revisions.markerOf(KEY, before), '2023-11-14T22:13:20.000009');
+    assert.equal(revisions.markerOf(KEY, after), '2023-11-14T22:13:20.000004');
+  });
+
+  it('is remembered for the sessions that were out of order last', () => {
+    const revisions = new Revisions();
+    const tables = new Tables();
+    tables.weAppend(CREATED + 9);
+    tables.pythonAppends(CREATED + 1);
+    const first = tables.revisionIn(revisions, 'first');
+    tables.pythonAppends(CREATED + 2);
+    const second = tables.revisionIn(revisions, 'first');
+    for (let n = 1; n < 10_000; n += 1) tables.revisionIn(revisions, `${n}`);
+    assert.equal(tables.revisionIn(revisions, 'first'), second);
+    tables.revisionIn(revisions, 'one too many');
+    assert.equal(tables.revisionIn(revisions, 'first'), first);
+  });
+});
