@@ -29,6 +29,8 @@ export interface Engine {
   readonly beginRead: readonly string[];
   /** Whether rows are locked by `FOR UPDATE`; else the beginning locks the whole database. */
   readonly locksRows: boolean;
+  /** Whether `FOR UPDATE` may lock a row that was just deleted, so that nobody can insert it again. */
+  readonly locksDeletedRows: boolean;
   /** A JSON column as text. */
   readonly json: (column: Column) => RawBuilder<string>;
   /** A time column as text. */
@@ -60,6 +62,7 @@ const SQLITE: Engine = {
   beginWrite: ['begin immediate'],
   beginRead: ['begin'],
   locksRows: false,
+  locksDeletedRows: false,
   json: (column) => sql<string>`${column}`,
   time: (column) => sql<string>`${column}`,
   mayBeSince: (json, seconds) =>
@@ -79,6 +82,7 @@ const POSTGRESQL: Engine = {
   beginWrite: ['begin isolation level read committed'],
   beginRead: ['begin isolation level repeatable read, read only'],
   locksRows: true,
+  locksDeletedRows: false,
   json: (column) => sql<string>`cast(${column} as text)`,
   // As text, for the driver would take it for local time, and to the millisecond.
   time: (column) => sql<string>`to_char(${column}, 'YYYY-MM-DD HH24:MI:SS.US')`,
@@ -102,6 +106,7 @@ const MYSQL: Engine = {
     'start transaction with consistent snapshot, read only',
   ],
   locksRows: true,
+  locksDeletedRows: true,
   json: (column) => sql<string>`${column}`,
   time: (column) => sql<string>`cast(${column} as char)`,
   mayBeSince: (json, seconds) =>

@@ -182,11 +182,14 @@ export type FoundStatements = ReturnType<typeof foundStatements>;
 /**
  * Reads, and locks in the one order that every write keeps: session, app, user.
  *
+ * A create changes no session that is there, and so locks none; and what finds none waits for nothing
+ * else. A lock on a row that was just deleted keeps a create from inserting it, which has the app locked.
+ *
  * What a server's lock did not find counts as absent, even if the query behind it finds it: that row has
  * just been inserted and is not locked. Inserting it as well fails, and the transaction starts over.
  */
 export function* find(
-  { locksRows }: Engine,
+  { locksRows, locksDeletedRows }: Engine,
   statements: FoundStatements & SessionStatements,
   revisions: Revisions,
   request: WriteRequest,
@@ -199,23 +202,29 @@ export function* find(
     app: isCreate || request.scopes.includes('app'),
     user: userId !== undefined && (isCreate || request.scopes.includes('user')),
   };
+  const locks = { ...wants, session: wants.session && !isCreate };
   const lock = (scope: keyof typeof wants) =>
-    locksRows && wants[scope] ? statements.locks[scope].of(key) : undefined;
+    locksRows && locks[scope] ? statements.locks[scope].of(key) : undefined;
+  const [lockedFirst] = locksDeletedRows && locks.session ? yield* together([lock('session')]) : [];
+  if (lockedFirst?.length === 0) return { found: { events: [], changed: [], floor: 0 } };
   // One event comes in the row of all the rest; several would repeat that.
   const [event = '', ...others] = request.eventIds;
   const isOne = others.length === 0;
-  const [sessionLock, appLock, userLock, [row], ...several] = yield* together([
-    lock('session'),
+  const [lockedNow, appLock, userLock, [row], ...several] = yield* together([
+    lockedFirst ? undefined : lock('session'),
     lock('app'),
     lock('user'),
     foundOf(statements, wants).of({ ...key, event: isOne ? event : '' }),
     ...(isOne ? [] : byIds(statements, key, request.eventIds)),
   ]);
-  const isThere = (locked: readonly unknown[]) => !locksRows || locked.length > 0;
-  const timed = isThere(sessionLock) ? foundSession(request.key, row) : undefined;
+  const isThere = (scope: keyof typeof wants, locked: readonly unknown[]) =>
+    !locksRows || !locks[scope] || locked.length > 0;
+  const timed = isThere('session', lockedFirst ?? lockedNow)
+    ? foundSession(request.key, row)
+    : undefined;
   const session = timed && row && revisions.placed(timed, row);
-  const app = isThere(appLock) ? stateRow(row?.app_state, row?.app_time) : undefined;
-  const user = isThere(userLock) ? stateRow(row?.user_state, row?.user_time) : undefined;
+  const app = isThere('app', appLock) ? stateRow(row?.app_state, row?.app_time) : undefined;
+  const user = isThere('user', userLock) ? stateRow(row?.user_state, row?.user_time) : undefined;
   const kept = row && row.kept_time !== null ? { replacedAt: row.replaced_at } : undefined;
   const isAnyAbsent = (wants.session && !session) || (wants.app && !app) || (wants.user && !user);
   const floor = isAnyAbsent ? Number(row?.floor ?? 0) : 0;

@@ -41,7 +41,9 @@ export function checkEvent(kind: EngineKind, invocationId: string, text: string)
 /** @throws SessionError `unserializable` for a state with U+0000 in it, which JSONB cannot hold */
 export function checkStates(kind: EngineKind, { session, user, app }: Changes): void {
   if (kind !== 'postgresql') return;
-  for (const row of [session, user, app]) if (row) requireNoNul(row.state);
+  if (session) requireNoNul(session.state);
+  if (user) requireNoNul(user.state, 'user:');
+  if (app) requireNoNul(app.state, 'app:');
 }
 
 function requireFitting(kind: EngineKind, name: string, id: string, most: number): void {
@@ -49,11 +51,13 @@ function requireFitting(kind: EngineKind, name: string, id: string, most: number
   throw invalid(name, `must be of at most ${most} characters and without NUL for ${kind}`);
 }
 
-function requireNoNul(text: string): void {
+/** @param prefix of the state's keys */
+function requireNoNul(text: string, prefix = ''): void {
   if (!text.includes('\\u0000')) return;
   const path = pathToNul(JSON.parse(text));
   if (path === undefined) return;
-  const place = formatPath(path);
+  const [first = '', ...rest] = path;
+  const place = formatPath(prefix === '' ? path : [`${prefix}${first}`, ...rest]);
   throw new SessionError(
     'unserializable',
     `${place} holds U+0000, which PostgreSQL's JSONB cannot hold; take it out.`,

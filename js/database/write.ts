@@ -189,18 +189,8 @@ function changeQueries(
   const key: Key = { app, user, session: sessionId };
   const { session } = changes;
   const queries: Query[] = [];
-  if (session !== undefined) {
-    const { revision, created, state } = session;
-    const values = { ...key, state, updated: timeText(revision) };
-    if (found.session === undefined) {
-      queries.push(statements.insertSession.of({ ...values, created: timeText(created) }));
-    } else if (state === found.session.state) {
-      queries.push(statements.touchSession.of(values));
-    } else {
-      queries.push(statements.updateSession.of(values));
-    }
-  }
-  // Python cannot append without them.
+  // Python cannot append without them. Before the session, as they were locked: of two creates that find
+  // no row of the app the second waits for it here, and holds nothing that the first still wants.
   const absent = isCreate ? { revision: microsOf(now), state: '{}' } : undefined;
   const appRow = changes.app ?? (found.app ? undefined : absent);
   if (appRow !== undefined) {
@@ -211,6 +201,17 @@ function changeQueries(
   if (userRow !== undefined) {
     const values = { app, user, state: userRow.state, updated: timeText(userRow.revision) };
     queries.push(statements[found.user ? 'updateUser' : 'insertUser'].of(values));
+  }
+  if (session !== undefined) {
+    const { revision, created, state } = session;
+    const values = { ...key, state, updated: timeText(revision) };
+    if (found.session === undefined) {
+      queries.push(statements.insertSession.of({ ...values, created: timeText(created) }));
+    } else if (state === found.session.state) {
+      queries.push(statements.touchSession.of(values));
+    } else {
+      queries.push(statements.updateSession.of(values));
+    }
   }
   const replacedAt = pushEvents(queries, { engine, statements, key }, found, changes.events);
   checkStates(engine.kind, changes);

@@ -21,7 +21,7 @@ export function eventOf(id: string, stateDelta: Record<string, unknown> = {}): E
   return event;
 }
 
-const numbers = (count: number) => Array.from({ length: count }, (_, number) => number);
+export const numbers = (count: number) => Array.from({ length: count }, (_, number) => number);
 
 /** What must hold on every engine, whoever writes at the same moment. */
 export function losesNothing(title: string, newUrl: () => string | Promise<string>, open: Open) {
@@ -96,6 +96,27 @@ export function losesNothing(title: string, newUrl: () => string | Promise<strin
       }
     });
 
+    it('two programs that append to one session store each event once', async () => {
+      const url = await newUrl();
+      const service = open(url);
+      services.push(service);
+      await service.createSession(KEY);
+      const told = await Promise.all(
+        ['one', 'other'].map((name) => linesOf(startBurst(url, name, 25))),
+      );
+      const session = await service.getSession(KEY);
+      const ids = session?.events.map((event) => event.id) ?? [];
+      assert.equal(ids.length, 50);
+      for (const [who, name] of ['one', 'other'].entries()) {
+        assert.equal(told[who]?.length, 25);
+        assert.deepEqual(
+          ids.filter((id) => id.startsWith(name)),
+          told[who],
+        );
+        assert.equal(session?.state[`${name} last`], 24);
+      }
+    });
+
     it('writes of every kind wait for each other, and none fails', async () => {
       const two = await openTwo();
       await Promise.all(
@@ -128,7 +149,7 @@ export function losesNothing(title: string, newUrl: () => string | Promise<strin
       const service = open(url);
       services.push(service);
       await service.createSession(KEY);
-      const program = startBurst(url);
+      const program = startBurst(url, 'e');
       const told: string[] = [];
       for await (const id of createInterface({ input: program.stdout })) {
         told.push(id);
@@ -140,17 +161,24 @@ export function losesNothing(title: string, newUrl: () => string | Promise<strin
       // At most those on their way may be there beyond what it was told of.
       assert.deepEqual(ids.slice(0, told.length), told);
       assert.equal(new Set(ids).size, ids.length);
-      assert.equal(session?.state.last, ids.length - 1);
+      assert.equal(session?.state['e last'], ids.length - 1);
     });
   });
 }
 
 const burst = fileURLToPath(new URL('burst.ts', import.meta.url));
 
-function startBurst(url: string) {
-  return spawn(process.execPath, ['--import', 'tsx', burst, url], {
+/** See burst.ts. */
+function startBurst(url: string, name: string, count = Infinity) {
+  return spawn(process.execPath, ['--import', 'tsx', burst, url, name, `${count}`], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
+}
+
+async function linesOf({ stdout }: ReturnType<typeof startBurst>): Promise<string[]> {
+  const lines: string[] = [];
+  for await (const line of createInterface({ input: stdout })) lines.push(line);
+  return lines;
 }
 
 /** A server that is killed in a burst and started again, as whoever appends sees it. */
@@ -201,9 +229,8 @@ export function survivesItsServer(
 /** Whether a program ends by itself once its service is closed. */
 export function letsGo(title: string, newUrl: () => string | Promise<string>) {
   it(`close() on ${title} lets the program end`, async () => {
-    const program = spawn(process.execPath, ['--import', 'tsx', burst, await newUrl(), 'once'], {
-      stdio: ['ignore', 'ignore', 'inherit'],
-    });
+    const program = startBurst(await newUrl(), 'e', 1);
+    program.stdout.resume();
     const [code] = (await once(program, 'exit')) as [number | null];
     assert.equal(code, 0);
   });

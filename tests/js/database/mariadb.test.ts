@@ -2,11 +2,13 @@
 
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
-import { createConnection } from 'mysql2/promise';
+import { createConnection, type RowDataPacket } from 'mysql2/promise';
 
 import { DatabaseSessionService } from '../../../js/database/index.js';
-import { letsGo, losesNothing, survivesItsServer } from './concurrency.js';
+import { eventOf, letsGo, losesNothing, survivesItsServer } from './concurrency.js';
 import { conforms } from './conforms.js';
+import { neverDeadlocks } from './deadlocks.js';
+import { keepsItsLimits } from './limits.js';
 import { ordersAsJavaScript } from './list_order.js';
 import { emptied, type Server, startMariadb } from './servers.js';
 
@@ -28,9 +30,34 @@ conforms('MariaDB', async (options) => new DatabaseSessionService(await newUrl()
 ordersAsJavaScript('MariaDB', newUrl);
 losesNothing('MariaDB', newUrl, open);
 letsGo('MariaDB', newUrl);
+neverDeadlocks('MariaDB', newUrl, open, deadlocks);
+keepsItsLimits('MariaDB', newUrl, open);
 survivesItsServer('MariaDB', newUrl, open, async () => {
   await server.kill();
   await server.start();
+});
+
+async function deadlocks(): Promise<number> {
+  const { port } = server;
+  const connection = await createConnection({ host: '127.0.0.1', port, user: 'adk' });
+  const [rows] = await connection.query<RowDataPacket[]>(
+    "show global status like 'Innodb_deadlocks'",
+  );
+  await connection.end();
+  return Number(rows[0]?.Value);
+}
+
+it('U+0000 in states and events comes back from MariaDB, and keys keep their order', async () => {
+  const service = open(await newUrl());
+  const key = { appName: 'app', userId: 'user', sessionId: 'session' };
+  const state = { zz: { b: 'a\0b', a: 1 }, 'a\0b': [1] };
+  const session = await service.createSession({ ...key, state });
+  const event = { ...eventOf('e'), content: { parts: [{ text: 'a\0b' }] } };
+  await service.appendEvent({ session, event });
+  const stored = await service.getSession(key);
+  assert.equal(JSON.stringify(stored?.state), JSON.stringify(state));
+  assert.deepEqual(stored?.events, [event]);
+  await service.close();
 });
 
 it('tables that would lose data are refused with the statements that correct them', async () => {

@@ -1,12 +1,15 @@
 // PostgreSQL: the conformance suite with what is different there, several writers at once, and its end.
 
 import assert from 'node:assert/strict';
-import { after, before, it } from 'node:test';
+import { after, before, describe, it } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 
 import { DatabaseSessionService } from '../../../js/database/index.js';
 import { eventOf, letsGo, losesNothing, survivesItsServer } from './concurrency.js';
 import { conforms } from './conforms.js';
+import { neverDeadlocks } from './deadlocks.js';
+import { keepsItsLimits } from './limits.js';
 import { ordersAsJavaScript } from './list_order.js';
 import { emptied, type Server, startPostgres } from './servers.js';
 
@@ -43,20 +46,11 @@ conforms(
 ordersAsJavaScript('PostgreSQL', newUrl);
 losesNothing('PostgreSQL', newUrl, open);
 letsGo('PostgreSQL', newUrl);
+neverDeadlocks('PostgreSQL', newUrl, open, deadlocks);
+keepsItsLimits('PostgreSQL', newUrl, open);
 survivesItsServer('PostgreSQL', newUrl, open, async () => {
   await server.kill();
   await server.start();
-});
-
-it('U+0000 on PostgreSQL is refused with its path, and nothing is stored', async () => {
-  const service = open(await newUrl());
-  const state = { cart: { items: ['tea', 'a\0b'] } };
-  await assert.rejects(service.createSession({ ...KEY, state }), {
-    code: 'unserializable',
-    path: 'cart.items[1]',
-  });
-  assert.equal(await service.getSession(KEY), undefined);
-  await service.close();
 });
 
 it('PostgreSQL by a driver that sends one query at a time does the same', async () => {
@@ -86,4 +80,69 @@ it('statements that PostgreSQL knows by name are given anew when a table was alt
     ['before', 'after'],
   );
   await service.close();
+});
+
+/** The server counts them when the connections end that they came to. */
+async function deadlocks(): Promise<number> {
+  const client = new pg.Client({ host: '127.0.0.1', port: server.port, user: 'adk' });
+  await client.connect();
+  const rowOf = async (query: string) => {
+    const { rows } = await client.query<{ count: string }>(query);
+    return Number(rows[0]?.count);
+  };
+  const others = 'select count(*) from pg_stat_activity where datname = current_database()';
+  while ((await rowOf(others)) > 1) await pause(20);
+  const count = await rowOf(
+    'select deadlocks as count from pg_stat_database where datname = current_database()',
+  );
+  await client.end();
+  return count;
+}
+
+describe('JSONB', () => {
+  let service: DatabaseSessionService;
+  before(async () => (service = open(await newUrl())));
+  after(() => service.close());
+
+  const states: [title: string, state: Record<string, unknown>, path: string][] = [
+    ['a value', { cart: { items: ['tea', 'a\0b'] } }, 'cart.items[1]'],
+    ['a key within', { cart: { 'a\0b': 1 } }, String.raw`cart["a\u0000b"]`],
+    ['a key', { 'a\0b': 1 }, String.raw`["a\u0000b"]`],
+    ["an app's value", { 'app:a': 'a\0b' }, String.raw`["app:a"]`],
+  ];
+  for (const [title, state, path] of states) {
+    it(`has U+0000 in ${title} refused with its path, and nothing is stored`, async () => {
+      const refused = { code: 'unserializable', path };
+      await assert.rejects(service.createSession({ ...KEY, state }), refused);
+      assert.equal(await service.getSession(KEY), undefined);
+      assert.deepEqual(await service.getAppState(KEY), {});
+    });
+  }
+
+  it('has U+0000 in an event refused with its path, and the handle stays as it was', async () => {
+    const session = await service.getOrCreateSession({ ...KEY, sessionId: 'event' });
+    const content = { parts: [{ text: 'one' }, { text: 'a\0b' }] };
+    const event = { ...eventOf('e', { n: 1 }), content };
+    await assert.rejects(service.appendEvent({ session, event }), {
+      code: 'unserializable',
+      path: 'content.parts[1].text',
+    });
+    assert.deepEqual([session.events, session.state], [[], {}]);
+    // The text of it, and not the character.
+    const text = { ...eventOf('e', { n: String.raw`\u0000` }) };
+    await service.appendEvent({ session, event: text });
+    const stored = await service.getSession({ ...KEY, sessionId: 'event' });
+    assert.equal(stored?.state.n, String.raw`\u0000`);
+  });
+
+  it('sorts the keys within values, of states as of events, and changes nothing else', async () => {
+    const value = { bb: 1, a: { z: 1, y: 2 }, c: 3 };
+    const sorted = '{"a":{"y":2,"z":1},"c":3,"bb":1}';
+    const session = await service.createSession({ ...KEY, sessionId: 'order', state: { value } });
+    await service.appendEvent({ session, event: eventOf('e', { value }) });
+    const stored = await service.getSession({ ...KEY, sessionId: 'order' });
+    assert.equal(JSON.stringify(stored?.state), `{"value":${sorted}}`);
+    assert.equal(JSON.stringify(stored?.events[0]?.actions.stateDelta), `{"value":${sorted}}`);
+    assert.deepEqual(stored?.state, { value });
+  });
 });

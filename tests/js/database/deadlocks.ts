@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+
+import { eventOf, numbers, type Open } from './concurrency.js';
+
+const APP = { appName: 'app' };
+const USERS = ['ada', 'eve'] as const;
+
+/**
+ * Writes that want the same rows from different ends: sessions, their users and their app.
+ *
+ * @param deadlocks how many the server has found since it was started; they would be tried again, and so
+ *   fail for nobody
+ */
+export function neverDeadlocks(
+  title: string,
+  newUrl: () => Promise<string>,
+  open: Open,
+  deadlocks: () => Promise<number>,
+) {
+  it(`no writes on ${title} wait for each other in a circle`, async () => {
+    const url = await newUrl();
+    const two = [open(url), open(url)] as const;
+    await Promise.all(two.map((service) => service.open()));
+    const before = await deadlocks();
+    await Promise.all(
+      numbers(8).map(async (n) => {
+        const [service, other] = n % 2 === 0 ? two : [two[1], two[0]];
+        for (const round of numbers(6)) {
+          const userId = USERS[(n + round) % 2] ?? '';
+          const own = { ...APP, userId, sessionId: `${n}-${round}` };
+          const delta = { 'app:a': n, 'user:u': round };
+          const session = await service.getOrCreateSession({ ...APP, userId, sessionId: 'common' });
+          await Promise.all([
+            // May find it deleted with its user.
+            service
+              .appendEvent({ session, event: eventOf(`${n}-${round}`, { ...delta, n }) })
+              .catch(unlessGone),
+            other.updateState({ ...APP, userId, stateDelta: delta }),
+            other.updateState({ ...APP, stateDelta: { 'app:b': n } }),
+            other.createSession({ ...own, state: delta }).then(() => service.deleteSession(own)),
+            service.deleteUserState({ ...APP, userId }),
+            n === 0 ? other.deleteUser({ ...APP, userId }) : service.deleteAppState(APP),
+          ]);
+        }
+      }),
+    );
+    await Promise.all(two.map((service) => service.close()));
+    assert.equal((await deadlocks()) - before, 0);
+  });
+}
+
+function unlessGone(error: unknown): void {
+  if ((error as { code?: unknown }).code !== 'not_found') throw error;
+}
