@@ -3,7 +3,7 @@
  *
  * | of the seam | in the tables |
  * |---|---|
- * | a session's `revision` | `sessions.update_time`, in microseconds since 1970 |
+ * | a session's `revision` | `sessions.update_time`, in microseconds since 1970; where Python left it or set it back, see `revisions.ts` |
  * | `created` | `create_time`, likewise |
  * | `lastUpdateTime` | `update_time`; where that had to be moved on, in `adk_session_wasm_sessions` |
  * | an event's `seq` | `events.timestamp`, in microseconds |
@@ -17,11 +17,11 @@
  * - Python takes the columns' order for the events' order, so `timestamp` grows with each append of ours,
  *   whatever the event says of its time. On SQLite events are read in the order of their rows, and one of
  *   Python's whose clock is behind stands where it was appended; on servers it stands earlier, as for
- *   Python.
+ *   Python. A handle that merges gets it last, as it came.
  * - Ids may be given again after a deletion, revisions never: a create begins above the floor.
  * - Each verb is one transaction. What it may change is locked in one order, session, app, user, metadata:
- *   two writes can wait for each other, but never both. A row that is not there cannot be locked. Who
- *   inserts it second fails, starts over and finds it.
+ *   two writes can wait for each other, but never both. A session that is to be created comes last, since
+ *   it is not there to be locked: whoever inserts a row second fails, starts over and finds it.
  *
  * @module
  */

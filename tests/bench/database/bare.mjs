@@ -1,7 +1,7 @@
 // What ours is compared with: an append as a careful engineer writes it by hand, with the driver alone.
 //
 // It does the statements that ours does, in one transaction, on the same tables with the same indices: locks the session and both
-// states, where the engine has such locks; reads the session, what is told of its newest event and of one with the same id, the
+// states, where the engine has such locks; reads the session, what is told of its newest events and of one with the same id, the
 // app's state and the user's, in one query; and writes the event, the session and both states. It refuses a handle that is
 // behind, and an id that is stored. The event is serialized once; nothing is parsed but the states that the delta goes into. It
 // has none of the rest: no merging of what others wrote, no form that Python reads, no checks, no retries, no copies.
@@ -58,6 +58,7 @@ export function statementsOf({ json, time }) {
       ${time('k.replaced_at')} as replaced_at, e.id, e.invocation_id,
       ${json('e.event_data')} as event_data, ${time('e.timestamp')} as timestamp,
       (select ${time('max(n.timestamp)')} from events n where ${ofSession('n')}) as newest,
+      (select count(*) from events n where ${ofSession('n')} and n.timestamp >= s.update_time) as later,
       ${json('a.state')} as app_state, ${time('a.update_time')} as app_time,
       ${json('u.state')} as user_state, ${time('u.update_time')} as user_time
       from adk_internal_metadata m

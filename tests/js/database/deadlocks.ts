@@ -20,9 +20,9 @@ export function neverDeadlocks(
 ) {
   it(`no writes on ${title} wait for each other in a circle`, async () => {
     const url = await newUrl();
+    const before = await deadlocks();
     const two = [open(url), open(url)] as const;
     await Promise.all(two.map((service) => service.open()));
-    const before = await deadlocks();
     await Promise.all(
       numbers(8).map(async (n) => {
         const [service, other] = n % 2 === 0 ? two : [two[1], two[0]];

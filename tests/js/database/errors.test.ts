@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
@@ -17,6 +18,8 @@ import { eventOf } from './concurrency.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'adk-session-wasm-errors-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
+
+const fullDisk = fileURLToPath(new URL('full_disk.ts', import.meta.url));
 
 const KEY = { appName: 'app', userId: 'user', sessionId: 'session' };
 
@@ -181,6 +184,26 @@ describe('a full disk', () => {
   });
 });
 
+describe('a file that may not grow', () => {
+  it('refuses an append, leaves the handle as it was, and takes a smaller one', () => {
+    // Told of by an error, where the signal would end the program.
+    const program = 'trap "" XFSZ; ulimit -f 800; exec "$@"';
+    const path = join(folder, 'limited.db');
+    const command = [process.execPath, '--import', 'tsx', fullDisk, path];
+    const { stdout, stderr } = spawnSync('bash', ['-c', program, 'bash', ...command], {
+      encoding: 'utf8',
+      // Otherwise it keeps what it compiles in files.
+      env: { ...process.env, TSX_DISABLE_CACHE: '1' },
+    });
+    assert.notEqual(stdout, '', stderr);
+    assert.deepEqual(JSON.parse(stdout), {
+      code: 'quota_exceeded',
+      handle: { ids: [], state: { n: 0 } },
+      stored: { ids: ['small'], state: { n: 2 } },
+    });
+  });
+});
+
 describe('a driver that is not installed', () => {
   // The package as it is installed alone, with what it depends on.
   const root = fileURLToPath(new URL('../../..', import.meta.url));
@@ -196,9 +219,12 @@ describe('a driver that is not installed', () => {
   const drivers = [
     ['postgresql://ada:s3cret@127.0.0.1/db', 'pg'],
     ['mysql://ada:s3cret@127.0.0.1/db', 'mysql2'],
+    ['sqlite:file.db', 'better-sqlite3'],
   ];
   for (const [url = '', driver = ''] of drivers) {
-    it(`is named with what to run: ${driver}`, () => {
+    // Where Node has one built in, that is used.
+    const skip = driver === 'better-sqlite3' && isBuiltin('node:sqlite');
+    it(`is named with what to run: ${driver}`, { skip }, () => {
       const program = `
         import { DatabaseSessionService } from 'adk-session-wasm/database';
         const service = new DatabaseSessionService('${url}');

@@ -6,6 +6,7 @@ import Sqlite from 'better-sqlite3';
 import { Kysely, SqliteDialect } from 'kysely';
 
 import { DatabaseSessionService } from '../../../js/database/index.js';
+import type { Notice } from '../../../js/index.js';
 import { eventOf } from './concurrency.js';
 
 const USER = { appName: 'app', userId: 'user' };
@@ -87,6 +88,26 @@ describe('A row that Python has written', () => {
       sessions.map(({ id }) => id),
       ['moved'],
     );
+  });
+
+  it('gives a session that was deleted none of its revisions again, though it moved its time back', async () => {
+    const key = { ...USER, sessionId: 'again' };
+    const handle = await service.createSession(key);
+    const event = { ...eventOf('late'), timestamp: Date.now() };
+    await service.appendEvent({ session: handle, event });
+    const listened: Notice['type'][] = [];
+    const stop = service.watch(key, { onNotice: ({ type }) => void listened.push(type) });
+    await service.appendEvent({ session: handle, event: eventOf('later') });
+    const set = 'update sessions set update_time = ? where id = ?';
+    database.prepare(set).run('2023-11-14 22:13:20.123457', 'again');
+    await service.deleteSession(key);
+    await service.createSession(key);
+    await assert.rejects(service.appendEvent({ session: handle, event: eventOf('gone') }), {
+      code: 'not_found',
+    });
+    await new Promise((resolve) => setImmediate(resolve));
+    stop();
+    assert.deepEqual(listened, ['appended', 'deleted', 'created']);
   });
 
   it('that cannot be read is named, and all others can be had', async () => {

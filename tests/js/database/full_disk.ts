@@ -1,0 +1,23 @@
+// A program whose files may not grow beyond what its shell has allowed it; see errors.test.ts.
+//
+//   full_disk.ts PATH   prints as JSON what came of an event that is too large for that
+
+import { DatabaseSessionService } from '../../../js/database/index.js';
+import { isSessionError } from '../../../js/index.js';
+import { eventOf } from './concurrency.js';
+
+const [path = ''] = process.argv.slice(2);
+const key = { appName: 'app', userId: 'user', sessionId: 'session' };
+const service = new DatabaseSessionService(`sqlite:${path}`);
+const session = await service.createSession({ ...key, state: { n: 0 } });
+const large = eventOf('large', { n: 1, 'app:n': 1, text: 'x'.repeat(2_000_000) });
+const code = await service.appendEvent({ session, event: large }).then(
+  () => 'stored',
+  (error: unknown) => (isSessionError(error) ? error.code : String(error)),
+);
+const handle = { ids: session.events.map(({ id }) => id), state: { ...session.state } };
+await service.appendEvent({ session, event: eventOf('small', { n: 2 }) });
+const stored = await service.getSession(key);
+const ids = stored?.events.map(({ id }) => id);
+await service.close();
+process.stdout.write(JSON.stringify({ code, handle, stored: { ids, state: stored?.state } }));
