@@ -250,9 +250,10 @@ function windowOf(
   { beginsWith }: HandleRecord,
   missed: readonly MissedEvent[],
 ): (seq: number, event: Event) => boolean {
-  const [first] = events;
+  // A handle that we did not give out may hold anything.
+  const first = events[0] as Event | null | undefined;
   if (beginsWith !== undefined && beginsWith === (first?.id ?? '')) return () => true;
-  if (first === undefined) return () => false;
+  if (!first) return () => false;
   // Whatever is not among them lies further back than all of them.
   const from = missed.find(({ event }) => event.id === first.id)?.seq ?? 0;
   return (seq, { timestamp }) => seq >= from && timestamp >= first.timestamp;
