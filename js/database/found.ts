@@ -9,7 +9,7 @@ import type {
   WriteRequest,
 } from '../storage/adapter.js';
 import { byCount, filledBatches } from './batches.js';
-import type { Engine } from './engine.js';
+import type { Engine, EngineKind } from './engine.js';
 import { Prepared, type Query, type Steps, together } from './prepared.js';
 import type { Revisions, StandingColumns } from './revisions.js';
 import { type EventColumns, eventRow, scopeRow, sessionRow } from './rows.js';
@@ -189,7 +189,7 @@ export type FoundStatements = ReturnType<typeof foundStatements>;
  * just been inserted and is not locked. Inserting it as well fails, and the transaction starts over.
  */
 export function* find(
-  { locksRows, locksDeletedRows }: Engine,
+  { kind, locksRows, locksDeletedRows }: Engine,
   statements: FoundStatements & SessionStatements,
   revisions: Revisions,
   request: WriteRequest,
@@ -229,6 +229,7 @@ export function* find(
   const isAnyAbsent = (wants.session && !session) || (wants.app && !app) || (wants.user && !user);
   const floor = isAnyAbsent ? Number(row?.floor ?? 0) : 0;
   const replacedAt = parseTime(kept?.replacedAt) ?? 0;
+  const events = [...foundEvent(row), ...several.flat().map(eventRow)];
   const { since } = request;
   const changed =
     timed &&
@@ -242,13 +243,27 @@ export function* find(
       session,
       app,
       user,
-      events: session ? [...foundEvent(row), ...several.flat().map(eventRow)] : [],
+      events: timed && session ? cameAs(kind, timed, session, events) : [],
       changed: changed ?? [],
       // Python takes an event's own time for its column, which may be later than the session's.
       floor: Math.max(floor, (session && parseTime(row?.newest)) ?? 0),
     },
     kept: session && kept,
   };
+}
+
+/**
+ * On SQLite events are read as they came, and so the last of a handle may be one whose time Python set
+ * back: it stands where the session does.
+ */
+function cameAs(
+  kind: EngineKind,
+  { revision: updated }: SessionRow,
+  { revision }: SessionRow,
+  events: EventRow[],
+): EventRow[] {
+  if (kind !== 'sqlite' || updated === revision) return events;
+  return events.map((row) => (row.seq === updated ? { ...row, seq: revision } : row));
 }
 
 function foundOf({ found }: FoundStatements, { app, user }: Scopes) {

@@ -125,6 +125,15 @@ for (const [title, start] of SHARED_ENGINES) {
       });
     });
 
+    it('behind does not have a handle refused that was read after it and kept as JSON', async () => {
+      const service = open('reject');
+      const session = await begun(service);
+      await pythonSays(session, [-1]);
+      const kept = JSON.parse(JSON.stringify(await service.getSession(KEY))) as Session;
+      await service.appendEvent({ session: kept, event: say('after') });
+      assert.equal((await service.getSession(KEY))?.events.length, 3);
+    });
+
     it('behind is left out where the service appends without merging', async () => {
       const service = open('append');
       const session = await begun(service);
