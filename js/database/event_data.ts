@@ -18,6 +18,7 @@ import { defineMember } from '../json/member.js';
 import { isPlainObject } from '../json/rules.js';
 import { MAX_TIMESTAMP } from '../snapshot.js';
 import { parseExactly, writeExactly } from './numbers.js';
+import { fromPlainPython, toPlainPython } from './plain_event.js';
 import { pythonEvent } from './python_event.js';
 
 /** What of an event stands in the row, beside the keys of its session. */
@@ -74,6 +75,11 @@ interface OwnData {
  * ```
  */
 export function toEventData(text: string, revision?: number): EventColumns {
+  return (revision === undefined ? toPlainPython(text) : undefined) ?? projected(text, revision);
+}
+
+/** The same for any event. */
+export function projected(text: string, revision?: number): EventColumns {
   const event = parseExactly(text) as JsonObject;
   const id = String(event.id);
   const invocationId = typeof event.invocationId === 'string' ? event.invocationId : '';
@@ -101,6 +107,11 @@ export function toEventData(text: string, revision?: number): EventColumns {
  */
 export function fromEventData(row: EventRowColumns): StoredEvent {
   const text = row.eventData ?? 'null';
+  return fromPlainPython(text, row.id) ?? parsedRow(text, row);
+}
+
+/** The same for any row. */
+export function parsedRow(text: string, row: EventRowColumns): StoredEvent {
   const data = parsed(text);
   if (!isPlainObject(data)) {
     const isEmpty = data === null || (Array.isArray(data) && data.length === 0);

@@ -163,7 +163,7 @@ const LAST_OF_TWO = 'AQgw';
 const LAST_OF_THREE = 'AEIMQUYcgkosw048';
 
 /** As Python reads it: padded, in part or not at all, and no bit set that belongs to no byte. */
-function isBase64(text: string): boolean {
+export function isBase64(text: string): boolean {
   if (!BASE64.test(text)) return false;
   const digits = text.replace(/=+$/, '');
   const padding = text.length - digits.length;

@@ -27,9 +27,19 @@ export function timeTextOf(milliseconds: number): string {
   return micros === 1000 ? written(whole + 1, 0) : written(whole, micros);
 }
 
+/** The last second that was written. Times of one transaction nearly always lie within one. */
+let lastSecond = NaN;
+let lastPrefix = '';
+
 function written(milliseconds: number, micros: number): string {
-  const iso = new Date(milliseconds).toISOString();
-  return `${iso.slice(0, 10)} ${iso.slice(11, 23)}${String(micros).padStart(3, '0')}`;
+  const second = Math.floor(milliseconds / 1000);
+  if (second !== lastSecond) {
+    const iso = new Date(second * 1000).toISOString();
+    lastSecond = second;
+    lastPrefix = `${iso.slice(0, 10)} ${iso.slice(11, 20)}`;
+  }
+  const fraction = (milliseconds - second * 1000) * 1000 + micros;
+  return lastPrefix + String(fraction).padStart(6, '0');
 }
 
 const TIME =
@@ -42,8 +52,40 @@ const TIME =
  * @returns microseconds, at most {@link LAST_MICROS}; `undefined` if it is no time
  */
 export function parseTime(value: unknown): number | undefined {
+  const micros = typeof value === 'string' ? parseOwn(value) : NaN;
+  if (micros <= LAST_MICROS) return micros;
   const milliseconds = parseMilliseconds(value);
   return milliseconds === undefined ? undefined : microsOf(milliseconds);
+}
+
+/** Microseconds of a time just as we write it, from 1970 on; `NaN` for all others. */
+function parseOwn(text: string): number {
+  const isOwn =
+    text.length === 26 &&
+    text[4] === '-' &&
+    text[7] === '-' &&
+    text[10] === ' ' &&
+    text[13] === ':' &&
+    text[16] === ':' &&
+    text[19] === '.';
+  if (!isOwn) return NaN;
+  const year = digits(text, 0) * 100 + digits(text, 2);
+  const month = digits(text, 5);
+  const day = digits(text, 8);
+  const hour = digits(text, 11);
+  const minute = digits(text, 14);
+  const second = digits(text, 17);
+  const micros = digits(text, 20) * 10_000 + digits(text, 22) * 100 + digits(text, 24);
+  const isTime = year >= 1970 && month >= 1 && month <= 12 && day >= 1 && day <= 31;
+  if (!isTime || hour > 23 || minute > 59 || second > 59) return NaN;
+  return Date.UTC(year, month - 1, day, hour, minute, second) * 1000 + micros;
+}
+
+/** The number of two digits; `NaN` if they are none. */
+function digits(text: string, at: number): number {
+  const tens = text.charCodeAt(at) - 0x30;
+  const ones = text.charCodeAt(at + 1) - 0x30;
+  return tens >= 0 && tens <= 9 && ones >= 0 && ones <= 9 ? tens * 10 + ones : NaN;
 }
 
 /**

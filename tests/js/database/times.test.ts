@@ -43,7 +43,19 @@ describe('A time of the tables', () => {
   });
 
   it('is none where nothing can be read as one', () => {
-    for (const value of ['', 'yesterday', '2023-13-45 00:00:00', null, undefined, NaN, -1]) {
+    for (const value of [
+      '',
+      'yesterday',
+      '2023-13-45 00:00:00',
+      '2023-13-01 00:00:00.000000',
+      '2023-12-01 25:00:00.000000',
+      '2023-12-01 00:00:0a.000000',
+      '2023-12-01 00-00-00.000000',
+      null,
+      undefined,
+      NaN,
+      -1,
+    ]) {
       assert.equal(parseTime(value), undefined, String(value));
     }
   });
