@@ -1,7 +1,7 @@
 import type { Deleted, DeleteRequest } from '../storage/adapter.js';
 import type { Engine } from './engine.js';
 import { readFloor } from './found.js';
-import { Prepared, type Steps } from './prepared.js';
+import { Prepared, type Steps, together } from './prepared.js';
 import { revisionOf } from './rows.js';
 import { type Key, standingColumns } from './session_statements.js';
 import { type Database, floorText, METADATA } from './tables.js';
@@ -96,8 +96,8 @@ export function* remove(context: DeleteContext, request: DeleteRequest): Steps<D
   const { appName: app } = request.key;
   const deleted: number[] = [];
   if (request.what === 'session') {
-    const { userId, sessionId } = request.key;
-    deleted.push(...(yield* removeSessions(context, app, userId, sessionId)));
+    const { userId: user, sessionId: session } = request.key;
+    deleted.push(...(yield* removeSession(context, { app, user, session })));
   } else if (request.what === 'appState') {
     const [row] = yield* statements.lockedApp.run({ app });
     if (row !== undefined) {
@@ -106,19 +106,18 @@ export function* remove(context: DeleteContext, request: DeleteRequest): Steps<D
       yield* statements.updateApp.run(values);
       return { floor: revision };
     }
-  } else {
+  } else if (request.what === 'userState') {
     const { userId: user } = request.key;
-    if (request.what === 'user') deleted.push(...(yield* removeSessions(context, app, user)));
     const [row] = yield* statements.lockedUser.run({ app, user });
-    if (row !== undefined && request.what === 'user') {
-      deleted.push(revisionOf(row.update_time, 'a state'));
-      yield* statements.deleteUser.run({ app, user });
-    } else if (row !== undefined) {
+    if (row !== undefined) {
       const revision = nextRevision(context, row.update_time);
       const values = { app, user, state: EMPTY, updated: timeText(revision) };
       yield* statements.updateUser.run(values);
       return { floor: revision };
     }
+  } else {
+    const { userId: user } = request.key;
+    deleted.push(...(yield* removeUser(context, app, user)));
   }
   return { floor: yield* raiseFloor(context, deleted) };
 }
@@ -127,20 +126,39 @@ function nextRevision({ now }: WriteContext, updateTime: string): number {
   return Math.max(revisionOf(updateTime, 'a state') + 1, microsOf(now));
 }
 
-/** Deletes one session, or all of a user; gives their revisions. */
-function* removeSessions(
-  { statements: { deleteOne, deleteAll } }: DeleteContext,
-  app: string,
-  user: string,
-  session?: string,
-): Steps<number[]> {
-  const { times, events, kept, sessions } = session === undefined ? deleteAll : deleteOne;
-  const key = { app, user, session: session ?? '' };
-  const rows = yield* times.run(key);
-  if (rows.length === 0) return [];
-  yield* events.run(key);
-  yield* kept.run(key);
-  yield* sessions.run(key);
+/** Deletes a session; gives what may have been its revision. */
+function* removeSession({ statements }: DeleteContext, key: Key): Steps<number[]> {
+  const rows = yield* statements.deleteOne.times.run(key);
+  if (rows.length > 0) yield* deleteRows(statements.deleteOne, key);
+  return revisionsOf(rows);
+}
+
+/**
+ * Deletes a user with all sessions; gives their revisions.
+ *
+ * All is locked before anything is deleted: a create that has the user's row and inserts a session would
+ * wait for the deletion of one that had its id, and the deletion for the user's row. What was created
+ * while the user's row was waited for is found by reading once more.
+ */
+function* removeUser({ statements }: DeleteContext, app: string, user: string): Steps<number[]> {
+  const key = { app, user, session: '' };
+  yield* statements.deleteAll.times.run(key);
+  const [row] = yield* statements.lockedUser.run(key);
+  const rows = yield* statements.deleteAll.times.run(key);
+  if (rows.length > 0) yield* deleteRows(statements.deleteAll, key);
+  if (row === undefined) return revisionsOf(rows);
+  yield* statements.deleteUser.run(key);
+  return [...revisionsOf(rows), revisionOf(row.update_time, 'a state')];
+}
+
+function* deleteRows(
+  { events, kept, sessions }: ReturnType<typeof sessionDeletion>,
+  key: Key,
+): Steps<void> {
+  yield* together([events.of(key), kept.of(key), sessions.of(key)]);
+}
+
+function revisionsOf(rows: readonly TimeColumns[]): number[] {
   return rows.flatMap(({ update_time: updated, kept_time: kept, newest }) => {
     return [revisionOf(updated, 'a session'), parseTime(kept) ?? 0, parseTime(newest) ?? 0];
   });
