@@ -1,5 +1,6 @@
 /**
- * The storage seam over google-adk Python's tables, schema version 1. What stands where:
+ * The storage seam over google-adk Python's tables, in either of their layouts (`layout.ts`). What stands
+ * where:
  *
  * | of the seam | in the tables |
  * |---|---|
@@ -10,7 +11,7 @@
  * | its `revision` | the same; of a replaced event within `event_data` |
  * | its `timestamp` and `text` | `event_data` |
  * | a user's or an app's `revision` | `update_time` of the row |
- * | `floor` | a row of `adk_internal_metadata` that Python ignores |
+ * | `floor` | a row of `adk_internal_metadata` that Python ignores, or of a table of ours |
  *
  * - Every write moves `update_time`, be it by one microsecond: it is by this that a session which Python
  *   holds is found stale. It is the `lastUpdateTime` wherever that is later than all that was before.
@@ -45,6 +46,7 @@ import type { Engine } from './engine.js';
 import { databaseError } from './failure.js';
 import { foundStatements } from './found.js';
 import { checkIds, fitsKey } from './limits.js';
+import type { Layout } from './layout.js';
 import { list, listStatements } from './list.js';
 import { openTables } from './opening.js';
 import type { Steps } from './prepared.js';
@@ -70,16 +72,17 @@ export interface DatabaseParts {
 /** A database that was connected and whose tables will do. */
 interface Opened {
   readonly run: Runner;
+  readonly layout: Layout;
   readonly statements: ReturnType<typeof allStatements>;
 }
 
-function allStatements(database: Database, engine: Engine) {
+function allStatements(database: Database, engine: Engine, layout: Layout) {
   return {
-    ...sessionStatements(database, engine),
-    ...foundStatements(database, engine),
+    ...sessionStatements(database, engine, layout),
+    ...foundStatements(database, engine, layout),
     ...readStatements(database, engine),
     ...writeStatements(database),
-    ...deleteStatements(database, engine),
+    ...deleteStatements(database, engine, layout),
     ...listStatements(database, engine),
   };
 }
@@ -110,20 +113,20 @@ export class DatabaseAdapter implements StorageAdapter {
 
   read(request: ReadRequest): Rows | Promise<Rows> {
     if (!fitsKey(this.#parts.engine.kind, request.key)) return { events: [] };
-    return this.#run('read', (statements) => read(statements, this.#revisions, request));
+    return this.#run('read', ({ statements }) => read(statements, this.#revisions, request));
   }
 
   list(request: ListRequest): Listing | Promise<Listing> {
     const { engine } = this.#parts;
     if (!fitsKey(engine.kind, request)) return { sessions: [], users: [], total: 0 };
-    return this.#run('read', (statements) => list(statements, request));
+    return this.#run('read', ({ statements }) => list(statements, request));
   }
 
   delete(request: DeleteRequest): Deleted | void | Promise<Deleted | void> {
     const { engine, clock } = this.#parts;
     if (!fitsKey(engine.kind, request.key)) return;
-    return this.#run('write', (statements) =>
-      remove({ engine, statements, revisions: this.#revisions, now: clock() }, request),
+    return this.#run('write', ({ layout, statements }) =>
+      remove({ engine, layout, statements, revisions: this.#revisions, now: clock() }, request),
     );
   }
 
@@ -154,9 +157,9 @@ export class DatabaseAdapter implements StorageAdapter {
   #write(request: WriteRequest, decide: Decide, isCreate: boolean): void | Promise<void> {
     const { engine, clock } = this.#parts;
     checkIds(engine.kind, request);
-    return this.#run('write', (statements) =>
+    return this.#run('write', ({ layout, statements }) =>
       write(
-        { engine, statements, revisions: this.#revisions, now: clock() },
+        { engine, layout, statements, revisions: this.#revisions, now: clock() },
         request,
         decide,
         isCreate,
@@ -164,10 +167,10 @@ export class DatabaseAdapter implements StorageAdapter {
     );
   }
 
-  #run<T>(mode: Mode, work: (statements: Opened['statements']) => Steps<T>): T | Promise<T> {
+  #run<T>(mode: Mode, work: (opened: Opened) => Steps<T>): T | Promise<T> {
     const opened = this.#opened;
     if (opened === undefined) return this.#open().then(() => this.#run(mode, work));
-    return opened.run(mode, () => work(opened.statements));
+    return opened.run(mode, () => work(opened));
   }
 
   /** A failure is not remembered: the server may be back at the next call. */
@@ -191,7 +194,7 @@ export class DatabaseAdapter implements StorageAdapter {
       throw error;
     });
     const { database, run } = await this.#connected;
-    await openTables(database, engine);
-    return { run, statements: allStatements(database, engine) };
+    const layout = await openTables(database, engine);
+    return { run, layout, statements: allStatements(database, engine, layout) };
   }
 }

@@ -1,11 +1,12 @@
 import type { Deleted, DeleteRequest } from '../storage/adapter.js';
 import type { Engine } from './engine.js';
 import { readFloor } from './found.js';
+import type { Layout, StoredTime } from './layout.js';
 import { Prepared, type Steps, together } from './prepared.js';
 import { revisionOf } from './rows.js';
 import { type Key, standingColumns } from './session_statements.js';
 import { type Database, floorText, METADATA } from './tables.js';
-import { microsOf, parseTime, timeText } from './times.js';
+import { microsOf, parseTime } from './times.js';
 import type { Statements, WriteContext } from './write.js';
 
 /** What a state that was deleted is. */
@@ -13,9 +14,9 @@ const EMPTY = '{}';
 
 /** What a session may have had as its revision; Python moves `update_time` back. */
 interface TimeColumns {
-  update_time: string;
-  kept_time: string | null;
-  newest: string | null;
+  update_time: StoredTime;
+  kept_time: StoredTime | null;
+  newest: StoredTime | null;
 }
 
 /** @returns what deletes a session, or all of a user */
@@ -60,7 +61,7 @@ function sessionDeletion(database: Database, engine: Engine, isOne: boolean) {
   };
 }
 
-export function deleteStatements(database: Database, engine: Engine) {
+export function deleteStatements(database: Database, engine: Engine, layout: Layout) {
   return {
     deleteOne: sessionDeletion(database, engine, true),
     deleteAll: sessionDeletion(database, engine, false),
@@ -72,7 +73,7 @@ export function deleteStatements(database: Database, engine: Engine) {
     ),
     raiseFloor: new Prepared<{ floor: string }, never>((value) =>
       database
-        .updateTable('adk_internal_metadata')
+        .updateTable(layout.metadata)
         .set({ value: value('floor') })
         .where('key', '=', METADATA.floor)
         .where('value', '<', value('floor')),
@@ -92,7 +93,7 @@ interface DeleteContext extends WriteContext {
  * is no row. With all sessions of a user the row goes as well, since creating one makes it anew.
  */
 export function* remove(context: DeleteContext, request: DeleteRequest): Steps<Deleted> {
-  const { statements } = context;
+  const { layout, statements } = context;
   const { appName: app } = request.key;
   const deleted: number[] = [];
   if (request.what === 'session') {
@@ -102,7 +103,7 @@ export function* remove(context: DeleteContext, request: DeleteRequest): Steps<D
     const [row] = yield* statements.lockedApp.run({ app });
     if (row !== undefined) {
       const revision = nextRevision(context, row.update_time);
-      const values = { app, state: EMPTY, updated: timeText(revision) };
+      const values = { app, state: EMPTY, updated: layout.time(revision) };
       yield* statements.updateApp.run(values);
       return { floor: revision };
     }
@@ -111,7 +112,7 @@ export function* remove(context: DeleteContext, request: DeleteRequest): Steps<D
     const [row] = yield* statements.lockedUser.run({ app, user });
     if (row !== undefined) {
       const revision = nextRevision(context, row.update_time);
-      const values = { app, user, state: EMPTY, updated: timeText(revision) };
+      const values = { app, user, state: EMPTY, updated: layout.time(revision) };
       yield* statements.updateUser.run(values);
       return { floor: revision };
     }
@@ -122,7 +123,7 @@ export function* remove(context: DeleteContext, request: DeleteRequest): Steps<D
   return { floor: yield* raiseFloor(context, deleted) };
 }
 
-function nextRevision({ now }: WriteContext, updateTime: string): number {
+function nextRevision({ now }: WriteContext, updateTime: StoredTime): number {
   return Math.max(revisionOf(updateTime, 'a state') + 1, microsOf(now));
 }
 

@@ -1,4 +1,5 @@
 import { type Expression, type RawBuilder, sql } from 'kysely';
+import type { StoredTime } from './layout.js';
 
 /** The engines, by the name that `service.storage.kind` has. */
 export type EngineKind = 'sqlite' | 'postgresql' | 'mysql';
@@ -33,8 +34,8 @@ export interface Engine {
   readonly locksDeletedRows: boolean;
   /** A JSON column as text. */
   readonly json: (column: Column) => RawBuilder<string>;
-  /** A time column as text. */
-  readonly time: (column: Column) => RawBuilder<string>;
+  /** A time column as text, or as the number that it is. */
+  readonly time: (column: Column) => RawBuilder<StoredTime>;
   /**
    * Whether the JSON of an event may say of its `timestamp` that it is so many seconds since 1970, or
    * later. It may also be that it says none, or not as Python does, and that is for whoever reads it.
@@ -64,7 +65,7 @@ const SQLITE: Engine = {
   locksRows: false,
   locksDeletedRows: false,
   json: (column) => sql<string>`${column}`,
-  time: (column) => sql<string>`${column}`,
+  time: (column) => sql<StoredTime>`${column}`,
   mayBeSince: (json, seconds) =>
     sql<boolean>`case when json_valid(${json}) and json_type(${json}, '$.timestamp') in ('integer', 'real')
       then json_extract(${json}, '$.timestamp') not between 0 and ${seconds} else 1 end`,

@@ -10,8 +10,9 @@ import type {
 } from '../storage/adapter.js';
 import { byCount, filledBatches } from './batches.js';
 import type { Engine, EngineKind } from './engine.js';
+import type { Layout, StoredTime } from './layout.js';
 import { Prepared, type Query, type Steps, together } from './prepared.js';
-import type { Revisions, StandingColumns } from './revisions.js';
+import type { StandingColumns } from './revisions.js';
 import { type EventColumns, eventRow, scopeRow, sessionRow } from './rows.js';
 import {
   eventOrder,
@@ -22,7 +23,8 @@ import {
   standingColumns,
 } from './session_statements.js';
 import { type Database, METADATA } from './tables.js';
-import { LAST_MICROS, microsOf, parseTime, timeText } from './times.js';
+import { LAST_REVISION, microsOf, parseTime } from './times.js';
+import type { WriteContext } from './write.js';
 
 /** Most ids in one query; engines bound the values that one may have. */
 const MAX_IDS = 1024;
@@ -36,25 +38,25 @@ const LOOK_BACK = 10_000_000;
 /** All that is found by the key of a session in one row. What is not there, or not asked for, is absent. */
 interface FoundColumns extends StandingColumns {
   state: string | null;
-  create_time: string | null;
-  update_time: string | null;
-  last_update_time: string | null;
+  create_time: StoredTime | null;
+  update_time: StoredTime | null;
+  last_update_time: StoredTime | null;
   floor: string;
   id: string | null;
   invocation_id: string | null;
   event_data: string | null;
-  timestamp: string | null;
+  timestamp: StoredTime | null;
   app_state?: string | null;
-  app_time?: string | null;
+  app_time?: StoredTime | null;
   user_state?: string | null;
-  user_time?: string | null;
+  user_time?: StoredTime | null;
 }
 
 /** What was found, and what of it only the tables know. */
 export interface FoundRows {
   readonly found: Found;
   /** Whether we keep a row beside the session, and when an event was last replaced as that says. */
-  readonly kept?: { readonly replacedAt: string | null } | undefined;
+  readonly kept?: { readonly replacedAt: StoredTime | null } | undefined;
 }
 
 /** What a statement of {@link foundStatements} finds, and on servers locks. */
@@ -63,13 +65,13 @@ interface Scopes {
   readonly user: boolean;
 }
 
-export function foundStatements(database: Database, engine: Engine) {
+export function foundStatements(database: Database, engine: Engine, layout: Layout) {
   const { json, time } = engine;
   const found = ({ app, user }: Scopes) =>
     new Prepared<Key & { event: string }, FoundColumns>((value) =>
       database
         // The one row that is always there.
-        .selectFrom('adk_internal_metadata as m')
+        .selectFrom(`${layout.metadata} as m`)
         .leftJoin('sessions as s', (join) =>
           join
             .on('s.app_name', '=', value('app'))
@@ -117,7 +119,7 @@ export function foundStatements(database: Database, engine: Engine) {
         ),
     );
   const ofEvents = (replacedToo: boolean) =>
-    new Prepared<Key & { since: string }, EventColumns>((value) => {
+    new Prepared<Key & { since: StoredTime }, EventColumns>((value) => {
       const query = selectEvents(database, engine, value).where((where) => {
         const isNew = where('timestamp', '>=', value('since'));
         const data = json(where.ref('event_data'));
@@ -189,12 +191,12 @@ export type FoundStatements = ReturnType<typeof foundStatements>;
  * just been inserted and is not locked. Inserting it as well fails, and the transaction starts over.
  */
 export function* find(
-  { kind, locksRows, locksDeletedRows }: Engine,
-  statements: FoundStatements & SessionStatements,
-  revisions: Revisions,
+  context: WriteContext,
   request: WriteRequest,
   isCreate: boolean,
 ): Steps<FoundRows> {
+  const { engine, statements, revisions } = context;
+  const { kind, locksRows, locksDeletedRows } = engine;
   const { appName, userId, sessionId } = request.key;
   const key = { app: appName, user: userId ?? '', session: sessionId ?? '' };
   const wants = {
@@ -234,7 +236,7 @@ export function* find(
   const changed =
     timed &&
     session &&
-    (yield* readChanged(statements, {
+    (yield* readChanged(context, {
       ...{ key, session, replacedAt, since },
       updated: timed.revision,
     }));
@@ -301,7 +303,10 @@ function foundEvent(row: FoundColumns | undefined): EventRow[] {
   return [eventRow({ id, invocation_id, timestamp, event_data })];
 }
 
-function stateRow(state: string | null = null, time: string | null = null): ScopeRow | undefined {
+function stateRow(
+  state: string | null = null,
+  time: StoredTime | null = null,
+): ScopeRow | undefined {
   return state === null ? undefined : scopeRow(state, time);
 }
 
@@ -323,14 +328,14 @@ interface ChangedRequest {
  * time than what was there before it. Whoever has a handle knows which of those it has.
  */
 function* readChanged(
-  statements: FoundStatements,
+  { layout, statements }: WriteContext,
   { key, session, updated, replacedAt, since }: ChangedRequest,
 ): Steps<EventRow[]> {
-  if (since >= session.revision || since > LAST_MICROS) return [];
+  if (since >= session.revision || since > LAST_REVISION) return [];
   const query = replacedAt > since ? statements.changedOrReplaced : statements.changed;
   const isOfEmpty = since === session.created;
   const from = isOfEmpty ? 0 : Math.max(0, Math.min(since, updated) - LOOK_BACK);
-  const rows = yield* query.run({ ...key, since: timeText(from) });
+  const rows = yield* query.run({ ...key, since: layout.time(from) });
   const changed: EventRow[] = [];
   for (const columns of rows) {
     const row = eventRow(columns);

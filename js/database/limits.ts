@@ -1,8 +1,8 @@
-/** What PostgreSQL's and MySQL's columns cannot hold is refused before anything is written. */
+/** What the tables cannot hold, or would not hold for long, is refused before anything is written. */
 import { SessionError } from '../errors.js';
 import { formatPath, type PathSegment } from '../json/path.js';
 import { invalid } from '../service/call.js';
-import type { Changes, StorageKey, WriteRequest } from '../storage/adapter.js';
+import type { Changes, Found, StorageKey, WriteRequest } from '../storage/adapter.js';
 import type { EngineKind } from './engine.js';
 
 const MAX_ID = 128;
@@ -39,12 +39,42 @@ export function checkEvent(kind: EngineKind, invocationId: string, text: string)
 }
 
 /** @throws SessionError `unserializable` for a state with U+0000 in it, which JSONB cannot hold */
-export function checkStates(kind: EngineKind, { session, user, app }: Changes): void {
+export function checkStates(kind: EngineKind, changes: Changes): void {
   if (kind !== 'postgresql') return;
-  if (session) requireNoNul(session.state);
-  if (user) requireNoNul(user.state, 'user:');
-  if (app) requireNoNul(app.state, 'app:');
+  for (const [scope, prefix] of SCOPES) {
+    const { state } = changes[scope] ?? {};
+    if (state !== undefined) requireNoNul(state, prefix);
+  }
 }
+
+/** With the prefix that a key of that scope has. */
+const SCOPES = [
+  ['session', ''],
+  ['user', 'user:'],
+  ['app', 'app:'],
+] as const;
+
+/**
+ * Where Python changes states by SQLite's JSON functions, its next write to a state ends each of the
+ * state's keys, and each value that is a string, at U+0000. Within lists and objects they stay whole.
+ * What Python has stored itself may stay.
+ *
+ * @throws SessionError `unserializable` with the path to what would be cut off
+ */
+export function checkMergeable(found: Found, changes: Changes): void {
+  for (const [scope, prefix] of SCOPES) {
+    const state = changes[scope]?.state;
+    if (state?.includes('\\u0000') !== true) continue;
+    const stored = new Map(Object.entries(JSON.parse(found[scope]?.state ?? '{}') as object));
+    for (const [key, value] of Object.entries(JSON.parse(state) as object)) {
+      const isCut = key.includes('\0') || (typeof value === 'string' && value.includes('\0'));
+      const isStored = stored.has(key) && JSON.stringify(stored.get(key)) === JSON.stringify(value);
+      if (isCut && !isStored) throw holdsNul([prefix + key], CUTS_OFF);
+    }
+  }
+}
+
+const CUTS_OFF = "at which google-adk's SqliteSessionService would cut it off";
 
 function requireFitting(kind: EngineKind, name: string, id: string, most: number): void {
   if (fits(id, most)) return;
@@ -57,12 +87,14 @@ function requireNoNul(text: string, prefix = ''): void {
   const path = pathToNul(JSON.parse(text));
   if (path === undefined) return;
   const [first = '', ...rest] = path;
-  const place = formatPath(prefix === '' ? path : [`${prefix}${first}`, ...rest]);
-  throw new SessionError(
-    'unserializable',
-    `${place} holds U+0000, which PostgreSQL's JSONB cannot hold; take it out.`,
-    { path: place },
-  );
+  const whole = prefix === '' ? path : [`${prefix}${first}`, ...rest];
+  throw holdsNul(whole, "which PostgreSQL's JSONB cannot hold");
+}
+
+function holdsNul(path: readonly PathSegment[], why: string): SessionError {
+  const place = formatPath(path);
+  const message = `${place} holds U+0000, ${why}; take it out.`;
+  return new SessionError('unserializable', message, { path: place });
 }
 
 /** The path to the first string that holds U+0000, or to the member whose key does. */

@@ -2,6 +2,7 @@ import type { ExpressionBuilder } from 'kysely';
 import type { ListRequest, Listing, SessionRow } from '../storage/adapter.js';
 import { byCount, filledBatches } from './batches.js';
 import type { Engine } from './engine.js';
+import type { StoredTime } from './layout.js';
 import { Prepared, type Steps, together } from './prepared.js';
 import { scopeRow, type SessionColumns, sessionRow } from './rows.js';
 import {
@@ -32,8 +33,8 @@ interface Owner {
 
 /** The times between which a page's sessions were changed. */
 interface Times {
-  from: string;
-  to: string;
+  from: StoredTime;
+  to: StoredTime;
 }
 
 /** Those of a page, and how many sessions come before the first of them. */
@@ -75,7 +76,7 @@ function pageStatements(database: Database, { json, time }: Engine, isOfUser: bo
     ] as const;
   type Most = Owner & { most: number };
   const plainTimes = (order: 'asc' | 'desc') =>
-    new Prepared<Most, { time: string }>((value) =>
+    new Prepared<Most, { time: StoredTime }>((value) =>
       keptBeside(value)
         .where('k.session_id', 'is', null)
         .select((of) => time(of.ref('s.update_time')).as('time'))
@@ -83,7 +84,7 @@ function pageStatements(database: Database, { json, time }: Engine, isOfUser: bo
         .limit(value('most')),
     );
   const keptTimes = (order: 'asc' | 'desc') =>
-    new Prepared<Most, { time: string }>((value) =>
+    new Prepared<Most, { time: StoredTime }>((value) =>
       keptAlone(value)
         .select((of) => time(of.ref('k.last_update_time')).as('time'))
         .orderBy('k.last_update_time', order)
@@ -191,16 +192,16 @@ function byTime(one: SessionRow, other: SessionRow): number {
   );
 }
 
-function compare(one: string, other: string): number {
+function compare<T extends StoredTime>(one: T, other: T): number {
   return Number(one > other) - Number(one < other);
 }
 
 /** @returns `undefined` if the page is empty, or all are listed */
 function stretchOf(
-  rows: readonly { time: string }[],
+  rows: readonly { time: StoredTime }[],
   { offset, limit = 0, order }: ListRequest,
 ): Stretch | undefined {
-  const times = rows.map((row) => row.time).sort();
+  const times = rows.map((row) => row.time).sort(compare);
   if (order === 'desc') times.reverse();
   const first = times[offset];
   const last = times[offset + limit - 1] ?? times.at(-1);

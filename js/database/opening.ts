@@ -2,6 +2,7 @@
 import { sql } from 'kysely';
 import { SessionError, type SessionErrorCode } from '../errors.js';
 import type { Engine, EngineKind } from './engine.js';
+import { DATABASE_LAYOUT, type Layout, SQLITE_LAYOUT } from './layout.js';
 import { createTables, exactCollation, SCHEMA_VERSION } from './schema.js';
 import { type Database, METADATA, readMetadata } from './tables.js';
 import { inTransaction } from './transaction.js';
@@ -16,24 +17,29 @@ interface Column {
 
 const OURS = 'adk_session_wasm_sessions';
 
-const TABLES = ['adk_internal_metadata', 'sessions', 'app_states', 'user_states', 'events', OURS];
+/** Those that are in both layouts, and whose times tell which it is. */
+const PYTHON_TABLES = ['sessions', 'app_states', 'user_states', 'events'];
+
+const METADATA_TABLES = [DATABASE_LAYOUT, SQLITE_LAYOUT].map(({ metadata }) => metadata);
 
 /**
  * Checks the tables that are there and makes those that are not.
  *
+ * @returns which layout they have
  * @throws SessionError `storage_unavailable`: tables of another layout, with how to migrate them or the
  *   statements that correct them; `storage_newer`: a later schema version
  */
-export async function openTables(database: Database, engine: Engine): Promise<void> {
-  const isWhole = await inTransaction(database, engine, 'read', (connection) =>
+export async function openTables(database: Database, engine: Engine): Promise<Layout> {
+  const { layout, isWhole } = await inTransaction(database, engine, 'read', (connection) =>
     check(connection, engine, false),
   );
-  if (isWhole) return;
+  if (isWhole) return layout;
   // Once more under the lock, since others may be opening it as well.
-  await inTransaction(database, engine, 'write', (connection) =>
+  return inTransaction(database, engine, 'write', (connection) =>
     alone(connection, engine, async () => {
-      if (await check(connection, engine, true)) return;
-      await createTables(connection, engine.kind);
+      const under = await check(connection, engine, true);
+      if (!under.isWhole) await createTables(connection, engine.kind, under.layout);
+      return under.layout;
     }),
   );
 }
@@ -42,38 +48,44 @@ export async function openTables(database: Database, engine: Engine): Promise<vo
  * What MySQL does to its tables is in no transaction, so that others would see them half made; on the
  * other engines the transaction keeps them away.
  */
-async function alone(
+async function alone<T>(
   connection: Database,
   { kind }: Engine,
-  work: () => Promise<void>,
-): Promise<void> {
+  work: () => Promise<T>,
+): Promise<T> {
   if (kind !== 'mysql') return work();
   const name = 'adk_session_wasm';
   await sql`select get_lock(${name}, 60)`.execute(connection);
   try {
-    await work();
+    return await work();
   } finally {
     await sql`select release_lock(${name})`.execute(connection);
   }
 }
 
-/**
- * Whether nothing is missing.
- *
- * @param isAlone whether nobody can be making the tables at this moment
- */
-async function check(connection: Database, { kind }: Engine, isAlone: boolean): Promise<boolean> {
+/** What a look at the tables has found. */
+interface Checked {
+  readonly layout: Layout;
+  /** Whether nothing is missing. */
+  readonly isWhole: boolean;
+}
+
+/** @param isAlone whether nobody can be making the tables at this moment */
+async function check(connection: Database, { kind }: Engine, isAlone: boolean): Promise<Checked> {
   const columns = await readColumns(connection, kind);
   const tables = new Set(columns.map(({ table }) => table));
   if (tables.has('adk_internal_metadata')) {
-    const version = await readMetadata(connection, METADATA.version);
-    if (version === undefined && !isAlone) return false;
+    const version = await readMetadata(connection, DATABASE_LAYOUT.metadata, METADATA.version);
+    if (version === undefined && !isAlone) return { layout: DATABASE_LAYOUT, isWhole: false };
     requireVersion(version, kind);
   }
-  if (tables.has('events')) checkLayout(columns, kind);
+  if (tables.has('events')) requireEventData(columns, kind);
+  const layout = layoutOf(columns, kind);
   if (kind === 'mysql') await checkExactness(connection, columns);
-  if (!TABLES.every((table) => tables.has(table))) return false;
-  return (await readMetadata(connection, METADATA.floor)) !== undefined;
+  const isWhole =
+    [...PYTHON_TABLES, layout.metadata, OURS].every((table) => tables.has(table)) &&
+    (await readMetadata(connection, layout.metadata, METADATA.floor)) !== undefined;
+  return { layout, isWhole };
 }
 
 function requireVersion(value: string | undefined, kind: EngineKind): void {
@@ -96,19 +108,26 @@ function requireVersion(value: string | undefined, kind: EngineKind): void {
 }
 
 /** Where no version says it, by what Python goes by itself. */
-function checkLayout(columns: readonly Column[], kind: EngineKind): void {
-  const typeOf = (name: string) =>
-    columns.find((column) => column.table === 'events' && column.name === name)?.type;
-  if (typeOf('event_data') === undefined) {
-    if (typeOf('actions') !== undefined) throw pickled(kind);
-    throw refused(kind, 'has a table events that is none of google-adk');
-  }
-  if (kind === 'sqlite' && typeOf('timestamp')?.toUpperCase() === 'REAL') {
-    throw refused(
-      kind,
-      "has the tables of google-adk's SqliteSessionService (times as numbers), which are not those of its DatabaseSessionService; open another file",
-    );
-  }
+function requireEventData(columns: readonly Column[], kind: EngineKind): void {
+  const names = columns.filter(({ table }) => table === 'events').map(({ name }) => name);
+  if (names.includes('event_data')) return;
+  if (names.includes('actions')) throw pickled(kind);
+  throw refused(kind, 'has a table events that is none of google-adk');
+}
+
+/**
+ * By any of the tables: Python's `SqliteSessionService` makes one after the other, and may not have come
+ * to the end.
+ */
+function layoutOf(columns: readonly Column[], kind: EngineKind): Layout {
+  const times = columns.filter(({ table, name }) => PYTHON_TABLES.includes(table) && isTime(name));
+  const numbers = times.filter(({ type }) => type.toUpperCase() === 'REAL');
+  if (kind !== 'sqlite' || numbers.length === 0) return DATABASE_LAYOUT;
+  if (numbers.length === times.length) return SQLITE_LAYOUT;
+  throw refused(
+    kind,
+    "has some tables of google-adk's SqliteSessionService and some of its DatabaseSessionService, and may be damaged",
+  );
 }
 
 function pickled(kind: EngineKind): SessionError {
@@ -160,7 +179,7 @@ const isTime = (name: string) => ['timestamp', 'create_time', 'update_time'].inc
 const isText = (name: string) => name === 'state' || name === 'event_data';
 
 async function readColumns(connection: Database, kind: EngineKind): Promise<Column[]> {
-  const tables = sql.join(TABLES);
+  const tables = sql.join([...PYTHON_TABLES, ...METADATA_TABLES, OURS]);
   const query = {
     sqlite: sql<Column>`
       select m.name as "table", c.name as "name", c.type as "type", null as "collation"

@@ -1,6 +1,7 @@
 import { MAX_TIMESTAMP } from '../snapshot.js';
 import type { ReadRequest, Rows, ScopeRow } from '../storage/adapter.js';
 import type { Engine } from './engine.js';
+import type { StoredTime } from './layout.js';
 import { Prepared, type Query, type Steps, together } from './prepared.js';
 import type { Revisions } from './revisions.js';
 import { type EventColumns, eventRow, scopeRow, sessionRow } from './rows.js';
@@ -97,6 +98,6 @@ function* readStates(
   };
 }
 
-function optionalState(state: string | null, time: string | null): ScopeRow | undefined {
+function optionalState(state: string | null, time: StoredTime | null): ScopeRow | undefined {
   return state === null ? undefined : scopeRow(state, time);
 }

@@ -16,18 +16,19 @@
  * @module
  */
 import type { SessionRow, StorageKey } from '../storage/adapter.js';
+import type { StoredTime } from './layout.js';
 import { parseTime, timeText } from './times.js';
 
 /** What is read beside a session's row, to tell its revision. */
 export interface StandingColumns {
   /** The latest time that an event of it has; `null`: it has none. */
-  newest: string | null;
+  newest: StoredTime | null;
   /** How many events have its `update_time` or a later one. */
   later: number | string | bigint;
   /** When we last wrote what `update_time` alone does not say. */
-  kept_time: string | null;
+  kept_time: StoredTime | null;
   /** When we last replaced an event, and left none at that time. */
-  replaced_at: string | null;
+  replaced_at: StoredTime | null;
 }
 
 /** What a session out of order was last seen at. */

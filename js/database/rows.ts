@@ -2,23 +2,24 @@
 import type { EventRow, ScopeRow, SessionRow, StorageKey } from '../storage/adapter.js';
 import { SessionError } from '../errors.js';
 import { fromEventData } from './event_data.js';
+import type { StoredTime } from './layout.js';
 import { asJson } from './numbers.js';
 import { parseMilliseconds, parseTime } from './times.js';
 
 /** The columns of a session and of the row that we keep beside it, if there is one. */
 export interface SessionColumns {
   state: string;
-  create_time: string;
-  update_time: string;
-  kept_time: string | null;
-  last_update_time: string | null;
+  create_time: StoredTime;
+  update_time: StoredTime;
+  kept_time: StoredTime | null;
+  last_update_time: StoredTime | null;
 }
 
 /** The columns of an event. */
 export interface EventColumns {
   id: string;
   invocation_id: string;
-  timestamp: string;
+  timestamp: StoredTime;
   event_data: string | null;
 }
 

@@ -1,9 +1,10 @@
-/** Makes what is missing of the tables, each as google-adk Python would have made it. */
+/** Makes what is missing of the tables, Python's each as google-adk would have made it. */
 import { type ColumnDataType, sql, type RawBuilder } from 'kysely';
 import type { EngineKind } from './engine.js';
+import type { Layout } from './layout.js';
 import { type Database, floorText, METADATA, readMetadata } from './tables.js';
 
-/** The one schema version that is written. */
+/** The one schema version of `DatabaseSessionService` that is written. */
 export const SCHEMA_VERSION = 1;
 
 type Type = RawBuilder<unknown> | ColumnDataType;
@@ -20,7 +21,14 @@ interface Types {
  * The types of the columns. On MySQL and MariaDB ids are compared by their bytes, trailing blanks
  * included, which the default collation does not do; each of the two has its own name for that.
  */
-async function columnTypes(connection: Database, kind: EngineKind): Promise<Types> {
+async function columnTypes(
+  connection: Database,
+  kind: EngineKind,
+  { service }: Layout,
+): Promise<Types> {
+  if (service === 'SqliteSessionService') {
+    return { id: 'text', invocationId: 'text', json: 'text', time: 'real', word: 'text' };
+  }
   if (kind === 'postgresql') {
     return {
       id: 'varchar(128)',
@@ -59,13 +67,18 @@ const SESSION_KEY = ['app_name', 'user_id', 'id'] as const;
 const EVENT_SESSION = ['app_name', 'user_id', 'session_id'] as const;
 
 /** The tables that are not there yet, with Python's and our rows of metadata, and all indices. */
-export async function createTables(connection: Database, kind: EngineKind): Promise<void> {
-  const { id, invocationId, json, time, word } = await columnTypes(connection, kind);
+export async function createTables(
+  connection: Database,
+  kind: EngineKind,
+  layout: Layout,
+): Promise<void> {
+  const { id, invocationId, json, time, word } = await columnTypes(connection, kind, layout);
+  const isSqliteService = layout.service === 'SqliteSessionService';
   const table = (name: string) => connection.schema.createTable(name).ifNotExists();
-  await table('adk_internal_metadata')
+  await table(layout.metadata)
     .addColumn('key', id, (column) => column.notNull())
     .addColumn('value', word, (column) => column.notNull())
-    .addPrimaryKeyConstraint('adk_internal_metadata_pkey', ['key'])
+    .addPrimaryKeyConstraint(`${layout.metadata}_pkey`, ['key'])
     .execute();
   await table('sessions')
     .addColumn('app_name', id, (column) => column.notNull())
@@ -96,8 +109,11 @@ export async function createTables(connection: Database, kind: EngineKind): Prom
     .addColumn('session_id', id, (column) => column.notNull())
     .addColumn('invocation_id', invocationId, (column) => column.notNull())
     .addColumn('timestamp', time, (column) => column.notNull())
-    .addColumn('event_data', json)
-    .addPrimaryKeyConstraint('events_pkey', ['id', ...EVENT_SESSION])
+    .addColumn('event_data', json, (column) => (isSqliteService ? column.notNull() : column))
+    .addPrimaryKeyConstraint(
+      'events_pkey',
+      isSqliteService ? [...EVENT_SESSION, 'id'] : ['id', ...EVENT_SESSION],
+    )
     .addForeignKeyConstraint(
       'events_app_name_user_id_session_id_fkey',
       [...EVENT_SESSION],
@@ -124,17 +140,18 @@ export async function createTables(connection: Database, kind: EngineKind): Prom
     .execute();
   await createIndices(connection, kind);
   const rows = [
-    [METADATA.version, String(SCHEMA_VERSION)],
-    [METADATA.floor, floorText(0)],
-  ] as const;
+    ...(isSqliteService ? [] : [[METADATA.version, String(SCHEMA_VERSION)] as const]),
+    [METADATA.floor, floorText(0)] as const,
+  ];
   for (const [key, value] of rows) {
-    if ((await readMetadata(connection, key)) !== undefined) continue;
-    await connection.insertInto('adk_internal_metadata').values({ key, value }).execute();
+    if ((await readMetadata(connection, layout.metadata, key)) !== undefined) continue;
+    await connection.insertInto(layout.metadata).values({ key, value }).execute();
   }
 }
 
 /**
- * Python's index, and ours: for lists by time; and on SQLite, whose indices end in the `rowid`, for
+ * Python's index, which its `SqliteSessionService` lacks and we need for the time of the newest event;
+ * and ours: for lists by time; and on SQLite, whose indices end in the `rowid`, for
  * the events of a session in the order in which they were appended.
  */
 async function createIndices(connection: Database, kind: EngineKind): Promise<void> {

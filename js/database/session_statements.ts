@@ -1,6 +1,7 @@
 /** The queries on sessions, users' and apps' states that reads and writes have in common. */
 import { sql } from 'kysely';
 import type { Engine } from './engine.js';
+import type { Layout, StoredTime } from './layout.js';
 import { Prepared } from './prepared.js';
 import type { StandingColumns } from './revisions.js';
 import type { SessionColumns } from './rows.js';
@@ -16,15 +17,15 @@ export interface Key {
 /** A user's or an app's state. */
 export interface StateColumns {
   state: string;
-  update_time: string;
+  update_time: StoredTime;
 }
 
 /** What a session's row and ours beside it say, with the states that it is merged of. */
 export interface MergedColumns extends SessionColumns, StandingColumns {
   app_state: string | null;
-  app_time: string | null;
+  app_time: StoredTime | null;
   user_state: string | null;
-  user_time: string | null;
+  user_time: StoredTime | null;
 }
 
 /** Whether the row `k` of ours is the one beside the session `s`. */
@@ -44,7 +45,7 @@ export function standingColumns({ time }: Engine) {
     where n.app_name = s.app_name and n.user_id = s.user_id and n.session_id = s.id`;
   const at = sql.ref('n.timestamp');
   return [
-    sql<string | null>`(select ${time(sql`max(${at})`)} ${ofSession})`.as('newest'),
+    sql<StoredTime | null>`(select ${time(sql`max(${at})`)} ${ofSession})`.as('newest'),
     sql<number | string>`(select count(*) ${ofSession} and ${at} >= s.update_time)`.as('later'),
   ] as const;
 }
@@ -72,7 +73,7 @@ export function selectEvents(
     .where('session_id', '=', value('session'));
 }
 
-export function sessionStatements(database: Database, engine: Engine) {
+export function sessionStatements(database: Database, engine: Engine, layout: Layout) {
   const { json, time } = engine;
   const ofApp = (locks: boolean) =>
     new Prepared<Pick<Key, 'app'>, StateColumns>((value) => {
@@ -124,10 +125,7 @@ export function sessionStatements(database: Database, engine: Engine) {
     lockedApp: ofApp(engine.locksRows),
     lockedUser: ofUser(engine.locksRows),
     floor: new Prepared<object, { value: string }>(() =>
-      database
-        .selectFrom('adk_internal_metadata')
-        .select('value')
-        .where('key', '=', METADATA.floor),
+      database.selectFrom(layout.metadata).select('value').where('key', '=', METADATA.floor),
     ),
   };
 }

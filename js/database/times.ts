@@ -1,18 +1,25 @@
 /**
  * Times as the tables have them: `YYYY-MM-DD HH:MM:SS.ffffff` in UTC, always with six digits, since
- * Python's side compares them as text. In the program they are whole microseconds since 1970, which
- * stand in for revisions; a `Date` would lose the last three digits.
+ * Python's side compares them as text; or a number of seconds, see `layout.ts`. In the program they are
+ * whole microseconds since 1970, which stand in for revisions; a `Date` would lose the last three digits.
  */
 
 import { toMilliseconds } from '../dialect/time.js';
 
-/** The last time that still leaves room for revisions after it among the safe integers: June 2255. */
-export const LAST_MICROS = Number.MAX_SAFE_INTEGER - 2 ** 32;
+/** The last revision, in March 2242: from then on doubles of seconds tell no microseconds apart. */
+export const LAST_REVISION = 2 ** 33 * 1e6 - 1;
+
+/** The last time that is made a revision, so that there is room for revisions after it. */
+export const LAST_MICROS = LAST_REVISION - 2 ** 32;
 
 /** Whole microseconds of milliseconds that may have a fraction, at most {@link LAST_MICROS}. */
 export function microsOf(milliseconds: number): number {
+  return Math.min(LAST_MICROS, wholeMicros(milliseconds));
+}
+
+function wholeMicros(milliseconds: number): number {
   const whole = Math.floor(milliseconds);
-  return Math.min(LAST_MICROS, whole * 1000 + Math.round((milliseconds - whole) * 1000));
+  return whole * 1000 + Math.round((milliseconds - whole) * 1000);
 }
 
 /** The text of a time in microseconds. */
@@ -20,7 +27,7 @@ export function timeText(micros: number): string {
   return written(Math.floor(micros / 1000), micros % 1000);
 }
 
-/** The text of a time in milliseconds, to the microsecond, also after 2255. */
+/** The text of a time in milliseconds, to the microsecond, also after 2242. */
 export function timeTextOf(milliseconds: number): string {
   const whole = Math.floor(milliseconds);
   const micros = Math.round((milliseconds - whole) * 1000);
@@ -49,13 +56,15 @@ const TIME =
  * Reads a time that we, Python or a person wrote: with or without fraction, `T` and offset, or as the
  * seconds of a number.
  *
- * @returns microseconds, at most {@link LAST_MICROS}; `undefined` if it is no time
+ * @returns microseconds, at most {@link LAST_REVISION}; `undefined` if it is no time
  */
 export function parseTime(value: unknown): number | undefined {
   const micros = typeof value === 'string' ? parseOwn(value) : NaN;
   if (micros <= LAST_MICROS) return micros;
   const milliseconds = parseMilliseconds(value);
-  return milliseconds === undefined ? undefined : microsOf(milliseconds);
+  return milliseconds === undefined
+    ? undefined
+    : Math.min(LAST_REVISION, wholeMicros(milliseconds));
 }
 
 /** Microseconds of a time just as we write it, from 1970 on; `NaN` for all others. */

@@ -4,43 +4,48 @@ import { byCount, exactBatches } from './batches.js';
 import type { Engine } from './engine.js';
 import { toEventData } from './event_data.js';
 import { find, type FoundRows, type FoundStatements } from './found.js';
-import { checkEvent, checkStates } from './limits.js';
+import type { Layout, StoredTime } from './layout.js';
+import { checkEvent, checkMergeable, checkStates } from './limits.js';
 import { Prepared, type Query, type Steps, together } from './prepared.js';
 import type { Revisions } from './revisions.js';
 import type { Key, SessionStatements } from './session_statements.js';
 import type { Database } from './tables.js';
-import { microsOf, timeText, timeTextOf } from './times.js';
+import { microsOf } from './times.js';
 
 /** Most events in one statement; engines bound the values that one may have. */
 const MAX_ROWS = 128;
 
 /** The columns of a new event. */
-type EventValues = Key & { id: string; invocation: string; time: string; data: string };
+type EventValues = Key & { id: string; invocation: string; time: StoredTime; data: string };
 
 /** The same of several in one statement, by their numbers. */
-type ManyEvents = Key & Record<`${'id' | 'invocation' | 'time' | 'data'}${number}`, string>;
+type ManyEvents = Key &
+  Record<`${'id' | 'invocation' | 'data'}${number}`, string> &
+  Record<`time${number}`, StoredTime>;
 
 /** What our row beside a session says. */
 interface KeptValues extends Key {
-  updated: string;
-  time: string;
-  replaced: string | null;
+  updated: StoredTime;
+  time: StoredTime;
+  replaced: StoredTime | null;
 }
 
 export function writeStatements(database: Database) {
   return {
-    insertSession: new Prepared<Key & { state: string; created: string; updated: string }, never>(
-      (value) =>
-        database.insertInto('sessions').values({
-          app_name: value('app'),
-          user_id: value('user'),
-          id: value('session'),
-          state: value('state'),
-          create_time: value('created'),
-          update_time: value('updated'),
-        }),
+    insertSession: new Prepared<
+      Key & { state: string; created: StoredTime; updated: StoredTime },
+      never
+    >((value) =>
+      database.insertInto('sessions').values({
+        app_name: value('app'),
+        user_id: value('user'),
+        id: value('session'),
+        state: value('state'),
+        create_time: value('created'),
+        update_time: value('updated'),
+      }),
     ),
-    touchSession: new Prepared<Key & { updated: string }, never>((value) =>
+    touchSession: new Prepared<Key & { updated: StoredTime }, never>((value) =>
       database
         .updateTable('sessions')
         .set({ update_time: value('updated') })
@@ -48,7 +53,7 @@ export function writeStatements(database: Database) {
         .where('user_id', '=', value('user'))
         .where('id', '=', value('session')),
     ),
-    updateSession: new Prepared<Key & { state: string; updated: string }, never>((value) =>
+    updateSession: new Prepared<Key & { state: string; updated: StoredTime }, never>((value) =>
       database
         .updateTable('sessions')
         .set({ state: value('state'), update_time: value('updated') })
@@ -78,20 +83,20 @@ export function writeStatements(database: Database) {
         .where('user_id', '=', value('user'))
         .where('session_id', '=', value('session')),
     ),
-    insertApp: new Prepared<{ app: string; state: string; updated: string }, never>((value) =>
+    insertApp: new Prepared<{ app: string; state: string; updated: StoredTime }, never>((value) =>
       database.insertInto('app_states').values({
         app_name: value('app'),
         state: value('state'),
         update_time: value('updated'),
       }),
     ),
-    updateApp: new Prepared<{ app: string; state: string; updated: string }, never>((value) =>
+    updateApp: new Prepared<{ app: string; state: string; updated: StoredTime }, never>((value) =>
       database
         .updateTable('app_states')
         .set({ state: value('state'), update_time: value('updated') })
         .where('app_name', '=', value('app')),
     ),
-    insertUser: new Prepared<Omit<Key, 'session'> & { state: string; updated: string }, never>(
+    insertUser: new Prepared<Omit<Key, 'session'> & { state: string; updated: StoredTime }, never>(
       (value) =>
         database.insertInto('user_states').values({
           app_name: value('app'),
@@ -100,7 +105,7 @@ export function writeStatements(database: Database) {
           update_time: value('updated'),
         }),
     ),
-    updateUser: new Prepared<Omit<Key, 'session'> & { state: string; updated: string }, never>(
+    updateUser: new Prepared<Omit<Key, 'session'> & { state: string; updated: StoredTime }, never>(
       (value) =>
         database
           .updateTable('user_states')
@@ -141,6 +146,7 @@ export type Statements = SessionStatements & FoundStatements & ReturnType<typeof
 /** Where a write is carried out. */
 export interface WriteContext {
   readonly engine: Engine;
+  readonly layout: Layout;
   readonly statements: Statements;
   readonly revisions: Revisions;
   /** Milliseconds since 1970. */
@@ -153,8 +159,7 @@ export function* write(
   decide: Decide,
   isCreate: boolean,
 ): Steps<void> {
-  const { engine, statements, revisions } = context;
-  const rows = yield* find(engine, statements, revisions, request, isCreate);
+  const rows = yield* find(context, request, isCreate);
   const changes = decideOnTime(rows.found, decide, context.now);
   if (changes === undefined) return;
   yield* together(changeQueries(context, request, rows, changes, isCreate), true);
@@ -179,12 +184,13 @@ function decideOnTime(found: Found, decide: Decide, now: number): Changes | unde
 
 /** What writes the changes; refused before any of it runs. */
 function changeQueries(
-  { engine, statements, now }: WriteContext,
+  context: WriteContext,
   request: WriteRequest,
   { found, kept }: FoundRows,
   changes: Changes,
   isCreate: boolean,
 ): Query[] {
+  const { engine, layout, statements, now } = context;
   const { appName: app, userId: user = '', sessionId = '' } = request.key;
   const key: Key = { app, user, session: sessionId };
   const { session } = changes;
@@ -194,36 +200,37 @@ function changeQueries(
   const absent = isCreate ? { revision: microsOf(now), state: '{}' } : undefined;
   const appRow = changes.app ?? (found.app ? undefined : absent);
   if (appRow !== undefined) {
-    const values = { app, state: appRow.state, updated: timeText(appRow.revision) };
+    const values = { app, state: appRow.state, updated: layout.time(appRow.revision) };
     queries.push(statements[found.app ? 'updateApp' : 'insertApp'].of(values));
   }
   const userRow = changes.user ?? (found.user ? undefined : absent);
   if (userRow !== undefined) {
-    const values = { app, user, state: userRow.state, updated: timeText(userRow.revision) };
+    const values = { app, user, state: userRow.state, updated: layout.time(userRow.revision) };
     queries.push(statements[found.user ? 'updateUser' : 'insertUser'].of(values));
   }
   if (session !== undefined) {
     const { revision, created, state } = session;
-    const values = { ...key, state, updated: timeText(revision) };
+    const values = { ...key, state, updated: layout.time(revision) };
     if (found.session === undefined) {
-      queries.push(statements.insertSession.of({ ...values, created: timeText(created) }));
+      queries.push(statements.insertSession.of({ ...values, created: layout.time(created) }));
     } else if (state === found.session.state) {
       queries.push(statements.touchSession.of(values));
     } else {
       queries.push(statements.updateSession.of(values));
     }
   }
-  const replacedAt = pushEvents(queries, { engine, statements, key }, found, changes.events);
+  const replacedAt = pushEvents(queries, { ...context, key }, found, changes.events);
   checkStates(engine.kind, changes);
+  if (layout.mergesInSql) checkMergeable(found, changes);
   if (session === undefined) return queries;
-  const updated = timeText(session.revision);
-  const time = timeTextOf(session.lastUpdateTime);
+  const updated = layout.time(session.revision);
+  const time = layout.timeOf(session.lastUpdateTime);
   if (updated === time && replacedAt === undefined) return queries;
   const values = {
     ...key,
     updated,
     time,
-    replaced: replacedAt === undefined ? (kept?.replacedAt ?? null) : timeText(replacedAt),
+    replaced: replacedAt === undefined ? (kept?.replacedAt ?? null) : layout.time(replacedAt),
   };
   queries.push(statements[kept ? 'updateKept' : 'insertKept'].of(values));
   return queries;
@@ -232,7 +239,7 @@ function changeQueries(
 /** @returns the last revision at which one event took the place of another */
 function pushEvents(
   queries: Query[],
-  { engine, statements, key }: Pick<WriteContext, 'engine' | 'statements'> & { key: Key },
+  { engine, layout, statements, key }: WriteContext & { key: Key },
   found: Found,
   events: readonly EventRow[],
 ): number | undefined {
@@ -246,7 +253,13 @@ function pushEvents(
     const isReplaced = revision !== seq;
     const { invocationId, eventData } = toEventData(text, isReplaced ? revision : undefined);
     checkEvent(engine.kind, invocationId, text);
-    const values = { ...key, id, invocation: invocationId, time: timeText(seq), data: eventData };
+    const values = {
+      ...key,
+      id,
+      invocation: invocationId,
+      time: layout.time(seq),
+      data: eventData,
+    };
     if (stored.has(id)) queries.push(statements.replaceEvent.of(values));
     else added.push(values);
     if (isReplaced) replacedAt = Math.max(replacedAt ?? 0, revision);

@@ -135,12 +135,6 @@ describe('tables of another layout', () => {
     ],
     ['no version where one should be', 'storage_unavailable', /schema_version/, [metadata]],
     [
-      "google-adk's SqliteSessionService",
-      'storage_unavailable',
-      /SqliteSessionService/,
-      ['create table events (id text, timestamp real not null, event_data text)'],
-    ],
-    [
       'somebody else',
       'storage_unavailable',
       /none of google-adk/,

@@ -1,0 +1,218 @@
+// SQLite files in the layout of google-adk's SqliteSessionService: the conformance suite with what is
+// different there, several writers at once, and what the files then hold.
+
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, it } from 'node:test';
+import Sqlite from 'better-sqlite3';
+
+import { DatabaseSessionService } from '../../../js/database/index.js';
+import { eventOf, letsGo, losesNothing } from './concurrency.js';
+import { conforms } from './conforms.js';
+import { ordersAsJavaScript } from './list_order.js';
+import { newSqliteServiceFile, SQLITE_SERVICE_TABLES } from './sqlite_service_tables.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'adk-session-wasm-sqlite-service-'));
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+let count = 0;
+const newPath = () => join(folder, `${++count}.db`);
+const newUrl = () => newSqliteServiceFile(newPath());
+const open = (url: string) => new DatabaseSessionService(url);
+
+const TITLE = "a file of google-adk's SqliteSessionService";
+const REFUSED_TEXT = /ended with unserializable/;
+
+conforms(
+  TITLE,
+  (options) => new DatabaseSessionService(newUrl(), { ...options, durability: 'relaxed' }),
+  {
+    'state keys may hold any text': REFUSED_TEXT,
+    'text of any script and control characters come back to the letter': REFUSED_TEXT,
+  },
+);
+ordersAsJavaScript(TITLE, () => Promise.resolve(newUrl()));
+losesNothing(TITLE, newUrl, open);
+letsGo(TITLE, newUrl);
+
+const USER = { appName: 'app', userId: 'user' };
+const KEY = { ...USER, sessionId: 'session' };
+
+/** What `work` leaves in a file with these tables, read by `look`. */
+async function inFile<T>(
+  path: string,
+  work: (service: DatabaseSessionService) => Promise<void>,
+  look: (database: Sqlite.Database) => T,
+): Promise<T> {
+  const service = open(`sqlite:${path}`);
+  await work(service);
+  await service.close();
+  const database = new Sqlite(path);
+  try {
+    return look(database);
+  } finally {
+    database.close();
+  }
+}
+
+const valueOf = (database: Sqlite.Database, query: string): unknown =>
+  database.prepare(query).pluck().get();
+
+describe('A file of that layout', () => {
+  const newFile = (tables = SQLITE_SERVICE_TABLES) => {
+    const path = newPath();
+    newSqliteServiceFile(path, tables);
+    return path;
+  };
+
+  it('keeps its layout: times are seconds, and nothing is taken for the other one', async () => {
+    const types = await inFile(
+      newFile(),
+      async (service) => {
+        const session = await service.createSession({ ...KEY, state: { 'user:u': 1, 'app:a': 1 } });
+        const event = { ...eventOf('past'), timestamp: 1000 };
+        await service.appendEvent({ session, event });
+        await service.appendEvent({ session, event: { ...event, author: 'again' } });
+      },
+      (database) => {
+        const times = [
+          ['sessions', 'create_time'],
+          ['sessions', 'update_time'],
+          ['app_states', 'update_time'],
+          ['user_states', 'update_time'],
+          ['events', 'timestamp'],
+          ['adk_session_wasm_sessions', 'update_time'],
+          ['adk_session_wasm_sessions', 'last_update_time'],
+          ['adk_session_wasm_sessions', 'replaced_at'],
+        ];
+        assert.equal(
+          valueOf(
+            database,
+            "select count(*) from sqlite_master where name = 'adk_internal_metadata'",
+          ),
+          0,
+        );
+        return times.map(([table, column]) =>
+          valueOf(database, `select typeof(${column}) from ${table}`),
+        );
+      },
+    );
+    assert.deepEqual(
+      types,
+      types.map(() => 'real'),
+    );
+  });
+
+  it('is known by any of its tables, and gets those that it lacks', async () => {
+    for (const made of [1, 2, 3]) {
+      const columns = await inFile(
+        newFile(SQLITE_SERVICE_TABLES.slice(0, made)),
+        async (service) => {
+          const session = await service.createSession(KEY);
+          await service.appendEvent({ session, event: eventOf('e') });
+        },
+        (database) => columnsOf(database),
+      );
+      const whole = new Sqlite(newFile());
+      assert.deepEqual(columns, columnsOf(whole), `with ${made} tables`);
+      whole.close();
+    }
+  });
+
+  it('is refused if only some of its tables are of that layout', async () => {
+    const [app = '', user = '', session = ''] = SQLITE_SERVICE_TABLES;
+    const service = open(
+      `sqlite:${newFile([app, user, session.replaceAll('_time real', '_time datetime')])}`,
+    );
+    await assert.rejects(service.open(), {
+      code: 'storage_unavailable',
+      message: /some tables of google-adk's SqliteSessionService/,
+    });
+    await service.close();
+  });
+
+  it('gives no revision again that was deleted, also to those who open it later', async () => {
+    const url = newUrl();
+    const clock = () => 1000;
+    const service = new DatabaseSessionService(url, { clock });
+    const session = await service.createSession(KEY);
+    await service.deleteSession(KEY);
+    const later = new DatabaseSessionService(url, { clock });
+    await later.createSession(KEY);
+    const event = eventOf('e');
+    await assert.rejects(service.appendEvent({ session, event }), { code: 'not_found' });
+    await service.close();
+    await later.close();
+  });
+});
+
+/** Of Python's tables: each column with its type, whether it may be NULL, and its place in the key. */
+function columnsOf(database: Sqlite.Database): unknown[] {
+  return database
+    .prepare(
+      `select m.name, c.name, lower(c.type), c."notnull" or c.pk > 0, c.pk
+       from sqlite_master m join pragma_table_info(m.name) c
+       where m.name in ('app_states', 'user_states', 'sessions', 'events') order by 1, c.cid`,
+    )
+    .raw()
+    .all();
+}
+
+describe('U+0000 in a file of that layout', () => {
+  const states: [title: string, state: Record<string, unknown>, path: string][] = [
+    ['a value', { ok: 1, text: 'a\0b' }, 'text'],
+    ['a key', { 'a\0b': 1 }, '["a\\u0000b"]'],
+    ['a value of the user', { 'user:text': '\0' }, '["user:text"]'],
+    ['a value of the app', { 'app:text': '\0' }, '["app:text"]'],
+  ];
+  for (const [title, state, path] of states) {
+    it(`is refused in ${title}, with its path, and nothing is stored`, async () => {
+      const service = open(newUrl());
+      await assert.rejects(service.createSession({ ...KEY, state }), {
+        code: 'unserializable',
+        path,
+      });
+      assert.equal(await service.getSession(KEY), undefined);
+
+      const session = await service.createSession(KEY);
+      await assert.rejects(service.appendEvent({ session, event: eventOf('e', state) }), {
+        code: 'unserializable',
+        path,
+      });
+      assert.deepEqual((await service.getSession(KEY))?.events, []);
+      assert.deepEqual(session.state, {});
+      await service.close();
+    });
+  }
+
+  it('stays within lists and objects, and in the text of events', async () => {
+    const service = open(newUrl());
+    const state = { list: ['a\0b'], object: { 'a\0b': '\0' }, text: '\\u0000' };
+    const session = await service.createSession({ ...KEY, state });
+    const event = { ...eventOf('e'), content: { parts: [{ text: 'a\0b' }] } };
+    await service.appendEvent({ session, event });
+    const read = await service.getSession(KEY);
+    assert.deepEqual(read?.state, state);
+    assert.deepEqual(read.events, [event]);
+    await service.close();
+  });
+
+  it('stays where Python has stored it, until the key is written', async () => {
+    const url = newUrl();
+    const database = new Sqlite(url.slice('sqlite:'.length));
+    database
+      .prepare('insert into sessions values (?, ?, ?, ?, ?, ?)')
+      .run('app', 'user', 'session', '{"text": "a\\u0000b", "n": 1}', 1700000000.5, 1700000000.5);
+    database.close();
+    const service = open(url);
+    const session = await service.getSession(KEY);
+    assert.ok(session);
+    await service.appendEvent({ session, event: eventOf('e1', { n: 2 }) });
+    assert.deepEqual((await service.getSession(KEY))?.state, { text: 'a\0b', n: 2 });
+    const event = eventOf('e2', { text: 'c\0d' });
+    await assert.rejects(service.appendEvent({ session, event }), { code: 'unserializable' });
+    await service.close();
+  });
+});

@@ -1,0 +1,28 @@
+import Sqlite from 'better-sqlite3';
+
+/** As google-adk's `SqliteSessionService` makes them, in its order. */
+export const SQLITE_SERVICE_TABLES = [
+  `create table app_states (app_name text primary key, state text not null, update_time real not null)`,
+  `create table user_states (app_name text not null, user_id text not null, state text not null,
+     update_time real not null, primary key (app_name, user_id))`,
+  `create table sessions (app_name text not null, user_id text not null, id text not null,
+     state text not null, create_time real not null, update_time real not null,
+     primary key (app_name, user_id, id))`,
+  `create table events (id text not null, app_name text not null, user_id text not null,
+     session_id text not null, invocation_id text not null, timestamp real not null,
+     event_data text not null, primary key (app_name, user_id, session_id, id),
+     foreign key (app_name, user_id, session_id) references sessions (app_name, user_id, id)
+       on delete cascade)`,
+];
+
+/**
+ * A new file with these tables.
+ *
+ * @returns its URL
+ */
+export function newSqliteServiceFile(path: string, tables = SQLITE_SERVICE_TABLES): string {
+  const database = new Sqlite(path);
+  for (const table of tables) database.exec(table);
+  database.close();
+  return `sqlite:${path}`;
+}
