@@ -79,7 +79,9 @@ export interface DatabaseKyselyOptions extends SessionServiceOptions {
 /**
  * Keeps sessions in a SQLite file, PostgreSQL, MySQL or MariaDB, in the tables of google-adk Python's
  * `DatabaseSessionService`: agents in Python and in JavaScript share the database, and each continues
- * the other's sessions.
+ * the other's sessions. A SQLite file of Python's `SqliteSessionService`, as the `adk` command makes it, is
+ * recognised, and read and written in its own form. There U+0000 is `unserializable` in a key of a state and
+ * in a value that is a string, with the path to it: Python's next write to that state would cut them off.
  *
  * The URL is `sqlite:PATH` (`sqlite::memory:` for none), `postgresql://…`, `mysql://…` or `mariadb://…`;
  * Python's spelling with a driver in it (`sqlite+aiosqlite:///PATH`) is taken as well. The driver is to be

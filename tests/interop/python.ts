@@ -70,7 +70,7 @@ export interface PythonSession {
   readonly error?: string;
 }
 
-/** google-adk's DatabaseSessionService; see tests/interop/python/sessions.py. */
+/** google-adk's DatabaseSessionService or SqliteSessionService; see tests/interop/python/sessions.py. */
 export interface PythonSessions {
   /** From now on it is for that database; the URL is as SQLAlchemy has it. */
   open(url: string): Promise<void>;
@@ -80,7 +80,7 @@ export interface PythonSessions {
   end(): Promise<void>;
 }
 
-type PythonCall = 'create' | 'get' | 'append' | 'append all';
+type PythonCall = 'create' | 'get' | 'append' | 'append all' | 'delete';
 
 export function startPythonSessions(): PythonSessions {
   const program = startPython('sessions.py');

@@ -1,4 +1,4 @@
-// Python and we write at the same moment. On PostgreSQL: SQLite's rows Python reads and writes without a lock.
+// Python and we write at the same moment. Its DatabaseSessionService reads and writes SQLite's rows without a lock.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
@@ -6,112 +6,122 @@ import { after, before, describe, it } from 'node:test';
 import { DatabaseSessionService } from '../../js/database/index.js';
 import { type PythonSessions, startPythonSessions } from './python.js';
 import { KEY, PYTHON_KEY, pythonSay, say, textOf } from './said.js';
-import { postgres } from './shared_databases.js';
+import { postgres, sqliteServiceFiles } from './shared_databases.js';
 
 const ROUNDS = 40;
 const rounds = Array.from({ length: ROUNDS }, (_, round) => round);
 const both = [0, 1] as const;
 
-describe('At the same moment on PostgreSQL', { timeout: 120_000 }, () => {
-  const newDatabase = postgres();
-  let services: DatabaseSessionService[];
-  let programs: PythonSessions[];
+const engines = [
+  ['PostgreSQL', postgres],
+  ["a file of Python's SqliteSessionService", sqliteServiceFiles],
+] as const;
 
-  before(async () => {
-    const urls = await newDatabase();
-    services = both.map(() => new DatabaseSessionService(urls.ours));
-    programs = both.map(() => startPythonSessions());
-    await services[0]?.open();
-    for (const program of programs) await program.open(urls.python);
-  });
-  after(async () => {
-    for (const service of services) await service.close();
-    for (const program of programs) await program.end();
-  });
+for (const [title, start] of engines) {
+  describe(`At the same moment on ${title}`, { timeout: 120_000 }, () => {
+    const newDatabase = start();
+    let services: DatabaseSessionService[];
+    let programs: PythonSessions[];
 
-  it('four programs that write keys of one app and one user keep them all', async () => {
-    const keysOf = (who: string, round: number) => {
-      return { [`app:${who}-${round}`]: round, [`user:${who}-${round}`]: round };
-    };
-    const ours = await Promise.all(
-      services.map((service, who) => service.createSession({ ...KEY, sessionId: `ours-${who}` })),
-    );
-    for (const [who, program] of programs.entries()) {
-      await program.ask('create', { ...PYTHON_KEY, session_id: `theirs-${who}` });
-    }
-    const writing = programs.map((program, who) => {
-      const events = rounds.map((round) => pythonSay(`${round}`, keysOf(`theirs${who}`, round)));
-      return program.ask('append all', events);
+    before(async () => {
+      const urls = await newDatabase();
+      services = both.map(() => new DatabaseSessionService(urls.ours));
+      programs = both.map(() => startPythonSessions());
+      await services[0]?.open();
+      for (const program of programs) await program.open(urls.python);
     });
-    const written = services.map(async (service, who) => {
-      const session = ours[who];
-      assert.ok(session);
+    after(async () => {
+      for (const service of services) await service.close();
+      for (const program of programs) await program.end();
+    });
+
+    it('four programs that write keys of one app and one user keep them all', async () => {
+      const keysOf = (who: string, round: number) => {
+        return { [`app:${who}-${round}`]: round, [`user:${who}-${round}`]: round };
+      };
+      const ours = await Promise.all(
+        services.map((service, who) => service.createSession({ ...KEY, sessionId: `ours-${who}` })),
+      );
+      for (const [who, program] of programs.entries()) {
+        await program.ask('create', { ...PYTHON_KEY, session_id: `theirs-${who}` });
+      }
+      const writing = programs.map((program, who) => {
+        const events = rounds.map((round) => pythonSay(`${round}`, keysOf(`theirs${who}`, round)));
+        return program.ask('append all', events);
+      });
+      const written = services.map(async (service, who) => {
+        const session = ours[who];
+        assert.ok(session);
+        for (const round of rounds) {
+          await service.appendEvent({ session, event: say('', keysOf(`ours${who}`, round)) });
+        }
+      });
+      // Without a session, in the order of locks that this has.
+      const changed = rounds.map((round) => {
+        const stateDelta = { [`user:alone-${round}`]: round, [`app:alone-${round}`]: round };
+        const { appName, userId } = KEY;
+        return services[round % 2]?.updateState({ appName, userId, stateDelta });
+      });
+      for (const { error, events } of await Promise.all(writing)) {
+        assert.equal(error, undefined);
+        assert.equal(events.length, ROUNDS);
+      }
+      await Promise.all([...written, ...changed]);
+
+      const [service] = services;
+      const app = await service?.getAppState(KEY);
+      const user = await service?.getUserState(KEY);
+      const everybody = ['ours0', 'ours1', 'theirs0', 'theirs1', 'alone'];
+      const expected = everybody.flatMap((who) => rounds.map((round) => `${who}-${round}`)).sort();
+      assert.deepEqual(Object.keys(app ?? {}).sort(), expected);
+      assert.deepEqual(Object.keys(user ?? {}).sort(), expected);
+    });
+
+    // SqliteSessionService looks whether a session is stale before it locks it, and may come in between.
+    if (start !== postgres) return;
+
+    it('one session that both append to has each event once, and our handle has them all', async () => {
+      const [service] = services;
+      const [program] = programs;
+      assert.ok(service && program);
+      // An app of its own, where no other test has left keys.
+      const key = { ...KEY, appName: 'tea' };
+      const pythonKey = { ...PYTHON_KEY, app_name: 'tea' };
+      const session = await service.createSession(key);
+      const ours = (async () => {
+        for (const round of rounds) {
+          await service.appendEvent({ session, event: say(`ours ${round}`, { [`o${round}`]: 1 }) });
+        }
+      })();
       for (const round of rounds) {
-        await service.appendEvent({ session, event: say('', keysOf(`ours${who}`, round)) });
+        const event = pythonSay(`theirs ${round}`, { [`t${round}`]: 1 });
+        // Python does not merge: it reads again and tries again.
+        for (let error: string | undefined = 'StaleSessionError'; error !== undefined;) {
+          assert.equal(error, 'StaleSessionError');
+          await program.ask('get', pythonKey);
+          ({ error } = await program.ask('append', event));
+        }
       }
+      await ours;
+      await service.appendEvent({ session, event: say('last') });
+
+      const stored = await service.getSession(key);
+      const said = stored?.events.map((event) => String(textOf(event))) ?? [];
+      const from = (who: string) => said.filter((text) => text.startsWith(who));
+      assert.deepEqual(
+        from('ours '),
+        rounds.map((round) => `ours ${round}`),
+      );
+      assert.deepEqual(
+        from('theirs '),
+        rounds.map((round) => `theirs ${round}`),
+      );
+      assert.equal(said.length, 2 * ROUNDS + 1);
+      assert.equal(Object.keys(stored?.state ?? {}).length, 2 * ROUNDS);
+      assert.deepEqual(session.events, stored?.events);
+      assert.deepEqual(session.state, stored?.state);
+      const inPython = await program.ask('get', pythonKey);
+      assert.deepEqual(inPython.events.map(textOf), said);
     });
-    // Without a session, in the order of locks that this has.
-    const changed = rounds.map((round) => {
-      const stateDelta = { [`user:alone-${round}`]: round, [`app:alone-${round}`]: round };
-      const { appName, userId } = KEY;
-      return services[round % 2]?.updateState({ appName, userId, stateDelta });
-    });
-    for (const { error, events } of await Promise.all(writing)) {
-      assert.equal(error, undefined);
-      assert.equal(events.length, ROUNDS);
-    }
-    await Promise.all([...written, ...changed]);
-
-    const [service] = services;
-    const app = await service?.getAppState(KEY);
-    const user = await service?.getUserState(KEY);
-    const everybody = ['ours0', 'ours1', 'theirs0', 'theirs1', 'alone'];
-    const expected = everybody.flatMap((who) => rounds.map((round) => `${who}-${round}`)).sort();
-    assert.deepEqual(Object.keys(app ?? {}).sort(), expected);
-    assert.deepEqual(Object.keys(user ?? {}).sort(), expected);
   });
-
-  it('one session that both append to has each event once, and our handle has them all', async () => {
-    const [service] = services;
-    const [program] = programs;
-    assert.ok(service && program);
-    // An app of its own, where no other test has left keys.
-    const key = { ...KEY, appName: 'tea' };
-    const pythonKey = { ...PYTHON_KEY, app_name: 'tea' };
-    const session = await service.createSession(key);
-    const ours = (async () => {
-      for (const round of rounds) {
-        await service.appendEvent({ session, event: say(`ours ${round}`, { [`o${round}`]: 1 }) });
-      }
-    })();
-    for (const round of rounds) {
-      const event = pythonSay(`theirs ${round}`, { [`t${round}`]: 1 });
-      // Python does not merge: it reads again and tries again.
-      for (let error: string | undefined = 'StaleSessionError'; error !== undefined;) {
-        assert.equal(error, 'StaleSessionError');
-        await program.ask('get', pythonKey);
-        ({ error } = await program.ask('append', event));
-      }
-    }
-    await ours;
-    await service.appendEvent({ session, event: say('last') });
-
-    const stored = await service.getSession(key);
-    const said = stored?.events.map((event) => String(textOf(event))) ?? [];
-    const from = (who: string) => said.filter((text) => text.startsWith(who));
-    assert.deepEqual(
-      from('ours '),
-      rounds.map((round) => `ours ${round}`),
-    );
-    assert.deepEqual(
-      from('theirs '),
-      rounds.map((round) => `theirs ${round}`),
-    );
-    assert.equal(said.length, 2 * ROUNDS + 1);
-    assert.equal(Object.keys(stored?.state ?? {}).length, 2 * ROUNDS);
-    assert.deepEqual(session.events, stored?.events);
-    assert.deepEqual(session.state, stored?.state);
-    const inPython = await program.ask('get', pythonKey);
-    assert.deepEqual(inPython.events.map(textOf), said);
-  });
-});
+}

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { after, before } from 'node:test';
 
 import { emptied, type Server, startPostgres } from '../js/database/servers.js';
+import { newSqliteServiceFile } from '../js/database/sqlite_service_tables.js';
 
 /** One database by the names that each side has for it. */
 export interface SharedDatabase {
@@ -18,13 +19,29 @@ type NewDatabase = () => Promise<SharedDatabase>;
 
 /** SQLite files, for as long as the suite runs that calls it. */
 export function sqliteFiles(): NewDatabase {
+  const newFile = newFiles();
+  return () => {
+    const file = newFile();
+    return Promise.resolve({ ours: `sqlite:${file}`, python: `sqlite+aiosqlite:///${file}` });
+  };
+}
+
+/** The same with the tables of Python's SqliteSessionService, which is what the URL without driver means. */
+export function sqliteServiceFiles(): NewDatabase {
+  const newFile = newFiles();
+  return () => {
+    const file = newFile();
+    const ours = newSqliteServiceFile(file);
+    return Promise.resolve({ ours, python: `sqlite:///${file}` });
+  };
+}
+
+/** Names of files that are not there yet, for as long as the suite runs that calls it. */
+export function newFiles(): () => string {
   const folder = mkdtempSync(join(tmpdir(), 'adk-session-wasm-python-'));
   after(() => rmSync(folder, { recursive: true, force: true }));
   let files = 0;
-  return () => {
-    const file = join(folder, `${++files}.db`);
-    return Promise.resolve({ ours: `sqlite:${file}`, python: `sqlite+aiosqlite:///${file}` });
-  };
+  return () => join(folder, `${++files}.db`);
 }
 
 /** PostgreSQL, for as long as the suite runs that calls it. */
@@ -41,5 +58,6 @@ export function postgres(): NewDatabase {
 /** The engines that both sides write: what to call them, and what starts them. */
 export const SHARED_ENGINES: readonly (readonly [title: string, start: () => NewDatabase])[] = [
   ['one SQLite file', sqliteFiles],
+  ["one file of Python's SqliteSessionService", sqliteServiceFiles],
   ['one PostgreSQL database', postgres],
 ];

@@ -1,8 +1,8 @@
-"""Calls google-adk's DatabaseSessionService.
+"""Calls google-adk's DatabaseSessionService, or its SqliteSessionService.
 
 Reads lines, each a call as JSON, and prints its result, or {"error": the name of its exception}. "open" takes the
-URL of the database that the calls after it are for. A session that was created or got stays loaded, as with an
-agent at work, and is appended to as it was then.
+URL of the database that the calls after it are for, which says the service as well, as with the adk command. A
+session that was created or got stays loaded, as with an agent at work, and is appended to as it was then.
 """
 
 import asyncio
@@ -13,6 +13,7 @@ import warnings
 
 from google.adk.events.event import Event
 from google.adk.sessions import DatabaseSessionService
+from google.adk.sessions.sqlite_session_service import SqliteSessionService
 
 warnings.simplefilter('ignore')
 logging.disable()
@@ -26,6 +27,10 @@ def shown(session):
   return {**dumped, 'marker': session._storage_update_marker}
 
 
+def service_for(url):
+  return SqliteSessionService(url) if url.startswith('sqlite:') else DatabaseSessionService(url)
+
+
 async def main():
   service = loaded = None
   for line in sys.stdin:
@@ -34,7 +39,7 @@ async def main():
       if call == 'open':
         if service:
           await service.close()
-        service, loaded = DatabaseSessionService(given), None
+        service, loaded = service_for(given), None
       elif call == 'create':
         # As text it may hold numbers that only Python has.
         if isinstance(given.get('state'), str):
@@ -42,6 +47,9 @@ async def main():
         loaded = await service.create_session(**given)
       elif call == 'get':
         loaded = await service.get_session(**given)
+      elif call == 'delete':
+        await service.delete_session(**given)
+        loaded = None
       elif call == 'append':
         await service.append_event(loaded, Event.model_validate(given))
       elif call == 'append all':

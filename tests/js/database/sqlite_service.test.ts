@@ -12,7 +12,7 @@ import { DatabaseSessionService } from '../../../js/database/index.js';
 import { eventOf, letsGo, losesNothing } from './concurrency.js';
 import { conforms } from './conforms.js';
 import { ordersAsJavaScript } from './list_order.js';
-import { newSqliteServiceFile, SQLITE_SERVICE_TABLES } from './sqlite_service_tables.js';
+import { columnsOf, newSqliteServiceFile, SQLITE_SERVICE_TABLES } from './sqlite_service_tables.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'adk-session-wasm-sqlite-service-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
@@ -133,6 +133,53 @@ describe('A file of that layout', () => {
     await service.close();
   });
 
+  it("keeps it also where Python's DatabaseSessionService has written into it", async () => {
+    const metadata = `create table adk_internal_metadata ("key" varchar(128) primary key, value varchar(256))`;
+    const path = newFile([...SQLITE_SERVICE_TABLES, metadata]);
+    const python = new Sqlite(path);
+    python.exec("insert into adk_internal_metadata values ('schema_version', '1')");
+    const time = '2023-11-14 22:13:20.123457';
+    python
+      .prepare('insert into sessions values (?, ?, ?, ?, ?, ?)')
+      .run('app', 'user', 'session', '{}', time, time);
+    python
+      .prepare('insert into events values (?, ?, ?, ?, ?, ?, ?)')
+      .run('theirs', 'app', 'user', 'session', 'i', time, '{"timestamp": 1700000000.123457}');
+    python.close();
+    const type = await inFile(
+      path,
+      async (service) => {
+        const session = await service.getSession(KEY);
+        assert.equal(session?.lastUpdateTime, 1700000000123.457);
+        await service.appendEvent({ session, event: eventOf('ours') });
+        const { events } = (await service.getSession(KEY)) ?? { events: [] };
+        assert.deepEqual(
+          events.map(({ id }) => id),
+          ['theirs', 'ours'],
+        );
+      },
+      (database) => valueOf(database, 'select typeof(update_time) from sessions'),
+    );
+    assert.equal(type, 'real');
+  });
+
+  it('lists by time, not by the digits of its numbers', async () => {
+    let now = 0;
+    const service = new DatabaseSessionService(newUrl(), { clock: () => now });
+    const times = [9_500, 10_000, 10_500, 999_000, 1_000_250];
+    for (now of times) await service.createSession({ ...USER, sessionId: `at ${now}` });
+    const ids: string[] = [];
+    for (let page = 1; page <= times.length; page += 1) {
+      const { sessions } = await service.listSessions({ appName: 'app', limit: 1, page });
+      ids.push(...sessions.map(({ id }) => id));
+    }
+    assert.deepEqual(
+      ids,
+      times.map((time) => `at ${time}`),
+    );
+    await service.close();
+  });
+
   it('gives no revision again that was deleted, also to those who open it later', async () => {
     const url = newUrl();
     const clock = () => 1000;
@@ -147,18 +194,6 @@ describe('A file of that layout', () => {
     await later.close();
   });
 });
-
-/** Of Python's tables: each column with its type, whether it may be NULL, and its place in the key. */
-function columnsOf(database: Sqlite.Database): unknown[] {
-  return database
-    .prepare(
-      `select m.name, c.name, lower(c.type), c."notnull" or c.pk > 0, c.pk
-       from sqlite_master m join pragma_table_info(m.name) c
-       where m.name in ('app_states', 'user_states', 'sessions', 'events') order by 1, c.cid`,
-    )
-    .raw()
-    .all();
-}
 
 describe('U+0000 in a file of that layout', () => {
   const states: [title: string, state: Record<string, unknown>, path: string][] = [

@@ -26,3 +26,15 @@ export function newSqliteServiceFile(path: string, tables = SQLITE_SERVICE_TABLE
   database.close();
   return `sqlite:${path}`;
 }
+
+/** Of Python's tables: each column with its type, whether it may be NULL, and its place in the key. */
+export function columnsOf(database: Sqlite.Database): unknown[] {
+  return database
+    .prepare(
+      `select m.name, c.name, lower(c.type), c."notnull" or c.pk > 0, c.pk
+       from sqlite_master m join pragma_table_info(m.name) c
+       where m.name in ('app_states', 'user_states', 'sessions', 'events') order by 1, c.cid`,
+    )
+    .raw()
+    .all();
+}
