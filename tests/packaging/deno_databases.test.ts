@@ -1,10 +1,12 @@
 // Databases in Deno: SQLite by the `node:sqlite` that it has built in, servers by the drivers of npm.
 
 import assert from 'node:assert/strict';
-import { symlinkSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { before, it } from 'node:test';
 import { emptied, startMariadb, startPostgres } from '../js/database/servers.js';
+import { newSqliteServiceFile } from '../js/database/sqlite_service_tables.js';
 import { requireHostTools } from './host_tools.js';
 import { install, NAME, root, run, write } from './installed.js';
 
@@ -92,6 +94,16 @@ const kept = {
 
 it('keeps sessions in a file', () => {
   assert.deepEqual(runInDeno('file', program('sqlite:sessions.db')), kept);
+});
+
+it("keeps sessions in a file of google-adk's SqliteSessionService", () => {
+  const folder = mkdtempSync(join(tmpdir(), 'adk-session-wasm-deno-'));
+  try {
+    const url = newSqliteServiceFile(join(folder, 'sessions.db'));
+    assert.deepEqual(runInDeno('service_file', program(url)), kept);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });
 
 for (const [kind, start] of [
