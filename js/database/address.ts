@@ -17,7 +17,8 @@ export type Address =
 /** The path that keeps everything in memory. */
 export const IN_MEMORY = ':memory:';
 
-const SCHEMES: Readonly<Record<string, EngineKind>> = {
+/** The engine of each scheme. */
+export const SCHEMES: Readonly<Record<string, EngineKind>> = {
   sqlite: 'sqlite',
   postgresql: 'postgresql',
   postgres: 'postgresql',

@@ -135,7 +135,8 @@ export class DatabaseSessionService<
   }
 }
 
-function databaseParts(options: DatabaseUrlOptions | DatabaseKyselyOptions): DatabaseParts {
+/** What the adapter of a database is made of. */
+export function databaseParts(options: DatabaseUrlOptions | DatabaseKyselyOptions): DatabaseParts {
   const clock = checkedClock(options.clock ?? Date.now);
   if ('kysely' in options) {
     const { engine } = options;

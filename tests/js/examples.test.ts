@@ -61,6 +61,7 @@ const offered = [
   'database/index.ts',
   'files/index.ts',
   'testing/index.ts',
+  'uri/index.ts',
 ]
   .map((file) => join(root, 'js', file))
   .map((path) => (existsSync(path) ? readFileSync(path, 'utf8') : ''))

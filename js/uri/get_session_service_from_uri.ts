@@ -1,0 +1,79 @@
+import { requireOptions } from '../service/call.js';
+import { InMemorySessionService } from '../service/in_memory_session_service.js';
+import {
+  IndexedDbSessionService,
+  type IndexedDbSessionServiceOptions,
+} from '../service/indexed_db_session_service.js';
+import { partsOver } from '../service/over_adapter.js';
+import { StoredSessionService } from '../service/stored_session_service.js';
+import type { StateShape } from '../session.js';
+import { LazyAdapter } from './lazy_adapter.js';
+import { parseUri } from './parse_uri.js';
+
+/**
+ * How the service that a URI names is used. What its storage does not know is passed over, so that one
+ * setting of a program does for all.
+ *
+ * @example
+ * ```ts
+ * import { getSessionServiceFromUri, type SessionServiceUriOptions } from 'adk-session-wasm/uri';
+ *
+ * const options: SessionServiceUriOptions = { durability: 'relaxed', driverOptions: { max: 20 } };
+ * const service = getSessionServiceFromUri('postgresql://ada@127.0.0.1/agents', options);
+ * ```
+ */
+export interface SessionServiceUriOptions extends Omit<IndexedDbSessionServiceOptions, 'name'> {
+  /** For databases: goes to the driver as it is. */
+  driverOptions?: object | undefined;
+}
+
+/**
+ * The session service that a URI names: what a program takes from its configuration, as `@google/adk` and
+ * google-adk for Python have it.
+ *
+ * | URI | service |
+ * | --- | --- |
+ * | `memory://` | `InMemorySessionService` |
+ * | `sqlite:PATH`, `sqlite::memory:` | a SQLite file, as `DatabaseSessionService` |
+ * | `postgresql://…`, `mysql://…`, `mariadb://…` | a server's database, likewise |
+ * | `indexeddb:NAME` | `IndexedDbSessionService`, in a browser |
+ *
+ * Python's spellings with a driver in them (`postgresql+asyncpg://`, `sqlite+aiosqlite:///PATH`) name the
+ * same. Nothing is loaded or opened before the first call: only then does a program load what databases
+ * need, and a page never does.
+ *
+ * @param uri is in no error, nor is its password in one of a driver
+ * @throws SessionError `invalid_argument`: it names no service, with those that there are;
+ *   `unsupported`: `vertexai:` and `agentengine:`. The service's calls reject with `storage_unavailable`
+ *   where there is no such storage, as no SQL database for a page
+ *
+ * @example
+ * ```ts
+ * import { getSessionServiceFromUri } from 'adk-session-wasm/uri';
+ *
+ * const service = getSessionServiceFromUri(process.env.SESSIONS ?? 'memory://');
+ * const session = await service.getOrCreateSession({ appName: 'shop', userId: 'ada', sessionId: 's1' });
+ * await service.close();
+ * ```
+ */
+export function getSessionServiceFromUri<S extends StateShape = StateShape>(
+  uri: string,
+  options: SessionServiceUriOptions = {},
+): StoredSessionService<S> {
+  const named = parseUri(uri);
+  requireOptions(options);
+  switch (named.kind) {
+    case 'memory':
+      return new InMemorySessionService<S>(options);
+    case 'indexeddb':
+      return new IndexedDbSessionService<S>({ ...options, name: named.name });
+    case 'database': {
+      const { engine: kind, durable, url } = named;
+      const adapter = new LazyAdapter({ kind, durable }, async () => {
+        const { openAdapter } = await import('#database');
+        return openAdapter({ ...options, url });
+      });
+      return new StoredSessionService<S>(partsOver(adapter), options);
+    }
+  }
+}

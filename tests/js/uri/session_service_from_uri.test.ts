@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, it } from 'node:test';
+import { inspect } from 'node:util';
+
+import { isSessionError, REMOVED, type SessionErrorCode } from '../../../js/index.js';
+import { getSessionServiceFromUri } from '../../../js/uri/index.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'adk-session-wasm-uri-'));
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+const KEY = { appName: 'app', userId: 'user', sessionId: 'session' };
+
+function isError(error: unknown, code: SessionErrorCode, message: RegExp): true {
+  assert.ok(isSessionError(error, code), inspect(error));
+  assert.match(error.message, message);
+  assert.doesNotMatch(inspect(error), /s3cret/);
+  return true;
+}
+
+describe('A URI', () => {
+  const storages: [uri: string, kind: string, durable: boolean][] = [
+    ['memory://', 'memory', false],
+    ['memory:', 'memory', false],
+    ['sqlite:sessions.db', 'sqlite', true],
+    ['sqlite::memory:', 'sqlite', false],
+    ['sqlite+aiosqlite:///sessions.db', 'sqlite', true],
+    ['postgresql://ada:s3cret@127.0.0.1:1/db', 'postgresql', true],
+    ['postgresql+asyncpg://ada@127.0.0.1/db', 'postgresql', true],
+    ['MySQL://ada@127.0.0.1/db', 'mysql', true],
+    ['mariadb://ada@127.0.0.1/db', 'mysql', true],
+    ['indexeddb:my-shop', 'indexeddb', true],
+    ['indexeddb://', 'indexeddb', true],
+  ];
+  for (const [uri, kind, durable] of storages) {
+    it(`${uri.replace('s3cret', '***')} names a service over ${kind}, which opens nothing`, async () => {
+      const service = getSessionServiceFromUri(uri);
+      assert.deepEqual(service.storage, { kind, durable });
+      await service.close();
+      assert.ok(!existsSync('sessions.db'));
+    });
+  }
+
+  const refused: [title: string, uri: string, code: SessionErrorCode, message: RegExp][] = [
+    ['empty', '', 'invalid_argument', /memory:\/\/, sqlite:PATH, postgresql/],
+    ['without scheme', 'ada:s3cret@host', 'invalid_argument', /memory:\/\/, sqlite:PATH/],
+    ['of an unknown scheme', 'redis://ada:s3cret@host/1', 'invalid_argument', /mariadb:/],
+    ['of a scheme that objects inherit', 'constructor:s3cret', 'invalid_argument', /indexeddb:/],
+    ['of memory with a path', 'memory://s3cret', 'invalid_argument', /nothing behind/],
+    ['with a stray character in its password', 'mysql://ada:s3cret#@host/db', 'invalid_argument', /percent/],
+    ['of IndexedDB with a broken escape', 'indexeddb:%s3cret', 'invalid_argument', /percent/],
+    ['of Vertex AI', 'vertexai://s3cret', 'unsupported', /Vertex AI/],
+    ['of an agent engine', 'agentengine://s3cret', 'unsupported', /agentengine/],
+  ]; // prettier-ignore
+  for (const [title, uri, code, message] of refused) {
+    it(`that is ${title} is refused at once, and not shown`, () => {
+      assert.throws(
+        () => getSessionServiceFromUri(uri),
+        (error) => isError(error, code, message),
+      );
+    });
+  }
+
+  it('that is no string is refused', () => {
+    assert.throws(
+      () => getSessionServiceFromUri(new URL('memory://') as unknown as string),
+      (error) => isError(error, 'invalid_argument', /must be a string/),
+    );
+  });
+});
+
+describe('The service of a URI', () => {
+  it('keeps its sessions in the file', async () => {
+    const uri = `sqlite:${join(folder, 'kept.db')}`;
+    const first = getSessionServiceFromUri(uri);
+    await first.createSession({ ...KEY, state: { topic: 'tea', 'user:name': 'Ada' } });
+    await first.close();
+    const second = getSessionServiceFromUri(uri);
+    const session = await second.getSession(KEY);
+    assert.deepEqual(session?.state, { topic: 'tea', 'user:name': 'Ada' });
+    await second.updateState({ ...KEY, stateDelta: { topic: REMOVED } });
+    await second.deleteSession({ ...KEY, sessionId: 'none' });
+    const { sessions, totalItems } = await second.listSessions({ appName: 'app' });
+    assert.equal(totalItems, 1);
+    assert.deepEqual(sessions[0]?.state, { 'user:name': 'Ada' });
+    await second.close();
+  });
+
+  it('takes what it is given at the moment of the first call, though it loads its storage then', async () => {
+    const service = getSessionServiceFromUri('sqlite::memory:');
+    const state = { cart: ['tea'] };
+    const created = service.createSession({ ...KEY, state });
+    state.cart.push('salt');
+    assert.deepEqual((await created).state, { cart: ['tea'] });
+    await service.close();
+  });
+
+  it('is given the options', async () => {
+    const time = 1_700_000_000_000;
+    const service = getSessionServiceFromUri('sqlite::memory:', {
+      clock: () => time,
+      newId: () => 'mine',
+      durability: 'relaxed',
+    });
+    const session = await service.createSession({ appName: 'app', userId: 'user' });
+    assert.equal(session.id, 'mine');
+    assert.equal(session.lastUpdateTime, time);
+    await service.close();
+  });
+
+  it('tells of options that its database does not take', async () => {
+    const service = getSessionServiceFromUri('mariadb://ada:s3cret@127.0.0.1/db', {
+      durability: 'relaxed',
+    });
+    await assert.rejects(service.getSession(KEY), (error) =>
+      isError(error, 'invalid_argument', /innodb_flush_log_at_trx_commit/),
+    );
+    await service.close();
+  });
+
+  it('tells that its server cannot be reached, without the password', async () => {
+    for (const scheme of ['postgresql', 'mysql']) {
+      const service = getSessionServiceFromUri(`${scheme}://ada:s3cret@127.0.0.1:1/db`);
+      await assert.rejects(service.createSession(KEY), (error) =>
+        isError(error, 'storage_unavailable', /ECONNREFUSED/),
+      );
+      await service.close();
+    }
+  });
+
+  it('tells that there is no IndexedDB where there is none', async () => {
+    const service = getSessionServiceFromUri('indexeddb:my-shop');
+    await assert.rejects(service.getSession(KEY), { code: 'storage_unavailable' });
+    await service.close();
+  });
+});
