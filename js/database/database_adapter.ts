@@ -64,6 +64,8 @@ export interface DatabaseParts {
   readonly durable: boolean;
   /** Connects, or makes the pool that will. Called again if it failed. */
   readonly connect: () => Promise<Connected>;
+  /** Sees to the tables once it is connected. Default: checks them and makes those that are missing. */
+  readonly openTables?: typeof openTables;
   /** Whether the connection ends with the adapter. */
   readonly owns: boolean;
   readonly clock: () => number;
@@ -194,7 +196,7 @@ export class DatabaseAdapter implements StorageAdapter {
       throw error;
     });
     const { database, run } = await this.#connected;
-    const layout = await openTables(database, engine);
+    const layout = await (this.#parts.openTables ?? openTables)(database, engine);
     return { run, layout, statements: allStatements(database, engine, layout) };
   }
 }

@@ -45,6 +45,46 @@ export async function openTables(database: Database, engine: Engine): Promise<La
 }
 
 /**
+ * Checks the tables of a database that is only read: none is made, but for a temporary one, which ends
+ * with the connection and stands in for ours where only Python has written. There must be only that
+ * one connection.
+ *
+ * Columns that would lose data are no matter here: what they have lost is lost.
+ *
+ * @returns which layout they have
+ * @throws SessionError as {@link openTables}; `storage_unavailable` if there are none
+ */
+export async function openTablesToRead(database: Database, engine: Engine): Promise<Layout> {
+  const { kind } = engine;
+  // Not read-only, as in PostgreSQL that forbids temporary tables.
+  const begin = { ...engine, beginRead: ['begin'] };
+  return inTransaction(database, begin, 'read', async (connection) => {
+    const columns = await readColumns(connection, kind);
+    const tables = new Set(columns.map(({ table }) => table));
+    if (tables.has('adk_internal_metadata')) {
+      const { metadata } = DATABASE_LAYOUT;
+      requireVersion(await readMetadata(connection, metadata, METADATA.version), kind);
+    }
+    if (tables.has('events')) requireEventData(columns, kind);
+    const missing = PYTHON_TABLES.filter((table) => !tables.has(table));
+    if (missing.length > 0) {
+      throw refused(
+        kind,
+        `has no sessions of google-adk: the tables ${missing.join(', ')} are missing`,
+      );
+    }
+    const layout = layoutOf(columns, kind);
+    if (tables.has(OURS)) return layout;
+    await sql`
+      create temporary table ${sql.table(OURS)} as
+      select app_name, user_id, id as session_id, update_time, update_time as last_update_time,
+        update_time as replaced_at
+      from sessions where 1 = 0`.execute(connection);
+    return layout;
+  });
+}
+
+/**
  * What MySQL does to its tables is in no transaction, so that others would see them half made; on the
  * other engines the transaction keeps them away.
  */

@@ -33,16 +33,24 @@ interface NodeStatement {
  * Neither waits for a lock: that would block the thread, see `retried`.
  *
  * @param options goes to the driver
+ * @param isReadOnly nothing can be written then, and a file that is not there is not made
  * @throws SessionError `storage_unavailable` if there is neither
  */
-export async function openSqlite(path: string, options: object): Promise<SqliteDatabase> {
+export async function openSqlite(
+  path: string,
+  options: object,
+  isReadOnly = false,
+): Promise<SqliteDatabase> {
   const better = await loadOptional<BetterSqlite>('better-sqlite3');
   if (better !== undefined) {
-    return new better.default(path, { ...options, timeout: 0 });
+    return new better.default(path, { ...options, timeout: 0, readonly: isReadOnly });
   }
   const builtIn = await loadOptional<NodeSqlite>('node:sqlite');
   if (builtIn === undefined) throw missingDriver('sqlite');
-  const database = new builtIn.DatabaseSync(path, options);
+  const database = new builtIn.DatabaseSync(
+    path,
+    isReadOnly ? { ...options, readOnly: true } : options,
+  );
   return {
     prepare: (sql) => adapted(sql, database.prepare(sql)),
     close: () => database.close(),

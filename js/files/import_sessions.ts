@@ -125,14 +125,19 @@ export async function* importSessions(
   }
 }
 
-function parsedLine(text: string): SessionFile {
+/** @throws SessionError `invalid_argument`, if it is no object */
+export function parsedLine(text: string): SessionFile {
   const json = parseJson(text);
   if (isPlainObject(json)) return json;
   throw malformed([], `must have an object on each line; this is ${kindOf(json)}`);
 }
 
-/** What a first line of {@link exportSessions} says of times. */
-function unitOfHeader({ format, version, timeUnit }: SessionFile): TimeUnit {
+/**
+ * What a first line of {@link exportSessions} says of times.
+ *
+ * @throws SessionError `unsupported`, if it is of another version
+ */
+export function unitOfHeader({ format, version, timeUnit }: SessionFile): TimeUnit {
   if (format === FORMAT && version === VERSION) return requireUnit(timeUnit);
   throw new SessionError(
     'unsupported',
@@ -141,7 +146,8 @@ function unitOfHeader({ format, version, timeUnit }: SessionFile): TimeUnit {
   );
 }
 
-function nameOf(
+/** What a line is of, as far as it says. */
+export function nameOf(
   json: SessionFile,
   givenApp: string | undefined,
 ): Omit<ImportOutcome, 'line' | 'error'> {

@@ -21,7 +21,8 @@ export class LazyAdapter implements StorageAdapter {
   readonly kind: string;
   readonly durable: boolean;
   readonly #make: () => Promise<StorageAdapter>;
-  #made: Promise<StorageAdapter> | undefined;
+  #making: Promise<StorageAdapter> | undefined;
+  #made: StorageAdapter | undefined;
 
   constructor(
     { kind, durable }: { kind: string; durable: boolean },
@@ -32,38 +33,45 @@ export class LazyAdapter implements StorageAdapter {
     this.#make = make;
   }
 
-  async create(request: WriteRequest, decide: Decide): Promise<void> {
-    return (await this.#adapter()).create(request, decide);
+  create(request: WriteRequest, decide: Decide): void | Promise<void> {
+    return this.#ask((adapter) => adapter.create(request, decide));
   }
 
-  async append(request: WriteRequest, decide: Decide): Promise<void> {
-    return (await this.#adapter()).append(request, decide);
+  append(request: WriteRequest, decide: Decide): void | Promise<void> {
+    return this.#ask((adapter) => adapter.append(request, decide));
   }
 
-  async read(request: ReadRequest): Promise<Rows> {
-    return (await this.#adapter()).read(request);
+  read(request: ReadRequest): Rows | Promise<Rows> {
+    return this.#ask((adapter) => adapter.read(request));
   }
 
-  async list(request: ListRequest): Promise<Listing> {
-    return (await this.#adapter()).list(request);
+  list(request: ListRequest): Listing | Promise<Listing> {
+    return this.#ask((adapter) => adapter.list(request));
   }
 
-  async delete(request: DeleteRequest): Promise<Deleted | void> {
-    return (await this.#adapter()).delete(request);
+  delete(request: DeleteRequest): Deleted | void | Promise<Deleted | void> {
+    return this.#ask((adapter) => adapter.delete(request));
   }
 
   async close(): Promise<void> {
     // What could not be made needs no closing.
-    const adapter = await this.#made?.catch(() => undefined);
+    const adapter = await this.#making?.catch(() => undefined);
     await adapter?.close?.();
   }
 
+  #ask<T>(verb: (adapter: StorageAdapter) => T | Promise<T>): T | Promise<T> {
+    return this.#made === undefined ? this.#load().then(verb) : verb(this.#made);
+  }
+
   /** A failure is not remembered: it may have been the network that a page loads its pieces over. */
-  #adapter(): Promise<StorageAdapter> {
-    this.#made ??= this.#make().catch((error: unknown) => {
-      this.#made = undefined;
-      throw error;
-    });
-    return this.#made;
+  #load(): Promise<StorageAdapter> {
+    this.#making ??= this.#make().then(
+      (adapter) => (this.#made = adapter),
+      (error: unknown) => {
+        this.#making = undefined;
+        throw error;
+      },
+    );
+    return this.#making;
   }
 }

@@ -22,9 +22,12 @@ export type ServiceUri =
 
 const KNOWN = 'memory://, sqlite:PATH, postgresql://…, mysql://…, mariadb://… or indexeddb:NAME';
 
-/** @throws SessionError `invalid_argument`; `unsupported` for a service that is not to be had here */
-export function parseUri(uri: unknown): ServiceUri {
-  if (typeof uri !== 'string') throw invalid('uri', `must be a string; it is ${kindOf(uri)}`);
+/**
+ * @param argument what errors call it
+ * @throws SessionError `invalid_argument`; `unsupported` for a service that is not to be had here
+ */
+export function parseUri(uri: unknown, argument = 'uri'): ServiceUri {
+  if (typeof uri !== 'string') throw invalid(argument, `must be a string; it is ${kindOf(uri)}`);
   const [, scheme = '', rest = ''] = /^([a-z]+)(?:\+[a-z0-9_]+)?:(.*)$/is.exec(uri) ?? [];
   const name = scheme.toLowerCase();
   if (Object.hasOwn(SCHEMES, name)) {
@@ -35,9 +38,9 @@ export function parseUri(uri: unknown): ServiceUri {
   switch (name) {
     case 'memory':
       if (rest === '' || rest === '//') return { kind: 'memory' };
-      throw invalid('uri', 'must have nothing behind memory://; a SQLite file is sqlite:PATH');
+      throw invalid(argument, 'must have nothing behind memory://; a SQLite file is sqlite:PATH');
     case 'indexeddb':
-      return { kind: 'indexeddb', name: databaseName(rest) };
+      return { kind: 'indexeddb', name: databaseName(rest, argument) };
     case 'vertexai':
     case 'agentengine':
       throw new SessionError(
@@ -46,11 +49,11 @@ export function parseUri(uri: unknown): ServiceUri {
           `use ${KNOWN}.`,
       );
     default:
-      throw invalid('uri', `must be ${KNOWN}`);
+      throw invalid(argument, `must be ${KNOWN}`);
   }
 }
 
-function databaseName(rest: string): string | undefined {
+function databaseName(rest: string, argument: string): string | undefined {
   const text = rest.replace(/^\/\//, '');
   if (text === '') return undefined;
   let name: string | undefined;
@@ -60,5 +63,5 @@ function databaseName(rest: string): string | undefined {
     // Told below.
   }
   if (name !== undefined) return requireId('name', name);
-  throw invalid('uri', 'must be indexeddb:NAME, special characters in it percent-encoded');
+  throw invalid(argument, 'must be indexeddb:NAME, special characters in it percent-encoded');
 }

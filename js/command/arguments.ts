@@ -1,0 +1,69 @@
+import { parseArgs } from 'node:util';
+import type { TimeUnit } from '../dialect/time.js';
+import { requireUnit } from '../files/session_file.js';
+import { invalid } from '../service/call.js';
+
+export const USAGE = `Usage: adk-session-wasm migrate FROM TO [options]
+
+Copies all sessions and the states of users and apps from one store to another, and
+verifies each. FROM is only read. Run it again after an interruption: it goes on.
+
+FROM, TO:
+  sqlite:PATH   postgresql://…   mysql://…   mariadb://…
+  PATH          TO: a file of JSON Lines
+                FROM: the same, a session file of any ADK, or a folder of such files
+
+Options:
+  --app NAME          only this app; may be given several times
+  --overwrite         replace what differs in the target, rather than tell of it
+  --time-unit UNIT    of the times in FROM's files: seconds or milliseconds
+  --quiet             tell only what fails
+  --help
+
+Exit code: 0 all is there and verified, 1 something is not, 2 wrong usage.
+`;
+
+/** What the command is to do. */
+export type Command =
+  | { readonly kind: 'help' }
+  | {
+      readonly kind: 'migrate';
+      readonly from: string;
+      readonly to: string;
+      readonly apps: readonly string[];
+      readonly overwrite: boolean;
+      readonly quiet: boolean;
+      readonly timeUnit: TimeUnit | undefined;
+    };
+
+/** @throws SessionError `invalid_argument`; it shows no argument, for one may hold a password */
+export function parseCommand(args: readonly string[]): Command {
+  const { values, positionals } = parsed(args);
+  if (values.help === true) return { kind: 'help' };
+  const [command, from, to, ...rest] = positionals;
+  if (command !== 'migrate') throw invalid('The command', 'must be migrate');
+  if (from === undefined || to === undefined || rest.length > 0) {
+    throw invalid('migrate', `takes FROM and TO; there are ${positionals.length - 1} arguments`);
+  }
+  const { app: apps = [], overwrite = false, quiet = false } = values;
+  const timeUnit = values['time-unit'] === undefined ? undefined : requireUnit(values['time-unit']);
+  return { kind: 'migrate', from, to, apps, overwrite, quiet, timeUnit };
+}
+
+function parsed(args: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: {
+        app: { type: 'string', multiple: true },
+        overwrite: { type: 'boolean' },
+        quiet: { type: 'boolean' },
+        'time-unit': { type: 'string' },
+        help: { type: 'boolean', short: 'h' },
+      },
+    });
+  } catch {
+    throw invalid('The options', 'must be those that --help shows, each with its value');
+  }
+}

@@ -1,0 +1,83 @@
+import type { DatabaseAdapter } from '../database/database_adapter.js';
+import { openAdapter } from '../database/open_adapter.js';
+import { microsOf } from '../database/times.js';
+import type { Changes, EventRow, StorageKey } from '../storage/adapter.js';
+import { type Fingerprint, fingerprintOf } from './fingerprint.js';
+import type { SessionCopy, StateCopy } from './session_copy.js';
+import { mergeState } from './shared_state.js';
+import type { Target } from './store.js';
+
+/** Nothing that changed is asked for. */
+const NOTHING_SINCE = Number.MAX_SAFE_INTEGER;
+
+/** A SQL database, written row for row by way of the storage seam, in one transaction each. */
+export class DatabaseTarget implements Target {
+  readonly isFile = false;
+  readonly #adapter: DatabaseAdapter;
+
+  constructor(url: string) {
+    this.#adapter = openAdapter({ url });
+  }
+
+  open(): Promise<void> {
+    return this.#adapter.open();
+  }
+
+  close(): Promise<void> {
+    return this.#adapter.close();
+  }
+
+  async fingerprint(key: Required<StorageKey>): Promise<Fingerprint | undefined> {
+    const { session, events } = await this.#adapter.read({ key, window: {} });
+    if (session === undefined) return undefined;
+    const { lastUpdateTime, state } = session;
+    const created = session.created / 1000;
+    return fingerprintOf({ key, created, lastUpdateTime, state, events, shared: {} }, false);
+  }
+
+  async create(session: SessionCopy): Promise<boolean> {
+    let isCreated = false;
+    const eventIds = session.events.map(({ id }) => id);
+    const request = { key: session.key, scopes: [], eventIds, since: NOTHING_SINCE };
+    await this.#adapter.create(request, (found) => {
+      isCreated = found.session === undefined;
+      return isCreated ? rowsOf(session, found.floor) : undefined;
+    });
+    return isCreated;
+  }
+
+  async delete(key: Required<StorageKey>): Promise<void> {
+    await this.#adapter.delete({ what: 'session', key });
+  }
+
+  async addState({ key, state }: StateCopy, overwrite: boolean): Promise<readonly string[]> {
+    const scope = key.userId === undefined ? 'app' : 'user';
+    let kept: readonly string[] = [];
+    const request = { key, scopes: [scope] as const, eventIds: [], since: NOTHING_SINCE };
+    await this.#adapter.append(request, (found): Changes | undefined => {
+      const live = found[scope];
+      const merged = mergeState(live?.state ?? '{}', state, overwrite);
+      ({ kept } = merged);
+      if (merged.state === undefined) return undefined;
+      const revision = Math.max(live?.revision ?? 0, found.floor) + 1;
+      return { [scope]: { revision, state: merged.state }, events: [] };
+    });
+    return kept;
+  }
+}
+
+/**
+ * A session's rows. Their revisions are their times, as the database's own are: for Python an event then
+ * stands at its time, wherever those grow.
+ */
+function rowsOf(session: SessionCopy, floor: number): Changes {
+  const { key, lastUpdateTime, state } = session;
+  const created = Math.max(floor + 1, microsOf(session.created));
+  let revision = created;
+  const events = session.events.map(({ id, timestamp, text }): EventRow => {
+    revision = Math.max(revision + 1, microsOf(Math.min(timestamp, lastUpdateTime)));
+    return { id, seq: revision, revision, timestamp, text };
+  });
+  revision = Math.max(revision, microsOf(lastUpdateTime));
+  return { session: { ...key, created, revision, lastUpdateTime, state }, events };
+}

@@ -1,0 +1,155 @@
+/**
+ * Copies all of a source to a target. A session is looked for there, written if it is not there, and read
+ * back: its events are counted and its content hashed, as the source has it and as the target gives it.
+ * What is written, is written in one step. So a run that was killed is gone on with by doing it again:
+ * what is there already is found to be the same, and nothing else is there.
+ */
+import { isSessionError, type SessionError } from '../errors.js';
+import { fingerprintOf, isSame } from './fingerprint.js';
+import type { SessionCopy, StateCopy } from './session_copy.js';
+import { isOfOneSession, type Item, type Source, type Target } from './store.js';
+
+/** How many sessions, and events in them. */
+export interface Count {
+  sessions: number;
+  events: number;
+}
+
+/** What became of it all. */
+export interface Result {
+  /** Written by this run. */
+  readonly copied: Count;
+  /** There already, and the same. */
+  readonly skipped: Count;
+  /** Copied or skipped, and then found to be the same in the target as in the source. */
+  readonly verified: Count;
+  /** Sessions that are not in the target as they are in the source, each told of. */
+  failed: number;
+  /** Keys of `user:` and `app:` state that the target has with another value, each told of. */
+  kept: number;
+}
+
+export interface MigrateOptions {
+  /** Whether what differs in the target is replaced. */
+  readonly overwrite: boolean;
+  /** Told of each thing that is wrong. */
+  readonly onProblem: (message: string) => void;
+  /** Told after each item how far it is. */
+  readonly onProgress: (at: number, result: Result) => void;
+}
+
+/** @throws SessionError what ends the run: a connection that is lost, a disk that is full */
+export async function migrate(
+  source: Source,
+  target: Target,
+  options: MigrateOptions,
+): Promise<Result> {
+  const run = new Run(target, options);
+  for await (const item of source.items()) {
+    await run.take(item);
+    options.onProgress(item.at, run.result);
+  }
+  return run.result;
+}
+
+class Run {
+  readonly result: Result = {
+    copied: { sessions: 0, events: 0 },
+    skipped: { sessions: 0, events: 0 },
+    verified: { sessions: 0, events: 0 },
+    failed: 0,
+    kept: 0,
+  };
+  readonly #target: Target;
+  readonly #options: MigrateOptions;
+
+  constructor(target: Target, options: MigrateOptions) {
+    this.#target = target;
+    this.#options = options;
+  }
+
+  async take(item: Item): Promise<void> {
+    switch (item.kind) {
+      case 'unreadable':
+        return this.#fail(item.name, item.error.message);
+      case 'state':
+        return this.#guarded(stateName(item.state), () => this.#state(item.state));
+      case 'session':
+        return this.#guarded(sessionName(item.session), () => this.#session(item.session));
+    }
+  }
+
+  async #session(session: SessionCopy): Promise<void> {
+    const { key } = session;
+    const wanted = fingerprintOf(session, this.#target.isFile);
+    const before = await this.#target.fingerprint(key);
+    const isThere = before !== undefined;
+    if (isThere && !isSame(before, wanted)) {
+      if (!this.#options.overwrite) {
+        const counts = `${before.events} events there, ${wanted.events} in the source`;
+        return this.#fail(
+          sessionName(session),
+          `The target has another session of that id (${counts}), which was left as it is; --overwrite replaces it.`,
+        );
+      }
+      await this.#target.delete(key);
+    }
+    const isNew = !isThere || !isSame(before, wanted);
+    if (isNew && !(await this.#target.create(session))) {
+      const message = 'Somebody else has stored a session of that id this moment; run it again.';
+      return this.#fail(sessionName(session), message);
+    }
+    const stored = isNew ? await this.#target.fingerprint(key) : before;
+    if (stored === undefined || !isSame(stored, wanted)) {
+      const counts = `${stored?.events ?? 0} of ${wanted.events} events`;
+      const message = `What the target gives back is not what was written (${counts}).`;
+      return this.#fail(sessionName(session), message);
+    }
+    const { copied, skipped, verified } = this.result;
+    for (const count of [isNew ? copied : skipped, verified]) {
+      count.sessions += 1;
+      count.events += wanted.events;
+    }
+  }
+
+  async #state(state: StateCopy): Promise<void> {
+    const kept = await this.#target.addState(state, this.#options.overwrite);
+    for (const key of kept) {
+      this.result.kept += 1;
+      this.#options.onProblem(
+        `${stateName(state)}: The target has another value of ${JSON.stringify(key)}, which was left as it is; --overwrite replaces it.`,
+      );
+    }
+  }
+
+  /** Goes on with the others where only this one is to blame. */
+  async #guarded(name: string, work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      if (!isSessionError(error) || !isOfOneSession(error)) throw error;
+      this.#fail(name, messageOf(error));
+    }
+  }
+
+  #fail(name: string, message: string): void {
+    this.result.failed += 1;
+    this.#options.onProblem(`${name}: ${message}`);
+  }
+}
+
+function messageOf({ code, message }: SessionError): string {
+  return `${message} (${code})`;
+}
+
+function sessionName({ key }: SessionCopy): string {
+  const { appName, userId, sessionId } = key;
+  return `session ${JSON.stringify(sessionId)} of ${JSON.stringify(userId)} in ${JSON.stringify(appName)}`;
+}
+
+function stateName({ key: { appName, userId } }: StateCopy): string {
+  const app = JSON.stringify(appName);
+  return userId === undefined
+    ? `state of the app ${app}`
+    : `state of the user ${JSON.stringify(userId)} in ${app}`;
+}

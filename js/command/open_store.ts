@@ -1,0 +1,64 @@
+import { fileURLToPath } from 'node:url';
+import { SessionError } from '../errors.js';
+import { invalid } from '../service/call.js';
+import { parseUri } from '../uri/parse_uri.js';
+import { DatabaseSource } from './database_source.js';
+import { DatabaseTarget } from './database_target.js';
+import { FileSource, type FileSourceOptions } from './file_source.js';
+import { FileTarget } from './file_target.js';
+import type { Source, Target } from './store.js';
+
+/** @throws SessionError `invalid_argument`, `unsupported`; without the URL */
+export function sourceOf(from: string, options: FileSourceOptions): Source {
+  const place = placeOf('FROM', from);
+  return place.kind === 'file'
+    ? new FileSource(place.path, options)
+    : new DatabaseSource(place.url, options.apps);
+}
+
+/** @throws SessionError `invalid_argument`, `unsupported`; without the URL */
+export function targetOf(to: string): Target {
+  const place = placeOf('TO', to);
+  return place.kind === 'file' ? new FileTarget(place.path) : new DatabaseTarget(place.url);
+}
+
+type Place =
+  | { readonly kind: 'database'; readonly url: string }
+  | { readonly kind: 'file'; readonly path: string };
+
+function placeOf(argument: 'FROM' | 'TO', text: string): Place {
+  if (text === '') throw invalid(argument, 'must not be empty');
+  if (/^file:\/\//i.test(text)) return { kind: 'file', path: fileURLToPath(text) };
+  // One letter is a drive of Windows.
+  if (!/^[a-z][a-z0-9+.-]+:/i.test(text)) return { kind: 'file', path: text };
+  const uri = parseUri(text, argument);
+  switch (uri.kind) {
+    case 'database':
+      if (uri.durable) return { kind: 'database', url: uri.url };
+      throw inMemory(argument);
+    case 'memory':
+      throw inMemory(argument);
+    case 'indexeddb':
+      throw new SessionError(
+        'unsupported',
+        `${argument} is a database of a browser, which cannot be reached from here. In its page, ` +
+          'exportSessions and importSessions of adk-session-wasm/files make a file of it, and back.',
+      );
+  }
+}
+
+function inMemory(argument: string): SessionError {
+  return invalid(argument, 'is in memory, which begins and ends with this command; name a file');
+}
+
+/** A store as it may be shown: without password and parameters. */
+export function shownStore(text: string): string {
+  if (!/^[a-z][a-z0-9+.-]+:\/\//i.test(text) || /^sqlite/i.test(text))
+    return text.replace(/\?.*$/s, '');
+  try {
+    const { protocol, username, host, pathname } = new URL(text);
+    return `${protocol}//${username === '' ? '' : `${username}@`}${host}${pathname}`;
+  } catch {
+    return 'a database';
+  }
+}

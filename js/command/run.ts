@@ -1,0 +1,96 @@
+import { isSessionError, SessionError } from '../errors.js';
+import { invalid } from '../service/call.js';
+import { type Command, parseCommand, USAGE } from './arguments.js';
+import { overwriteNeedsDatabase } from './file_target.js';
+import { migrate, type Result } from './migrate.js';
+import { shownStore, sourceOf, targetOf } from './open_store.js';
+import { type Output, Progress } from './progress.js';
+import type { Source, Target } from './store.js';
+
+/** Where it tells what. */
+export interface Outputs {
+  /** The sum. */
+  readonly out: Output;
+  /** Progress, and what is wrong. */
+  readonly err: Output;
+}
+
+/** @returns the exit code: 0, 1 if something failed, 2 for wrong usage. Never rejects */
+export async function run(args: readonly string[], { out, err }: Outputs): Promise<number> {
+  let command: Command;
+  let source: Source;
+  let target: Target;
+  try {
+    command = parseCommand(args);
+    if (command.kind === 'help') {
+      out.write(USAGE);
+      return 0;
+    }
+    const { from, to, apps, timeUnit, overwrite } = command;
+    if (from === to) throw invalid('TO', 'must not be FROM');
+    source = sourceOf(from, { apps, timeUnit });
+    target = targetOf(to);
+    if (overwrite && target.isFile) throw overwriteNeedsDatabase();
+  } catch (error) {
+    err.write(`adk-session-wasm: ${told(error)}\nadk-session-wasm --help tells more.\n`);
+    return 2;
+  }
+  try {
+    return await runMigrate(command, source, target, { out, err });
+  } catch (error) {
+    err.write(`adk-session-wasm: ${told(error)}\n`);
+    return 1;
+  }
+}
+
+async function runMigrate(
+  { from, to, overwrite, quiet }: Extract<Command, { kind: 'migrate' }>,
+  source: Source,
+  target: Target,
+  { out, err }: Outputs,
+): Promise<number> {
+  try {
+    await source.open();
+    await target.open();
+    const progress = new Progress(err, await source.size());
+    const result = await migrate(source, target, {
+      overwrite,
+      onProblem(message) {
+        progress.clear();
+        err.write(`${message}\n`);
+      },
+      onProgress: (at, soFar) => {
+        if (!quiet) progress.show(at, soFar);
+      },
+    }).finally(() => progress.clear());
+    if (!quiet) out.write(`${shownStore(from)} -> ${shownStore(to)}\n${table(result)}`);
+    return result.failed + result.kept === 0 ? 0 : 1;
+  } finally {
+    await source.close();
+    await target.close();
+  }
+}
+
+function table({ copied, skipped, verified, failed, kept }: Result): string {
+  const rows: [string, number, number | ''][] = [
+    ['copied', copied.sessions, copied.events],
+    ['there already', skipped.sessions, skipped.events],
+    ['verified', verified.sessions, verified.events],
+    ['failed', failed, ''],
+  ];
+  const lines = [['', 'sessions', 'events'], ...rows].map(([name = '', sessions, events]) => {
+    return `${String(name).padEnd(14)}${String(sessions).padStart(10)}${String(events).padStart(10)}`;
+  });
+  if (kept > 0) lines.push(`keys of state that differ${String(kept).padStart(9)}`);
+  return `${lines.map((line) => line.trimEnd()).join('\n')}\n`;
+}
+
+/** For people. Not the cause: a driver's error may quote its URL. */
+function told(error: unknown): string {
+  if (isSessionError(error)) return `${error.message} (${error.code})`;
+  const { message } = new SessionError(
+    'internal',
+    error instanceof Error ? error.message : 'failed',
+  );
+  return `${message} (internal)`;
+}

@@ -1,0 +1,164 @@
+import { CompiledQuery, Kysely, SqliteDialect } from 'kysely';
+import { invalid } from '../service/call.js';
+import type { Rows, StorageKey } from '../storage/adapter.js';
+import { type Address, IN_MEMORY, parseAddress } from './address.js';
+import { connect, type Connected, throughKysely } from './connect.js';
+import { DatabaseAdapter } from './database_adapter.js';
+import { type Engine, ENGINES } from './engine.js';
+import { openTablesToRead } from './opening.js';
+import { openSqlite } from './sqlite_file.js';
+import type { Database } from './tables.js';
+import { inTransaction } from './transaction.js';
+
+/** Names read at once. */
+const PAGE = 1000;
+
+/**
+ * A database out of which everything is read, and to which nothing is done: no table is made, and a
+ * SQLite file stays as it is, journal mode included.
+ *
+ * Names come in order of their keys, page by page from where the last one ended: an order that writes
+ * meanwhile do not change, unlike that of `list`, and each page costs the same.
+ */
+export class ReadOnlyDatabase {
+  readonly #address: Address;
+  readonly #engine: Engine;
+  readonly #adapter: DatabaseAdapter;
+  #connected: Promise<Connected> | undefined;
+
+  /** @throws SessionError `invalid_argument`, without the URL */
+  constructor(url: string) {
+    const address = parseAddress(url);
+    if (address.kind === 'sqlite' && address.path === IN_MEMORY) {
+      throw invalid('url', 'names a database in memory, which is empty; name a file: sqlite:PATH');
+    }
+    this.#address = address;
+    this.#engine = ENGINES[address.kind];
+    this.#adapter = new DatabaseAdapter({
+      engine: this.#engine,
+      durable: true,
+      connect: () => this.#connect(),
+      openTables: openTablesToRead,
+      owns: true,
+      clock: Date.now,
+    });
+  }
+
+  /** @throws SessionError (as a rejection) as `DatabaseSessionService.open` */
+  open(): Promise<void> {
+    return this.#adapter.open();
+  }
+
+  /** A session with all its events and the states around it, or a user's or an app's state. */
+  async read(key: StorageKey): Promise<Rows> {
+    return this.#adapter.read({ key, window: {} });
+  }
+
+  close(): Promise<void> {
+    return this.#adapter.close();
+  }
+
+  /** All apps that have sessions or a state. */
+  async apps(): Promise<string[]> {
+    const rows = await this.#query((database) =>
+      database
+        .selectFrom('sessions')
+        .select('app_name')
+        .union(database.selectFrom('app_states').select('app_name'))
+        .union(database.selectFrom('user_states').select('app_name'))
+        .orderBy('app_name')
+        .execute(),
+    );
+    return rows.map((row) => row.app_name);
+  }
+
+  async countSessions(apps: readonly string[]): Promise<number> {
+    if (apps.length === 0) return 0;
+    const rows = await this.#query((database) =>
+      database
+        .selectFrom('sessions')
+        .select(({ fn }) => fn.countAll().as('rows'))
+        .where('app_name', 'in', apps)
+        .execute(),
+    );
+    return Number(rows[0]?.rows ?? 0);
+  }
+
+  /** The users of an app who have a state. */
+  usersWithState(app: string): AsyncGenerator<string, void> {
+    return this.#users('user_states', app);
+  }
+
+  async *sessionKeys(appName: string): AsyncGenerator<Required<StorageKey>, void> {
+    for await (const userId of this.#users('sessions', appName)) {
+      const ids = paged((last) =>
+        this.#query(async (database) => {
+          const query = database
+            .selectFrom('sessions')
+            .select('id as name')
+            .where('app_name', '=', appName)
+            .where('user_id', '=', userId);
+          const rest = last === undefined ? query : query.where('id', '>', last);
+          return rest.orderBy('id').limit(PAGE).execute();
+        }),
+      );
+      for await (const sessionId of ids) yield { appName, userId, sessionId };
+    }
+  }
+
+  #users(table: 'user_states' | 'sessions', app: string): AsyncGenerator<string, void> {
+    return paged((last) =>
+      this.#query(async (database) => {
+        const query = database
+          .selectFrom(table)
+          .select('user_id as name')
+          .distinct()
+          .where('app_name', '=', app);
+        const rest = last === undefined ? query : query.where('user_id', '>', last);
+        return rest.orderBy('user_id').limit(PAGE).execute();
+      }),
+    );
+  }
+
+  async #query<T>(work: (database: Database) => Promise<T>): Promise<T> {
+    await this.#adapter.open();
+    const { database } = await this.#connect();
+    return inTransaction(database, this.#engine, 'read', work);
+  }
+
+  #connect(): Promise<Connected> {
+    this.#connected ??= connectOnce(this.#address).catch((error: unknown) => {
+      this.#connected = undefined;
+      throw error;
+    });
+    return this.#connected;
+  }
+}
+
+async function* paged(
+  page: (last: string | undefined) => Promise<{ name: string }[]>,
+): AsyncGenerator<string, void> {
+  let last: string | undefined;
+  for (;;) {
+    const rows = await page(last);
+    for (const { name } of rows) yield (last = name);
+    if (rows.length < PAGE) return;
+  }
+}
+
+/** One connection that lasts, for the temporary table is only there. */
+async function connectOnce(address: Address): Promise<Connected> {
+  if (address.kind !== 'sqlite') {
+    const driverOptions =
+      address.kind === 'postgresql' ? { max: 1, idleTimeoutMillis: 0 } : { connectionLimit: 1 };
+    return connect(address, { durability: 'strict', driverOptions });
+  }
+  const database = await openSqlite(address.path, {}, true);
+  const dialect = new SqliteDialect({
+    database,
+    async onCreateConnection(connection) {
+      await connection.executeQuery(CompiledQuery.raw('pragma temp_store = memory'));
+    },
+  });
+  return throughKysely(new Kysely({ dialect }), ENGINES.sqlite);
+}

@@ -1,0 +1,365 @@
+// Between SQLite files and session files: all of it arrives, and nothing is lost where something is there.
+
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import Sqlite from 'better-sqlite3';
+
+import { DatabaseSessionService } from '../../../js/database/index.js';
+import { importSessions } from '../../../js/files/index.js';
+import { createEvent, InMemorySessionService } from '../../../js/index.js';
+import { NOT_RECORDED, pythonSession, RECORDED } from '../files/python_session.js';
+import { command, contents, contentsOf, fill, hashOf, newFolder, row } from './stores.js';
+
+const folder = newFolder();
+let count = 0;
+const newPath = (end = '.db') => join(folder, `${++count}${end}`);
+const newUrl = () => `sqlite:${newPath()}`;
+const pathOf = (url: string) => url.slice('sqlite:'.length);
+
+async function filled(): Promise<string> {
+  const url = newUrl();
+  await fill(url);
+  return url;
+}
+
+function rowsIn(url: string, query: string): unknown[] {
+  const database = new Sqlite(pathOf(url), { readonly: true });
+  const rows = database.prepare(query).all();
+  database.close();
+  return rows;
+}
+
+const KEY = { appName: 'app', userId: 'ada', sessionId: 's1' };
+
+/** A database with one session, whose event says `text`. */
+async function withSession(text: string, state: Record<string, unknown> = {}): Promise<string> {
+  const url = newUrl();
+  const service = new DatabaseSessionService(url);
+  const session = await service.createSession({ ...KEY, state });
+  const event = createEvent({ id: 'e1', author: 'user', timestamp: 1_700_000_000_000 });
+  event.content = { role: 'user', parts: [{ text }] };
+  await service.appendEvent({ session, event });
+  await service.close();
+  return url;
+}
+
+async function textIn(url: string): Promise<string | undefined> {
+  const service = new DatabaseSessionService(url);
+  const session = await service.getSession(KEY);
+  await service.close();
+  return session?.events[0]?.content?.parts?.[0]?.text;
+}
+
+describe('A database is migrated', () => {
+  it('to another: sessions, events in order and states are the same', async () => {
+    const [from, to] = [await filled(), newUrl()];
+    const outcome = await command('migrate', from, to);
+    assert.deepEqual([outcome.code, outcome.err], [0, '']);
+    assert.deepEqual(row(outcome, 'copied'), [5, 34]);
+    assert.deepEqual(row(outcome, 'verified'), [5, 34]);
+    assert.deepEqual(await contentsOf(to), await contentsOf(from));
+  });
+
+  it('with the rows of its events to the letter, at their times', async () => {
+    const [from, to] = [await filled(), newUrl()];
+    await command('migrate', from, to);
+    // At which revision one was replaced is each database's own.
+    const query = `select app_name, user_id, session_id, id, invocation_id, event_data from events
+      where id <> 'e3' order by app_name, user_id, session_id, rowid`;
+    assert.deepEqual(rowsIn(to, query), rowsIn(from, query));
+    const time = "select timestamp from events where user_id like 'bob%'";
+    assert.deepEqual(rowsIn(to, time), [{ timestamp: '2023-11-14 22:13:20.000001' }]);
+    const growing = "select id from events where session_id = 'long' order by timestamp, id";
+    assert.equal(JSON.stringify(rowsIn(to, growing)), JSON.stringify(rowsIn(from, growing)));
+  });
+
+  it('to a file of JSON Lines that importSessions reads, and back', async () => {
+    const [from, file, to] = [await filled(), newPath('.jsonl'), newUrl()];
+    const there = await command('migrate', from, file);
+    assert.deepEqual([there.code, row(there, 'verified')], [0, [5, 34]]);
+    const back = await command('migrate', file, to);
+    assert.deepEqual([back.code, back.err, row(back, 'verified')], [0, '', [5, 34]]);
+    const memory = new InMemorySessionService();
+    for await (const { error } of importSessions(memory, readFileSync(file, 'utf8'))) {
+      assert.equal(error, undefined);
+    }
+    // A file leaves out known fields that are null.
+    const withoutNull = async (all: Promise<unknown>) =>
+      JSON.parse(JSON.stringify(await all).replaceAll(/,"branch":null/g, '')) as unknown;
+    assert.deepEqual(await contentsOf(to), await withoutNull(contentsOf(from)));
+    const imported = (await contents(memory)) as { states: unknown }[];
+    const migrated = (await contentsOf(to)) as { states: unknown }[];
+    assert.deepEqual(imported[0]?.states, migrated[0]?.states);
+  });
+
+  it('and stays byte for byte what it is, journal mode included', async () => {
+    for (const mode of ['wal', 'delete']) {
+      const from = await filled();
+      const database = new Sqlite(pathOf(from));
+      database.pragma(`journal_mode = ${mode}`);
+      database.close();
+      const before = hashOf(pathOf(from));
+      assert.equal((await command('migrate', from, newUrl())).code, 0);
+      assert.equal(hashOf(pathOf(from)), before, mode);
+    }
+  });
+
+  it('when only Python has written it, and gets no table of ours', async () => {
+    const [from, to] = [await filled(), newUrl()];
+    const database = new Sqlite(pathOf(from));
+    database.pragma('journal_mode = delete');
+    // What Python's tables are: without the one that we keep beside them, and with numbers of its own.
+    database.exec(`drop table adk_session_wasm_sessions;
+      delete from adk_internal_metadata where key <> 'schema_version';
+      update sessions set state = '{"big": 12345678901234567890, "nan": NaN}' where id = 'old'`);
+    database.close();
+    const before = hashOf(pathOf(from));
+    const outcome = await command('migrate', from, to);
+    assert.deepEqual([outcome.code, row(outcome, 'verified')], [0, [5, 34]]);
+    assert.equal(hashOf(pathOf(from)), before);
+    const target = new Sqlite(pathOf(to), { readonly: true });
+    const state = target.prepare("select state from sessions where id = 'old'").pluck().get();
+    assert.match(String(state), /"big": ?12345678901234567890/);
+    target.close();
+  });
+
+  it('by the apps that are named', async () => {
+    const [from, to] = [await filled(), newUrl()];
+    const outcome = await command('migrate', from, to, '--app', 'other app');
+    assert.deepEqual([outcome.code, row(outcome, 'copied')], [0, [1, 1]]);
+    const service = new DatabaseSessionService(to);
+    assert.deepEqual(await service.getAppState({ appName: 'app' }), {});
+    assert.deepEqual(await service.getAppState({ appName: 'other app' }), { open: true });
+    await service.close();
+  });
+
+  it('page by page, where there are more users and sessions than one holds', async () => {
+    const [from, to] = [newUrl(), newUrl()];
+    await (await openedOnce(from)).close();
+    const database = new Sqlite(pathOf(from));
+    const insert = database.prepare(
+      "insert into sessions values ('app', ?, ?, '{}', '2024-01-01 00:00:00.000000', '2024-01-01 00:00:00.000000')",
+    );
+    database.transaction(() => {
+      for (let n = 0; n < 1001; n += 1) insert.run(`u${n}`, 's');
+      for (let n = 0; n < 1001; n += 1) insert.run('u5', `s${n}`);
+    })();
+    database.close();
+    const outcome = await command('migrate', from, to);
+    assert.deepEqual([outcome.code, row(outcome, 'verified')], [0, [2002, 0]]);
+  });
+});
+
+async function openedOnce(url: string): Promise<DatabaseSessionService> {
+  const service = new DatabaseSessionService(url);
+  await service.open();
+  return service;
+}
+
+describe('Session files are migrated', () => {
+  it('of Python, with its names and seconds', async () => {
+    const [from, to] = [newPath('.json'), newUrl()];
+    writeFileSync(from, JSON.stringify(pythonSession, undefined, 2));
+    const outcome = await command('migrate', from, to);
+    assert.deepEqual([outcome.code, outcome.err, row(outcome, 'verified')], [0, '', [1, 4]]);
+    const service = new DatabaseSessionService(to);
+    const key = { appName: 'shop', userId: 'ada', sessionId: 's-1' };
+    const session = await service.getSession(key);
+    assert.deepEqual(session?.state, { seed_key: { nested_key: 1 }, 'user:user_name': 'Ada' });
+    assert.equal(session?.lastUpdateTime, 1741218417250);
+    assert.deepEqual(
+      session?.events.map(({ timestamp }) => timestamp),
+      [1741218414968.405, 1741218415500, 1741218416000, 1741218417000],
+    );
+    await service.close();
+  });
+
+  it('as they were recorded', { skip: NOT_RECORDED }, async () => {
+    const [to, file] = [newUrl(), newPath('.jsonl')];
+    assert.equal((await command('migrate', RECORDED, to)).code, 0);
+    assert.equal((await command('migrate', to, file)).code, 0);
+    const outcome = await command('migrate', RECORDED, file);
+    assert.equal(outcome.code, 0);
+    assert.equal(row(outcome, 'there already')[0], 1);
+  });
+
+  it('all of a folder, but for what is none', async () => {
+    const [from, to] = [newPath('.folder'), newUrl()];
+    mkdirSync(from);
+    for (const id of ['a', 'b']) {
+      writeFileSync(join(from, `${id}.json`), JSON.stringify({ ...pythonSession, id }));
+    }
+    const lines = ['c', 'd'].map((id) => JSON.stringify({ ...pythonSession, id }));
+    writeFileSync(join(from, 'more.jsonl'), `${lines.join('\n')}\n`);
+    writeFileSync(join(from, 'broken.json'), '{"id": "x",');
+    writeFileSync(join(from, 'binary.json'), Buffer.from([0xff, 0xfe, 0x00]));
+    writeFileSync(join(from, 'notes.txt'), 'not asked');
+    const outcome = await command('migrate', from, to);
+    assert.equal(outcome.code, 1);
+    assert.deepEqual(row(outcome, 'verified'), [4, 16]);
+    assert.deepEqual(row(outcome, 'failed'), [2]);
+    assert.match(outcome.err, /broken\.json: .*not JSON/);
+    assert.match(outcome.err, /binary\.json: .*not UTF-8/);
+  });
+
+  it('though events lack ids, and twice are still the same', async () => {
+    const [from, to] = [newPath('.json'), newUrl()];
+    const events = pythonSession.events.map((event) => ({ ...event, id: undefined }));
+    writeFileSync(from, JSON.stringify({ ...pythonSession, events }));
+    assert.deepEqual(row(await command('migrate', from, to), 'copied'), [1, 4]);
+    assert.deepEqual(row(await command('migrate', from, to), 'there already'), [1, 4]);
+  });
+
+  it('in the unit that is stated', async () => {
+    const [from, to] = [newPath('.json'), newUrl()];
+    const event = { ...pythonSession.events[0], timestamp: 10 };
+    writeFileSync(
+      from,
+      JSON.stringify({ ...pythonSession, last_update_time: 10, events: [event] }),
+    );
+    assert.equal((await command('migrate', from, to)).code, 1);
+    assert.equal((await command('migrate', from, to, '--time-unit', 'seconds')).code, 0);
+  });
+});
+
+describe('Where the target has something', () => {
+  it('the same sessions are found to be there, and are not stored twice', async () => {
+    const [from, to] = [await filled(), newUrl()];
+    await command('migrate', from, to);
+    const outcome = await command('migrate', from, to);
+    assert.equal(outcome.code, 0);
+    assert.deepEqual(row(outcome, 'copied'), [0, 0]);
+    assert.deepEqual(row(outcome, 'there already'), [5, 34]);
+    assert.deepEqual(await contentsOf(to), await contentsOf(from));
+  });
+
+  it('another session of that id is named and left, and the others are copied', async () => {
+    const [from, to] = [await withSession('theirs'), await withSession('ours')];
+    const more = new DatabaseSessionService(from);
+    await more.createSession({ ...KEY, sessionId: 's2' });
+    await more.close();
+    const outcome = await command('migrate', from, to);
+    assert.equal(outcome.code, 1);
+    assert.match(outcome.err, /^session "s1" of "ada" in "app": .*another session/);
+    assert.deepEqual(row(outcome, 'copied'), [1, 0]);
+    assert.deepEqual(row(outcome, 'failed'), [1]);
+    assert.equal(await textIn(to), 'ours');
+  });
+
+  it('another session of that id is replaced if that is asked for', async () => {
+    const [from, to] = [await withSession('theirs'), await withSession('ours')];
+    const outcome = await command('migrate', from, to, '--overwrite');
+    assert.deepEqual([outcome.code, row(outcome, 'verified')], [0, [1, 1]]);
+    assert.equal(await textIn(to), 'theirs');
+  });
+
+  it('missing keys of states are added, and values that differ are named and left', async () => {
+    const states = (n: number, own: string) => ({
+      'user:same': [1, { a: 1 }],
+      'user:both': n,
+      'app:both': n,
+      [`user:${own}`]: n,
+      [`app:${own}`]: n,
+    });
+    const from = await withSession('x', states(1, 'source'));
+    const to = await withSession('x', states(2, 'target'));
+    const outcome = await command('migrate', from, to);
+    assert.equal(outcome.code, 1);
+    assert.match(outcome.err, /state of the app "app": .*"both"/);
+    assert.match(outcome.err, /state of the user "ada" in "app": .*"both"/);
+    assert.match(outcome.out, /keys of state that differ +2/);
+    const service = new DatabaseSessionService(to);
+    assert.deepEqual(await service.getAppState(KEY), { both: 2, target: 2, source: 1 });
+    assert.deepEqual(await service.getUserState(KEY), {
+      same: [1, { a: 1 }],
+      both: 2,
+      target: 2,
+      source: 1,
+    });
+    assert.equal((await command('migrate', from, to, '--overwrite')).code, 0);
+    assert.deepEqual(await service.getAppState(KEY), { both: 1, target: 2, source: 1 });
+    await service.close();
+  });
+
+  it('a session whose events set newer keys of the user leaves those as they are', async () => {
+    const [from, to] = [await filled(), newUrl()];
+    await command('migrate', from, to);
+    const service = new DatabaseSessionService(to);
+    assert.deepEqual(await service.getUserState({ appName: 'app', userId: 'ada' }), {
+      name: 'Ada',
+    });
+    await service.close();
+  });
+
+  it('a file of something else is not touched', async () => {
+    const from = await withSession('x');
+    const others = {
+      'no-line-end': 'something',
+      lines: '{"id":"s1"}\n{"id":"s2"}\n',
+      pretty: '{\n  "id": "s1"\n}\n',
+      database: readFileSync(pathOf(from)),
+    };
+    for (const [name, content] of Object.entries(others)) {
+      const path = newPath(`.${name}`);
+      writeFileSync(path, content);
+      const before = hashOf(path);
+      const outcome = await command('migrate', from, path);
+      assert.equal(outcome.code, 1, name);
+      assert.match(outcome.err, /holds something else/);
+      assert.equal(hashOf(path), before);
+    }
+  });
+
+  it('a file without its last line end is gone on with', async () => {
+    const [from, file] = [await withSession('x'), newPath('.jsonl')];
+    await command('migrate', from, file);
+    writeFileSync(file, readFileSync(file, 'utf8').trimEnd());
+    const other = newUrl();
+    await fill(other);
+    const outcome = await command('migrate', other, file);
+    assert.deepEqual([outcome.code, row(outcome, 'copied')], [0, [5, 34]]);
+    assert.equal((await command('migrate', file, newUrl())).code, 0);
+  });
+});
+
+describe('What cannot be read or written', () => {
+  it('is named, and the others are copied', async () => {
+    const [from, to] = [await filled(), newUrl()];
+    const database = new Sqlite(pathOf(from));
+    database.exec("update events set event_data = '{broken' where session_id = 'old'");
+    database.close();
+    const outcome = await command('migrate', from, to);
+    assert.equal(outcome.code, 1);
+    assert.match(outcome.err, /session "old".*corrupt_record/);
+    assert.deepEqual(row(outcome, 'verified'), [4, 33]);
+  });
+
+  it('is no database, no file, or none with sessions', async () => {
+    const empty = newPath();
+    new Sqlite(empty).close();
+    const missing = newUrl();
+    for (const [from, code] of [
+      [missing, /unable to open.*storage_unavailable/],
+      [newPath('.json'), /ENOENT.*storage_unavailable/],
+      [`sqlite:${empty}`, /has no sessions.*storage_unavailable/],
+    ] as const) {
+      const to = newPath('.jsonl');
+      const outcome = await command('migrate', from, to);
+      assert.equal(outcome.code, 1);
+      assert.match(outcome.err, code);
+      assert.ok(!existsSync(to));
+    }
+    assert.ok(!existsSync(pathOf(missing)));
+  });
+
+  it('leaves nothing in the target that was not verified', async () => {
+    const [from, to] = [await filled(), newPath('.folder')];
+    mkdirSync(to);
+    const outcome = await command('migrate', from, to);
+    assert.equal(outcome.code, 1);
+    assert.match(outcome.err, /is a folder/);
+    assert.deepEqual(readdirSync(to), []);
+  });
+});
