@@ -1,0 +1,95 @@
+// Over real servers, there and back: what they do not keep, spelling of numbers and order of keys, is no loss.
+
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { after, before, it } from 'node:test';
+
+import { DatabaseSessionService } from '../../../js/database/index.js';
+import { emptied, type Server, startMariadb, startPostgres } from '../database/servers.js';
+import { command, contentsOf, fill, newFolder, row } from './stores.js';
+
+let postgres: Server;
+let mariadb: Server;
+before(async () => {
+  [postgres, mariadb] = await Promise.all([startPostgres(), startMariadb()]);
+});
+after(() => Promise.all([postgres.remove(), mariadb.remove()]));
+
+const folder = newFolder();
+let count = 0;
+const newFile = () => `sqlite:${join(folder, `${++count}.db`)}`;
+
+async function query(url: string, statement: string): Promise<Record<string, unknown>[]> {
+  const { default: pg } = await import('pg');
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  const { rows } = await client.query<Record<string, unknown>>(statement);
+  await client.end();
+  return rows;
+}
+
+it('SQLite to PostgreSQL to MariaDB to SQLite is what it was', async () => {
+  const urls = [
+    newFile(),
+    await emptied('postgresql', postgres),
+    await emptied('mariadb', mariadb),
+    newFile(),
+  ];
+  await fill(urls[0] ?? '');
+  for (const [from, to] of urls.slice(1).map((to, n) => [urls[n] ?? '', to] as const)) {
+    const outcome = await command('migrate', from, to);
+    assert.deepEqual([outcome.code, outcome.err], [0, '']);
+    assert.deepEqual(row(outcome, 'verified'), [5, 34]);
+    assert.deepEqual(row(await command('migrate', from, to), 'there already'), [5, 34]);
+    assert.deepEqual(await contentsOf(to), await contentsOf(urls[0] ?? ''));
+  }
+});
+
+it('numbers that a server spells otherwise are found to be the same', async () => {
+  const [from, to] = [newFile(), await emptied('postgresql', postgres)];
+  const service = new DatabaseSessionService(from);
+  const state = { z: 1e21, a: [1e23, 1.5e300, 1e-7, 12345678901234567890, 0.1], m: -1e22 };
+  await service.createSession({ appName: 'app', userId: 'ada', sessionId: 's1', state });
+  await service.close();
+  const outcome = await command('migrate', from, to);
+  assert.deepEqual([outcome.code, outcome.err, row(outcome, 'verified')], [0, '', [1, 0]]);
+});
+
+it('what a server cannot hold is named, and the others are copied', async () => {
+  const [from, to] = [newFile(), await emptied('postgresql', postgres)];
+  const service = new DatabaseSessionService(from);
+  const user = { appName: 'app', userId: 'ada' };
+  await service.createSession({ ...user, sessionId: 'nul', state: { cart: ['a\0b'] } });
+  await service.createSession({ ...user, sessionId: 'x'.repeat(200) });
+  await service.createSession({ ...user, sessionId: 'fits' });
+  await service.close();
+  const outcome = await command('migrate', from, to);
+  assert.equal(outcome.code, 1);
+  assert.match(outcome.err, /session "nul".*cart\[0\].*\(unserializable\)/);
+  assert.match(outcome.err, /session "xxx.*128 characters.*\(invalid_argument\)/);
+  assert.deepEqual(row(outcome, 'verified'), [1, 0]);
+});
+
+it('a server that only Python has written to is read, and gets no table', async () => {
+  const from = await emptied('postgresql', postgres);
+  await fill(from);
+  await query(from, "delete from adk_internal_metadata where key <> 'schema_version'");
+  await query(from, 'drop table adk_session_wasm_sessions');
+  const tables = "select count(*)::int as tables from pg_tables where schemaname = 'public'";
+  const outcome = await command('migrate', from, newFile());
+  assert.deepEqual([outcome.code, row(outcome, 'verified')], [0, [5, 34]]);
+  assert.deepEqual(await query(from, tables), [{ tables: 5 }]);
+});
+
+it('MariaDB tables as Python makes them, which we refuse to write, are read', async () => {
+  const from = await emptied('mariadb', mariadb);
+  await fill(from);
+  const { createConnection } = await import('mysql2/promise');
+  const connection = await createConnection({ uri: from.replace('mariadb', 'mysql') });
+  await connection.query('alter table app_states modify state text not null');
+  const to = newFile();
+  const outcome = await command('migrate', from, to);
+  assert.deepEqual([outcome.code, row(outcome, 'verified')], [0, [5, 34]]);
+  assert.match((await command('migrate', to, from)).err, /ALTER TABLE.*\(storage_unavailable\)/);
+  await connection.end();
+});
