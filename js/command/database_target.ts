@@ -50,8 +50,13 @@ export class DatabaseTarget implements Target {
     await this.#adapter.delete({ what: 'session', key });
   }
 
+  async state(key: StateCopy['key']): Promise<string> {
+    const rows = await this.#adapter.read({ key, window: { last: 0 } });
+    return rows[scopeOf(key)]?.state ?? '{}';
+  }
+
   async addState({ key, state }: StateCopy, overwrite: boolean): Promise<readonly string[]> {
-    const scope = key.userId === undefined ? 'app' : 'user';
+    const scope = scopeOf(key);
     let kept: readonly string[] = [];
     const request = { key, scopes: [scope] as const, eventIds: [], since: NOTHING_SINCE };
     await this.#adapter.append(request, (found): Changes | undefined => {
@@ -64,6 +69,10 @@ export class DatabaseTarget implements Target {
     });
     return kept;
   }
+}
+
+function scopeOf({ userId }: StateCopy['key']): 'user' | 'app' {
+  return userId === undefined ? 'app' : 'user';
 }
 
 /**

@@ -35,9 +35,11 @@ export class FileTarget implements Target {
   readonly isFile = true;
   readonly #path: string;
   readonly #sessions = new Map<string, Place>();
-  readonly #states = new Map<string, string>();
+  /** Several lines may say of a state, each what those before it lack. */
+  readonly #states = new Map<string, Place[]>();
   #dialect: { casing: Casing; timeUnit: TimeUnit } = { casing: 'camel', timeUnit: 'milliseconds' };
   #file: FileHandle | undefined;
+  #hasHeader = false;
   #size = 0;
 
   constructor(path: string) {
@@ -71,12 +73,9 @@ export class FileTarget implements Target {
   async fingerprint(key: Required<StorageKey>): Promise<Fingerprint | undefined> {
     const place = this.#sessions.get(nameOfKey(key));
     if (place === undefined) return undefined;
-    const { offset, length } = place;
-    const { buffer } = await withFileErrors(this.#path, () =>
-      this.#opened().read(Buffer.allocUnsafe(length), 0, length, offset),
-    );
+    const text = await this.#read(place);
     const { timeUnit } = this.#dialect;
-    const session = sessionFromFile(buffer.toString('utf8'), { timeUnit });
+    const session = sessionFromFile(text, { timeUnit });
     return fingerprintOf(copyOfSession(session), true);
   }
 
@@ -94,18 +93,30 @@ export class FileTarget implements Target {
     return Promise.reject(overwriteNeedsDatabase());
   }
 
+  async state(key: StateCopy['key']): Promise<string> {
+    let state = '{}';
+    for (const place of this.#states.get(nameOfKey(key)) ?? []) {
+      const { appState, userState } = parsedLine(await this.#read(place));
+      state = mergeState(state, JSON.stringify(userState ?? appState), false).state ?? state;
+    }
+    return state;
+  }
+
   async addState({ key, state }: StateCopy, overwrite: boolean): Promise<readonly string[]> {
-    const name = nameOfKey(key);
-    const merged = mergeState(this.#states.get(name) ?? '{}', state, overwrite);
-    if (merged.state === undefined || merged.added === undefined) return merged.kept;
+    // With the numbers that it can hold, or else a second run would find others there.
+    const given = JSON.stringify(JSON.parse(state));
+    const merged = mergeState(await this.state(key), given, overwrite);
+    if (merged.added === undefined) return merged.kept;
     const { appName, userId } = key;
     const added = JSON.parse(merged.added) as SessionFile;
-    // Those who read the file take a second line for a state as keys that the first one lacks.
-    await this.#append(
-      userId === undefined ? { appName, appState: added } : { appName, userId, userState: added },
-    );
-    this.#states.set(name, merged.state);
+    const line = userId === undefined ? { appState: added } : { userId, userState: added };
+    this.#addState(key, await this.#append({ appName, ...line }));
     return merged.kept;
+  }
+
+  #addState(key: StateCopy['key'], place: Place): void {
+    const name = nameOfKey(key);
+    this.#states.set(name, [...(this.#states.get(name) ?? []), place]);
   }
 
   /** Finds what is there, and makes the end ready to go on. */
@@ -122,7 +133,7 @@ export class FileTarget implements Target {
       if (isWhole && !line.isEnded) await file.write('\n', this.#size - 1);
     }
     await file.truncate(this.#size);
-    if (this.#size === 0) await this.#appendText(header);
+    if (!this.#hasHeader) await this.#appendText(header);
   }
 
   #take({ offset, bytes }: ByteLine): void {
@@ -132,27 +143,24 @@ export class FileTarget implements Target {
     if (Object.hasOwn(json, 'format')) {
       const timeUnit = unitOfHeader(json);
       this.#dialect = { casing: requireCasing(json.casing), timeUnit };
+      this.#hasHeader = true;
       return;
     }
-    if (offset === 0) throw this.#stranger();
+    if (!this.#hasHeader) throw this.#stranger();
     const { kind, ...names } = nameOf(json, undefined);
     const appName = requireId('appName', names.appName);
-    const userId = names.userId;
-    if (kind === 'session') {
-      const key = {
-        appName,
-        userId: requireId('userId', userId),
-        sessionId: requireId('id', names.sessionId),
-      };
-      this.#sessions.set(nameOfKey(key), { offset, length: bytes.length });
+    const place = { offset, length: bytes.length };
+    if (kind === 'appState') {
+      this.#addState({ appName }, place);
       return;
     }
-    const name = nameOfKey(
-      kind === 'appState' ? { appName } : { appName, userId: requireId('userId', userId) },
-    );
-    const live = this.#states.get(name) ?? '{}';
-    const merged = mergeState(live, JSON.stringify(json[kind]), false);
-    this.#states.set(name, merged.state ?? live);
+    const userId = requireId('userId', names.userId);
+    if (kind === 'userState') {
+      this.#addState({ appName, userId }, place);
+      return;
+    }
+    const sessionId = requireId('id', names.sessionId);
+    this.#sessions.set(nameOfKey({ appName, userId, sessionId }), place);
   }
 
   #parsed(text: string): SessionFile {
@@ -167,6 +175,13 @@ export class FileTarget implements Target {
     const what = `The file ${JSON.stringify(this.#path)} is there and holds something else`;
     const message = `${what} than what exportSessions or this command write; name another.`;
     return new SessionError('invalid_argument', message, { key: 'TO', cause });
+  }
+
+  async #read({ offset, length }: Place): Promise<string> {
+    const { buffer, bytesRead } = await withFileErrors(this.#path, () =>
+      this.#opened().read(Buffer.allocUnsafe(length), 0, length, offset),
+    );
+    return buffer.toString('utf8', 0, bytesRead);
   }
 
   #append(value: SessionFile): Promise<Place> {

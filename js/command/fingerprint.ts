@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { digitsOf, parseExactly } from '../database/numbers.js';
 import { timeTextOf } from '../database/times.js';
-import { isSessionError, SessionError } from '../errors.js';
+import { SessionError } from '../errors.js';
+import type { Event } from '../event.js';
 import { sessionToFile } from '../files/session_file.js';
 import type { SessionCopy } from './session_copy.js';
-import { sessionOfCopy } from './session_copy.js';
 
 /** What two stores that hold the same session agree on. */
 export interface Fingerprint {
@@ -21,34 +21,33 @@ export interface Fingerprint {
  */
 export function fingerprintOf(copy: SessionCopy, asFile: boolean): Fingerprint {
   const { appName, userId, sessionId } = copy.key;
+  const parse = asFile ? (text: string): unknown => JSON.parse(text) : parseExactly;
+  const read = (text: string, what: string): unknown => {
+    try {
+      return parse(text);
+    } catch (cause) {
+      const record = `${what} of session ${JSON.stringify(sessionId)}`;
+      throw new SessionError('corrupt_record', `There is no JSON in ${record}.`, { record, cause });
+    }
+  };
   const hash = createHash('sha256');
   const add = (value: unknown): void => void hash.update(`${canonicalText(value)}\n`);
   add([appName, userId, sessionId, timeTextOf(copy.lastUpdateTime)]);
-  add(parsed(copy.state, 'the state', copy));
-  if (asFile) {
-    for (const { id, text } of copy.events) parsed(text, `event ${JSON.stringify(id)}`, copy);
-    const { events } = sessionToFile({ ...sessionOfCopy(copy), state: {} });
-    add(events);
-  } else {
-    for (const { id, text } of copy.events) {
-      add([id, parsed(text, `event ${JSON.stringify(id)}`, copy)]);
-    }
+  add(read(copy.state, 'the state'));
+  for (const { id, text } of copy.events) {
+    const event = read(text, `event ${JSON.stringify(id)}`);
+    add([id, asFile ? inFile(event as Event) : event]);
   }
   return { events: copy.events.length, hash: hash.digest('hex') };
 }
 
-export function isSame(one: Fingerprint, other: Fingerprint): boolean {
-  return one.events === other.events && one.hash === other.hash;
+function inFile(event: Event): unknown {
+  const around = { id: '', appName: '', userId: '', state: {}, lastUpdateTime: 0 };
+  return sessionToFile({ ...around, events: [event] }).events;
 }
 
-function parsed(text: string, what: string, { key }: SessionCopy): unknown {
-  try {
-    return parseExactly(text);
-  } catch (cause) {
-    if (isSessionError(cause)) throw cause;
-    const record = `${what} of session ${JSON.stringify(key.sessionId)}`;
-    throw new SessionError('corrupt_record', `There is no JSON in ${record}.`, { record, cause });
-  }
+export function isSame(one: Fingerprint, other: Fingerprint): boolean {
+  return one.events === other.events && one.hash === other.hash;
 }
 
 /**

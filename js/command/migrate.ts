@@ -7,6 +7,7 @@
 import { isSessionError, type SessionError } from '../errors.js';
 import { fingerprintOf, isSame } from './fingerprint.js';
 import type { SessionCopy, StateCopy } from './session_copy.js';
+import { mergeState } from './shared_state.js';
 import { isOfOneSession, type Item, type Source, type Target } from './store.js';
 
 /** How many sessions, and events in them. */
@@ -114,6 +115,13 @@ class Run {
 
   async #state(state: StateCopy): Promise<void> {
     const kept = await this.#target.addState(state, this.#options.overwrite);
+    const { added } = mergeState(await this.#target.state(state.key), state.state, false);
+    if (added !== undefined) {
+      return this.#fail(
+        stateName(state),
+        'What the target gives back lacks keys that were written.',
+      );
+    }
     for (const key of kept) {
       this.result.kept += 1;
       this.#options.onProblem(

@@ -49,11 +49,12 @@ async function runMigrate(
   target: Target,
   { out, err }: Outputs,
 ): Promise<number> {
+  let result: Result;
   try {
     await source.open();
     await target.open();
     const progress = new Progress(err, await source.size());
-    const result = await migrate(source, target, {
+    result = await migrate(source, target, {
       overwrite,
       onProblem(message) {
         progress.clear();
@@ -63,12 +64,13 @@ async function runMigrate(
         if (!quiet) progress.show(at, soFar);
       },
     }).finally(() => progress.clear());
-    if (!quiet) out.write(`${shownStore(from)} -> ${shownStore(to)}\n${table(result)}`);
-    return result.failed + result.kept === 0 ? 0 : 1;
   } finally {
     await source.close();
     await target.close();
   }
+  // Not before the target is closed, which is when a file is on the disk.
+  if (!quiet) out.write(`${shownStore(from)} -> ${shownStore(to)}\n${table(result)}`);
+  return result.failed + result.kept === 0 ? 0 : 1;
 }
 
 function table({ copied, skipped, verified, failed, kept }: Result): string {

@@ -41,6 +41,8 @@ export interface Target {
    * @returns the keys that it has with another value, and keeps
    */
   addState(state: StateCopy, overwrite: boolean): Promise<readonly string[]>;
+  /** JSON text of a user's or an app's state as it stands there, read anew. */
+  state(key: StateCopy['key']): Promise<string>;
   close(): Promise<void>;
 }
 

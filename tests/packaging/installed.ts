@@ -64,6 +64,14 @@ export function linkFramework(): void {
   symlinkSync(join(root, 'node_modules', '@google', 'adk'), join(scope, 'adk'));
 }
 
+/** Puts SQL and a driver into the project, which are not there otherwise; once a test file. */
+export function linkDatabase(): void {
+  for (const name of ['kysely', 'better-sqlite3']) {
+    // By links, as the framework above.
+    symlinkSync(join(root, 'node_modules', name), join(install().project, 'node_modules', name));
+  }
+}
+
 /** Where one of our own dependencies lies. */
 export function packageFolder(name: string): string {
   return dirname(createRequire(import.meta.url).resolve(`${name}/package.json`));

@@ -16,12 +16,16 @@ import { loadWasm, InMemorySessionService as Slim } from 'adk-session-wasm/slim'
 import { Template as Bundled } from 'adk-session-wasm/browser';
 import { exportSession, importSession, type SessionFile } from 'adk-session-wasm/files';
 import * as testing from 'adk-session-wasm/testing';
+import { getSessionServiceFromUri, type SessionServiceUriOptions } from 'adk-session-wasm/uri';
 
 interface Cart { items: string[]; 'user:name': string; [key: string]: unknown }
 
 export async function use(storage: StorageAdapter): Promise<string> {
   const service: BaseSessionService = await openSessionService({ storage });
   await service.close();
+  const options: SessionServiceUriOptions = { durability: 'strict', stale: 'reject' };
+  const named: BaseSessionService<Cart> = getSessionServiceFromUri<Cart>('memory://', options);
+  await named.close();
   const typed = new InMemorySessionService<Cart>();
   const file: SessionFile = await exportSession(typed, { appName: 'a', userId: 'u', sessionId: 's' });
   await importSession(service, file, { sessionId: 't' });

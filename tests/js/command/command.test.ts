@@ -131,7 +131,7 @@ describe('Progress', () => {
     assert.equal(written, '\r\u001b[K[######------------------]  25 %  1 ses');
     progress.show(2, result);
     progress.clear();
-    assert.match(written, /1 ses\r\u001b\[K$/);
+    assert.ok(written.endsWith('1 ses\r\u001b[K'));
   });
 
   it('does not go beyond its end, though the source grows', () => {

@@ -125,6 +125,18 @@ describe('A database is migrated', () => {
     target.close();
   });
 
+  it('to a file, with numbers as JavaScript has them, and twice are still the same', async () => {
+    const [from, file] = [await filled(), newPath('.jsonl')];
+    const database = new Sqlite(pathOf(from));
+    database.exec(`update sessions set state = '{"big": 12345678901234567890}' where id = 'old';
+      update app_states set state = '{"big": 12345678901234567890}'`);
+    database.close();
+    assert.equal((await command('migrate', from, file)).code, 0);
+    const outcome = await command('migrate', from, file);
+    assert.deepEqual([outcome.code, outcome.err], [0, '']);
+    assert.deepEqual(row(outcome, 'there already'), [5, 34]);
+  });
+
   it('by the apps that are named', async () => {
     const [from, to] = [await filled(), newUrl()];
     const outcome = await command('migrate', from, to, '--app', 'other app');
