@@ -10,8 +10,8 @@ verifies each. FROM is only read. Run it again after an interruption: it goes on
 
 FROM, TO:
   sqlite:PATH   postgresql://…   mysql://…   mariadb://…
-  PATH          TO: a file of JSON Lines
-                FROM: the same, a session file of any ADK, or a folder of such files
+  PATH          TO: a file of JSON Lines; a folder (it ends in /): a session file each
+                FROM: the same, or a session file of any ADK
 
 Options:
   --app NAME          only this app; may be given several times

@@ -50,12 +50,6 @@ export class FileTarget implements Target {
   async open(): Promise<void> {
     await withFileErrors(this.#path, async () => {
       const found = await stat(this.#path).catch(() => undefined);
-      if (found?.isDirectory() === true) {
-        throw invalid(
-          'TO',
-          `is a folder: ${JSON.stringify(this.#path)}; name a file for JSON Lines`,
-        );
-      }
       await mkdir(dirname(this.#path), { recursive: true });
       this.#file = await open(this.#path, found === undefined ? 'wx+' : 'r+');
       await this.#scan(this.#file);

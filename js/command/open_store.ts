@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { SessionError } from '../errors.js';
 import { invalid } from '../service/call.js';
@@ -6,6 +7,7 @@ import { DatabaseSource } from './database_source.js';
 import { DatabaseTarget } from './database_target.js';
 import { FileSource, type FileSourceOptions } from './file_source.js';
 import { FileTarget } from './file_target.js';
+import { FolderTarget } from './folder_target.js';
 import type { Source, Target } from './store.js';
 
 /** @throws SessionError `invalid_argument`, `unsupported`; without the URL */
@@ -19,7 +21,13 @@ export function sourceOf(from: string, options: FileSourceOptions): Source {
 /** @throws SessionError `invalid_argument`, `unsupported`; without the URL */
 export function targetOf(to: string): Target {
   const place = placeOf('TO', to);
-  return place.kind === 'file' ? new FileTarget(place.path) : new DatabaseTarget(place.url);
+  if (place.kind === 'database') return new DatabaseTarget(place.url);
+  return isFolder(place.path) ? new FolderTarget(place.path) : new FileTarget(place.path);
+}
+
+/** It is there as one, or is named as one. */
+function isFolder(path: string): boolean {
+  return /[/\\]$/.test(path) || statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
 type Place =

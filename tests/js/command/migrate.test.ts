@@ -7,7 +7,7 @@ import { describe, it } from 'node:test';
 import Sqlite from 'better-sqlite3';
 
 import { DatabaseSessionService } from '../../../js/database/index.js';
-import { importSessions } from '../../../js/files/index.js';
+import { importSession, importSessions } from '../../../js/files/index.js';
 import { createEvent, InMemorySessionService } from '../../../js/index.js';
 import { NOT_RECORDED, pythonSession, RECORDED } from '../files/python_session.js';
 import { command, contents, contentsOf, fill, hashOf, newFolder, row } from './stores.js';
@@ -85,13 +85,24 @@ describe('A database is migrated', () => {
     for await (const { error } of importSessions(memory, readFileSync(file, 'utf8'))) {
       assert.equal(error, undefined);
     }
-    // A file leaves out known fields that are null.
-    const withoutNull = async (all: Promise<unknown>) =>
-      JSON.parse(JSON.stringify(await all).replaceAll(/,"branch":null/g, '')) as unknown;
     assert.deepEqual(await contentsOf(to), await withoutNull(contentsOf(from)));
     const imported = (await contents(memory)) as { states: unknown }[];
     const migrated = (await contentsOf(to)) as { states: unknown }[];
     assert.deepEqual(imported[0]?.states, migrated[0]?.states);
+  });
+
+  it('to a folder of session files, and back, states of users without sessions included', async () => {
+    const [from, to, back] = [await filled(), `${newPath('.folder')}/`, newUrl()];
+    assert.deepEqual(row(await command('migrate', from, to), 'verified'), [5, 34]);
+    assert.equal(readdirSync(to).length, 6);
+    const [name = ''] = readdirSync(to).filter((name) => name.startsWith('old.'));
+    const memory = new InMemorySessionService();
+    const old = await importSession(memory, readFileSync(join(to, name), 'utf8'));
+    assert.deepEqual([old.id, old.state.topic], ['old', 'coffee']);
+    assert.deepEqual(row(await command('migrate', from, to), 'there already'), [5, 34]);
+    const outcome = await command('migrate', to, back);
+    assert.deepEqual([outcome.code, outcome.err], [0, '']);
+    assert.deepEqual(await contentsOf(back), await withoutNull(contentsOf(from)));
   });
 
   it('and stays byte for byte what it is, journal mode included', async () => {
@@ -163,6 +174,11 @@ describe('A database is migrated', () => {
     assert.deepEqual([outcome.code, row(outcome, 'verified')], [0, [2002, 0]]);
   });
 });
+
+/** A file leaves out known fields that are null. */
+async function withoutNull(all: Promise<unknown>): Promise<unknown> {
+  return JSON.parse(JSON.stringify(await all).replaceAll(/,"branch":null/g, '')) as unknown;
+}
 
 async function openedOnce(url: string): Promise<DatabaseSessionService> {
   const service = new DatabaseSessionService(url);
@@ -364,14 +380,5 @@ describe('What cannot be read or written', () => {
       assert.ok(!existsSync(to));
     }
     assert.ok(!existsSync(pathOf(missing)));
-  });
-
-  it('leaves nothing in the target that was not verified', async () => {
-    const [from, to] = [await filled(), newPath('.folder')];
-    mkdirSync(to);
-    const outcome = await command('migrate', from, to);
-    assert.equal(outcome.code, 1);
-    assert.match(outcome.err, /is a folder/);
-    assert.deepEqual(readdirSync(to), []);
   });
 });
