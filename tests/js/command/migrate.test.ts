@@ -117,6 +117,23 @@ describe('A database is migrated', () => {
     }
   });
 
+  it('while it is in use, as far as it is written', async () => {
+    const [from, to] = [newUrl(), newUrl()];
+    const service = new DatabaseSessionService(from);
+    const session = await service.createSession(KEY);
+    const say = (id: string) =>
+      service.appendEvent({ session, event: createEvent({ id, author: 'user' }) });
+    await say('e1');
+    const before = hashOf(pathOf(from));
+    const outcome = await command('migrate', from, to);
+    assert.deepEqual([outcome.code, row(outcome, 'verified')], [0, [1, 1]]);
+    assert.equal(hashOf(pathOf(from)), before);
+    await say('e2');
+    const again = await command('migrate', from, to, '--overwrite');
+    assert.deepEqual([again.code, row(again, 'copied')], [0, [1, 2]]);
+    await service.close();
+  });
+
   it('when only Python has written it, and gets no table of ours', async () => {
     const [from, to] = [await filled(), newUrl()];
     const database = new Sqlite(pathOf(from));
