@@ -28,11 +28,8 @@ export class DatabaseTarget implements Target {
   }
 
   async fingerprint(key: Required<StorageKey>): Promise<Fingerprint | undefined> {
-    const { session, events } = await this.#adapter.read({ key, window: {} });
-    if (session === undefined) return undefined;
-    const { lastUpdateTime, state } = session;
-    const created = session.created / 1000;
-    return fingerprintOf({ key, created, lastUpdateTime, state, events, shared: {} }, false);
+    const stored = await this.#read(key);
+    return stored && fingerprintOf(stored, false);
   }
 
   async create(session: SessionCopy): Promise<boolean> {
@@ -46,8 +43,17 @@ export class DatabaseTarget implements Target {
     return isCreated;
   }
 
-  async delete(key: Required<StorageKey>): Promise<void> {
+  async replace(session: SessionCopy): Promise<boolean> {
+    const { key } = session;
+    const stored = await this.#read(key);
     await this.#adapter.delete({ what: 'session', key });
+    try {
+      return await this.create(session);
+    } catch (error) {
+      // The database cannot hold it: what it held before is better than none.
+      if (stored !== undefined) await this.create(stored);
+      throw error;
+    }
   }
 
   async state(key: StateCopy['key']): Promise<string> {
@@ -68,6 +74,13 @@ export class DatabaseTarget implements Target {
       return { [scope]: { revision, state: merged.state }, events: [] };
     });
     return kept;
+  }
+
+  async #read(key: Required<StorageKey>): Promise<SessionCopy | undefined> {
+    const { session, events } = await this.#adapter.read({ key, window: {} });
+    if (session === undefined) return undefined;
+    const { lastUpdateTime, state } = session;
+    return { key, created: session.created / 1000, lastUpdateTime, state, events, shared: {} };
   }
 }
 

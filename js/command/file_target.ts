@@ -83,7 +83,7 @@ export class FileTarget implements Target {
     return true;
   }
 
-  delete(): Promise<void> {
+  replace(): Promise<boolean> {
     return Promise.reject(overwriteNeedsDatabase());
   }
 

@@ -60,7 +60,7 @@ export class FolderTarget implements Target {
     return true;
   }
 
-  delete(): Promise<void> {
+  replace(): Promise<boolean> {
     return Promise.reject(overwriteNeedsDatabase());
   }
 

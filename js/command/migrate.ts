@@ -93,10 +93,9 @@ class Run {
           `The target has another session of that id (${counts}), which was left as it is; --overwrite replaces it.`,
         );
       }
-      await this.#target.delete(key);
     }
     const isNew = !isThere || !isSame(before, wanted);
-    if (isNew && !(await this.#target.create(session))) {
+    if (isNew && !(await this.#target[isThere ? 'replace' : 'create'](session))) {
       const message = 'Somebody else has stored a session of that id this moment; run it again.';
       return this.#fail(sessionName(session), message);
     }

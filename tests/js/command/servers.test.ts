@@ -70,6 +70,25 @@ it('what a server cannot hold is named, and the others are copied', async () => 
   assert.deepEqual(row(outcome, 'verified'), [1, 0]);
 });
 
+it('what a server cannot hold does not replace what it holds', async () => {
+  const [from, to] = [newFile(), await emptied('postgresql', postgres)];
+  const key = { appName: 'app', userId: 'ada', sessionId: 's1' };
+  for (const [url, text] of [
+    [from, 'a\0b'],
+    [to, 'kept'],
+  ] as const) {
+    const service = new DatabaseSessionService(url);
+    await service.createSession({ ...key, state: { text } });
+    await service.close();
+  }
+  const outcome = await command('migrate', from, to, '--overwrite');
+  assert.equal(outcome.code, 1);
+  assert.match(outcome.err, /session "s1".*\(unserializable\)/);
+  const service = new DatabaseSessionService(to);
+  assert.deepEqual((await service.getSession(key))?.state, { text: 'kept' });
+  await service.close();
+});
+
 it('a server that only Python has written to is read, and gets no table', async () => {
   const from = await emptied('postgresql', postgres);
   await fill(from);
