@@ -9,6 +9,7 @@ import Sqlite from 'better-sqlite3';
 import { DatabaseSessionService } from '../../../js/database/index.js';
 import { importSession, importSessions } from '../../../js/files/index.js';
 import { createEvent, InMemorySessionService } from '../../../js/index.js';
+import { newSqliteServiceFile } from '../database/sqlite_service_tables.js';
 import { NOT_RECORDED, pythonSession, RECORDED } from '../files/python_session.js';
 import { command, contents, contentsOf, fill, hashOf, newFolder, row } from './stores.js';
 
@@ -163,6 +164,22 @@ describe('A database is migrated', () => {
     const outcome = await command('migrate', from, file);
     assert.deepEqual([outcome.code, outcome.err], [0, '']);
     assert.deepEqual(row(outcome, 'there already'), [5, 34]);
+  });
+
+  it("to a file of Python's SqliteSessionService and back, that file staying as it is", async () => {
+    const [from, back] = [await filled(), newUrl()];
+    const to = newSqliteServiceFile(newPath());
+    assert.deepEqual(row(await command('migrate', from, to), 'verified'), [5, 34]);
+    assert.deepEqual(await contentsOf(to), await contentsOf(from));
+    const database = new Sqlite(pathOf(to));
+    // As Python leaves it.
+    database.exec('drop table adk_session_wasm_sessions');
+    database.pragma('journal_mode = delete');
+    database.close();
+    const before = hashOf(pathOf(to));
+    const outcome = await command('migrate', to, back);
+    assert.deepEqual([outcome.code, outcome.err, row(outcome, 'verified')], [0, '', [5, 34]]);
+    assert.equal(hashOf(pathOf(to)), before);
   });
 
   it('by the apps that are named', async () => {
