@@ -102,14 +102,13 @@ function deltaText(
 
 /** The own enumerable string keys of a plain object, whatever it does about being asked. */
 function keysOf(value: unknown, what: string): readonly string[] {
-  let problem = `is ${kindOf(value)}`;
   let cause: unknown;
   try {
     if (isPlainObject(value)) return Object.keys(value);
   } catch (error) {
-    problem = 'cannot be looked at';
     cause = error;
   }
+  const problem = cause === undefined ? `is ${kindOf(value)}` : 'cannot be looked at';
   const message = `${what} must be a plain object; it ${problem}.`;
   throw new SessionError('invalid_argument', message, { cause });
 }
