@@ -107,6 +107,19 @@ export function atMost({ most, than = 'the peer', ...values }) {
 }
 
 /**
+ * The same of the times of rounds: the ratio is the median of each round's, since the sides of one round
+ * meet the same weather.
+ *
+ * @param {{ case: string, ours: number[], peer: number[], unit: string, most: number, than?: string }} values
+ * @returns {Result}
+ */
+export function atMostByRound({ ours, peer, most, ...values }) {
+  const ratio = median(ours.map((time, round) => time / (peer[round] ?? NaN)));
+  const result = atMost({ ...values, ours: median(ours), peer: median(peer), most });
+  return { ...result, ratio, ok: ratio <= most };
+}
+
+/**
  * The medians of times with what is asked of them, and their means beside.
  *
  * @param {{ case: string, ours: number[], peer: number[], unit: string, most: number, than?: string }} values
