@@ -22,7 +22,12 @@ const features = [
 // Chosen by the size of the gzipped wasm and the time of an append, measured together: less inlining
 // is no smaller, `opt-level = "s"` is 3 % smaller and a tenth slower. Functions with one caller
 // compress better where they are, not inlined.
-const inlining = ['-inline-threshold=15', '-inlinehint-threshold=50'];
+const inlining = [
+  '-inline-threshold=15',
+  '-inlinehint-threshold=50',
+  '-enable-pre=false',
+  '-jump-threading-threshold=2',
+];
 // No address is below 1,024 but at the end of the stack, which grows down to 0.
 const shrinking = [
   ...['-Oz', '--converge', '--one-caller-inline-max-function-size', '30'],

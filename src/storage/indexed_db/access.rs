@@ -9,7 +9,7 @@ use wasm_bindgen::JsValue;
 
 use crate::storage::indexed_db::database::Database;
 use crate::storage::indexed_db::failure::Failure;
-use crate::storage::indexed_db::transaction::{Mode, Transaction};
+use crate::storage::indexed_db::transaction::{Mode, Transaction, Transactions};
 
 /// Boxed, and always with a value of JavaScript's, so that what is done with it stands in the wasm
 /// once, and not in each that awaits it.
@@ -18,14 +18,14 @@ pub(super) type Attempt<'a> = Pin<Box<dyn Future<Output = Result<JsValue, Failur
 /// See the module.
 pub(super) struct Access {
     database: Rc<Database>,
-    strict: bool,
-    /// In milliseconds; see [`Transaction::begin`].
+    transactions: Rc<Transactions>,
+    /// Milliseconds.
     timeout: f64,
 }
 
 impl Access {
     pub(super) fn new(database: Rc<Database>, strict: bool, timeout: f64) -> Rc<Self> {
-        Rc::new(Self { database, strict, timeout })
+        Rc::new(Self { database, transactions: Transactions::new(strict, timeout), timeout })
     }
 
     pub(super) fn database(&self) -> &Rc<Database> {
@@ -44,12 +44,12 @@ impl Access {
 
     /// Reads from them and writes to them.
     pub(super) async fn write(&self, stores: &JsValue) -> Result<Transaction, Failure> {
-        self.begin(stores, Mode::Write { strict: self.strict }).await
+        self.begin(stores, Mode::Write).await
     }
 
     async fn begin(&self, stores: &JsValue, mode: Mode) -> Result<Transaction, Failure> {
         let connection = self.database.connection(self.timeout).await?;
-        Transaction::begin(&connection, stores, mode, self.timeout)
+        self.transactions.begin(&connection, stores, mode)
     }
 
     /// Does something that a broken connection may end. A connection that broke stays broken,

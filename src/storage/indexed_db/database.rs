@@ -219,10 +219,10 @@ impl Database {
                 database.tell(&Err(database.too_long()));
             }
         };
-        let timer = Timer::start(timeout, Box::new(tell));
-        if let Some(earlier) = self.patience.replace(Some(timer)) {
-            earlier.stop();
-        }
+        let timer = Timer::new(timeout, Box::new(tell));
+        timer.start();
+        let earlier = self.patience.replace(Some(timer));
+        drop(earlier);
     }
 
     fn too_long(&self) -> Failure {
@@ -254,9 +254,7 @@ impl Database {
     fn settle(&self, done: Done) {
         let opening = self.opening.take();
         self.is_blocked.set(false);
-        if let Some(timer) = self.patience.take() {
-            timer.stop();
-        }
+        self.patience.take();
         self.tell(&done);
         drop(opening);
     }

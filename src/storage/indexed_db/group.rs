@@ -3,7 +3,7 @@
 
 use std::mem;
 
-use js_sys::Array;
+use js_sys::{Array, JSON};
 use wasm_bindgen::{JsCast, JsValue};
 
 use crate::session::{NEVER, SessionKey};
@@ -70,9 +70,9 @@ pub(super) async fn write(
     let mut was_mistaken = false;
     loop {
         let transaction = access.write(&stores(members, care)).await?;
-        let mut group = Group::new(&transaction, members, care);
+        let mut group = Group::new(&transaction, members, care, mem::take(left));
         let rows = transaction.end_round();
-        let expected = group.resume(mem::take(left), members);
+        let expected = group.left(members);
         if expected.is_none() {
             group.read_rows(transaction.results_of(rows.clone()).await?);
             if group.needs_floor() {
@@ -92,15 +92,13 @@ pub(super) async fn write(
         *full = group.put();
         if let Some(expected) = expected {
             let found = transaction.results_of(rows).await?;
-            let is_found = |place| match Record::found(found.get(place)) {
-                Some(found) => found.says_as(expected.get(place).unchecked_ref()),
-                None => false,
-            };
-            if !(0..expected.length()).all(is_found) {
+            if text_of(&found) != Some(expected) {
                 was_mistaken = true;
                 continue;
             }
         }
+        group.sessions.iter_mut().for_each(SessionSlot::leave);
+        group.owners.iter_mut().for_each(OwnerSlot::leave);
         let written = Left { sessions: group.sessions, owners: group.owners };
         transaction.commit().await?;
         // Where others write as well, the next one would be mistaken again.
@@ -109,6 +107,12 @@ pub(super) async fn write(
         }
         return Ok(JsValue::UNDEFINED);
     }
+}
+
+/// All that lies in some records, in one call: member by member it would be fifty.
+fn text_of(records: &Array) -> Option<JsValue> {
+    // What was put there by hand may be nothing for JSON.
+    JSON::stringify(records).ok().map(JsValue::from)
 }
 
 /// The stores that these writes may touch.
@@ -148,12 +152,12 @@ struct Group<'a> {
 
 impl<'a> Group<'a> {
     /// Asks for the rows that the members need: the first round.
-    fn new(transaction: &'a Transaction, members: &[Member], care: Care) -> Self {
+    fn new(transaction: &'a Transaction, members: &[Member], care: Care, earlier: Left) -> Self {
         let mut group = Self {
             transaction,
             care,
-            sessions: Vec::new(),
-            owners: Vec::new(),
+            sessions: earlier.sessions,
+            owners: earlier.owners,
             wants_sequence: care.floor,
             sequence: None,
             must_look: false,
@@ -161,9 +165,11 @@ impl<'a> Group<'a> {
         for member in members {
             group.name(member);
         }
+        group.sessions.retain(|slot| slot.is_wanted);
+        group.owners.retain(|slot| slot.is_wanted);
         group.wants_sequence |= group.sessions.len() + group.owners.len() == 0;
         for slot in &group.sessions {
-            transaction.get(SESSIONS, &keys::session(&slot.key));
+            slot.ask(transaction);
         }
         for slot in &group.owners {
             slot.ask(transaction);
@@ -188,6 +194,7 @@ impl<'a> Group<'a> {
             });
             if let Some(slot) = self.sessions.get_mut(position) {
                 slot.since = slot.since.min(request.since);
+                slot.is_wanted = true;
             }
         }
         self.wants_sequence |= creates;
@@ -203,6 +210,7 @@ impl<'a> Group<'a> {
             });
             if let Some(slot) = self.owners.get_mut(position) {
                 slot.wants_state |= wants_state;
+                slot.is_wanted = true;
             }
         }
     }
@@ -228,23 +236,21 @@ impl<'a> Group<'a> {
         }
     }
 
-    /// Goes on from what an earlier write left, and returns the records that must then be stored, in
-    /// the order in which they were asked for. `None` where that does not tell all.
-    fn resume(&mut self, mut left: Left, members: &[Member]) -> Option<Array> {
+    /// The text of the records that must be stored for what an earlier write left to hold, in the order
+    /// in which they were asked for. `None` where that does not tell all.
+    fn left(&self, members: &[Member]) -> Option<JsValue> {
         let may_find_events = |member: &Member| self.care.ids || !member.request.ids_are_new;
         if self.wants_sequence || members.iter().any(may_find_events) {
             return None;
         }
         let expected = Array::new();
-        for slot in &mut self.sessions {
-            let record = slot.resume(&mut left.sessions)?;
-            expected.push(&record);
+        for slot in &self.sessions {
+            expected.push(slot.left()?);
         }
-        for slot in &mut self.owners {
-            let record = slot.resume(&mut left.owners)?;
-            expected.push(&record);
+        for slot in &self.owners {
+            expected.push(slot.left()?);
         }
-        Some(expected)
+        text_of(&expected)
     }
 
     fn needs_floor(&self) -> bool {
@@ -324,8 +330,8 @@ impl<'a> Group<'a> {
         let (mut events, mut changed) = (Vec::new(), Vec::new());
         if let Some(slot) = session.and_then(|position| self.sessions.get_mut(position)) {
             head = slot.head()?;
-            let maker = slot.record.as_ref().and_then(|record| record.number("token"));
-            if self.care.again && member.creates && maker == Some(*token) {
+            let is_maker = |record: &Record| record.number("token") == Some(*token);
+            if self.care.again && member.creates && slot.record.as_ref().is_some_and(is_maker) {
                 return Ok(());
             }
             if request.scopes.session {
@@ -363,7 +369,7 @@ impl<'a> Group<'a> {
         if let Some((slot, change)) = slot.zip(changes.session) {
             if slot.record.is_none() {
                 let number = self.sequence.as_mut().map_or(0.0, Sequence::next);
-                slot.record = Some(Record::session(&slot.key, number, *token));
+                slot.create(number, *token, change.head);
                 for owner in &mut self.owners {
                     if owner.is(app_name, user_id.as_deref()) || owner.is(app_name, None) {
                         owner.new_sessions += 1.0;

@@ -10,7 +10,7 @@
 //! |---|---|
 //! | [`schema`] | stores, indexes, and the steps from one version to the next |
 //! | [`keys`], [`record`], [`page`] | what lies in the stores, and under which keys |
-//! | [`database`], [`access`], [`transaction`] | connections, transactions, and how they end |
+//! | [`database`], [`access`], [`transaction`], [`hearing`] | connections, transactions, and how they end |
 //! | [`queue`], [`group`], [`session_slot`], [`owner_slot`], [`sequence`] | writing |
 //! | [`reading`], [`listing`], [`deleting`], [`sealing`] | the other verbs, and pages |
 //!
@@ -22,6 +22,7 @@ mod database;
 mod deleting;
 mod failure;
 mod group;
+mod hearing;
 mod keys;
 mod listing;
 mod owner_slot;

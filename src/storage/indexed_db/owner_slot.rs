@@ -16,12 +16,18 @@ pub(super) struct OwnerSlot {
     app_name: String,
     /// `None`: the app.
     user_id: Option<String>,
+    /// Both as the store has them.
+    key: JsValue,
     pub(super) wants_state: bool,
     /// A record of our own, in which what changes is set before it is put.
     stored: Option<Record>,
     /// What is stored, where it was read, and what has become of it.
     pub(super) row: Option<ScopeRow>,
     is_changed: bool,
+    /// Whether all that is from an earlier write, and not read since.
+    is_left: bool,
+    /// Whether this write is about it.
+    pub(super) is_wanted: bool,
     pub(super) new_sessions: f64,
 }
 
@@ -30,12 +36,24 @@ impl OwnerSlot {
         Self {
             app_name: app_name.to_owned(),
             user_id: user_id.map(str::to_owned),
+            key: keys::scope(app_name, user_id),
             wants_state: false,
             stored: None,
             row: None,
             is_changed: false,
+            is_left: false,
+            is_wanted: false,
             new_sessions: 0.0,
         }
+    }
+
+    /// Leaves it for another write.
+    pub(super) fn leave(&mut self) {
+        self.wants_state = false;
+        self.is_wanted = false;
+        self.is_changed = false;
+        self.is_left = true;
+        self.new_sessions = 0.0;
     }
 
     pub(super) fn is(&self, app_name: &str, user_id: Option<&str>) -> bool {
@@ -43,23 +61,19 @@ impl OwnerSlot {
     }
 
     pub(super) fn ask(&self, transaction: &Transaction) {
-        transaction.get(STATES, &self.key());
+        transaction.get(STATES, &self.key);
     }
 
     pub(super) fn read(&mut self, answers: &mut ArrayIntoIter) {
         self.stored = Record::next(answers);
         self.row = None;
+        self.is_left = false;
     }
 
-    /// Takes over what an earlier write left, and returns the record that must then be stored. `None`
-    /// where it does not tell, or where there is no state: that takes the floor, which is not left.
-    pub(super) fn resume(&mut self, left: &mut [Self]) -> Option<Record> {
-        let mut left = left.iter_mut();
-        let left = left.find(|left| left.is(&self.app_name, self.user_id.as_deref()))?;
-        let stored = left.stored.take().filter(Record::has_state)?;
-        self.stored = Some(stored.copy());
-        self.row = left.row.take();
-        Some(stored)
+    /// The record that must be stored for what an earlier write left to hold. `None` where it does not
+    /// tell, or where there is no state: that takes the floor, which is not left.
+    pub(super) fn left(&self) -> Option<&Record> {
+        self.stored.as_ref().filter(|_| self.is_left && self.row.is_some())
     }
 
     /// Whether a state was looked for that is not there.
@@ -86,17 +100,15 @@ impl OwnerSlot {
         if !self.is_changed && self.new_sessions == 0.0 {
             return;
         }
-        let key = self.key();
-        let record = self.stored.get_or_insert_with(|| Record::scope(&key));
+        let is_new = self.stored.is_none();
+        let record = self.stored.get_or_insert_with(|| Record::scope(&self.key));
         if let Some(row) = self.row.as_ref().filter(|_| self.is_changed) {
             record.set_number("revision", row.revision as f64);
             record.set_state(&row.state);
         }
-        record.add_sessions(self.new_sessions);
+        if is_new || self.new_sessions > 0.0 {
+            record.add_sessions(self.new_sessions);
+        }
         transaction.put(STATES, record);
-    }
-
-    fn key(&self) -> JsValue {
-        keys::scope(&self.app_name, self.user_id.as_deref())
     }
 }

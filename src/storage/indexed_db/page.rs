@@ -103,10 +103,12 @@ impl Page {
         if replaced > 0 {
             record.set("replaced", &keys::pair(self.number, replaced as f64));
         }
-        if self.rows.len() > 1 {
+        if let [row] = self.rows.as_slice() {
+            record.set("text", row.text.as_ref());
+        } else {
             record.set("marks", &Float64Array::from(marks.as_slice()));
+            record.set("text", &texts.join(","));
         }
-        record.set("text", &texts.join(","));
         record
     }
 }

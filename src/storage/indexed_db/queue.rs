@@ -55,7 +55,7 @@ impl Queue {
         request: WriteRequest,
         decision: Asked<JavaScriptText>,
     ) -> Signal {
-        let token = f64::from(platform::random_seed() as u32);
+        let token = if creates { f64::from(platform::random_seed() as u32) } else { 0.0 };
         let settled = Signal::default();
         let waiting = settled.clone();
         let done = Ok(());

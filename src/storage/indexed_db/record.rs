@@ -1,6 +1,7 @@
 //! Records as they lie in the stores: plain objects, readable in a browser's tools.
 //!
-//! One getter and one setter for all members. One each would be forty imports in the wasm.
+//! One getter for all members, and a setter for each kind of value. One each would be forty imports in
+//! the wasm.
 
 use js_sys::{Array, ArrayIntoIter, Object};
 use wasm_bindgen::prelude::*;
@@ -21,6 +22,13 @@ extern "C" {
 
     #[wasm_bindgen(method, structural, indexing_setter)]
     pub(super) fn set(this: &Record, member: &str, value: &JsValue);
+
+    // What goes through `set` has become a value of JavaScript's first: one call more.
+    #[wasm_bindgen(method, structural, indexing_setter)]
+    pub(super) fn set_number(this: &Record, member: &str, number: f64);
+
+    #[wasm_bindgen(method, structural, indexing_setter)]
+    pub(super) fn set_text(this: &Record, member: &str, text: &str);
 }
 
 impl Record {
@@ -36,26 +44,6 @@ impl Record {
     /// What it gave for the next of several.
     pub(super) fn next(answers: &mut ArrayIntoIter) -> Option<Self> {
         Self::found(answers.next()?)
-    }
-
-    pub(super) fn copy(&self) -> Self {
-        Object::assign(&Object::new(), self).unchecked_into()
-    }
-
-    /// Whether both say the same of a session, or of an app or a user, as far as a decision looks. Of
-    /// what is left out, `token` stays as long as `number`, and `replaced` as long as `revision`.
-    pub(super) fn says_as(&self, other: &Self) -> bool {
-        let members = [
-            "number",
-            "created",
-            "revision",
-            "lastUpdateTime",
-            "open",
-            "sealed",
-            "state",
-            "sessions",
-        ];
-        members.iter().all(|member| self.get(member) == other.get(member))
     }
 
     pub(super) fn number(&self, member: &str) -> Option<f64> {
@@ -76,16 +64,8 @@ impl Record {
         self.get(member).as_string().unwrap_or_default()
     }
 
-    pub(super) fn set_number(&self, member: &str, number: f64) {
-        self.set(member, &JsValue::from_f64(number));
-    }
-
-    pub(super) fn set_text(&self, member: &str, text: &str) {
-        self.set(member, &JsValue::from_str(text));
-    }
-
-    /// A new session's, with nothing in it. `token` tells who made it.
-    pub(super) fn session(key: &SessionKey, number: f64, token: f64) -> Self {
+    /// A new session's, which says neither how far it has come nor when. `token` tells who made it.
+    pub(super) fn session(key: &SessionKey, number: f64, token: f64, created: Revision) -> Self {
         let record = Self::empty();
         record.set_text("appName", &key.app_name);
         record.set_text("userId", &key.user_id);
@@ -93,6 +73,7 @@ impl Record {
         record.set_number("number", number);
         record.set_number("token", token);
         record.set_text("state", "{}");
+        record.set_number("created", created as f64);
         record
     }
 
@@ -134,12 +115,6 @@ impl Record {
             revision: revision as Revision,
             last_update_time,
         })
-    }
-
-    pub(super) fn set_head(&self, head: SessionHead) {
-        self.set_number("created", head.created as f64);
-        self.set_number("revision", head.revision as f64);
-        self.set_number("lastUpdateTime", head.last_update_time);
     }
 
     /// The state of a session, an app or a user.

@@ -4,10 +4,12 @@ use std::mem;
 use std::rc::Rc;
 
 use js_sys::ArrayIntoIter;
+use wasm_bindgen::JsValue;
 
 use crate::session::{NEVER, Revision, SessionHead, SessionKey};
 use crate::state::ScopedState;
 use crate::storage::indexed_db::failure::Failure;
+use crate::storage::indexed_db::keys;
 use crate::storage::indexed_db::page::{PAGE, Page, records_of};
 use crate::storage::indexed_db::record::Record;
 use crate::storage::indexed_db::schema::{EVENTS, SESSIONS};
@@ -20,9 +22,18 @@ type Row = EventRow<JavaScriptText>;
 /// See the module.
 pub(super) struct SessionSlot {
     pub(super) key: SessionKey,
+    /// The same as the store has it.
+    path: JsValue,
+    /// As it was stored, until it is put.
     pub(super) record: Option<Record>,
+    /// Read where somebody looks.
+    place: Option<Place>,
     /// Read where it is to be changed.
     state: Option<ScopedState>,
+    /// Whether all that is from an earlier write, and not read since.
+    is_left: bool,
+    /// Whether this write is about it.
+    pub(super) is_wanted: bool,
     /// The lowest revision after which somebody wants to know the changes.
     pub(super) since: Revision,
     /// Whether anything was written.
@@ -33,6 +44,13 @@ pub(super) struct SessionSlot {
     new: Vec<Row>,
 }
 
+/// Where a session stands, as the writes so far leave it.
+struct Place {
+    head: SessionHead,
+    number: f64,
+    open: f64,
+}
+
 struct StoredPage {
     page: Page,
     is_changed: bool,
@@ -41,9 +59,13 @@ struct StoredPage {
 impl SessionSlot {
     pub(super) fn new(key: SessionKey) -> Self {
         Self {
+            path: keys::session(&key),
             key,
             record: None,
+            place: None,
             state: None,
+            is_left: false,
+            is_wanted: false,
             since: NEVER,
             is_changed: false,
             pages: Vec::new(),
@@ -58,24 +80,45 @@ impl SessionSlot {
             && target.app_name == *app_name
     }
 
-    /// Takes over what an earlier write left, and returns the record that must then be stored. `None`
-    /// where it does not tell, or where somebody wants to know of changes before it.
-    pub(super) fn resume(&mut self, left: &mut [Self]) -> Option<Record> {
-        let left = left.iter_mut().find(|left| left.key == self.key)?;
-        let record = left.record.take().filter(|record| record.revision() <= self.since)?;
-        self.record = Some(record.copy());
-        self.state = left.state.take();
-        Some(record)
+    /// Leaves it for another write.
+    pub(super) fn leave(&mut self) {
+        self.since = NEVER;
+        self.is_wanted = false;
+        self.is_left = true;
+        self.is_changed = false;
+    }
+
+    /// The record that must be stored for what an earlier write left to hold. `None` where it does not
+    /// tell, or where somebody wants to know of changes before it.
+    pub(super) fn left(&self) -> Option<&Record> {
+        let is_enough = |place: &Place| self.is_left && place.head.revision <= self.since;
+        self.record.as_ref().filter(|_| self.place.as_ref().is_some_and(is_enough))
+    }
+
+    pub(super) fn ask(&self, transaction: &Transaction) {
+        transaction.get(SESSIONS, &self.path);
     }
 
     pub(super) fn read(&mut self, answers: &mut ArrayIntoIter) {
         self.record = Record::next(answers);
+        self.place = None;
         self.state = None;
+        self.is_left = false;
     }
 
     /// `None` where there is no session; one that was damaged by hand is `corrupt_record`.
-    pub(super) fn head(&self) -> Result<Option<SessionHead>, Failure> {
-        self.record.as_ref().map(Record::head).transpose()
+    pub(super) fn head(&mut self) -> Result<Option<SessionHead>, Failure> {
+        if let Some(record) = self.record.as_ref().filter(|_| self.place.is_none()) {
+            let (number, open) = (record.count("number"), record.count("open"));
+            self.place = Some(Place { head: record.head()?, number, open });
+        }
+        Ok(self.place.as_ref().map(|place| place.head))
+    }
+
+    /// Makes the session that is not there.
+    pub(super) fn create(&mut self, number: f64, token: f64, head: SessionHead) {
+        self.record = Some(Record::session(&self.key, number, token, head.created));
+        self.place = Some(Place { head, number, open: 0.0 });
     }
 
     /// Reads the state, where that was not done yet.
@@ -112,8 +155,8 @@ impl SessionSlot {
     /// Takes a change of the session in, and events: added, or in the place of those that have
     /// their ids.
     pub(super) fn change(&mut self, change: SessionChange, events: Vec<Row>) {
-        if let Some(record) = &self.record {
-            record.set_head(change.head);
+        if let Some(place) = &mut self.place {
+            place.head = change.head;
         }
         if let Some(state) = &mut self.state {
             state.apply(change.state);
@@ -142,28 +185,31 @@ impl SessionSlot {
     pub(super) fn put(&mut self, transaction: &Transaction) -> bool {
         let pages = mem::take(&mut self.pages);
         let new = mem::take(&mut self.new);
-        let Some(record) = self.record.as_ref().filter(|_| self.is_changed) else {
+        let record = self.record.as_ref().filter(|_| self.is_changed);
+        let Some((record, place)) = record.zip(self.place.as_mut()) else {
             return false;
         };
+        let SessionHead { revision, last_update_time, .. } = place.head;
         let mut is_replaced = new.iter().any(|row| row.seq != row.revision);
         for stored in pages.iter().filter(|stored| stored.is_changed) {
             transaction.put(EVENTS, &stored.page.record());
             is_replaced = true;
         }
         if is_replaced {
-            record.set_number("replaced", record.count("revision"));
+            record.set_number("replaced", revision as f64);
         }
-        let mut open = record.count("open");
-        for added in records_of(record.count("number"), new) {
+        for added in records_of(place.number, new) {
             // Not `put`: where there is something already, something is wrong.
             transaction.add(EVENTS, &added);
-            open += 1.0;
+            place.open += 1.0;
         }
-        record.set_number("open", open);
+        record.set_number("revision", revision as f64);
+        record.set_number("lastUpdateTime", last_update_time);
+        record.set_number("open", place.open);
         if let Some(state) = &self.state {
             record.set_state(state);
         }
         transaction.put(SESSIONS, record);
-        open >= PAGE as f64
+        place.open >= PAGE as f64
     }
 }

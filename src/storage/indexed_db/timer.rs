@@ -1,7 +1,7 @@
 //! Something to happen when nothing else has for some time.
 
-use std::cell::RefCell;
-use std::rc::Rc;
+use std::cell::{Cell, RefCell};
+use std::rc::{Rc, Weak};
 
 use js_sys::Function;
 use wasm_bindgen::prelude::*;
@@ -21,60 +21,87 @@ extern "C" {
     fn now() -> f64;
 }
 
-/// See the module.
+/// See the module. Can be started any number of times, one after the other.
 pub(super) struct Timer {
     shared: Rc<Shared>,
 }
 
 struct Shared {
     milliseconds: f64,
-    /// `None` once it has gone off or was stopped.
-    state: RefCell<Option<State>>,
-}
-
-struct State {
-    id: JsValue,
-    /// By the page's clock: what is restarted on each event is not worth a new timer each time.
-    heard: f64,
+    is_running: Cell<bool>,
+    /// By the page's clock: what is restarted on each event is not worth one of the host's timers each
+    /// time.
+    heard: Cell<f64>,
+    /// The host's, while there is one. What is stopped lets it run out: it is likely to be started again
+    /// before that, and to set and clear one is a hundredth of an append.
+    id: RefCell<Option<JsValue>>,
     callback: Listener,
 }
 
 impl Timer {
-    /// `then` happens once at the most.
-    pub(super) fn start(milliseconds: f64, then: Box<dyn Fn()>) -> Self {
-        let shared = Rc::new(Shared { milliseconds, state: RefCell::new(None) });
-        let late = Rc::downgrade(&shared);
-        let callback = Listener::new(move |_| {
-            let Some(shared) = late.upgrade() else {
-                return;
-            };
-            let Some(mut state) = shared.state.borrow_mut().take() else {
-                return;
-            };
-            let left = state.heard + shared.milliseconds - now();
-            if left > 0.0 {
-                state.id = set_timeout(state.callback.as_ref().unchecked_ref(), left);
-                *shared.state.borrow_mut() = Some(state);
-            } else {
-                then();
+    pub(super) fn new(milliseconds: f64, then: Box<dyn Fn()>) -> Self {
+        let shared = Rc::new_cyclic(|late: &Weak<Shared>| {
+            let late = Weak::clone(late);
+            let callback = Listener::new(move |_| {
+                if late.upgrade().is_some_and(|shared| shared.is_time()) {
+                    then();
+                }
+            });
+            Shared {
+                milliseconds,
+                is_running: Cell::default(),
+                heard: Cell::default(),
+                id: RefCell::default(),
+                callback,
             }
         });
-        let id = set_timeout(callback.as_ref().unchecked_ref(), milliseconds);
-        *shared.state.borrow_mut() = Some(State { id, heard: now(), callback });
         Self { shared }
+    }
+
+    /// What is to happen does so once at the most, until it is started again.
+    pub(super) fn start(&self) {
+        self.shared.is_running.set(true);
+        self.restart();
+        if self.shared.id.borrow().is_none() {
+            self.shared.set(self.shared.milliseconds);
+        }
     }
 
     /// Something has happened.
     pub(super) fn restart(&self) {
-        if let Some(state) = self.shared.state.borrow_mut().as_mut() {
-            state.heard = now();
-        }
+        self.shared.heard.set(now());
     }
 
     pub(super) fn stop(&self) {
-        let state = self.shared.state.borrow_mut().take();
-        if let Some(state) = state {
-            clear_timeout(&state.id);
+        self.shared.is_running.set(false);
+    }
+}
+
+impl Shared {
+    fn set(&self, milliseconds: f64) {
+        self.id.replace(Some(set_timeout(self.callback.as_ref().unchecked_ref(), milliseconds)));
+    }
+
+    /// The host's timer has gone off: it may have been set for an earlier start.
+    fn is_time(&self) -> bool {
+        self.id.take();
+        if !self.is_running.get() {
+            return false;
+        }
+        let left = self.heard.get() + self.milliseconds - now();
+        if left > 0.0 {
+            self.set(left);
+            return false;
+        }
+        self.is_running.set(false);
+        true
+    }
+}
+
+impl Drop for Timer {
+    fn drop(&mut self) {
+        if let Some(id) = self.shared.id.take() {
+            clear_timeout(&id);
         }
     }
 }

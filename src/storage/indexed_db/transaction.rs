@@ -7,26 +7,23 @@
 //! What making a request throws is told by the round that it belongs to, or by the commit: whoever
 //! makes requests has nothing to check.
 
-use std::cell::{OnceCell, RefCell};
+use std::cell::RefCell;
 use std::rc::Rc;
 
-use js_sys::{Array, Object, Reflect};
+use js_sys::{Array, Reflect};
 use wasm_bindgen::prelude::*;
 use web_sys::{IdbDatabase, IdbIndex, IdbObjectStore, IdbRequest, IdbTransaction};
 
 use crate::storage::indexed_db::failure::Failure;
+use crate::storage::indexed_db::hearing::Hearing;
 use crate::storage::indexed_db::record::Record;
-use crate::storage::indexed_db::signal::{Done, Listener, Signal, listen};
-use crate::storage::indexed_db::timer::Timer;
+use crate::storage::indexed_db::signal::Done;
 
 /// What is done in a transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mode {
     Read,
-    /// `strict`: it counts as complete only once the disk has it.
-    Write {
-        strict: bool,
-    },
+    Write,
 }
 
 #[wasm_bindgen]
@@ -47,7 +44,7 @@ extern "C" {
         this: &WithOptions,
         stores: &JsValue,
         mode: &str,
-        options: &Object,
+        options: &JsValue,
     ) -> Result<IdbTransaction, JsValue>;
 
     /// A store or an index. web-sys has a method each, and each once more with a limit.
@@ -62,61 +59,45 @@ extern "C" {
     ) -> Result<IdbRequest, JsValue>;
 }
 
-const EVENTS: [&str; 3] = ["oncomplete", "onabort", "onerror"];
-
-/// How far it has come.
-struct Progress {
-    raw: IdbTransaction,
-    ended: RefCell<Option<Done>>,
-    /// What making a request threw, or what one failed with.
-    failure: RefCell<Option<Failure>>,
-    /// Of whoever waits for the round or the end.
-    signal: RefCell<Signal>,
+/// What all transactions through a connection have in common.
+pub(super) struct Transactions {
+    /// Milliseconds.
+    timeout: f64,
+    /// Of those that write.
+    options: Record,
+    commits_in_spite_of_errors: bool,
+    /// Of an earlier transaction, for the next one.
+    spare: RefCell<Option<Rc<Hearing>>>,
 }
 
-impl Progress {
-    fn hear(&self, event: &Record) {
-        match event.text("type").as_str() {
-            "success" => self.signal.borrow().set(Ok(())),
-            "complete" => self.end(Ok(())),
-            "error" => self.hear_error(event),
-            _ => {
-                let error = Record::found(self.raw.unchecked_ref::<Record>().get("error"));
-                let told = || error.map(|error| Failure::of_transaction(&error));
-                let failure = self.failure.take().or_else(told);
-                let nobody_told = || Failure::lost("it was aborted");
-                self.end(Err(failure.unwrap_or_else(nobody_told)));
-            }
-        }
+impl Transactions {
+    /// `strict`: what is written counts as complete only once the disk has it. `timeout` in milliseconds:
+    /// a transaction without any event for so long is given up.
+    pub(super) fn new(strict: bool, timeout: f64) -> Rc<Self> {
+        let options = Record::empty();
+        options.set_text("durability", if strict { "strict" } else { "relaxed" });
+        let commits_in_spite_of_errors = commits_in_spite_of_errors();
+        Rc::new(Self { timeout, options, commits_in_spite_of_errors, spare: RefCell::default() })
     }
 
-    /// A request failed. That ends the transaction, whose own error Safari does not always tell; the
-    /// requests that are under way then fail as well, because it ends.
-    fn hear_error(&self, event: &Record) {
-        let request = Record::found(event.get("target"));
-        let error = request.and_then(|request| Record::found(request.get("error")));
-        if let Some(error) = error.filter(|error| error.text("name") != "AbortError") {
-            self.fail(&error);
-        }
-    }
-
-    fn fail(&self, thrown: &JsValue) {
-        self.failure.borrow_mut().get_or_insert_with(|| Failure::of_transaction(thrown));
-    }
-
-    fn end(&self, end: Done) {
-        let end = self.ended.borrow_mut().get_or_insert(end).clone();
-        self.signal.borrow().set(end);
-    }
-
-    /// Set when the round is answered or the transaction ends.
-    fn next(&self) -> Signal {
-        let signal = Signal::default();
-        if let Some(end) = self.ended.borrow().as_ref() {
-            signal.set(end.clone());
-        }
-        *self.signal.borrow_mut() = signal.clone();
-        signal
+    pub(super) fn begin(
+        self: &Rc<Self>,
+        database: &IdbDatabase,
+        stores: &JsValue,
+        mode: Mode,
+    ) -> Result<Transaction, Failure> {
+        let (kind, options): (_, &JsValue) = match mode {
+            Mode::Read => ("readonly", &JsValue::UNDEFINED),
+            Mode::Write => ("readwrite", &self.options),
+        };
+        let raw = database
+            .unchecked_ref::<WithOptions>()
+            .transaction(stores, kind, options)
+            .map_err(|thrown| Failure::of_transaction(&thrown))?;
+        let spare = self.spare.take();
+        let hearing = spare.unwrap_or_else(|| Rc::new(Hearing::new(self.timeout)));
+        hearing.turn_to(raw.clone());
+        Ok(Transaction { raw, mode, hearing, round: RefCell::default(), all: Rc::clone(self) })
     }
 }
 
@@ -124,73 +105,16 @@ impl Progress {
 pub(super) struct Transaction {
     raw: IdbTransaction,
     mode: Mode,
-    progress: Rc<Progress>,
-    /// Milliseconds.
-    timeout: f64,
-    /// Set once the transaction is listened to.
-    timer: Rc<OnceCell<Timer>>,
+    hearing: Rc<Hearing>,
     /// The requests of this round.
-    round: RefCell<Array>,
-    listener: Listener,
+    round: RefCell<Vec<IdbRequest>>,
+    all: Rc<Transactions>,
 }
 
+/// Requests under way.
+pub(super) type Round = Vec<IdbRequest>;
+
 impl Transaction {
-    /// `timeout` in milliseconds: without any event for so long it is given up.
-    pub(super) fn begin(
-        database: &IdbDatabase,
-        stores: &JsValue,
-        mode: Mode,
-        timeout: f64,
-    ) -> Result<Self, Failure> {
-        let options = Object::new();
-        let (kind, durability) = match mode {
-            Mode::Read => ("readonly", None),
-            Mode::Write { strict: true } => ("readwrite", Some("strict")),
-            Mode::Write { strict: false } => ("readwrite", Some("relaxed")),
-        };
-        if let Some(durability) = durability {
-            options.unchecked_ref::<Record>().set_text("durability", durability);
-        }
-        let raw = database
-            .unchecked_ref::<WithOptions>()
-            .transaction(stores, kind, &options)
-            .map_err(|thrown| Failure::of_transaction(&thrown))?;
-        Ok(Self::over(raw, mode, timeout))
-    }
-
-    fn over(raw: IdbTransaction, mode: Mode, timeout: f64) -> Self {
-        let progress = Rc::new(Progress {
-            raw: raw.clone(),
-            ended: RefCell::default(),
-            failure: RefCell::default(),
-            signal: RefCell::default(),
-        });
-        let timer = Rc::<OnceCell<Timer>>::default();
-        let (heard, hearing) = (Rc::clone(&timer), Rc::clone(&progress));
-        let listener = Listener::new(move |event: JsValue| {
-            if let Some(heard) = heard.get() {
-                heard.restart();
-            }
-            hearing.hear(event.unchecked_ref());
-        });
-        Self { raw, mode, progress, timeout, timer, round: RefCell::default(), listener }
-    }
-
-    /// Begins to listen, if that was not done yet. Not before the first requests are made: nothing can
-    /// be heard as long as nothing is awaited, and the browser is at work meanwhile.
-    fn attend(&self) {
-        self.timer.get_or_init(|| {
-            listen(&self.raw, &EVENTS, self.listener.as_ref());
-            let late = Rc::clone(&self.progress);
-            let give_up = move || {
-                late.end(Err(Failure::lost("no answer")));
-                // It may be beyond that, too.
-                let _ = late.raw.abort();
-            };
-            Timer::start(self.timeout, Box::new(give_up))
-        });
-    }
-
     pub(super) fn get(&self, store: &str, key: &JsValue) {
         self.ask_store(store, IdbObjectStore::get, key);
     }
@@ -237,10 +161,8 @@ impl Transaction {
     /// Takes a request into the round.
     pub(super) fn ask(&self, request: Result<IdbRequest, JsValue>) {
         match request {
-            Ok(request) => {
-                self.round.borrow().push(&request);
-            }
-            Err(thrown) => self.progress.fail(&thrown),
+            Ok(request) => self.round.borrow_mut().push(request),
+            Err(thrown) => self.hearing.fail(&thrown),
         }
     }
 
@@ -250,46 +172,40 @@ impl Transaction {
     }
 
     /// Ends a round, so that others can follow before its results are there.
-    pub(super) fn end_round(&self) -> Array {
+    pub(super) fn end_round(&self) -> Round {
         self.round.take()
     }
 
     /// Waits for the results of a round that was ended. Nothing may be awaited in between: they
     /// would go unheard. Requests are carried out in their order, so it is the last one that tells.
-    pub(super) async fn results_of(&self, round: Array) -> Result<Array, Failure> {
-        self.attend();
-        self.check()?;
-        let last = round.get(round.length().wrapping_sub(1));
-        if last.is_object() {
-            listen(&last, &["onsuccess"], self.listener.as_ref());
-            self.progress.next().await?;
+    pub(super) async fn results_of(&self, round: Round) -> Result<Array, Failure> {
+        self.hearing.listen();
+        self.hearing.check()?;
+        if let Some(last) = round.last() {
+            self.hearing.answered(last).await?;
         }
         results(&round).map_err(|thrown| Failure::of_transaction(&thrown))
     }
 
-    fn check(&self) -> Done {
-        self.progress.failure.borrow().clone().map_or(Ok(()), Err)
-    }
-
     /// Commits, and waits until it is done: only then has anything been written.
     pub(super) async fn commit(self) -> Done {
-        if commits_in_spite_of_errors() {
+        if self.all.commits_in_spite_of_errors {
             self.answered().await?;
         }
-        self.attend();
-        self.check()?;
+        self.hearing.listen();
+        self.hearing.check()?;
         // Without it, the transaction would wait for whether another request comes.
         if let Err(thrown) = self.raw.unchecked_ref::<Committable>().commit() {
             return Err(Failure::of_transaction(&thrown));
         }
-        self.progress.next().await
+        self.hearing.next().await
     }
 }
 
-fn results(round: &Array) -> Result<Array, JsValue> {
+fn results(round: &[IdbRequest]) -> Result<Array, JsValue> {
     let results = Array::new();
-    for request in round.iter() {
-        results.push(&request.unchecked_ref::<IdbRequest>().result()?);
+    for request in round {
+        results.push(&request.result()?);
     }
     Ok(results)
 }
@@ -303,11 +219,11 @@ fn commits_in_spite_of_errors() -> bool {
 
 impl Drop for Transaction {
     fn drop(&mut self) {
-        if let Some(timer) = self.timer.get() {
-            timer.stop();
+        let is_under_way = self.mode != Mode::Read && !self.hearing.has_ended();
+        if self.hearing.turn_away() {
+            self.all.spare.replace(Some(Rc::clone(&self.hearing)));
         }
-        listen(&self.raw, &EVENTS, &JsValue::NULL);
-        if self.mode != Mode::Read && self.progress.ended.borrow().is_none() {
+        if is_under_way {
             // Refused where it is over already.
             let _ = self.raw.abort();
         }

@@ -1,0 +1,179 @@
+//! What a transaction tells: that a round of requests is answered, or how it has ended.
+
+use std::cell::{Cell, RefCell};
+use std::rc::{Rc, Weak};
+
+use wasm_bindgen::prelude::*;
+use web_sys::IdbTransaction;
+
+use crate::storage::indexed_db::failure::Failure;
+use crate::storage::indexed_db::record::Record;
+use crate::storage::indexed_db::signal::{Done, Listener, Signal, listen};
+use crate::storage::indexed_db::timer::Timer;
+
+const EVENTS: [&str; 3] = ["oncomplete", "onabort", "onerror"];
+
+/// Hears one transaction after the other: a listener and a timer for each of them would be dear.
+pub(super) struct Hearing {
+    progress: Rc<Progress>,
+    /// Of the transaction's events.
+    listener: Listener,
+    /// Of a request's success, which need not be looked at.
+    success: Listener,
+}
+
+/// How far the transaction has come.
+struct Progress {
+    /// `None` while there is none.
+    raw: RefCell<Option<IdbTransaction>>,
+    is_listening: Cell<bool>,
+    ended: RefCell<Option<Done>>,
+    /// Whether that is the browser's word, after which it tells nothing more.
+    is_over: Cell<bool>,
+    /// What making a request threw, or what one failed with.
+    failure: RefCell<Option<Failure>>,
+    /// Of whoever waits for the round or the end.
+    signal: RefCell<Signal>,
+    timer: Timer,
+}
+
+impl Hearing {
+    /// A transaction of which nothing is heard for so many milliseconds is given up.
+    pub(super) fn new(timeout: f64) -> Self {
+        let progress = Rc::new_cyclic(|late: &Weak<Progress>| {
+            let late = Weak::clone(late);
+            let give_up = move || {
+                if let Some(late) = late.upgrade() {
+                    late.give_up();
+                }
+            };
+            Progress {
+                raw: RefCell::default(),
+                is_listening: Cell::default(),
+                ended: RefCell::default(),
+                is_over: Cell::default(),
+                failure: RefCell::default(),
+                signal: RefCell::default(),
+                timer: Timer::new(timeout, Box::new(give_up)),
+            }
+        });
+        let hearing = Rc::clone(&progress);
+        let listener = Listener::new(move |event: JsValue| hearing.hear(event.unchecked_ref()));
+        let answered = Rc::clone(&progress);
+        let success = Listener::new(move |_| {
+            answered.timer.restart();
+            answered.signal.borrow().set(Ok(()));
+        });
+        Self { progress, listener, success }
+    }
+
+    /// From now on it is about this transaction.
+    pub(super) fn turn_to(&self, raw: IdbTransaction) {
+        let Progress { is_listening, ended, is_over, failure, .. } = &*self.progress;
+        is_listening.set(false);
+        ended.take();
+        is_over.set(false);
+        failure.take();
+        self.progress.raw.replace(Some(raw));
+    }
+
+    /// Begins to listen, if that was not done yet. Not before the first requests are made: nothing can
+    /// be heard as long as nothing is awaited, and the browser is at work meanwhile.
+    pub(super) fn listen(&self) {
+        if let Some(raw) = self.progress.raw.borrow().as_ref()
+            && !self.progress.is_listening.replace(true)
+        {
+            listen(raw, &EVENTS, self.listener.as_ref());
+            self.progress.timer.start();
+        }
+    }
+
+    /// Set when a request is answered, or the transaction ends.
+    pub(super) fn answered(&self, request: &JsValue) -> Signal {
+        listen(request, &["onsuccess"], self.success.as_ref());
+        self.next()
+    }
+
+    /// Set when the transaction ends, or a request is answered for which that was asked.
+    pub(super) fn next(&self) -> Signal {
+        let signal = Signal::default();
+        if let Some(end) = self.progress.ended.borrow().as_ref() {
+            signal.set(end.clone());
+        }
+        self.progress.signal.replace(signal.clone());
+        signal
+    }
+
+    pub(super) fn fail(&self, thrown: &JsValue) {
+        self.progress.fail(thrown);
+    }
+
+    pub(super) fn check(&self) -> Done {
+        self.progress.failure.borrow().clone().map_or(Ok(()), Err)
+    }
+
+    pub(super) fn has_ended(&self) -> bool {
+        self.progress.ended.borrow().is_some()
+    }
+
+    /// Turns away from the transaction. Returns whether it may turn to another: what the browser has
+    /// still to tell of this one would be taken for something about that.
+    pub(super) fn turn_away(&self) -> bool {
+        self.progress.timer.stop();
+        let raw = self.progress.raw.take();
+        let is_free = self.progress.is_over.get() || !self.progress.is_listening.get();
+        if let Some(raw) = raw.filter(|_| !is_free) {
+            listen(&raw, &EVENTS, &JsValue::NULL);
+        }
+        is_free
+    }
+}
+
+impl Progress {
+    fn hear(&self, event: &Record) {
+        self.timer.restart();
+        match event.text("type").as_str() {
+            "complete" => {
+                self.is_over.set(true);
+                self.end(Ok(()));
+            }
+            "error" => self.hear_error(event),
+            _ => {
+                self.is_over.set(true);
+                let transaction = event.get("target").unchecked_into::<Record>();
+                let error = Record::found(transaction.get("error"));
+                let told = || error.map(|error| Failure::of_transaction(&error));
+                let failure = self.failure.take().or_else(told);
+                let nobody_told = || Failure::lost("it was aborted");
+                self.end(Err(failure.unwrap_or_else(nobody_told)));
+            }
+        }
+    }
+
+    /// A request failed. That ends the transaction, whose own error Safari does not always tell; the
+    /// requests that are under way then fail as well, because it ends.
+    fn hear_error(&self, event: &Record) {
+        let request = Record::found(event.get("target"));
+        let error = request.and_then(|request| Record::found(request.get("error")));
+        if let Some(error) = error.filter(|error| error.text("name") != "AbortError") {
+            self.fail(&error);
+        }
+    }
+
+    fn fail(&self, thrown: &JsValue) {
+        self.failure.borrow_mut().get_or_insert_with(|| Failure::of_transaction(thrown));
+    }
+
+    fn give_up(&self) {
+        self.end(Err(Failure::lost("no answer")));
+        if let Some(raw) = self.raw.borrow().as_ref() {
+            // It may be beyond that, too.
+            let _ = raw.abort();
+        }
+    }
+
+    fn end(&self, end: Done) {
+        let end = self.ended.borrow_mut().get_or_insert(end).clone();
+        self.signal.borrow().set(end);
+    }
+}
