@@ -42,7 +42,7 @@ export function oneByOne() {
         bare: () => appendTimes(bare, bareHandle, appends, next(appends)),
         ours: () => appendTimes(ours, ourHandle, appends, next(appends)),
       },
-      { rounds: 40, warmUp: 4 },
+      { rounds: 120, warmUp: 4 },
     );
     const name = 'append after append';
     return medianAndMean({
