@@ -23,21 +23,25 @@ export interface EventColumns {
   event_data: string | null;
 }
 
-/** The revision that a time column stands for. */
-export function revisionOf(value: unknown, record: string): number {
+/**
+ * The revision that a time column stands for.
+ *
+ * @param what is told if it is none: of which kind of record, and of which id
+ */
+export function revisionOf(value: unknown, what: string, id?: string): number {
   const micros = parseTime(value);
   if (micros !== undefined) return micros;
+  const record = id === undefined ? what : `${what} ${JSON.stringify(id)}`;
   throw new SessionError('corrupt_record', `The time of ${record} cannot be read.`, { record });
 }
 
 export function sessionRow(key: Required<StorageKey>, columns: SessionColumns): SessionRow {
-  const record = `session ${JSON.stringify(key.sessionId)}`;
-  const revision = revisionOf(columns.update_time, record);
+  const revision = revisionOf(columns.update_time, 'session', key.sessionId);
   const isKept = columns.kept_time === columns.update_time;
   const kept = isKept ? parseMilliseconds(columns.last_update_time) : undefined;
   return {
     ...key,
-    created: revisionOf(columns.create_time, record),
+    created: revisionOf(columns.create_time, 'session', key.sessionId),
     revision,
     lastUpdateTime: kept ?? revision / 1000,
     state: asJson(columns.state),
@@ -50,7 +54,7 @@ export function scopeRow(state: string, updateTime: unknown): ScopeRow {
 
 export function eventRow(columns: EventColumns): EventRow {
   const { id, invocation_id: invocationId, event_data: eventData } = columns;
-  const seq = revisionOf(columns.timestamp, `event ${JSON.stringify(id)}`);
+  const seq = revisionOf(columns.timestamp, 'event', id);
   const event = fromEventData({ id, invocationId, eventData, timeMicros: seq });
   return { id, seq, revision: event.revision ?? seq, timestamp: event.timestamp, text: event.text };
 }

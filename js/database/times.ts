@@ -59,8 +59,8 @@ const TIME =
  * @returns microseconds, at most {@link LAST_REVISION}; `undefined` if it is no time
  */
 export function parseTime(value: unknown): number | undefined {
-  const micros = typeof value === 'string' ? parseOwn(value) : NaN;
-  if (micros <= LAST_MICROS) return micros;
+  const own = typeof value === 'string' ? parseOwn(value) : NaN;
+  if (own <= LAST_MICROS) return own;
   const milliseconds = parseMilliseconds(value);
   return milliseconds === undefined
     ? undefined
@@ -105,6 +105,8 @@ function digits(text: string, at: number): number {
 export function parseMilliseconds(value: unknown): number | undefined {
   if (typeof value === 'number') return inRange(toMilliseconds(value));
   if (typeof value !== 'string') return undefined;
+  const own = parseOwn(value);
+  if (own <= LAST_MICROS) return own / 1000;
   const match = TIME.exec(value);
   if (match === null) return undefined;
   const [, day = '', clock = '00:00', fraction = '', zone = 'Z'] = match;

@@ -113,6 +113,18 @@ export function writeStatements(database: Database) {
           .where('app_name', '=', value('app'))
           .where('user_id', '=', value('user')),
     ),
+    /** One, as nearly all appends have it. */
+    insertEvent: new Prepared<EventValues, never>((value) =>
+      database.insertInto('events').values({
+        id: value('id'),
+        app_name: value('app'),
+        user_id: value('user'),
+        session_id: value('session'),
+        invocation_id: value('invocation'),
+        timestamp: value('time'),
+        event_data: value('data'),
+      }),
+    ),
     insertEvents: byCount(
       (events) =>
         new Prepared<ManyEvents, never>((value) =>
@@ -243,10 +255,11 @@ function pushEvents(
   found: Found,
   events: readonly EventRow[],
 ): number | undefined {
-  const stored = new Set(found.events.map((event) => event.id));
   // Of several of one id the last counts, where the first stood.
   const last =
     events.length === 1 ? events : new Map(events.map((event) => [event.id, event])).values();
+  const stored = new Set<string>();
+  for (const { id } of found.events) stored.add(id);
   const added: EventValues[] = [];
   let replacedAt: number | undefined;
   for (const { id, seq, revision, text } of last) {
@@ -264,7 +277,14 @@ function pushEvents(
     else added.push(values);
     if (isReplaced) replacedAt = Math.max(replacedAt ?? 0, revision);
   }
-  for (const some of exactBatches(added, MAX_ROWS)) {
+  const [first] = added;
+  if (added.length === 1 && first) queries.push(statements.insertEvent.of(first));
+  else queries.push(...insertions(statements, key, added));
+  return replacedAt;
+}
+
+function insertions(statements: Statements, key: Key, events: readonly EventValues[]): Query[] {
+  return [...exactBatches(events, MAX_ROWS)].map((some) => {
     const values: ManyEvents = { ...key };
     for (const [index, { id, invocation, time, data }] of some.entries()) {
       values[`id${index}`] = id;
@@ -272,7 +292,6 @@ function pushEvents(
       values[`time${index}`] = time;
       values[`data${index}`] = data;
     }
-    queries.push(statements.insertEvents(some.length).of(values));
-  }
-  return replacedAt;
+    return statements.insertEvents(some.length).of(values);
+  });
 }
