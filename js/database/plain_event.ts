@@ -32,15 +32,22 @@ interface DictionaryPlace {
 interface ObjectPlace {
   /** By the name in the text that is read. Of a model with conditions there is none. */
   readonly members: ReadonlyMap<string, Member>;
+  /** The one that came first the last time. */
+  first: Member | undefined;
   /** The bits of all members that must be there. */
   readonly needed: number;
 }
 
+/** Events are alike: which member comes next is guessed by the last one, and looked up where that fails. */
 interface Member {
+  /** The name in the text that is read, in quotes and with the colon. */
+  readonly source: string;
   /** The name in the text that is written, in quotes. */
   readonly name: string;
   readonly place: Place;
   readonly bit: number;
+  /** The one that came behind it the last time. */
+  next: Member | undefined;
 }
 
 /** Never missing in what Python writes; where it is, the long road fills it in. */
@@ -50,7 +57,7 @@ const NEEDED_OF_ACTIONS = Object.keys(createEventActions());
 /** Python's default, which stands last in what we write and in no event of ours. */
 const NODE_INFO = ',"node_info":{"path":""}}';
 
-function placesOf(isToPython: boolean) {
+function placesOf(isToPython: boolean): ObjectPlace {
   const known = new Map<Accepted, Place>();
   const placeOf = (accepted: Accepted, needed: readonly string[] = []): Place => {
     if (typeof accepted === 'string') return accepted;
@@ -66,21 +73,22 @@ function placesOf(isToPython: boolean) {
   const objectPlace = (model: Model, needed: readonly string[]): ObjectPlace => {
     const members = new Map<string, Member>();
     const isConditional = model.required.length > 0 || model.together.length > 0;
-    if (isConditional) return { members, needed: 0 };
+    if (isConditional) return { members, first: undefined, needed: 0 };
     for (const [name, { snakeName, accepted }] of model.members) {
       const place = name === 'actions' ? placeOf(accepted, NEEDED_OF_ACTIONS) : placeOf(accepted);
       const bit = needed.includes(name) ? 1 << needed.indexOf(name) : 0;
       const [from, to] = isToPython ? [name, snakeName] : [snakeName, name];
-      members.set(from, { name: JSON.stringify(to), place, bit });
+      const source = `${JSON.stringify(from)}:`;
+      members.set(from, { source, name: JSON.stringify(to), place, bit, next: undefined });
     }
-    return { members, needed: (1 << needed.length) - 1 };
+    return { members, first: undefined, needed: (1 << needed.length) - 1 };
   };
   const event = objectPlace(PYTHON_EVENT, NEEDED_OF_EVENT);
   const members = new Map(event.members);
   members.delete(isToPython ? 'nodeInfo' : 'node_info');
   const time = members.get('timestamp');
   if (time !== undefined) members.set('timestamp', { ...time, place: 'time' });
-  return { members, needed: event.needed };
+  return { members, first: undefined, needed: event.needed };
 }
 
 const TO_PYTHON = placesOf(true);
@@ -152,7 +160,7 @@ class PlainText {
   readonly #convert: (time: number) => number;
   readonly #back: (time: number) => number;
   #at = 0;
-  #written = '';
+  readonly #written: string[] = [];
   /** Up to where the text is written. */
   #kept = 0;
 
@@ -175,35 +183,41 @@ class PlainText {
   /** What is written of the event, without its last brace; `undefined` if it is not plain. */
   event(place: ObjectPlace): string | undefined {
     if (!this.#object(place, this.#end)) return undefined;
-    return this.#written + this.#text.slice(this.#kept, this.#end);
+    this.#written.push(this.#text.slice(this.#kept, this.#end));
+    return this.#written.join('');
   }
 
   /** @param end where the closing brace stands, if that is known */
-  #object({ members, needed }: ObjectPlace, end: number): boolean {
+  #object(place: ObjectPlace, end: number): boolean {
     const text = this.#text;
     if (text.charCodeAt(this.#at) !== OBJECT) return false;
     this.#at += 1;
     let found = 0;
-    if (needed === 0 && text.charCodeAt(this.#at) === OBJECT_END) {
+    if (place.needed === 0 && text.charCodeAt(this.#at) === OBJECT_END) {
       this.#at += 1;
       return true;
     }
+    let last: Member | undefined;
     for (;;) {
       const start = this.#at;
-      if (text.charCodeAt(start) !== QUOTE) return false;
-      const stop = text.indexOf('"', start + 1);
-      const member = members.get(text.slice(start + 1, stop));
-      if (member === undefined || text.charCodeAt(stop + 1) !== COLON) return false;
-      const { name, place, bit } = member;
-      // Of a name that is the same in both, the text is kept.
-      if (name.length !== stop + 1 - start) {
-        this.#written += text.slice(this.#kept, start) + name;
-        this.#kept = stop + 1;
+      let member = last === undefined ? place.first : last.next;
+      if (member === undefined || !text.startsWith(member.source, start)) {
+        member = this.#member(place);
+        if (member === undefined) return false;
+        if (last === undefined) place.first = member;
+        else last.next = member;
       }
-      this.#at = stop + 2;
-      if (!this.#value(place)) return false;
-      if (bit !== 0 && end >= 0) this.#note(member, stop + 2);
-      found |= bit;
+      last = member;
+      this.#at = start + member.source.length;
+      // A name that is not the same in both has another length; else the text is kept.
+      if (member.name.length + 1 !== member.source.length) {
+        this.#written.push(text.slice(this.#kept, start), member.name);
+        this.#kept = this.#at - 1;
+      }
+      const value = this.#at;
+      if (!this.#value(member.place)) return false;
+      if (member.bit !== 0 && end >= 0) this.#note(member, value);
+      found |= member.bit;
       if (this.#at === end) break;
       const next = text.charCodeAt(this.#at);
       this.#at += 1;
@@ -211,7 +225,17 @@ class PlainText {
       if (next === OBJECT_END && end < 0) break;
       return false;
     }
-    return found === needed;
+    return found === place.needed;
+  }
+
+  /** The member whose name begins here; `undefined` if it is none that is known. */
+  #member({ members }: ObjectPlace): Member | undefined {
+    const text = this.#text;
+    const start = this.#at;
+    if (text.charCodeAt(start) !== QUOTE) return undefined;
+    const stop = text.indexOf('"', start + 1);
+    if (text.charCodeAt(stop + 1) !== COLON) return undefined;
+    return members.get(text.slice(start + 1, stop));
   }
 
   /** Keeps the ids of the event, which stand in columns as well. */
@@ -354,7 +378,7 @@ class PlainText {
       Math.max(time, converted) <= MAX_TIMESTAMP;
     if (!isPlain) return false;
     this.time = converted;
-    this.#written += this.#text.slice(this.#kept, start) + String(converted);
+    this.#written.push(this.#text.slice(this.#kept, start), String(converted));
     this.#kept = this.#at;
     return true;
   }
