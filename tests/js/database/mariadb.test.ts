@@ -5,6 +5,7 @@ import { after, before, it } from 'node:test';
 import { createConnection, type RowDataPacket } from 'mysql2/promise';
 
 import { DatabaseSessionService } from '../../../js/database/index.js';
+import { choosesByTime, FOREIGN_TEXT } from './after_timestamp.js';
 import { eventOf, letsGo, losesNothing, survivesItsServer } from './concurrency.js';
 import { conforms } from './conforms.js';
 import { neverDeadlocks } from './deadlocks.js';
@@ -29,6 +30,17 @@ conforms('MariaDB', async (options) => new DatabaseSessionService(await newUrl()
 });
 ordersAsJavaScript('MariaDB', newUrl);
 losesNothing('MariaDB', newUrl, open);
+choosesByTime(
+  'MariaDB',
+  newUrl,
+  open,
+  async (url, statement) => {
+    const connection = await createConnection(url.replace('mariadb:', 'mysql:'));
+    await connection.query(statement);
+    await connection.end();
+  },
+  FOREIGN_TEXT,
+);
 letsGo('MariaDB', newUrl);
 neverDeadlocks('MariaDB', newUrl, open, deadlocks);
 keepsItsLimits('MariaDB', newUrl, open);

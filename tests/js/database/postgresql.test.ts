@@ -6,6 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 
 import { DatabaseSessionService } from '../../../js/database/index.js';
+import { choosesByTime } from './after_timestamp.js';
 import { eventOf, letsGo, losesNothing, survivesItsServer } from './concurrency.js';
 import { conforms } from './conforms.js';
 import { neverDeadlocks } from './deadlocks.js';
@@ -45,6 +46,12 @@ conforms(
 );
 ordersAsJavaScript('PostgreSQL', newUrl);
 losesNothing('PostgreSQL', newUrl, open);
+choosesByTime('PostgreSQL', newUrl, open, async (url, statement) => {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query(statement);
+  await client.end();
+});
 letsGo('PostgreSQL', newUrl);
 neverDeadlocks('PostgreSQL', newUrl, open, deadlocks);
 keepsItsLimits('PostgreSQL', newUrl, open);

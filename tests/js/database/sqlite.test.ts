@@ -4,8 +4,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after } from 'node:test';
+import Sqlite from 'better-sqlite3';
 
 import { DatabaseSessionService } from '../../../js/database/index.js';
+import { choosesByTime, FOREIGN_TEXT } from './after_timestamp.js';
 import { letsGo, losesNothing } from './concurrency.js';
 import { conforms } from './conforms.js';
 
@@ -20,4 +22,15 @@ conforms('a SQLite file', (options) => {
   return new DatabaseSessionService(newUrl(), { ...options, durability: 'relaxed' });
 });
 losesNothing('a SQLite file', newUrl, (url) => new DatabaseSessionService(url));
+choosesByTime(
+  'a SQLite file',
+  newUrl,
+  (url) => new DatabaseSessionService(url),
+  (url, statement) => {
+    const database = new Sqlite(url.slice('sqlite:'.length));
+    database.exec(statement);
+    database.close();
+  },
+  FOREIGN_TEXT,
+);
 letsGo('a SQLite file', newUrl);
