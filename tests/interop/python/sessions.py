@@ -6,6 +6,7 @@ session that was created or got stays loaded, as with an agent at work, and is a
 """
 
 import asyncio
+import datetime
 import json
 import logging
 import sys
@@ -23,8 +24,10 @@ def shown(session):
   if session is None:
     return None
   dumped = session.model_dump(mode='json', by_alias=True, exclude_none=True)
-  # What google-adk itself tells by whether the session was changed.
-  return {**dumped, 'marker': session._storage_update_marker}
+  # What google-adk itself tells by whether the session was changed: SqliteSessionService by the time as it is.
+  updated = datetime.datetime.fromtimestamp(session.last_update_time, datetime.timezone.utc)
+  marker = updated.replace(tzinfo=None).isoformat(timespec='microseconds')
+  return {**dumped, 'marker': session._storage_update_marker or marker}
 
 
 def service_for(url):
