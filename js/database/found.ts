@@ -23,7 +23,7 @@ import {
   standingColumns,
 } from './session_statements.js';
 import { type Database, METADATA } from './tables.js';
-import { LAST_REVISION, microsOf, parseTime } from './times.js';
+import { LAST_REVISION, parseTime } from './times.js';
 import type { WriteContext } from './write.js';
 
 /** Most ids in one query; engines bound the values that one may have. */
@@ -344,7 +344,7 @@ function* readChanged(
     } else if (isOfEmpty || (row.seq === updated && updated !== session.revision)) {
       // It was the last to come, or all have come since.
       changed.push({ ...row, seq: since + 1 });
-    } else if (row.seq >= from && row.seq === microsOf(row.timestamp)) {
+    } else if (row.seq >= from) {
       changed.push(row);
     }
   }

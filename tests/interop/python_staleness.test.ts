@@ -152,18 +152,25 @@ for (const [title, start] of SHARED_ENGINES) {
       assert.deepEqual(session.state, { by: 1 });
     });
 
-    it('behind comes to a handle of the last events, and none of the earlier ones', async () => {
-      const service = open('merge');
-      const whole = await begun(service);
-      for (const n of [1, 2, 3]) {
-        await service.appendEvent({ session: whole, event: say(`ours ${n}`) });
-      }
-      const session = await service.getSession({ ...KEY, config: { numRecentEvents: 2 } });
-      assert.ok(session);
-      await pythonSays(whole, [-1]);
-      await service.appendEvent({ session, event: say('after') });
-      assert.deepEqual(session.events.map(textOf), ['ours 2', 'ours 3', 'theirs 0', 'after']);
-    });
+    for (const [apart, gap] of [
+      ['a while apart', 50],
+      ['of one millisecond', 0],
+    ] as const) {
+      it(`behind comes to a handle of the last events, ${apart}, and none of the earlier ones`, async () => {
+        const service = open('merge');
+        const whole = await begun(service);
+        const now = Date.now();
+        for (const n of [1, 2, 3]) {
+          const event = { ...say(`ours ${n}`), timestamp: now + (n - 3) * gap };
+          await service.appendEvent({ session: whole, event });
+        }
+        const session = await service.getSession({ ...KEY, config: { numRecentEvents: 2 } });
+        assert.ok(session);
+        await pythonSays(whole, [-1]);
+        await service.appendEvent({ session, event: say('after') });
+        assert.deepEqual(session.events.map(textOf), ['ours 2', 'ours 3', 'theirs 0', 'after']);
+      });
+    }
 
     it('behind an event of ours that we have replaced comes to our handle as well', async () => {
       const service = open('merge');
