@@ -204,20 +204,20 @@ export function* find(
     app: isCreate || request.scopes.includes('app'),
     user: userId !== undefined && (isCreate || request.scopes.includes('user')),
   };
-  const locks = { ...wants, session: wants.session && !isCreate };
+  const locks = { session: wants.session && !isCreate, app: wants.app, user: wants.user };
   const lock = (scope: keyof typeof wants) =>
     locksRows && locks[scope] ? statements.locks[scope].of(key) : undefined;
   const [lockedFirst] = locksDeletedRows && locks.session ? yield* together([lock('session')]) : [];
   if (lockedFirst?.length === 0) return { found: { events: [], changed: [], floor: 0 } };
   // One event comes in the row of all the rest; several would repeat that.
-  const [event = '', ...others] = request.eventIds;
-  const isOne = others.length === 0;
+  const { eventIds } = request;
+  const event = eventIds.length === 1 ? (eventIds[0] ?? '') : '';
   const [lockedNow, appLock, userLock, [row], ...several] = yield* together([
     lockedFirst ? undefined : lock('session'),
     lock('app'),
     lock('user'),
-    foundOf(statements, wants).of({ ...key, event: isOne ? event : '' }),
-    ...(isOne ? [] : byIds(statements, key, request.eventIds)),
+    foundOf(statements, wants).of({ app: key.app, user: key.user, session: key.session, event }),
+    ...(eventIds.length > 1 ? byIds(statements, key, eventIds) : []),
   ]);
   const isThere = (scope: keyof typeof wants, locked: readonly unknown[]) =>
     !locksRows || !locks[scope] || locked.length > 0;
@@ -231,13 +231,16 @@ export function* find(
   const isAnyAbsent = (wants.session && !session) || (wants.app && !app) || (wants.user && !user);
   const floor = isAnyAbsent ? Number(row?.floor ?? 0) : 0;
   const replacedAt = parseTime(kept?.replacedAt) ?? 0;
-  const events = [...foundEvent(row), ...several.flat().map(eventRow)];
+  const events = several.length > 0 ? several.flat().map(eventRow) : foundEvent(row);
   const { since } = request;
   const changed =
     timed &&
     session &&
     (yield* readChanged(context, {
-      ...{ key, session, replacedAt, since },
+      key,
+      session,
+      replacedAt,
+      since,
       updated: timed.revision,
     }));
   return {

@@ -1,4 +1,9 @@
-/** Rows of the tables as rows of the seam, and back. */
+/**
+ * Rows of the tables as rows of the seam, and back.
+ *
+ * Here and wherever a verb goes for each row or append, objects are written out: one that is spread into a
+ * longer one takes as long as a query does.
+ */
 import type { EventRow, ScopeRow, SessionRow, StorageKey } from '../storage/adapter.js';
 import { SessionError } from '../errors.js';
 import { fromEventData } from './event_data.js';
@@ -40,7 +45,9 @@ export function sessionRow(key: Required<StorageKey>, columns: SessionColumns): 
   const isKept = columns.kept_time === columns.update_time;
   const kept = isKept ? parseMilliseconds(columns.last_update_time) : undefined;
   return {
-    ...key,
+    appName: key.appName,
+    userId: key.userId,
+    sessionId: key.sessionId,
     created: revisionOf(columns.create_time, 'session', key.sessionId),
     revision,
     lastUpdateTime: kept ?? revision / 1000,

@@ -191,7 +191,9 @@ function decideOnTime(found: Found, decide: Decide, now: number): Changes | unde
     : 1;
   const last = session?.revision ?? changes.user?.revision ?? changes.app?.revision ?? 0;
   const time = microsOf(session?.lastUpdateTime ?? now);
-  return time > last ? decide({ ...found, floor: time - count }) : changes;
+  if (time <= last) return changes;
+  const { app, user, events, changed } = found;
+  return decide({ session: found.session, app, user, events, changed, floor: time - count });
 }
 
 /** What writes the changes; refused before any of it runs. */
@@ -222,7 +224,7 @@ function changeQueries(
   }
   if (session !== undefined) {
     const { revision, created, state } = session;
-    const values = { ...key, state, updated: layout.time(revision) };
+    const values = { app, user, session: sessionId, state, updated: layout.time(revision) };
     if (found.session === undefined) {
       queries.push(statements.insertSession.of({ ...values, created: layout.time(created) }));
     } else if (state === found.session.state) {
@@ -231,7 +233,7 @@ function changeQueries(
       queries.push(statements.updateSession.of(values));
     }
   }
-  const replacedAt = pushEvents(queries, { ...context, key }, found, changes.events);
+  const replacedAt = pushEvents(queries, context, key, found, changes.events);
   checkStates(engine.kind, changes);
   if (layout.mergesInSql) checkMergeable(found, changes);
   if (session === undefined) return queries;
@@ -239,7 +241,9 @@ function changeQueries(
   const time = layout.timeOf(session.lastUpdateTime);
   if (updated === time && replacedAt === undefined) return queries;
   const values = {
-    ...key,
+    app,
+    user,
+    session: sessionId,
     updated,
     time,
     replaced: replacedAt === undefined ? (kept?.replacedAt ?? null) : layout.time(replacedAt),
@@ -251,7 +255,8 @@ function changeQueries(
 /** @returns the last revision at which one event took the place of another */
 function pushEvents(
   queries: Query[],
-  { engine, layout, statements, key }: WriteContext & { key: Key },
+  { engine, layout, statements }: WriteContext,
+  key: Key,
   found: Found,
   events: readonly EventRow[],
 ): number | undefined {
@@ -267,7 +272,9 @@ function pushEvents(
     const { invocationId, eventData } = toEventData(text, isReplaced ? revision : undefined);
     checkEvent(engine.kind, invocationId, text);
     const values = {
-      ...key,
+      app: key.app,
+      user: key.user,
+      session: key.session,
       id,
       invocation: invocationId,
       time: layout.time(seq),

@@ -194,11 +194,9 @@ function storageKey(
   userId: string | undefined,
   sessionId: string | undefined,
 ): StorageKey {
-  return {
-    appName,
-    ...(userId !== undefined && { userId }),
-    ...(sessionId !== undefined && { sessionId }),
-  };
+  // Each written out: spreading takes as long as all else that is done here.
+  if (userId === undefined) return { appName };
+  return sessionId === undefined ? { appName, userId } : { appName, userId, sessionId };
 }
 
 function optional<Row, Tuple>(row: Row | undefined | null, tuple: (row: Row) => Tuple) {
