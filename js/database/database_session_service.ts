@@ -117,7 +117,10 @@ export class DatabaseSessionService<
     const options = typeof given === 'string' ? { ...beside, url: given } : given;
     requireOptions(options);
     const adapter = new DatabaseAdapter(databaseParts(options));
-    super({ ...partsOver(adapter), explain: (error, key) => adapter.explain(error, key) }, options);
+    super(
+      { ...partsOver(adapter, true), explain: (error, key) => adapter.explain(error, key) },
+      options,
+    );
     this.#adapter = adapter;
   }
 

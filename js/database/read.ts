@@ -4,7 +4,7 @@ import type { Engine } from './engine.js';
 import type { StoredTime } from './layout.js';
 import { Prepared, type Query, type Steps, together } from './prepared.js';
 import type { Revisions } from './revisions.js';
-import { type EventColumns, eventRow, scopeRow, sessionRow } from './rows.js';
+import { type EventColumns, lazyEventRow, scopeRow, sessionRow } from './rows.js';
 import {
   eventOrder,
   type Key,
@@ -46,7 +46,7 @@ export function* read(
   const [[row], columns] = yield* together(queries, true);
   if (row === undefined) return { events: [] };
   const { last, after } = window;
-  const events = columns.map(eventRow);
+  const events = columns.map(lazyEventRow);
   if (after === undefined && last !== undefined) events.reverse();
   const passed =
     after === undefined ? events : events.filter(({ timestamp }) => timestamp >= after);

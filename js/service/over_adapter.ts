@@ -15,14 +15,18 @@ export function overAdapter<S extends StateShape = StateShape>(
   options: SessionServiceOptions,
 ): StoredSessionService<S> {
   requireAdapter(storage);
-  return new StoredSessionService<S>(partsOver(storage), options);
+  return new StoredSessionService<S>(partsOver(storage, false), options);
 }
 
-/** What a service over an adapter is made of. */
-export function partsOver(storage: StorageAdapter): ServiceParts {
+/**
+ * What a service over an adapter is made of.
+ *
+ * @param isOurs whether it is one of this package's, which need not be checked
+ */
+export function partsOver(storage: StorageAdapter, isOurs: boolean): ServiceParts {
   return {
     storage: { kind: storage.kind ?? 'custom', durable: storage.durable ?? true },
-    openCore: () => createForeignCore(new Bridge(storage)),
+    openCore: () => createForeignCore(new Bridge(storage, isOurs)),
     closeStorage: () => storage.close?.(),
     feed: feedOfAdapter(storage),
   };

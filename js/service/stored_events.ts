@@ -27,10 +27,11 @@ export function parseEvents(
   }
   const events: Event[] = [];
   for (let at = 0; at < fragments.length;) {
-    const batch = fragments.slice(at, batchEnd(fragments, at));
-    const parsed = parseBatch(batch) ?? parseEach(batch, sessionId, skipCorrupt);
+    const texts = textsFrom(fragments, at);
+    const end = at + texts.length;
+    const parsed = parseBatch(texts) ?? parseEach(fragments.slice(at, end), sessionId, skipCorrupt);
     for (const event of parsed) events.push(event);
-    at += batch.length;
+    at = end;
   }
   return events;
 }
@@ -39,18 +40,22 @@ function areTexts(fragments: Fragments): fragments is readonly string[] {
   return typeof fragments[0] === 'string';
 }
 
-function batchEnd(rows: readonly EventRow[], start: number): number {
-  let end = start;
-  for (let size = 0; size < BATCH && end < rows.length; end += 1)
-    size += rows[end]?.text.length ?? 0;
-  return end;
+/** The texts of a batch. Each is asked for once: a row may make it when it is. */
+function textsFrom(rows: readonly EventRow[], start: number): string[] {
+  const texts: string[] = [];
+  for (let size = 0, at = start; size < BATCH && at < rows.length; at += 1) {
+    const text = rows[at]?.text ?? '';
+    texts.push(text);
+    size += text.length;
+  }
+  return texts;
 }
 
 /** `undefined` if any of the texts is damaged, also where it would fit in with its neighbours. */
-function parseBatch(rows: readonly EventRow[]): Event[] | undefined {
+function parseBatch(texts: readonly string[]): Event[] | undefined {
   try {
-    const parsed = JSON.parse(`[${rows.map((row) => row.text).join(',')}]`) as unknown[];
-    return parsed.length === rows.length && parsed.every(isEvent) ? parsed : undefined;
+    const parsed = JSON.parse(`[${texts.join(',')}]`) as unknown[];
+    return parsed.length === texts.length && parsed.every(isEvent) ? parsed : undefined;
   } catch {
     return undefined;
   }

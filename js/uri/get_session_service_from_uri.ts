@@ -73,7 +73,7 @@ export function getSessionServiceFromUri<S extends StateShape = StateShape>(
         const { openAdapter } = await import('#database');
         return openAdapter({ ...options, url });
       });
-      return new StoredSessionService<S>(partsOver(adapter), options);
+      return new StoredSessionService<S>(partsOver(adapter, true), options);
     }
   }
 }
