@@ -32,7 +32,10 @@ export interface DatabaseOptions extends SessionServiceOptions {
    * server, and refuse `'relaxed'`.
    */
   durability?: 'strict' | 'relaxed' | undefined;
-  /** Goes to the driver as it is: to `better-sqlite3`'s constructor, to the pool of `pg` or `mysql2`. */
+  /**
+   * Goes to the driver as it is: to `better-sqlite3`'s constructor, to the pool of `pg` or `mysql2`. For
+   * `pg` it comes on top of `pipeline: true`, by which queries are sent without waiting for each other.
+   */
   driverOptions?: object | undefined;
 }
 

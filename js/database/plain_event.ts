@@ -1,6 +1,6 @@
 /**
  * The straight road between an event's JSON and Python's: where only names and the time differ, they are
- * exchanged in the text, in a tenth of the time that it takes to parse, project, compare and print it.
+ * exchanged in the text, in a fraction of the time that it takes to parse, project, compare and print it.
  *
  * Nearly all events are plain: all of their fields are Python's, with values that it accepts, and nothing
  * is missing that it has. Whatever is not, or cannot be told here, takes the long road, which a test holds
