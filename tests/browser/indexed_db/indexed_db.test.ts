@@ -14,6 +14,7 @@ import { quota } from './quota.js';
 import { realms } from './realms.js';
 import { resuming } from './resuming.js';
 import { schema } from './schema.js';
+import { sequel } from './sequel.js';
 import { serveSite, type Site } from './site.js';
 import { twoPages } from './two_pages.js';
 
@@ -28,6 +29,7 @@ const GROUPS = {
   'where it works': realms,
   'where it does not': fallback,
   'lost connections': connections,
+  'after a bad end': sequel,
   'long sessions': deletion,
   'back and forward': history,
   'session files': files,

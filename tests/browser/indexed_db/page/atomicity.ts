@@ -15,7 +15,7 @@ interface Strike {
  * From now on, whoever stores the event `id` finds its entry in the unique index taken: in the same transaction,
  * right before it, by a record of another session. So the engine itself aborts that transaction.
  */
-function takeId(id: string): { strikes: Strike[]; stop(): void } {
+export function takeId(id: string): { strikes: Strike[]; stop(): void } {
   const strikes: Strike[] = [];
   const written = new Map<IDBTransaction, { sessions: Set<string>; isStruck: boolean }>();
   const ofTransaction = (transaction: IDBTransaction) => {

@@ -13,6 +13,7 @@ import * as quota from './quota.js';
 import { hasRealm, workIn } from './realms.js';
 import { changeByHand, takeTurns } from './resuming.js';
 import * as schema from './schema.js';
+import * as sequel from './sequel.js';
 import { workBesideAnother } from './two_pages.js';
 
 const scenarios = {
@@ -35,6 +36,7 @@ const scenarios = {
   ...connections,
   ...quota,
   ...schema,
+  ...sequel,
 };
 
 export type PageScenarios = typeof scenarios;
