@@ -60,8 +60,9 @@ export function sequel(context: Context): void {
 
   it('the timer of an append that is stored does not end the next one', async () => {
     await inTab(context, async (tab) => {
-      const { outcomes, events } = await tab.call('goOffEarly', newName());
+      const { outcomes, events, aborted } = await tab.call('goOffEarly', newName());
       assert.deepEqual(outcomes, ['stored', 'stored']);
+      assert.equal(aborted, 0, 'it is not even tried again');
       assert.deepEqual(events, ['one', 'two']);
     });
   });

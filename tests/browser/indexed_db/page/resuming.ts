@@ -15,7 +15,8 @@ export interface Resumed {
   aborted: number;
 }
 
-async function counting(run: () => Promise<void>): Promise<number> {
+/** How many transactions the package takes back meanwhile. */
+export async function counting(run: () => Promise<void>): Promise<number> {
   let aborted = 0;
   const stop = around(IDBTransaction.prototype, 'abort', (_transaction, values, proceed) => {
     aborted += 1;

@@ -5,6 +5,7 @@ import { around } from './around.js';
 import { takeId } from './atomicity.js';
 import { keepAlive, openBare } from './bare.js';
 import { failure, idsOf, keyOf, mark } from './events.js';
+import { counting } from './resuming.js';
 import { TIMEOUT, Watchdogs } from './watchdogs.js';
 
 /** How an append is brought to its end. */
@@ -125,17 +126,19 @@ export async function giveUpOnce(name: string): Promise<Told> {
   return stage.close([await appended]);
 }
 
-/** The timer of a stored append goes off while the next one has time left. */
-export async function goOffEarly(name: string): Promise<Told> {
+/** The timer of a stored append goes off while the next one has time left; and how many are given up over that. */
+export async function goOffEarly(name: string): Promise<Told & { aborted: number }> {
   const stage = new Stage(name);
   const outcomes = [await stage.append('one')];
   const release = await stage.hold();
-  const appended = stage.append('two');
-  await stage.watchdogs.begun();
-  stage.watchdogs.goOff();
-  await release();
-  outcomes.push(await appended);
-  return stage.close(outcomes);
+  const aborted = await counting(async () => {
+    const appended = stage.append('two');
+    await stage.watchdogs.begun();
+    stage.watchdogs.goOff();
+    await release();
+    outcomes.push(await appended);
+  });
+  return { ...(await stage.close(outcomes)), aborted };
 }
 
 /** The timer of a stored append runs out before the next one, which is never answered. */
