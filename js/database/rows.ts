@@ -6,7 +6,7 @@
  */
 import type { EventRow, ScopeRow, SessionRow, StorageKey } from '../storage/adapter.js';
 import { SessionError } from '../errors.js';
-import { fromEventData, type StoredEvent } from './event_data.js';
+import { fromEventData, type StoredEvent, toBeParsed } from './event_data.js';
 import type { StoredTime } from './layout.js';
 import { asJson } from './numbers.js';
 import { parseMilliseconds, parseTime } from './times.js';
@@ -100,6 +100,6 @@ class LazyEventRow implements EventRow {
 
   #stored(): StoredEvent {
     const { id, invocation_id: invocationId, event_data: eventData } = this.#columns;
-    return fromEventData({ id, invocationId, eventData, timeMicros: this.seq });
+    return toBeParsed({ id, invocationId, eventData, timeMicros: this.seq });
   }
 }
