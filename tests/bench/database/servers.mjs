@@ -100,7 +100,7 @@ async function fullRead(service, ask) {
       ours: () => timeOf(() => service.getSession(longKey)),
       python: () => ask({ read, count: COUNT }),
     },
-    { rounds: 9, warmUp: 2 },
+    { rounds: 9, warmUp: 4, collects: false },
   );
   return atMost({
     case: 'PostgreSQL: all 10,000 events',

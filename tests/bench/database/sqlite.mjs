@@ -144,7 +144,7 @@ async function reads(folder, peer) {
       ours: () => timeOf(() => service.getSession(longKey)),
       peer: () => timeOf(() => peerService.getSession(longKey)),
     },
-    { rounds: 9, warmUp: 2 },
+    { rounds: 9, warmUp: 4, collects: false },
   );
   const last = await inTurns(
     {
