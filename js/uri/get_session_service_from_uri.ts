@@ -5,6 +5,7 @@ import {
   type IndexedDbSessionServiceOptions,
 } from '../service/indexed_db_session_service.js';
 import { partsOver } from '../service/over_adapter.js';
+import type { ServiceParts } from '../service/service_options.js';
 import { StoredSessionService } from '../service/stored_session_service.js';
 import type { StateShape } from '../session.js';
 import { LazyAdapter } from './lazy_adapter.js';
@@ -73,7 +74,8 @@ export function getSessionServiceFromUri<S extends StateShape = StateShape>(
         const { openAdapter } = await import('#database');
         return openAdapter({ ...options, url });
       });
-      return new StoredSessionService<S>(partsOver(adapter, true), options);
+      const explain: ServiceParts['explain'] = (error, key) => adapter.explain(error, key);
+      return new StoredSessionService<S>({ ...partsOver(adapter, true), explain }, options);
     }
   }
 }

@@ -1,3 +1,4 @@
+import type { SessionError } from '../errors.js';
 import type {
   Decide,
   Deleted,
@@ -7,8 +8,14 @@ import type {
   ReadRequest,
   Rows,
   StorageAdapter,
+  StorageKey,
   WriteRequest,
 } from '../storage/adapter.js';
+
+/** An adapter that adds to the refusal of an append what only it can tell of it. */
+interface ExplainingAdapter extends StorageAdapter {
+  explain(error: SessionError, key: Required<StorageKey>): SessionError;
+}
 
 /**
  * An adapter that is made when its first verb is called, so that the service over it can be made at
@@ -17,16 +24,16 @@ import type {
  * This and not a service that is made later: a service takes what it is given at the moment of the call,
  * which one that has to be waited for could not.
  */
-export class LazyAdapter implements StorageAdapter {
+export class LazyAdapter implements ExplainingAdapter {
   readonly kind: string;
   readonly durable: boolean;
-  readonly #make: () => Promise<StorageAdapter>;
-  #making: Promise<StorageAdapter> | undefined;
-  #made: StorageAdapter | undefined;
+  readonly #make: () => Promise<ExplainingAdapter>;
+  #making: Promise<ExplainingAdapter> | undefined;
+  #made: ExplainingAdapter | undefined;
 
   constructor(
     { kind, durable }: { kind: string; durable: boolean },
-    make: () => Promise<StorageAdapter>,
+    make: () => Promise<ExplainingAdapter>,
   ) {
     this.kind = kind;
     this.durable = durable;
@@ -53,6 +60,10 @@ export class LazyAdapter implements StorageAdapter {
     return this.#ask((adapter) => adapter.delete(request));
   }
 
+  explain(error: SessionError, key: Required<StorageKey>): SessionError {
+    return this.#made?.explain(error, key) ?? error;
+  }
+
   async close(): Promise<void> {
     // What could not be made needs no closing.
     const adapter = await this.#making?.catch(() => undefined);
@@ -64,7 +75,7 @@ export class LazyAdapter implements StorageAdapter {
   }
 
   /** A failure is not remembered: it may have been the network that a page loads its pieces over. */
-  #load(): Promise<StorageAdapter> {
+  #load(): Promise<ExplainingAdapter> {
     this.#making ??= this.#make().then(
       (adapter) => (this.#made = adapter),
       (error: unknown) => {

@@ -5,7 +5,13 @@ import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { inspect } from 'node:util';
 
-import { isSessionError, REMOVED, type SessionErrorCode } from '../../../js/index.js';
+import {
+  createEvent,
+  isSessionError,
+  REMOVED,
+  type SessionError,
+  type SessionErrorCode,
+} from '../../../js/index.js';
 import { getSessionServiceFromUri } from '../../../js/uri/index.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'adk-session-wasm-uri-'));
@@ -107,6 +113,23 @@ describe('The service of a URI', () => {
     const session = await service.createSession({ appName: 'app', userId: 'user' });
     assert.equal(session.id, 'mine');
     assert.equal(session.lastUpdateTime, time);
+    await service.close();
+  });
+
+  it('refuses a handle that is behind as its database does, with both markers', async () => {
+    const service = getSessionServiceFromUri('sqlite::memory:', { stale: 'reject' });
+    const session = await service.createSession(KEY);
+    const other = await service.getSession(KEY);
+    assert.ok(other);
+    await service.appendEvent({ session: other, event: createEvent() });
+    await assert.rejects(
+      service.appendEvent({ session, event: createEvent() }),
+      ({ code, expectedMarker, actualMarker }: SessionError) => {
+        assert.equal(code, 'stale_session');
+        assert.ok(expectedMarker !== undefined && actualMarker !== undefined);
+        return expectedMarker < actualMarker;
+      },
+    );
     await service.close();
   });
 
