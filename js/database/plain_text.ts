@@ -72,7 +72,7 @@ export class PlainText {
   readonly #back: (time: number) => number;
   readonly #leftOut: string | undefined;
   #at = 0;
-  readonly #written: string[] = [];
+  #written = '';
   /** Up to where the text is written. */
   #kept = 0;
 
@@ -99,8 +99,7 @@ export class PlainText {
   /** What is written of the event, without its last brace; `undefined` if it is not plain. */
   event(place: ObjectPlace): string | undefined {
     if (!this.#object(place, this.#end)) return undefined;
-    this.#written.push(this.#text.slice(this.#kept, this.#end));
-    return this.#written.join('');
+    return this.#written + this.#text.slice(this.#kept, this.#end);
   }
 
   /** @param end where the closing brace stands, if that is known */
@@ -127,7 +126,7 @@ export class PlainText {
       this.#at = start + member.source.length;
       // A name that is not the same in both has another length; else the text is kept.
       if (member.name.length + 1 !== member.source.length) {
-        this.#written.push(text.slice(this.#kept, start), member.name);
+        this.#written += text.slice(this.#kept, start) + member.name;
         this.#kept = this.#at - 1;
       }
       if (!this.#blank()) return false;
@@ -156,7 +155,7 @@ export class PlainText {
 
   #leaveOut(): void {
     if (this.#leftOut === undefined || !this.#text.startsWith(this.#leftOut, this.#at)) return;
-    this.#written.push(this.#text.slice(this.#kept, this.#at));
+    this.#written += this.#text.slice(this.#kept, this.#at);
     this.#at += this.#leftOut.length;
     this.#kept = this.#at;
   }
@@ -311,7 +310,7 @@ export class PlainText {
       Math.max(time, converted) <= MAX_TIMESTAMP;
     if (!isPlain) return false;
     this.time = converted;
-    this.#written.push(this.#text.slice(this.#kept, start), String(converted));
+    this.#written += this.#text.slice(this.#kept, start) + String(converted);
     this.#kept = this.#at;
     return true;
   }
