@@ -3,14 +3,13 @@
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { before, it } from 'node:test';
 import { emptied, startMariadb, startPostgres } from '../js/database/servers.js';
 import { newSqliteServiceFile } from '../js/database/sqlite_service_tables.js';
-import { requireHostTools } from './host_tools.js';
-import { install, NAME, root, run, write } from './installed.js';
+import { runInDeno } from './host_tools.js';
+import { install, NAME, root, write } from './installed.js';
 
-const require = requireHostTools();
 const packages = ['kysely', 'pg', 'mysql2'];
 
 before(() => {
@@ -26,16 +25,13 @@ before(() => {
 });
 
 /** What a program prints, as JSON. */
-function runInDeno(name: string, main: string): unknown {
+function printed(name: string, main: string): unknown {
   const folder = write(name, { 'main.mjs': main });
-  const deno = join(dirname(require.resolve('deno/package.json')), 'bin.cjs');
-  const permissions = ['read', 'write', 'env', 'net', 'sys'].map((what) => `--allow-${what}`);
-  const args = ['run', '--quiet', '--no-remote', '--node-modules-dir=manual', ...permissions];
-  return JSON.parse(run(process.execPath, [deno, ...args, 'main.mjs'], folder));
+  return JSON.parse(runInDeno(folder, 'main.mjs', ['read', 'write', 'env', 'net', 'sys']));
 }
 
 it('passes the conformance suite over node:sqlite, but for NUL in an id, which that cannot read', () => {
-  const failed = runInDeno(
+  const failed = printed(
     'sqlite',
     `
     import { DatabaseSessionService } from 'adk-session-wasm/database';
@@ -93,14 +89,14 @@ const kept = {
 };
 
 it('keeps sessions in a file', () => {
-  assert.deepEqual(runInDeno('file', program('sqlite:sessions.db')), kept);
+  assert.deepEqual(printed('file', program('sqlite:sessions.db')), kept);
 });
 
 it("keeps sessions in a file of google-adk's SqliteSessionService", () => {
   const folder = mkdtempSync(join(tmpdir(), 'adk-session-wasm-deno-'));
   try {
     const url = newSqliteServiceFile(join(folder, 'sessions.db'));
-    assert.deepEqual(runInDeno('service_file', program(url)), kept);
+    assert.deepEqual(printed('service_file', program(url)), kept);
   } finally {
     rmSync(folder, { recursive: true });
   }
@@ -113,7 +109,7 @@ for (const [kind, start] of [
   it(`keeps sessions on ${kind}`, async () => {
     const server = await start();
     try {
-      assert.deepEqual(runInDeno(kind, program(await emptied(kind, server))), kept);
+      assert.deepEqual(printed(kind, program(await emptied(kind, server))), kept);
     } finally {
       await server.remove();
     }

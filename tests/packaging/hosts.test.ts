@@ -3,13 +3,13 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readdirSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { it } from 'node:test';
 import { bundleWithEsbuild } from './bundles.js';
 import { assertOutcome, consumer, type Outcome, program } from './consumer.js';
-import { requireHostTools } from './host_tools.js';
-import { install, run, write } from './installed.js';
+import { requireHostTools, runInDeno } from './host_tools.js';
+import { install, write } from './installed.js';
 
 const require = requireHostTools();
 
@@ -79,9 +79,5 @@ it('a program of Deno', () => {
   // The manifest says what is in node_modules, and nothing may be fetched.
   const manifest = { name: 'consumer', type: 'module', dependencies: { 'adk-session-wasm': '*' } };
   writeFileSync(join(install().project, 'package.json'), JSON.stringify(manifest));
-  const args = 'run --quiet --no-remote --node-modules-dir=manual --allow-read --allow-env'.split(
-    ' ',
-  );
-  const deno = join(dirname(require.resolve('deno/package.json')), 'bin.cjs');
-  assertOutcome(JSON.parse(run(process.execPath, [deno, ...args, 'main.mjs'], folder)) as Outcome);
+  assertOutcome(JSON.parse(runInDeno(folder, 'main.mjs', ['read', 'env'])) as Outcome);
 });
