@@ -5,19 +5,14 @@ import type { TimeUnit } from '../dialect/time.js';
 import { SessionError } from '../errors.js';
 import { FORMAT, VERSION } from '../files/export_sessions.js';
 import { nameOf, parsedLine, unitOfHeader } from '../files/import_sessions.js';
-import {
-  requireCasing,
-  type SessionFile,
-  sessionFromFile,
-  sessionToFile,
-} from '../files/session_file.js';
+import { requireCasing, type SessionFile, sessionToFile } from '../files/session_file.js';
 import { requireId } from '../ids.js';
 import { invalid } from '../service/call.js';
 import type { StorageKey } from '../storage/adapter.js';
 import { type ByteLine, byteLines } from './byte_lines.js';
 import { withFileErrors } from './file_errors.js';
-import { type Fingerprint, fingerprintOf } from './fingerprint.js';
-import { copyOfSession, type SessionCopy, sessionOfCopy, type StateCopy } from './session_copy.js';
+import { type Fingerprint, fingerprintOfFile } from './fingerprint.js';
+import { nameOfKey, type SessionCopy, sessionOfCopy, type StateCopy } from './session_copy.js';
 import { mergeState } from './shared_state.js';
 import type { Target } from './store.js';
 
@@ -67,10 +62,7 @@ export class FileTarget implements Target {
   async fingerprint(key: Required<StorageKey>): Promise<Fingerprint | undefined> {
     const place = this.#sessions.get(nameOfKey(key));
     if (place === undefined) return undefined;
-    const text = await this.#read(place);
-    const { timeUnit } = this.#dialect;
-    const session = sessionFromFile(text, { timeUnit });
-    return fingerprintOf(copyOfSession(session), true);
+    return fingerprintOfFile(await this.#read(place), this.#dialect.timeUnit);
   }
 
   async create(session: SessionCopy): Promise<boolean> {
@@ -214,8 +206,4 @@ function isJson({ bytes }: ByteLine): boolean {
   } catch {
     return false;
   }
-}
-
-function nameOfKey({ appName, userId, sessionId }: StorageKey): string {
-  return JSON.stringify([appName, userId, sessionId]);
 }

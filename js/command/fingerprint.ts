@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
 import { digitsOf, parseExactly } from '../database/numbers.js';
 import { timeTextOf } from '../database/times.js';
+import type { TimeUnit } from '../dialect/time.js';
 import { SessionError } from '../errors.js';
 import type { Event } from '../event.js';
-import { sessionToFile } from '../files/session_file.js';
-import type { SessionCopy } from './session_copy.js';
+import { sessionFromFile, sessionToFile } from '../files/session_file.js';
+import { copyOfSession, type SessionCopy } from './session_copy.js';
 
 /** What two stores that hold the same session agree on. */
 export interface Fingerprint {
@@ -39,6 +40,15 @@ export function fingerprintOf(copy: SessionCopy, asFile: boolean): Fingerprint {
     add([id, asFile ? inFile(event as Event) : event]);
   }
   return { events: copy.events.length, hash: hash.digest('hex') };
+}
+
+/**
+ * The same of a session that stands in a file.
+ *
+ * @param timeUnit of the times in it
+ */
+export function fingerprintOfFile(text: string, timeUnit: TimeUnit): Fingerprint {
+  return fingerprintOf(copyOfSession(sessionFromFile(text, { timeUnit })), true);
 }
 
 function inFile(event: Event): unknown {

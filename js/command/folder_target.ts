@@ -1,12 +1,17 @@
-import { createHash } from 'node:crypto';
 import { mkdir, open, readFile, rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { sessionFromFile, sessionToFile } from '../files/session_file.js';
+import { sessionToFile } from '../files/session_file.js';
 import type { StorageKey } from '../storage/adapter.js';
 import { withFileErrors } from './file_errors.js';
 import { FileTarget, overwriteNeedsDatabase } from './file_target.js';
-import { type Fingerprint, fingerprintOf } from './fingerprint.js';
-import { copyOfSession, type SessionCopy, sessionOfCopy, type StateCopy } from './session_copy.js';
+import { type Fingerprint, fingerprintOfFile } from './fingerprint.js';
+import {
+  hashOf,
+  nameOfKey,
+  type SessionCopy,
+  sessionOfCopy,
+  type StateCopy,
+} from './session_copy.js';
 import type { Target } from './store.js';
 
 /** Beside the sessions, for the states of users who have none. */
@@ -39,8 +44,7 @@ export class FolderTarget implements Target {
     const path = this.#pathOf(key);
     if (!(await exists(path))) return undefined;
     const text = await withFileErrors(path, () => readFile(path, 'utf8'));
-    const session = sessionFromFile(text, { timeUnit: 'milliseconds' });
-    return fingerprintOf(copyOfSession(session), true);
+    return fingerprintOfFile(text, 'milliseconds');
   }
 
   async create(session: SessionCopy): Promise<boolean> {
@@ -73,10 +77,9 @@ export class FolderTarget implements Target {
   }
 
   /** The id as far as any file system takes it, and what tells it from all others. */
-  #pathOf({ appName, userId, sessionId }: Required<StorageKey>): string {
-    const shown = sessionId.replace(/[^\w.-]+/g, '_').slice(0, 80);
-    const name = JSON.stringify([appName, userId, sessionId]);
-    const hash = createHash('sha256').update(name).digest('hex').slice(0, 16);
+  #pathOf(key: Required<StorageKey>): string {
+    const shown = key.sessionId.replace(/[^\w.-]+/g, '_').slice(0, 80);
+    const hash = hashOf(nameOfKey(key)).slice(0, 16);
     return join(this.#folder, `${shown}.${hash}.session.json`);
   }
 }

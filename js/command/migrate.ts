@@ -84,18 +84,15 @@ class Run {
     const { key } = session;
     const wanted = fingerprintOf(session, this.#target.isFile);
     const before = await this.#target.fingerprint(key);
-    const isThere = before !== undefined;
-    if (isThere && !isSame(before, wanted)) {
-      if (!this.#options.overwrite) {
-        const counts = `${before.events} events there, ${wanted.events} in the source`;
-        return this.#fail(
-          sessionName(session),
-          `The target has another session of that id (${counts}), which was left as it is; --overwrite replaces it.`,
-        );
-      }
+    const isNew = before === undefined || !isSame(before, wanted);
+    if (isNew && before !== undefined && !this.#options.overwrite) {
+      const counts = `${before.events} events there, ${wanted.events} in the source`;
+      return this.#fail(
+        sessionName(session),
+        `The target has another session of that id (${counts}), which was left as it is; --overwrite replaces it.`,
+      );
     }
-    const isNew = !isThere || !isSame(before, wanted);
-    if (isNew && !(await this.#target[isThere ? 'replace' : 'create'](session))) {
+    if (isNew && !(await this.#target[before === undefined ? 'create' : 'replace'](session))) {
       const message = 'Somebody else has stored a session of that id this moment; run it again.';
       return this.#fail(sessionName(session), message);
     }

@@ -69,8 +69,17 @@ export function copyOfSession(session: Session): SessionCopy {
 
 /** For an event without an id: the same in each run, so that a second one finds what the first stored. */
 function idAt({ appName, userId, sessionId }: Required<StorageKey>, at: number): string {
-  const name = JSON.stringify([appName, userId, sessionId, at]);
-  return createHash('sha256').update(name).digest('hex').slice(0, 32);
+  return hashOf(JSON.stringify([appName, userId, sessionId, at])).slice(0, 32);
+}
+
+/** What tells it from all others. */
+export function nameOfKey({ appName, userId, sessionId }: StorageKey): string {
+  return JSON.stringify([appName, userId, sessionId]);
+}
+
+/** SHA-256, hexadecimal. */
+export function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
 }
 
 /** The session as an agent sees it, for files. */
