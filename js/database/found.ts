@@ -19,6 +19,7 @@ import {
   IS_BESIDE,
   type Key,
   selectEvents,
+  sessionColumns,
   type SessionStatements,
   standingColumns,
 } from './session_statements.js';
@@ -88,13 +89,8 @@ export function foundStatements(database: Database, engine: Engine, layout: Layo
         )
         .where('m.key', '=', METADATA.floor)
         .select(['m.value as floor', 'e.id', 'e.invocation_id'])
+        .select(sessionColumns(engine))
         .select((of) => [
-          json(of.ref('s.state')).as('state'),
-          time(of.ref('s.create_time')).as('create_time'),
-          time(of.ref('s.update_time')).as('update_time'),
-          time(of.ref('k.update_time')).as('kept_time'),
-          time(of.ref('k.last_update_time')).as('last_update_time'),
-          time(of.ref('k.replaced_at')).as('replaced_at'),
           json(of.ref('e.event_data')).as('event_data'),
           time(of.ref('e.timestamp')).as('timestamp'),
         ])

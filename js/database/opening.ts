@@ -59,13 +59,9 @@ export async function openTablesToRead(database: Database, engine: Engine): Prom
   // Not read-only, as in PostgreSQL that forbids temporary tables.
   const begin = { ...engine, beginRead: ['begin'] };
   return inTransaction(database, begin, 'read', async (connection) => {
-    const columns = await readColumns(connection, kind);
-    const tables = new Set(columns.map(({ table }) => table));
-    if (tables.has('adk_internal_metadata')) {
-      const { metadata } = DATABASE_LAYOUT;
-      requireVersion(await readMetadata(connection, metadata, METADATA.version), kind);
-    }
-    if (tables.has('events')) requireEventData(columns, kind);
+    const looked = await look(connection, kind);
+    requireLayout(looked, kind);
+    const { columns, tables } = looked;
     const missing = PYTHON_TABLES.filter((table) => !tables.has(table));
     if (missing.length > 0) {
       throw refused(
@@ -112,20 +108,41 @@ interface Checked {
 
 /** @param isAlone whether nobody can be making the tables at this moment */
 async function check(connection: Database, { kind }: Engine, isAlone: boolean): Promise<Checked> {
-  const columns = await readColumns(connection, kind);
-  const tables = new Set(columns.map(({ table }) => table));
-  if (tables.has('adk_internal_metadata')) {
-    const version = await readMetadata(connection, DATABASE_LAYOUT.metadata, METADATA.version);
-    if (version === undefined && !isAlone) return { layout: DATABASE_LAYOUT, isWhole: false };
-    requireVersion(version, kind);
-  }
-  if (tables.has('events')) requireEventData(columns, kind);
+  const looked = await look(connection, kind);
+  const { columns, tables, version } = looked;
+  const mayBeHalfMade = tables.has(DATABASE_LAYOUT.metadata) && version === undefined && !isAlone;
+  if (mayBeHalfMade) return { layout: DATABASE_LAYOUT, isWhole: false };
+  requireLayout(looked, kind);
   const layout = layoutOf(columns, kind);
   if (kind === 'mysql') await checkExactness(connection, columns);
   const isWhole =
     [...PYTHON_TABLES, layout.metadata, OURS].every((table) => tables.has(table)) &&
     (await readMetadata(connection, layout.metadata, METADATA.floor)) !== undefined;
   return { layout, isWhole };
+}
+
+/** What is there. */
+interface Looked {
+  readonly columns: readonly Column[];
+  readonly tables: ReadonlySet<string>;
+  /** What the metadata say, if there are any. */
+  readonly version: string | undefined;
+}
+
+async function look(connection: Database, kind: EngineKind): Promise<Looked> {
+  const columns = await readColumns(connection, kind);
+  const tables = new Set(columns.map(({ table }) => table));
+  const { metadata } = DATABASE_LAYOUT;
+  const version = tables.has(metadata)
+    ? await readMetadata(connection, metadata, METADATA.version)
+    : undefined;
+  return { columns, tables, version };
+}
+
+/** Whatever is there must be of a layout that is known. */
+function requireLayout({ columns, tables, version }: Looked, kind: EngineKind): void {
+  if (tables.has(DATABASE_LAYOUT.metadata)) requireVersion(version, kind);
+  if (tables.has('events')) requireEventData(columns, kind);
 }
 
 function requireVersion(value: string | undefined, kind: EngineKind): void {

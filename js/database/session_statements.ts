@@ -39,6 +39,18 @@ export function stateColumns({ json, time }: Engine) {
   ] as const;
 }
 
+/** What the session `s` of the query says, and our row `k` beside it. */
+export function sessionColumns({ json, time }: Engine) {
+  return [
+    json(sql.ref('s.state')).as('state'),
+    time(sql.ref('s.create_time')).as('create_time'),
+    time(sql.ref('s.update_time')).as('update_time'),
+    time(sql.ref('k.update_time')).as('kept_time'),
+    time(sql.ref('k.last_update_time')).as('last_update_time'),
+    time(sql.ref('k.replaced_at')).as('replaced_at'),
+  ] as const;
+}
+
 /** Those of {@link StandingColumns} that the events tell, of the session `s` of the query. */
 export function standingColumns({ time }: Engine) {
   const ofSession = sql`from events as n
@@ -102,13 +114,8 @@ export function sessionStatements(database: Database, engine: Engine, layout: La
           join.onRef('u.app_name', '=', 's.app_name').onRef('u.user_id', '=', 's.user_id'),
         )
         .leftJoin('adk_session_wasm_sessions as k', (join) => join.on(IS_BESIDE))
+        .select(sessionColumns(engine))
         .select((of) => [
-          time(of.ref('k.update_time')).as('kept_time'),
-          time(of.ref('k.last_update_time')).as('last_update_time'),
-          time(of.ref('k.replaced_at')).as('replaced_at'),
-          json(of.ref('s.state')).as('state'),
-          time(of.ref('s.create_time')).as('create_time'),
-          time(of.ref('s.update_time')).as('update_time'),
           json(of.ref('a.state')).as('app_state'),
           time(of.ref('a.update_time')).as('app_time'),
           json(of.ref('u.state')).as('user_state'),
