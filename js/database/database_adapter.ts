@@ -35,11 +35,11 @@ import type {
   ListRequest,
   ReadRequest,
   Rows,
-  StorageAdapter,
   StorageKey,
   WriteRequest,
 } from '../storage/adapter.js';
 import { SessionError } from '../errors.js';
+import type { OwnAdapter } from '../storage/own_adapter.js';
 import type { Connected } from './connect.js';
 import { deleteStatements, remove } from './delete.js';
 import type { Engine } from './engine.js';
@@ -89,7 +89,7 @@ function allStatements(database: Database, engine: Engine, layout: Layout) {
   };
 }
 
-export class DatabaseAdapter implements StorageAdapter {
+export class DatabaseAdapter implements OwnAdapter {
   readonly kind: string;
   readonly durable: boolean;
   readonly #parts: DatabaseParts;

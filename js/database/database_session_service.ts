@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import { kindOf } from '../json/rules.js';
 import { invalid, requireOptions, shown } from '../service/call.js';
-import { partsOver } from '../service/over_adapter.js';
+import { partsOverOwn } from '../service/over_adapter.js';
 import type { SessionServiceOptions } from '../service/service_options.js';
 import { checkedClock } from '../service/sources.js';
 import { StoredSessionService } from '../service/stored_session_service.js';
@@ -120,10 +120,7 @@ export class DatabaseSessionService<
     const options = typeof given === 'string' ? { ...beside, url: given } : given;
     requireOptions(options);
     const adapter = new DatabaseAdapter(databaseParts(options));
-    super(
-      { ...partsOver(adapter, true), explain: (error, key) => adapter.explain(error, key) },
-      options,
-    );
+    super(partsOverOwn(adapter), options);
     this.#adapter = adapter;
   }
 

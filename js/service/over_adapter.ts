@@ -2,6 +2,7 @@ import { createForeignCore } from '../core.js';
 import type { StateShape } from '../session.js';
 import type { StorageAdapter } from '../storage/adapter.js';
 import { Bridge } from '../storage/bridge.js';
+import type { OwnAdapter } from '../storage/own_adapter.js';
 import { feedOfAdapter } from '../watch/shared_feeds.js';
 import { invalid, shown } from './call.js';
 import type { ServiceParts, SessionServiceOptions } from './service_options.js';
@@ -18,12 +19,12 @@ export function overAdapter<S extends StateShape = StateShape>(
   return new StoredSessionService<S>(partsOver(storage, false), options);
 }
 
-/**
- * What a service over an adapter is made of.
- *
- * @param isOurs whether it is one of this package's, which need not be checked
- */
-export function partsOver(storage: StorageAdapter, isOurs: boolean): ServiceParts {
+/** What a service over an adapter of ours is made of. */
+export function partsOverOwn(adapter: OwnAdapter): ServiceParts {
+  return { ...partsOver(adapter, true), explain: (error, key) => adapter.explain(error, key) };
+}
+
+function partsOver(storage: StorageAdapter, isOurs: boolean): ServiceParts {
   return {
     storage: { kind: storage.kind ?? 'custom', durable: storage.durable ?? true },
     openCore: () => createForeignCore(new Bridge(storage, isOurs)),

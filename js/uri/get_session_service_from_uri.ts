@@ -4,8 +4,7 @@ import {
   IndexedDbSessionService,
   type IndexedDbSessionServiceOptions,
 } from '../service/indexed_db_session_service.js';
-import { partsOver } from '../service/over_adapter.js';
-import type { ServiceParts } from '../service/service_options.js';
+import { partsOverOwn } from '../service/over_adapter.js';
 import { StoredSessionService } from '../service/stored_session_service.js';
 import type { StateShape } from '../session.js';
 import { LazyAdapter } from './lazy_adapter.js';
@@ -74,8 +73,7 @@ export function getSessionServiceFromUri<S extends StateShape = StateShape>(
         const { openAdapter } = await import('#database');
         return openAdapter({ ...options, url });
       });
-      const explain: ServiceParts['explain'] = (error, key) => adapter.explain(error, key);
-      return new StoredSessionService<S>({ ...partsOver(adapter, true), explain }, options);
+      return new StoredSessionService<S>(partsOverOwn(adapter), options);
     }
   }
 }

@@ -11,11 +11,7 @@ import type {
   StorageKey,
   WriteRequest,
 } from '../storage/adapter.js';
-
-/** An adapter that adds to the refusal of an append what only it can tell of it. */
-interface ExplainingAdapter extends StorageAdapter {
-  explain(error: SessionError, key: Required<StorageKey>): SessionError;
-}
+import type { OwnAdapter } from '../storage/own_adapter.js';
 
 /**
  * An adapter that is made when its first verb is called, so that the service over it can be made at
@@ -24,16 +20,16 @@ interface ExplainingAdapter extends StorageAdapter {
  * This and not a service that is made later: a service takes what it is given at the moment of the call,
  * which one that has to be waited for could not.
  */
-export class LazyAdapter implements ExplainingAdapter {
+export class LazyAdapter implements OwnAdapter {
   readonly kind: string;
   readonly durable: boolean;
-  readonly #make: () => Promise<ExplainingAdapter>;
-  #making: Promise<ExplainingAdapter> | undefined;
-  #made: ExplainingAdapter | undefined;
+  readonly #make: () => Promise<OwnAdapter>;
+  #making: Promise<OwnAdapter> | undefined;
+  #made: OwnAdapter | undefined;
 
   constructor(
     { kind, durable }: { kind: string; durable: boolean },
-    make: () => Promise<ExplainingAdapter>,
+    make: () => Promise<OwnAdapter>,
   ) {
     this.kind = kind;
     this.durable = durable;
@@ -75,7 +71,7 @@ export class LazyAdapter implements ExplainingAdapter {
   }
 
   /** A failure is not remembered: it may have been the network that a page loads its pieces over. */
-  #load(): Promise<ExplainingAdapter> {
+  #load(): Promise<OwnAdapter> {
     this.#making ??= this.#make().then(
       (adapter) => (this.#made = adapter),
       (error: unknown) => {
