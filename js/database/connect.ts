@@ -2,7 +2,6 @@ import {
   CompiledQuery,
   Kysely,
   MysqlDialect,
-  type MysqlDialectConfig,
   type MysqlPool,
   PostgresDialect,
   type PostgresPool,
@@ -11,6 +10,7 @@ import {
 import { type Address, IN_MEMORY } from './address.js';
 import { loadDriver } from './driver.js';
 import { type Engine, ENGINES } from './engine.js';
+import { type MysqlPromisePool, mysqlRunner } from './mysql_runner.js';
 import { type PgPool, postgresRunner } from './postgres_runner.js';
 import { kyselyRunner, type Runner, sqliteRunner } from './runner.js';
 import { openSqlite } from './sqlite_file.js';
@@ -40,7 +40,7 @@ interface PgClient {
 
 /** What of `mysql2` is used. */
 interface Mysql {
-  default: { createPool(options: object): MysqlPool };
+  default: { createPool(options: object): MysqlPool & { promise(): MysqlPromisePool } };
 }
 
 /** A connection, or a pool of them. */
@@ -104,8 +104,10 @@ async function connectPostgres(url: string, options: ConnectOptions): Promise<Co
 async function connectMysql(url: string, options: ConnectOptions): Promise<Connected> {
   const { default: mysql } = await loadDriver<Mysql>('mysql');
   const pool = mysql.createPool({ uri: url, charset: 'utf8mb4', ...options.driverOptions });
-  const config: MysqlDialectConfig = { pool };
-  return throughKysely(new Kysely({ dialect: new MysqlDialect(config) }), ENGINES.mysql);
+  return {
+    database: new Kysely({ dialect: new MysqlDialect({ pool }) }),
+    run: mysqlRunner(pool.promise(), ENGINES.mysql),
+  };
 }
 
 /** A connection that verbs use by way of Kysely. */

@@ -42,21 +42,49 @@ choosesByTime(
   FOREIGN_TEXT,
 );
 letsGo('MariaDB', newUrl);
-neverDeadlocks('MariaDB', newUrl, open, deadlocks);
+neverDeadlocks('MariaDB', newUrl, open, () => counted('Innodb_deadlocks'));
 keepsItsLimits('MariaDB', newUrl, open);
 survivesItsServer('MariaDB', newUrl, open, async () => {
   await server.kill();
   await server.start();
 });
 
-async function deadlocks(): Promise<number> {
+it('has the server parse and plan a statement once for a connection', async () => {
+  await using service = open(await newUrl());
+  const session = await service.createSession({ appName: 'shop', userId: 'ada', sessionId: 's1' });
+  await service.appendEvent({ session, event: eventOf('first') });
+  const prepared = await counted('Com_stmt_prepare');
+  const executed = await counted('Com_stmt_execute');
+  for (const id of ['second', 'third']) await service.appendEvent({ session, event: eventOf(id) });
+  assert.equal(await counted('Com_stmt_prepare'), prepared);
+  assert.ok((await counted('Com_stmt_execute')) > executed);
+});
+
+it('goes on where the server has no room for prepared statements', async () => {
+  await onServer('set global max_prepared_stmt_count = 0');
+  try {
+    await using service = open(await newUrl());
+    const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
+    const session = await service.createSession(key);
+    await service.appendEvent({ session, event: eventOf('first') });
+    assert.equal((await service.getSession(key))?.events.length, 1);
+  } finally {
+    await onServer('set global max_prepared_stmt_count = default');
+  }
+});
+
+/** What the server has counted since it started. */
+async function counted(what: string): Promise<number> {
+  const [row] = await onServer(`show global status like '${what}'`);
+  return Number(row?.Value);
+}
+
+async function onServer(statement: string): Promise<RowDataPacket[]> {
   const { port } = server;
   const connection = await createConnection({ host: '127.0.0.1', port, user: 'adk' });
-  const [rows] = await connection.query<RowDataPacket[]>(
-    "show global status like 'Innodb_deadlocks'",
-  );
+  const [rows] = await connection.query<RowDataPacket[]>(statement);
   await connection.end();
-  return Number(rows[0]?.Value);
+  return rows;
 }
 
 it('U+0000 in states and events comes back from MariaDB, and keys keep their order', async () => {
