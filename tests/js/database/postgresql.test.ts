@@ -12,6 +12,7 @@ import { conforms } from './conforms.js';
 import { neverDeadlocks } from './deadlocks.js';
 import { keepsItsLimits } from './limits.js';
 import { ordersAsJavaScript } from './list_order.js';
+import { runsRefusedTransactionsAgain } from './serialization_failures.js';
 import { emptied, type Server, startPostgres } from './servers.js';
 
 let server: Server;
@@ -55,6 +56,7 @@ choosesByTime('PostgreSQL', newUrl, open, async (url, statement) => {
 letsGo('PostgreSQL', newUrl);
 neverDeadlocks('PostgreSQL', newUrl, open, deadlocks);
 keepsItsLimits('PostgreSQL', newUrl, open);
+runsRefusedTransactionsAgain(newUrl, open);
 survivesItsServer('PostgreSQL', newUrl, open, async () => {
   await server.kill();
   await server.start();
