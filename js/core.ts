@@ -6,8 +6,14 @@
  */
 import {
   artifact_message,
+  begin_append,
+  decide,
+  decided_events,
+  decided_number,
+  decided_states,
   delete_database,
   describe_missing,
+  end_append,
   initSync,
   scan_template,
   SessionCore,
@@ -20,6 +26,9 @@ import {
 } from './errors.js';
 
 export type { SessionCore };
+
+/** A write to a foreign storage, step by step; see `src/bindings/foreign_writes.rs`. */
+export { begin_append, decide, decided_events, decided_number, decided_states, end_append };
 
 /** Where the wasm comes from. One of the two is enough. */
 export interface WasmSource {

@@ -87,6 +87,41 @@ export class SessionCore {
 export function artifact_message(text: string, position: number, failed: boolean): string;
 
 /**
+ * Begins an append to a session behind a bridge, through a handle of ours, or with `created` below 0
+ * through none. `packed`: the event's id, of so many UTF-16 code units, and its delta. Answers with its
+ * place times 16, plus what it wants to know: the states of session (1), user (2) and app (4), and what
+ * was changed since the revision (8).
+ */
+export function begin_append(packed: string, id: number, text: any, created: number, revision: number, policy: number, now: number, timestamp: number): number;
+
+/**
+ * Decides what a write writes, and answers whether it is anything: what, is asked for before anything
+ * else is decided.
+ *
+ * `revision` is below 0 where there is no session. `states`: those of session, user and app as far as
+ * they are there and were asked for, else empty, with the lengths of the first two in UTF-16 code units.
+ * `rows`: the events, and the changed ones, if there are any, as `checked_rows.ts` has them.
+ */
+export function decide(place: number, floor: number, created: number, revision: number, time: number, user_revision: number, app_revision: number, states: string, session: number, user: number, rows?: Array<any> | null): boolean;
+
+/**
+ * The events, as `checked_rows.ts` has them.
+ */
+export function decided_events(): Array<any>;
+
+/**
+ * The new revisions of session (0), user (1) and app (2), 0 where they do not change; the session's time
+ * (3).
+ */
+export function decided_number(which: number): number;
+
+/**
+ * The states of session, user and app, each empty where it does not change, with a NUL behind it, which
+ * no JSON has.
+ */
+export function decided_states(): string;
+
+/**
  * Deletes an IndexedDB, also one that tabs of ours have open; waits so many milliseconds for others.
  */
 export function delete_database(name: string, blocked_timeout: number): Promise<any>;
@@ -96,6 +131,12 @@ export function delete_database(name: string, blocked_timeout: number): Promise<
  * keys that have one: `{message, missing: [{name, offset, suggestions}]}`.
  */
 export function describe_missing(text: string, positions: Uint32Array | number[], keys: Array<any>): any;
+
+/**
+ * Ends an append that was begun here. Answers with what it did to the session of that id, as
+ * `appended_to_javascript` lays it out; with nothing if none is named.
+ */
+export function end_append(place: number, session_id?: string | null): any;
 
 /**
  * For each placeholder `[start, end, nameStart, nameEnd, kind, backslashes]` in UTF-16 code
@@ -109,8 +150,14 @@ export interface InitOutput {
     readonly memory: WebAssembly.Memory;
     readonly __wbg_sessioncore_free: (a: number, b: number) => void;
     readonly artifact_message: (a: number, b: number, c: number, d: number) => [number, number];
+    readonly begin_append: (a: number, b: number, c: number, d: any, e: number, f: number, g: number, h: number, i: number) => [number, number, number];
+    readonly decide: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number) => [number, number, number];
+    readonly decided_events: () => any;
+    readonly decided_number: (a: number) => number;
+    readonly decided_states: () => [number, number];
     readonly delete_database: (a: number, b: number, c: number) => any;
     readonly describe_missing: (a: number, b: number, c: number, d: number, e: any) => any;
+    readonly end_append: (a: number, b: number, c: number) => [number, number, number];
     readonly scan_template: (a: number, b: number) => [number, number];
     readonly sessioncore_append_events: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number, m: number, n: any) => [number, number, number];
     readonly sessioncore_append_packed: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number, m: number, n: number) => number;
@@ -127,10 +174,9 @@ export interface InitOutput {
     readonly sessioncore_scope_state: (a: number, b: number, c: number, d: number, e: number) => [number, number, number];
     readonly sessioncore_tell_changes: (a: number, b: number) => void;
     readonly sessioncore_update: (a: number, b: number, c: number, d: number, e: number, f: number, g: number) => [number, number, number];
-    readonly wasm_bindgen__convert__closures_____invoke__h14ddd1405383621b: (a: number, b: number, c: any) => [number, number, number];
-    readonly wasm_bindgen__convert__closures_____invoke__h20118d167692a3ce: (a: number, b: number, c: any, d: any) => void;
-    readonly wasm_bindgen__convert__closures_____invoke__hd03ea6924eea3427: (a: number, b: number, c: any) => [number, number];
-    readonly wasm_bindgen__convert__closures_____invoke__h029af6d614e5b697: (a: number, b: number, c: any) => void;
+    readonly wasm_bindgen__convert__closures_____invoke__h5b6b0d96b24e0792: (a: number, b: number, c: any) => [number, number];
+    readonly wasm_bindgen__convert__closures_____invoke__h7614fece2a02119d: (a: number, b: number, c: any, d: any) => void;
+    readonly wasm_bindgen__convert__closures_____invoke__h33bcabf828c3947d: (a: number, b: number, c: any) => void;
     readonly __wbindgen_malloc: (a: number, b: number) => number;
     readonly __wbindgen_realloc: (a: number, b: number, c: number, d: number) => number;
     readonly __wbindgen_free: (a: number, b: number, c: number) => void;

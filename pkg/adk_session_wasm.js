@@ -385,6 +385,114 @@ export function artifact_message(text, position, failed) {
 }
 
 /**
+ * Begins an append to a session behind a bridge, through a handle of ours, or with `created` below 0
+ * through none. `packed`: the event's id, of so many UTF-16 code units, and its delta. Answers with its
+ * place times 16, plus what it wants to know: the states of session (1), user (2) and app (4), and what
+ * was changed since the revision (8).
+ * @param {string} packed
+ * @param {number} id
+ * @param {any} text
+ * @param {number} created
+ * @param {number} revision
+ * @param {number} policy
+ * @param {number} now
+ * @param {number} timestamp
+ * @returns {number}
+ */
+export function begin_append(packed, id, text, created, revision, policy, now, timestamp) {
+    const val2 = +id;
+    const val3 = +created;
+    const val4 = +revision;
+    const val5 = +policy;
+    const val6 = +now;
+    const val7 = +timestamp;
+    const ptr0 = passStringToWasm0(packed, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+    const len0 = WASM_VECTOR_LEN;
+    const ret = wasm.begin_append(ptr0, len0, val2, text, val3, val4, val5, val6, val7);
+    if (ret[2]) {
+        throw takeFromExternrefTable0(ret[1]);
+    }
+    return ret[0];
+}
+
+/**
+ * Decides what a write writes, and answers whether it is anything: what, is asked for before anything
+ * else is decided.
+ *
+ * `revision` is below 0 where there is no session. `states`: those of session, user and app as far as
+ * they are there and were asked for, else empty, with the lengths of the first two in UTF-16 code units.
+ * `rows`: the events, and the changed ones, if there are any, as `checked_rows.ts` has them.
+ * @param {number} place
+ * @param {number} floor
+ * @param {number} created
+ * @param {number} revision
+ * @param {number} time
+ * @param {number} user_revision
+ * @param {number} app_revision
+ * @param {string} states
+ * @param {number} session
+ * @param {number} user
+ * @param {Array<any> | null} [rows]
+ * @returns {boolean}
+ */
+export function decide(place, floor, created, revision, time, user_revision, app_revision, states, session, user, rows) {
+    const val2 = +place;
+    const val3 = +floor;
+    const val4 = +created;
+    const val5 = +revision;
+    const val6 = +time;
+    const val7 = +user_revision;
+    const val8 = +app_revision;
+    const val9 = +session;
+    const val10 = +user;
+    const ptr0 = passStringToWasm0(states, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+    const len0 = WASM_VECTOR_LEN;
+    const ret = wasm.decide(val2, val3, val4, val5, val6, val7, val8, ptr0, len0, val9, val10, isLikeNone(rows) ? 0 : addToExternrefTable0(rows));
+    if (ret[2]) {
+        throw takeFromExternrefTable0(ret[1]);
+    }
+    return ret[0] !== 0;
+}
+
+/**
+ * The events, as `checked_rows.ts` has them.
+ * @returns {Array<any>}
+ */
+export function decided_events() {
+    const ret = wasm.decided_events();
+    return ret;
+}
+
+/**
+ * The new revisions of session (0), user (1) and app (2), 0 where they do not change; the session's time
+ * (3).
+ * @param {number} which
+ * @returns {number}
+ */
+export function decided_number(which) {
+    const ret = wasm.decided_number(which);
+    return ret;
+}
+
+/**
+ * The states of session, user and app, each empty where it does not change, with a NUL behind it, which
+ * no JSON has.
+ * @returns {string}
+ */
+export function decided_states() {
+    let deferred1_0;
+    let deferred1_1;
+    try {
+        const ret = wasm.decided_states();
+        deferred1_0 = ret[0];
+        deferred1_1 = ret[1];
+        return getStringFromWasm0(ret[0], ret[1]);
+    } finally {
+        wasm.__wbindgen_free(deferred1_0, deferred1_1, 1);
+    }
+}
+
+/**
  * Deletes an IndexedDB, also one that tabs of ours have open; waits so many milliseconds for others.
  * @param {string} name
  * @param {number} blocked_timeout
@@ -423,6 +531,24 @@ export function describe_missing(text, positions, keys) {
 }
 
 /**
+ * Ends an append that was begun here. Answers with what it did to the session of that id, as
+ * `appended_to_javascript` lays it out; with nothing if none is named.
+ * @param {number} place
+ * @param {string | null} [session_id]
+ * @returns {any}
+ */
+export function end_append(place, session_id) {
+    const val2 = +place;
+    var ptr0 = isLikeNone(session_id) ? 0 : passStringToWasm0(session_id, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+    var len0 = WASM_VECTOR_LEN;
+    const ret = wasm.end_append(val2, ptr0, len0);
+    if (ret[2]) {
+        throw takeFromExternrefTable0(ret[1]);
+    }
+    return takeFromExternrefTable0(ret[0]);
+}
+
+/**
  * For each placeholder `[start, end, nameStart, nameEnd, kind, backslashes]` in UTF-16 code
  * units; `kind` has bit 0 set for an optional one and bit 1 for an artifact.
  * @param {string} text
@@ -439,11 +565,7 @@ export function scan_template(text) {
 function __wbg_get_imports() {
     const import0 = {
         __proto__: null,
-        _1t: function(arg0, arg1) {
-            const ret = Error(getStringFromWasm0(arg0, arg1));
-            return ret;
-        },
-        _1z: function(arg0) {
+        _1v: function(arg0) {
             const ret = typeof(arg0) === 'function';
             return ret;
         },
@@ -452,7 +574,7 @@ function __wbg_get_imports() {
             const ret = typeof(val) === 'object' && val !== null;
             return ret;
         },
-        _1: function(arg0) {
+        _d: function(arg0) {
             const ret = typeof(arg0) === 'string';
             return ret;
         },
@@ -460,17 +582,17 @@ function __wbg_get_imports() {
             const ret = arg0 === undefined;
             return ret;
         },
-        _3: function(arg0, arg1) {
+        _2: function(arg0, arg1) {
             const ret = arg0 === arg1;
             return ret;
         },
-        _26: function(arg0, arg1) {
+        _22: function(arg0, arg1) {
             const obj = arg1;
             const ret = typeof(obj) === 'number' ? obj : undefined;
             getDataViewMemory0().setFloat64((arg0 >>> 0) + 8 * 1, isLikeNone(ret) ? 0 : ret, true);
             getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 0, !isLikeNone(ret), true);
         },
-        _25: function(arg0, arg1) {
+        _21: function(arg0, arg1) {
             const obj = arg1;
             const ret = typeof(obj) === 'string' ? obj : undefined;
             var ptr1 = isLikeNone(ret) ? 0 : passStringToWasm0(ret, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
@@ -478,23 +600,23 @@ function __wbg_get_imports() {
             getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 1, len1, true);
             getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 0, ptr1, true);
         },
-        _27: function(arg0, arg1) {
+        _23: function(arg0, arg1) {
             throw new Error(getStringFromWasm0(arg0, arg1));
         },
-        _1l: function(arg0) {
+        _1m: function(arg0) {
             arg0._wbg_cb_unref();
         },
-        _2h: function() { return handleError(function (arg0) {
+        _2d: function() { return handleError(function (arg0) {
             arg0.abort();
         }, arguments); },
-        _2b: function() { return handleError(function (arg0, arg1) {
+        _27: function() { return handleError(function (arg0, arg1) {
             const ret = arg0.add(arg1);
             return ret;
         }, arguments); },
-        _29: function() { return handleError(function (arg0, arg1) {
+        _25: function() { return handleError(function (arg0, arg1) {
             arg0.advance(arg1 >>> 0);
         }, arguments); },
-        _2a: function() { return handleError(function (arg0, arg1) {
+        _26: function() { return handleError(function (arg0, arg1) {
             const ret = IDBKeyRange.bound(arg0, arg1);
             return ret;
         }, arguments); },
@@ -502,24 +624,24 @@ function __wbg_get_imports() {
             const ret = arg0.call(arg1);
             return ret;
         }, arguments); },
-        _1p: function() { return handleError(function (arg0, arg1, arg2) {
+        _1q: function() { return handleError(function (arg0, arg1, arg2) {
             const ret = arg0.call(arg1, arg2);
             return ret;
         }, arguments); },
-        _1m: function(arg0) {
+        _1n: function(arg0) {
             clearTimeout(arg0);
         },
-        _1k: function(arg0) {
+        _1l: function(arg0) {
             arg0.close();
         },
-        _8: function() { return handleError(function (arg0) {
+        _7: function() { return handleError(function (arg0) {
             arg0.commit();
         }, arguments); },
         _15: function(arg0, arg1) {
             const ret = arg0.concat(arg1);
             return ret;
         },
-        _2e: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4) {
+        _2a: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4) {
             const ret = arg0.createIndex(getStringFromWasm0(arg1, arg2), arg3, arg4);
             return ret;
         }, arguments); },
@@ -531,23 +653,23 @@ function __wbg_get_imports() {
             const ret = arg0.deleteDatabase(getStringFromWasm0(arg1, arg2));
             return ret;
         }, arguments); },
-        _2f: function() { return handleError(function (arg0, arg1) {
+        _2b: function() { return handleError(function (arg0, arg1) {
             const ret = arg0.delete(arg1);
             return ret;
         }, arguments); },
-        _1i: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4, arg5, arg6, arg7, arg8) {
+        _1j: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4, arg5, arg6, arg7, arg8) {
             const ret = arg0.delete(getStringFromWasm0(arg1, arg2), getStringFromWasm0(arg3, arg4), arg5 === 0 ? undefined : getStringFromWasm0(arg5, arg6), arg7 === 0 ? undefined : getStringFromWasm0(arg7, arg8));
             return ret;
         }, arguments); },
-        _b: function(arg0) {
+        _a: function(arg0) {
             const ret = Array.from(arg0);
             return ret;
         },
-        _28: function() { return handleError(function (arg0, arg1) {
+        _24: function() { return handleError(function (arg0, arg1) {
             const ret = arg0.getAllKeys(arg1);
             return ret;
         }, arguments); },
-        _9: function() { return handleError(function (arg0, arg1, arg2) {
+        _8: function() { return handleError(function (arg0, arg1, arg2) {
             const ret = arg0.getAll(arg1, arg2 === Number.MAX_SAFE_INTEGER ? undefined : arg2);
             return ret;
         }, arguments); },
@@ -555,7 +677,7 @@ function __wbg_get_imports() {
             const ret = Reflect.get(arg0, arg1);
             return ret;
         }, arguments); },
-        _2c: function() { return handleError(function (arg0, arg1) {
+        _28: function() { return handleError(function (arg0, arg1) {
             const ret = arg0.get(arg1);
             return ret;
         }, arguments); },
@@ -563,7 +685,7 @@ function __wbg_get_imports() {
             const ret = arg0[arg1 >>> 0];
             return ret;
         },
-        _c: function(arg0, arg1, arg2) {
+        _b: function(arg0, arg1, arg2) {
             const ret = arg0[getStringFromWasm0(arg1, arg2)];
             return ret;
         },
@@ -571,15 +693,15 @@ function __wbg_get_imports() {
             const ret = arg0[arg1 >>> 0];
             return ret;
         },
-        _1q: function(arg0, arg1) {
+        _1r: function(arg0, arg1) {
             const ret = arg0[arg1 >>> 0];
             return ret;
         },
-        _24: function() { return handleError(function (arg0, arg1) {
+        _20: function() { return handleError(function (arg0, arg1) {
             const ret = Reflect.has(arg0, arg1);
             return ret;
         }, arguments); },
-        _7: function() { return handleError(function (arg0, arg1, arg2) {
+        _6: function() { return handleError(function (arg0, arg1, arg2) {
             const ret = arg0.index(getStringFromWasm0(arg1, arg2));
             return ret;
         }, arguments); },
@@ -593,11 +715,11 @@ function __wbg_get_imports() {
             const ret = result;
             return ret;
         },
-        _d: function(arg0) {
+        _c: function(arg0) {
             const ret = Array.isArray(arg0);
             return ret;
         },
-        _1n: function(arg0, arg1) {
+        _1o: function(arg0, arg1) {
             const ret = Object.is(arg0, arg1);
             return ret;
         },
@@ -617,19 +739,15 @@ function __wbg_get_imports() {
             const ret = arg0.length;
             return ret;
         },
-        _1h: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4, arg5, arg6, arg7, arg8) {
+        _1i: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4, arg5, arg6, arg7, arg8) {
             const ret = arg0.list(getStringFromWasm0(arg1, arg2), arg3 === 0 ? undefined : getStringFromWasm0(arg3, arg4), arg5 !== 0, arg6, arg7 === 0 ? undefined : arg8);
             return ret;
         }, arguments); },
-        _4: function() {
+        _3: function() {
             const ret = new Array();
             return ret;
         },
-        _1r: function() {
-            const ret = new Map();
-            return ret;
-        },
-        _1j: function(arg0, arg1, arg2, arg3) {
+        _1k: function(arg0, arg1, arg2, arg3) {
             const ret = new RegExp(getStringFromWasm0(arg0, arg1), getStringFromWasm0(arg2, arg3));
             return ret;
         },
@@ -641,14 +759,14 @@ function __wbg_get_imports() {
             const ret = new Float64Array(getArrayF64FromWasm0(arg0, arg1));
             return ret;
         },
-        _1o: function(arg0, arg1) {
+        _1p: function(arg0, arg1) {
             try {
                 var state0 = {a: arg0, b: arg1};
                 var cb0 = (arg0, arg1) => {
                     const a = state0.a;
                     state0.a = 0;
                     try {
-                        return wasm_bindgen__convert__closures_____invoke__h20118d167692a3ce(a, state0.b, arg0, arg1);
+                        return wasm_bindgen__convert__closures_____invoke__h7614fece2a02119d(a, state0.b, arg0, arg1);
                     } finally {
                         state0.a = a;
                     }
@@ -663,7 +781,7 @@ function __wbg_get_imports() {
             const ret = performance.now();
             return ret;
         },
-        _2g: function() { return handleError(function (arg0, arg1, arg2) {
+        _2c: function() { return handleError(function (arg0, arg1, arg2) {
             const ret = arg0.objectStore(getStringFromWasm0(arg1, arg2));
             return ret;
         }, arguments); },
@@ -671,7 +789,7 @@ function __wbg_get_imports() {
             const ret = Array.of(arg0);
             return ret;
         },
-        _1g: function(arg0, arg1, arg2, arg3) {
+        _1h: function(arg0, arg1, arg2, arg3) {
             const ret = Array.of(arg0, arg1, arg2, arg3);
             return ret;
         },
@@ -683,7 +801,7 @@ function __wbg_get_imports() {
             const ret = Array.of(arg0, arg1, arg2, arg3, arg4);
             return ret;
         },
-        _a: function(arg0, arg1) {
+        _9: function(arg0, arg1) {
             const ret = Array.of(arg0, arg1);
             return ret;
         },
@@ -702,19 +820,19 @@ function __wbg_get_imports() {
         _19: function(arg0) {
             arg0.preventDefault();
         },
-        _6: function(arg0, arg1) {
+        _5: function(arg0, arg1) {
             const ret = arg0.push(arg1);
             return ret;
         },
-        _2d: function() { return handleError(function (arg0, arg1) {
+        _29: function() { return handleError(function (arg0, arg1) {
             const ret = arg0.put(arg1);
             return ret;
         }, arguments); },
-        _1y: function(arg0) {
+        _1u: function(arg0) {
             const ret = arg0.queueMicrotask;
             return ret;
         },
-        _1x: function(arg0) {
+        _1t: function(arg0) {
             queueMicrotask(arg0);
         },
         _1e: function() {
@@ -729,7 +847,7 @@ function __wbg_get_imports() {
             const ret = Promise.resolve(arg0);
             return ret;
         },
-        _5: function() { return handleError(function (arg0) {
+        _4: function() { return handleError(function (arg0) {
             const ret = arg0.result;
             return ret;
         }, arguments); },
@@ -741,18 +859,12 @@ function __wbg_get_imports() {
             const ret = setTimeout(arg0, arg1);
             return ret;
         },
+        _1g: function() { return handleError(function (arg0, arg1, arg2) {
+            const ret = Reflect.set(arg0, arg1, arg2);
+            return ret;
+        }, arguments); },
         _k: function(arg0, arg1, arg2, arg3) {
             arg0[getStringFromWasm0(arg1, arg2)] = arg3;
-        },
-        _1u: function(arg0, arg1, arg2) {
-            const ret = arg0.set(arg1, arg2);
-            return ret;
-        },
-        _1s: function(arg0, arg1, arg2) {
-            arg0[arg1 >>> 0] = arg2;
-        },
-        _1v: function(arg0, arg1, arg2) {
-            arg0[arg1] = arg2;
         },
         _j: function(arg0, arg1, arg2, arg3) {
             arg0[getStringFromWasm0(arg1, arg2)] = arg3;
@@ -768,19 +880,19 @@ function __wbg_get_imports() {
             const ret = arg0.splice(arg1 >>> 0, arg2 >>> 0, arg3);
             return ret;
         },
-        _21: function() {
+        _1x: function() {
             const ret = typeof globalThis === 'undefined' ? undefined : globalThis;
             return isLikeNone(ret) ? 0 : addToExternrefTable0(ret);
         },
-        _20: function() {
+        _1w: function() {
             const ret = typeof global === 'undefined' ? undefined : global;
             return isLikeNone(ret) ? 0 : addToExternrefTable0(ret);
         },
-        _23: function() {
+        _1z: function() {
             const ret = typeof self === 'undefined' ? undefined : self;
             return isLikeNone(ret) ? 0 : addToExternrefTable0(ret);
         },
-        _22: function() {
+        _1y: function() {
             const ret = typeof window === 'undefined' ? undefined : window;
             return isLikeNone(ret) ? 0 : addToExternrefTable0(ret);
         },
@@ -792,7 +904,7 @@ function __wbg_get_imports() {
             const ret = arg0.substring(arg1 >>> 0, arg2 >>> 0);
             return ret;
         },
-        _2: function(arg0, arg1, arg2) {
+        _1: function(arg0, arg1, arg2) {
             const ret = arg0.test(getStringFromWasm0(arg1, arg2));
             return ret;
         },
@@ -800,7 +912,7 @@ function __wbg_get_imports() {
             const ret = arg0.then(arg1, arg2);
             return ret;
         },
-        _1w: function(arg0, arg1) {
+        _1s: function(arg0, arg1) {
             const ret = arg0.then(arg1);
             return ret;
         },
@@ -809,35 +921,30 @@ function __wbg_get_imports() {
             return ret;
         }, arguments); },
         _1f: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4, arg5, arg6, arg7, arg8, arg9, arg10, arg11) {
-            const ret = arg0.write(arg1 !== 0, getStringFromWasm0(arg2, arg3), arg4 === 0 ? undefined : getStringFromWasm0(arg4, arg5), arg6 === 0 ? undefined : getStringFromWasm0(arg6, arg7), arg8, arg9, arg10, arg11);
+            const ret = arg0.write(arg1 !== 0, getStringFromWasm0(arg2, arg3), arg4 === 0 ? undefined : getStringFromWasm0(arg4, arg5), arg6 === 0 ? undefined : getStringFromWasm0(arg6, arg7), arg8, arg9, arg10, arg11 >>> 0);
             return ret;
         }, arguments); },
-        _2j: function(arg0, arg1) {
-            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 10, ret: Unit, inner_ret: Some(Unit) }, mutable: true }) -> Externref`.
-            const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__h029af6d614e5b697);
+        _2f: function(arg0, arg1) {
+            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 37, ret: Result(Unit), inner_ret: Some(Result(Unit)) }, mutable: true }) -> Externref`.
+            const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__h5b6b0d96b24e0792);
             return ret;
         },
-        _2k: function(arg0, arg1) {
-            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 38, ret: Result(Unit), inner_ret: Some(Result(Unit)) }, mutable: true }) -> Externref`.
-            const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__hd03ea6924eea3427);
+        _2g: function(arg0, arg1) {
+            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 8, ret: Unit, inner_ret: Some(Unit) }, mutable: true }) -> Externref`.
+            const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__h33bcabf828c3947d);
             return ret;
         },
-        _2l: function(arg0, arg1) {
-            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [NamedExternref("Array<any>")], shim_idx: 8, ret: Result(Externref), inner_ret: Some(Result(Externref)) }, mutable: true }) -> Externref`.
-            const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__h14ddd1405383621b);
-            return ret;
-        },
-        _2m: function(arg0) {
+        _2h: function(arg0) {
             // Cast intrinsic for `F64 -> Externref`.
             const ret = arg0;
             return ret;
         },
-        _2n: function(arg0, arg1) {
+        _2i: function(arg0, arg1) {
             // Cast intrinsic for `Ref(String) -> Externref`.
             const ret = getStringFromWasm0(arg0, arg1);
             return ret;
         },
-        _2i: function() {
+        _2e: function() {
             const table = wasm.__wbindgen_externrefs;
             table.set(0, undefined);
             table.set(1024, undefined);
@@ -852,27 +959,19 @@ function __wbg_get_imports() {
     };
 }
 
-function wasm_bindgen__convert__closures_____invoke__h029af6d614e5b697(arg0, arg1, arg2) {
-    wasm.wasm_bindgen__convert__closures_____invoke__h029af6d614e5b697(arg0, arg1, arg2);
+function wasm_bindgen__convert__closures_____invoke__h33bcabf828c3947d(arg0, arg1, arg2) {
+    wasm.wasm_bindgen__convert__closures_____invoke__h33bcabf828c3947d(arg0, arg1, arg2);
 }
 
-function wasm_bindgen__convert__closures_____invoke__hd03ea6924eea3427(arg0, arg1, arg2) {
-    const ret = wasm.wasm_bindgen__convert__closures_____invoke__hd03ea6924eea3427(arg0, arg1, arg2);
+function wasm_bindgen__convert__closures_____invoke__h5b6b0d96b24e0792(arg0, arg1, arg2) {
+    const ret = wasm.wasm_bindgen__convert__closures_____invoke__h5b6b0d96b24e0792(arg0, arg1, arg2);
     if (ret[1]) {
         throw takeFromExternrefTable0(ret[0]);
     }
 }
 
-function wasm_bindgen__convert__closures_____invoke__h14ddd1405383621b(arg0, arg1, arg2) {
-    const ret = wasm.wasm_bindgen__convert__closures_____invoke__h14ddd1405383621b(arg0, arg1, arg2);
-    if (ret[2]) {
-        throw takeFromExternrefTable0(ret[1]);
-    }
-    return takeFromExternrefTable0(ret[0]);
-}
-
-function wasm_bindgen__convert__closures_____invoke__h20118d167692a3ce(arg0, arg1, arg2, arg3) {
-    wasm.wasm_bindgen__convert__closures_____invoke__h20118d167692a3ce(arg0, arg1, arg2, arg3);
+function wasm_bindgen__convert__closures_____invoke__h7614fece2a02119d(arg0, arg1, arg2, arg3) {
+    wasm.wasm_bindgen__convert__closures_____invoke__h7614fece2a02119d(arg0, arg1, arg2, arg3);
 }
 
 
@@ -920,7 +1019,7 @@ function getFloat64ArrayMemory0() {
 const literals = new Map();
 function getStringFromWasm0(ptr, len) {
     ptr = ptr >>> 0;
-    if (ptr < 1048576 || ptr >= 1059041 || len > 63) return decodeAt(ptr, len);
+    if (ptr < 1048576 || ptr >= 1059301 || len > 63) return decodeAt(ptr, len);
     const place = ptr * 64 + len;
     let literal = literals.get(place);
     if (literal === undefined) literals.set(place, (literal = decodeAt(ptr, len)));

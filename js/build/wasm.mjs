@@ -7,6 +7,7 @@ import { gzipSync } from 'node:zlib';
 import { root, wasmEnv } from '../../tests/toolchain/environment.mjs';
 import { shortenImports } from './import_names.mjs';
 import { keepLiterals } from './literals.mjs';
+import { dropPanicPlaces } from './panic_places.mjs';
 import { sourceHash } from './pkg_hash.mjs';
 
 // All features that rustc emits by now; wasm-opt refuses a module that uses one it is not told of.
@@ -83,6 +84,7 @@ const encode = `    if (len > 32) {
 `;
 const short = shortenImports(readFileSync(join(root, wasm)), text.replace(loop, encode + loop));
 writeFileSync(glue, keepLiterals(short.wasm, short.glue));
+dropPanicPlaces(short.wasm);
 writeFileSync(join(root, wasm), short.wasm);
 
 const bytes = short.wasm;

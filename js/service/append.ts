@@ -12,6 +12,7 @@ import { hasUnstoredWrite } from '../write_order.js';
 import { positionOf, putEvent } from './event_index.js';
 import type { HandleRecord } from './handle.js';
 import { type PendingEvent, type StateWriter, writeKey } from './state_writer.js';
+import type { ServiceParts } from './service_options.js';
 import { readEvent } from './stored_events.js';
 
 /** What happens when others appended since the handle was read; the numbers are Rust's. */
@@ -122,6 +123,7 @@ function moreOf(core: SessionCore): Answer {
 /**
  * Stores events whose turn has come. Answers at once over memory.
  *
+ * @param appendOne the shorter way for one event, where there is one
  * @param explain what a refusal becomes
  */
 export function store(
@@ -132,6 +134,7 @@ export function store(
   events: readonly TakenEvent[],
   now: number,
   holdsData: boolean,
+  appendOne: ServiceParts['appendOne'],
   explain: (error: SessionError) => SessionError,
 ): Answer | Promise<Answer> {
   const { appName, userId, id } = session;
@@ -141,6 +144,11 @@ export function store(
   };
   try {
     const answer = callCore((): Answer | Promise<Answer> => {
+      const [first] = events;
+      const isOne = first !== undefined && events.length === 1;
+      if (appendOne !== undefined && isOne && !Number.isNaN(created)) {
+        return appendOne(session, record, policy, first.snapshot, now);
+      }
       const rows = events.map(({ snapshot }) => {
         return [snapshot.id, snapshot.timestamp, snapshot.deltaText, snapshot.text];
       });

@@ -82,23 +82,35 @@ export class AppendGroups {
         for (const { reject } of group) reject(error);
         continue;
       }
-      await this.#store(record, group.filter(isWanted));
+      // Nor what is stored at once.
+      const stored = this.#store(record, group.filter(isWanted));
+      if (stored !== undefined) await stored;
     }
     this.#queues.delete(record);
   }
 
-  async #store(record: HandleRecord, members: readonly Member[]): Promise<void> {
+  #store(record: HandleRecord, members: readonly Member[]): MaybePromise<void> {
     const [first] = members;
-    if (first === undefined) return;
+    if (first === undefined) return undefined;
+    const succeed = (): void => {
+      for (const { resolve } of members) resolve();
+    };
+    const fail = (error: unknown): MaybePromise<void> => {
+      if (members.length > 1) return this.#storeEach(record, members);
+      first.reject(error);
+    };
     try {
       const events = members.length === 1 ? first.events : members.flatMap(({ events }) => events);
-      await this.#write(first.session, record, events);
+      const written = this.#write(first.session, record, events);
+      if (written !== undefined) return written.then(succeed, fail);
     } catch (error) {
-      if (members.length === 1) first.reject(error);
-      else for (const member of members) await this.#store(record, [member]);
-      return;
+      return fail(error);
     }
-    for (const { resolve } of members) resolve();
+    return succeed();
+  }
+
+  async #storeEach(record: HandleRecord, members: readonly Member[]): Promise<void> {
+    for (const member of members) await this.#store(record, [member]);
   }
 }
 

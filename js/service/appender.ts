@@ -24,6 +24,7 @@ export interface AppenderParts {
   /** Whether the core holds the data, which is lost if it dies. */
   readonly holdsData: boolean;
   readonly feed: ServiceFeed;
+  readonly appendOne: ServiceParts['appendOne'];
   readonly explain: NonNullable<ServiceParts['explain']>;
 }
 
@@ -141,11 +142,14 @@ export class Appender {
     policy: number,
     events: readonly TakenEvent[],
   ): MaybePromise<void> {
-    const { writer, core, clock, holdsData, feed, explain } = this.#parts;
+    const { writer, core, clock, holdsData, feed, appendOne, explain } = this.#parts;
     const { appName, userId, id } = session;
     const reduced = this.#leaveOut(session, events);
     const refusal = (error: SessionError) => explain(error, { appName, userId, sessionId: id });
-    const answer = store(core(), session, record, policy, reduced, clock(), holdsData, refusal);
+    // prettier-ignore
+    const answer = store(
+      core(), session, record, policy, reduced, clock(), holdsData, appendOne, refusal,
+    );
     return after(answer, (answer) => {
       feed.appended(appName, userId, id, answer, reduced.length);
       apply(session, record, reduced, policy, answer, writer);

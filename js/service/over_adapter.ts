@@ -25,9 +25,11 @@ export function partsOverOwn(adapter: OwnAdapter): ServiceParts {
 }
 
 function partsOver(storage: StorageAdapter, isOurs: boolean): ServiceParts {
+  const bridge = new Bridge(storage, isOurs);
   return {
     storage: { kind: storage.kind ?? 'custom', durable: storage.durable ?? true },
-    openCore: () => createForeignCore(new Bridge(storage, isOurs)),
+    openCore: () => createForeignCore(bridge),
+    appendOne: bridge.appendOne,
     closeStorage: () => storage.close?.(),
     feed: feedOfAdapter(storage),
   };

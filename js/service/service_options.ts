@@ -1,5 +1,6 @@
 import type { SessionCore } from '../core.js';
 import type { SessionError } from '../errors.js';
+import type { AppendOne } from '../storage/append_one.js';
 import type { CompositeSessionKey } from '../session.js';
 import type { StorageInfo } from '../session_service.js';
 import type { StateSchema } from '../state_schema.js';
@@ -55,6 +56,8 @@ export interface ServiceParts {
   readonly storage: StorageInfo;
   /** Makes the core over the storage; absent: over memory, which it holds itself. */
   readonly openCore?: () => SessionCore;
+  /** Appends where the core need not wait for the storage; absent: it has to, or never does. */
+  readonly appendOne?: AppendOne;
   /** With the core, if there ever was need of one. */
   readonly closeStorage?: (core: SessionCore | undefined) => void | Promise<void>;
   /** Reads what the storage keeps events in; absent: texts, or an adapter's rows. */

@@ -97,6 +97,7 @@ export class StoredSessionService<S extends StateShape = StateShape>
       core: () => this.#openCore(),
       holdsData: parts.openCore === undefined,
       feed: this.#feed,
+      appendOne: parts.appendOne,
       explain: parts.explain ?? ((error) => error),
     });
   }

@@ -3,41 +3,21 @@
  * adapter's. It checks what the adapter answers, so that nonsense is named where it was made, and
  * gives whatever the adapter throws a code.
  */
-import { toSessionError } from '../core.js';
-import { isSessionError, SessionError } from '../errors.js';
-import { kindOf } from '../json/rules.js';
-import { MAX_TIMESTAMP } from '../snapshot.js';
-import type {
-  Changes,
-  DeleteRequest,
-  EventRow,
-  Found,
-  ScopeRow,
-  SessionRow,
-  StorageAdapter,
-  StorageKey,
-  WriteRequest,
-} from './adapter.js';
-
-type SessionTuple = [created: number, revision: number, lastUpdateTime: number, state: string];
-type ScopeTuple = [revision: number, state: string];
-type EventTuple = [id: string, seq: number, revision: number, timestamp: number, text: string];
-type FoundTuple = [
-  floor: number,
-  session: SessionTuple | undefined,
-  user: ScopeTuple | undefined,
-  app: ScopeTuple | undefined,
-  events: EventTuple[],
-  changed: EventTuple[],
-];
-type ChangesTuple = [
-  session: SessionTuple | undefined,
-  user: ScopeTuple | undefined,
-  app: ScopeTuple | undefined,
-  events: EventTuple[],
-];
-
-const SCOPES = ['session', 'user', 'app'] as const;
+import { appendOne, type AppendOne } from './append_one.js';
+import type { DeleteRequest, StorageAdapter, StorageKey, WriteRequest } from './adapter.js';
+import {
+  eventTuple,
+  list,
+  object,
+  optional,
+  scopeTuple,
+  sessionTuple,
+  text,
+  whole,
+} from './checked_rows.js';
+import { decide } from './decide.js';
+import { scopesOf } from './scopes.js';
+import { failureOf, writeThrough } from './write_through.js';
 
 /** What `src/storage/foreign.rs` calls. */
 export class Bridge {
@@ -55,50 +35,25 @@ export class Bridge {
     appName: string,
     userId: string | undefined,
     sessionId: string | undefined,
-    scopeBits: number,
+    scopes: number,
     eventIds: string[],
     since: number,
-    decide: (found: FoundTuple) => ChangesTuple | undefined,
+    place: number,
   ): Promise<void> {
     const verb = creates ? 'create' : 'append';
-    const request: WriteRequest = {
-      key: storageKey(appName, userId, sessionId),
-      scopes: SCOPES.filter((_, bit) => (scopeBits >> bit) & 1),
-      eventIds,
-      since,
-    };
-    let state: 'unasked' | 'asked' | 'answered' = 'unasked';
-    let refusal: SessionError | undefined;
-    const ask = (found: Found): Changes | undefined => {
-      if (state === 'answered') throw nonsense(verb, 'called decide after it had answered');
-      state = 'asked';
-      refusal = undefined;
-      try {
-        const changes = decide(foundTuple(verb, found));
-        if (changes === undefined) return undefined;
-        const [session, user, app] = changes;
-        const revision = Math.max(session?.[1] ?? 0, user?.[0] ?? 0, app?.[0] ?? 0);
-        if (!Number.isSafeInteger(revision)) {
-          throw nonsense(verb, 'gave a floor or a revision that no other one can follow');
-        }
-        return readChanges(request.key, changes);
-      } catch (thrown) {
-        throw (refusal = toSessionError(thrown));
-      }
-    };
-    return settled(verb, async () => {
-      try {
-        await this.#adapter[verb](request, ask);
-        if (state === 'unasked') throw nonsense(verb, 'answered without asking decide');
-      } catch (error) {
-        throw refusal ?? error;
-      } finally {
-        state = 'answered';
-      }
-      // A storage must let it through. This one did not.
-      if (refusal !== undefined) throw refusal;
-    });
+    const key = storageKey(appName, userId, sessionId);
+    const request: WriteRequest = { key, scopes: scopesOf(scopes), eventIds, since };
+    // Rust waits for a promise whatever comes.
+    return settled(verb, async () =>
+      writeThrough(this.#adapter, verb, request, (found) =>
+        decide(verb, place, scopes, key, undefined, found),
+      ),
+    );
   }
+
+  /** See {@link appendOne}. */
+  readonly appendOne: AppendOne = (session, known, policy, event, now) =>
+    appendOne(this.#adapter, session, known, policy, event, now);
 
   read(
     appName: string,
@@ -178,17 +133,8 @@ async function settled<T>(verb: string, run: () => Promise<T>): Promise<T> {
   try {
     return await run();
   } catch (cause) {
-    if (isSessionError(cause)) throw cause;
-    const reason = cause instanceof Error ? cause.message : kindOf(cause);
-    throw new SessionError('storage_failed', `The storage's ${verb} failed: ${reason}`, { cause });
+    throw failureOf(verb, cause);
   }
-}
-
-function nonsense(verb: string, what: string): SessionError {
-  return new SessionError(
-    'storage_failed',
-    `The storage's ${verb} ${what}. Correct the adapter; the suite in adk-session-wasm/testing shows where.`,
-  );
 }
 
 function storageKey(
@@ -199,87 +145,4 @@ function storageKey(
   // Each written out: spreading takes as long as all else that is done here.
   if (userId === undefined) return { appName };
   return sessionId === undefined ? { appName, userId } : { appName, userId, sessionId };
-}
-
-function optional<Row, Tuple>(row: Row | undefined | null, tuple: (row: Row) => Tuple) {
-  return row === undefined || row === null ? undefined : tuple(row);
-}
-
-function object(verb: string, what: string, value: unknown): void {
-  if (typeof value === 'object' && value !== null) return;
-  throw nonsense(verb, `gave ${what} that is no object but ${kindOf(value)}`);
-}
-
-function list<T>(verb: string, field: string, value: readonly T[]): readonly T[] {
-  const given: unknown = value;
-  if (Array.isArray(given)) return value;
-  throw nonsense(verb, `gave ${field} that are no array but ${kindOf(value)}`);
-}
-
-function text(verb: string, field: string, value: unknown): string {
-  if (typeof value === 'string') return value;
-  throw nonsense(verb, `gave a ${field} that is no string but ${kindOf(value)}`);
-}
-
-function whole(verb: string, field: string, value: unknown): number {
-  if (Number.isSafeInteger(value) && (value as number) >= 0) return value as number;
-  throw nonsense(verb, `gave a ${field} that is no whole number from 0 up`);
-}
-
-function time(verb: string, field: string, value: unknown): number {
-  if (typeof value === 'number' && value >= 0 && value <= MAX_TIMESTAMP) return value;
-  throw nonsense(verb, `gave a ${field} that is no time`);
-}
-
-function sessionTuple(verb: string, row: SessionRow): SessionTuple {
-  object(verb, 'a session', row);
-  return [
-    whole(verb, 'created', row.created),
-    whole(verb, 'revision', row.revision),
-    time(verb, 'lastUpdateTime', row.lastUpdateTime),
-    text(verb, 'state', row.state),
-  ];
-}
-
-function scopeTuple(verb: string, row: ScopeRow): ScopeTuple {
-  object(verb, 'a state', row);
-  return [whole(verb, 'revision', row.revision), text(verb, 'state', row.state)];
-}
-
-function eventTuple(verb: string, row: EventRow): EventTuple {
-  object(verb, 'an event', row);
-  return [
-    text(verb, 'id', row.id),
-    whole(verb, 'seq', row.seq),
-    whole(verb, 'revision', row.revision),
-    time(verb, 'timestamp', row.timestamp),
-    text(verb, 'text', row.text),
-  ];
-}
-
-function foundTuple(verb: string, found: Found): FoundTuple {
-  object(verb, 'decide', found);
-  return [
-    whole(verb, 'floor', found.floor),
-    optional(found.session, (row) => sessionTuple(verb, row)),
-    optional(found.user, (row) => scopeTuple(verb, row)),
-    optional(found.app, (row) => scopeTuple(verb, row)),
-    list(verb, 'events', found.events).map((row) => eventTuple(verb, row)),
-    list(verb, 'changed', found.changed).map((row) => eventTuple(verb, row)),
-  ];
-}
-
-function readChanges(key: StorageKey, changes: ChangesTuple): Changes {
-  const [session, user, app, events] = changes;
-  const { appName, userId = '', sessionId = '' } = key;
-  return {
-    session: optional(session, ([created, revision, lastUpdateTime, state]) => {
-      return { appName, userId, sessionId, created, revision, lastUpdateTime, state };
-    }),
-    user: optional(user, ([revision, state]) => ({ revision, state })),
-    app: optional(app, ([revision, state]) => ({ revision, state })),
-    events: events.map(([id, seq, revision, timestamp, text]) => {
-      return { id, seq, revision, timestamp, text };
-    }),
-  };
 }

@@ -11,18 +11,17 @@ use crate::service::Refusal;
 /// `{code, message}`, and with some errors what else `js/errors.ts` tells.
 impl From<Error> for JsValue {
     fn from(error: Error) -> Self {
-        let thrown = Object::default()
-            .text("code", error.code().to_owned())
-            .text("message", error.to_string());
+        let thrown =
+            Object::default().text("code", error.code()).text("message", &error.to_string());
         let thrown = match error {
             Error::StaleSession { expected, actual, .. } => thrown
                 .number("expectedRevision", expected as f64)
                 .number("actualRevision", actual as f64),
-            Error::Unserializable { path, .. } => thrown.text("path", path),
-            Error::CorruptRecord { record, .. } => thrown.text("record", record),
+            Error::Unserializable { path, .. } => thrown.text("path", &path),
+            Error::CorruptRecord { record, .. } => thrown.text("record", &record),
             _ => thrown,
         };
-        thrown.into_javascript()
+        thrown.into()
     }
 }
 

@@ -1,48 +1,43 @@
 //! Results as plain JavaScript objects.
 
-use serde::{Serialize, Serializer};
+use js_sys::{Array, Object as JsObject, Reflect};
 use wasm_bindgen::JsValue;
 
 /// A result by the names of its fields.
-///
-/// One type for all results. A struct each would bring a `Serialize` each, and with it the cache
-/// of field names that serde-wasm-bindgen keeps, together a twentieth of the wasm.
-#[derive(Default)]
-pub(super) struct Object {
-    fields: Vec<(&'static str, Field)>,
-}
+pub(super) struct Object(JsObject);
 
-#[derive(Serialize)]
-#[serde(untagged)]
-pub(super) enum Field {
-    Number(f64),
-    Text(String),
-    Texts(Vec<String>),
-    Objects(Vec<Object>),
+impl Default for Object {
+    fn default() -> Self {
+        Self(JsObject::new())
+    }
 }
 
 impl Object {
-    pub(super) fn number(self, name: &'static str, number: f64) -> Self {
-        self.with(name, Field::Number(number))
+    pub(super) fn number(self, name: &str, number: f64) -> Self {
+        self.with(name, &JsValue::from_f64(number))
     }
 
-    pub(super) fn text(self, name: &'static str, text: String) -> Self {
-        self.with(name, Field::Text(text))
+    pub(super) fn text(self, name: &str, text: &str) -> Self {
+        self.with(name, &JsValue::from_str(text))
     }
 
-    pub(super) fn with(mut self, name: &'static str, field: Field) -> Self {
-        self.fields.push((name, field));
+    pub(super) fn list(self, name: &str, list: impl Iterator<Item = JsValue>) -> Self {
+        let values = Array::new();
+        for value in list {
+            values.push(&value);
+        }
+        self.with(name, &values)
+    }
+
+    fn with(self, name: &str, value: &JsValue) -> Self {
+        // An ordinary object takes any member.
+        let _is_set = Reflect::set(&self.0, &JsValue::from_str(name), value);
         self
-    }
-
-    pub(super) fn into_javascript(self) -> JsValue {
-        let serializer = serde_wasm_bindgen::Serializer::json_compatible();
-        self.serialize(&serializer).unwrap_or_else(JsValue::from)
     }
 }
 
-impl Serialize for Object {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.fields.iter().map(|(name, field)| (name, field)))
+impl From<Object> for JsValue {
+    fn from(object: Object) -> Self {
+        object.0.into()
     }
 }

@@ -10,6 +10,7 @@ use js_sys::{Array, Function, Promise};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::future_to_promise;
 
+use crate::bindings::parts::Parts;
 use crate::bindings::values::{
     appended_to_javascript, listing_to_javascript, scopes_to_javascript, session_to_javascript,
 };
@@ -192,10 +193,10 @@ impl SessionCore {
     ) -> f64 {
         let packed = MemoryText::from(packed);
         let appended = packed.with(|text| {
-            let mut parts = Parts { packed: text, start: 0 };
+            let mut parts = Parts::of(text);
             let key = [app_name, user_id, session_id].map(|length| parts.next(length));
             let (id, delta) = (parts.next(event_id), parts.next(delta));
-            let text = ChosenText::Memory(packed.end(parts.start));
+            let text = ChosenText::Memory(packed.end(parts.start()));
             let event = NewEvent::new(id, timestamp, delta, text)?;
             self.append_now(key, (created as u64, revision as u64), policy_of(policy), event, now)
         });
@@ -253,7 +254,7 @@ impl SessionCore {
             let string = |index| event.get(index).as_string().unwrap_or_default();
             let timestamp = event.get(1).as_f64().unwrap_or(f64::NAN);
             let text = self.text(event.get(3));
-            read.push(NewEvent::new(string(0), timestamp, &string(2), text)?);
+            read.push(NewEvent::new(&*string(0), timestamp, &string(2), text)?);
         }
         self.append(key, known, policy, read, now)
     }
@@ -345,7 +346,7 @@ pub fn delete_database(name: String, blocked_timeout: f64) -> Promise {
     future_to_promise(answer)
 }
 
-fn policy_of(number: u8) -> StalePolicy {
+pub(super) fn policy_of(number: u8) -> StalePolicy {
     match number {
         0 => StalePolicy::Merge,
         1 => StalePolicy::Append,
@@ -389,37 +390,4 @@ fn short_answer(appended: &Appended<ChosenText>, timestamp: f64, time: f64) -> f
     } else {
         0.0
     }
-}
-
-/// Strings that came as one.
-struct Parts<'a> {
-    packed: &'a str,
-    start: usize,
-}
-
-impl<'a> Parts<'a> {
-    /// The next so many UTF-16 code units.
-    fn next(&mut self, units: usize) -> &'a str {
-        let rest = self.packed.get(self.start..).unwrap_or_default();
-        let bytes = utf8_length(rest, units);
-        self.start += bytes;
-        rest.get(..bytes).unwrap_or_default()
-    }
-}
-
-/// How many bytes the first so many UTF-16 code units of a text take.
-fn utf8_length(text: &str, units: usize) -> usize {
-    if text.as_bytes().get(..units).is_some_and(<[u8]>::is_ascii) {
-        return units;
-    }
-    let mut left = units;
-    let mut bytes = 0;
-    for char in text.chars() {
-        if left == 0 {
-            break;
-        }
-        left = left.saturating_sub(char.len_utf16());
-        bytes += char.len_utf8();
-    }
-    bytes
 }

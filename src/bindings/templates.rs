@@ -5,7 +5,7 @@ use std::fmt;
 use js_sys::Array;
 use wasm_bindgen::prelude::*;
 
-use crate::bindings::object::{Field, Object};
+use crate::bindings::object::Object;
 use crate::instruction::{ArtifactError, Placeholder, PlaceholderKind, Template, TemplateError};
 
 /// For each placeholder `[start, end, nameStart, nameEnd, kind, backslashes]` in UTF-16 code
@@ -36,13 +36,14 @@ pub fn describe_missing(text: String, positions: Vec<u32>, keys: Array) -> JsVal
         _ => Vec::new(),
     };
     let missing = missing.into_iter().map(|variable| {
+        let suggestions = variable.suggestions.into_iter().map(JsValue::from);
         Object::default()
-            .text("name", variable.name)
+            .text("name", &variable.name)
             .number("offset", variable.offset_utf16 as f64)
-            .with("suggestions", Field::Texts(variable.suggestions))
+            .list("suggestions", suggestions)
+            .into()
     });
-    let missing = Field::Objects(missing.collect());
-    Object::default().text("message", message).with("missing", missing).into_javascript()
+    Object::default().text("message", &message).list("missing", missing).into()
 }
 
 /// What to say of an artifact that could not be loaded: no service, or one that failed.

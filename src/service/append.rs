@@ -59,7 +59,7 @@ pub struct Appended<T> {
 
 /// [`Known`], looked up.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Position {
+pub(crate) enum Position {
     Revision {
         created: Revision,
         revision: Revision,
@@ -105,7 +105,7 @@ impl Position {
 
 /// Reads where a handle stands by its last event; writes nothing.
 #[derive(Default)]
-pub(super) struct LookDecision {
+pub(crate) struct LookDecision {
     created: Option<Revision>,
     seq: Option<Revision>,
 }
@@ -150,7 +150,7 @@ impl Refused {
 }
 
 /// Writes events, their deltas, and the session's new revision and time.
-pub(super) struct AppendDecision<T> {
+pub(crate) struct AppendDecision<T> {
     position: Position,
     policy: StalePolicy,
     events: Vec<NewEvent<T>>,
@@ -160,7 +160,7 @@ pub(super) struct AppendDecision<T> {
 }
 
 impl<T: Clone + PartialEq> AppendDecision<T> {
-    pub(super) fn new(
+    pub(crate) fn new(
         position: Position,
         policy: StalePolicy,
         events: Vec<NewEvent<T>>,
@@ -179,7 +179,7 @@ impl<T: Clone + PartialEq> AppendDecision<T> {
         }
     }
 
-    fn scopes(&self) -> ScopeSet {
+    pub(crate) fn scopes(&self) -> ScopeSet {
         let any = |scope: fn(&Delta) -> bool| self.events.iter().any(|event| scope(&event.delta));
         ScopeSet {
             session: any(|delta| !delta.session.is_empty()),
@@ -190,7 +190,7 @@ impl<T: Clone + PartialEq> AppendDecision<T> {
 
     /// A handle that will not be told what it missed needs no look at it, unless that is what tells
     /// whether it is stale.
-    fn since(&self) -> Revision {
+    pub(crate) fn since(&self) -> Revision {
         let is_blind = match self.policy {
             StalePolicy::Merge => false,
             StalePolicy::Append => true,
@@ -199,7 +199,7 @@ impl<T: Clone + PartialEq> AppendDecision<T> {
         if is_blind { NEVER } else { self.position.since() }
     }
 
-    pub(super) fn outcome(self, session_id: &str) -> Result<Appended<T>, Error> {
+    pub(crate) fn outcome(self, session_id: &str) -> Result<Appended<T>, Error> {
         let unasked = || Error::StorageFailed { reason: "it never asked what to write".into() };
         self.outcome.ok_or_else(unasked)?.map_err(|refused| refused.of(session_id))
     }

@@ -8,7 +8,7 @@ use crate::storage::{
 };
 
 /// Writes a session if its key is free.
-pub(super) struct CreateDecision {
+pub(crate) struct CreateDecision {
     state: Delta,
     now: f64,
     created: Option<Created>,

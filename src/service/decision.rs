@@ -11,7 +11,7 @@ use crate::session::SessionKey;
 use crate::storage::{Changes, Decide, Found, ScopeRevisions};
 
 /// What a service asks a storage to decide.
-pub(super) enum Decision<T> {
+pub(crate) enum Decision<T> {
     Create(CreateDecision),
     Append(AppendDecision<T>),
     Look(LookDecision),
@@ -46,7 +46,7 @@ impl<T: Clone + PartialEq> Decision<T> {
     }
 
     /// What [`Decision::Append`] did to the session of that id.
-    pub(super) fn appended(self, session_id: &str) -> Result<Appended<T>, Error> {
+    pub(crate) fn appended(self, session_id: &str) -> Result<Appended<T>, Error> {
         match self {
             Self::Append(decision) => decision.outcome(session_id),
             _ => Err(exchanged()),

@@ -13,7 +13,7 @@ mod update;
 use std::convert::Infallible;
 
 #[cfg(target_arch = "wasm32")]
-pub(crate) use append::append_now;
+pub(crate) use append::{AppendDecision, Position, append_now};
 pub use append::{Appended, Known, StalePolicy};
 pub use session_service::{
     CreateRequest, DeleteRequest, GetRequest, ListRequest, Session, SessionService,
@@ -22,7 +22,7 @@ pub use session_service::{
 use crate::error::Error;
 use crate::event::NewEvent;
 use crate::names::Names;
-use crate::service::decision::Decision;
+pub(crate) use crate::service::decision::Decision;
 use crate::session::{NEVER, Page, PagePosition, Revision, SessionHead, SessionKey, Window};
 use crate::state::{Delta, Scope, ScopedState, merge_to_json};
 use crate::storage::{

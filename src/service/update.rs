@@ -8,7 +8,7 @@ use crate::storage::{
 };
 
 /// Writes the scopes that its delta touches.
-pub(super) struct UpdateDecision {
+pub(crate) struct UpdateDecision {
     delta: Delta,
     updated: ScopeRevisions,
 }

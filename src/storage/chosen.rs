@@ -65,7 +65,7 @@ impl From<ChosenText> for JsValue {
 }
 
 /// A decision on [`ChosenText`]s, asked by a storage that has JavaScript's.
-struct InJavaScript<D>(D);
+pub struct InJavaScript<D>(pub D);
 
 impl<D: Decide<ChosenText>> Decide<JavaScriptText> for InJavaScript<D> {
     fn decide(&mut self, found: Found<'_, JavaScriptText>) -> Option<Changes<JavaScriptText>> {

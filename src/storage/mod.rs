@@ -31,7 +31,7 @@ mod indexed_db;
 #[cfg(target_arch = "wasm32")]
 mod javascript_text;
 #[cfg(target_arch = "wasm32")]
-mod lent;
+pub(crate) mod lent;
 mod memory;
 
 #[cfg(all(target_arch = "wasm32", feature = "testing"))]
@@ -189,6 +189,14 @@ pub struct ScopeSet {
     pub user: bool,
     /// The app's state.
     pub app: bool,
+}
+
+#[cfg(target_arch = "wasm32")]
+impl ScopeSet {
+    /// For JavaScript: session 1, user 2, app 4.
+    pub(crate) fn bits(self) -> u8 {
+        u8::from(self.session) | u8::from(self.user) << 1 | u8::from(self.app) << 2
+    }
 }
 
 /// Names a session, a user or an app: the widest that is `None` ends the name.

@@ -6,6 +6,7 @@ import * as adk from '@google/adk';
 import { InMemorySessionService, openSessionService, overService } from '../../../js/adk/index.js';
 import { DatabaseSessionService } from '../../../js/database/index.js';
 import { mapAdapter } from '../../../js/examples/map_adapter.js';
+import type { StorageAdapter } from '../../../js/storage/adapter.js';
 import { differences, expectedDifferences } from './scenarios/differences.js';
 import { scenarios } from './scenarios/index.js';
 import { observe } from './scenarios/observe.js';
@@ -13,6 +14,18 @@ import { slowService } from './scenarios/slow_service.js';
 
 // Half of its agents are announced as deprecated, at each start; and some scenarios make agents fail.
 adk.setLogLevel(adk.LogLevel.ERROR);
+
+/** As a database on a server does it, or IndexedDB. */
+function slowAdapter(): StorageAdapter {
+  const adapter = mapAdapter();
+  return {
+    ...adapter,
+    async append(request, decide) {
+      await new Promise((resolve) => setTimeout(resolve));
+      await adapter.append(request, decide);
+    },
+  };
+}
 
 interface Pair {
   readonly name: string;
@@ -27,14 +40,19 @@ const pairs: readonly Pair[] = [
     theirs: () => new adk.InMemorySessionService(),
   },
   {
-    name: 'Over an adapter',
+    name: 'Over an adapter that answers at once',
     ours: () => openSessionService({ storage: mapAdapter() }),
+    theirs: () => new adk.InMemorySessionService(),
+  },
+  {
+    name: 'Over an adapter that takes a moment',
+    ours: () => openSessionService({ storage: slowAdapter() }),
     theirs: () => slowService(adk),
   },
   {
     name: 'In a SQLite database',
     ours: () => overService((options) => new DatabaseSessionService('sqlite::memory:', options)),
-    theirs: () => slowService(adk),
+    theirs: () => new adk.InMemorySessionService(),
   },
 ];
 

@@ -3,7 +3,7 @@ import type { AppendEventRequest, BaseSessionService, Event } from '@google/adk'
 import type { Framework } from './scenario.js';
 
 /**
- * The framework's own service with appends that take a moment, as every storage's do: what a service
+ * The framework's own service with appends that take a moment, as those of most storages do: what a service
  * over a storage is to be compared with. A Workflow goes on while an event is being appended, so
  * that the order in which it asks for appends depends on how long they take, whatever the service.
  */

@@ -5,6 +5,9 @@
 //! fields that `js/storage/bridge.ts` gives; it checks what the object answers and names what is
 //! wrong with it, so nothing is checked again here.
 
+pub(crate) mod begun;
+
+use begun::Begun;
 use js_sys::Array;
 use wasm_bindgen::prelude::*;
 
@@ -16,11 +19,8 @@ use crate::storage::chosen::{ChosenListing, ChosenText};
 use crate::storage::javascript_text::JavaScriptText;
 use crate::storage::lent::Asked;
 use crate::storage::{
-    Changes, Decide, Deletion, EventRow, Found, ListRequest, Listing, Rows, ScopeChange, ScopeRow,
-    ScopeSet, SessionRow, Target, WriteRequest,
+    Deletion, EventRow, ListRequest, Listing, Rows, ScopeRow, SessionRow, Target, WriteRequest,
 };
-
-type Decision = Closure<dyn FnMut(Array) -> Result<JsValue, JsValue>>;
 
 #[wasm_bindgen]
 extern "C" {
@@ -38,7 +38,7 @@ extern "C" {
         scopes: u8,
         event_ids: Array,
         since: f64,
-        decide: &Decision,
+        place: usize,
     ) -> Result<JsValue, JsValue>;
 
     #[wasm_bindgen(method, catch)]
@@ -81,6 +81,7 @@ impl ForeignStorage {
         Self { bridge }
     }
 
+    /// Has the bridge carry out a write, for which it asks by its place.
     pub fn write(
         &self,
         creates: bool,
@@ -88,31 +89,26 @@ impl ForeignStorage {
         asked: Asked<JavaScriptText>,
     ) -> Later {
         let Target { app_name, user_id, session_id } = &request.target;
-        let scopes = request.scopes;
-        let scope_bits =
-            u8::from(scopes.session) | u8::from(scopes.user) << 1 | u8::from(scopes.app) << 2;
         let event_ids = Array::new();
         for id in &request.event_ids {
             event_ids.push(&JsValue::from_str(id));
         }
-        let decide = Decision::new(move |found: Array| {
-            decide(scopes, &Row(found), &mut *asked.borrow_mut())
-        });
+        let place = begun::begin(Begun { asked, append: None });
         let called = self.bridge.write(
             creates,
             app_name,
             user_id.as_deref(),
             session_id.as_deref(),
-            scope_bits,
+            request.scopes.bits(),
             event_ids,
             request.since as f64,
-            &decide,
+            place,
         );
         let written = promised(called);
         Box::pin(async move {
             let written = written.await;
-            // Lived until the verb answered; the bridge calls it no later than that.
-            drop(decide);
+            // The bridge asks no later than that.
+            begun::end(place);
             written
         })
     }
@@ -182,80 +178,6 @@ impl ForeignStorage {
 #[allow(clippy::unnecessary_wraps, reason = "as all that reads an answer")]
 pub(crate) fn read_floor(floor: JsValue) -> Result<Option<Revision>, JsValue> {
     Ok(floor.as_f64().map(|floor| floor as Revision))
-}
-
-/// Asks the decision; `undefined` means that there is nothing to write.
-/// `found`: `[floor, session?, user?, app?, events, changed]`.
-fn decide(
-    scopes: ScopeSet,
-    found: &Row,
-    decision: &mut dyn Decide<JavaScriptText>,
-) -> Result<JsValue, JsValue> {
-    let user = found.row(2).filter(|_| scopes.user).map(|row| row.scope("user")).transpose()?;
-    let app = found.row(3).filter(|_| scopes.app).map(|row| row.scope("app")).transpose()?;
-    let answer = decision.decide(Found {
-        session: found.row(1).map(|row| row.head()),
-        user: user.as_ref(),
-        app: app.as_ref(),
-        events: found.events(4),
-        changed: found.events(5),
-        floor: found.number(0) as u64,
-    });
-    match answer {
-        None => Ok(JsValue::UNDEFINED),
-        Some(changes) => write_changes(changes, found.row(1), user, app),
-    }
-}
-
-/// `[session?, user?, app?, events]`
-fn write_changes(
-    changes: Changes<JavaScriptText>,
-    stored: Option<Row>,
-    user: Option<ScopeRow>,
-    app: Option<ScopeRow>,
-) -> Result<JsValue, JsValue> {
-    let session = match changes.session {
-        None => JsValue::UNDEFINED,
-        Some(change) => {
-            let state = match stored {
-                // A state that no change touches goes back as it came, unread.
-                Some(stored) if change.state.is_empty() => stored.0.get(STATE),
-                stored => {
-                    let mut state = match stored {
-                        Some(stored) => read_state(&stored.text(STATE), "state of the session")?,
-                        None => ScopedState::default(),
-                    };
-                    state.apply(change.state);
-                    JsValue::from_str(&state.to_json())
-                }
-            };
-            let head = change.head;
-            let row = Array::new();
-            let numbers = [head.created as f64, head.revision as f64, head.last_update_time];
-            push_numbers(&row, &numbers);
-            row.push(&state);
-            row.into()
-        }
-    };
-    let events = Array::new();
-    for row in changes.events {
-        let fields = Array::of1(&JsValue::from_str(&row.id));
-        push_numbers(&fields, &[row.seq as f64, row.revision as f64, row.timestamp]);
-        fields.push(&row.text.into());
-        events.push(&fields);
-    }
-    let (user, app) = (write_scope(user, changes.user), write_scope(app, changes.app));
-    Ok(Array::of4(&session, &user, &app, &events).into())
-}
-
-fn write_scope(stored: Option<ScopeRow>, change: Option<ScopeChange>) -> JsValue {
-    let Some(change) = change else {
-        return JsValue::UNDEFINED;
-    };
-    let mut state = stored.unwrap_or_default().state;
-    state.apply(change.state);
-    Array::of2(&JsValue::from_f64(change.revision as f64), &JsValue::from_str(&state.to_json()))
-        .into()
 }
 
 pub(crate) fn push_numbers(array: &Array, numbers: &[f64]) {

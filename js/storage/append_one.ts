@@ -1,0 +1,86 @@
+/**
+ * An append of one event, which is what nearly all are, without anything in Rust that waits: it is begun
+ * there, asked what to write once the adapter has read, and ended.
+ */
+import { begin_append, end_append } from '../core.js';
+import type { Answer } from '../service/append.js';
+import type { Session } from '../session.js';
+import type { EventSnapshot } from '../snapshot.js';
+import type { Changes, StorageAdapter, WriteRequest } from './adapter.js';
+import { decide, isWithoutEvents } from './decide.js';
+import { scopesOf } from './scopes.js';
+import { writeThrough } from './write_through.js';
+
+/** Appends over one adapter. Answers at once where that does, with what `append_events` answers. */
+export type AppendOne = (
+  session: Session,
+  known: { readonly created: number; readonly revision: number },
+  policy: number,
+  event: EventSnapshot,
+  now: number,
+) => Answer | Promise<Answer>;
+
+/** `since`, where nothing that changed is wanted: a revision that is later than all. */
+const NEVER = Number.MAX_SAFE_INTEGER;
+
+// What `begin_append` answers: scopes, whether it wants what changed, and its place.
+const CHANGED = 8;
+const PLACE = 16;
+
+export function appendOne(
+  adapter: StorageAdapter,
+  ...[session, known, policy, event, now]: Parameters<AppendOne>
+): ReturnType<AppendOne> {
+  const { appName, userId, id: sessionId } = session;
+  const { created, revision } = known;
+  const { id, timestamp, deltaText, text } = event;
+  // prettier-ignore
+  const begun = begin_append(
+    id + deltaText, id.length, text, created, revision, policy, now, timestamp,
+  );
+  const wanted = begun % PLACE;
+  const place = (begun - wanted) / PLACE;
+  const scopes = wanted % CHANGED;
+  const key = { appName, userId, sessionId };
+  const request: WriteRequest = {
+    key,
+    scopes: scopesOf(scopes),
+    eventIds: [id],
+    since: wanted < CHANGED ? NEVER : revision,
+  };
+  let changes: Changes | undefined;
+  let isPlain = false;
+  const end = (): Answer => {
+    // Only Rust knows more of it, or why it was refused.
+    if (!isPlain || changes?.session === undefined) {
+      return end_append(place, sessionId) as Answer;
+    }
+    end_append(place);
+    const { session, user, app } = changes;
+    return [
+      session.created,
+      session.revision,
+      session.lastUpdateTime,
+      revision,
+      [],
+      [],
+      user?.revision ?? 0,
+      app?.revision ?? 0,
+    ];
+  };
+  const fail = (error: unknown): never => {
+    end_append(place);
+    throw error;
+  };
+  let written: void | Promise<void>;
+  try {
+    written = writeThrough(adapter, 'append', request, (found) => {
+      changes = decide('append', place, scopes, key, event, found);
+      isPlain = isWithoutEvents(found);
+      return changes;
+    });
+  } catch (error) {
+    return fail(error);
+  }
+  return written === undefined ? end() : written.then(end, fail);
+}

@@ -1,0 +1,57 @@
+import { toSessionError } from '../core.js';
+import { isSessionError, SessionError } from '../errors.js';
+import type { Changes, Decide, StorageAdapter, WriteRequest } from './adapter.js';
+import { kindOf } from '../json/rules.js';
+import { nonsense } from './checked_rows.js';
+
+/**
+ * Has an adapter write what `decide` says. Answers at once where the adapter does.
+ *
+ * @throws SessionError what `decide` threw, whatever the adapter made of that, or `storage_failed`
+ */
+export function writeThrough(
+  adapter: StorageAdapter,
+  verb: 'create' | 'append',
+  request: WriteRequest,
+  decide: Decide,
+): void | Promise<void> {
+  let state: 'unasked' | 'asked' | 'answered' = 'unasked';
+  let refusal: SessionError | undefined;
+  const ask = (found: Parameters<Decide>[0]): Changes | undefined => {
+    if (state === 'answered') throw nonsense(verb, 'called decide after it had answered');
+    state = 'asked';
+    refusal = undefined;
+    try {
+      return decide(found);
+    } catch (thrown) {
+      throw (refusal = toSessionError(thrown));
+    }
+  };
+  const succeed = (): void => {
+    const wasAsked = state === 'asked';
+    state = 'answered';
+    // A storage must let it through. This one did not.
+    if (refusal !== undefined) throw refusal;
+    if (!wasAsked) throw nonsense(verb, 'answered without asking decide');
+  };
+  const fail = (error: unknown): never => {
+    state = 'answered';
+    throw refusal ?? failureOf(verb, error);
+  };
+  let answer: void | PromiseLike<void>;
+  try {
+    answer = adapter[verb](request, ask);
+  } catch (error) {
+    return fail(error);
+  }
+  // Whatever has a `then` is waited for, as `await` does it.
+  if (typeof answer?.then !== 'function') return succeed();
+  return Promise.resolve(answer).then(succeed, fail);
+}
+
+/** What a verb threw, as an error with a code. */
+export function failureOf(verb: string, cause: unknown): SessionError {
+  if (isSessionError(cause)) return cause;
+  const reason = cause instanceof Error ? cause.message : kindOf(cause);
+  return new SessionError('storage_failed', `The storage's ${verb} failed: ${reason}`, { cause });
+}

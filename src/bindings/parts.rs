@@ -1,0 +1,47 @@
+//! Several strings that cross as one, since each that crosses costs more than its bytes.
+
+/// Strings that came as one.
+pub(super) struct Parts<'a> {
+    packed: &'a str,
+    start: usize,
+}
+
+impl<'a> Parts<'a> {
+    pub(super) fn of(packed: &'a str) -> Self {
+        Self { packed, start: 0 }
+    }
+
+    /// The next so many UTF-16 code units.
+    pub(super) fn next(&mut self, units: usize) -> &'a str {
+        let rest = self.rest();
+        let bytes = utf8_length(rest, units);
+        self.start += bytes;
+        rest.get(..bytes).unwrap_or_default()
+    }
+
+    /// Where the rest begins, in bytes.
+    pub(super) fn start(&self) -> usize {
+        self.start
+    }
+
+    pub(super) fn rest(&self) -> &'a str {
+        self.packed.get(self.start..).unwrap_or_default()
+    }
+}
+
+/// How many bytes the first so many UTF-16 code units of a text take.
+fn utf8_length(text: &str, units: usize) -> usize {
+    if text.as_bytes().get(..units).is_some_and(<[u8]>::is_ascii) {
+        return units;
+    }
+    let mut left = units;
+    let mut bytes = 0;
+    for char in text.chars() {
+        if left == 0 {
+            break;
+        }
+        left = left.saturating_sub(char.len_utf16());
+        bytes += char.len_utf8();
+    }
+    bytes
+}
