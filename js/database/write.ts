@@ -172,28 +172,43 @@ export function* write(
   isCreate: boolean,
 ): Steps<void> {
   const rows = yield* find(context, request, isCreate);
-  const changes = decideOnTime(rows.found, decide, context.now);
+  const changes = decideOnTime(rows.found, decide, request, context.now);
   if (changes === undefined) return;
   yield* together(changeQueries(context, request, rows, changes, isCreate), true);
 }
 
 /**
  * Asks so that revisions come out as times: the floor is raised to just below where the write shall
- * stand. A session's is where its `lastUpdateTime` ends up, which only the answer tells, and so it is
- * asked a second time; where that time is past, the next microsecond does, and one answer is enough.
+ * stand. A session's is where its `lastUpdateTime` ends up, which the request tells in nearly all cases:
+ * one answer is enough then, and where that time is past, since the next microsecond does. Of events that
+ * are stored already it says nothing, and so their time and number are known by the answer only.
  */
-function decideOnTime(found: Found, decide: Decide, now: number): Changes | undefined {
+function decideOnTime(
+  found: Found,
+  decide: Decide,
+  { eventIds, lastUpdateTime = 0 }: WriteRequest,
+  now: number,
+): Changes | undefined {
+  const { session: stored, floor } = found;
+  const expected = microsOf(Math.max(lastUpdateTime, stored?.lastUpdateTime ?? 0));
+  const count = Math.max(1, eventIds.length);
+  if (lastUpdateTime > 0 && expected - count > Math.max(stored?.revision ?? 0, floor)) {
+    const changes = decide(above(found, expected - count));
+    const session = changes?.session;
+    if (session === undefined) return changes;
+    if (session.revision === microsOf(session.lastUpdateTime)) return changes;
+  }
   const changes = decide(found);
   if (changes === undefined) return undefined;
   const { session } = changes;
-  const count = session
-    ? session.revision - Math.max(found.session?.revision ?? 0, found.floor)
-    : 1;
+  const written = session ? session.revision - Math.max(stored?.revision ?? 0, floor) : 1;
   const last = session?.revision ?? changes.user?.revision ?? changes.app?.revision ?? 0;
   const time = microsOf(session?.lastUpdateTime ?? now);
-  if (time <= last) return changes;
-  const { app, user, events, changed } = found;
-  return decide({ session: found.session, app, user, events, changed, floor: time - count });
+  return time <= last ? changes : decide(above(found, time - written));
+}
+
+function above({ session, app, user, events, changed }: Found, floor: number): Found {
+  return { session, app, user, events, changed, floor };
 }
 
 /** What writes the changes; refused before any of it runs. */

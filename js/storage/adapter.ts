@@ -123,6 +123,11 @@ export interface WriteRequest {
   readonly eventIds: readonly string[];
   /** Events with a later `revision` are wanted as well. */
   readonly since: number;
+  /**
+   * Which `lastUpdateTime` the session will have, in milliseconds since 1970, unless it has a later one. A
+   * storage whose revisions are times can choose {@link Found.floor} by it. Absent or 0: not known.
+   */
+  readonly lastUpdateTime?: number;
 }
 
 /**
