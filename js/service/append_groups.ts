@@ -7,12 +7,15 @@ import type { HandleRecord } from './handle.js';
 /** Events of a group, at most: to find superseded writes, each is compared with those before it. */
 const LIMIT = 128;
 
+const soon = Promise.resolve();
+
 /** One call of `appendEvent` or `appendEvents`. */
 interface Member {
   readonly session: Session;
   readonly events: readonly TakenEvent[];
   readonly signal: AbortSignal | undefined;
-  readonly resolve: () => void;
+  readonly answer: unknown;
+  readonly resolve: (answer: unknown) => void;
   readonly reject: (reason: unknown) => void;
 }
 
@@ -42,14 +45,24 @@ export class AppendGroups {
     this.#write = write;
   }
 
-  add(
+  /** @returns `answer`, once the events are stored */
+  add<T>(
     session: Session,
     record: HandleRecord,
     events: readonly TakenEvent[],
     signal: AbortSignal | undefined,
-  ): Promise<void> {
+    answer: T,
+  ): Promise<T> {
     return new Promise((resolve, reject) => {
-      const member: Member = { session, events, signal, resolve, reject };
+      const member: Member = {
+        session,
+        events,
+        signal,
+        answer,
+        // What it is resolved with is `answer`.
+        resolve: resolve as (answer: unknown) => void,
+        reject,
+      };
       const queue = this.#queues.get(record);
       if (queue !== undefined) {
         queue.push(member);
@@ -57,7 +70,10 @@ export class AppendGroups {
       }
       this.#queues.set(record, [member]);
       this.#collecting.add(record);
-      queueMicrotask(() => this.#start(record));
+      // Not `queueMicrotask`, for which Node makes a resource that can be traced.
+      void soon.then(() => {
+        this.#start(record);
+      });
     });
   }
 
@@ -67,33 +83,42 @@ export class AppendGroups {
   }
 
   #start(record: HandleRecord): void {
-    if (this.#collecting.delete(record)) void this.#drain(record);
+    const queue = this.#queues.get(record);
+    if (this.#collecting.delete(record) && queue !== undefined) this.#drain(record, queue);
   }
 
-  async #drain(record: HandleRecord): Promise<void> {
-    const queue = this.#queues.get(record) ?? [];
+  /** Waits for nothing that is there or done at once, so that what can be is stored in the same breath. */
+  #drain(record: HandleRecord, queue: Member[]): void {
     while (queue.length > 0) {
-      const group = takeGroup(queue);
-      try {
-        // Not awaited where it is there: the write begins at once.
-        const wait = loadWasm();
-        if (wait !== undefined) await wait;
-      } catch (error) {
-        for (const { reject } of group) reject(error);
-        continue;
+      const stored = this.#storeGroup(record, takeGroup(queue));
+      if (stored !== undefined) {
+        void stored.then(() => {
+          this.#drain(record, queue);
+        });
+        return;
       }
-      // Nor what is stored at once.
-      const stored = this.#store(record, group.filter(isWanted));
-      if (stored !== undefined) await stored;
     }
     this.#queues.delete(record);
+  }
+
+  /** Never throws or rejects: each member is told of its own outcome. */
+  #storeGroup(record: HandleRecord, group: readonly Member[]): MaybePromise<void> {
+    const store = (): MaybePromise<void> => this.#store(record, group.filter(isWanted));
+    const fail = (error: unknown): void => {
+      for (const { reject } of group) reject(error);
+    };
+    try {
+      return loadWasm()?.then(store, fail) ?? store();
+    } catch (error) {
+      return fail(error);
+    }
   }
 
   #store(record: HandleRecord, members: readonly Member[]): MaybePromise<void> {
     const [first] = members;
     if (first === undefined) return undefined;
     const succeed = (): void => {
-      for (const { resolve } of members) resolve();
+      for (const { resolve, answer } of members) resolve(answer);
     };
     const fail = (error: unknown): MaybePromise<void> => {
       if (members.length > 1) return this.#storeEach(record, members);
@@ -119,6 +144,7 @@ export class AppendGroups {
  * the record, but may name another session, and has a `lastUpdateTime` of its own.
  */
 function takeGroup(queue: Member[]): Member[] {
+  if (queue.length === 1) return queue.splice(0);
   const session = queue[0]?.session;
   let size = 0;
   const end = queue.findIndex((member, position) => {

@@ -47,16 +47,16 @@ export class Appender {
   /** Everything is taken and checked at the call; nothing is changed if that throws. */
   append<S extends StateShape>(
     session: Session<S>,
-    events: readonly Event[],
+    events: Event[],
     signal: AbortSignal | undefined,
-  ): MaybePromise<void> {
+  ): MaybePromise<Event[]> {
     requireHandle(session);
     const record = this.#parts.handles.of(session);
     // A partial event is a piece of a streamed answer: nothing is stored, nothing is changed.
     const taken: TakenEvent[] = [];
     for (const event of events) if (!isPartial(event)) taken.push(this.#take(event));
-    if (taken.length === 0) return undefined;
-    return this.#commit(session, record, taken, signal);
+    if (taken.length === 0) return events;
+    return this.#commit(session, record, taken, signal, events);
   }
 
   /** {@link Appender.append} for one event. */
@@ -64,36 +64,40 @@ export class Appender {
     session: Session<S>,
     event: Event,
     signal: AbortSignal | undefined,
-  ): MaybePromise<void> {
+  ): MaybePromise<Event> {
     requireHandle(session);
     const { handles, writer, policy, clock, core, holdsData, feed } = this.#parts;
     const record = handles.of(session);
-    if (isPartial(event)) return undefined;
+    if (isPartial(event)) return event;
     const taken = this.#take(event);
     // A handle that we did not give out tells by its events where it stands.
     const isStranger = Number.isNaN(record.created);
     if (!holdsData || feed.isHeard || isStranger || (record.tail ?? loadWasm(true)) !== undefined) {
-      return this.#commit(session, record, [taken], signal);
+      return this.#commit(session, record, [taken], signal, event);
     }
     const reduced = withoutKeys(taken, writer.before(session, taken, []));
     appendInMemory(core(), session, record, policy, reduced, clock(), writer);
-    return undefined;
+    return event;
   }
 
-  /** Stores what was taken when its turn has come. */
-  #commit(
+  /** Stores what was taken when its turn has come, and answers with `answer`. */
+  #commit<T>(
     session: Session,
     record: HandleRecord,
     taken: readonly TakenEvent[],
     signal: AbortSignal | undefined,
-  ): MaybePromise<void> {
-    if (!this.#parts.holdsData) return this.#groups.add(session, record, taken, signal);
+    answer: T,
+  ): MaybePromise<T> {
+    const { holdsData, policy } = this.#parts;
+    if (!holdsData) return this.#groups.add(session, record, taken, signal, answer);
+    const run = (): MaybePromise<T> =>
+      after(this.#store(session, record, policy, taken), () => answer);
     // The wasm may still be on its way. What is stored is the event as it is now.
     const ahead = record.tail ?? loadWasm(true);
-    if (ahead === undefined) return this.#store(session, record, this.#parts.policy, taken);
+    if (ahead === undefined) return run();
     const done = ahead.then(() => {
       requireNotAborted(signal);
-      return this.#store(session, record, this.#parts.policy, taken);
+      return run();
     });
     enqueue(record, done);
     return done;

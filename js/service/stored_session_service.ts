@@ -130,10 +130,9 @@ export class StoredSessionService<S extends StateShape = StateShape>
       const appended = this.#appender.appendOne(session, event, signal);
       // Where there is nothing to recall, nothing is made for it.
       const done = this.#reader.isCapped
-        ? this.#reader.recall(appended, session, [event])
+        ? this.#recalled(appended, session, [event], event)
         : appended;
-      if (!(done instanceof Promise)) return Promise.resolve(event);
-      return this.#calls.wait(done.then(() => event));
+      return done instanceof Promise ? this.#calls.wait(done) : Promise.resolve(done);
     } catch (error) {
       // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors
       return Promise.reject(error);
@@ -145,12 +144,12 @@ export class StoredSessionService<S extends StateShape = StateShape>
       const { session, events, signal } = request;
       if (!Array.isArray(events))
         throw invalid('events', `must be an array; it is ${kindOf(events)}`);
-      const done = this.#reader.recall(
+      return this.#recalled(
         this.#appender.append(session, events, signal),
         session,
         events,
+        events,
       );
-      return done instanceof Promise ? done.then(() => events) : events;
     });
   }
 
@@ -320,6 +319,17 @@ export class StoredSessionService<S extends StateShape = StateShape>
     const { append } = STALE_POLICIES;
     const key = { appName, userId, sessionId };
     return this.#appender.appendUnread(key, append, event, request.signal);
+  }
+
+  /** `answer`, once the handle has got what the option `history` says that these events answer. */
+  #recalled<T>(
+    appended: MaybePromise<unknown>,
+    session: Session<S>,
+    events: readonly Event[],
+    answer: T,
+  ): MaybePromise<T> {
+    const stored = after(appended, () => undefined);
+    return after(this.#reader.recall(stored, session, events), () => answer);
   }
 
   #openCore(): SessionCore {

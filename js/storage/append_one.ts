@@ -47,6 +47,7 @@ export function appendOne(
     scopes: scopesOf(scopes),
     eventIds: [id],
     since: wanted < CHANGED ? NEVER : revision,
+    lastUpdateTime: Math.min(timestamp, now),
   };
   let changes: Changes | undefined;
   let isPlain = false;

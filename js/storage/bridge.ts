@@ -19,7 +19,7 @@ import { decide } from './decide.js';
 import { scopesOf } from './scopes.js';
 import { failureOf, writeThrough } from './write_through.js';
 
-/** What `src/storage/foreign.rs` calls. */
+/** What `src/storage/foreign/mod.rs` calls. */
 export class Bridge {
   readonly #adapter: StorageAdapter;
   readonly #isOurs: boolean;
