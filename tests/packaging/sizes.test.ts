@@ -29,6 +29,10 @@ it('the wasm is at most 85 KB', (t) => {
   assert.ok(size <= 85, `${size} KB`);
 });
 
+it('the wasm holds no places in its source, which nobody would ever see', () => {
+  assert.doesNotMatch(readFileSync(wasm(), 'latin1'), /\.rs\b/);
+});
+
 it('a page bundled with esbuild loads at most 115 KB', async (t) => {
   const folder = write('size-esbuild', { 'main.js': main('adk-session-wasm') });
   const size = gzipped(...scripts(await bundleWithEsbuild(folder)));

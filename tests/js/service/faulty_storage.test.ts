@@ -469,6 +469,26 @@ describe('openSessionService', () => {
     await service.close();
   });
 
+  it('waits for a verb that answers with what only has a then', async () => {
+    const storage = new MapStorage();
+    const append: StorageAdapter['append'] = (request, decide) => {
+      const later = {
+        then(succeed: () => void): void {
+          setTimeout(() => {
+            storage.write(request, decide);
+            succeed();
+          });
+        },
+      };
+      return later as Promise<void>;
+    };
+    const service = await openSessionService({ storage: Object.assign(storage, { append }) });
+    const session = await service.createSession(KEY);
+    await service.appendEvent({ session, event: says('one', { a: 1 }) });
+    assert.deepEqual(await stored(service), session);
+    assert.deepEqual(session.state, { a: 1 });
+  });
+
   it('gives two services over one storage the same data', async () => {
     const storage = new MapStorage();
     const [one, other] = [await openOver(storage), await openOver(storage)];
