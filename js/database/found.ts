@@ -1,5 +1,5 @@
 /** What a write reads before it asks what to do, with the rows locked that it may change. */
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type {
   EventRow,
   Found,
@@ -11,7 +11,7 @@ import type {
 import { byCount, filledBatches } from './batches.js';
 import type { Engine, EngineKind } from './engine.js';
 import type { Layout, StoredTime } from './layout.js';
-import { Prepared, type Query, type Steps, together } from './prepared.js';
+import { Prepared, type Query, rowsOf, type Steps, together } from './prepared.js';
 import type { StandingColumns } from './revisions.js';
 import { type EventColumns, eventRow, scopeRow, sessionRow } from './rows.js';
 import {
@@ -47,10 +47,56 @@ interface FoundColumns extends StandingColumns {
   invocation_id: string | null;
   event_data: string | null;
   timestamp: StoredTime | null;
-  app_state?: string | null;
-  app_time?: StoredTime | null;
-  user_state?: string | null;
-  user_time?: StoredTime | null;
+  app_state: string | null;
+  app_time: StoredTime | null;
+  user_state: string | null;
+  user_time: StoredTime | null;
+}
+
+type Column<Name extends keyof FoundColumns> = FoundColumns[Name];
+
+/** The same in the order in which they are asked for. */
+type FoundTuple = readonly [
+  floor: Column<'floor'>,
+  id: Column<'id'>,
+  invocationId: Column<'invocation_id'>,
+  state: Column<'state'>,
+  createTime: Column<'create_time'>,
+  updateTime: Column<'update_time'>,
+  keptTime: Column<'kept_time'>,
+  lastUpdateTime: Column<'last_update_time'>,
+  replacedAt: Column<'replaced_at'>,
+  eventData: Column<'event_data'>,
+  timestamp: Column<'timestamp'>,
+  newest: Column<'newest'>,
+  later: Column<'later'>,
+  appState: Column<'app_state'>,
+  appTime: Column<'app_time'>,
+  userState: Column<'user_state'>,
+  userTime: Column<'user_time'>,
+];
+
+/** By index: to take it apart costs an iterator. */
+function foundColumns(columns: FoundTuple): FoundColumns {
+  return {
+    floor: columns[0],
+    id: columns[1],
+    invocation_id: columns[2],
+    state: columns[3],
+    create_time: columns[4],
+    update_time: columns[5],
+    kept_time: columns[6],
+    last_update_time: columns[7],
+    replaced_at: columns[8],
+    event_data: columns[9],
+    timestamp: columns[10],
+    newest: columns[11],
+    later: columns[12],
+    app_state: columns[13],
+    app_time: columns[14],
+    user_state: columns[15],
+    user_time: columns[16],
+  };
 }
 
 /** What was found, and what of it only the tables know. */
@@ -69,50 +115,44 @@ interface Scopes {
 export function foundStatements(database: Database, engine: Engine, layout: Layout) {
   const { json, time } = engine;
   const found = ({ app, user }: Scopes) =>
-    new Prepared<Key & { event: string }, FoundColumns>((value) =>
-      database
-        // The one row that is always there.
-        .selectFrom(`${layout.metadata} as m`)
-        .leftJoin('sessions as s', (join) =>
-          join
-            .on('s.app_name', '=', value('app'))
-            .on('s.user_id', '=', value('user'))
-            .on('s.id', '=', value('session')),
-        )
-        .leftJoin('adk_session_wasm_sessions as k', (join) => join.on(IS_BESIDE))
-        .leftJoin('events as e', (join) =>
-          join
-            .onRef('e.app_name', '=', 's.app_name')
-            .onRef('e.user_id', '=', 's.user_id')
-            .onRef('e.session_id', '=', 's.id')
-            .on('e.id', '=', value('event')),
-        )
-        .where('m.key', '=', METADATA.floor)
-        .select(['m.value as floor', 'e.id', 'e.invocation_id'])
-        .select(sessionColumns(engine))
-        .select((of) => [
-          json(of.ref('e.event_data')).as('event_data'),
-          time(of.ref('e.timestamp')).as('timestamp'),
-        ])
-        .select(standingColumns(engine))
-        .$if(app, (query) =>
-          query
-            .leftJoin('app_states as a', (join) => join.on('a.app_name', '=', value('app')))
-            .select((of) => [
-              json(of.ref('a.state')).as('app_state'),
-              time(of.ref('a.update_time')).as('app_time'),
-            ]),
-        )
-        .$if(user, (query) =>
-          query
-            .leftJoin('user_states as u', (join) =>
+    new Prepared<Key & { event: string }, FoundColumns>(
+      (value) =>
+        database
+          // The one row that is always there.
+          .selectFrom(`${layout.metadata} as m`)
+          .leftJoin('sessions as s', (join) =>
+            join
+              .on('s.app_name', '=', value('app'))
+              .on('s.user_id', '=', value('user'))
+              .on('s.id', '=', value('session')),
+          )
+          .leftJoin('adk_session_wasm_sessions as k', (join) => join.on(IS_BESIDE))
+          .leftJoin('events as e', (join) =>
+            join
+              .onRef('e.app_name', '=', 's.app_name')
+              .onRef('e.user_id', '=', 's.user_id')
+              .onRef('e.session_id', '=', 's.id')
+              .on('e.id', '=', value('event')),
+          )
+          .where('m.key', '=', METADATA.floor)
+          .select(['m.value as floor', 'e.id', 'e.invocation_id'])
+          .select(sessionColumns(engine))
+          .select((of) => [
+            json(of.ref('e.event_data')).as('event_data'),
+            time(of.ref('e.timestamp')).as('timestamp'),
+          ])
+          .select(standingColumns(engine))
+          .$if(app, (query) =>
+            query.leftJoin('app_states as a', (join) => join.on('a.app_name', '=', value('app'))),
+          )
+          .$if(user, (query) =>
+            query.leftJoin('user_states as u', (join) =>
               join.on('u.app_name', '=', value('app')).on('u.user_id', '=', value('user')),
-            )
-            .select((of) => [
-              json(of.ref('u.state')).as('user_state'),
-              time(of.ref('u.update_time')).as('user_time'),
-            ]),
-        ),
+            ),
+          )
+          .select(stateOf(engine, 'a', app, 'app'))
+          .select(stateOf(engine, 'u', user, 'user')),
+      foundColumns,
     );
   const ofEvents = (replacedToo: boolean) =>
     new Prepared<Key & { since: StoredTime }, EventColumns>((value) => {
@@ -173,6 +213,22 @@ export function foundStatements(database: Database, engine: Engine, layout: Layo
   };
 }
 
+/** A state that the query has joined as `table`; where it has not, nothing by the same names. */
+function stateOf<Name extends 'app' | 'user'>(
+  { json, time }: Engine,
+  table: string,
+  isThere: boolean,
+  name: Name,
+) {
+  const state: RawBuilder<string | null> = isThere
+    ? json(sql.ref(`${table}.state`))
+    : sql<null>`null`;
+  const updated: RawBuilder<StoredTime | null> = isThere
+    ? time(sql.ref(`${table}.update_time`))
+    : sql<null>`null`;
+  return [state.as(`${name}_state`), updated.as(`${name}_time`)] as const;
+}
+
 const LOCKED = sql<number>`1`.as('locked');
 
 export type FoundStatements = ReturnType<typeof foundStatements>;
@@ -208,13 +264,18 @@ export function* find(
   // One event comes in the row of all the rest; several would repeat that.
   const { eventIds } = request;
   const event = eventIds.length === 1 ? (eventIds[0] ?? '') : '';
-  const [lockedNow, appLock, userLock, [row], ...several] = yield* together([
+  const queries = [
     lockedFirst ? undefined : lock('session'),
     lock('app'),
     lock('user'),
     foundOf(statements, wants).of({ app: key.app, user: key.user, session: key.session, event }),
     ...(eventIds.length > 1 ? byIds(statements, key, eventIds) : []),
-  ]);
+  ] as const;
+  const rows = rowsOf(queries, yield { queries, isLast: false });
+  const lockedNow = rows[0];
+  const appLock = rows[1];
+  const userLock = rows[2];
+  const row = rows[3][0];
   const isThere = (scope: keyof typeof wants, locked: readonly unknown[]) =>
     !locksRows || !locks[scope] || locked.length > 0;
   const timed = isThere('session', lockedFirst ?? lockedNow)
@@ -227,25 +288,25 @@ export function* find(
   const isAnyAbsent = (wants.session && !session) || (wants.app && !app) || (wants.user && !user);
   const floor = isAnyAbsent ? Number(row?.floor ?? 0) : 0;
   const replacedAt = parseTime(kept?.replacedAt) ?? 0;
-  const events = several.length > 0 ? several.flat().map(eventRow) : foundEvent(row);
-  const { since } = request;
-  const changed =
-    timed &&
-    session &&
-    (yield* readChanged(context, {
-      key,
-      session,
-      replacedAt,
-      since,
-      updated: timed.revision,
-    }));
+  let events = eventIds.length > 1 ? severalEvents(rows) : foundEvent(row);
+  let changed: EventRow[] = [];
+  if (timed && session) {
+    const { since } = request;
+    const updated = timed.revision;
+    events = cameAs(kind, timed, session, events);
+    if (since < session.revision && since <= LAST_REVISION) {
+      changed = yield* readChanged(context, { key, session, replacedAt, since, updated });
+    }
+  } else {
+    events = [];
+  }
   return {
     found: {
       session,
       app,
       user,
-      events: timed && session ? cameAs(kind, timed, session, events) : [],
-      changed: changed ?? [],
+      events,
+      changed,
       // Python takes an event's own time for its column, which may be later than the session's.
       floor: Math.max(floor, (session && parseTime(row?.newest)) ?? 0),
     },
@@ -282,6 +343,16 @@ function byIds(
     for (const [index, id] of batch.entries()) values[`id${index}`] = id;
     return events(batch.length).of(values);
   });
+}
+
+function severalEvents([, , , , ...several]: readonly [
+  unknown,
+  unknown,
+  unknown,
+  unknown,
+  ...(readonly EventColumns[])[],
+]): EventRow[] {
+  return several.flat().map(eventRow);
 }
 
 function foundSession(key: StorageKey, row: FoundColumns | undefined): SessionRow | undefined {
@@ -330,7 +401,6 @@ function* readChanged(
   { layout, statements }: WriteContext,
   { key, session, updated, replacedAt, since }: ChangedRequest,
 ): Steps<EventRow[]> {
-  if (since >= session.revision || since > LAST_REVISION) return [];
   const query = replacedAt > since ? statements.changedOrReplaced : statements.changed;
   const isOfEmpty = since === session.created;
   const from = isOfEmpty ? 0 : Math.max(0, Math.min(since, updated) - LOOK_BACK);

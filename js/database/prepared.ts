@@ -3,6 +3,11 @@ import type { Compilable, CompiledQuery } from 'kysely';
 /** A query that was built once, to be run with other values each time. */
 export interface Statement {
   readonly query: CompiledQuery;
+  /**
+   * Makes a row of its columns in the order of the query, where that is quicker than to have the driver
+   * make an object of many. Not every driver gives columns.
+   */
+  readonly fromColumns?: ((columns: never) => unknown) | undefined;
 }
 
 /** A statement with the values of one run. */
@@ -39,8 +44,16 @@ export function* together<const Queries extends Request['queries']>(
   queries: Queries,
   isLast = false,
 ): Steps<RowsOf<Queries>> {
+  return rowsOf(queries, yield { queries, isLast });
+}
+
+/** The rows of queries that a verb has asked for without {@link together}, which costs a generator. */
+export function rowsOf<const Queries extends Request['queries']>(
+  queries: Queries,
+  answer: Answer,
+): RowsOf<Queries> {
   // That a query has the rows which its builder promised is believed here, and nowhere else.
-  return (yield { queries, isLast }) as RowsOf<Queries>;
+  return answer as RowsOf<Queries>;
 }
 
 /** Stands in a query for a value that comes with each run. */
@@ -53,12 +66,20 @@ class Gap {
  * building takes longer than SQLite needs to run it.
  */
 export class Prepared<Values, Row> implements Statement {
+  readonly fromColumns: ((columns: never) => Row) | undefined;
   readonly #build: () => Compilable<Row>;
   #query: CompiledQuery<Row> | undefined;
 
-  /** @param build makes the query; `value('name')` stands for the value of that name */
-  constructor(build: (value: <N extends keyof Values>(name: N) => Values[N]) => Compilable<Row>) {
+  /**
+   * @param build makes the query; `value('name')` stands for the value of that name
+   * @param fromColumns see {@link Statement.fromColumns}
+   */
+  constructor(
+    build: (value: <N extends keyof Values>(name: N) => Values[N]) => Compilable<Row>,
+    fromColumns?: (columns: never) => Row,
+  ) {
     this.#build = () => build(<N extends keyof Values>(name: N) => new Gap(name) as Values[N]);
+    this.fromColumns = fromColumns;
   }
 
   get query(): CompiledQuery<Row> {

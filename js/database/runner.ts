@@ -33,12 +33,18 @@ async function run(
   return rows;
 }
 
+/** What is used of a statement: `raw` is better-sqlite3's alone. */
+type PreparedStatement = SqliteStatement & { raw?: (isRaw: boolean) => unknown };
+
+/** Gives the rows of a statement that was prepared on a connection. */
+type Run = (values: readonly unknown[]) => readonly unknown[];
+
 /**
  * Over a SQLite connection that nobody else uses: from begin to commit in one go. Nothing of this program
  * can come in between, so that no verb waits for the connection.
  */
 export function sqliteRunner(database: SqliteDatabase, engine: Engine): Runner {
-  const prepared = new Map<Statement, SqliteStatement>();
+  const prepared = new Map<Statement, Run>();
   const begins = {
     write: engine.beginWrite.map((statement) => database.prepare(statement)),
     read: engine.beginRead.map((statement) => database.prepare(statement)),
@@ -46,26 +52,28 @@ export function sqliteRunner(database: SqliteDatabase, engine: Engine): Runner {
   const commit = database.prepare('commit');
   const rollback = database.prepare('rollback');
 
-  const rowsOf = (query: Query | undefined): readonly unknown[] => {
-    if (query === undefined) return [];
-    const { statement, values } = query;
-    let known = prepared.get(statement);
-    if (known === undefined) {
-      known = database.prepare(statement.query.sql);
-      prepared.set(statement, known);
+  const rowsOf = ({ statement, values }: Query): readonly unknown[] => {
+    let run = prepared.get(statement);
+    if (run === undefined) {
+      run = runOf(statement, database.prepare(statement.query.sql));
+      prepared.set(statement, run);
     }
-    if (known.reader) return known.all(values);
-    known.run(values);
-    return [];
+    return run(values);
   };
 
   const once = <T>(mode: Mode, work: () => Steps<T>): T => {
-    for (const begin of begins[mode]) begin.run([]);
+    for (const begin of begins[mode]) begin.run(NONE);
     try {
       const steps = work();
       let step = steps.next();
-      while (step.done !== true) step = steps.next(step.value.queries.map(rowsOf));
-      commit.run([]);
+      while (step.done !== true) {
+        const answer: (readonly unknown[])[] = [];
+        for (const query of step.value.queries) {
+          answer.push(query === undefined ? NONE : rowsOf(query));
+        }
+        step = steps.next(answer);
+      }
+      commit.run(NONE);
       return step.value;
     } catch (error) {
       takeBack();
@@ -76,11 +84,28 @@ export function sqliteRunner(database: SqliteDatabase, engine: Engine): Runner {
   /** SQLite ends a transaction by itself where the disk is full or broken. */
   const takeBack = () => {
     try {
-      rollback.run([]);
+      rollback.run(NONE);
     } catch {
       // There was none any more.
     }
   };
 
   return (mode, work) => retried(engine, () => once(mode, work));
+}
+
+const NONE: readonly unknown[] = [];
+
+function runOf({ fromColumns }: Statement, prepared: PreparedStatement): Run {
+  if (!prepared.reader) {
+    return (values) => {
+      prepared.run(values);
+      return NONE;
+    };
+  }
+  if (fromColumns === undefined || prepared.raw === undefined) {
+    return (values) => prepared.all(values);
+  }
+  prepared.raw(true);
+  // That a query has the columns which its builder promised is believed here.
+  return (values) => (prepared.all(values) as never[]).map(fromColumns);
 }

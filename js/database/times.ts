@@ -22,16 +22,26 @@ function wholeMicros(milliseconds: number): number {
   return whole * 1000 + Math.round((milliseconds - whole) * 1000);
 }
 
+/** The last time that was written: a transaction writes the same to several tables. */
+let lastMicros = NaN;
+let lastText = '';
+
 /** The text of a time in microseconds. */
 export function timeText(micros: number): string {
-  return written(Math.floor(micros / 1000), micros % 1000);
+  if (micros !== lastMicros) {
+    lastText = written(Math.floor(micros / 1000), micros % 1000);
+    lastMicros = micros;
+  }
+  return lastText;
 }
 
 /** The text of a time in milliseconds, to the microsecond, also after 2242. */
 export function timeTextOf(milliseconds: number): string {
+  const micros = wholeMicros(milliseconds);
+  if (micros <= LAST_REVISION) return timeText(micros);
   const whole = Math.floor(milliseconds);
-  const micros = Math.round((milliseconds - whole) * 1000);
-  return micros === 1000 ? written(whole + 1, 0) : written(whole, micros);
+  const rest = Math.round((milliseconds - whole) * 1000);
+  return rest === 1000 ? written(whole + 1, 0) : written(whole, rest);
 }
 
 /** The last second that was written. Times of one transaction nearly always lie within one. */
@@ -67,6 +77,10 @@ export function parseTime(value: unknown): number | undefined {
     : Math.min(LAST_REVISION, wholeMicros(milliseconds));
 }
 
+/** The last day that was read, as year, month and day, and when it began. */
+let lastDay = NaN;
+let lastDayStart = NaN;
+
 /** Microseconds of a time just as we write it, from 1970 on; `NaN` for all others. */
 function parseOwn(text: string): number {
   const isOwn =
@@ -87,7 +101,12 @@ function parseOwn(text: string): number {
   const micros = digits(text, 20) * 10_000 + digits(text, 22) * 100 + digits(text, 24);
   const isTime = year >= 1970 && month >= 1 && month <= 12 && day >= 1 && day <= 31;
   if (!isTime || hour > 23 || minute > 59 || second > 59) return NaN;
-  return Date.UTC(year, month - 1, day, hour, minute, second) * 1000 + micros;
+  const date = (year * 100 + month) * 100 + day;
+  if (date !== lastDay) {
+    lastDayStart = Date.UTC(year, month - 1, day);
+    lastDay = date;
+  }
+  return lastDayStart * 1000 + (hour * 3600 + minute * 60 + second) * 1e6 + micros;
 }
 
 /** The number of two digits; `NaN` if they are none. */

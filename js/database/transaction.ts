@@ -24,26 +24,36 @@ export type Mode = 'write' | 'read';
  * @throws SessionError what `attempt` threw, or what the driver's error means
  */
 export function retried<T>(engine: Engine, attempt: () => T | Promise<T>): T | Promise<T> {
-  const until = performance.now() + PATIENCE;
-  let attempts = 0;
-  const again = async (error: unknown): Promise<T> => {
+  const start = performance.now();
+  try {
+    const result = attempt();
+    if (!(result instanceof Promise)) return result;
+    return result.catch((error: unknown) => again(engine, attempt, start, error));
+  } catch (error) {
+    return again(engine, attempt, start, error);
+  }
+}
+
+/** @param failed what the first attempt threw */
+async function again<T>(
+  engine: Engine,
+  attempt: () => T | Promise<T>,
+  start: number,
+  failed: unknown,
+): Promise<T> {
+  let error = failed;
+  for (let attempts = 0; ; attempts += 1) {
     const failure = isSessionError(error) ? 'other' : failureOf(engine, error);
     const mayPass =
       failure === 'conflict' || (failure === 'duplicate' && attempts < MAX_DUPLICATES);
-    if (!mayPass || performance.now() > until) throw databaseError(engine, error);
+    if (!mayPass || performance.now() > start + PATIENCE) throw databaseError(engine, error);
     await pause(attempts);
-    attempts += 1;
-    return tried();
-  };
-  const tried = (): T | Promise<T> => {
     try {
-      const result = attempt();
-      return result instanceof Promise ? result.catch(again) : result;
-    } catch (error) {
-      return again(error);
+      return await attempt();
+    } catch (thrown) {
+      error = thrown;
     }
-  };
-  return tried();
+  }
 }
 
 /** Runs `work` in one transaction of a connection of its own. See {@link retried}. */

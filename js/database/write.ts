@@ -6,7 +6,7 @@ import { toEventData } from './event_data.js';
 import { find, type FoundRows, type FoundStatements } from './found.js';
 import type { Layout, StoredTime } from './layout.js';
 import { checkEvent, checkMergeable, checkStates } from './limits.js';
-import { Prepared, type Query, type Steps, together } from './prepared.js';
+import { Prepared, type Query, type Steps } from './prepared.js';
 import type { Revisions } from './revisions.js';
 import type { Key, SessionStatements } from './session_statements.js';
 import type { Database } from './tables.js';
@@ -174,7 +174,7 @@ export function* write(
   const rows = yield* find(context, request, isCreate);
   const changes = decideOnTime(rows.found, decide, request, context.now);
   if (changes === undefined) return;
-  yield* together(changeQueries(context, request, rows, changes, isCreate), true);
+  yield { queries: changeQueries(context, request, rows, changes, isCreate), isLast: true };
 }
 
 /**
@@ -278,8 +278,7 @@ function pushEvents(
   // Of several of one id the last counts, where the first stood.
   const last =
     events.length === 1 ? events : new Map(events.map((event) => [event.id, event])).values();
-  const stored = new Set<string>();
-  for (const { id } of found.events) stored.add(id);
+  const stored = found.events.length === 0 ? undefined : new Set(found.events.map(({ id }) => id));
   const added: EventValues[] = [];
   let replacedAt: number | undefined;
   for (const { id, seq, revision, text } of last) {
@@ -295,7 +294,7 @@ function pushEvents(
       time: layout.time(seq),
       data: eventData,
     };
-    if (stored.has(id)) queries.push(statements.replaceEvent.of(values));
+    if (stored?.has(id) === true) queries.push(statements.replaceEvent.of(values));
     else added.push(values);
     if (isReplaced) replacedAt = Math.max(replacedAt ?? 0, revision);
   }
