@@ -88,10 +88,9 @@ export class Prepared<Values, Row> implements Statement {
 
   /** The query with its values, to be run. */
   of(given: Values): Query<Row> {
-    const values: unknown[] = [];
-    for (const parameter of this.query.parameters) {
-      values.push(parameter instanceof Gap ? given[parameter.name as keyof Values] : parameter);
-    }
+    const values = this.query.parameters.map((parameter) =>
+      parameter instanceof Gap ? given[parameter.name as keyof Values] : parameter,
+    );
     return { statement: this, values };
   }
 

@@ -52,7 +52,9 @@ export function sqliteRunner(database: SqliteDatabase, engine: Engine): Runner {
   const commit = database.prepare('commit');
   const rollback = database.prepare('rollback');
 
-  const rowsOf = ({ statement, values }: Query): readonly unknown[] => {
+  const rowsOf = (query: Query | undefined): readonly unknown[] => {
+    if (query === undefined) return NONE;
+    const { statement, values } = query;
     let run = prepared.get(statement);
     if (run === undefined) {
       run = runOf(statement, database.prepare(statement.query.sql));
@@ -66,13 +68,7 @@ export function sqliteRunner(database: SqliteDatabase, engine: Engine): Runner {
     try {
       const steps = work();
       let step = steps.next();
-      while (step.done !== true) {
-        const answer: (readonly unknown[])[] = [];
-        for (const query of step.value.queries) {
-          answer.push(query === undefined ? NONE : rowsOf(query));
-        }
-        step = steps.next(answer);
-      }
+      while (step.done !== true) step = steps.next(step.value.queries.map(rowsOf));
       commit.run(NONE);
       return step.value;
     } catch (error) {
