@@ -24,13 +24,12 @@ export type Mode = 'write' | 'read';
  * @throws SessionError what `attempt` threw, or what the driver's error means
  */
 export function retried<T>(engine: Engine, attempt: () => T | Promise<T>): T | Promise<T> {
-  const start = performance.now();
   try {
     const result = attempt();
     if (!(result instanceof Promise)) return result;
-    return result.catch((error: unknown) => again(engine, attempt, start, error));
+    return result.catch((error: unknown) => again(engine, attempt, error));
   } catch (error) {
-    return again(engine, attempt, start, error);
+    return again(engine, attempt, error);
   }
 }
 
@@ -38,15 +37,15 @@ export function retried<T>(engine: Engine, attempt: () => T | Promise<T>): T | P
 async function again<T>(
   engine: Engine,
   attempt: () => T | Promise<T>,
-  start: number,
   failed: unknown,
 ): Promise<T> {
+  const until = performance.now() + PATIENCE;
   let error = failed;
   for (let attempts = 0; ; attempts += 1) {
     const failure = isSessionError(error) ? 'other' : failureOf(engine, error);
     const mayPass =
       failure === 'conflict' || (failure === 'duplicate' && attempts < MAX_DUPLICATES);
-    if (!mayPass || performance.now() > start + PATIENCE) throw databaseError(engine, error);
+    if (!mayPass || performance.now() > until) throw databaseError(engine, error);
     await pause(attempts);
     try {
       return await attempt();
