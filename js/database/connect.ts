@@ -11,6 +11,7 @@ import { type Address, IN_MEMORY } from './address.js';
 import { loadDriver } from './driver.js';
 import { type Engine, ENGINES } from './engine.js';
 import { type MysqlPromisePool, mysqlRunner } from './mysql_runner.js';
+import { LastWrites } from './last_writes.js';
 import { type PgPool, postgresRunner } from './postgres_runner.js';
 import { kyselyRunner, type Runner, sqliteRunner } from './runner.js';
 import { openSqlite } from './sqlite_file.js';
@@ -49,6 +50,8 @@ export interface Connected {
   readonly database: Database;
   /** What runs the verbs. */
   readonly run: Runner;
+  /** Where nothing but those writes through the connection. */
+  readonly lastWrites?: LastWrites;
 }
 
 /** Opens the connection, or makes the pool that will. */
@@ -79,7 +82,11 @@ async function connectSqlite(path: string, options: ConnectOptions): Promise<Con
       }
     },
   });
-  return { database: new Kysely({ dialect }), run: sqliteRunner(file, ENGINES.sqlite) };
+  return {
+    database: new Kysely({ dialect }),
+    run: sqliteRunner(file, ENGINES.sqlite),
+    lastWrites: new LastWrites(),
+  };
 }
 
 async function connectPostgres(url: string, options: ConnectOptions): Promise<Connected> {

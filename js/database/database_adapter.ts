@@ -46,6 +46,7 @@ import type { Engine } from './engine.js';
 import { databaseError } from './failure.js';
 import { foundStatements } from './found.js';
 import { checkIds, fitsKey } from './limits.js';
+import type { LastWrites } from './last_writes.js';
 import type { Layout } from './layout.js';
 import { list, listStatements } from './list.js';
 import { openTables } from './opening.js';
@@ -74,6 +75,7 @@ export interface DatabaseParts {
 /** A database that was connected and whose tables will do. */
 interface Opened {
   readonly run: Runner;
+  readonly lastWrites: LastWrites | undefined;
   readonly layout: Layout;
   readonly statements: ReturnType<typeof allStatements>;
 }
@@ -127,9 +129,13 @@ export class DatabaseAdapter implements OwnAdapter {
   delete(request: DeleteRequest): Deleted | void | Promise<Deleted | void> {
     const { engine, clock } = this.#parts;
     if (!fitsKey(engine.kind, request.key)) return;
-    return this.#run('write', ({ layout, statements }) =>
-      remove({ engine, layout, statements, revisions: this.#revisions, now: clock() }, request),
-    );
+    return this.#run('write', ({ layout, statements, lastWrites }) => {
+      lastWrites?.clear();
+      return remove(
+        { engine, layout, statements, revisions: this.#revisions, now: clock() },
+        request,
+      );
+    });
   }
 
   /** Adds to a `stale_session` what Python tells by whether a session was changed. */
@@ -159,9 +165,9 @@ export class DatabaseAdapter implements OwnAdapter {
   #write(request: WriteRequest, decide: Decide, isCreate: boolean): void | Promise<void> {
     const { engine, clock } = this.#parts;
     checkIds(engine.kind, request);
-    return this.#run('write', ({ layout, statements }) =>
+    return this.#run('write', ({ layout, statements, lastWrites }) =>
       write(
-        { engine, layout, statements, revisions: this.#revisions, now: clock() },
+        { engine, layout, statements, revisions: this.#revisions, lastWrites, now: clock() },
         request,
         decide,
         isCreate,
@@ -195,8 +201,8 @@ export class DatabaseAdapter implements OwnAdapter {
       this.#connected = undefined;
       throw error;
     });
-    const { database, run } = await this.#connected;
+    const { database, run, lastWrites } = await this.#connected;
     const layout = await (this.#parts.openTables ?? openTables)(database, engine);
-    return { run, layout, statements: allStatements(database, engine, layout) };
+    return { run, lastWrites, layout, statements: allStatements(database, engine, layout) };
   }
 }

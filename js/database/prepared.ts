@@ -20,7 +20,10 @@ export interface Query<Row = unknown> {
 export interface Request {
   /** Of what is absent there are no rows. */
   readonly queries: readonly (Query | undefined)[];
-  /** Whether nothing more will be asked, so that the transaction can be ended in the same breath. */
+  /**
+   * Whether nothing more will be asked, so that the transaction can be ended in the same breath: where a
+   * runner does that, what the verb does with the answer it does after the commit.
+   */
   readonly isLast: boolean;
 }
 

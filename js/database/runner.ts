@@ -68,8 +68,15 @@ export function sqliteRunner(database: SqliteDatabase, engine: Engine): Runner {
     try {
       const steps = work();
       let step = steps.next();
-      while (step.done !== true) step = steps.next(step.value.queries.map(rowsOf));
-      commit.run(NONE);
+      let isEnded = false;
+      while (step.done !== true) {
+        const { queries, isLast } = step.value;
+        const answer = queries.map(rowsOf);
+        if (isLast) commit.run(NONE);
+        isEnded = isLast;
+        step = steps.next(answer);
+      }
+      if (!isEnded) commit.run(NONE);
       return step.value;
     } catch (error) {
       takeBack();

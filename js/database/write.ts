@@ -4,6 +4,7 @@ import { byCount, exactBatches } from './batches.js';
 import type { Engine } from './engine.js';
 import { toEventData } from './event_data.js';
 import { find, type FoundRows, type FoundStatements } from './found.js';
+import type { LastWrites } from './last_writes.js';
 import type { Layout, StoredTime } from './layout.js';
 import { checkEvent, checkMergeable, checkStates } from './limits.js';
 import { Prepared, type Query, type Steps } from './prepared.js';
@@ -161,6 +162,8 @@ export interface WriteContext {
   readonly layout: Layout;
   readonly statements: Statements;
   readonly revisions: Revisions;
+  /** Only where the connection tells whether others have written since. */
+  readonly lastWrites?: LastWrites | undefined;
   /** Milliseconds since 1970. */
   readonly now: number;
 }
@@ -171,10 +174,14 @@ export function* write(
   decide: Decide,
   isCreate: boolean,
 ): Steps<void> {
-  const rows = yield* find(context, request, isCreate);
-  const changes = decideOnTime(rows.found, decide, request, context.now);
+  const { lastWrites, now } = context;
+  const rows =
+    (lastWrites && (yield* lastWrites.find(request, isCreate))) ??
+    (yield* find(context, request, isCreate));
+  const changes = decideOnTime(rows.found, decide, request, now);
   if (changes === undefined) return;
   yield { queries: changeQueries(context, request, rows, changes, isCreate), isLast: true };
+  lastWrites?.keep(request, rows, changes);
 }
 
 /**

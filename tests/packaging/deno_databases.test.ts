@@ -92,6 +92,31 @@ it('keeps sessions in a file', () => {
   assert.deepEqual(printed('file', program('sqlite:sessions.db')), kept);
 });
 
+it('builds an append on what another connection has written since the last one', () => {
+  const main = `
+    import { createEvent } from 'adk-session-wasm';
+    import { DatabaseSessionService } from 'adk-session-wasm/database';
+
+    let now = Date.now();
+    const open = () => new DatabaseSessionService('sqlite:two.db', { clock: () => now });
+    const [one, other] = [open(), open()];
+    const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
+    const first = await one.createSession(key);
+    const append = (service, session, stateDelta) => {
+      const event = createEvent({ author: 'user', timestamp: (now += 1) });
+      event.actions.stateDelta = stateDelta;
+      return service.appendEvent({ session, event });
+    };
+    await append(one, first, { a: 1, 'app:a': 1 });
+    await append(other, await other.getSession(key), { b: 2, 'app:b': 2 });
+    await append(one, first, { c: 3, 'app:c': 3 });
+    const { state, events } = await one.getSession(key);
+    await Promise.all([one.close(), other.close()]);
+    console.log(JSON.stringify({ state, events: events.length, told: first.events.length }));`;
+  const state = { a: 1, b: 2, c: 3, 'app:a': 1, 'app:b': 2, 'app:c': 3 };
+  assert.deepEqual(printed('two', main), { state, events: 3, told: 3 });
+});
+
 it("keeps sessions in a file of google-adk's SqliteSessionService", () => {
   const folder = mkdtempSync(join(tmpdir(), 'adk-session-wasm-deno-'));
   try {

@@ -4,7 +4,8 @@
 // states, where the engine has such locks; reads the session, what is told of its newest events and of one with the same id, the
 // app's state and the user's, in one query; and writes the event, the session and both states. It refuses a handle that is
 // behind, and an id that is stored. The event is serialized once; nothing is parsed but the states that the delta goes into. It
-// has none of the rest: no merging of what others wrote, no form that Python reads, no checks, no retries, no copies.
+// has none of the rest: no merging of what others wrote, no form that Python reads, no checks, no retries, no copies; nor does it
+// remember, as ours does on SQLite, what it has written last, by which an append need not read while nobody else writes.
 
 /** Names the row that `find` begins with, as it is always there. */
 const FLOOR = 'adk_session_wasm_floor';
