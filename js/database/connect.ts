@@ -12,7 +12,7 @@ import { loadDriver } from './driver.js';
 import { type Engine, ENGINES } from './engine.js';
 import { type MysqlPromisePool, mysqlRunner } from './mysql_runner.js';
 import { LastWrites } from './last_writes.js';
-import { type PgPool, postgresRunner } from './postgres_runner.js';
+import { type PgPool, type PgRowsClass, postgresRunner } from './postgres_runner.js';
 import { kyselyRunner, type Runner, sqliteRunner } from './runner.js';
 import { openSqlite } from './sqlite_file.js';
 import type { Database } from './tables.js';
@@ -32,6 +32,7 @@ interface Pg {
         on(event: 'connect', listener: (client: PgClient) => void): unknown;
         on(event: 'error', listener: () => void): unknown;
       };
+    Query: PgRowsClass;
   };
 }
 
@@ -104,7 +105,7 @@ async function connectPostgres(url: string, options: ConnectOptions): Promise<Co
   pool.on('connect', (client) => client.on('error', () => undefined));
   return {
     database: new Kysely({ dialect: new PostgresDialect({ pool }) }),
-    run: postgresRunner(pool, ENGINES.postgresql),
+    run: postgresRunner(pool, pg.Query, ENGINES.postgresql),
   };
 }
 

@@ -39,7 +39,7 @@ import type {
   WriteRequest,
 } from '../storage/adapter.js';
 import { SessionError } from '../errors.js';
-import type { OwnAdapter } from '../storage/own_adapter.js';
+import type { OwnAdapter, OwnRows } from '../storage/own_adapter.js';
 import type { Connected } from './connect.js';
 import { deleteStatements, remove } from './delete.js';
 import type { Engine } from './engine.js';
@@ -51,7 +51,7 @@ import type { Layout } from './layout.js';
 import { list, listStatements } from './list.js';
 import { openTables } from './opening.js';
 import type { Steps } from './prepared.js';
-import { read, readStatements } from './read.js';
+import { read, readParsed, readStatements } from './read.js';
 import { Revisions } from './revisions.js';
 import type { Runner } from './runner.js';
 import { sessionStatements } from './session_statements.js';
@@ -118,6 +118,14 @@ export class DatabaseAdapter implements OwnAdapter {
   read(request: ReadRequest): Rows | Promise<Rows> {
     if (!fitsKey(this.#parts.engine.kind, request.key)) return { events: [] };
     return this.#run('read', ({ statements }) => read(statements, this.#revisions, request));
+  }
+
+  async readParsed(request: ReadRequest): Promise<OwnRows> {
+    if (!fitsKey(this.#parts.engine.kind, request.key)) return { events: [] };
+    const found = await this.#run('read', ({ statements }) =>
+      readParsed(statements, this.#revisions, request),
+    );
+    return found ?? this.read(request);
   }
 
   list(request: ListRequest): Listing | Promise<Listing> {

@@ -13,9 +13,10 @@
 import { readNames, writeNames } from '../dialect/casing.js';
 import { EVENT } from '../dialect/fields.js';
 import { toMilliseconds, toSeconds, withTimes } from '../dialect/time.js';
-import { createEventActions } from '../event.js';
+import { createEventActions, type Event } from '../event.js';
 import { defineMember } from '../json/member.js';
 import { isPlainObject } from '../json/rules.js';
+import { readEvent } from '../service/stored_events.js';
 import { MAX_TIMESTAMP } from '../snapshot.js';
 import { parseExactly, writeExactly } from './numbers.js';
 import { fromPlainJsonb, fromPlainPython, toPlainPython } from './plain_event.js';
@@ -143,10 +144,28 @@ function storedFrom(forPython: JsonObject, row: EventRowColumns): StoredEvent {
   return { text: writeExactly(event), timestamp: event.timestamp };
 }
 
+/**
+ * The event itself, where no other column than the id is known.
+ *
+ * @param data what stands in `event_data`, parsed
+ * @returns `undefined` if the other columns say something of it, or what is ours is damaged
+ */
+export function eventOfData(data: JsonObject, id: string): Event | undefined {
+  const own = data[OWN];
+  if (isPlainObject(own) && typeof own.event === 'string') {
+    const event = readEvent(own.event);
+    return isTime(event?.timestamp) ? event : undefined;
+  }
+  const event = fromPython(data, { id });
+  const isWhole = event.invocationId !== undefined && isTime(event.timestamp);
+  // That its fields are an event's is what its writer was checked for.
+  return isWhole ? (event as JsonObject as unknown as Event) : undefined;
+}
+
 /** The event that Python's form says, where the columns say what is missing there. */
 function fromPython(
   forPython: JsonObject,
-  { id, invocationId, timeMicros }: EventRowColumns,
+  { id, invocationId, timeMicros = NaN }: Partial<EventRowColumns> & { id: string },
 ): JsonObject & { timestamp: number } {
   const event = withTimes(readNames(said(forPython), EVENT) as JsonObject, (time) =>
     typeof time === 'number' ? toMilliseconds(time) : time,
@@ -160,14 +179,17 @@ function fromPython(
 
 /** Without what says nothing: the `node_info` that each event has, and what is ours. */
 function said(forPython: JsonObject): JsonObject {
-  const { node_info: nodeInfo } = forPython;
-  const isDefault =
-    isPlainObject(nodeInfo) && nodeInfo.path === '' && Object.keys(nodeInfo).length === 1;
+  const isDefault = isDefaultNodeInfo(forPython.node_info);
   const rest: JsonObject = {};
   for (const key of Object.keys(forPython)) {
     if (key !== OWN && !(isDefault && key === 'node_info')) defineMember(rest, key, forPython[key]);
   }
   return rest;
+}
+
+/** Whether it says no more than that there is none. */
+export function isDefaultNodeInfo(nodeInfo: unknown): boolean {
+  return isPlainObject(nodeInfo) && nodeInfo.path === '' && Object.keys(nodeInfo).length === 1;
 }
 
 /** With what no event of Python's lacks. */
@@ -195,7 +217,7 @@ function secondsOf(time: unknown): number | null {
   return isTime(time) ? toSeconds(time) : null;
 }
 
-function isTime(time: unknown): time is number {
+export function isTime(time: unknown): time is number {
   return typeof time === 'number' && time >= 0 && time <= MAX_TIMESTAMP;
 }
 

@@ -13,8 +13,22 @@ interface PgClient {
   /** Whether it sends a query while others are under way. Older versions never do. */
   readonly pipeline?: boolean;
   query(query: string | PgQuery): Promise<{ rows: unknown[] }>;
+  query(query: PgRows): unknown;
   release(): void;
 }
+
+/** `Query` of `pg`: tells of each row when it comes. */
+export type PgRowsClass = new (
+  query: PgQuery,
+  done: (error: Error | null | undefined) => void,
+) => PgRows;
+
+interface PgRows {
+  on(event: 'row', listener: (row: unknown, result: { rows: unknown[] }) => void): unknown;
+}
+
+/** Rows that the driver keeps, which does so for whoever is told of the end. */
+const KEPT_ROWS = 64;
 
 interface PgQuery {
   name?: string;
@@ -35,7 +49,7 @@ const NO_SUCH_STATEMENT = ['26000', '42P05', '0A000'];
  *
  * Statements have names, by which the server parses and plans each only once for a connection.
  */
-export function postgresRunner(pool: PgPool, engine: Engine): Runner {
+export function postgresRunner(pool: PgPool, Rows: PgRowsClass, engine: Engine): Runner {
   const names = new Map<Statement, string>();
   let isNamed = true;
 
@@ -45,6 +59,34 @@ export function postgresRunner(pool: PgPool, engine: Engine): Runner {
     let name = names.get(statement);
     if (name === undefined) names.set(statement, (name = `adk_session_wasm_${names.size}`));
     return { name, text, values };
+  };
+
+  const rowsOf = async (
+    client: PgClient,
+    query: Query | string | undefined,
+  ): Promise<readonly unknown[]> => {
+    if (query === undefined) return [];
+    if (typeof query === 'string') return (await client.query(query)).rows;
+    if (query.take === undefined) return (await client.query(pgQuery(query))).rows;
+    return new Promise((resolve, reject) => {
+      const rows = new Rows(pgQuery(query), (error) => (error ? reject(error) : resolve([])));
+      rows.on('row', (row, { rows: kept }) => {
+        query.take?.(row);
+        if (kept.length === KEPT_ROWS) kept.length = 0;
+      });
+      client.query(rows);
+    });
+  };
+
+  /** The rows of each; what fails first is what is thrown. */
+  const send = async (
+    client: PgClient,
+    queries: readonly (Query | string | undefined)[],
+  ): Promise<(readonly unknown[])[]> => {
+    if (client.pipeline === true) return Promise.all(queries.map((query) => rowsOf(client, query)));
+    const rows: (readonly unknown[])[] = [];
+    for (const query of queries) rows.push(await rowsOf(client, query));
+    return rows;
   };
 
   const once = async <T>(mode: Mode, work: () => Steps<T>): Promise<T> => {
@@ -67,10 +109,9 @@ export function postgresRunner(pool: PgPool, engine: Engine): Runner {
     let step = steps.next();
     while (step.done !== true) {
       const { queries, isLast } = step.value;
-      const asked = queries.map((query) => query && pgQuery(query));
       // After an error a server takes the commit for a rollback.
-      const results = await send(client, [...begin, ...asked, ...(isLast ? ['commit'] : [])]);
-      const rows = results.slice(begin.length, begin.length + asked.length);
+      const results = await send(client, [...begin, ...queries, ...(isLast ? ['commit'] : [])]);
+      const rows = results.slice(begin.length, begin.length + queries.length);
       begin = [];
       isEnded = isLast;
       step = steps.next(rows);
@@ -88,17 +129,4 @@ export function postgresRunner(pool: PgPool, engine: Engine): Runner {
         return once(mode, work);
       }),
     );
-}
-
-/** The rows of each; what fails first is what is thrown. */
-async function send(
-  client: PgClient,
-  queries: readonly (PgQuery | string | undefined)[],
-): Promise<(readonly unknown[])[]> {
-  const rowsOf = async (query: PgQuery | string | undefined) =>
-    query === undefined ? [] : (await client.query(query)).rows;
-  if (client.pipeline === true) return Promise.all(queries.map(rowsOf));
-  const rows: (readonly unknown[])[] = [];
-  for (const query of queries) rows.push(await rowsOf(query));
-  return rows;
 }

@@ -14,6 +14,11 @@ export interface Statement {
 export interface Query<Row = unknown> {
   readonly statement: Statement & { readonly query: CompiledQuery<Row> };
   readonly values: readonly unknown[];
+  /**
+   * Whoever can give rows as they come gives them to this, and none of them in the {@link Answer}. It
+   * never throws.
+   */
+  take?(row: Row): void;
 }
 
 /** What a verb asks for: queries that are run one after the other, on a server without waiting between. */

@@ -1,34 +1,52 @@
+import type { SelectQueryBuilder } from 'kysely';
+import type { Event } from '../event.js';
 import { MAX_TIMESTAMP } from '../snapshot.js';
-import type { ReadRequest, Rows, ScopeRow } from '../storage/adapter.js';
+import type { ReadRequest, Rows, ScopeRow, StorageKey } from '../storage/adapter.js';
+import type { OwnRows } from '../storage/own_adapter.js';
 import type { Engine } from './engine.js';
 import type { StoredTime } from './layout.js';
+import { parsedEvent } from './parsed_event.js';
 import { Prepared, type Query, type Steps, together } from './prepared.js';
 import type { Revisions } from './revisions.js';
-import { type EventColumns, lazyEventRow, scopeRow, sessionRow } from './rows.js';
+import { type EventDataColumns, lazyEventRow, scopeRow, sessionRow } from './rows.js';
 import {
   eventOrder,
   type Key,
+  type MergedColumns,
+  selectEventData,
   selectEvents,
   type SessionStatements,
 } from './session_statements.js';
-import type { Database } from './tables.js';
+import type { Database, Tables } from './tables.js';
 
 export function readStatements(database: Database, engine: Engine) {
-  const events = (value: (name: keyof Key) => string, order: 'asc' | 'desc') => {
-    const query = selectEvents(database, engine, value);
-    return eventOrder(engine).reduce((ordered, place) => ordered.orderBy(place, order), query);
+  const windows = <Columns>(
+    select: (value: (name: keyof Key) => string) => SelectQueryBuilder<Tables, 'events', Columns>,
+  ): WindowStatements<Columns> => {
+    const events = (value: (name: keyof Key) => string, order: 'asc' | 'desc') =>
+      eventOrder(engine).reduce((query, place) => query.orderBy(place, order), select(value));
+    return {
+      all: new Prepared<Key, Columns>((value) => events(value, 'asc')),
+      last: new Prepared<Key & { last: number }, Columns>((value) =>
+        events(value, 'desc').limit(value('last')),
+      ),
+      since: new Prepared<Key & { seconds: number }, Columns>((value) =>
+        events(value, 'asc').where((of) =>
+          engine.mayBeSince(of.ref('event_data'), of.val(value('seconds'))),
+        ),
+      ),
+    };
   };
   return {
-    allEvents: new Prepared<Key, EventColumns>((value) => events(value, 'asc')),
-    lastEvents: new Prepared<Key & { last: number }, EventColumns>((value) =>
-      events(value, 'desc').limit(value('last')),
-    ),
-    eventsSince: new Prepared<Key & { seconds: number }, EventColumns>((value) =>
-      events(value, 'asc').where((of) =>
-        engine.mayBeSince(of.ref('event_data'), of.val(value('seconds'))),
-      ),
-    ),
+    rows: windows((value) => selectEvents(database, engine, value)),
+    jsons: windows((value) => selectEventData(database, engine, value)),
   };
+}
+
+interface WindowStatements<Columns> {
+  all: Prepared<Key, Columns>;
+  last: Prepared<Key & { last: number }, Columns>;
+  since: Prepared<Key & { seconds: number }, Columns>;
 }
 
 type ReadStatements = ReturnType<typeof readStatements>;
@@ -42,38 +60,83 @@ export function* read(
   const { appName, userId = '', sessionId } = key;
   if (sessionId === undefined) return yield* readStates(statements, appName, key.userId);
   const values = { app: appName, user: userId, session: sessionId };
-  const queries = [statements.merged.of(values), eventsOf(statements, values, window)] as const;
-  const [[row], columns] = yield* together(queries, true);
+  const query = eventsOf(statements.rows, values, window);
+  const [[row], columns] = yield* together([statements.merged.of(values), query], true);
   if (row === undefined) return { events: [] };
-  const { last, after } = window;
-  const events = columns.map(lazyEventRow);
-  if (after === undefined && last !== undefined) events.reverse();
-  const passed =
-    after === undefined ? events : events.filter(({ timestamp }) => timestamp >= after);
   return {
-    session: revisions.placed(sessionRow({ appName, userId, sessionId }, row), row),
+    ...sessionRows(revisions, { appName, userId, sessionId }, row),
+    events: within(window, columns.map(lazyEventRow)),
+  };
+}
+
+/**
+ * The same with the events themselves, of which each is parsed when its row comes: the texts of a long
+ * session are else all in memory beside them, and collecting those takes as long as all else.
+ *
+ * @returns `undefined` if that cannot be done, and {@link read} can tell why
+ */
+export function* readParsed(
+  statements: SessionStatements & ReadStatements,
+  revisions: Revisions,
+  { key, window }: ReadRequest,
+): Steps<OwnRows | undefined> {
+  const { appName, userId = '', sessionId } = key;
+  if (sessionId === undefined) return yield* readStates(statements, appName, key.userId);
+  const values = { app: appName, user: userId, session: sessionId };
+  const parsed: Event[] = [];
+  let isPlain = true;
+  const take = ({ id, event_data: eventData }: EventDataColumns): void => {
+    const event = isPlain ? parsedEvent(id, eventData) : undefined;
+    if (event === undefined) isPlain = false;
+    else parsed.push(event);
+  };
+  const query = eventsOf(statements.jsons, values, window);
+  const queries = [statements.merged.of(values), query && { ...query, take }] as const;
+  const [[row], rest] = yield* together(queries, true);
+  rest.forEach(take);
+  if (row === undefined) return { events: [] };
+  if (!isPlain) return undefined;
+  return {
+    ...sessionRows(revisions, { appName, userId, sessionId }, row),
+    events: [],
+    parsed: within(window, parsed),
+  };
+}
+
+function sessionRows(
+  revisions: Revisions,
+  key: Required<StorageKey>,
+  row: MergedColumns,
+): Omit<Rows, 'events'> {
+  return {
+    session: revisions.placed(sessionRow(key, row), row),
     app: optionalState(row.app_state, row.app_time),
     user: optionalState(row.user_state, row.user_time),
-    events: last === undefined || passed.length <= last ? passed : passed.slice(-last),
   };
+}
+
+/** Those of the events that were found which the window asks for, in order. */
+function within<E extends { timestamp: number }>(
+  { last, after }: ReadRequest['window'],
+  found: E[],
+): E[] {
+  if (after === undefined) return last === undefined ? found : found.reverse();
+  const passed = found.filter(({ timestamp }) => timestamp >= after);
+  return last === undefined || passed.length <= last ? passed : passed.slice(-last);
 }
 
 /**
  * `after` goes by the events' own times, which no column has: `timestamp` is when an event came. They
  * stand in `event_data`, where SQL finds nearly all of those that do not pass.
  */
-function eventsOf(
-  statements: ReadStatements,
+function eventsOf<Columns>(
+  statements: WindowStatements<Columns>,
   key: Key,
   { last, after }: ReadRequest['window'],
-): Query<EventColumns> | undefined {
+): Query<Columns> | undefined {
   if (last === 0) return undefined;
-  if (after !== undefined) {
-    return statements.eventsSince.of({ ...key, seconds: secondsBelow(after) });
-  }
-  return last === undefined
-    ? statements.allEvents.of(key)
-    : statements.lastEvents.of({ ...key, last });
+  if (after !== undefined) return statements.since.of({ ...key, seconds: secondsBelow(after) });
+  return last === undefined ? statements.all.of(key) : statements.last.of({ ...key, last });
 }
 
 /** Seconds that no conversion of that time lies below, and that every engine has. */

@@ -20,12 +20,16 @@ export interface SessionColumns {
   last_update_time: StoredTime | null;
 }
 
-/** The columns of an event. */
-export interface EventColumns {
+/** Those columns of an event that nearly all of its fields are told by. */
+export interface EventDataColumns {
   id: string;
+  event_data: string | null;
+}
+
+/** The columns of an event. */
+export interface EventColumns extends EventDataColumns {
   invocation_id: string;
   timestamp: StoredTime;
-  event_data: string | null;
 }
 
 /**

@@ -37,7 +37,7 @@ async function run(
 type PreparedStatement = SqliteStatement & { raw?: (isRaw: boolean) => unknown };
 
 /** Gives the rows of a statement that was prepared on a connection. */
-type Run = (values: readonly unknown[]) => readonly unknown[];
+type Run = (query: Query) => readonly unknown[];
 
 /**
  * Over a SQLite connection that nobody else uses: from begin to commit in one go. Nothing of this program
@@ -54,13 +54,13 @@ export function sqliteRunner(database: SqliteDatabase, engine: Engine): Runner {
 
   const rowsOf = (query: Query | undefined): readonly unknown[] => {
     if (query === undefined) return NONE;
-    const { statement, values } = query;
+    const { statement } = query;
     let run = prepared.get(statement);
     if (run === undefined) {
       run = runOf(statement, database.prepare(statement.query.sql));
       prepared.set(statement, run);
     }
-    return run(values);
+    return run(query);
   };
 
   const once = <T>(mode: Mode, work: () => Steps<T>): T => {
@@ -100,15 +100,22 @@ const NONE: readonly unknown[] = [];
 
 function runOf({ fromColumns }: Statement, prepared: PreparedStatement): Run {
   if (!prepared.reader) {
-    return (values) => {
+    return ({ values }) => {
       prepared.run(values);
       return NONE;
     };
   }
-  if (fromColumns === undefined || prepared.raw === undefined) {
-    return (values) => prepared.all(values);
-  }
-  prepared.raw(true);
-  // That a query has the columns which its builder promised is believed here.
-  return (values) => (prepared.all(values) as never[]).map(fromColumns);
+  const isRaw = fromColumns !== undefined && prepared.raw !== undefined;
+  if (isRaw) prepared.raw?.(true);
+  return (query) => {
+    if (query.take !== undefined) {
+      for (const row of prepared.iterate(query.values)) {
+        query.take(isRaw ? fromColumns(row as never) : row);
+      }
+      return NONE;
+    }
+    const rows = prepared.all(query.values);
+    // That a query has the columns which its builder promised is believed here.
+    return isRaw ? (rows as never[]).map(fromColumns) : rows;
+  };
 }

@@ -70,16 +70,24 @@ export function eventOrder({ kind }: Engine) {
 /** All events of a session, in no order. */
 export function selectEvents(
   database: Database,
-  { json, time }: Engine,
+  engine: Engine,
+  value: (name: keyof Key) => string,
+) {
+  return selectEventData(database, engine, value)
+    .select('invocation_id')
+    .select((of) => engine.time(of.ref('timestamp')).as('timestamp'));
+}
+
+/** The same with no more than what nearly all events can be told by. */
+export function selectEventData(
+  database: Database,
+  { json }: Engine,
   value: (name: keyof Key) => string,
 ) {
   return database
     .selectFrom('events')
-    .select(['id', 'invocation_id'])
-    .select((of) => [
-      json(of.ref('event_data')).as('event_data'),
-      time(of.ref('timestamp')).as('timestamp'),
-    ])
+    .select('id')
+    .select((of) => json(of.ref('event_data')).as('event_data'))
     .where('app_name', '=', value('app'))
     .where('user_id', '=', value('user'))
     .where('session_id', '=', value('session'));

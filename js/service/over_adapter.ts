@@ -16,16 +16,16 @@ export function overAdapter<S extends StateShape = StateShape>(
   options: SessionServiceOptions,
 ): StoredSessionService<S> {
   requireAdapter(storage);
-  return new StoredSessionService<S>(partsOver(storage, false), options);
+  return new StoredSessionService<S>(partsOver(storage), options);
 }
 
 /** What a service over an adapter of ours is made of. */
 export function partsOverOwn(adapter: OwnAdapter): ServiceParts {
-  return { ...partsOver(adapter, true), explain: (error, key) => adapter.explain(error, key) };
+  return { ...partsOver(adapter, adapter), explain: (error, key) => adapter.explain(error, key) };
 }
 
-function partsOver(storage: StorageAdapter, isOurs: boolean): ServiceParts {
-  const bridge = new Bridge(storage, isOurs);
+function partsOver(storage: StorageAdapter, own?: OwnAdapter): ServiceParts {
+  const bridge = new Bridge(storage, own);
   return {
     storage: { kind: storage.kind ?? 'custom', durable: storage.durable ?? true },
     openCore: () => createForeignCore(bridge),

@@ -2,8 +2,11 @@ import { SessionError } from '../errors.js';
 import type { Event } from '../event.js';
 import type { EventRow } from '../storage/adapter.js';
 
-/** What a read returns of events: a storage's rows, or from memory the texts of many, with commas. */
-export type Fragments = readonly string[] | readonly EventRow[];
+/**
+ * What a read returns of events: a storage's rows, or all of them as one, where it has parsed them; from
+ * memory the texts of many, with commas.
+ */
+export type Fragments = readonly string[] | readonly EventRow[] | readonly [Event[]];
 
 /** Characters to parse at once: one long text is faster than many short ones, up to about here. */
 export const BATCH = 64 * 1024;
@@ -20,6 +23,7 @@ export function parseEvents(
   skipCorrupt: boolean,
 ): Event[] {
   if (fragments.length === 0) return [];
+  if (areParsed(fragments)) return fragments[0];
   if (areTexts(fragments)) {
     // Memory wrote them itself.
     const parts = fragments.map((fragment) => JSON.parse(`[${fragment}]`) as Event[]);
@@ -34,6 +38,10 @@ export function parseEvents(
     at = end;
   }
   return events;
+}
+
+function areParsed(fragments: Fragments): fragments is readonly [Event[]] {
+  return Array.isArray(fragments[0]);
 }
 
 function areTexts(fragments: Fragments): fragments is readonly string[] {

@@ -4,7 +4,14 @@
  * gives whatever the adapter throws a code.
  */
 import { appendOne, type AppendOne } from './append_one.js';
-import type { DeleteRequest, StorageAdapter, StorageKey, WriteRequest } from './adapter.js';
+import type {
+  DeleteRequest,
+  ReadRequest,
+  Rows,
+  StorageAdapter,
+  StorageKey,
+  WriteRequest,
+} from './adapter.js';
 import {
   eventTuple,
   list,
@@ -16,18 +23,19 @@ import {
   whole,
 } from './checked_rows.js';
 import { decide } from './decide.js';
+import type { OwnAdapter, OwnRows } from './own_adapter.js';
 import { scopesOf } from './scopes.js';
 import { failureOf, writeThrough } from './write_through.js';
 
 /** What `src/storage/foreign/mod.rs` calls. */
 export class Bridge {
   readonly #adapter: StorageAdapter;
-  readonly #isOurs: boolean;
+  readonly #own: OwnAdapter | undefined;
 
-  /** @param isOurs whether the rows of a read need no check, which would ask each for its text */
-  constructor(adapter: StorageAdapter, isOurs: boolean) {
+  /** @param own the adapter, if it is ours */
+  constructor(adapter: StorageAdapter, own?: OwnAdapter) {
     this.#adapter = adapter;
-    this.#isOurs = isOurs;
+    this.#own = own;
   }
 
   write(
@@ -65,19 +73,26 @@ export class Bridge {
     const window = { ...(last !== undefined && { last }), ...(after !== undefined && { after }) };
     const key = storageKey(appName, userId, sessionId);
     return settled('read', async () => {
-      const rows = await this.#adapter.read({ key, window });
-      object('read', 'an answer', rows);
-      const events = list('read', 'events', rows.events);
-      if (!this.#isOurs) for (const row of events) eventTuple('read', row);
+      const rows: OwnRows = await (this.#own === undefined
+        ? this.#checked(key, window)
+        : this.#own.readParsed({ key, window }));
       return [
         optional(rows.session, (row) => sessionTuple('read', row)),
         optional(rows.user, (row) => scopeTuple('read', row)),
         optional(rows.app, (row) => scopeTuple('read', row)),
         // The rows as they are: wasm hands them on, and the reader of a text that is damaged then
-        // knows its id.
-        events,
+        // knows its id. Events as one thing, as it takes long to hand on thousands.
+        rows.parsed === undefined ? rows.events : [rows.parsed],
       ];
     });
+  }
+
+  /** What an adapter of somebody else's read. */
+  async #checked(key: StorageKey, window: ReadRequest['window']): Promise<Rows> {
+    const rows = await this.#adapter.read({ key, window });
+    object('read', 'an answer', rows);
+    for (const row of list('read', 'events', rows.events)) eventTuple('read', row);
+    return rows;
   }
 
   list(

@@ -7,11 +7,10 @@ import type {
   ListRequest,
   ReadRequest,
   Rows,
-  StorageAdapter,
   StorageKey,
   WriteRequest,
 } from '../storage/adapter.js';
-import type { OwnAdapter } from '../storage/own_adapter.js';
+import type { OwnAdapter, OwnRows } from '../storage/own_adapter.js';
 
 /**
  * An adapter that is made when its first verb is called, so that the service over it can be made at
@@ -48,6 +47,10 @@ export class LazyAdapter implements OwnAdapter {
     return this.#ask((adapter) => adapter.read(request));
   }
 
+  readParsed(request: ReadRequest): OwnRows | Promise<OwnRows> {
+    return this.#ask((adapter) => adapter.readParsed(request));
+  }
+
   list(request: ListRequest): Listing | Promise<Listing> {
     return this.#ask((adapter) => adapter.list(request));
   }
@@ -66,7 +69,7 @@ export class LazyAdapter implements OwnAdapter {
     await adapter?.close?.();
   }
 
-  #ask<T>(verb: (adapter: StorageAdapter) => T | Promise<T>): T | Promise<T> {
+  #ask<T>(verb: (adapter: OwnAdapter) => T | Promise<T>): T | Promise<T> {
     return this.#made === undefined ? this.#load().then(verb) : verb(this.#made);
   }
 

@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+
+import { fromEventData, toEventData } from '../../../js/database/event_data.js';
+import { parsedEvent } from '../../../js/database/parsed_event.js';
+import { PYTHON_EVENT } from '../../../js/database/python_models.js';
+import { writeNames } from '../../../js/dialect/casing.js';
+import { EVENT } from '../../../js/dialect/fields.js';
+import { createEvent } from '../../../js/event.js';
+import { hostileEvents, pythonEvents, valueWithAll } from './arbitrary_events.js';
+
+const ROW = { id: 'e', invocationId: 'of the column', timeMicros: 1_500_250 };
+
+/** The event of a row by way of its text. */
+const byText = (id: string, eventData: string): unknown =>
+  JSON.parse(fromEventData({ ...ROW, id, eventData }).text);
+
+/** JSON as Python writes it, of an event that lacks nothing. */
+const python = (more: string): string =>
+  `{"id": "e", "invocation_id": "i", "author": "a", "timestamp": 1.5, "actions": {}, ${more}}`;
+
+function isReadAsByText(eventData: string): void {
+  const event = parsedEvent('e', eventData);
+  assert.deepEqual(event, byText('e', eventData), eventData);
+  assert.deepEqual(Object.keys(event ?? {}), Object.keys(byText('e', eventData) as object));
+}
+
+describe('The event of a row', () => {
+  it('is what its text says, in the same order, whatever was written', () => {
+    fc.assert(
+      fc.property(fc.oneof(pythonEvents, hostileEvents), (event) => {
+        const { id, eventData } = toEventData(JSON.stringify(event));
+        const parsed = parsedEvent(id, eventData);
+        assert.equal(JSON.stringify(parsed), JSON.stringify(byText(id, eventData)));
+      }),
+      { numRuns: 3000 },
+    );
+  });
+
+  it('is what its text says, whatever somebody else wrote, or left to the columns', () => {
+    let told = 0;
+    fc.assert(
+      fc.property(hostileEvents, (some) => {
+        const event = { invocationId: '', ...some, timestamp: Number(some.timestamp) / 1000 };
+        const eventData = JSON.stringify(writeNames(event, EVENT, 'snake'));
+        const expected = byText('e', eventData);
+        const parsed = parsedEvent('e', eventData);
+        if (parsed === undefined) {
+          assert.equal((expected as { invocationId: unknown }).invocationId, ROW.invocationId);
+          return;
+        }
+        assert.equal(JSON.stringify(parsed), JSON.stringify(expected));
+        told += 1;
+      }),
+      { numRuns: 2000 },
+    );
+    assert.ok(told > 1500, `only ${told} were told`);
+  });
+
+  it('has every field that Python has', () => {
+    const whole = valueWithAll(PYTHON_EVENT) as Record<string, unknown>;
+    const { eventData } = toEventData(JSON.stringify({ ...whole, id: 'e', timestamp: 1500 }));
+    isReadAsByText(eventData);
+  });
+
+  it('has the names of data that only look like fields', () => {
+    const stateDelta = { state_delta: 1, invocation_id: { function_call: null } };
+    const args = { function_call: [{ state_delta: {} }] };
+    const event = createEvent({
+      id: 'e',
+      content: { parts: [{ functionCall: { name: 'f', args } }] },
+      actions: { stateDelta },
+    });
+    assert.deepEqual(parsedEvent('e', toEventData(JSON.stringify(event)).eventData), event);
+  });
+
+  it('has the id of the row', () => {
+    assert.equal(parsedEvent('other', python('"branch": "b"'))?.id, 'other');
+  });
+
+  it('has null for NaN and the infinities', () => {
+    isReadAsByText(python('"avg_logprobs": -Infinity, "output": [NaN, "NaN", {"a": Infinity}]'));
+  });
+
+  it('has integers as near as numbers come', () => {
+    isReadAsByText(python('"output": [9007199254740993, -123456789012345678901234]'));
+  });
+
+  it('has pairs of surrogates, and U+FFFD for a half', () => {
+    isReadAsByText(
+      python('"output": ["\\ud83d\\ude00", "\\uD83D", "\\ude00\\ud83d", "\\\\ud83d"]'),
+    );
+    isReadAsByText(python('"adk_session_wasm": {"revision": 1}, "output": {"\\ud83d": 1}'));
+  });
+
+  it('is as deep as an event may be', () => {
+    const deep = `${'{"web":['.repeat(120)}1${']}'.repeat(120)}`;
+    isReadAsByText(python(`"grounding_metadata": ${deep}`));
+    isReadAsByText(python(`"grounding_metadata": {"web": ${deep.replaceAll('web', 'ragChunk')}}`));
+  });
+
+  const columns = ['{}', '[]', 'null', '{"timestamp": 1.5}', '{"invocation_id": "i"}'];
+  const times = ['null', '-1', '1e300', '"1.5"', 'NaN'];
+  const untimed = times.map((time) => `{"invocation_id": "i", "timestamp": ${time}}`);
+  for (const eventData of [null, ...columns, ...untimed]) {
+    it(`is not told without the other columns: ${eventData}`, () => {
+      assert.equal(parsedEvent('e', eventData), undefined);
+    });
+  }
+
+  const own = ['{', '5', '{"timestamp": "a"}'].map((event) =>
+    python(`"adk_session_wasm": ${JSON.stringify({ event })}`),
+  );
+  for (const eventData of ['', '{', '5', '[1]', '"a"', '{}{}', ...own]) {
+    it(`is none in what is damaged: ${eventData}`, () => {
+      assert.equal(parsedEvent('e', eventData), undefined);
+    });
+  }
+});
