@@ -1,14 +1,13 @@
 import type { SelectQueryBuilder } from 'kysely';
-import type { Event } from '../event.js';
 import { MAX_TIMESTAMP } from '../snapshot.js';
 import type { ReadRequest, Rows, ScopeRow, StorageKey } from '../storage/adapter.js';
 import type { OwnRows } from '../storage/own_adapter.js';
 import type { Engine } from './engine.js';
+import { EventParser } from './event_parser.js';
 import type { StoredTime } from './layout.js';
-import { parsedEvent } from './parsed_event.js';
 import { Prepared, type Query, type Steps, together } from './prepared.js';
 import type { Revisions } from './revisions.js';
-import { type EventDataColumns, lazyEventRow, scopeRow, sessionRow } from './rows.js';
+import { lazyEventRow, scopeRow, sessionRow } from './rows.js';
 import {
   eventOrder,
   type Key,
@@ -70,8 +69,7 @@ export function* read(
 }
 
 /**
- * The same with the events themselves, of which each is parsed when its row comes: the texts of a long
- * session are else all in memory beside them, and collecting those takes as long as all else.
+ * The same with the events themselves, which are parsed while their rows come.
  *
  * @returns `undefined` if that cannot be done, and {@link read} can tell why
  */
@@ -83,24 +81,20 @@ export function* readParsed(
   const { appName, userId = '', sessionId } = key;
   if (sessionId === undefined) return yield* readStates(statements, appName, key.userId);
   const values = { app: appName, user: userId, session: sessionId };
-  const parsed: Event[] = [];
-  let isPlain = true;
-  const take = ({ id, event_data: eventData }: EventDataColumns): void => {
-    const event = isPlain ? parsedEvent(id, eventData) : undefined;
-    if (event === undefined) isPlain = false;
-    else parsed.push(event);
-  };
+  const parser = new EventParser();
   const query = eventsOf(statements.jsons, values, window);
-  const queries = [statements.merged.of(values), query && { ...query, take }] as const;
+  const queries = [statements.merged.of(values), query && { ...query, take: parser.take }] as const;
   const [[row], rest] = yield* together(queries, true);
-  rest.forEach(take);
   if (row === undefined) return { events: [] };
-  if (!isPlain) return undefined;
-  return {
-    ...sessionRows(revisions, { appName, userId, sessionId }, row),
-    events: [],
-    parsed: within(window, parsed),
-  };
+  rest.forEach(parser.take);
+  const parsed = parser.end();
+  return (
+    parsed && {
+      ...sessionRows(revisions, { appName, userId, sessionId }, row),
+      events: [],
+      parsed: within(window, parsed),
+    }
+  );
 }
 
 function sessionRows(
