@@ -52,7 +52,7 @@ class Tab {
     const storage = { kind: 'indexeddb', durable: true };
     return new StoredSessionService({
       storage,
-      openCore: () => createForeignCore(new Bridge(adapter, false)),
+      openCore: () => createForeignCore(new Bridge(adapter)),
       feed: this.feed,
     });
   }
@@ -264,7 +264,7 @@ describe('The channel between tabs', () => {
     const storage = { kind: 'indexeddb', durable: true };
     const service = new StoredSessionService({
       storage,
-      openCore: () => createForeignCore(new Bridge(mapAdapter(), false)),
+      openCore: () => createForeignCore(new Bridge(mapAdapter())),
       feed,
     });
     const notices = listen(service);
