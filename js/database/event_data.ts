@@ -19,7 +19,7 @@ import { isPlainObject } from '../json/rules.js';
 import { readEvent } from '../service/stored_events.js';
 import { MAX_TIMESTAMP } from '../snapshot.js';
 import { parseExactly, writeExactly } from './numbers.js';
-import { fromPlainJsonb, fromPlainPython, toPlainPython } from './plain_event.js';
+import { fromPlainPython, toPlainPython } from './plain_event.js';
 import { pythonEvent } from './python_event.js';
 
 /** What of an event stands in the row, beside the keys of its session. */
@@ -109,14 +109,6 @@ export function projected(text: string, revision?: number): EventColumns {
 export function fromEventData(row: EventRowColumns): StoredEvent {
   const text = row.eventData ?? 'null';
   return fromPlainPython(text, row.id) ?? parsedRow(text, row);
-}
-
-/** The same for who parses the text and does nothing else with it: it may have blanks in it. */
-export function toBeParsed(row: EventRowColumns): StoredEvent {
-  const text = row.eventData ?? 'null';
-  // PostgreSQL's JSONB is printed with blanks, and with the shortest name first.
-  const isSpaced = text.startsWith('{"id": ');
-  return (isSpaced ? fromPlainJsonb(text, row.id) : undefined) ?? fromEventData(row);
 }
 
 /** The same for any row. */

@@ -18,8 +18,6 @@ const NEEDED_OF_ACTIONS = Object.keys(createEventActions());
 
 /** Python's default, which stands last in what we write and in no event of ours. */
 const NODE_INFO = ',"node_info":{"path":""}}';
-/** The same in JSONB, somewhere among the members. */
-const SPACED_NODE_INFO = ', "node_info": {"path": ""}';
 
 function placesOf(isToPython: boolean): ObjectPlace {
   const known = new Map<Accepted, Place>();
@@ -89,21 +87,6 @@ export function fromPlainPython(
 ): { text: string; timestamp: number } | undefined {
   if (!text.endsWith(NODE_INFO)) return undefined;
   const scan = new PlainText(text, text.length - NODE_INFO.length, toMilliseconds, toSeconds);
-  const written = scan.event(FROM_PYTHON);
-  if (written === undefined || scan.id !== id) return undefined;
-  return { text: `${written}}`, timestamp: scan.time };
-}
-
-/**
- * The same of JSONB as PostgreSQL prints it: with a blank behind each comma and colon. These stay, so that
- * this text is for whoever parses it, and not the one that was written.
- */
-export function fromPlainJsonb(
-  text: string,
-  id: string,
-): { text: string; timestamp: number } | undefined {
-  // What is ours says more of the event, and is no member that is known here.
-  const scan = new PlainText(text, text.length - 1, toMilliseconds, toSeconds, SPACED_NODE_INFO);
   const written = scan.event(FROM_PYTHON);
   if (written === undefined || scan.id !== id) return undefined;
   return { text: `${written}}`, timestamp: scan.time };

@@ -44,7 +44,6 @@ const NUMBER = /^-?\d+(?:\.\d+)?$/;
 const INTEGER = /^-?\d+$/;
 const COUNT = /^\d+$/;
 
-const BLANK = 0x20;
 const QUOTE = 0x22;
 const COMMA = 0x2c;
 const MINUS = 0x2d;
@@ -70,7 +69,6 @@ export class PlainText {
   readonly #end: number;
   readonly #convert: (time: number) => number;
   readonly #back: (time: number) => number;
-  readonly #leftOut: string | undefined;
   #at = 0;
   #written = '';
   /** Up to where the text is written. */
@@ -79,21 +77,17 @@ export class PlainText {
   /**
    * @param end where the members of the event end
    * @param convert makes a time that is written of one that is read; `back` is the other way
-   * @param leftOut a member that is not written, as it stands behind another one; if given, a blank stands
-   *   behind each comma and colon, else none does
    */
   constructor(
     text: string,
     end: number,
     convert: (time: number) => number,
     back: (time: number) => number,
-    leftOut?: string,
   ) {
     this.#text = text;
     this.#end = end;
     this.#convert = convert;
     this.#back = back;
-    this.#leftOut = leftOut;
   }
 
   /** What is written of the event, without its last brace; `undefined` if it is not plain. */
@@ -129,35 +123,18 @@ export class PlainText {
         this.#written += text.slice(this.#kept, start) + member.name;
         this.#kept = this.#at - 1;
       }
-      if (!this.#blank()) return false;
       const value = this.#at;
       if (!this.#value(member.place)) return false;
       if (member.bit !== 0 && end >= 0) this.#note(member, value);
       found |= member.bit;
-      if (end >= 0) this.#leaveOut();
       if (this.#at === end) break;
       const next = text.charCodeAt(this.#at);
       this.#at += 1;
-      if (next === COMMA && this.#blank()) continue;
+      if (next === COMMA) continue;
       if (next === OBJECT_END && end < 0) break;
       return false;
     }
     return found === place.needed;
-  }
-
-  /** What must stand behind a comma or a colon. */
-  #blank(): boolean {
-    if (this.#leftOut === undefined) return true;
-    if (this.#text.charCodeAt(this.#at) !== BLANK) return false;
-    this.#at += 1;
-    return true;
-  }
-
-  #leaveOut(): void {
-    if (this.#leftOut === undefined || !this.#text.startsWith(this.#leftOut, this.#at)) return;
-    this.#written += this.#text.slice(this.#kept, this.#at);
-    this.#at += this.#leftOut.length;
-    this.#kept = this.#at;
   }
 
   /** The member whose name begins here; `undefined` if it is none that is known. */
@@ -202,7 +179,7 @@ export class PlainText {
       const next = text.charCodeAt(this.#at);
       this.#at += 1;
       if (next === LIST_END) return true;
-      if (next !== COMMA || !this.#blank()) return false;
+      if (next !== COMMA) return false;
     }
   }
 
@@ -217,11 +194,11 @@ export class PlainText {
     for (;;) {
       if (!this.#string() || text.charCodeAt(this.#at) !== COLON) return false;
       this.#at += 1;
-      if (!this.#blank() || !this.#value(place)) return false;
+      if (!this.#value(place)) return false;
       const next = text.charCodeAt(this.#at);
       this.#at += 1;
       if (next === OBJECT_END) return true;
-      if (next !== COMMA || !this.#blank()) return false;
+      if (next !== COMMA) return false;
     }
   }
 
@@ -332,7 +309,6 @@ export class PlainText {
         this.#at += 1;
       } else if (code === COMMA || code === COLON) {
         this.#at += 1;
-        if (!this.#blank()) return false;
       } else if (!this.#scalar(code)) {
         return false;
       }

@@ -7,7 +7,7 @@ import { EventParser } from './event_parser.js';
 import type { StoredTime } from './layout.js';
 import { Prepared, type Query, type Steps, together } from './prepared.js';
 import type { Revisions } from './revisions.js';
-import { lazyEventRow, scopeRow, sessionRow } from './rows.js';
+import { eventRow, scopeRow, sessionRow } from './rows.js';
 import {
   eventOrder,
   type Key,
@@ -64,7 +64,7 @@ export function* read(
   if (row === undefined) return { events: [] };
   return {
     ...sessionRows(revisions, { appName, userId, sessionId }, row),
-    events: within(window, columns.map(lazyEventRow)),
+    events: within(window, columns.map(eventRow)),
   };
 }
 

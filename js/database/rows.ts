@@ -6,7 +6,7 @@
  */
 import type { EventRow, ScopeRow, SessionRow, StorageKey } from '../storage/adapter.js';
 import { SessionError } from '../errors.js';
-import { fromEventData, type StoredEvent, toBeParsed } from './event_data.js';
+import { fromEventData } from './event_data.js';
 import type { StoredTime } from './layout.js';
 import { asJson } from './numbers.js';
 import { parseMilliseconds, parseTime } from './times.js';
@@ -68,42 +68,4 @@ export function eventRow(columns: EventColumns): EventRow {
   const seq = revisionOf(columns.timestamp, 'event', id);
   const event = fromEventData({ id, invocationId, eventData, timeMicros: seq });
   return { id, seq, revision: event.revision ?? seq, timestamp: event.timestamp, text: event.text };
-}
-
-/** The same for a read, which asks for nothing but the text, once. */
-export function lazyEventRow(columns: EventColumns): EventRow {
-  return new LazyEventRow(columns);
-}
-
-/**
- * Makes what it is asked for, each time: the texts of a long session would else all be in memory beside
- * its events, and collecting them takes longer than making them.
- */
-class LazyEventRow implements EventRow {
-  readonly id: string;
-  readonly seq: number;
-  readonly #columns: EventColumns;
-
-  constructor(columns: EventColumns) {
-    this.id = columns.id;
-    this.seq = revisionOf(columns.timestamp, 'event', columns.id);
-    this.#columns = columns;
-  }
-
-  get revision(): number {
-    return this.#stored().revision ?? this.seq;
-  }
-
-  get timestamp(): number {
-    return this.#stored().timestamp;
-  }
-
-  get text(): string {
-    return this.#stored().text;
-  }
-
-  #stored(): StoredEvent {
-    const { id, invocation_id: invocationId, event_data: eventData } = this.#columns;
-    return toBeParsed({ id, invocationId, eventData, timeMicros: this.seq });
-  }
 }

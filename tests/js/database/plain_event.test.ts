@@ -3,11 +3,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 
 import { parsedRow, projected } from '../../../js/database/event_data.js';
-import {
-  fromPlainJsonb,
-  fromPlainPython,
-  toPlainPython,
-} from '../../../js/database/plain_event.js';
+import { fromPlainPython, toPlainPython } from '../../../js/database/plain_event.js';
 import { createEvent } from '../../../js/event.js';
 import { REMOVED } from '../../../js/scope.js';
 import { hostileEvents, pythonEvents } from './arbitrary_events.js';
@@ -30,21 +26,6 @@ const whole = event({
   longRunningToolIds: [],
   actions: { stateDelta: { 'app:n': 1, o: {} }, artifactDelta: { 'a.txt': 0 }, escalate: false },
 });
-
-/** JSON as PostgreSQL prints JSONB: shorter names first, and blanks behind commas and colons. */
-function printedByPostgres(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(printedByPostgres).join(', ')}]`;
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  const members = Object.entries(value).sort(
-    ([one], [other]) =>
-      Buffer.byteLength(one) - Buffer.byteLength(other) ||
-      Buffer.compare(Buffer.from(one), Buffer.from(other)),
-  );
-  const printed = members.map(([name, member]) => {
-    return `${JSON.stringify(name)}: ${printedByPostgres(member)}`;
-  });
-  return `{${printed.join(', ')}}`;
-}
 
 describe('a plain event', () => {
   it('becomes what it becomes on the long road', () => {
@@ -77,37 +58,6 @@ describe('a plain event', () => {
       { numRuns: 3000 },
     );
     assert.ok(taken > 100, `only ${taken} were plain`);
-  });
-
-  it('is read from JSONB as on the long road, wherever its members stand', () => {
-    let taken = 0;
-    const events = fc.oneof(pythonEvents, hostileEvents);
-    fc.assert(
-      fc.property(events, (some) => {
-        const columns = projected(JSON.stringify(some));
-        const jsonb = printedByPostgres(JSON.parse(columns.eventData));
-        const back = fromPlainJsonb(jsonb, columns.id);
-        if (back === undefined) return;
-        const long = parsedRow(jsonb, { ...columns, timeMicros: 0 });
-        assert.equal(JSON.stringify(JSON.parse(back.text)), long.text);
-        assert.equal(back.timestamp, long.timestamp);
-        taken += 1;
-      }),
-      { numRuns: 3000 },
-    );
-    assert.ok(taken > 100, `only ${taken} were plain`);
-  });
-
-  it('is none in JSONB of another id, or without one of its blanks', () => {
-    const jsonb = printedByPostgres(JSON.parse(projected(JSON.stringify(whole)).eventData));
-    const back = fromPlainJsonb(jsonb, 'e');
-    assert.deepEqual(JSON.parse(back?.text ?? ''), whole);
-    assert.equal(back?.timestamp, 1500.25);
-    assert.equal(fromPlainJsonb(jsonb, 'f'), undefined);
-    for (const { index } of jsonb.matchAll(/(?<=[:,]) /g)) {
-      const without = jsonb.slice(0, index) + jsonb.slice(index + 1);
-      assert.equal(fromPlainJsonb(without, 'e'), undefined, without);
-    }
   });
 
   const others: [what: string, event: object][] = [
