@@ -11,6 +11,7 @@ import { conforms } from './conforms.js';
 import { neverDeadlocks } from './deadlocks.js';
 import { keepsItsLimits } from './limits.js';
 import { ordersAsJavaScript } from './list_order.js';
+import { readsLongSessions } from './long_reads.js';
 import { emptied, type Server, startMariadb } from './servers.js';
 
 let server: Server;
@@ -30,17 +31,13 @@ conforms('MariaDB', async (options) => new DatabaseSessionService(await newUrl()
 });
 ordersAsJavaScript('MariaDB', newUrl);
 losesNothing('MariaDB', newUrl, open);
-choosesByTime(
-  'MariaDB',
-  newUrl,
-  open,
-  async (url, statement) => {
-    const connection = await createConnection(url.replace('mariadb:', 'mysql:'));
-    await connection.query(statement);
-    await connection.end();
-  },
-  FOREIGN_TEXT,
-);
+const run = async (url: string, statement: string) => {
+  const connection = await createConnection(url.replace('mariadb:', 'mysql:'));
+  await connection.query(statement);
+  await connection.end();
+};
+choosesByTime('MariaDB', newUrl, open, run, FOREIGN_TEXT);
+readsLongSessions('MariaDB', newUrl, open, run);
 letsGo('MariaDB', newUrl);
 neverDeadlocks('MariaDB', newUrl, open, () => counted('Innodb_deadlocks'));
 keepsItsLimits('MariaDB', newUrl, open);

@@ -12,6 +12,7 @@ import { conforms } from './conforms.js';
 import { neverDeadlocks } from './deadlocks.js';
 import { keepsItsLimits } from './limits.js';
 import { ordersAsJavaScript } from './list_order.js';
+import { readsLongSessions } from './long_reads.js';
 import { runsRefusedTransactionsAgain } from './serialization_failures.js';
 import { emptied, type Server, startPostgres } from './servers.js';
 
@@ -47,12 +48,20 @@ conforms(
 );
 ordersAsJavaScript('PostgreSQL', newUrl);
 losesNothing('PostgreSQL', newUrl, open);
-choosesByTime('PostgreSQL', newUrl, open, async (url, statement) => {
+const run = async (url: string, statement: string) => {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   await client.query(statement);
   await client.end();
-});
+};
+choosesByTime('PostgreSQL', newUrl, open, run);
+readsLongSessions('PostgreSQL', newUrl, open, run);
+readsLongSessions(
+  'PostgreSQL, one query at a time',
+  newUrl,
+  (url) => new DatabaseSessionService(url, { driverOptions: { pipeline: false } }),
+  run,
+);
 letsGo('PostgreSQL', newUrl);
 neverDeadlocks('PostgreSQL', newUrl, open, deadlocks);
 keepsItsLimits('PostgreSQL', newUrl, open);

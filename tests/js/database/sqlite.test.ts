@@ -10,6 +10,7 @@ import { DatabaseSessionService } from '../../../js/database/index.js';
 import { choosesByTime, FOREIGN_TEXT } from './after_timestamp.js';
 import { letsGo, losesNothing } from './concurrency.js';
 import { conforms } from './conforms.js';
+import { readsLongSessions } from './long_reads.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'adk-session-wasm-sqlite-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
@@ -21,16 +22,13 @@ conforms('SQLite in memory', (options) => new DatabaseSessionService('sqlite::me
 conforms('a SQLite file', (options) => {
   return new DatabaseSessionService(newUrl(), { ...options, durability: 'relaxed' });
 });
-losesNothing('a SQLite file', newUrl, (url) => new DatabaseSessionService(url));
-choosesByTime(
-  'a SQLite file',
-  newUrl,
-  (url) => new DatabaseSessionService(url),
-  (url, statement) => {
-    const database = new Sqlite(url.slice('sqlite:'.length));
-    database.exec(statement);
-    database.close();
-  },
-  FOREIGN_TEXT,
-);
+const open = (url: string) => new DatabaseSessionService(url);
+const run = (url: string, statement: string) => {
+  const database = new Sqlite(url.slice('sqlite:'.length));
+  database.exec(statement);
+  database.close();
+};
+losesNothing('a SQLite file', newUrl, open);
+choosesByTime('a SQLite file', newUrl, open, run, FOREIGN_TEXT);
+readsLongSessions('a SQLite file', newUrl, open, run);
 letsGo('a SQLite file', newUrl);
