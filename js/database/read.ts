@@ -7,12 +7,13 @@ import { EventParser } from './event_parser.js';
 import type { StoredTime } from './layout.js';
 import { Prepared, type Query, type Steps, together } from './prepared.js';
 import type { Revisions } from './revisions.js';
-import { eventRow, scopeRow, sessionRow } from './rows.js';
+import { type EventDataColumns, eventRow, scopeRow, sessionRow } from './rows.js';
 import {
-  eventOrder,
+  inOrder,
   type Key,
   type MergedColumns,
   selectEventData,
+  selectEventDataInOrder,
   selectEvents,
   type SessionStatements,
 } from './session_statements.js';
@@ -21,24 +22,25 @@ import type { Database, Tables } from './tables.js';
 export function readStatements(database: Database, engine: Engine) {
   const windows = <Columns>(
     select: (value: (name: keyof Key) => string) => SelectQueryBuilder<Tables, 'events', Columns>,
-  ): WindowStatements<Columns> => {
-    const events = (value: (name: keyof Key) => string, order: 'asc' | 'desc') =>
-      eventOrder(engine).reduce((query, place) => query.orderBy(place, order), select(value));
-    return {
-      all: new Prepared<Key, Columns>((value) => events(value, 'asc')),
-      last: new Prepared<Key & { last: number }, Columns>((value) =>
-        events(value, 'desc').limit(value('last')),
+  ): WindowStatements<Columns> => ({
+    all: new Prepared<Key, Columns>((value) => inOrder(engine, select(value), 'asc')),
+    last: new Prepared<Key & { last: number }, Columns>((value) =>
+      inOrder(engine, select(value), 'desc').limit(value('last')),
+    ),
+    since: new Prepared<Key & { seconds: number }, Columns>((value) =>
+      inOrder(engine, select(value), 'asc').where((of) =>
+        engine.mayBeSince(of.ref('event_data'), of.val(value('seconds'))),
       ),
-      since: new Prepared<Key & { seconds: number }, Columns>((value) =>
-        events(value, 'asc').where((of) =>
-          engine.mayBeSince(of.ref('event_data'), of.val(value('seconds'))),
-        ),
-      ),
-    };
-  };
+    ),
+  });
   return {
     rows: windows((value) => selectEvents(database, engine, value)),
-    jsons: windows((value) => selectEventData(database, engine, value)),
+    jsons: {
+      ...windows((value) => selectEventData(database, engine, value)),
+      all: new Prepared<Key, EventDataColumns>((value) =>
+        selectEventDataInOrder(database, engine, value),
+      ),
+    },
   };
 }
 

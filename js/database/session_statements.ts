@@ -1,5 +1,5 @@
 /** The queries on sessions, users' and apps' states that reads and writes have in common. */
-import { sql } from 'kysely';
+import { type SelectQueryBuilder, sql } from 'kysely';
 import type { Engine } from './engine.js';
 import type { Layout, StoredTime } from './layout.js';
 import { Prepared } from './prepared.js';
@@ -67,6 +67,14 @@ export function eventOrder({ kind }: Engine) {
   return kind === 'sqlite' ? [sql.ref('rowid')] : [sql.ref('events.timestamp'), sql.ref('id')];
 }
 
+export function inOrder<Known, From extends keyof Known, Columns>(
+  engine: Engine,
+  events: SelectQueryBuilder<Known, From, Columns>,
+  order: 'asc' | 'desc',
+): SelectQueryBuilder<Known, From, Columns> {
+  return eventOrder(engine).reduce((query, place) => query.orderBy(place, order), events);
+}
+
 /** All events of a session, in no order. */
 export function selectEvents(
   database: Database,
@@ -84,10 +92,36 @@ export function selectEventData(
   { json }: Engine,
   value: (name: keyof Key) => string,
 ) {
+  return eventsOfSession(database, value)
+    .select('id')
+    .select((of) => json(of.ref('event_data')).as('event_data'));
+}
+
+/**
+ * The same in order. PostgreSQL is to make text of the JSON once its rows are in order: it takes any text
+ * for a short one, which it would rather sort than read as its index has it, where the session has much
+ * of the table; and of what is sorted the first row comes last.
+ */
+export function selectEventDataInOrder(
+  database: Database,
+  engine: Engine,
+  value: (name: keyof Key) => string,
+) {
+  const select = selectEventData(database, engine, value);
+  if (engine.kind !== 'postgresql') return inOrder(engine, select, 'asc');
+  const columns = eventsOfSession(database, value).select(['id', 'event_data', 'timestamp']);
+  // The offset keeps both queries apart, and that there are two orders costs nothing.
+  const rows = inOrder(engine, columns, 'asc').offset(0).as('events');
+  const outer = database
+    .selectFrom(rows)
+    .select('id')
+    .select((of) => engine.json(of.ref('event_data')).as('event_data'));
+  return inOrder(engine, outer, 'asc');
+}
+
+function eventsOfSession(database: Database, value: (name: keyof Key) => string) {
   return database
     .selectFrom('events')
-    .select('id')
-    .select((of) => json(of.ref('event_data')).as('event_data'))
     .where('app_name', '=', value('app'))
     .where('user_id', '=', value('user'))
     .where('session_id', '=', value('session'));
