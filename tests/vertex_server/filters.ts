@@ -1,0 +1,78 @@
+// The list filters: comparisons joined by AND, as https://google.aip.dev/160 has them, of the fields that each list supports.
+
+import { camelCase } from './proto_json.js';
+import { invalid } from './status.js';
+import { nanosOf } from './timestamp.js';
+
+export interface Comparison {
+  /** By its camelCase name, or `labels.KEY`. */
+  readonly field: string;
+  readonly operator: string;
+  readonly literal: string;
+}
+
+const TERM =
+  /^\s*([A-Za-z_]\w*(?:\.[\w-]+)?)\s*(>=|<=|!=|=|>|<)\s*(?:"((?:[^"\\]|\\.)*)"|([\w.-]+))\s*/;
+
+export function comparisonsOf(filter: string): Comparison[] {
+  const comparisons: Comparison[] = [];
+  for (let rest = filter; rest !== '';) {
+    const match = TERM.exec(rest);
+    if (match === null) throw invalid(`Invalid filter: ${filter}`);
+    const [all, field = '', operator = '', quoted, bare = ''] = match;
+    const literal = quoted?.replace(/\\(.)/g, '$1') ?? bare;
+    comparisons.push({ field: fieldOf(field), operator, literal });
+    rest = rest.slice(all.length);
+    const joined = /^AND\s+/.exec(rest);
+    if (rest !== '' && joined === null) throw invalid(`Invalid filter: ${filter}`);
+    rest = rest.slice(joined?.[0].length ?? 0);
+  }
+  return comparisons;
+}
+
+function fieldOf(name: string): string {
+  return name.startsWith('labels.') ? name : camelCase(name);
+}
+
+/** Whether a moment is in the range that the filter gives. */
+export function timeRange(filter: string): (nanos: bigint) => boolean {
+  const tests = comparisonsOf(filter).map(({ field, operator, literal }) => {
+    const bound = nanosOf(literal);
+    if (field !== 'timestamp' || bound === undefined) throw invalid(`Invalid filter: ${filter}`);
+    return (nanos: bigint) => {
+      const sign = nanos < bound ? -1 : nanos > bound ? 1 : 0;
+      return holds(sign, operator);
+    };
+  });
+  return (nanos) => tests.every((test) => test(nanos));
+}
+
+function holds(sign: number, operator: string): boolean {
+  switch (operator) {
+    case '>=':
+      return sign >= 0;
+    case '<=':
+      return sign <= 0;
+    case '>':
+      return sign > 0;
+    case '<':
+      return sign < 0;
+    case '!=':
+      return sign !== 0;
+    default:
+      return sign === 0;
+  }
+}
+
+/**
+ * Whether the order is descending.
+ *
+ * @param orderBy such as `timestamp desc`
+ */
+export function orderOf(orderBy: string, fields: readonly string[]) {
+  const [name = '', direction = 'asc', ...more] = orderBy.trim().split(/\s+/);
+  const field = camelCase(name);
+  const known = fields.includes(field) && ['asc', 'desc'].includes(direction);
+  if (!known || more.length > 0) throw invalid(`Invalid order by: ${orderBy}`);
+  return { field, descending: direction === 'desc' };
+}

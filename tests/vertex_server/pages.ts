@@ -1,0 +1,51 @@
+// A list's pages. A token says where the last page ended, not how many were before it: what is written between two pages
+// neither repeats an item nor hides one that was there.
+
+import { invalid } from './status.js';
+
+export interface PageRequest {
+  readonly size: number | undefined;
+  readonly token: string | undefined;
+  /** What else was asked; a token holds for the same question only. */
+  readonly question: string;
+}
+
+export interface Page<T> {
+  readonly items: readonly T[];
+  readonly nextPageToken?: string;
+}
+
+/** @param items all of them, in the list's order */
+export function pageOf<T>(
+  items: readonly T[],
+  keyOf: (item: T) => string,
+  { size, token, question }: PageRequest,
+  largest: number,
+): Page<T> {
+  if (size !== undefined && (!Number.isInteger(size) || size < 0)) {
+    throw invalid(`Page size must be a non-negative number, but was ${size}.`);
+  }
+  const start = token === undefined ? 0 : afterKey(items, keyOf, lastKeyOf(token, question));
+  const end = start + Math.min(size === undefined || size === 0 ? largest : size, largest);
+  const page = items.slice(start, end);
+  const last = page.at(-1);
+  if (last === undefined || end >= items.length) return { items: page };
+  const nextPageToken = Buffer.from(JSON.stringify([keyOf(last), question])).toString('base64');
+  return { items: page, nextPageToken };
+}
+
+function lastKeyOf(token: string, question: string): string {
+  try {
+    const [key, asked] = JSON.parse(Buffer.from(token, 'base64').toString()) as [string, string];
+    if (asked === question) return key;
+  } catch {
+    // Not one of ours.
+  }
+  throw invalid('The page token is invalid or belongs to another request.');
+}
+
+function afterKey<T>(items: readonly T[], keyOf: (item: T) => string, key: string): number {
+  const index = items.findIndex((item) => keyOf(item) === key);
+  if (index === -1) throw invalid('The page token has expired.');
+  return index + 1;
+}

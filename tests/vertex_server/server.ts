@@ -1,0 +1,195 @@
+// Agent Engine's sessions on this machine: a server that speaks the v1beta1 REST protocol, keeps everything in memory and
+// does wrong what it is told to. That it is like the real one is shown by google's own clients, in tests/interop.
+
+import { once } from 'node:events';
+import { type IncomingMessage, type ServerResponse, createServer } from 'node:http';
+import { type AddressInfo } from 'node:net';
+
+import { type Call, callOf } from './calls.js';
+import { Engine, type EngineOptions } from './engine.js';
+import { type Fault, Faults } from './faults.js';
+import { type Fields } from './proto_json.js';
+import { ApiError, invalid, statusOf } from './status.js';
+
+export interface VertexServerOptions extends EngineOptions {
+  /** The only credentials that are good, tokens and keys alike; all are. */
+  readonly credentials?: readonly string[];
+}
+
+/** A request as it came; `code` is what was answered, and is missing if nothing was. */
+export interface LoggedRequest {
+  readonly call: Call;
+  readonly method: string;
+  /** Without the query. */
+  readonly path: string;
+  readonly query: Readonly<Record<string, string>>;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: unknown;
+  readonly code?: number;
+}
+
+export interface VertexServer {
+  /** `http://127.0.0.1:PORT`; the API's paths follow it. */
+  readonly url: string;
+  /** Since the beginning or the last `forget`. */
+  readonly requests: readonly LoggedRequest[];
+  /** The calls of these requests, in their order. */
+  readonly calls: readonly Call[];
+  /** Whether every fault that was asked for has happened. */
+  readonly allFaultsUsed: boolean;
+  forget(): void;
+  /** The next such call fails; see `Fault`. */
+  fail(call: Call, fault: Fault): void;
+  /** The next such calls, so many, are answered with this code and nothing is done. */
+  refuse(call: Call, code: number, times?: number): void;
+  /** What a GET of the session answers, without a request. */
+  session(id: string, engine?: string): Fields;
+  /** All the session's events as they are stored, the oldest first. */
+  events(id: string, engine?: string): Fields[];
+  end(): Promise<void>;
+}
+
+const VERSION = /^\/(?:v1beta1|v1)\/(.*)$/;
+const PROJECT = /^projects\/[^/]+\/locations\/([^/]+)\/(.*)$/;
+/** Answers name the project by its number, whatever the client called it by. */
+const PROJECT_NUMBER = '424242424242';
+/** Where projects of express mode are. */
+const EXPRESS_LOCATION = 'us-central1';
+
+export async function startVertexServer(options: VertexServerOptions = {}): Promise<VertexServer> {
+  const { credentials, ...engineOptions } = options;
+  const engine = new Engine(engineOptions);
+  const faults = new Faults();
+  const requests: LoggedRequest[] = [];
+
+  const answer = async (request: IncomingMessage, response: ServerResponse) => {
+    const url = new URL(request.url ?? '/', 'http://localhost');
+    const method = request.method ?? 'GET';
+    response.setHeader('access-control-allow-origin', request.headers.origin ?? '*');
+    if (method === 'OPTIONS') return allow(request, response);
+    const text = await textOf(request);
+    const entry: { -readonly [K in keyof LoggedRequest]?: LoggedRequest[K] } = {
+      method,
+      path: url.pathname,
+      query: Object.fromEntries(url.searchParams),
+      headers: request.headers,
+    };
+    const send = (code: number, body: string) => {
+      entry.code = code;
+      response.writeHead(code, { 'content-type': 'application/json; charset=UTF-8' }).end(body);
+    };
+    try {
+      const [home, resource] = addressOf(url.pathname);
+      const called = callOf(method, resource, url.searchParams, home);
+      entry.call = called.call;
+      requests.push(entry as LoggedRequest);
+      entry.body = jsonOf(text);
+      authenticate(request, credentials);
+      let fault = faults.take(called.call);
+      while (fault?.kind === 'before') {
+        await fault.action();
+        fault = faults.take(called.call);
+      }
+      if (fault?.kind === 'hang') return;
+      if (fault?.kind === 'drop') return void response.destroy();
+      if (fault?.kind === 'refuse') throw new ApiError(statusOf(fault.code), fault.message);
+      const result = called.run(engine, entry.body);
+      if (fault?.kind === 'lose') return void response.destroy();
+      if (fault?.kind === 'deny') throw new ApiError(statusOf(fault.code), fault.message);
+      send(200, fault?.kind === 'answer' ? fault.text : JSON.stringify(result));
+    } catch (error) {
+      const known = error instanceof ApiError ? error : new ApiError('INTERNAL', String(error));
+      send(known.code, JSON.stringify(known.body));
+    }
+  };
+
+  const server = createServer((request, response) => void answer(request, response));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const nameOf = (id: string, engineId: string) =>
+    `${homeIn(EXPRESS_LOCATION)}/reasoningEngines/${engineId}/sessions/${id}`;
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    requests,
+    get calls() {
+      return requests.map(({ call }) => call);
+    },
+    get allFaultsUsed() {
+      return faults.allUsed;
+    },
+    forget() {
+      requests.length = 0;
+    },
+    fail: (call, fault) => faults.add(call, fault),
+    refuse(call, code, times = 1) {
+      for (let left = times; left > 0; left -= 1) {
+        faults.add(call, { kind: 'refuse', code, message: `The server refuses with ${code}.` });
+      }
+    },
+    session: (id, engineId = ENGINE) => engine.getSession(nameOf(id, engineId)),
+    events: (id, engineId = ENGINE) => engine.eventsOf(nameOf(id, engineId)),
+    async end() {
+      server.close();
+      server.closeAllConnections();
+      await once(server, 'close');
+    },
+  };
+}
+
+/** An engine, a project and a place for those tests to which they do not matter. */
+export const ENGINE = '123';
+export const PROJECT_ID = 'my-project';
+export const LOCATION = EXPRESS_LOCATION;
+
+function addressOf(path: string): [home: string, resource: string] {
+  const [, resource] = VERSION.exec(path) ?? [];
+  if (resource === undefined)
+    throw new ApiError('NOT_FOUND', `The requested URL ${path} was not found.`);
+  const [, location = EXPRESS_LOCATION, inProject = resource] = PROJECT.exec(resource) ?? [];
+  return [homeIn(location), inProject];
+}
+
+function homeIn(location: string): string {
+  return `projects/${PROJECT_NUMBER}/locations/${location}`;
+}
+
+/** With a token in a project; with a key in express mode. */
+function authenticate({ headers }: IncomingMessage, good: readonly string[] | undefined): void {
+  const token = /^Bearer (.+)$/.exec(headers.authorization ?? '')?.[1];
+  const given = token ?? headers['x-goog-api-key'];
+  if (typeof given !== 'string' || (good !== undefined && !good.includes(given))) {
+    throw new ApiError(
+      'UNAUTHENTICATED',
+      'Request had invalid authentication credentials. Expected OAuth 2 access token, login cookie or other valid authentication credential.',
+    );
+  }
+}
+
+function jsonOf(text: string): unknown {
+  if (text === '') return {};
+  try {
+    return JSON.parse(text, (key, value: unknown) => {
+      // Half of a character is no text for protobuf.
+      const texts = typeof value === 'string' ? [key, value] : [key];
+      if (texts.some((part) => /\p{Surrogate}/u.test(part))) throw new Error('Invalid UTF-8');
+      return value;
+    });
+  } catch (error) {
+    throw invalid(`Invalid JSON payload received. ${String(error)}`);
+  }
+}
+
+async function textOf(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function allow(request: IncomingMessage, response: ServerResponse): void {
+  response
+    .writeHead(204, {
+      'access-control-allow-methods': 'GET, POST, PATCH, DELETE',
+      'access-control-allow-headers': request.headers['access-control-request-headers'] ?? '',
+    })
+    .end();
+}
