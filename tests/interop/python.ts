@@ -60,6 +60,7 @@ export function startPython(program: string, ...args: readonly string[]): Python
 
 /** A session as google-adk's `model_dump` has it, or its refusal. */
 export interface PythonSession {
+  readonly id: string;
   readonly state: Record<string, unknown>;
   /** Times in seconds. */
   readonly events: readonly Event[];
@@ -70,11 +71,12 @@ export interface PythonSession {
   readonly error?: string;
 }
 
-/** google-adk's DatabaseSessionService or SqliteSessionService; see tests/interop/python/sessions.py. */
+/** google-adk's session services; see tests/interop/python/sessions.py. */
 export interface PythonSessions {
-  /** From now on it is for that database; the URL is as SQLAlchemy has it. */
+  /** From now on it is for that database, by the URL that SQLAlchemy has for it, or for that server. */
   open(url: string): Promise<void>;
   ask(call: PythonCall, given: unknown): Promise<PythonSession>;
+  list(given: unknown): Promise<PythonSession[]>;
   /** The same answer as text. */
   askText(call: PythonCall, given: unknown): Promise<string>;
   end(): Promise<void>;
@@ -90,6 +92,9 @@ export function startPythonSessions(): PythonSessions {
       assert.equal(await program.ask(['open', url]), 'null');
     },
     ask: async (call, given) => JSON.parse(await askText(call, given)) as PythonSession,
+    async list(given) {
+      return JSON.parse(await program.ask(['list', given])) as PythonSession[];
+    },
     askText,
     end: () => program.end(),
   };

@@ -1,11 +1,14 @@
 #!/usr/bin/env bash
-# google-adk for Python in a virtual environment of its own, target/python, for the tests that run both sides on one database.
-# Exact versions, of what its models come from, too: they decide what may stand in a database (js/database/python_models.ts).
+# google-adk for Python in a virtual environment of its own, target/python, for the tests that run both sides on one
+# database or one server. Exact versions, of what its models come from, too: they decide what may stand in a database
+# (js/database/python_models.ts).
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 
 venv="$root/target/python"
-packages=(google-adk==2.13.0 google-genai==2.34.0 sqlalchemy==2.1.9 aiosqlite==0.22.1 asyncpg==0.31.0 greenlet==3.5.6)
+packages=(google-adk==2.13.0 google-genai==2.34.0)
+packages+=(sqlalchemy==2.1.9 aiosqlite==0.22.1 asyncpg==0.31.0 greenlet==3.5.6) # of its DatabaseSessionService
+packages+=(google-cloud-agentplatform==2.6.0)                                 # of its VertexAiSessionService
 # What is installed is written down last, so that an installation cut short is done again.
 installed="$venv/adk-session-wasm.txt"
 

@@ -4,7 +4,7 @@ import { type Comparison, comparisonsOf, orderOf, timeRange } from './filters.js
 import { SESSION, SESSION_EVENT } from './messages.js';
 import { EMPTY, type Operation, Operations, typed } from './operations.js';
 import { pageOf } from './pages.js';
-import { type Fields, camelCase, parseMessage } from './proto_json.js';
+import { type Fields, type UnknownNames, camelCase, parseMessage } from './proto_json.js';
 import { ApiError, invalid } from './status.js';
 import { nanosOf, nanosOfMillis, timestampOf } from './timestamp.js';
 
@@ -27,6 +27,8 @@ export interface EngineOptions {
   readonly operations?: number | 'done' | 'refused';
   /** Whether events can be listed in another order than the oldest first; true. */
   readonly ordersEvents?: boolean;
+  /** What becomes of a field that no message of the API has; `refused`. */
+  readonly unknownNames?: UnknownNames;
   /** The server's clock, in milliseconds; this machine's. */
   readonly clock?: () => number;
 }
@@ -68,13 +70,14 @@ export class Engine {
       scopes: 'session',
       operations: 0,
       ordersEvents: true,
+      unknownNames: 'refused',
       clock: Date.now,
       ...options,
     };
   }
 
   createSession(engine: string, body: unknown, query: Query): Operation {
-    const given = parseMessage(body, SESSION, '');
+    const given = parseMessage(body, SESSION, '', this.#options.unknownNames);
     if (!given.userId) throw invalid('Required field user_id is not set.');
     if (given.ttl !== undefined && given.expireTime !== undefined) {
       throw invalid("Invalid value (oneof), oneof field 'expiration' is already set.");
@@ -129,7 +132,7 @@ export class Engine {
 
   updateSession(name: string, body: unknown, query: Query): Fields {
     const session = this.#find(name);
-    const given = parseMessage(body, SESSION, '');
+    const given = parseMessage(body, SESSION, '', this.#options.unknownNames);
     const mask = query.get('updateMask')?.split(',').map(camelCase) ?? Object.keys(given);
     for (const field of mask) {
       if (!(field in SESSION.fields)) throw invalid(`Invalid field mask: ${field}`);
@@ -149,7 +152,7 @@ export class Engine {
 
   appendEvent(name: string, body: unknown): Fields {
     const session = this.#find(name);
-    const given = parseMessage(body, SESSION_EVENT, 'event');
+    const given = parseMessage(body, SESSION_EVENT, 'event', this.#options.unknownNames);
     for (const field of ['author', 'invocationId', 'timestamp']) {
       if (!given[field]) throw invalid(`Required field event.${field} is not set.`);
     }

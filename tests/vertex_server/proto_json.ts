@@ -7,24 +7,28 @@ import { nanosOf, timestampOf } from './timestamp.js';
 
 export type Fields = Record<string, unknown>;
 
+export type UnknownNames = 'refused' | 'ignored';
+
 /**
  * The message by its camelCase names.
  *
  * @param path what to call it in a refusal
  */
-export function parseMessage(value: unknown, message: Message, path: string): Fields {
+export function parseMessage(
+  value: unknown,
+  message: Message,
+  path: string,
+  unknownNames: UnknownNames,
+): Fields {
   const names = namesOf(message);
-  const entries = Object.entries(objectAt(value, path)).map(([given, inner]) => {
-    const name = names.get(given);
-    if (name === undefined) throw unknownName(given, path);
-    return [name, given, inner] as const;
-  });
   const parsed: Fields = {};
-  for (const [name, given, inner] of entries) {
-    const kind = message.fields[name];
-    if (inner === null || kind === undefined) continue;
+  for (const [given, inner] of Object.entries(objectAt(value, path))) {
+    const name = names.get(given);
+    if (name === undefined && unknownNames === 'refused') throw unknownName(given, path);
+    const kind = name === undefined ? undefined : message.fields[name];
+    if (name === undefined || kind === undefined || inner === null) continue;
     if (name in parsed) throw invalid(`Duplicate field '${given}' at '${path}'.`);
-    parsed[name] = parse(inner, kind, path === '' ? given : `${path}.${given}`);
+    parsed[name] = parse(inner, kind, path === '' ? given : `${path}.${given}`, unknownNames);
   }
   return parsed;
 }
@@ -34,15 +38,17 @@ export function unknownName(name: string, path: string): Error {
   return invalid(`Invalid JSON payload received. Unknown name "${name}"${at}: Cannot find field.`);
 }
 
-function parse(value: unknown, kind: Kind, path: string): unknown {
+function parse(value: unknown, kind: Kind, path: string, unknownNames: UnknownNames): unknown {
   if (typeof kind === 'object') {
-    if ('fields' in kind) return parseMessage(value, kind, path);
+    if ('fields' in kind) return parseMessage(value, kind, path, unknownNames);
     if ('list' in kind) {
       if (!Array.isArray(value)) throw wrongType(value, path);
-      return value.map((item, index) => parse(item, kind.list, `${path}[${index}]`));
+      return value.map((item, index) => parse(item, kind.list, `${path}[${index}]`, unknownNames));
     }
     const entries = Object.entries(objectAt(value, path));
-    return Object.fromEntries(entries.map(([key, item]) => [key, parse(item, kind.map, path)]));
+    return Object.fromEntries(
+      entries.map(([key, item]) => [key, parse(item, kind.map, path, unknownNames)]),
+    );
   }
   switch (kind) {
     case 'struct':

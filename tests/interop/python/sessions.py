@@ -1,8 +1,8 @@
-"""Calls google-adk's DatabaseSessionService, or its SqliteSessionService.
+"""Calls google-adk's DatabaseSessionService, its SqliteSessionService or its VertexAiSessionService.
 
 Reads lines, each a call as JSON, and prints its result, or {"error": the name of its exception}. "open" takes the
-URL of the database that the calls after it are for, which says the service as well, as with the adk command. A
-session that was created or got stays loaded, as with an agent at work, and is appended to as it was then.
+URL of the database, or of the server, that the calls after it are for, which says the service as well, as with the
+adk command. A session that was created or got stays loaded, as with an agent at work, and is appended to as it was then.
 """
 
 import asyncio
@@ -14,6 +14,7 @@ import warnings
 
 from google.adk.events.event import Event
 from google.adk.sessions import DatabaseSessionService
+from google.adk.sessions.base_session_service import GetSessionConfig
 from google.adk.sessions.sqlite_session_service import SqliteSessionService
 
 warnings.simplefilter('ignore')
@@ -31,6 +32,11 @@ def shown(session):
 
 
 def service_for(url):
+  if url.startswith('http:'):
+    # Loaded where it is used: it takes as long as all the rest.
+    from vertex_service import vertex_service
+
+    return vertex_service(url)
   return SqliteSessionService(url) if url.startswith('sqlite:') else DatabaseSessionService(url)
 
 
@@ -49,7 +55,13 @@ async def main():
           given['state'] = json.loads(given['state'])
         loaded = await service.create_session(**given)
       elif call == 'get':
+        if isinstance(given.get('config'), dict):
+          given['config'] = GetSessionConfig(**given['config'])
         loaded = await service.get_session(**given)
+      elif call == 'list':
+        listed = await service.list_sessions(**given)
+        print(json.dumps([shown(session) for session in listed.sessions]), flush=True)
+        continue
       elif call == 'delete':
         await service.delete_session(**given)
         loaded = None
