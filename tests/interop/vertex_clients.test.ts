@@ -26,11 +26,11 @@ describe('The VertexAiSessionService of google-adk for Python', { timeout: 120_0
   });
   afterEach(() => server.end());
 
-  it('creates a session and reads the operation, then the session', async () => {
+  it('creates a session, then reads it', async () => {
     const state = { topic: 'tea', 'user:n': 1 };
     const created = await python.ask('create', { ...PYTHON_KEY, state });
     assert.deepEqual(created.state, state);
-    assert.deepEqual(server.calls, ['sessions.create', 'operations.get', 'sessions.get']);
+    assert.deepEqual(server.calls, ['sessions.create', 'sessions.get']);
     const [create] = server.requests;
     assert.equal(create?.path, SESSIONS);
     assert.deepEqual(create.query, { sessionId: 's1' });
@@ -194,13 +194,12 @@ describe('The VertexAiSessionService of @google/adk', { timeout: 120_000 }, () =
     assert.equal(await service.getSession(KEY), undefined);
     assert.deepEqual(server.calls, [
       'sessions.create',
-      'operations.get',
       'sessions.appendEvent',
       ...['sessions.get', 'events.list', 'sessions.list'],
       ...['sessions.get', 'sessions.delete', 'sessions.get', 'events.list'],
     ]);
     const rawEvent = JSON.parse(JSON.stringify(event)) as typeof event;
-    assert.deepEqual(server.requests[2]?.body, {
+    assert.deepEqual(server.requests[1]?.body, {
       author: 'agent',
       invocationId: 'i',
       timestamp: new Date(event.timestamp).toISOString(),

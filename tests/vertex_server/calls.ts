@@ -72,7 +72,7 @@ const ROUTES: Readonly<Record<Call, Route>> = {
   },
   'operations.get': {
     method: 'GET',
-    path: new RegExp(`^(${SESSION}/operations/\\d+)$`),
+    path: new RegExp(`^((?:${SESSION}/)?operations/\\d+)$`),
     query: [],
     run: (engine, resource) => engine.getOperation(resource),
   },

@@ -4,24 +4,27 @@ import { type Comparison, comparisonsOf, orderOf, timeRange } from './filters.js
 import { SESSION, SESSION_EVENT } from './messages.js';
 import { EMPTY, type Operation, Operations, typed } from './operations.js';
 import { pageOf } from './pages.js';
-import { type Fields, type UnknownNames, camelCase, parseMessage } from './proto_json.js';
+import {
+  type Fields,
+  type UnknownNames,
+  camelCase,
+  parseMessage,
+  snakeCase,
+} from './proto_json.js';
+import { type Owner, type Scopes, SharedState } from './shared_state.js';
 import { ApiError, invalid } from './status.js';
 import { nanosOf, nanosOfMillis, timestampOf } from './timestamp.js';
 
 export interface EngineOptions {
   /** The largest page of a list; 100. */
   readonly pageSize?: number;
+  /** Who sees a key with `user:` or `app:`; `shared`. */
+  readonly scopes?: Scopes;
   /**
-   * Who sees a key with `user:` or `app:`; `session`.
-   *
-   * - `session`: only the session that it was written to.
-   * - `shared`: all of the user's sessions of this engine, and all of the engine's.
-   */
-  readonly scopes?: 'session' | 'shared';
-  /**
-   * How a create's or a delete's operation goes; a number is how often one is told that it is not done, 0.
+   * How a create's or a delete's operation goes; `done`.
    *
    * - `done`: the answer to the request is a finished operation.
+   * - A number: it is to be asked for, and so often it is not done.
    * - `refused`: it cannot be asked for, as with sessions whose id is the caller's own.
    */
   readonly operations?: number | 'done' | 'refused';
@@ -59,7 +62,7 @@ export class Engine {
   /** By resource name; one is put down here before its operation is done. */
   readonly #sessions = new Map<string, StoredSession>();
   readonly #beingMade = new Set<string>();
-  readonly #shared = new Map<string, Fields>();
+  readonly #shared: SharedState;
   readonly #operations = new Operations();
   #count = 0;
   #lastTime = 0n;
@@ -67,13 +70,14 @@ export class Engine {
   constructor(options: EngineOptions) {
     this.#options = {
       pageSize: 100,
-      scopes: 'session',
-      operations: 0,
+      scopes: 'shared',
+      operations: 'done',
       ordersEvents: true,
       unknownNames: 'refused',
       clock: Date.now,
       ...options,
     };
+    this.#shared = new SharedState(this.#options.scopes);
   }
 
   createSession(engine: string, body: unknown, query: Query): Operation {
@@ -83,22 +87,26 @@ export class Engine {
       throw invalid("Invalid value (oneof), oneof field 'expiration' is already set.");
     }
     const id = query.get('sessionId') ?? String(4_611_686_018_427_387_000n + BigInt(this.#next()));
-    if (!OWN_ID.test(id)) throw invalid(`Invalid session id: ${id}`);
     const name = `${engine}/sessions/${id}`;
+    checkId(name);
     if (this.#sessions.has(name) || this.#beingMade.has(name)) {
-      throw new ApiError('ALREADY_EXISTS', `Session ${name} already exists.`);
+      // Not ALREADY_EXISTS.
+      throw invalid(`Session with user-provided ID '${name}' already exists.`);
     }
     this.#beingMade.add(name);
     const operation = this.#operations.start(name, 'CreateSession', this.#polls, () => {
-      const session = this.#insert(name, engine, given);
-      return typed('Session', { ...session.fields, ...stateField(session.state) });
+      this.#insert(name, engine, given);
+      // Not all that a GET shows: as it was given, and of a time of its own.
+      const time = timestampOf(this.#now());
+      const own = { name, createTime: time, updateTime: time, userId: given.userId };
+      return typed('Session', { ...own, ...stateField(fieldsOf(given.sessionState)) });
     });
     if (this.#options.operations === 'refused') this.#operations.get(operation.name);
     return operation;
   }
 
   getOperation(name: string): Operation {
-    if (this.#options.operations === 'refused') {
+    if (this.#options.operations === 'refused' && name.includes('/sessions/')) {
       throw invalid(
         'Since the idType "sessions" is not a documented LRO Parent ID, it must be a long.',
       );
@@ -112,7 +120,7 @@ export class Engine {
 
   listSessions(engine: string, query: Query): Fields {
     const tests = comparisonsOf(query.get('filter') ?? '').map(sessionTest);
-    const { field, descending } = orderOf(query.get('orderBy') ?? 'createTime', [
+    const { field, descending } = orderOf(query.get('orderBy') ?? 'createTime desc', [
       'createTime',
       'updateTime',
     ]);
@@ -145,20 +153,26 @@ export class Engine {
   }
 
   deleteSession(name: string): Operation {
-    this.#find(name);
+    const { engine } = this.#find(name);
     this.#sessions.delete(name);
-    return this.#operations.start(name, 'Delete', this.#polls, () => EMPTY);
+    const location = engine.slice(0, engine.indexOf('/reasoningEngines/'));
+    return this.#operations.start(location, 'Delete', this.#polls, () => EMPTY);
   }
 
   appendEvent(name: string, body: unknown): Fields {
     const session = this.#find(name);
     const given = parseMessage(body, SESSION_EVENT, 'event', this.#options.unknownNames);
     for (const field of ['author', 'invocationId', 'timestamp']) {
-      if (!given[field]) throw invalid(`Required field event.${field} is not set.`);
+      if (given[field]) continue;
+      throw invalid(
+        `List of found errors:\t1.Field: event.${snakeCase(field)}; Message: Required field is not set.\t`,
+      );
     }
     const id = String(2_305_843_009_213_693_000n + BigInt(this.#next()));
     const timestamp = String(given.timestamp);
-    session.events.push({ ...given, timestamp, name: `${name}/events/${id}` });
+    // These two are never missing, but may be empty.
+    const whole = { content: {}, actions: {}, ...given };
+    session.events.push({ ...whole, timestamp, name: `${name}/events/${id}` });
     this.#merge(session, fieldsOf(fieldsOf(given.actions).stateDelta));
     this.#touch(session);
     return {};
@@ -187,7 +201,7 @@ export class Engine {
     return inOrder(this.#find(name).events).map(({ event }) => event);
   }
 
-  #insert(name: string, engine: string, given: Fields): StoredSession {
+  #insert(name: string, engine: string, given: Fields): void {
     const now = this.#now();
     const { ttl, sessionState, ...rest } = given;
     const lasts = typeof ttl === 'string' ? nanosOfMillis(Number.parseFloat(ttl) * 1000) : YEAR;
@@ -209,36 +223,21 @@ export class Engine {
     this.#merge(session, fieldsOf(sessionState));
     this.#beingMade.delete(name);
     this.#sessions.set(name, session);
-    return session;
   }
 
-  /** A key of the delta takes the whole value's place, in the state of those who see it. */
   #merge(session: StoredSession, delta: Fields): void {
-    for (const [key, value] of Object.entries(delta)) {
-      const scope = this.#scopeOf(session, key);
-      if (scope === undefined) session.state = withKey(session.state, key, value);
-      else this.#shared.set(scope, withKey(this.#shared.get(scope) ?? {}, key, value));
-    }
+    session.state = this.#shared.merge(session.state, delta, ownerOf(session));
   }
 
   #shown(session: StoredSession): Fields {
-    const shared = ['user:', 'app:'].flatMap((prefix) => {
-      const scope = this.#scopeOf(session, prefix);
-      return scope === undefined ? [] : [this.#shared.get(scope) ?? {}];
-    });
-    const state = Object.assign({}, session.state, ...shared) as Fields;
+    const state = this.#shared.shown(session.state, ownerOf(session));
     return { ...session.fields, ...stateField(state) };
   }
 
-  #scopeOf({ engine, fields }: StoredSession, key: string): string | undefined {
-    if (this.#options.scopes === 'session') return undefined;
-    if (key.startsWith('app:')) return JSON.stringify([engine]);
-    return key.startsWith('user:') ? JSON.stringify([engine, fields.userId]) : undefined;
-  }
-
   #find(name: string): StoredSession {
+    checkId(name);
     const session = this.#sessions.get(name);
-    if (session === undefined) throw new ApiError('NOT_FOUND', `Session (${name}) not found.`);
+    if (session === undefined) throw new ApiError('NOT_FOUND', `Session ${name} not found.`);
     return session;
   }
 
@@ -275,6 +274,13 @@ export class Engine {
   }
 }
 
+function checkId(name: string): void {
+  if (OWN_ID.test(name.slice(name.lastIndexOf('/') + 1))) return;
+  throw invalid(
+    'Invalid session resource name. The user provided session ID can only contain lowercase letters, digits and hyphens. The first and last characters must be a letter or number.',
+  );
+}
+
 /** Events of one moment come as they were appended; a client cannot know that they do. */
 function inOrder(events: readonly StoredEvent[]) {
   return events
@@ -296,16 +302,12 @@ function compareTimes(one: StoredSession, other: StoredSession, field: string): 
   return Number((first ?? 0n) - (second ?? 0n));
 }
 
-function fieldsOf(value: unknown): Fields {
-  return typeof value === 'object' && value !== null ? (value as Fields) : {};
+function ownerOf({ engine, fields }: StoredSession): Owner {
+  return { engine, userId: fields.userId };
 }
 
-/** `__proto__` is a key like any other. */
-function withKey(fields: Fields, key: string, value: unknown): Fields {
-  return Object.fromEntries([
-    ...Object.entries(fields).filter(([name]) => name !== key),
-    [key, value],
-  ]);
+function fieldsOf(value: unknown): Fields {
+  return typeof value === 'object' && value !== null ? (value as Fields) : {};
 }
 
 /** An empty message, like an empty list, is left out. */

@@ -69,10 +69,14 @@ function parse(value: unknown, kind: Kind, path: string, unknownNames: UnknownNa
   }
 }
 
-/** google.protobuf.Struct: what comes back holds the same values, with the keys in another order. */
+/** google.protobuf.Struct. */
 function structOf(object: object): Fields {
-  const entries = Object.entries(object).map(([key, value]) => [key, valueOf(value)] as const);
-  return Object.fromEntries(entries.sort(([one], [other]) => (one < other ? 1 : -1)));
+  return shuffled(Object.entries(object).map(([key, value]) => [key, valueOf(value)]));
+}
+
+/** A Struct's keys in another order than most clients write them. */
+export function shuffled(entries: readonly (readonly [key: string, value: unknown])[]): Fields {
+  return Object.fromEntries([...entries].sort(([one], [other]) => (one < other ? 1 : -1)));
 }
 
 function valueOf(value: unknown): unknown {
