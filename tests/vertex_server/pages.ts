@@ -25,7 +25,9 @@ export function pageOf<T>(
   if (size !== undefined && (!Number.isInteger(size) || size < 0)) {
     throw invalid(`Page size must be a non-negative number, but was ${size}.`);
   }
-  const start = token === undefined ? 0 : afterKey(items, keyOf, lastKeyOf(token, question));
+  // Empty is the same as not given.
+  const start =
+    token === undefined || token === '' ? 0 : afterKey(items, keyOf, lastKeyOf(token, question));
   const end = start + Math.min(size === undefined || size === 0 ? largest : size, largest);
   const page = items.slice(start, end);
   const last = page.at(-1);
