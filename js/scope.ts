@@ -55,3 +55,8 @@ export const REMOVED = '__ADK_SENTINEL_REMOVED__';
 export function isTemp(key: string): boolean {
   return key.startsWith(TEMP_PREFIX);
 }
+
+/** Whether `key` lives beyond its session: with the user or the app. */
+export function isShared(key: string): boolean {
+  return key.startsWith(USER_PREFIX) || key.startsWith(APP_PREFIX);
+}

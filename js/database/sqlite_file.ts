@@ -1,6 +1,7 @@
 import type { SqliteDatabase, SqliteStatement } from 'kysely';
 import { SessionError } from '../errors.js';
-import { loadOptional, missingDriver } from './driver.js';
+import { loadOptional } from '../loader/optional_package.js';
+import { missingDriver } from './driver.js';
 
 /** What of `better-sqlite3` is used. */
 interface BetterSqlite {

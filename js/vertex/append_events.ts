@@ -1,0 +1,128 @@
+/**
+ * Appends events: read, ask, post.
+ *
+ * An event is posted as of its own time, or a microsecond after the last that is there, if that is later.
+ * So the server's order is that of the appends, whatever events say of their times, google's clients see an
+ * event's own time nearly always, and none is ever posted earlier than that: a filter on the server's times
+ * loses no event.
+ *
+ * The server takes one event at a time. Several are posted one after the other; where one fails, those
+ * before it are stored, and whoever tries all of them again stores the rest.
+ */
+import { SessionError } from '../errors.js';
+import { LAST_REVISION, microsOf } from '../database/times.js';
+import type { Changes, Decide, EventRow, Found, WriteRequest } from '../storage/adapter.js';
+import { toEventResource } from './event_resource.js';
+import { hasStatus, isTransient, mayBeDone } from './failure.js';
+import { newestOf } from './fold.js';
+import { RecentEvents } from './recent_events.js';
+import { tries } from './rest.js';
+import { isOwnedBy, sessionRow } from './session_resource.js';
+import type { SessionPlace, Sessions } from './sessions.js';
+
+/** As nothing is found. */
+export const NOTHING: Found = { events: [], changed: [], floor: 0 };
+
+export async function appendEvents(
+  sessions: Sessions,
+  place: SessionPlace,
+  { eventIds, since }: Pick<WriteRequest, 'eventIds' | 'since'>,
+  decide: Decide,
+): Promise<void> {
+  const recent = new RecentEvents(sessions.events, place.url);
+  const isTold = since <= LAST_REVISION;
+  const [resource] = await Promise.all([
+    sessions.find(place),
+    sessions.orAbsent(recent.read(isTold ? since : undefined)),
+  ]);
+  if (resource === undefined || !isOwnedBy(resource, place.userId)) {
+    decide(NOTHING);
+    return;
+  }
+  const { created } = sessionRow(place.appName, resource, undefined);
+  await recent.readNewest(created);
+  const found = (): Found => {
+    const rows = recent.rows();
+    return {
+      session: sessionRow(place.appName, resource, newestOf(rows)),
+      events: rows.filter(({ id }) => eventIds.includes(id)),
+      changed: isTold ? rows : [],
+      floor: 0,
+    };
+  };
+  let changes = decide(found());
+  if (await recent.lookBack(eventIds, earliest(changes))) changes = decide(found());
+  changes = atTheirTimes(found(), changes, decide);
+  const rows = changes?.events ?? [];
+  for (const [number, row] of rows.entries()) {
+    try {
+      await post(sessions, place, row);
+    } catch (error) {
+      // It was deleted in between.
+      if (hasStatus(error, 404) && (await sessions.find(place)) === undefined) {
+        decide(NOTHING);
+        return;
+      }
+      throw number === 0 ? error : inPart(error, number, rows.length);
+    }
+  }
+}
+
+/** How far back an event may be stored that is now to be written: as far as its own time. Unknown without one. */
+function earliest(changes: Changes | undefined): number {
+  if (changes === undefined) return 0;
+  return Math.min(...changes.events.map(({ timestamp }) => Math.floor(timestamp * 1000)));
+}
+
+/** Asks once more where revisions would be earlier than the events' times. */
+function atTheirTimes(
+  found: Found,
+  changes: Changes | undefined,
+  decide: Decide,
+): Changes | undefined {
+  if (changes?.session === undefined) return changes;
+  const { events, session } = changes;
+  const count = events.length;
+  const times = events.map(({ timestamp }, number) => microsOf(timestamp) + count - 1 - number);
+  const last = Math.max(...times);
+  return last <= session.revision ? changes : decide({ ...found, floor: last - count });
+}
+
+/** Posts an event once: where no answer tells that it is there, it is looked for before it is sent again. */
+async function post(sessions: Sessions, { url }: SessionPlace, row: EventRow): Promise<void> {
+  const { rest, events } = sessions;
+  const isNew = row.seq === row.revision;
+  let resource = toEventResource(row.text, row.revision, isNew ? undefined : row.seq);
+  const send = async (): Promise<void> => {
+    try {
+      await rest.once('POST', `${url}:appendEvent`, {}, resource);
+    } catch (error) {
+      if (!hasStatus(error, 400) || resource.rawEvent === undefined) throw error;
+      // It may be this that a server does not take: objects in it may nest deeper than protobuf reads.
+      resource = { ...resource, rawEvent: undefined };
+      await rest.once('POST', `${url}:appendEvent`, {}, resource);
+    }
+  };
+  for await (const isLast of tries()) {
+    try {
+      return await send();
+    } catch (error) {
+      if (!mayBeDone(error)) throw error;
+      const there = await events.read(url, { from: row.revision, to: row.revision + 1 });
+      if (there.some(({ id, text }) => id === row.id && text === row.text)) return;
+      if (isLast || !isTransient(error)) throw error;
+    }
+  }
+}
+
+function inPart(error: unknown, stored: number, all: number): unknown {
+  if (!(error instanceof SessionError)) return error;
+  const { code, message, status, body, storage } = error;
+  const what = `${stored} of ${all} events are stored, and the others not; append all of them again: `;
+  return new SessionError(code, `${what}none is stored twice. ${message}`, {
+    status,
+    body,
+    storage,
+    cause: error,
+  });
+}

@@ -1,0 +1,141 @@
+/** Creates a session: looks whether it is there, asks, creates, and asks again for the time that it got. */
+import { SessionError } from '../errors.js';
+import { APP_PREFIX, isShared, USER_PREFIX } from '../scope.js';
+import { invalid } from '../service/call.js';
+import type { Decide, StorageKey } from '../storage/adapter.js';
+import { NOTHING } from './append_events.js';
+import { isTaken, isTransient, mayBeDone } from './failure.js';
+import { nextPause, unfinished, waitFor } from './operation.js';
+import { type Json, pause, tries } from './rest.js';
+import { isSameJson } from './same_json.js';
+import {
+  createdAt,
+  isOwnedBy,
+  isSessionId,
+  newState,
+  scopeRow,
+  sessionRow,
+  stateOf,
+} from './session_resource.js';
+import type { SessionPlace, Sessions } from './sessions.js';
+
+/** @throws SessionError `invalid_argument` for an id that no session can have */
+export function requireSessionId({ sessionId }: Required<StorageKey>): void {
+  if (isSessionId(sessionId)) return;
+  throw invalid(
+    'sessionId',
+    'must be of 1 to 63 lower-case letters, digits and -, and neither begin nor end with -, for Vertex AI',
+  );
+}
+
+/** What is to be there in the end. */
+interface Target {
+  readonly sessions: Sessions;
+  readonly place: SessionPlace;
+}
+
+export async function createSession(
+  sessions: Sessions,
+  place: SessionPlace,
+  decide: Decide,
+): Promise<void> {
+  const there = await sessions.find(place);
+  if (there !== undefined) {
+    keep(place, there, decide);
+    return;
+  }
+  const changes = decide(NOTHING);
+  if (changes === undefined) return;
+  const state = newState(changes);
+  const target = { sessions, place };
+  const outcome = await request(target, state);
+  const created = await findCreated(target);
+  if (outcome === 'taken' || (outcome === 'lost' && !isAsAsked(created, place, state))) {
+    keep(place, created, decide);
+    return;
+  }
+  decide({
+    ...NOTHING,
+    // What the server shows of scopes that others write to as well.
+    user: scopeRow(created, USER_PREFIX),
+    app: scopeRow(created, APP_PREFIX),
+    floor: createdAt(created) - 1,
+  });
+}
+
+/** Tells of one that is there. */
+function keep(place: SessionPlace, resource: Json, decide: Decide): void {
+  if (!isOwnedBy(resource, place.userId)) {
+    const id = JSON.stringify(place.sessionId);
+    throw new SessionError(
+      'already_exists',
+      `Session ${id} exists, and is another user's; choose another id.`,
+    );
+  }
+  decide({ ...NOTHING, session: sessionRow(place.appName, resource, undefined) });
+}
+
+/**
+ * Asks the server to create it.
+ *
+ * @returns `made`; `lost`: it is there, and whether by this request no answer told; `taken`: another was first
+ */
+async function request(
+  { sessions, place }: Target,
+  state: Json,
+): Promise<'made' | 'lost' | 'taken'> {
+  const { rest } = sessions;
+  const { sessionId, userId, listUrl, apiUrl } = place;
+  const body = { userId, ...(Object.keys(state).length > 0 && { sessionState: state }) };
+  let wasLost = false;
+  for await (const isLast of tries()) {
+    let operation: Json;
+    try {
+      operation = await rest.once('POST', listUrl, { sessionId }, body);
+    } catch (error) {
+      if (isTaken(error)) return wasLost ? 'lost' : 'taken';
+      if (!mayBeDone(error)) throw error;
+      wasLost = true;
+      if ((await sessions.find(place)) !== undefined) return 'lost';
+      if (isLast || !isTransient(error)) throw error;
+      continue;
+    }
+    try {
+      await waitFor(rest, apiUrl, operation);
+      return 'made';
+    } catch (error) {
+      if (isTaken(error)) return 'taken';
+      throw error;
+    }
+  }
+  throw unfinished(rest.timeoutMs);
+}
+
+/** The server shows a session no earlier than its operation is done, and not all operations can be asked for. */
+async function findCreated({ sessions, place }: Target): Promise<Json> {
+  const end = Date.now() + sessions.rest.timeoutMs;
+  for (let wait = nextPause(0); ; wait = nextPause(wait)) {
+    const created = await sessions.find(place);
+    if (created !== undefined) return created;
+    if (Date.now() + wait > end) throw unfinished(sessions.rest.timeoutMs);
+    await pause(wait);
+  }
+}
+
+/** Whether a session is as it was to be created, so that it makes no difference who did. */
+function isAsAsked(
+  created: Json,
+  place: SessionPlace,
+  state: Readonly<Record<string, unknown>>,
+): boolean {
+  if (!isOwnedBy(created, place.userId) || created.createTime !== created.updateTime) return false;
+  const shown = stateOf(created);
+  // Of users and apps the server may show more, which others wrote.
+  const own = Object.keys(shown).filter((key) => !isShared(key));
+  return (
+    own.every((key) => Object.hasOwn(state, key)) &&
+    Object.keys(state).every(
+      (key) => Object.hasOwn(shown, key) && isSameJson(shown[key], state[key]),
+    )
+  );
+}

@@ -1,0 +1,93 @@
+/** Reads a session's events, page by page. */
+import { hasStatus } from './failure.js';
+import { apiTime, fromEventResource, type PostedEvent } from './event_resource.js';
+import type { Json, Query, Rest } from './rest.js';
+
+/** Moments in microseconds: from the first, up to and without the second. */
+export interface Range {
+  readonly from?: number | undefined;
+  readonly to?: number | undefined;
+}
+
+export class EventList {
+  readonly #rest: Rest;
+  /** Whether the server lists events from the newest on; what it says of that holds for all sessions. */
+  #isOrdered = true;
+
+  constructor(rest: Rest) {
+    this.#rest = rest;
+  }
+
+  /** Those of a range, in order. @param url of the session */
+  async read(url: string, range: Range): Promise<PostedEvent[]> {
+    const events: PostedEvent[] = [];
+    for await (const page of this.forwards(url, range)) events.push(...page);
+    return events;
+  }
+
+  /** The same, a page at a time. */
+  forwards(url: string, range: Range): AsyncGenerator<PostedEvent[]> {
+    return this.#pages(url, { filter: filterOf(range) });
+  }
+
+  /**
+   * Those of a range from the newest on, a page at a time, each in order: whoever has enough asks for no
+   * more. Where the server knows no such order, all of them at once.
+   *
+   * @param pageSize how many are wanted in a page; the server may give fewer
+   */
+  async *backwards(url: string, range: Range, pageSize?: number): AsyncGenerator<PostedEvent[]> {
+    const filter = filterOf(range);
+    if (this.#isOrdered) {
+      const query = {
+        filter,
+        orderBy: 'timestamp desc',
+        pageSize: pageSize === undefined ? undefined : String(pageSize),
+      };
+      let isFirst = true;
+      try {
+        for await (const page of this.#pages(url, query)) {
+          isFirst = false;
+          yield page.reverse();
+        }
+        return;
+      } catch (error) {
+        if (!isFirst || !hasStatus(error, 400)) throw error;
+      }
+    }
+    const all = await this.read(url, range);
+    this.#isOrdered = false;
+    yield all;
+  }
+
+  async *#pages(url: string, query: Query): AsyncGenerator<PostedEvent[]> {
+    for await (const page of listPages(this.#rest, `${url}/events`, query, 'sessionEvents')) {
+      yield page.map(fromEventResource);
+    }
+  }
+}
+
+/** The pages of a list. */
+export async function* listPages(
+  rest: Rest,
+  url: string,
+  query: Query,
+  field: string,
+): AsyncGenerator<Json[]> {
+  let pageToken: string | undefined;
+  do {
+    const page = await rest.get(url, { ...query, pageToken });
+    const items: unknown = page[field];
+    yield Array.isArray(items) ? (items as Json[]) : [];
+    const next = page.nextPageToken;
+    pageToken = typeof next === 'string' && next !== '' ? next : undefined;
+  } while (pageToken !== undefined);
+}
+
+function filterOf({ from, to }: Range): string | undefined {
+  const bounds = [
+    ...(from === undefined || from <= 0 ? [] : [`timestamp>="${apiTime(from)}"`]),
+    ...(to === undefined ? [] : [`timestamp<"${apiTime(to)}"`]),
+  ];
+  return bounds.length === 0 ? undefined : bounds.join(' AND ');
+}

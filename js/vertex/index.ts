@@ -1,0 +1,10 @@
+/**
+ * Sessions at Vertex AI, shared with agents of google-adk for Python and of `@google/adk`.
+ *
+ * @module adk-session-wasm/vertex
+ */
+import '../default_source.js';
+
+export { VertexAiSessionService } from './vertex_ai_session_service.js';
+export type { VertexAiOptions } from './vertex_ai_session_service.js';
+export type { AccessToken } from './access.js';

@@ -1,0 +1,45 @@
+import type { ListRequest, Listing, SessionRow } from '../storage/adapter.js';
+import { listPages } from './event_list.js';
+import type { Json } from './rest.js';
+import { listedRow } from './session_resource.js';
+import type { Sessions } from './sessions.js';
+
+/** All of them are read for any page: the server tells neither how many there are nor orders ties by id. */
+export async function listSessions(sessions: Sessions, request: ListRequest): Promise<Listing> {
+  const { appName, userId, order, offset, limit } = request;
+  const { listUrl } = sessions.placesOf(appName);
+  const rows: SessionRow[] = [];
+  for await (const page of sessionPages(sessions, listUrl, userId)) {
+    rows.push(...page.map((resource) => listedRow(appName, resource)));
+  }
+  rows.sort(byTime);
+  if (order === 'desc') rows.reverse();
+  return {
+    sessions: rows.slice(offset, limit === undefined ? undefined : offset + limit),
+    users: [],
+    total: rows.length,
+  };
+}
+
+/** @param userId absent: of all users */
+export function sessionPages(
+  { rest }: Sessions,
+  listUrl: string,
+  userId: string | undefined,
+): AsyncGenerator<Json[]> {
+  const filter =
+    userId === undefined ? undefined : `user_id="${userId.replace(/["\\]/g, String.raw`\$&`)}"`;
+  return listPages(rest, listUrl, { filter }, 'sessions');
+}
+
+function byTime(one: SessionRow, other: SessionRow): number {
+  return (
+    one.lastUpdateTime - other.lastUpdateTime ||
+    compare(one.sessionId, other.sessionId) ||
+    compare(one.userId, other.userId)
+  );
+}
+
+function compare(one: string, other: string): number {
+  return Number(one > other) - Number(one < other);
+}

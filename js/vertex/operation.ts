@@ -1,0 +1,55 @@
+/** What creates and deletes answer with: something that is done a little later. */
+import { SessionError } from '../errors.js';
+import { isPlainObject } from '../json/rules.js';
+import { hasStatus, refused } from './failure.js';
+import { type Json, pause, type Rest } from './rest.js';
+
+const FIRST_PAUSE = 100;
+const LONGEST_PAUSE = 1600;
+/** HTTP's statuses for those of google.rpc.Code that the sessions' operations end with. */
+const STATUSES: Readonly<Record<number, number>> = {
+  3: 400,
+  5: 404,
+  6: 409,
+  7: 403,
+  8: 429,
+  14: 503,
+};
+
+/**
+ * Waits for the end of an operation; asks at once, then more and more rarely.
+ *
+ * The server refuses to tell of some: of those for sessions whose id the caller chose. Then nothing is waited
+ * for, and whoever called looks for the session itself.
+ *
+ * @param url up to the API's version
+ * @throws SessionError `remote` if it failed; `connection_lost` if it is not done in time
+ */
+export async function waitFor(rest: Rest, url: string, started: Json): Promise<void> {
+  const end = Date.now() + rest.timeoutMs;
+  let operation = started;
+  for (let wait = 0; operation.done !== true; wait = nextPause(wait)) {
+    if (typeof operation.name !== 'string' || operation.name === '') return;
+    if (Date.now() + wait > end) throw unfinished(rest.timeoutMs);
+    if (wait > 0) await pause(wait);
+    const path = operation.name.split('/').map(encodeURIComponent).join('/');
+    try {
+      operation = await rest.get(`${url}/${path}`);
+    } catch (error) {
+      if (hasStatus(error, 400, 403, 404)) return;
+      throw error;
+    }
+  }
+  const { error } = operation;
+  if (!isPlainObject(error)) return;
+  throw refused(STATUSES[Number(error.code)] ?? 500, JSON.stringify({ error }));
+}
+
+export function nextPause(last: number): number {
+  return last === 0 ? FIRST_PAUSE : Math.min(last * 2, LONGEST_PAUSE);
+}
+
+export function unfinished(timeoutMs: number): SessionError {
+  const message = `Vertex AI did not finish within ${timeoutMs} ms; it may still do so. Look for the session, or try again.`;
+  return new SessionError('connection_lost', message, { storage: 'vertexai' });
+}

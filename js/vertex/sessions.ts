@@ -1,0 +1,58 @@
+/** Requests for sessions, which all verbs share. */
+import type { StorageKey } from '../storage/adapter.js';
+import type { EngineAddresses } from './engine_address.js';
+import { EventList } from './event_list.js';
+import { hasStatus } from './failure.js';
+import type { Json, Rest } from './rest.js';
+import { isSessionId } from './session_resource.js';
+
+/** Which session, and where. */
+export interface SessionPlace extends Required<StorageKey> {
+  /** Up to the API's version. */
+  readonly apiUrl: string;
+  /** Of all sessions of the engine. */
+  readonly listUrl: string;
+  /** Of the session. */
+  readonly url: string;
+}
+
+export class Sessions {
+  readonly rest: Rest;
+  readonly events: EventList;
+  readonly #addresses: EngineAddresses;
+
+  constructor(rest: Rest, addresses: EngineAddresses) {
+    this.rest = rest;
+    this.events = new EventList(rest);
+    this.#addresses = addresses;
+  }
+
+  /**
+   * @returns `undefined` for an id that no session can have
+   * @throws SessionError `invalid_argument` for an app that names no engine
+   */
+  placeOf({ appName, userId, sessionId }: Required<StorageKey>): SessionPlace | undefined {
+    const { apiUrl, listUrl } = this.placesOf(appName);
+    if (!isSessionId(sessionId)) return undefined;
+    return { appName, userId, sessionId, apiUrl, listUrl, url: `${listUrl}/${sessionId}` };
+  }
+
+  placesOf(appName: string): { readonly apiUrl: string; readonly listUrl: string } {
+    const { url, engine } = this.#addresses.of(appName);
+    return { apiUrl: url, listUrl: `${url}/${engine}/sessions` };
+  }
+
+  /** Whosever it is. @returns `undefined` if it is not there */
+  find({ url }: SessionPlace): Promise<Json | undefined> {
+    return this.orAbsent(this.rest.get(url));
+  }
+
+  async orAbsent<T>(answer: Promise<T>): Promise<T | undefined> {
+    try {
+      return await answer;
+    } catch (error) {
+      if (hasStatus(error, 404)) return undefined;
+      throw error;
+    }
+  }
+}

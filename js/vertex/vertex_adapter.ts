@@ -1,0 +1,109 @@
+/**
+ * The storage seam over Agent Engine's sessions. What stands where:
+ *
+ * | of the seam | at the server |
+ * |---|---|
+ * | a session's `created` | `createTime`, in microseconds since 1970 |
+ * | its `revision` | the latest `timestamp` of its events, in microseconds; without events `createTime` |
+ * | its `lastUpdateTime` | `updateTime` |
+ * | its `state`, with what it sees of the user's and the app's | `sessionState` |
+ * | an event's `seq` | its `timestamp`, in microseconds |
+ * | its `revision` | the same of its newest version |
+ * | its `timestamp` and `text` | `rawEvent`; of ours beside it, see `event_resource.ts` |
+ *
+ * - The server knows no transaction. The writes of one service to a session come one after the other; between
+ *   programs it may happen that two appends do not know of each other: both land, with both deltas, and a
+ *   handle gets at its next append what it had missed.
+ * - Nothing that was posted can be changed: a new version of an event is posted as one more, see `fold.ts`.
+ * - It has no states of users and apps that could be read or written apart from sessions.
+ *
+ * @module
+ */
+import { SessionError } from '../errors.js';
+import type {
+  Decide,
+  DeleteRequest,
+  Listing,
+  ListRequest,
+  ReadRequest,
+  Rows,
+  StorageKey,
+  WriteRequest,
+} from '../storage/adapter.js';
+import type { OwnAdapter } from '../storage/own_adapter.js';
+import { appendEvents, NOTHING } from './append_events.js';
+import { createSession, requireSessionId } from './create_session.js';
+import { deleteSession, deleteUser } from './delete_sessions.js';
+import { listSessions } from './list_sessions.js';
+import { readSession } from './read_session.js';
+import type { SessionPlace, Sessions } from './sessions.js';
+import { Turns } from './turns.js';
+
+export class VertexAdapter implements OwnAdapter {
+  readonly kind = 'vertexai';
+  readonly durable = true;
+  readonly #sessions: Sessions;
+  readonly #turns = new Turns();
+
+  constructor(sessions: Sessions) {
+    this.#sessions = sessions;
+  }
+
+  async create({ key }: WriteRequest, decide: Decide): Promise<void> {
+    const session = requireSession(key, CHANGING);
+    requireSessionId(session);
+    const place = this.#sessions.placeOf(session);
+    if (place === undefined) return;
+    await this.#inTurn(place, () => createSession(this.#sessions, place, decide));
+  }
+
+  async append(request: WriteRequest, decide: Decide): Promise<void> {
+    const place = this.#sessions.placeOf(requireSession(request.key, CHANGING));
+    if (place === undefined) {
+      decide(NOTHING);
+      return;
+    }
+    await this.#inTurn(place, () => appendEvents(this.#sessions, place, request, decide));
+  }
+
+  async read({ key, window }: ReadRequest): Promise<Rows> {
+    const place = this.#sessions.placeOf(requireSession(key, READING));
+    const rows = place && (await readSession(this.#sessions, place, { window }));
+    return rows ?? { events: [] };
+  }
+
+  list(request: ListRequest): Promise<Listing> {
+    return listSessions(this.#sessions, request);
+  }
+
+  async delete({ what, key }: DeleteRequest): Promise<void> {
+    if (what === 'user') return deleteUser(this.#sessions, key.appName, key.userId);
+    if (what !== 'session') throw unsupported(DELETING);
+    const place = this.#sessions.placeOf(key);
+    if (place === undefined) return;
+    await this.#inTurn(place, () => deleteSession(this.#sessions, place));
+  }
+
+  explain(error: SessionError): SessionError {
+    return error;
+  }
+
+  #inTurn(place: SessionPlace, work: () => Promise<void>): Promise<void> {
+    return this.#turns.take(place.url, work);
+  }
+}
+
+const CHANGING =
+  'changed apart from a session; append an event with user: and app: keys in its delta, or give updateState a sessionId';
+const READING = 'read apart from a session; read a session, whose state shows them';
+const DELETING = 'deleted; remove the keys in the sessions that show them';
+
+function requireSession({ appName, userId, sessionId }: StorageKey, doing: string) {
+  if (userId === undefined || sessionId === undefined) throw unsupported(doing);
+  return { appName, userId, sessionId };
+}
+
+function unsupported(doing: string): SessionError {
+  const message = `On Vertex AI the states of users and apps cannot be ${doing}.`;
+  return new SessionError('unsupported', message, { storage: 'vertexai' });
+}

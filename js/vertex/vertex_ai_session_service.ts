@@ -1,0 +1,124 @@
+import { newEventId } from '../event.js';
+import { invalid, requireOptions, shown } from '../service/call.js';
+import { partsOverOwn } from '../service/over_adapter.js';
+import type { SessionServiceOptions } from '../service/service_options.js';
+import { StoredSessionService } from '../service/stored_session_service.js';
+import type { StateShape } from '../session.js';
+import { Access, type AccessToken } from './access.js';
+import { EngineAddresses } from './engine_address.js';
+import { Rest } from './rest.js';
+import { Sessions } from './sessions.js';
+import { VertexAdapter } from './vertex_adapter.js';
+
+/**
+ * Which agent engine is used, and by whom; beside what every service takes.
+ *
+ * @example
+ * ```ts
+ * import { VertexAiSessionService, type VertexAiOptions } from 'adk-session-wasm/vertex';
+ *
+ * const options: VertexAiOptions = { projectId: 'tea', location: 'europe-west4', agentEngineId: '4611686018427387904' };
+ * const service = new VertexAiSessionService(options);
+ * await service.close();
+ * ```
+ */
+export interface VertexAiOptions extends SessionServiceOptions {
+  /** Default: of the engine's name, else `GOOGLE_CLOUD_PROJECT` of the environment. */
+  projectId?: string | undefined;
+  /** Default: of the engine's name, else `GOOGLE_CLOUD_LOCATION` of the environment. */
+  location?: string | undefined;
+  /**
+   * The engine whose sessions they are: its number, or its full name
+   * `projects/PROJECT/locations/LOCATION/reasoningEngines/NUMBER`. Default: each `appName` must be one of those.
+   * With it all apps share the engine's sessions.
+   */
+  agentEngineId?: string | undefined;
+  /**
+   * A key of Vertex AI's express mode, in the place of project, location and token. Default: `GOOGLE_API_KEY` of
+   * the environment, if `GOOGLE_GENAI_USE_ENTERPRISE` or `GOOGLE_GENAI_USE_VERTEXAI` there is `true` or `1` and no
+   * project is given.
+   */
+  expressModeApiKey?: string | undefined;
+  /** Default: Application Default Credentials, by `google-auth-library`, which is to be installed for that. */
+  accessToken?: AccessToken | undefined;
+  /** Where the server is, if not at Google: a proxy, a test. Up to the API's version. */
+  baseUrl?: string | undefined;
+  /** Milliseconds that a request may take, and the creation or deletion of a session; default 60 000. */
+  timeoutMs?: number | undefined;
+}
+
+const TIMEOUT_MS = 60_000;
+const LONGEST_TIMEOUT_MS = 2 ** 31 - 1;
+
+/**
+ * Keeps sessions at Vertex AI, in an agent engine, and shares them with agents that use the
+ * `VertexAiSessionService` of google-adk for Python or of `@google/adk`: each continues the other's sessions.
+ *
+ * It works wherever `fetch` does: in Node, Deno and pages; a page gives an `accessToken` or an
+ * `expressModeApiKey`. Constructing it connects to nothing.
+ *
+ * What is otherwise than over the other storages:
+ *
+ * - `user:` and `app:` keys go to the server with the session's own, under their whole names, and a session
+ *   shows what the server shows. Whether other sessions do, too, is the server's matter: do not rely on it.
+ *   Without a session they can be neither read nor changed (`unsupported`).
+ * - Session ids are of lower-case letters, digits and `-`; those that the service makes begin with a letter.
+ *   They are the engine's: an id that another user has is taken.
+ * - `appendEvents` is not all or nothing: if it fails, the error says how many are stored, and calling it
+ *   again with the same events stores the rest. A program that appends to the same session at the same time is noticed
+ *   by `stale: 'reject'` only if its event's time is later.
+ * - Keys in a state have no order. `lastUpdateTime` is the server's.
+ *
+ * @example
+ * ```ts
+ * import { VertexAiSessionService } from 'adk-session-wasm/vertex';
+ *
+ * const agentEngineId = 'projects/tea/locations/europe-west4/reasoningEngines/4611686018427387904';
+ * const service = new VertexAiSessionService({ agentEngineId, accessToken: () => fetchToken() });
+ * const session = await service.createSession({ appName: 'shop', userId: 'ada' });
+ * await service.close();
+ *
+ * declare function fetchToken(): Promise<string>;
+ * ```
+ */
+export class VertexAiSessionService<
+  S extends StateShape = StateShape,
+> extends StoredSessionService<S> {
+  /** @throws SessionError `invalid_argument` for options that mean nothing; it shows no token and no key */
+  constructor(options: VertexAiOptions = {}) {
+    requireOptions(options);
+    super(partsOverOwn(openAdapter(options)), withVertexIds(options));
+  }
+}
+
+/**
+ * The storage of a `VertexAiSessionService`, for what needs it without that service around it.
+ *
+ * @throws SessionError `invalid_argument` as the constructor of the service
+ */
+export function openAdapter(options: VertexAiOptions): VertexAdapter {
+  const { accessToken, timeoutMs = TIMEOUT_MS } = options;
+  const isTime = typeof timeoutMs === 'number' && timeoutMs > 0 && timeoutMs <= LONGEST_TIMEOUT_MS;
+  if (!isTime) {
+    throw invalid(
+      'timeoutMs',
+      `must be milliseconds up to ${LONGEST_TIMEOUT_MS}; it is ${shown(timeoutMs)}`,
+    );
+  }
+  const addresses = new EngineAddresses(options);
+  const access = new Access({ accessToken, expressModeApiKey: addresses.apiKey });
+  return new VertexAdapter(new Sessions(new Rest(access, timeoutMs), addresses));
+}
+
+/** With fresh ids that the server takes for sessions: their first character is a letter. */
+export function withVertexIds<O extends SessionServiceOptions>(options: O): O {
+  return options.newId === undefined ? { ...options, newId: newVertexId } : options;
+}
+
+const LETTERS = 'abcdef';
+
+function newVertexId(): string {
+  const id = newEventId();
+  const first = Number.parseInt(id.charAt(0), 16);
+  return `${LETTERS.charAt(first % LETTERS.length)}${id.slice(1)}`;
+}

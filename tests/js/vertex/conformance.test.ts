@@ -1,0 +1,147 @@
+// The conformance suite over the loopback server, in both ways that the real one may treat the states of users and apps.
+//
+// What the service does not promise is left out of the cases: `lastUpdateTime` is the server's, and no state can be read
+// apart from a session. A case that is about that alone, or about what the server does not have, is declared below, with
+// what it ends with.
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { after, describe, it } from 'node:test';
+
+import type { Case, Json } from '../../../js/testing/case.js';
+import { runCase } from '../../../js/testing/run_case.js';
+import {
+  startVertexServer,
+  type VertexServer,
+  type VertexServerOptions,
+} from '../../vertex_server/server.js';
+import { serviceOn } from './service.js';
+
+const file = new URL('../../../src/storage/conformance/cases.json', import.meta.url);
+const cases = JSON.parse(readFileSync(file, 'utf8')) as Case[];
+
+/** Cases by what they end with. */
+type Differences = readonly (readonly [outcome: RegExp, ...names: string[]])[];
+
+const ALWAYS: Differences = [
+  [
+    // An engine's sessions have ids of their own, whoever's they are and whatever the app is called.
+    /createSession ended with already_exists/,
+    'users and apps may use the same session id',
+    'sessions of one time and id are ordered by user',
+    'totals follow every create and delete',
+    "deleting a user takes all of their sessions and state, and no one else's",
+    "deleting a user's state keeps their sessions",
+    "deleting an app's state keeps its users and sessions",
+    'an append stores the event, its delta and its time in one step',
+    "no separator in an id can reach another's data",
+    'ids that begin alike are different ids',
+  ],
+  [
+    /getSession: the answer is .* but should be null/,
+    'a session that is not there reads as nothing',
+  ],
+  [
+    /totalItems is 5, but should be 4/,
+    "without a user all users' sessions are listed, each with its own user's state",
+  ],
+  [
+    // Ids are of a few characters.
+    /createSession ended with (?:invalid_argument|remote)/,
+    'the initial state is split by scope, and each scope reaches as far as it says',
+    'sessions of one time are ordered by id as JavaScript compares strings',
+    'ids of any characters work from create to delete',
+    'names that JavaScript objects inherit are ordinary names',
+    'ids compare exactly: case, white space and Unicode form count',
+    'ids of 512 bytes are the longest, and their last byte counts',
+  ],
+  [
+    // There are no states but those of sessions.
+    /ended with unsupported/,
+    'a user who has only state has no session',
+    'deleting what is not there is no error',
+    'revisions go on after states were deleted, and handles stay good',
+    'reject: what happens to the user, the app and other sessions makes no handle stale',
+    'updateState without a session changes user and app, and makes no event',
+    'updateState without a user changes only the app',
+    'an updateState of nothing makes nothing',
+    'states updated at once lose no key',
+  ],
+  [
+    // A session's time is when the server last changed it.
+    /listSessions: .sessions is .* but should be/,
+    'sessions are listed by last update, the oldest first',
+    'an append moves its session in the list, and only as far as its time says',
+    'descending order is the ascending one reversed, ties included',
+  ],
+  [
+    // A key that was removed is null there, and so one that is null was removed.
+    /has no key "(?:a|null)", but should/,
+    'null is a value, not a removal',
+    'empty and simple values come back as they were',
+  ],
+  [
+    // Objects of protobuf.
+    /getSession: .(?:keys|state\["nested"\]) is .* but should be/,
+    'state keys that JavaScript objects inherit are ordinary keys',
+    'a changed key keeps its place, and one that was removed comes back last',
+    'the order of members is kept at every level',
+  ],
+];
+
+const SESSION_ONLY: Differences = [
+  [
+    /has no key "user:\w", but should/,
+    'creating a session changes the named keys of user and app and keeps the others',
+    'a removal in the initial state removes the key in its scope',
+    'state is merged and current, whatever window was read and whoever changed it',
+    'deleting a session takes its events and state, and nothing else',
+    'merge: changes of user and app through other sessions wait for the next read',
+  ],
+];
+
+const SHARED: Differences = [
+  [/has the key "user:u", but should not/, 'revisions go on after a user was deleted'],
+];
+
+conforms({ scopes: 'session', operations: 2 }, [...ALWAYS, ...SESSION_ONLY]);
+conforms({ scopes: 'shared', operations: 'done', pageSize: 3, ordersEvents: false }, [
+  ...ALWAYS,
+  ...SHARED,
+]);
+
+function conforms(serverOptions: VertexServerOptions, differences: Differences): void {
+  describe(`on a server with ${JSON.stringify(serverOptions)}`, { concurrency: 8 }, () => {
+    const servers: VertexServer[] = [];
+    after(() => Promise.all(servers.map((server) => server.end())));
+    for (const testCase of cases) {
+      const run = () =>
+        runCase(adapted(testCase), async (options) => {
+          const server = await startVertexServer({
+            ...serverOptions,
+            clock: options.clock ?? Date.now,
+          });
+          servers.push(server);
+          return serviceOn(server, options);
+        });
+      const [outcome] = differences.find(([, ...names]) => names.includes(testCase.name)) ?? [];
+      if (outcome === undefined) it(testCase.name, run);
+      else it(`differs: ${testCase.name}`, () => assert.rejects(run, { message: outcome }));
+    }
+  });
+}
+
+function adapted({ name, stale, steps }: Case): Case {
+  const kept = steps
+    .filter(({ op }) => op !== 'getUserState' && op !== 'getAppState')
+    .map((step) => ('expect' in step ? { ...step, expect: withoutTimes(step.expect) } : step));
+  return { name, steps: kept, ...(stale !== undefined && { stale }) };
+}
+
+function withoutTimes(expected: unknown): unknown {
+  if (Array.isArray(expected)) return expected.map(withoutTimes);
+  if (typeof expected !== 'object' || expected === null) return expected;
+  const { lastUpdateTime, ...rest } = expected as Json;
+  void lastUpdateTime;
+  return Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, withoutTimes(value)]));
+}
