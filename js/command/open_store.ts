@@ -52,6 +52,13 @@ function placeOf(argument: 'FROM' | 'TO', text: string): Place {
         `${argument} is a database of a browser, which cannot be reached from here. In its page, ` +
           'exportSessions and importSessions of adk-session-wasm/files make a file of it, and back.',
       );
+    case 'vertexai':
+      throw new SessionError(
+        'unsupported',
+        `${argument} is an agent engine, which sets the times of its sessions itself and takes one event at a ` +
+          'time, so that nothing there could be verified. A program can copy sessions by exportSession and ' +
+          'importSession of adk-session-wasm/files.',
+      );
   }
 }
 

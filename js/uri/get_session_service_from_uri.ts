@@ -5,8 +5,11 @@ import {
   type IndexedDbSessionServiceOptions,
 } from '../service/indexed_db_session_service.js';
 import { partsOverOwn } from '../service/over_adapter.js';
+import type { SessionServiceOptions } from '../service/service_options.js';
 import { StoredSessionService } from '../service/stored_session_service.js';
 import type { StateShape } from '../session.js';
+import type { VertexAiOptions } from '../vertex/vertex_ai_session_service.js';
+import { withVertexIds } from '../vertex/session_ids.js';
 import { LazyAdapter } from './lazy_adapter.js';
 import { parseUri } from './parse_uri.js';
 
@@ -22,7 +25,10 @@ import { parseUri } from './parse_uri.js';
  * const service = getSessionServiceFromUri('postgresql://ada@127.0.0.1/agents', options);
  * ```
  */
-export interface SessionServiceUriOptions extends Omit<IndexedDbSessionServiceOptions, 'name'> {
+export interface SessionServiceUriOptions
+  extends
+    Omit<IndexedDbSessionServiceOptions, 'name'>,
+    Omit<VertexAiOptions, 'agentEngineId' | keyof SessionServiceOptions> {
   /** For databases: goes to the driver as it is. */
   driverOptions?: object | undefined;
 }
@@ -37,15 +43,15 @@ export interface SessionServiceUriOptions extends Omit<IndexedDbSessionServiceOp
  * | `sqlite:PATH`, `sqlite::memory:` | a SQLite file, as `DatabaseSessionService` |
  * | `postgresql://…`, `mysql://…`, `mariadb://…` | a server's database, likewise |
  * | `indexeddb:NAME` | `IndexedDbSessionService`, in a browser |
+ * | `agentengine://ENGINE`, `vertexai://ENGINE` | `VertexAiSessionService`; the engine is its number or full name |
  *
  * Python's spellings with a driver in them (`postgresql+asyncpg://`, `sqlite+aiosqlite:///PATH`) name the
  * same. Nothing is loaded or opened before the first call: only then does a program load what databases
  * need, and a page never does.
  *
  * @param uri is in no error, nor is its password in one of a driver
- * @throws SessionError `invalid_argument`: it names no service, with those that there are;
- *   `unsupported`: `vertexai:` and `agentengine:`. The service's calls reject with `storage_unavailable`
- *   where there is no such storage, as no SQL database for a page
+ * @throws SessionError `invalid_argument`: it names no service, with those that there are. The service's
+ *   calls reject with `storage_unavailable` where there is no such storage, as no SQL database for a page
  *
  * @example
  * ```ts
@@ -74,6 +80,14 @@ export function getSessionServiceFromUri<S extends StateShape = StateShape>(
         return openAdapter({ ...options, url });
       });
       return new StoredSessionService<S>(partsOverOwn(adapter), options);
+    }
+    case 'vertexai': {
+      const { agentEngineId } = named;
+      const adapter = new LazyAdapter({ kind: 'vertexai', durable: true }, async () => {
+        const { openAdapter } = await import('../vertex/vertex_ai_session_service.js');
+        return openAdapter({ ...options, agentEngineId });
+      });
+      return new StoredSessionService<S>(partsOverOwn(adapter), withVertexIds(options));
     }
   }
 }

@@ -3,10 +3,10 @@
  * front may be a password.
  */
 import { IN_MEMORY, parseAddress, SCHEMES } from '../database/address.js';
-import { SessionError } from '../errors.js';
 import { requireId } from '../ids.js';
 import { kindOf } from '../json/rules.js';
 import { invalid } from '../service/call.js';
+import { isEngineName } from '../vertex/engine_address.js';
 
 /** Which service a URI names. */
 export type ServiceUri =
@@ -18,13 +18,16 @@ export type ServiceUri =
       readonly engine: ReturnType<typeof parseAddress>['kind'];
       readonly durable: boolean;
       readonly url: string;
-    };
+    }
+  /** Without an engine it is the app that names one. */
+  | { readonly kind: 'vertexai'; readonly agentEngineId: string | undefined };
 
-const KNOWN = 'memory://, sqlite:PATH, postgresql://…, mysql://…, mariadb://… or indexeddb:NAME';
+const KNOWN =
+  'memory://, sqlite:PATH, postgresql://…, mysql://…, mariadb://…, indexeddb:NAME or agentengine://ENGINE';
 
 /**
  * @param argument what errors call it
- * @throws SessionError `invalid_argument`; `unsupported` for a service that is not to be had here
+ * @throws SessionError `invalid_argument`
  */
 export function parseUri(uri: unknown, argument = 'uri'): ServiceUri {
   if (typeof uri !== 'string') throw invalid(argument, `must be a string; it is ${kindOf(uri)}`);
@@ -43,11 +46,7 @@ export function parseUri(uri: unknown, argument = 'uri'): ServiceUri {
       return { kind: 'indexeddb', name: databaseName(rest, argument) };
     case 'vertexai':
     case 'agentengine':
-      throw new SessionError(
-        'unsupported',
-        `Sessions of Vertex AI (${name}:) are not to be had in this version of the package; ` +
-          `use ${KNOWN}.`,
-      );
+      return { kind: 'vertexai', agentEngineId: engineName(rest, argument) };
     default:
       throw invalid(argument, `must be ${KNOWN}`);
   }
@@ -64,4 +63,15 @@ function databaseName(rest: string, argument: string): string | undefined {
   }
   if (name !== undefined) return requireId('name', name);
   throw invalid(argument, 'must be indexeddb:NAME, special characters in it percent-encoded');
+}
+
+function engineName(rest: string, argument: string): string | undefined {
+  const name = rest.replace(/^\/\//, '');
+  if (name === '') return undefined;
+  if (isEngineName(name)) return name;
+  throw invalid(
+    argument,
+    'must have the number of an agent engine behind its scheme, or its name ' +
+      'projects/PROJECT/locations/LOCATION/reasoningEngines/NUMBER',
+  );
 }

@@ -8,10 +8,10 @@ import { isTaken, isTransient, mayBeDone } from './failure.js';
 import { nextPause, unfinished, waitFor } from './operation.js';
 import { type Json, pause, tries } from './rest.js';
 import { isSameJson } from './same_json.js';
+import { isSessionId } from './session_ids.js';
 import {
   createdAt,
   isOwnedBy,
-  isSessionId,
   newState,
   scopeRow,
   sessionRow,

@@ -3,7 +3,8 @@ import { lastSegment } from './foreign_event.js';
 import { sessionPages } from './list_sessions.js';
 import { waitFor } from './operation.js';
 import { tries } from './rest.js';
-import { isOwnedBy, isSessionId } from './session_resource.js';
+import { isSessionId } from './session_ids.js';
+import { isOwnedBy } from './session_resource.js';
 import type { SessionPlace, Sessions } from './sessions.js';
 
 /** What is not there, or another user's, is no error, and stays as it is. */

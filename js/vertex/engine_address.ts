@@ -105,6 +105,11 @@ export class EngineAddresses {
   }
 }
 
+/** Whether it is an engine's number or full name. */
+export function isEngineName(name: string): boolean {
+  return ID.test(name) || NAME.test(name);
+}
+
 function engineOf(key: string, name: string): Engine {
   if (ID.test(name)) return { id: name };
   const [, project, location, id] = NAME.exec(name) ?? [];

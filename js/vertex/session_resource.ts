@@ -8,11 +8,6 @@ import type { Changes, ScopeRow, SessionRow } from '../storage/adapter.js';
 import { lastSegment } from './foreign_event.js';
 import type { Json } from './rest.js';
 
-/** What the server lets a session be called by. It refuses other ids also where it is only asked for them. */
-export function isSessionId(id: string): boolean {
-  return /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/.test(id);
-}
-
 export function isOwnedBy({ userId }: Json, user: string): boolean {
   return userId === user;
 }

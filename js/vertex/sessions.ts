@@ -4,7 +4,7 @@ import type { EngineAddresses } from './engine_address.js';
 import { EventList } from './event_list.js';
 import { hasStatus } from './failure.js';
 import type { Json, Rest } from './rest.js';
-import { isSessionId } from './session_resource.js';
+import { isSessionId } from './session_ids.js';
 
 /** Which session, and where. */
 export interface SessionPlace extends Required<StorageKey> {

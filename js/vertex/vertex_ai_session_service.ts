@@ -1,4 +1,3 @@
-import { newEventId } from '../event.js';
 import { invalid, requireOptions, shown } from '../service/call.js';
 import { partsOverOwn } from '../service/over_adapter.js';
 import type { SessionServiceOptions } from '../service/service_options.js';
@@ -7,6 +6,7 @@ import type { StateShape } from '../session.js';
 import { Access, type AccessToken } from './access.js';
 import { EngineAddresses } from './engine_address.js';
 import { Rest } from './rest.js';
+import { withVertexIds } from './session_ids.js';
 import { Sessions } from './sessions.js';
 import { VertexAdapter } from './vertex_adapter.js';
 
@@ -108,17 +108,4 @@ export function openAdapter(options: VertexAiOptions): VertexAdapter {
   const addresses = new EngineAddresses(options);
   const access = new Access({ accessToken, expressModeApiKey: addresses.apiKey });
   return new VertexAdapter(new Sessions(new Rest(access, timeoutMs), addresses));
-}
-
-/** With fresh ids that the server takes for sessions: their first character is a letter. */
-export function withVertexIds<O extends SessionServiceOptions>(options: O): O {
-  return options.newId === undefined ? { ...options, newId: newVertexId } : options;
-}
-
-const LETTERS = 'abcdef';
-
-function newVertexId(): string {
-  const id = newEventId();
-  const first = Number.parseInt(id.charAt(0), 16);
-  return `${LETTERS.charAt(first % LETTERS.length)}${id.slice(1)}`;
 }

@@ -62,6 +62,7 @@ const offered = [
   'files/index.ts',
   'testing/index.ts',
   'uri/index.ts',
+  'vertex/index.ts',
 ]
   .map((file) => join(root, 'js', file))
   .map((path) => (existsSync(path) ? readFileSync(path, 'utf8') : ''))

@@ -35,7 +35,8 @@ describe('Wrong usage', () => {
     ['memory', ['migrate', 'memory://', 'to.jsonl'], /FROM is in memory/],
     ['SQLite in memory', ['migrate', from, 'sqlite::memory:'], /TO is in memory/],
     ['a database of a browser', ['migrate', 'indexeddb:shop', from], /exportSessions.*unsupported/],
-    ['Vertex AI', ['migrate', from, 'agentengine://s3cret'], /Vertex AI.*unsupported/],
+    ['Vertex AI', ['migrate', from, 'agentengine://123'], /TO is an agent engine.*unsupported/],
+    ['no agent engine', ['migrate', 'agentengine://s3cret', 'to.jsonl'], /number of an agent/],
     ['to overwrite a file', ['migrate', from, 'to.jsonl', '--overwrite'], /needs a database/],
   ];
   for (const [title, args, message] of wrong) {

@@ -39,6 +39,9 @@ describe('A URI', () => {
     ['mariadb://ada@127.0.0.1/db', 'mysql', true],
     ['indexeddb:my-shop', 'indexeddb', true],
     ['indexeddb://', 'indexeddb', true],
+    ['agentengine://123', 'vertexai', true],
+    ['vertexai://projects/p/locations/l/reasoningEngines/1', 'vertexai', true],
+    ['vertexai://', 'vertexai', true],
   ];
   for (const [uri, kind, durable] of storages) {
     it(`${uri.replace('s3cret', '***')} names a service over ${kind}, which opens nothing`, async () => {
@@ -57,8 +60,8 @@ describe('A URI', () => {
     ['of memory with a path', 'memory://s3cret', 'invalid_argument', /nothing behind/],
     ['with a stray character in its password', 'mysql://ada:s3cret#@host/db', 'invalid_argument', /percent/],
     ['of IndexedDB with a broken escape', 'indexeddb:%s3cret', 'invalid_argument', /percent/],
-    ['of Vertex AI', 'vertexai://s3cret', 'unsupported', /Vertex AI/],
-    ['of an agent engine', 'agentengine://s3cret', 'unsupported', /agentengine/],
+    ['of no engine of Vertex AI', 'vertexai://s3cret', 'invalid_argument', /number of an agent engine/],
+    ['of no agent engine', 'agentengine://projects/s3cret', 'invalid_argument', /reasoningEngines/],
   ]; // prettier-ignore
   for (const [title, uri, code, message] of refused) {
     it(`that is ${title} is refused at once, and not shown`, () => {
