@@ -108,7 +108,7 @@ async function post(sessions: Sessions, { url }: SessionPlace, row: EventRow): P
       return await send();
     } catch (error) {
       if (!mayBeDone(error)) throw error;
-      const there = await events.read(url, { from: row.revision, to: row.revision + 1 });
+      const there = await events.read(url, row.revision);
       if (there.some(({ id, text }) => id === row.id && text === row.text)) return;
       if (isLast || !isTransient(error)) throw error;
     }

@@ -50,7 +50,9 @@ export async function createSession(
   const target = { sessions, place };
   const outcome = await request(target, state);
   const created = await findCreated(target);
-  if (outcome === 'taken' || (outcome === 'lost' && !isAsAsked(created, place, state))) {
+  const isOurs =
+    outcome === 'made' || (outcome === 'lost' && (await isAsAsked(target, created, state)));
+  if (!isOurs) {
     keep(place, created, decide);
     return;
   }
@@ -123,19 +125,17 @@ async function findCreated({ sessions, place }: Target): Promise<Json> {
 }
 
 /** Whether a session is as it was to be created, so that it makes no difference who did. */
-function isAsAsked(
+async function isAsAsked(
+  { sessions, place }: Target,
   created: Json,
-  place: SessionPlace,
   state: Readonly<Record<string, unknown>>,
-): boolean {
-  if (!isOwnedBy(created, place.userId) || created.createTime !== created.updateTime) return false;
+): Promise<boolean> {
   const shown = stateOf(created);
   // Of users and apps the server may show more, which others wrote.
   const own = Object.keys(shown).filter((key) => !isShared(key));
-  return (
+  const isSame =
+    isOwnedBy(created, place.userId) &&
     own.every((key) => Object.hasOwn(state, key)) &&
-    Object.keys(state).every(
-      (key) => Object.hasOwn(shown, key) && isSameJson(shown[key], state[key]),
-    )
-  );
+    Object.entries(state).every(([key, value]) => isSameJson(shown[key] ?? null, value));
+  return isSame && (await sessions.events.read(place.url, 0)).length === 0;
 }

@@ -3,12 +3,6 @@ import { hasStatus } from './failure.js';
 import { apiTime, fromEventResource, type PostedEvent } from './event_resource.js';
 import type { Json, Query, Rest } from './rest.js';
 
-/** Moments in microseconds: from the first, up to and without the second. */
-export interface Range {
-  readonly from?: number | undefined;
-  readonly to?: number | undefined;
-}
-
 export class EventList {
   readonly #rest: Rest;
   /** Whether the server lists events from the newest on; what it says of that holds for all sessions. */
@@ -18,26 +12,30 @@ export class EventList {
     this.#rest = rest;
   }
 
-  /** Those of a range, in order. @param url of the session */
-  async read(url: string, range: Range): Promise<PostedEvent[]> {
+  /**
+   * Those from a moment on, in order.
+   *
+   * @param url of the session
+   * @param from microseconds; 0 is the beginning
+   */
+  async read(url: string, from: number): Promise<PostedEvent[]> {
     const events: PostedEvent[] = [];
-    for await (const page of this.forwards(url, range)) events.push(...page);
+    for await (const page of this.forwards(url, from)) events.push(...page);
     return events;
   }
 
   /** The same, a page at a time. */
-  forwards(url: string, range: Range): AsyncGenerator<PostedEvent[]> {
-    return this.#pages(url, { filter: filterOf(range) });
+  forwards(url: string, from: number): AsyncGenerator<PostedEvent[]> {
+    return this.#pages(url, { filter: filterOf(from) });
   }
 
   /**
-   * Those of a range from the newest on, a page at a time, each in order: whoever has enough asks for no
-   * more. Where the server knows no such order, all of them at once.
+   * The same from the newest on, a page at a time, each in order: whoever has enough asks for no more. Where the server knows no such order, all of them at once.
    *
    * @param pageSize how many are wanted in a page; the server may give fewer
    */
-  async *backwards(url: string, range: Range, pageSize?: number): AsyncGenerator<PostedEvent[]> {
-    const filter = filterOf(range);
+  async *backwards(url: string, from: number, pageSize?: number): AsyncGenerator<PostedEvent[]> {
+    const filter = filterOf(from);
     if (this.#isOrdered) {
       const query = {
         filter,
@@ -55,7 +53,7 @@ export class EventList {
         if (!isFirst || !hasStatus(error, 400)) throw error;
       }
     }
-    const all = await this.read(url, range);
+    const all = await this.read(url, from);
     this.#isOrdered = false;
     yield all;
   }
@@ -84,10 +82,7 @@ export async function* listPages(
   } while (pageToken !== undefined);
 }
 
-function filterOf({ from, to }: Range): string | undefined {
-  const bounds = [
-    ...(from === undefined || from <= 0 ? [] : [`timestamp>="${apiTime(from)}"`]),
-    ...(to === undefined ? [] : [`timestamp<"${apiTime(to)}"`]),
-  ];
-  return bounds.length === 0 ? undefined : bounds.join(' AND ');
+/** Of ranges the reference of the API names this one alone. */
+function filterOf(from: number): string | undefined {
+  return from <= 0 ? undefined : `timestamp>="${apiTime(from)}"`;
 }

@@ -39,8 +39,9 @@ export function lastSegment(name: unknown): string {
 /** Python counts seconds and `@google/adk` milliseconds; which it is, the server's time of the event tells. */
 function fromRaw(raw: Json, timestamp: number): Fields {
   const event = readNames(raw, EVENT) as Fields;
-  const own = Number(event.timestamp);
-  const isSeconds = !(Math.abs(own - timestamp) < Math.abs(own * 1000 - timestamp));
+  const { timestamp: own } = event;
+  if (typeof own !== 'number') return event;
+  const isSeconds = Math.abs(own * 1000 - timestamp) <= Math.abs(own - timestamp);
   return isSeconds ? inMilliseconds(event) : event;
 }
 

@@ -61,14 +61,14 @@ async function readPosted(
   const from = after === undefined ? undefined : Math.min(LAST_MICROS, Math.floor(after * 1000));
   const read: PostedEvent[][] = [];
   if (last === undefined && from === undefined) {
-    for await (const page of events.forwards(url, {})) read.push(page);
+    for await (const page of events.forwards(url, 0)) read.push(page);
     return { events: read.flat(), isOnePage: read.length <= 1 };
   }
   // With the newest one in any case, which tells the revision.
   const wanted = Math.max(1, last ?? Infinity);
   // One more, since of the oldest one that is there nobody knows whether it stands alone at its moment.
   const pageSize = Math.min(MAX_PAGE, wanted + 1);
-  for await (const page of events.backwards(url, {}, pageSize)) {
+  for await (const page of events.backwards(url, 0, pageSize)) {
     read.unshift(page);
     const [first] = page;
     if (first === undefined) continue;

@@ -28,20 +28,19 @@ export class RecentEvents {
 
   /** @param since the revision of a handle; `undefined`, if nobody wants to know what came since */
   async read(since: number | undefined): Promise<void> {
-    if (since === undefined) return this.#readNewest();
+    if (since === undefined) return this.#readFew();
     const from = Math.max(0, since - LOOK_BACK);
-    this.#posted = await this.#list.read(this.#url, { from });
+    this.#posted = await this.#list.read(this.#url, from);
     this.#from = from;
   }
 
   /** Sees to it that the newest is there, if there is one. Nothing of ours is older than its session. */
   async readNewest(created: number): Promise<void> {
-    if (this.#posted.length === 0 && this.#from > created) await this.#readNewest();
+    if (this.#posted.length === 0 && this.#from > created) await this.#readFew();
   }
 
-  async #readNewest(): Promise<void> {
-    const range = this.#from === Infinity ? {} : { to: this.#from };
-    for await (const page of this.#list.backwards(this.#url, range, FEW)) {
+  async #readFew(): Promise<void> {
+    for await (const page of this.#list.backwards(this.#url, 0, FEW)) {
       const [first] = page;
       if (first === undefined) continue;
       this.#posted = page;
@@ -63,17 +62,14 @@ export class RecentEvents {
     for (const { id } of this.#posted) missing.delete(id);
     const wanted = missing.size;
     if (wanted === 0 || from >= this.#from) return false;
-    const range = { from, to: this.#from === Infinity ? undefined : this.#from };
-    // Those before it come again, with whatever was posted at the same moment.
-    this.#posted = this.#posted.filter(({ posted }) => posted >= this.#from);
-    let isAll = true;
-    for await (const page of this.#list.backwards(this.#url, range)) {
-      this.#posted = [...page, ...this.#posted];
+    const posted: PostedEvent[][] = [];
+    for await (const page of this.#list.backwards(this.#url, from)) {
+      posted.unshift(page);
       for (const { id } of page) missing.delete(id);
-      isAll = missing.size > 0;
-      if (!isAll) break;
+      // All are further back than what was there before, which has come again.
+      if (missing.size === 0) break;
     }
-    this.#from = isAll ? from : (this.#posted[0]?.posted ?? from) + 1;
+    this.#posted = posted.flat();
     return missing.size < wanted;
   }
 

@@ -18,3 +18,13 @@ export function serviceOn(
     ...options,
   });
 }
+
+/** What another client sends. @param path behind `reasoningEngines/` */
+export async function post({ url }: VertexServer, path: string, body: object): Promise<void> {
+  const response = await fetch(`${url}/v1beta1/reasoningEngines/${path}`, {
+    method: 'POST',
+    headers: { 'x-goog-api-key': 'a-key' },
+    body: JSON.stringify(body),
+  });
+  if (!response.ok) throw new Error(await response.text());
+}

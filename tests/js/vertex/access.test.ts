@@ -1,0 +1,177 @@
+// Which engine is asked, and with what credentials.
+
+import assert from 'node:assert/strict';
+import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
+import { inspect } from 'node:util';
+
+import { isSessionError, type SessionErrorCode } from '../../../js/index.js';
+import { getSessionServiceFromUri } from '../../../js/uri/index.js';
+import { type VertexAiOptions, VertexAiSessionService } from '../../../js/vertex/index.js';
+import { EngineAddresses, type EngineOptions } from '../../../js/vertex/engine_address.js';
+import { startVertexServer, type VertexServer } from '../../vertex_server/server.js';
+import { KEY, serviceOn } from './service.js';
+
+const VARIABLES = [
+  'GOOGLE_CLOUD_PROJECT',
+  'GOOGLE_CLOUD_LOCATION',
+  'GOOGLE_API_KEY',
+  'GOOGLE_GENAI_USE_VERTEXAI',
+  'GOOGLE_GENAI_USE_ENTERPRISE',
+  'GOOGLE_APPLICATION_CREDENTIALS',
+];
+const NAME = 'projects/tea/locations/eu/reasoningEngines/7';
+
+function isError(error: unknown, code: SessionErrorCode, message: RegExp): true {
+  assert.ok(isSessionError(error, code), inspect(error));
+  assert.match(error.message, message);
+  assert.doesNotMatch(inspect(error), /s3cret/);
+  return true;
+}
+
+/** Each test has an environment of its own. */
+function ownEnvironment(): void {
+  const outside = VARIABLES.map((name) => [name, process.env[name]] as const);
+  const clear = (): void => {
+    for (const name of VARIABLES) Reflect.deleteProperty(process.env, name);
+  };
+  before(clear);
+  afterEach(clear);
+  after(() => {
+    for (const [name, value] of outside) if (value !== undefined) process.env[name] = value;
+  });
+}
+
+describe('An agent engine', () => {
+  ownEnvironment();
+  const google = 'https://europe-west4-aiplatform.googleapis.com/v1beta1';
+  const inProject = { projectId: 'tea', location: 'europe-west4' };
+  const engine = 'projects/tea/locations/europe-west4/reasoningEngines/7';
+
+  const found: [title: string, options: EngineOptions, appName: string, url: string, engine: string][] = [
+    ['by its number', { ...inProject, agentEngineId: '7' }, 'shop', google, engine],
+    ['by the number that an app is called', inProject, '7', google, engine],
+    ['by the name that an app is called', {}, NAME, 'https://aiplatform.eu.rep.googleapis.com/v1beta1', NAME],
+    ['by its name', { agentEngineId: NAME }, 'shop', 'https://aiplatform.eu.rep.googleapis.com/v1beta1', NAME],
+    ['with a key', { expressModeApiKey: 'k', agentEngineId: '7' }, 'shop', 'https://aiplatform.googleapis.com/v1beta1', 'reasoningEngines/7'],
+    ['in no region', { projectId: 'tea', location: 'global' }, '7', 'https://aiplatform.googleapis.com/v1beta1', 'projects/tea/locations/global/reasoningEngines/7'],
+    ['at a proxy', { ...inProject, baseUrl: 'http://127.0.0.1:8080/vertex/' }, '7', 'http://127.0.0.1:8080/vertex/v1beta1', engine],
+  ]; // prettier-ignore
+  for (const [title, options, appName, url, name] of found) {
+    it(`is found ${title}`, () => {
+      assert.deepEqual(new EngineAddresses(options).of(appName), { url, engine: name });
+    });
+  }
+
+  it('is found in the project and the location of the environment', () => {
+    process.env.GOOGLE_CLOUD_PROJECT = 'tea';
+    process.env.GOOGLE_CLOUD_LOCATION = 'europe-west4';
+    process.env.GOOGLE_GENAI_USE_VERTEXAI = 'true';
+    process.env.GOOGLE_API_KEY = 's3cret';
+    assert.equal(new EngineAddresses({}).of('7').engine, engine);
+    assert.equal(new EngineAddresses({}).apiKey, undefined);
+  });
+
+  it('is asked with the key of the environment, if that is for it and no project is there', () => {
+    process.env.GOOGLE_API_KEY = 's3cret';
+    assert.equal(new EngineAddresses({}).apiKey, undefined);
+    process.env.GOOGLE_GENAI_USE_VERTEXAI = '1';
+    assert.equal(new EngineAddresses({}).apiKey, 's3cret');
+    assert.equal(new EngineAddresses(inProject).apiKey, undefined);
+    assert.equal(new EngineAddresses({ accessToken: 't' }).apiKey, undefined);
+  });
+
+  const refused: [title: string, options: VertexAiOptions, appName: string, message: RegExp][] = [
+    ['an app that names none', inProject, 'shop', /appName must name an agent engine/],
+    ['a path in place of an engine', inProject, '../7', /appName must name an agent engine/],
+    ['an id that is none', { agentEngineId: 'shop' }, 'shop', /agentEngineId must name/],
+    ['no project', { location: 'eu' }, '7', /projectId must be given.*GOOGLE_CLOUD_PROJECT/],
+    ['no location', { projectId: 'tea' }, '7', /location must be given/],
+    ['a key beside a project', { ...inProject, expressModeApiKey: 's3cret' }, '7', /one or the other/],
+    ["a key beside an engine's project", { agentEngineId: NAME, expressModeApiKey: 's3cret' }, 'a', /give its id/],
+    ['a key beside a token', { expressModeApiKey: 's3cret', accessToken: 's3cret' }, '7', /together/],
+    ['another project than its own', { agentEngineId: NAME, projectId: 'coffee' }, 'a', /another one/],
+    ['an empty key', { expressModeApiKey: '' }, '7', /expressModeApiKey must be text/],
+    ['a location with a path in it', { projectId: 'tea', location: 'a/b' }, '7', /no name/],
+    ['a server that is no URL', { ...inProject, baseUrl: 'ftp://s3cret' }, '7', /http/],
+    ['a token that is none', { ...inProject, accessToken: '' }, '7', /token/],
+    ['no time at all', { ...inProject, timeoutMs: 0 }, '7', /timeoutMs/],
+  ]; // prettier-ignore
+  for (const [title, options, appName, message] of refused) {
+    it(`is not found by ${title}`, async () => {
+      const open = async () => new VertexAiSessionService(options).getSession({ ...KEY, appName });
+      await assert.rejects(open, (error) => isError(error, 'invalid_argument', message));
+    });
+  }
+});
+
+describe('The server', () => {
+  ownEnvironment();
+  let server: VertexServer;
+  beforeEach(async () => {
+    server = await startVertexServer({ credentials: ['s3cret'] });
+  });
+  afterEach(() => server.end());
+
+  it('is asked with the token that was given', async () => {
+    await serviceOn(server, { accessToken: 's3cret' }).getSession(KEY);
+    assert.equal(server.requests[0]?.headers.authorization, 'Bearer s3cret');
+  });
+
+  it('is asked with a fresh token each time, where there is who gives one', async () => {
+    let last = 0;
+    const service = serviceOn(server, { accessToken: () => Promise.resolve(`${++last}`) });
+    for (const token of ['1', '3']) {
+      await assert.rejects(service.getSession(KEY), (error) =>
+        isError(error, 'remote', /not valid/),
+      );
+      assert.ok(server.requests.some(({ headers }) => headers.authorization === `Bearer ${token}`));
+    }
+  });
+
+  it('is asked with a key in express mode', async () => {
+    const service = new VertexAiSessionService({
+      expressModeApiKey: 's3cret',
+      baseUrl: server.url,
+      agentEngineId: '7',
+    });
+    await service.createSession(KEY);
+    await service.deleteSession(KEY);
+    const [first] = server.requests;
+    assert.equal(first?.headers['x-goog-api-key'], 's3cret');
+    assert.equal(first.headers.authorization, undefined);
+    assert.equal(first.path, '/v1beta1/reasoningEngines/7/sessions/s1');
+  });
+
+  const tokens: [title: string, accessToken: () => string, message: RegExp][] = [
+    ['throws', () => { throw new Error('no sign-in'); }, /accessToken threw: no sign-in/],
+    ['gives nothing', () => '', /gave no token but nothing/],
+    ['gives something else', () => 7 as unknown as string, /gave no token but a number/],
+  ]; // prettier-ignore
+  for (const [title, accessToken, message] of tokens) {
+    it(`is not asked where what shall give a token ${title}`, async () => {
+      await assert.rejects(serviceOn(server, { accessToken }).getSession(KEY), (error) =>
+        isError(error, 'storage_unavailable', message),
+      );
+      assert.equal(server.requests.length, 0);
+    });
+  }
+
+  it('is not asked where there are no Application Default Credentials', async () => {
+    process.env.GOOGLE_APPLICATION_CREDENTIALS = '/there/is/no/such/file.json';
+    const service = serviceOn(server, { accessToken: undefined });
+    await assert.rejects(service.getSession(KEY), (error) =>
+      isError(error, 'storage_unavailable', /gcloud auth application-default login/),
+    );
+  });
+
+  it('is that of a URI, with what the options say', async () => {
+    const service = getSessionServiceFromUri('agentengine://7', {
+      expressModeApiKey: 's3cret',
+      baseUrl: server.url,
+    });
+    const session = await service.createSession({ appName: 'shop', userId: 'ada' });
+    assert.match(session.id, /^[a-f][0-9a-f]{7}-/);
+    assert.equal(server.requests[0]?.path, `/v1beta1/reasoningEngines/7/sessions/${session.id}`);
+    await service.close();
+  });
+});

@@ -1,0 +1,305 @@
+// What becomes of events: their order, their windows, new versions of them, and what others wrote.
+
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+
+import { createEvent, type Event, type Session } from '../../../js/index.js';
+import type { VertexAiOptions } from '../../../js/vertex/index.js';
+import {
+  ENGINE,
+  startVertexServer,
+  type VertexServer,
+  type VertexServerOptions,
+} from '../../vertex_server/server.js';
+import { KEY, post, serviceOn } from './service.js';
+
+const NOW = 1_770_000_000_000;
+
+const ids = (session: Session | undefined): string[] => (session?.events ?? []).map(({ id }) => id);
+const event = (id: string, timestamp = NOW, more: Partial<Event> = {}): Event =>
+  createEvent({ id, timestamp, author: 'agent', invocationId: 'i', ...more });
+
+describe('Events at Vertex AI', () => {
+  let server: VertexServer;
+  beforeEach(async () => {
+    server = await startVertexServer({ pageSize: 3, clock: () => NOW });
+  });
+  afterEach(() => server.end());
+  const restart = async (options: VertexServerOptions): Promise<void> => {
+    await server.end();
+    server = await startVertexServer(options);
+  };
+  const open = (options: VertexAiOptions = {}) =>
+    serviceOn(server, { clock: () => NOW, ...options });
+
+  it('are read of all pages, in the order in which they were appended, whatever their times', async () => {
+    const service = open();
+    const session = await service.createSession(KEY);
+    const times = [NOW, NOW - 5000, NOW + 9000, NOW, 0, NOW - 1, NOW + 1];
+    for (const [number, time] of times.entries()) {
+      await service.appendEvent({ session, event: event(`e${number}`, time) });
+    }
+    const read = await service.getSession(KEY);
+    assert.deepEqual(read?.events, session.events);
+    assert.deepEqual(ids(read), ['e0', 'e1', 'e2', 'e3', 'e4', 'e5', 'e6']);
+  });
+
+  it('are posted as of their own times, where these are later than all before', async () => {
+    const service = open();
+    const session = await service.createSession(KEY);
+    for (const time of [NOW + 100.25, NOW + 50, NOW + 200]) {
+      await service.appendEvent({ session, event: event(`e${time}`, time) });
+    }
+    const posted = server.events('s1').map(({ timestamp }) => timestamp);
+    const day = new Date(NOW).toISOString().slice(0, 17);
+    assert.deepEqual(posted, [`${day}00.100250Z`, `${day}00.100251Z`, `${day}00.200Z`]);
+  });
+
+  for (const ordersEvents of [true, false]) {
+    const how = ordersEvents ? 'the newest ones alone' : 'all, where the server lists no other way';
+    it(`come in windows, for which it asks for ${how}`, async () => {
+      await restart({ pageSize: 3, clock: () => NOW, ordersEvents });
+      const service = open();
+      const session = await service.createSession(KEY);
+      for (let number = 0; number < 10; number += 1) {
+        await service.appendEvent({ session, event: event(`e${number}`, NOW + number) });
+      }
+      const window = async (numRecentEvents?: number, afterTimestamp?: number) => {
+        const config = {
+          ...(numRecentEvents !== undefined && { numRecentEvents }),
+          ...(afterTimestamp !== undefined && { afterTimestamp }),
+        };
+        return ids(await service.getSession({ ...KEY, config }));
+      };
+      assert.deepEqual(await window(0), []);
+      assert.deepEqual(await window(2), ['e8', 'e9']);
+      assert.deepEqual(await window(5), ['e5', 'e6', 'e7', 'e8', 'e9']);
+      assert.equal((await window(99)).length, 10);
+      assert.deepEqual(await window(undefined, NOW + 7), ['e7', 'e8', 'e9']);
+      assert.deepEqual(await window(2, NOW + 3), ['e8', 'e9']);
+      assert.deepEqual(await window(undefined, NOW + 99), []);
+      server.forget();
+      await window(2);
+      const lists = server.calls.filter((call) => call === 'events.list').length;
+      assert.equal(lists, ordersEvents ? 1 : 4);
+    });
+  }
+
+  it('of a handle with no events in its window are those that are appended through it', async () => {
+    const service = open();
+    const session = await service.createSession(KEY);
+    await service.appendEvent({ session, event: event('e1') });
+    const empty = await service.getSession({ ...KEY, config: { numRecentEvents: 0 } });
+    assert.ok(empty);
+    await service.appendEvent({ session: empty, event: event('e2') });
+    assert.deepEqual(ids(empty), ['e2']);
+  });
+
+  it('that are new versions take the places of the old ones, in every window', async () => {
+    const service = open();
+    const session = await service.createSession(KEY);
+    for (const id of ['a', 'b', 'c', 'd']) {
+      await service.appendEvent({ session, event: event(id) });
+    }
+    await service.appendEvent({ session, event: event('a', NOW, { author: 'editor' }) });
+    assert.equal(server.events('s1').length, 5);
+    const read = await service.getSession(KEY);
+    assert.deepEqual(ids(read), ['a', 'b', 'c', 'd']);
+    assert.equal(read?.events[0]?.author, 'editor');
+    const last = await service.getSession({ ...KEY, config: { numRecentEvents: 2 } });
+    assert.deepEqual(ids(last), ['c', 'd']);
+  });
+
+  it('that are stored are not stored again, by whichever program and however long ago', async () => {
+    const first = open();
+    const session = await first.createSession(KEY);
+    const given = event('e', NOW, { actions: { ...createEvent().actions, stateDelta: { n: 1 } } });
+    await first.appendEvent({ session, event: given });
+    for (let number = 0; number < 8; number += 1) {
+      const later = event(`later${number}`, NOW + 60_000 * number);
+      later.actions.stateDelta = { n: 2 };
+      await first.appendEvent({ session, event: later });
+    }
+    for (const stale of ['merge', 'append', 'reject'] as const) {
+      const service = open({ stale });
+      const handle = await service.getSession({ ...KEY, config: { numRecentEvents: 0 } });
+      assert.ok(handle);
+      const again = event('e', NOW, {
+        actions: { ...createEvent().actions, stateDelta: { n: 1 } },
+      });
+      await service.appendEvent({ session: handle, event: again });
+    }
+    assert.equal(server.events('s1').length, 9);
+    assert.deepEqual((await first.getSession(KEY))?.state, { n: 2 });
+  });
+
+  it('of another program reach a handle that merges', async () => {
+    const [service, other] = [open(), open()];
+    const session = await service.createSession(KEY);
+    const theirs = await other.getSession(KEY);
+    assert.ok(theirs);
+    const delta = event('theirs', NOW - 1000);
+    delta.actions.stateDelta = { said: 'yes' };
+    await other.appendEvent({ session: theirs, event: delta });
+    await service.appendEvent({ session, event: event('ours') });
+    assert.deepEqual(ids(session), ['theirs', 'ours']);
+    assert.deepEqual(session.state, { said: 'yes' });
+  });
+
+  it('of another program make a handle stale that rejects', async () => {
+    const service = open({ stale: 'reject' });
+    const session = await service.createSession(KEY);
+    const other = await service.getSession(KEY);
+    assert.ok(other);
+    await service.appendEvent({ session: other, event: event('theirs') });
+    const refused = service.appendEvent({ session, event: event('ours') });
+    await assert.rejects(refused, { code: 'stale_session' });
+    assert.deepEqual(ids(await service.getSession(KEY)), ['theirs']);
+  });
+
+  it('of a client that sends no rawEvent are rebuilt from what there is', async () => {
+    const service = open();
+    await service.createSession(KEY);
+    await post(server, `${ENGINE}/sessions/s1:appendEvent`, {
+      author: 'agent',
+      invocationId: 'i',
+      timestamp: '2026-02-02T02:40:01.5Z',
+      content: { role: 'model', parts: [{ text: 'hi' }] },
+      errorCode: 'E',
+      actions: { transferAgent: 'b', stateDelta: { n: 1 } },
+      eventMetadata: {
+        branch: 'a.b',
+        turnComplete: true,
+        customMetadata: {
+          mine: 1,
+          _usage_metadata: { prompt_token_count: 3 },
+          _compaction: {
+            start_timestamp: 1.5,
+            end_timestamp: 2.25,
+            compacted_content: { parts: [{ text: 'short' }] },
+          },
+        },
+      },
+    });
+    const session = await service.getSession(KEY);
+    const [{ name } = { name: '' }] = server.events('s1');
+    assert.deepEqual(session?.events, [
+      {
+        id: String(name).split('/').at(-1),
+        invocationId: 'i',
+        author: 'agent',
+        timestamp: Date.parse('2026-02-02T02:40:01.5Z'),
+        content: { role: 'model', parts: [{ text: 'hi' }] },
+        errorCode: 'E',
+        branch: 'a.b',
+        turnComplete: true,
+        usageMetadata: { promptTokenCount: 3 },
+        customMetadata: { mine: 1 },
+        actions: {
+          stateDelta: { n: 1 },
+          artifactDelta: {},
+          requestedAuthConfigs: {},
+          requestedToolConfirmations: {},
+          transferToAgent: 'b',
+          compaction: {
+            startTimestamp: 1500,
+            endTimestamp: 2250,
+            compactedContent: { parts: [{ text: 'short' }] },
+          },
+        },
+      },
+    ]);
+  });
+
+  const moment = '2026-02-02T02:40:01.500Z';
+  const rawTimes = {
+    seconds: Date.parse(moment) / 1000,
+    milliseconds: Date.parse(moment),
+    text: moment,
+  };
+  for (const [unit, timestamp] of Object.entries(rawTimes)) {
+    it(`with a rawEvent whose time is in ${unit} are read as they are`, async () => {
+      const service = open();
+      await service.createSession(KEY);
+      const isSeconds = unit === 'seconds';
+      await post(server, `${ENGINE}/sessions/s1:appendEvent`, {
+        author: 'agent',
+        invocationId: 'i',
+        timestamp: moment,
+        rawEvent: {
+          id: 'e',
+          timestamp,
+          invocationId: 'i',
+          nodeInfo: { path: '' },
+          ...(isSeconds
+            ? { actions: { compaction: { startTimestamp: 2, endTimestamp: 3 } } }
+            : { isCompacted: true, startTime: 2000, endTime: 3000 }),
+        },
+      });
+      const [read] = (await service.getSession(KEY))?.events ?? [];
+      assert.ok(read);
+      assert.equal(read.id, 'e');
+      assert.equal(read.author, 'agent');
+      assert.equal(read.timestamp, Date.parse(moment));
+      assert.ok(!('nodeInfo' in read));
+      const { startTime } = read as { startTime?: number };
+      const { compaction } = read.actions as { compaction?: { startTimestamp: number } };
+      assert.equal(isSeconds ? compaction?.startTimestamp : startTime, 2000);
+    });
+  }
+
+  it('that a client posted twice are one', async () => {
+    const service = open();
+    await service.createSession(KEY);
+    for (const text of ['first', 'second']) {
+      await post(server, `${ENGINE}/sessions/s1:appendEvent`, {
+        author: 'agent',
+        invocationId: 'i',
+        timestamp: new Date(NOW).toISOString(),
+        rawEvent: { id: 'e', timestamp: NOW / 1000, errorMessage: text },
+      });
+    }
+    const session = await service.getSession(KEY);
+    assert.deepEqual(ids(session), ['e']);
+    assert.equal(session?.events[0]?.errorMessage, 'second');
+  });
+
+  it('that cannot be read are named, and passed over if that is wished', async () => {
+    const service = open();
+    const session = await service.createSession(KEY);
+    await service.appendEvent({ session, event: event('good') });
+    await post(server, `${ENGINE}/sessions/s1:appendEvent`, {
+      author: 'agent',
+      invocationId: 'i',
+      timestamp: new Date(NOW + 5).toISOString(),
+      eventMetadata: {
+        customMetadata: { _adk_session_wasm: { id: 'bad', timestamp: NOW, event: '{"id":' } },
+      },
+    });
+    await assert.rejects(service.getSession(KEY), { code: 'corrupt_record' });
+    const read = await service.getSession({ ...KEY, config: { skipCorrupt: true } });
+    assert.deepEqual(ids(read), ['good']);
+  });
+
+  it('are sent without what the API has no names for, and come back with it', async () => {
+    const service = open();
+    const session = await service.createSession(KEY);
+    const given = createEvent({
+      id: 'e',
+      timestamp: NOW,
+      author: 'agent',
+      invocationId: '',
+      content: {
+        role: 'user',
+        parts: [{ text: 'hi', partMetadata: { a: 1 } }, { partMetadata: { only: true } }],
+      },
+    });
+    const strange = Object.assign(given, { my_field: { b: 1, a: [null] }, branch: 7 });
+    await service.appendEvent({ session, event: strange });
+    const [stored] = server.events('s1');
+    assert.deepEqual(stored?.content, { role: 'user', parts: [{ text: 'hi' }] });
+    const service2 = open();
+    const [read] = (await service2.getSession(KEY))?.events ?? [];
+    assert.equal(JSON.stringify(read), JSON.stringify(strange));
+  });
+});

@@ -1,0 +1,255 @@
+// What fails on the way or at the server, and what is left of it.
+
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import { inspect } from 'node:util';
+
+import { createEvent, isSessionError, type SessionErrorCode } from '../../../js/index.js';
+import { type VertexAiOptions, VertexAiSessionService } from '../../../js/vertex/index.js';
+import type { Call } from '../../vertex_server/calls.js';
+import type { Fault } from '../../vertex_server/faults.js';
+import {
+  startVertexServer,
+  type VertexServer,
+  type VertexServerOptions,
+} from '../../vertex_server/server.js';
+import { KEY, serviceOn } from './service.js';
+
+const TOKEN = 'ya29.s3cret-token';
+
+function isError(error: unknown, code: SessionErrorCode, message: RegExp, status?: number): true {
+  assert.ok(isSessionError(error, code), inspect(error));
+  assert.match(error.message, message);
+  assert.equal(error.status, status);
+  assert.doesNotMatch(inspect(error) + JSON.stringify(error), /s3cret/);
+  return true;
+}
+
+/** An event whose delta counts, so that a second one would show. */
+const said = (id: string) => {
+  const event = createEvent({ id, author: 'user', invocationId: 'i' });
+  event.actions.stateDelta = { last: id };
+  return event;
+};
+
+describe('Vertex AI that fails', () => {
+  let server: VertexServer;
+  let service: VertexAiSessionService;
+  beforeEach(async () => {
+    server = await startVertexServer();
+    service = serviceOn(server, { accessToken: TOKEN });
+  });
+  afterEach(async () => {
+    assert.ok(server.allFaultsUsed);
+    await service.close();
+    await server.end();
+  });
+  const restart = async (options: VertexServerOptions, of: VertexAiOptions = {}): Promise<void> => {
+    await server.end();
+    server = await startVertexServer(options);
+    service = serviceOn(server, { accessToken: TOKEN, ...of });
+  };
+
+  const done: [title: string, fault: Fault][] = [
+    ['the connection breaks before the answer', { kind: 'lose' }],
+    ['a proxy gives up', { kind: 'deny', code: 504, message: 'Deadline' }],
+    ['the answer is no JSON', { kind: 'answer', text: '<html>' }],
+  ];
+  const notDone: [title: string, fault: Fault][] = [
+    ['the connection breaks before the server has it', { kind: 'drop' }],
+    ['the server is replaced', { kind: 'refuse', code: 503, message: 'Unavailable' }],
+    ['the quota is used up for a moment', { kind: 'refuse', code: 429, message: 'Quota' }],
+  ];
+
+  for (const [title, fault] of [...done, ...notDone]) {
+    it(`stores an event once where ${title}`, async () => {
+      const session = await service.createSession(KEY);
+      server.fail('sessions.appendEvent', fault);
+      await service.appendEvent({ session, event: said('e1') });
+      await service.appendEvent({ session, event: said('e2') });
+      assert.equal(server.events('s1').length, 2);
+      const read = await service.getSession(KEY);
+      assert.deepEqual(read?.events, session.events);
+      assert.deepEqual(read.state, { last: 'e2' });
+    });
+  }
+
+  for (const [title, fault] of [done[0], done[1], ...notDone].filter(
+    (pair) => pair !== undefined,
+  )) {
+    it(`creates a session once where ${title}`, async () => {
+      server.fail('sessions.create', fault);
+      const session = await service.createSession({ ...KEY, state: { a: { b: 1, c: 2 } } });
+      assert.deepEqual(session.state, { a: { b: 1, c: 2 } });
+      await service.appendEvent({ session, event: said('e') });
+      const again = service.createSession({ ...KEY, state: { a: { b: 1, c: 2 } } });
+      await assert.rejects(again, (error) => isError(error, 'already_exists', /s1/));
+    });
+  }
+
+  it('does not take a session for its own that another created while an answer was lost', async () => {
+    const other = serviceOn(server);
+    server.fail('sessions.create', {
+      kind: 'before',
+      action: () => other.createSession({ ...KEY, state: { theirs: 1 } }),
+    });
+    server.fail('sessions.create', { kind: 'drop' });
+    // The other's request comes between the look at the session and our request, and has the first fault.
+    const created = service.createSession({ ...KEY, state: { ours: 1 } });
+    await assert.rejects(created, (error) => isError(error, 'already_exists', /s1/));
+    assert.deepEqual((await service.getSession(KEY))?.state, { theirs: 1 });
+  });
+
+  it('leaves handle and event as they were where an append fails for good', async () => {
+    const session = await service.createSession(KEY);
+    server.refuse('sessions.appendEvent', 403);
+    const event = said('e');
+    const before = structuredClone({ session, event });
+    await assert.rejects(service.appendEvent({ session, event }), (error) =>
+      isError(error, 'remote', /may use the agent engine/, 403),
+    );
+    assert.deepEqual({ session, event }, before);
+    assert.equal(server.events('s1').length, 0);
+    await service.appendEvent({ session, event });
+    assert.equal(server.events('s1').length, 1);
+  });
+
+  it('is tried a few times, and then told of; trying again finds what was stored after all', async () => {
+    const session = await service.createSession(KEY);
+    server.fail('sessions.appendEvent', { kind: 'lose' });
+    // Only behind the answer that is lost: then it is looked for, in vain.
+    const refuseNext = () => void setImmediate(() => server.refuse('events.list', 503, 4));
+    server.fail('events.list', { kind: 'before', action: refuseNext });
+    const event = said('e');
+    await assert.rejects(service.appendEvent({ session, event }), (error) =>
+      isError(error, 'remote', /503/, 503),
+    );
+    assert.equal(server.events('s1').length, 1);
+    await service.appendEvent({ session, event });
+    assert.equal(server.events('s1').length, 1);
+    assert.deepEqual((await service.getSession(KEY))?.events, session.events);
+  });
+
+  it('says how many of several events are stored, and stores the rest the next time', async () => {
+    const session = await service.createSession(KEY);
+    const events = [said('e1'), said('e2'), said('e3')];
+    // The first passes, and what comes after it is refused.
+    const refuseNext = () => void setImmediate(() => server.refuse('sessions.appendEvent', 403));
+    server.fail('sessions.appendEvent', { kind: 'before', action: refuseNext });
+    await assert.rejects(service.appendEvents({ session, events }), (error) =>
+      isError(error, 'remote', /^1 of 3 events are stored/, 403),
+    );
+    assert.deepEqual(session.events, []);
+    assert.equal(server.events('s1').length, 1);
+    await service.appendEvents({ session, events });
+    assert.deepEqual(session.events, events);
+    assert.equal(server.events('s1').length, 3);
+  });
+
+  it('of a session that is deleted in between is told as such', async () => {
+    const session = await service.createSession(KEY);
+    const other = serviceOn(server);
+    server.fail('sessions.appendEvent', { kind: 'before', action: () => other.deleteSession(KEY) });
+    await assert.rejects(service.appendEvent({ session, event: said('e') }), (error) =>
+      isError(error, 'not_found', /s1/),
+    );
+  });
+
+  it('reads again what is refused for a moment', async () => {
+    const session = await service.createSession(KEY);
+    await service.appendEvent({ session, event: said('e') });
+    server.refuse('sessions.get', 503, 2);
+    server.fail('events.list', { kind: 'drop' });
+    assert.deepEqual((await service.getSession(KEY))?.events, session.events);
+  });
+
+  it('reads a state that is no older than the events beside it', async () => {
+    await service.createSession(KEY);
+    const other = serviceOn(server);
+    const theirs = await other.getSession(KEY);
+    assert.ok(theirs);
+    server.fail('events.list', {
+      kind: 'before',
+      action: () => other.appendEvent({ session: theirs, event: said('theirs') }),
+    });
+    const read = await service.getSession(KEY);
+    assert.deepEqual(read?.state, { last: 'theirs' });
+    assert.equal(read.events.length, 1);
+  });
+
+  const refusals: [code: number, message: RegExp][] = [
+    [400, /The server refuses with 400/],
+    [401, /not valid/],
+    [403, /roles\/aiplatform\.user/],
+  ];
+  for (const [code, message] of refusals) {
+    it(`says what to do about a ${code}`, async () => {
+      server.refuse('sessions.get', code);
+      await assert.rejects(service.getSession(KEY), (error) =>
+        isError(error, 'remote', message, code),
+      );
+    });
+  }
+
+  it('is not waited for longer than was said', async () => {
+    await service.createSession(KEY);
+    const hasty = serviceOn(server, { timeoutMs: 50 });
+    for (const call of Array<Call>(4).fill('sessions.get')) server.fail(call, { kind: 'hang' });
+    await assert.rejects(hasty.getSession(KEY), (error) =>
+      isError(error, 'connection_lost', /within 50 ms/),
+    );
+  });
+
+  it('that is not there at all is told as such', async () => {
+    const { url } = server;
+    await server.end();
+    await assert.rejects(serviceOn({ ...server, url }).getSession(KEY), (error) =>
+      isError(error, 'connection_lost', /ECONNREFUSED/),
+    );
+    server = await startVertexServer();
+  });
+
+  it('whose operations cannot be asked for creates sessions all the same', async () => {
+    await restart({ operations: 'refused' });
+    const session = await service.createSession({ ...KEY, state: { a: 1 } });
+    await service.appendEvent({ session, event: said('e') });
+    await service.deleteSession(KEY);
+    assert.equal(await service.getSession(KEY), undefined);
+  });
+
+  it('is waited for while it makes a session', async () => {
+    await restart({ operations: 3 });
+    await service.createSession(KEY);
+    assert.equal(server.calls.filter((call) => call === 'operations.get').length, 4);
+  });
+
+  it('is not waited for for ever', async () => {
+    await restart({ operations: 1000 }, { timeoutMs: 300 });
+    await assert.rejects(service.createSession(KEY), (error) =>
+      isError(error, 'connection_lost', /did not finish within 300 ms/),
+    );
+  });
+
+  it('answers with a text where JSON should be, which is told without what was sent', async () => {
+    await service.createSession(KEY);
+    server.fail('sessions.get', { kind: 'answer', text: `<p>Bearer ${TOKEN}</p>` });
+    await assert.rejects(service.getSession(KEY), (error) =>
+      isError(error, 'remote', /other than the JSON/, 200),
+    );
+  });
+
+  it('that takes no rawEvent is sent the event without it', async () => {
+    const session = await service.createSession(KEY);
+    server.refuse('sessions.appendEvent', 400);
+    await service.appendEvent({ session, event: said('e') });
+    assert.equal(server.events('s1')[0]?.rawEvent, undefined);
+    assert.deepEqual((await service.getSession(KEY))?.events, session.events);
+  });
+
+  it('deletes what it deleted already without an error', async () => {
+    await service.createSession(KEY);
+    server.fail('sessions.delete', { kind: 'lose' });
+    await service.deleteSession(KEY);
+    assert.equal(await service.getSession(KEY), undefined);
+  });
+});
