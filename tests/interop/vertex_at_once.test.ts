@@ -1,0 +1,154 @@
+// Several who write to one session of an agent engine at once, and answers that get lost on the way.
+
+import assert from 'node:assert/strict';
+import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
+
+import type { Session } from '../../js/index.js';
+import { type AgentEngine, startAgentEngine } from './agent_engine.js';
+import { type PythonSessions, startPythonSessions } from './python.js';
+import { KEY, PYTHON_KEY, pythonSay, say, textOf } from './said.js';
+
+let python: PythonSessions;
+before(() => {
+  python = startPythonSessions();
+});
+after(() => python.end());
+
+describe('On one agent engine at once', { timeout: 120_000 }, () => {
+  let engine: AgentEngine;
+  beforeEach(async () => {
+    engine = await startAgentEngine(python);
+  });
+  afterEach(() => engine.end());
+
+  const read = async (): Promise<Session> => {
+    const session = await engine.service.getSession(KEY);
+    assert.ok(session);
+    return session;
+  };
+  const textsInPython = async () =>
+    (await python.ask('get', PYTHON_KEY)).events.map((event) => textOf(event));
+
+  it('Python and two of ours lose nothing of what they append', async () => {
+    const session = await engine.service.createSession(KEY);
+    const other = await engine.another().getSession(KEY);
+    assert.ok(other);
+    await python.ask('get', PYTHON_KEY);
+    const theirs = Array.from({ length: 30 }, (_, n) => pythonSay(`python ${n}`, { [`p${n}`]: n }));
+    const append = async (service: AgentEngine['service'], handle: Session, who: string) => {
+      for (let n = 0; n < 15; n += 1) {
+        await service.appendEvent({
+          session: handle,
+          event: say(`${who} ${n}`, { [`${who}${n}`]: n }),
+        });
+      }
+    };
+    const [answer] = await Promise.all([
+      python.ask('append all', theirs),
+      append(engine.service, session, 'a'),
+      append(engine.another(), other, 'b'),
+    ]);
+    assert.equal(answer.error, undefined);
+
+    const whole = await read();
+    const texts = whole.events.map(textOf);
+    assert.equal(texts.length, 60);
+    assert.equal(new Set(texts).size, 60);
+    for (const [who, count] of [
+      ['python', 30],
+      ['a', 15],
+      ['b', 15],
+    ] as const) {
+      const own = texts.filter((text) => String(text).startsWith(`${who} `));
+      assert.deepEqual(
+        own,
+        Array.from({ length: count }, (_, n) => `${who} ${n}`),
+      );
+    }
+    assert.equal(Object.keys(whole.state).length, 60);
+    assert.deepEqual((await textsInPython()).sort(), [...texts].sort());
+
+    // What came meanwhile comes to a handle with its next event.
+    await engine.service.appendEvent({ session, event: say('last') });
+    assert.deepEqual(session.events.map(textOf).sort(), [...texts, 'last'].sort());
+    assert.deepEqual(session.state, whole.state);
+  });
+
+  it('an append whose answer is lost is there once, also if Python appends in between', async () => {
+    const { server, service } = engine;
+    const session = await service.createSession(KEY);
+    await python.ask('get', PYTHON_KEY);
+    server.fail('sessions.appendEvent', { kind: 'lose' });
+    const meanwhile = () => python.ask('append', pythonSay('python'));
+    // The first list is read before the append, and this is what it holds; the second is to find the lost one.
+    server.fail('events.list', { kind: 'answer', text: '{}' });
+    server.fail('events.list', { kind: 'before', action: meanwhile });
+    await service.appendEvent({ session, event: say('one', { n: 1 }) });
+    await service.appendEvent({ session, event: say('two', { n: 2 }) });
+    assert.ok(server.allFaultsUsed);
+    assert.deepEqual((await read()).events.map(textOf).sort(), ['one', 'python', 'two']);
+    assert.deepEqual((await textsInPython()).sort(), ['one', 'python', 'two']);
+  });
+
+  it('an append that never arrived is sent again, and one that was refused is not', async () => {
+    const { server, service } = engine;
+    const session = await service.createSession(KEY);
+    server.fail('sessions.appendEvent', { kind: 'drop' });
+    server.refuse('sessions.appendEvent', 503);
+    server.fail('sessions.appendEvent', { kind: 'deny', code: 504, message: 'Late.' });
+    await service.appendEvent({ session, event: say('one') });
+    assert.ok(server.allFaultsUsed);
+    server.refuse('sessions.appendEvent', 403);
+    await assert.rejects(service.appendEvent({ session, event: say('no') }), { code: 'remote' });
+    assert.deepEqual(session.events.map(textOf), ['one']);
+    assert.deepEqual(await textsInPython(), ['one']);
+  });
+
+  it('a session that Python creates in between is there, and not created again', async () => {
+    const { server, service } = engine;
+    const state = { by: 'python' };
+    server.fail('sessions.create', {
+      kind: 'before',
+      action: () => python.ask('create', { ...PYTHON_KEY, state }),
+    });
+    await assert.rejects(service.createSession({ ...KEY, state: { by: 'us' } }), {
+      code: 'already_exists',
+    });
+    assert.deepEqual((await read()).state, state);
+    assert.deepEqual((await service.getOrCreateSession(KEY)).state, state);
+  });
+
+  it('a session whose creation was not answered is created, once', async () => {
+    const { server, service } = engine;
+    server.fail('sessions.create', { kind: 'lose' });
+    const session = await service.createSession({ ...KEY, state: { n: 1 } });
+    assert.deepEqual(session.state, { n: 1 });
+    assert.equal(server.calls.filter((call) => call === 'sessions.create').length, 1);
+    assert.deepEqual((await python.ask('get', PYTHON_KEY)).state, { n: 1 });
+  });
+
+  it('a session that Python deletes in between is not found, and not made anew', async () => {
+    const { server, service } = engine;
+    const session = await service.createSession(KEY);
+    const action = () => python.ask('delete', PYTHON_KEY);
+    server.fail('sessions.appendEvent', { kind: 'before', action });
+    await assert.rejects(service.appendEvent({ session, event: say('one') }), {
+      code: 'not_found',
+    });
+    assert.equal(await service.getSession(KEY), undefined);
+  });
+
+  it('a handle is stale once Python has appended, for those who want to know', async () => {
+    const service = engine.another({ stale: 'reject' });
+    const session = await service.createSession(KEY);
+    await service.appendEvent({ session, event: say('one') });
+    await python.ask('get', PYTHON_KEY);
+    await python.ask('append', pythonSay('python'));
+    await assert.rejects(service.appendEvent({ session, event: say('two') }), {
+      code: 'stale_session',
+    });
+    const again = await read();
+    await service.appendEvent({ session: again, event: say('two') });
+    assert.deepEqual(await textsInPython(), ['one', 'python', 'two']);
+  });
+});
