@@ -1,0 +1,86 @@
+// One event, to and from what the API takes.
+
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import fc from 'fast-check';
+
+import { fromEventResource, toEventResource } from '../../../js/vertex/event_resource.js';
+import { SESSION_EVENT } from '../../vertex_server/messages.js';
+import { parseMessage } from '../../vertex_server/proto_json.js';
+import { hostileEvents, pythonEvents } from '../database/arbitrary_events.js';
+
+const POSTED = 1_770_000_000_123_456;
+
+/** What a strict server gives back of it. */
+function stored(text: string, place?: number): unknown {
+  const sent: unknown = JSON.parse(JSON.stringify(toEventResource(text, POSTED, place)));
+  return parseMessage(sent, SESSION_EVENT, 'event', 'refused');
+}
+
+const asStored = (event: object): string => JSON.stringify({ timestamp: 1500, ...event, id: 'e' });
+
+describe('An event', () => {
+  for (const [kind, events] of Object.entries({ pythonEvents, hostileEvents })) {
+    it(`comes back to the letter, and a strict server takes it: ${kind}`, () => {
+      fc.assert(
+        fc.property(events, (event) => {
+          const text = asStored(event);
+          // Halves of characters are no text for protobuf, and none in what is stored.
+          fc.pre(!/\\ud[89a-f]/i.test(text));
+          const back = fromEventResource(stored(text));
+          assert.equal(back.text, text);
+          assert.equal(back.id, 'e');
+          assert.equal(back.posted, POSTED);
+        }),
+        { numRuns: 300 },
+      );
+    });
+  }
+
+  it('keeps the place of the one whose new version it is', () => {
+    const text = asStored({ author: 'a' });
+    assert.equal(fromEventResource(stored(text, 12_345)).place, 12_345);
+    assert.equal(fromEventResource(stored(text)).place, undefined);
+  });
+
+  it('is in rawEvent as Python has it', () => {
+    const text = asStored({
+      author: 'agent',
+      invocationId: 'i',
+      content: { role: 'model', parts: [{ text: 'hi', partMetadata: { a: 1 } }] },
+      actions: { stateDelta: { a: 1 }, compaction: COMPACTION },
+      cacheMetadata: { fingerprint: 'f', contentsCount: 2 },
+      myField: 1,
+    });
+    const { rawEvent } = stored(text) as { rawEvent: Record<string, unknown> };
+    assert.deepEqual(rawEvent, {
+      id: 'e',
+      timestamp: 1.5,
+      author: 'agent',
+      invocationId: 'i',
+      content: { role: 'model', parts: [{ text: 'hi', partMetadata: { a: 1 } }] },
+      actions: {
+        stateDelta: { a: 1 },
+        artifactDelta: {},
+        requestedAuthConfigs: {},
+        requestedToolConfirmations: {},
+        compaction: { ...COMPACTION, startTimestamp: 1, endTimestamp: 2 },
+      },
+      cacheMetadata: { fingerprint: 'f', contents_count: 2 },
+      nodeInfo: { path: '' },
+    });
+  });
+
+  it('that is none is what it is, for whoever reads it to name', () => {
+    for (const nothing of [undefined, null, 7, 'text', [], { eventMetadata: 7, rawEvent: [] }]) {
+      assert.equal(fromEventResource(nothing).posted, 0);
+    }
+  });
+});
+
+const COMPACTION = {
+  startTimestamp: 1000,
+  endTimestamp: 2000,
+  compactedContent: { parts: [{ text: 'short' }] },
+};

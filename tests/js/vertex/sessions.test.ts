@@ -1,0 +1,243 @@
+// Sessions: whose they are, what they are called, what they show of users and apps, and how many requests they take.
+
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+
+import { LlmAgent, Runner } from '@google/adk';
+
+import { overService } from '../../../js/adk/index.js';
+import { exportSession, importSession } from '../../../js/files/index.js';
+import { createEvent, InMemorySessionService, REMOVED } from '../../../js/index.js';
+import { VertexAiSessionService } from '../../../js/vertex/index.js';
+import {
+  startVertexServer,
+  type VertexServer,
+  type VertexServerOptions,
+} from '../../vertex_server/server.js';
+import { KEY, serviceOn } from './service.js';
+
+const { appName, userId } = KEY;
+
+describe('Sessions at Vertex AI', () => {
+  let server: VertexServer;
+  let service: VertexAiSessionService;
+  const open = async (options: VertexServerOptions): Promise<void> => {
+    server = await startVertexServer(options);
+    service = serviceOn(server);
+  };
+  beforeEach(() => open({ pageSize: 2 }));
+  afterEach(async () => {
+    await service.close();
+    await server.end();
+  });
+  const reopen = async (options: VertexServerOptions): Promise<void> => {
+    await server.end();
+    await open(options);
+  };
+
+  it('take few requests', async () => {
+    const session = await service.createSession(KEY);
+    assert.deepEqual(server.calls, ['sessions.get', 'sessions.create', 'sessions.get']);
+    server.forget();
+    await service.appendEvent({ session, event: createEvent({ author: 'user' }) });
+    assert.deepEqual(server.calls.toSorted(), [
+      'events.list',
+      'sessions.appendEvent',
+      'sessions.get',
+    ]);
+    server.forget();
+    await service.getSession(KEY);
+    assert.deepEqual(server.calls.toSorted(), ['events.list', 'sessions.get']);
+  });
+
+  it('have times that grow with each change, and the same in a list', async () => {
+    const session = await service.createSession(KEY);
+    await service.appendEvent({ session, event: createEvent({ author: 'user' }) });
+    const read = await service.getSession(KEY);
+    const { sessions } = await service.listSessions({ appName });
+    assert.equal(sessions[0]?.lastUpdateTime, read?.lastUpdateTime);
+    assert.ok(Number.isInteger(read?.lastUpdateTime));
+  });
+
+  it('that the service names begin with a letter', async () => {
+    for (let number = 0; number < 20; number += 1) {
+      const { id } = await service.createSession({ appName, userId });
+      assert.match(
+        id,
+        /^[a-f][0-9a-f]{7}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
+      );
+    }
+  });
+
+  for (const sessionId of ['S1', 'a_b', '-a', 'a-', 'a/b', '../x', 'a'.repeat(64), 'ä', 'a:b']) {
+    it(`cannot be called ${sessionId.slice(0, 10)}, which no request is made for`, async () => {
+      const key = { ...KEY, sessionId };
+      await assert.rejects(service.createSession(key), {
+        code: 'invalid_argument',
+        key: 'sessionId',
+      });
+      assert.equal(await service.getSession(key), undefined);
+      await service.deleteSession(key);
+      await assert.rejects(service.updateState({ ...key, stateDelta: { a: 1 } }), {
+        code: 'not_found',
+      });
+      assert.deepEqual(server.calls, []);
+    });
+  }
+
+  it('of another user are not there, cannot be changed, and their ids are taken', async () => {
+    const session = await service.createSession(KEY);
+    const theirs = { ...KEY, userId: 'eve' };
+    assert.equal(await service.getSession(theirs), undefined);
+    await service.deleteSession(theirs);
+    await assert.rejects(service.updateState({ ...theirs, stateDelta: { a: 1 } }), {
+      code: 'not_found',
+    });
+    for (const create of [service.createSession(theirs), service.getOrCreateSession(theirs)]) {
+      await assert.rejects(create, { code: 'already_exists' });
+    }
+    assert.deepEqual((await service.getSession(KEY))?.state, session.state);
+  });
+
+  it('are got or created once by many at a time', async () => {
+    const others = [service, serviceOn(server), serviceOn(server)];
+    const sessions = await Promise.all(
+      others.map((each, number) => each.getOrCreateSession({ ...KEY, state: { number } })),
+    );
+    const states = sessions.map(({ state }) => state);
+    for (const state of states) assert.deepEqual(state, states[0]);
+  });
+
+  it('are waited for where another program is creating them', async () => {
+    await reopen({ operations: 3 });
+    const other = serviceOn(server);
+    const sessions = await Promise.all([
+      service.getOrCreateSession({ ...KEY, state: { a: 1 } }),
+      other.getOrCreateSession({ ...KEY, state: { b: 1 } }),
+    ]);
+    assert.deepEqual(sessions[0].state, sessions[1].state);
+  });
+
+  it('are listed of one user, whatever that is called', async () => {
+    for (const [number, user] of ['ada', 'a"b\\', 'a" OR user_id="ada'].entries()) {
+      await service.createSession({ appName, userId: user, sessionId: `s${number}` });
+      const { sessions } = await service.listSessions({ appName, userId: user });
+      assert.deepEqual(
+        sessions.map(({ id, userId }) => [id, userId]),
+        [[`s${number}`, user]],
+      );
+    }
+    assert.equal((await service.listSessions({ appName })).totalItems, 3);
+  });
+
+  it('of a user are deleted all together, on whichever page they are', async () => {
+    for (let number = 0; number < 5; number += 1) {
+      await service.createSession({ appName, userId, sessionId: `s${number}` });
+    }
+    await service.createSession({ appName, userId: 'eve', sessionId: 'other' });
+    await service.deleteUser({ appName, userId });
+    const { sessions } = await service.listSessions({ appName });
+    assert.deepEqual(
+      sessions.map(({ id }) => id),
+      ['other'],
+    );
+  });
+
+  it('show what the server shows of the user and the app, from the beginning', async () => {
+    await reopen({ scopes: 'shared' });
+    const state = { 'user:name': 'Ada', 'app:motd': 'hi', own: 1, 'temp:t': 1 };
+    await service.createSession({ ...KEY, state });
+    const second = await service.createSession({ ...KEY, sessionId: 's2', state: { own: 2 } });
+    assert.deepEqual(second.state, { own: 2, 'user:name': 'Ada', 'app:motd': 'hi' });
+    const third = await service.createSession({ ...KEY, userId: 'eve', sessionId: 's3' });
+    assert.deepEqual(third.state, { 'app:motd': 'hi' });
+    const { sessions } = await service.listSessions({ appName, userId });
+    assert.deepEqual(sessions.find(({ id }) => id === 's2')?.state, second.state);
+  });
+
+  it('show keys of users and apps in themselves alone, where the server keeps them so', async () => {
+    await reopen({ scopes: 'session' });
+    await service.createSession({ ...KEY, state: { 'user:name': 'Ada', own: 1 } });
+    assert.deepEqual((await service.getSession(KEY))?.state, { 'user:name': 'Ada', own: 1 });
+    const second = await service.createSession({ ...KEY, sessionId: 's2' });
+    assert.deepEqual(second.state, {});
+  });
+
+  it('lose a key that is removed, and say nothing of it to others', async () => {
+    const session = await service.createSession({ ...KEY, state: { a: 1, 'user:b': 2, c: 3 } });
+    const event = createEvent({ author: 'agent' });
+    event.actions.stateDelta = { a: REMOVED, 'user:b': undefined };
+    await service.appendEvent({ session, event });
+    assert.deepEqual(session.state, { c: 3 });
+    assert.deepEqual((await service.getSession(KEY))?.state, { c: 3 });
+    const { stateDelta } = server.events('s1')[0]?.actions as { stateDelta?: unknown };
+    assert.deepEqual(stateDelta, { a: null, 'user:b': null });
+  });
+
+  it('never hold temp: keys', async () => {
+    const session = await service.createSession({ ...KEY, state: { 'temp:a': 1 } });
+    const event = createEvent({ author: 'agent' });
+    event.actions.stateDelta = { 'temp:b': 2, kept: 3 };
+    await service.appendEvent({ session, event });
+    assert.deepEqual(session.state, { 'temp:b': 2, kept: 3 });
+    assert.doesNotMatch(JSON.stringify(server.requests), /temp:/);
+  });
+
+  const apart: [title: string, call: () => Promise<unknown>, wayOut: RegExp][] = [
+    ['a user is not read', () => service.getUserState({ appName, userId }), /read a session/],
+    ['an app is not read', () => service.getAppState({ appName }), /read a session/],
+    ['a user is not changed', () => service.updateState({ appName, userId, stateDelta: { 'user:a': 1 } }), /sessionId/],
+    ['an app is not changed', () => service.updateState({ appName, stateDelta: { 'app:a': 1 } }), /sessionId/],
+    ['a user is not deleted', () => service.deleteUserState({ appName, userId }), /remove the keys/],
+    ['an app is not deleted', () => service.deleteAppState({ appName }), /remove the keys/],
+  ]; // prettier-ignore
+  for (const [title, call, wayOut] of apart) {
+    it(`are the only way to state: that of ${title} apart`, async () => {
+      await assert.rejects(call, { code: 'unsupported', message: wayOut });
+      assert.deepEqual(server.calls, []);
+    });
+  }
+
+  it('are those of a Runner of @google/adk', async () => {
+    const sessionService = overService((options) => serviceOn(server, options));
+    await sessionService.createSession(KEY);
+    const agent = new LlmAgent({
+      name: 'guide',
+      beforeAgentCallback: ({ state }) => {
+        state.set('topic', 'tea');
+        return { role: 'model', parts: [{ text: 'hello' }] };
+      },
+    });
+    const runner = new Runner({ appName, agent, sessionService });
+    const newMessage = { role: 'user', parts: [{ text: 'hi' }] };
+    for await (const event of runner.runAsync({ userId, sessionId: 's1', newMessage })) void event;
+    const session = await service.getSession(KEY);
+    assert.deepEqual(session?.state, { topic: 'tea' });
+    assert.deepEqual(
+      session.events.map(({ author }) => author),
+      ['user', 'guide'],
+    );
+  });
+
+  it('come from session files and go back into them', async () => {
+    const memory = new InMemorySessionService();
+    const session = await memory.createSession({ ...KEY, state: { topic: 'tea' } });
+    for (let number = 0; number < 5; number += 1) {
+      const event = createEvent({ author: 'agent', timestamp: 1000 * number });
+      event.actions.stateDelta = { number };
+      await memory.appendEvent({ session, event });
+    }
+    await importSession(service, await exportSession(memory, KEY));
+    const back = await importSession(
+      new InMemorySessionService(),
+      await exportSession(service, KEY),
+    );
+    assert.deepEqual(back.events, session.events);
+    assert.deepEqual(back.state, session.state);
+  });
+
+  it('are of no service that is closed', async () => {
+    await service.close();
+    await assert.rejects(service.getSession(KEY), { code: 'closed' });
+  });
+});
