@@ -51,7 +51,8 @@ export async function appendEvents(
     };
   };
   let changes = decide(found());
-  if (await recent.lookBack(eventIds, earliest(changes))) changes = decide(found());
+  const from = Math.min(earliest(changes), sessions.seen.earliest(place.url, created, eventIds));
+  if (await recent.lookBack(eventIds, from)) changes = decide(found());
   changes = atTheirTimes(found(), changes, decide);
   const rows = changes?.events ?? [];
   for (const [number, row] of rows.entries()) {
@@ -66,6 +67,7 @@ export async function appendEvents(
       throw number === 0 ? error : inPart(error, number, rows.length);
     }
   }
+  sessions.seen.note(place.url, created, rows);
 }
 
 /** How far back an event may be stored that is now to be written: as far as its own time. Unknown without one. */

@@ -43,6 +43,7 @@ export async function readSession(
   if (resource === undefined) return undefined;
   const rows = fold(events);
   const session = sessionRow(place.appName, resource, newestOf(rows));
+  sessions.seen.note(place.url, session.created, rows);
   return { session, events: windowOf(rows, window) };
 }
 

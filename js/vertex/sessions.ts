@@ -4,6 +4,7 @@ import type { EngineAddresses } from './engine_address.js';
 import { EventList } from './event_list.js';
 import { hasStatus } from './failure.js';
 import type { Json, Rest } from './rest.js';
+import { SeenEvents } from './seen_events.js';
 import { isSessionId } from './session_ids.js';
 
 /** Which session, and where. */
@@ -19,6 +20,7 @@ export interface SessionPlace extends Required<StorageKey> {
 export class Sessions {
   readonly rest: Rest;
   readonly events: EventList;
+  readonly seen = new SeenEvents();
   readonly #addresses: EngineAddresses;
 
   constructor(rest: Rest, addresses: EngineAddresses) {

@@ -110,6 +110,22 @@ describe('Events at Vertex AI', () => {
     assert.deepEqual(ids(last), ['c', 'd']);
   });
 
+  it('that are new versions may say that they are of a later time', async () => {
+    let now = NOW;
+    const service = open({ clock: () => now });
+    const session = await service.createSession(KEY);
+    for (const id of ['a', 'b', 'c', 'd']) {
+      now += 60_000;
+      await service.appendEvent({ session, event: event(id, now) });
+    }
+    now += 60_000;
+    await service.appendEvent({ session, event: event('a', now) });
+    const last = await service.getSession({ ...KEY, config: { numRecentEvents: 2 } });
+    assert.deepEqual(ids(last), ['c', 'd']);
+    const handle = await open().getSession(KEY);
+    assert.deepEqual(ids(handle), ['a', 'b', 'c', 'd']);
+  });
+
   it('that are stored are not stored again, by whichever program and however long ago', async () => {
     const first = open();
     const session = await first.createSession(KEY);

@@ -1,0 +1,42 @@
+/**
+ * Where the events stand that went through this service, by their ids.
+ *
+ * A new version of an event may say that it is of any time, and so does not tell how far back the first one
+ * stands. Whoever replaces an event has seen it, mostly here. One that was not is found by its id in a
+ * whole read all the same; only a window shows it where it was posted.
+ */
+import type { EventRow } from '../storage/adapter.js';
+
+interface Seen {
+  readonly created: number;
+  /** `seq` by id. */
+  readonly places: Map<string, number>;
+}
+
+/** Those that were used last. */
+const MAX_SESSIONS = 256;
+
+export class SeenEvents {
+  readonly #sessions = new Map<string, Seen>();
+
+  /** @param created which of the sessions that had this URL it is */
+  note(url: string, created: number, rows: readonly EventRow[]): void {
+    const known = this.#sessions.get(url);
+    const seen = known?.created === created ? known : { created, places: new Map() };
+    for (const { id, seq } of rows) seen.places.set(id, seq);
+    // At the end, as the last that would be forgotten.
+    this.#sessions.delete(url);
+    this.#sessions.set(url, seen);
+    for (const first of this.#sessions.keys()) {
+      if (this.#sessions.size <= MAX_SESSIONS) break;
+      this.#sessions.delete(first);
+    }
+  }
+
+  /** Where the first of them stands; `Infinity`, if none was seen. */
+  earliest(url: string, created: number, ids: readonly string[]): number {
+    const seen = this.#sessions.get(url);
+    if (seen?.created !== created) return Infinity;
+    return Math.min(Infinity, ...ids.map((id) => seen.places.get(id) ?? Infinity));
+  }
+}
