@@ -60,13 +60,14 @@ const LONGEST_TIMEOUT_MS = 2 ** 31 - 1;
  * What is otherwise than over the other storages:
  *
  * - `user:` and `app:` keys go to the server with the session's own, under their whole names, and a session
- *   shows what the server shows. Whether other sessions do, too, is the server's matter: do not rely on it.
- *   Without a session they can be neither read nor changed (`unsupported`).
- * - Session ids are of lower-case letters, digits and `-`; those that the service makes begin with a letter.
- *   They are the engine's: an id that another user has is taken.
+ *   shows what the server shows: in recordings of the real one what it shows to the user's and the engine's
+ *   other sessions as well. Without a session they can be neither read nor changed (`unsupported`).
+ * - A key that is `null` is removed.
+ * - Session ids are of 1 to 63 lower-case letters, digits and `-`, which stands neither first nor last; those
+ *   that the service makes begin with a letter. They are the engine's: an id that another user has is taken.
  * - `appendEvents` is not all or nothing: if it fails, the error says how many are stored, and calling it
- *   again with the same events stores the rest. A program that appends to the same session at the same time is noticed
- *   by `stale: 'reject'` only if its event's time is later.
+ *   again with the same events stores the rest.
+ * - The server knows no transaction: of two programs that append at the same moment neither is refused.
  * - Keys in a state have no order. `lastUpdateTime` is the server's.
  *
  * @example

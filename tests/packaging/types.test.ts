@@ -17,6 +17,7 @@ import { Template as Bundled } from 'adk-session-wasm/browser';
 import { exportSession, importSession, type SessionFile } from 'adk-session-wasm/files';
 import * as testing from 'adk-session-wasm/testing';
 import { getSessionServiceFromUri, type SessionServiceUriOptions } from 'adk-session-wasm/uri';
+import { VertexAiSessionService, type AccessToken, type VertexAiOptions } from 'adk-session-wasm/vertex';
 
 interface Cart { items: string[]; 'user:name': string; [key: string]: unknown }
 
@@ -26,6 +27,10 @@ export async function use(storage: StorageAdapter): Promise<string> {
   const options: SessionServiceUriOptions = { durability: 'strict', stale: 'reject' };
   const named: BaseSessionService<Cart> = getSessionServiceFromUri<Cart>('memory://', options);
   await named.close();
+  const accessToken: AccessToken = () => 'token';
+  const vertexOptions: VertexAiOptions = { agentEngineId: '7', accessToken, stale: 'append' };
+  const remote: BaseSessionService<Cart> = new VertexAiSessionService<Cart>(vertexOptions);
+  await remote.close();
   const typed = new InMemorySessionService<Cart>();
   const file: SessionFile = await exportSession(typed, { appName: 'a', userId: 'u', sessionId: 's' });
   await importSession(service, file, { sessionId: 't' });
