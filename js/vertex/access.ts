@@ -33,12 +33,17 @@ interface AuthLibrary {
   };
 }
 
-/** Gives each request its credentials, and keeps them out of what is told. */
+/** What one request proves itself with. */
+export interface Credentials {
+  readonly headers: Readonly<Record<string, string>>;
+  /** A server's text without them. */
+  readonly masked: (text: string) => string;
+}
+
+/** Gives each request its credentials. */
 export class Access {
   readonly #options: AccessOptions;
   #auth: Promise<InstanceType<AuthLibrary['GoogleAuth']>> | undefined;
-  /** The last that was sent. */
-  #secret = '';
 
   /** @throws SessionError `invalid_argument` */
   constructor(options: AccessOptions) {
@@ -54,17 +59,16 @@ export class Access {
   }
 
   /** @throws SessionError `storage_unavailable` where there are none */
-  async headers(): Promise<Record<string, string>> {
+  async credentials(): Promise<Credentials> {
     const { expressModeApiKey } = this.#options;
-    this.#secret = expressModeApiKey ?? (await this.#token());
-    return expressModeApiKey === undefined
-      ? { authorization: `Bearer ${this.#secret}` }
-      : { 'x-goog-api-key': this.#secret };
-  }
-
-  /** A server's text without what it was sent. */
-  masked(text: string): string {
-    return this.#secret === '' ? text : text.replaceAll(this.#secret, '***');
+    const secret = expressModeApiKey ?? (await this.#token());
+    return {
+      headers:
+        expressModeApiKey === undefined
+          ? { authorization: `Bearer ${secret}` }
+          : { 'x-goog-api-key': secret },
+      masked: (text) => text.replaceAll(secret, '***'),
+    };
   }
 
   async #token(): Promise<string> {

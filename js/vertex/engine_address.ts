@@ -58,7 +58,7 @@ export class EngineAddresses {
       }
     }
     if (baseUrl !== undefined && !isHttp(baseUrl)) {
-      throw invalid('baseUrl', 'must be an http: or https: URL');
+      throw invalid('baseUrl', 'must be an http: or https: URL without user and password');
     }
     this.#options = options;
     this.#engine =
@@ -138,7 +138,8 @@ function urlOf(baseUrl: string | undefined, location: string | undefined): strin
 function isHttp(url: unknown): boolean {
   if (typeof url !== 'string') return false;
   try {
-    return /^https?:$/.test(new URL(url).protocol);
+    const { protocol, username, password } = new URL(url);
+    return /^https?:$/.test(protocol) && username === '' && password === '';
   } catch {
     return false;
   }

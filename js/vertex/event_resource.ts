@@ -16,6 +16,7 @@ import { EVENT } from '../dialect/fields.js';
 import { toSeconds, withTimes } from '../dialect/time.js';
 import { createEventActions } from '../event.js';
 import { isPlainObject } from '../json/rules.js';
+import { REMOVED } from '../scope.js';
 import { MAX_TIMESTAMP } from '../snapshot.js';
 import { foreignEvent } from './foreign_event.js';
 import type { Json } from './rest.js';
@@ -79,11 +80,19 @@ export function toEventResource(text: string, posted: number, place: number | un
     actions: {
       ...picked(knownActions, ACTION_FIELDS),
       ...members({ transferAgent: knownActions.transferToAgent }),
-      stateDelta: knownActions.stateDelta ?? {},
+      stateDelta: apiDelta(event.actions),
     },
     eventMetadata: { ...apiMetadata(known), customMetadata: customMetadata(known, own) },
     rawEvent: rawEvent(event, { ...known, ...snakeMembers(forPython) }, id),
   };
+}
+
+/** All of it, also what is nested too deep for Python. A key of a state that was removed is `null`. */
+function apiDelta(actions: unknown): Json {
+  const delta = isPlainObject(actions) ? actions.stateDelta : undefined;
+  if (!isPlainObject(delta)) return {};
+  const entries = Object.entries(delta);
+  return Object.fromEntries(entries.map(([key, value]) => [key, value === REMOVED ? null : value]));
 }
 
 /** What of it Python reads, in snake_case and seconds. A key of a state that was removed is `null`. */

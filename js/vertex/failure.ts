@@ -35,12 +35,15 @@ export function malformed(status: number, body: string): SessionError {
 }
 
 export function lost(cause: unknown, timeoutMs: number): SessionError {
-  const isLate = (cause as { name?: unknown } | null)?.name === 'TimeoutError';
-  const what = isLate
+  const what = isTimeout(cause)
     ? `did not answer within ${timeoutMs} ms`
     : `could not be reached: ${deepest(cause)}`;
   const message = `Vertex AI ${what}. Try again: an append that was stored after all is not stored twice.`;
   return new SessionError('connection_lost', message, { storage: 'vertexai', cause });
+}
+
+function isTimeout(cause: unknown): boolean {
+  return (cause as { name?: unknown } | null | undefined)?.name === 'TimeoutError';
 }
 
 /** `fetch` says that it failed, and only its cause says why. */
@@ -71,12 +74,13 @@ export function isTaken(error: unknown): boolean {
   );
 }
 
-/** Whether the same request may succeed a little later. */
+/** Whether the same request may succeed a little later. One that was waited for in vain is not waited for again. */
 export function isTransient(error: unknown): boolean {
-  return isSessionError(error, 'connection_lost') || hasStatus(error, 408, 429, 500, 502, 503, 504);
+  if (isSessionError(error, 'connection_lost')) return !isTimeout(error.cause);
+  return hasStatus(error, 408, 429, 500, 502, 503, 504);
 }
 
 /** Whether what was asked for may have been done all the same. */
 export function mayBeDone(error: unknown): boolean {
-  return isTransient(error) || hasStatus(error, 200);
+  return isSessionError(error, 'connection_lost') || isTransient(error) || hasStatus(error, 200);
 }

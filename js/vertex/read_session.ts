@@ -58,25 +58,25 @@ async function readPosted(
   { url }: SessionPlace,
   { last, after }: ReadRequest['window'],
 ): Promise<Posted> {
-  // No event is posted earlier than its own time, see `append_events.ts`.
-  const from = after === undefined ? undefined : Math.min(LAST_MICROS, Math.floor(after * 1000));
   const read: PostedEvent[][] = [];
-  if (last === undefined && from === undefined) {
+  if (last === undefined && after === undefined) {
     for await (const page of events.forwards(url, 0)) read.push(page);
     return { events: read.flat(), isOnePage: read.length <= 1 };
   }
-  // With the newest one in any case, which tells the revision.
+  // No event is posted earlier than its own time, see `append_events.ts`.
+  const from = after === undefined ? 0 : Math.min(LAST_MICROS, Math.floor(after * 1000));
   const wanted = Math.max(1, last ?? Infinity);
   // One more, since of the oldest one that is there nobody knows whether it stands alone at its moment.
   const pageSize = Math.min(MAX_PAGE, wanted + 1);
-  for await (const page of events.backwards(url, 0, pageSize)) {
+  for await (const page of events.backwards(url, from, pageSize)) {
     read.unshift(page);
-    const [first] = page;
-    if (first === undefined) continue;
-    if (from !== undefined && first.posted < from) break;
     if (isEnough(read.flat(), wanted, after)) break;
   }
-  return { events: read.flat(), isOnePage: read.length <= 1 };
+  const posted = read.flat();
+  if (posted.length > 0 || from <= 0) return { events: posted, isOnePage: read.length <= 1 };
+  // The newest one tells the revision, also where it is not wanted.
+  const newest = await events.backwards(url, 0, 1).next();
+  return { events: newest.done === true ? [] : newest.value, isOnePage: false };
 }
 
 /** Whether those that stand last are all there: one that stands further back may be a new version. */

@@ -52,8 +52,8 @@ export class Rest {
    * @throws SessionError `remote`, `connection_lost`; `storage_unavailable` without credentials
    */
   async once(method: string, url: string, query: Query = {}, body?: Json): Promise<Json> {
-    const headers: Record<string, string> = await this.#access.headers();
-    if (body !== undefined) headers['content-type'] = 'application/json';
+    const { headers, masked } = await this.#access.credentials();
+    const sent = body && { body: JSON.stringify(body) };
     const parameters = Object.entries(query).filter(([, value]) => value !== undefined);
     const search = String(new URLSearchParams(parameters as [string, string][]));
     let response: Response;
@@ -61,17 +61,19 @@ export class Rest {
     try {
       response = await fetch(search === '' ? url : `${url}?${search}`, {
         method,
-        headers,
+        headers: sent ? { ...headers, 'content-type': 'application/json' } : headers,
         signal: AbortSignal.timeout(this.timeoutMs),
-        ...(body !== undefined && { body: JSON.stringify(body) }),
+        // The API has no redirections, and wherever else one leads is not to have the key.
+        redirect: 'manual',
+        ...sent,
       });
       text = await response.text();
     } catch (cause) {
       throw lost(cause, this.timeoutMs);
     }
-    if (!response.ok) throw refused(response.status, this.#access.masked(text));
+    if (!response.ok) throw refused(response.status, masked(text));
     const json = parsed(text);
-    if (json === undefined) throw malformed(response.status, this.#access.masked(text));
+    if (json === undefined) throw malformed(response.status, masked(text));
     return json;
   }
 }

@@ -1,6 +1,9 @@
 // Which engine is asked, and with what credentials.
 
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { inspect } from 'node:util';
 
@@ -93,6 +96,7 @@ describe('An agent engine', () => {
     ['an empty key', { expressModeApiKey: '' }, '7', /expressModeApiKey must be text/],
     ['a location with a path in it', { projectId: 'tea', location: 'a/b' }, '7', /no name/],
     ['a server that is no URL', { ...inProject, baseUrl: 'ftp://s3cret' }, '7', /http/],
+    ['a server with a password', { ...inProject, baseUrl: 'https://ada:s3cret@proxy' }, '7', /without user/],
     ['a token that is none', { ...inProject, accessToken: '' }, '7', /token/],
     ['no time at all', { ...inProject, timeoutMs: 0 }, '7', /timeoutMs/],
   ]; // prettier-ignore
@@ -162,6 +166,23 @@ describe('The server', () => {
     await assert.rejects(service.getSession(KEY), (error) =>
       isError(error, 'storage_unavailable', /gcloud auth application-default login/),
     );
+  });
+
+  it('is the only one that is shown a key, wherever it sends us', async () => {
+    const proxy = createServer((_, response) => {
+      response.writeHead(307, { location: server.url }).end();
+    });
+    await once(proxy.listen(0, '127.0.0.1'), 'listening');
+    const { port } = proxy.address() as AddressInfo;
+    const service = new VertexAiSessionService({
+      expressModeApiKey: 's3cret',
+      baseUrl: `http://127.0.0.1:${port}`,
+      agentEngineId: '7',
+    });
+    await assert.rejects(service.getSession(KEY), (error) => isError(error, 'remote', /307/));
+    assert.equal(server.requests.length, 0);
+    proxy.closeAllConnections();
+    await once(proxy.close(), 'close');
   });
 
   it('is that of a URI, with what the options say', async () => {

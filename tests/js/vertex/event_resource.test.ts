@@ -5,6 +5,7 @@ import { describe, it } from 'node:test';
 
 import fc from 'fast-check';
 
+import { REMOVED } from '../../../js/index.js';
 import { fromEventResource, toEventResource } from '../../../js/vertex/event_resource.js';
 import { SESSION_EVENT } from '../../vertex_server/messages.js';
 import { parseMessage } from '../../vertex_server/proto_json.js';
@@ -70,6 +71,14 @@ describe('An event', () => {
       cacheMetadata: { fingerprint: 'f', contents_count: 2 },
       nodeInfo: { path: '' },
     });
+  });
+
+  it('gives the server its whole delta, however deep', () => {
+    let deep: unknown = 1;
+    for (let level = 0; level < 200; level += 1) deep = [deep];
+    const text = asStored({ actions: { stateDelta: { deep, gone: REMOVED } } });
+    const { actions } = stored(text) as { actions: { stateDelta: unknown } };
+    assert.deepEqual(actions.stateDelta, { deep, gone: null });
   });
 
   it('that is none is what it is, for whoever reads it to name', () => {
