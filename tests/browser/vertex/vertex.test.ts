@@ -1,0 +1,71 @@
+// Vertex AI from a page: its server is of another origin, and a page has no credentials but those that it is given.
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { transform } from 'esbuild';
+import { root } from '../../toolchain/environment.mjs';
+import { startVertexServer, type VertexServer } from '../../vertex_server/server.js';
+import { ENGINES, openBrowser } from '../engine.js';
+import { html, serve, type Server } from '../server.js';
+import type { Conversation } from './page/main.js';
+
+const IMPORTS = {
+  'adk-session-wasm': '/package/js/dist/index.js',
+  'adk-session-wasm/vertex': '/package/js/dist/vertex/index.js',
+  '#pkg': '/package/pkg/adk_session_wasm.js',
+  '#wasm-source': '/package/js/dist/loader/inline.js',
+  fflate: '/fflate/esm/browser.js',
+};
+
+const PAGE = `<!doctype html><meta charset="utf-8"><body>
+<script type="importmap">${JSON.stringify({ imports: IMPORTS })}</script>
+<script type="module" src="/main.js"></script>`;
+
+async function servePage(): Promise<Server> {
+  const source = readFileSync(join(root, 'tests/browser/vertex/page/main.ts'), 'utf8');
+  const { code } = await transform(source, { loader: 'ts' });
+  return serve({
+    '/': html(PAGE),
+    '/main.js': { body: code },
+    '/package/js/dist/': join(root, 'js/dist'),
+    '/package/pkg/': join(root, 'pkg'),
+    '/fflate/': join(root, 'node_modules/fflate'),
+  });
+}
+
+describe('Vertex AI', () => {
+  let site: Server;
+  let server: VertexServer;
+  before(async () => {
+    [site, server] = await Promise.all([servePage(), startVertexServer({ pageSize: 2 })]);
+  });
+  after(() => Promise.all([site.close(), server.end()]));
+
+  for (const engine of ENGINES) {
+    it(`keeps the sessions of a page in ${engine}`, async () => {
+      server.forget();
+      const browser = await openBrowser(engine);
+      try {
+        const url = `${site.origin}/?server=${encodeURIComponent(server.url)}`;
+        const { ids, ...conversation } = await browser.value<Conversation>(url);
+        const state = { n: 3, 'user:name': 'Ada' };
+        assert.deepEqual(conversation, {
+          texts: ['message 1', 'message 2', 'message 3'],
+          last: ['message 3'],
+          state,
+          handleState: state,
+          withoutCredentials: 'storage_unavailable',
+        });
+        assert.match(ids.join(), /^[a-f][\da-f-]{35}$/);
+      } finally {
+        await browser.close();
+      }
+      const tokens = new Set(server.requests.map(({ headers }) => headers.authorization));
+      assert.deepEqual([...tokens], ['Bearer a-token']);
+      assert.equal(server.calls.at(-1), 'sessions.delete');
+      assert.deepEqual(site.missed, []);
+    });
+  }
+});
