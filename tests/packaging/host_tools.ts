@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { installPackages } from '../toolchain/npm_packages.mjs';
-import { run } from './installed.js';
+import { run, runBeside } from './installed.js';
 
 const tools = { deno: '2.9.6', workerd: '1.20261117.1' };
 
@@ -12,8 +12,20 @@ export function requireHostTools(): NodeJS.Require {
 
 /** What a program prints in Deno, with packages as node_modules has them: nothing may be fetched. */
 export function runInDeno(folder: string, file: string, permissions: readonly string[]): string {
+  return run(process.execPath, argumentsOf(file, permissions), folder);
+}
+
+/** The same of a program that asks this process for something while it runs. */
+export function runInDenoBeside(
+  folder: string,
+  file: string,
+  permissions: readonly string[],
+): Promise<string> {
+  return runBeside(process.execPath, argumentsOf(file, permissions), folder);
+}
+
+function argumentsOf(file: string, permissions: readonly string[]): string[] {
   const deno = join(dirname(requireHostTools().resolve('deno/package.json')), 'bin.cjs');
   const allowed = permissions.map((what) => `--allow-${what}`);
-  const args = ['run', '--quiet', '--no-remote', '--node-modules-dir=manual', ...allowed, file];
-  return run(process.execPath, [deno, ...args], folder);
+  return [deno, 'run', '--quiet', '--no-remote', '--node-modules-dir=manual', ...allowed, file];
 }

@@ -1,10 +1,11 @@
 // The package as users get it: packed by npm, and unpacked into a project of its own.
 
-import { execFileSync } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import { root } from '../toolchain/environment.mjs';
 
 export { root };
@@ -79,17 +80,21 @@ export function packageFolder(name: string): string {
 
 /** What a command prints; it fails if the command does, with what that printed. */
 export function run(command: string, args: string[], cwd: string): string {
+  return execFileSync(command, args, { ...surroundings(cwd), stdio: ['ignore', 'pipe', 'pipe'] });
+}
+
+/** The same of a command that asks this process for something while it runs. */
+export async function runBeside(command: string, args: string[], cwd: string): Promise<string> {
+  const { stdout } = await promisify(execFile)(command, args, surroundings(cwd));
+  return stdout;
+}
+
+function surroundings(cwd: string) {
   // npm hands what it was called with down to the npm below it.
   const env = Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !name.startsWith('npm_')),
   );
-  return execFileSync(command, args, {
-    cwd,
-    env: { ...env, NO_COLOR: '1' },
-    encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: 120_000,
-  });
+  return { cwd, env: { ...env, NO_COLOR: '1' }, encoding: 'utf8', timeout: 120_000 } as const;
 }
 
 /** Puts files of the consumer's into the project, in a folder of their own. */
