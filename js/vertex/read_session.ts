@@ -70,7 +70,7 @@ async function readPosted(
   const pageSize = Math.min(MAX_PAGE, wanted + 1);
   for await (const page of events.backwards(url, from, pageSize)) {
     read.unshift(page);
-    if (isEnough(read.flat(), wanted, after)) break;
+    if (last !== undefined && isEnough(read.flat(), wanted, after)) break;
   }
   const posted = read.flat();
   if (posted.length > 0 || from <= 0) return { events: posted, isOnePage: read.length <= 1 };
