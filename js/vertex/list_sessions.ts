@@ -21,15 +21,20 @@ export async function listSessions(sessions: Sessions, request: ListRequest): Pr
   };
 }
 
-/** @param userId absent: of all users */
+/**
+ * @param userId absent: of all users
+ * @param pageSize how many are wanted in a page; absent: as many as the server gives
+ */
 export function sessionPages(
   { rest }: Sessions,
   listUrl: string,
   userId: string | undefined,
+  pageSize?: number,
 ): AsyncGenerator<Json[]> {
   const filter =
     userId === undefined ? undefined : `user_id="${userId.replace(/["\\]/g, String.raw`\$&`)}"`;
-  return listPages(rest, listUrl, { filter }, 'sessions');
+  const size = pageSize === undefined ? undefined : String(pageSize);
+  return listPages(rest, listUrl, { filter, pageSize: size }, 'sessions');
 }
 
 function byTime(one: SessionRow, other: SessionRow): number {

@@ -15,7 +15,7 @@
  *   programs it may happen that two appends do not know of each other: both land, with both deltas, and a
  *   handle gets at its next append what it had missed.
  * - Nothing that was posted can be changed: a new version of an event is posted as one more, see `fold.ts`.
- * - It has no states of users and apps that could be read or written apart from sessions.
+ * - The states of users and apps are in their sessions' `sessionState`, and there alone.
  *
  * @module
  */
@@ -36,6 +36,7 @@ import { createSession, requireSessionId } from './create_session.js';
 import { deleteSession, deleteUser } from './delete_sessions.js';
 import { listSessions } from './list_sessions.js';
 import { readSession } from './read_session.js';
+import { readStates } from './read_states.js';
 import type { SessionPlace, Sessions } from './sessions.js';
 import { Turns } from './turns.js';
 
@@ -50,7 +51,7 @@ export class VertexAdapter implements OwnAdapter {
   }
 
   async create({ key }: WriteRequest, decide: Decide): Promise<void> {
-    const session = requireSession(key, CHANGING);
+    const session = requireSession(key);
     requireSessionId(session);
     const place = this.#sessions.placeOf(session);
     if (place === undefined) return;
@@ -58,7 +59,7 @@ export class VertexAdapter implements OwnAdapter {
   }
 
   async append(request: WriteRequest, decide: Decide): Promise<void> {
-    const place = this.#sessions.placeOf(requireSession(request.key, CHANGING));
+    const place = this.#sessions.placeOf(requireSession(request.key));
     if (place === undefined) {
       decide(NOTHING);
       return;
@@ -67,7 +68,9 @@ export class VertexAdapter implements OwnAdapter {
   }
 
   async read({ key, window }: ReadRequest): Promise<Rows> {
-    const place = this.#sessions.placeOf(requireSession(key, READING));
+    const { appName, userId, sessionId } = key;
+    if (userId === undefined || sessionId === undefined) return readStates(this.#sessions, key);
+    const place = this.#sessions.placeOf({ appName, userId, sessionId });
     const rows = place && (await readSession(this.#sessions, place, { window }));
     return rows ?? { events: [] };
   }
@@ -95,11 +98,10 @@ export class VertexAdapter implements OwnAdapter {
 
 const CHANGING =
   'changed apart from a session; append an event with user: and app: keys in its delta, or give updateState a sessionId';
-const READING = 'read apart from a session; read a session, whose state shows them';
 const DELETING = 'deleted; remove the keys in the sessions that show them';
 
-function requireSession({ appName, userId, sessionId }: StorageKey, doing: string) {
-  if (userId === undefined || sessionId === undefined) throw unsupported(doing);
+function requireSession({ appName, userId, sessionId }: StorageKey): Required<StorageKey> {
+  if (userId === undefined || sessionId === undefined) throw unsupported(CHANGING);
   return { appName, userId, sessionId };
 }
 

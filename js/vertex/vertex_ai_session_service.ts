@@ -61,7 +61,8 @@ const LONGEST_TIMEOUT_MS = 2 ** 31 - 1;
  *
  * - `user:` and `app:` keys go to the server with the session's own, under their whole names, and a session
  *   shows what the server shows: in recordings of the real one what it shows to the user's and the engine's
- *   other sessions as well. Without a session they can be neither read nor changed (`unsupported`).
+ *   other sessions as well. `getUserState` and `getAppState` read what one of these shows. Without a session
+ *   such keys can be neither changed nor deleted (`unsupported`).
  * - A key that is `null` is removed.
  * - Session ids are of 1 to 63 lower-case letters, digits and `-`, which stands neither first nor last; those
  *   that the service makes begin with a letter. They are the engine's: an id that another user has is taken.
