@@ -53,11 +53,10 @@ export async function appendEvents(
   let changes = decide(found());
   const from = Math.min(earliest(changes), sessions.seen.earliest(place.url, created, eventIds));
   if (await recent.lookBack(eventIds, from)) changes = decide(found());
-  changes = atTheirTimes(found(), changes, decide);
-  const rows = changes?.events ?? [];
-  for (const [number, row] of rows.entries()) {
+  const rows = postings(found(), changes, decide);
+  for (const [number, posting] of rows.entries()) {
     try {
-      await post(sessions, place, row);
+      await post(sessions, place, posting);
     } catch (error) {
       // It was deleted in between.
       if (hasStatus(error, 404) && (await sessions.find(place)) === undefined) {
@@ -73,25 +72,39 @@ export async function appendEvents(
 /** How far back an event may be stored that is now to be written: as far as its own time. Unknown without one. */
 function earliest(changes: Changes | undefined): number {
   if (changes === undefined) return 0;
-  return Math.min(...changes.events.map(({ timestamp }) => Math.floor(timestamp * 1000)));
+  const times = changes.events.map(({ timestamp }) => Math.floor(timestamp * 1000));
+  return times.reduce((one, other) => Math.min(one, other), Infinity);
 }
 
-/** Asks once more where revisions would be earlier than the events' times. */
-function atTheirTimes(
-  found: Found,
-  changes: Changes | undefined,
-  decide: Decide,
-): Changes | undefined {
-  if (changes?.session === undefined) return changes;
-  const { events, session } = changes;
-  const count = events.length;
-  const times = events.map(({ timestamp }, number) => microsOf(timestamp) + count - 1 - number);
-  const last = Math.max(...times);
-  return last <= session.revision ? changes : decide({ ...found, floor: last - count });
+/** An event to be posted; its `revision` is when, its `seq` where it then stands. */
+type Posting = Pick<EventRow, 'id' | 'seq' | 'revision' | 'text'>;
+
+/**
+ * What to post, and when. The decision counts revisions one by one, where events have times of their own; so
+ * it is asked once more for the last of them to be the last one's time. Those before are no later than it says.
+ */
+function postings(found: Found, first: Changes | undefined, decide: Decide): Posting[] {
+  if (first?.session === undefined) return [];
+  const count = first.events.length;
+  const times: number[] = [];
+  let last = first.session.revision - count;
+  for (const { timestamp } of first.events) {
+    last = Math.max(last + 1, microsOf(timestamp));
+    times.push(last);
+  }
+  const isLater = last > first.session.revision;
+  const changes = isLater ? decide({ ...found, floor: last - count }) : first;
+  const posted = new Map<number, number>();
+  return (changes?.events ?? []).map(({ id, seq, revision, text }, number) => {
+    const time = times[number] ?? revision;
+    posted.set(revision, time);
+    // Of a version of one that is posted with it, too.
+    return { id, seq: posted.get(seq) ?? seq, revision: time, text };
+  });
 }
 
 /** Posts an event once: where no answer tells that it is there, it is looked for before it is sent again. */
-async function post(sessions: Sessions, { url }: SessionPlace, row: EventRow): Promise<void> {
+async function post(sessions: Sessions, { url }: SessionPlace, row: Posting): Promise<void> {
   const { rest, events } = sessions;
   const isNew = row.seq === row.revision;
   let resource = toEventResource(row.text, row.revision, isNew ? undefined : row.seq);

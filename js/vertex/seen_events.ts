@@ -20,7 +20,7 @@ export class SeenEvents {
   readonly #sessions = new Map<string, Seen>();
 
   /** @param created which of the sessions that had this URL it is */
-  note(url: string, created: number, rows: readonly EventRow[]): void {
+  note(url: string, created: number, rows: readonly Pick<EventRow, 'id' | 'seq'>[]): void {
     const known = this.#sessions.get(url);
     const seen = known?.created === created ? known : { created, places: new Map() };
     for (const { id, seq } of rows) seen.places.set(id, seq);
@@ -37,6 +37,7 @@ export class SeenEvents {
   earliest(url: string, created: number, ids: readonly string[]): number {
     const seen = this.#sessions.get(url);
     if (seen?.created !== created) return Infinity;
-    return Math.min(Infinity, ...ids.map((id) => seen.places.get(id) ?? Infinity));
+    const places = ids.map((id) => seen.places.get(id) ?? Infinity);
+    return places.reduce((one, other) => Math.min(one, other), Infinity);
   }
 }

@@ -95,6 +95,20 @@ describe('Events at Vertex AI', () => {
     assert.deepEqual(ids(empty), ['e2']);
   });
 
+  it('that are appended together keep times of their own, and their order', async () => {
+    const service = open({ clock: () => NOW + 20_000 });
+    const session = await service.createSession(KEY);
+    const events = [event('a', NOW + 5000), event('b', NOW + 9000), event('c', NOW + 7000)];
+    await service.appendEvents({ session, events: [...events, event('a', NOW + 9500)] });
+    const posted = server.events('s1').map(({ timestamp }) => Date.parse(String(timestamp)) - NOW);
+    assert.deepEqual(posted, [5000, 9000, 9000, 9500]);
+    const read = await service.getSession(KEY);
+    assert.deepEqual(ids(read), ['a', 'b', 'c']);
+    assert.equal(read?.events[0]?.timestamp, NOW + 9500);
+    await open({ stale: 'reject' }).appendEvent({ session: read, event: event('d', NOW) });
+    assert.deepEqual(ids(await service.getSession(KEY)), ['a', 'b', 'c', 'd']);
+  });
+
   it('that are new versions take the places of the old ones, in every window', async () => {
     const service = open();
     const session = await service.createSession(KEY);
