@@ -82,7 +82,7 @@ export interface PythonSessions {
   end(): Promise<void>;
 }
 
-type PythonCall = 'create' | 'get' | 'append' | 'append all' | 'delete';
+type PythonCall = 'create' | 'get' | 'append' | 'append all' | 'run' | 'delete';
 
 export function startPythonSessions(): PythonSessions {
   const program = startPython('sessions.py');

@@ -40,6 +40,19 @@ def service_for(url):
   return SqliteSessionService(url) if url.startswith('sqlite:') else DatabaseSessionService(url)
 
 
+async def run(service, app_name, user_id, session_id, text):
+  """One turn of the agent that `adk api_server` is given, too."""
+  from agents.shop import agent
+  from google.adk import Runner
+  from google.genai import types
+
+  runner = Runner(app_name=app_name, agent=agent.root_agent, session_service=service)
+  message = types.Content(role='user', parts=[types.Part(text=text)])
+  turn = runner.run_async(user_id=user_id, session_id=session_id, new_message=message)
+  async for _ in turn:
+    pass
+
+
 async def main():
   service = loaded = None
   for line in sys.stdin:
@@ -62,6 +75,10 @@ async def main():
         listed = await service.list_sessions(**given)
         print(json.dumps([shown(session) for session in listed.sessions]), flush=True)
         continue
+      elif call == 'run':
+        text = given.pop('text')
+        await run(service, text=text, **given)
+        loaded = await service.get_session(**given)
       elif call == 'delete':
         await service.delete_session(**given)
         loaded = None
