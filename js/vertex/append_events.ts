@@ -66,7 +66,8 @@ export async function appendEvents(
       throw number === 0 ? error : inPart(error, number, rows.length);
     }
   }
-  sessions.seen.note(place.url, created, rows);
+  // What others have appended meanwhile has come to the handle.
+  sessions.seen.note(place.url, created, [...recent.rows(), ...rows]);
 }
 
 /** How far back an event may be stored that is now to be written: as far as its own time. Unknown without one. */

@@ -13,6 +13,9 @@ interface Seen {
   readonly places: Map<string, number>;
 }
 
+/** Microseconds: events that others posted at one moment stand one behind the other, see `fold.ts`. */
+const SAME_MOMENT = 1000;
+
 /** Those that were used last. */
 const MAX_SESSIONS = 256;
 
@@ -22,8 +25,12 @@ export class SeenEvents {
   /** @param created which of the sessions that had this URL it is */
   note(url: string, created: number, rows: readonly Pick<EventRow, 'id' | 'seq'>[]): void {
     const known = this.#sessions.get(url);
-    const seen = known?.created === created ? known : { created, places: new Map() };
-    for (const { id, seq } of rows) seen.places.set(id, seq);
+    const seen =
+      known?.created === created ? known : { created, places: new Map<string, number>() };
+    for (const { id, seq } of rows) {
+      // Of a part of the events, a later version may be the first that is in it.
+      seen.places.set(id, Math.min(seq, seen.places.get(id) ?? Infinity));
+    }
     // At the end, as the last that would be forgotten.
     this.#sessions.delete(url);
     this.#sessions.set(url, seen);
@@ -33,11 +40,11 @@ export class SeenEvents {
     }
   }
 
-  /** Where the first of them stands; `Infinity`, if none was seen. */
+  /** No later than where the first of them was posted; `Infinity`, if none was seen. */
   earliest(url: string, created: number, ids: readonly string[]): number {
     const seen = this.#sessions.get(url);
     if (seen?.created !== created) return Infinity;
     const places = ids.map((id) => seen.places.get(id) ?? Infinity);
-    return places.reduce((one, other) => Math.min(one, other), Infinity);
+    return places.reduce((one, other) => Math.min(one, other), Infinity) - SAME_MOMENT;
   }
 }

@@ -140,6 +140,27 @@ describe('Events at Vertex AI', () => {
     assert.deepEqual(ids(handle), ['a', 'b', 'c', 'd']);
   });
 
+  it('of another program that came with an append are replaced where they stand', async () => {
+    let now = NOW;
+    const service = open({ clock: () => now });
+    const session = await service.createSession(KEY);
+    const timestamp = new Date(NOW + 30_000).toISOString();
+    // At one moment: where the second stands is no time that it was posted at.
+    for (const id of ['first', 'a']) {
+      const theirs = { author: 'other', invocationId: 'i', timestamp, rawEvent: { id } };
+      await post(server, `${ENGINE}/sessions/s1:appendEvent`, theirs);
+    }
+    for (const id of ['b', 'c', 'd']) {
+      now += 60_000;
+      await service.appendEvent({ session, event: event(id, now) });
+    }
+    assert.deepEqual(ids(session), ['first', 'a', 'b', 'c', 'd']);
+    now += 60_000;
+    await service.appendEvent({ session, event: event('a', now) });
+    const last = await service.getSession({ ...KEY, config: { numRecentEvents: 2 } });
+    assert.deepEqual(ids(last), ['c', 'd']);
+  });
+
   it('that are stored are not stored again, by whichever program and however long ago', async () => {
     const first = open();
     const session = await first.createSession(KEY);
