@@ -75,6 +75,11 @@ export class VertexAdapter implements OwnAdapter {
     return rows ?? { events: [] };
   }
 
+  /** Events come a page at a time, and of those of this package as text. */
+  readParsed(request: ReadRequest): Promise<Rows> {
+    return this.read(request);
+  }
+
   list(request: ListRequest): Promise<Listing> {
     return listSessions(this.#sessions, request);
   }
