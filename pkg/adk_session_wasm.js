@@ -565,7 +565,7 @@ export function scan_template(text) {
 function __wbg_get_imports() {
     const import0 = {
         __proto__: null,
-        _1v: function(arg0) {
+        _1w: function(arg0) {
             const ret = typeof(arg0) === 'function';
             return ret;
         },
@@ -586,13 +586,13 @@ function __wbg_get_imports() {
             const ret = arg0 === arg1;
             return ret;
         },
-        _22: function(arg0, arg1) {
+        _23: function(arg0, arg1) {
             const obj = arg1;
             const ret = typeof(obj) === 'number' ? obj : undefined;
             getDataViewMemory0().setFloat64((arg0 >>> 0) + 8 * 1, isLikeNone(ret) ? 0 : ret, true);
             getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 0, !isLikeNone(ret), true);
         },
-        _21: function(arg0, arg1) {
+        _22: function(arg0, arg1) {
             const obj = arg1;
             const ret = typeof(obj) === 'string' ? obj : undefined;
             var ptr1 = isLikeNone(ret) ? 0 : passStringToWasm0(ret, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
@@ -600,23 +600,23 @@ function __wbg_get_imports() {
             getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 1, len1, true);
             getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 0, ptr1, true);
         },
-        _23: function(arg0, arg1) {
+        _24: function(arg0, arg1) {
             throw new Error(getStringFromWasm0(arg0, arg1));
         },
         _1m: function(arg0) {
             arg0._wbg_cb_unref();
         },
-        _2d: function() { return handleError(function (arg0) {
+        _2e: function() { return handleError(function (arg0) {
             arg0.abort();
         }, arguments); },
-        _27: function() { return handleError(function (arg0, arg1) {
+        _28: function() { return handleError(function (arg0, arg1) {
             const ret = arg0.add(arg1);
             return ret;
         }, arguments); },
-        _25: function() { return handleError(function (arg0, arg1) {
+        _26: function() { return handleError(function (arg0, arg1) {
             arg0.advance(arg1 >>> 0);
         }, arguments); },
-        _26: function() { return handleError(function (arg0, arg1) {
+        _27: function() { return handleError(function (arg0, arg1) {
             const ret = IDBKeyRange.bound(arg0, arg1);
             return ret;
         }, arguments); },
@@ -641,7 +641,7 @@ function __wbg_get_imports() {
             const ret = arg0.concat(arg1);
             return ret;
         },
-        _2a: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4) {
+        _2b: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4) {
             const ret = arg0.createIndex(getStringFromWasm0(arg1, arg2), arg3, arg4);
             return ret;
         }, arguments); },
@@ -653,7 +653,7 @@ function __wbg_get_imports() {
             const ret = arg0.deleteDatabase(getStringFromWasm0(arg1, arg2));
             return ret;
         }, arguments); },
-        _2b: function() { return handleError(function (arg0, arg1) {
+        _2c: function() { return handleError(function (arg0, arg1) {
             const ret = arg0.delete(arg1);
             return ret;
         }, arguments); },
@@ -665,7 +665,7 @@ function __wbg_get_imports() {
             const ret = Array.from(arg0);
             return ret;
         },
-        _24: function() { return handleError(function (arg0, arg1) {
+        _25: function() { return handleError(function (arg0, arg1) {
             const ret = arg0.getAllKeys(arg1);
             return ret;
         }, arguments); },
@@ -677,7 +677,7 @@ function __wbg_get_imports() {
             const ret = Reflect.get(arg0, arg1);
             return ret;
         }, arguments); },
-        _28: function() { return handleError(function (arg0, arg1) {
+        _29: function() { return handleError(function (arg0, arg1) {
             const ret = arg0.get(arg1);
             return ret;
         }, arguments); },
@@ -697,7 +697,7 @@ function __wbg_get_imports() {
             const ret = arg0[arg1 >>> 0];
             return ret;
         },
-        _20: function() { return handleError(function (arg0, arg1) {
+        _21: function() { return handleError(function (arg0, arg1) {
             const ret = Reflect.has(arg0, arg1);
             return ret;
         }, arguments); },
@@ -766,7 +766,7 @@ function __wbg_get_imports() {
                     const a = state0.a;
                     state0.a = 0;
                     try {
-                        return wasm_bindgen__convert__closures_____invoke__h7614fece2a02119d(a, state0.b, arg0, arg1);
+                        return wasm_bindgen__convert__closures_____invoke__h20118d167692a3ce(a, state0.b, arg0, arg1);
                     } finally {
                         state0.a = a;
                     }
@@ -781,7 +781,7 @@ function __wbg_get_imports() {
             const ret = performance.now();
             return ret;
         },
-        _2c: function() { return handleError(function (arg0, arg1, arg2) {
+        _2d: function() { return handleError(function (arg0, arg1, arg2) {
             const ret = arg0.objectStore(getStringFromWasm0(arg1, arg2));
             return ret;
         }, arguments); },
@@ -824,15 +824,15 @@ function __wbg_get_imports() {
             const ret = arg0.push(arg1);
             return ret;
         },
-        _29: function() { return handleError(function (arg0, arg1) {
+        _2a: function() { return handleError(function (arg0, arg1) {
             const ret = arg0.put(arg1);
             return ret;
         }, arguments); },
-        _1u: function(arg0) {
+        _1v: function(arg0) {
             const ret = arg0.queueMicrotask;
             return ret;
         },
-        _1t: function(arg0) {
+        _1u: function(arg0) {
             queueMicrotask(arg0);
         },
         _1e: function() {
@@ -866,6 +866,9 @@ function __wbg_get_imports() {
         _k: function(arg0, arg1, arg2, arg3) {
             arg0[getStringFromWasm0(arg1, arg2)] = arg3;
         },
+        _1s: function(arg0, arg1, arg2) {
+            arg0[arg1 >>> 0] = arg2;
+        },
         _j: function(arg0, arg1, arg2, arg3) {
             arg0[getStringFromWasm0(arg1, arg2)] = arg3;
         },
@@ -880,19 +883,19 @@ function __wbg_get_imports() {
             const ret = arg0.splice(arg1 >>> 0, arg2 >>> 0, arg3);
             return ret;
         },
-        _1x: function() {
+        _1y: function() {
             const ret = typeof globalThis === 'undefined' ? undefined : globalThis;
             return isLikeNone(ret) ? 0 : addToExternrefTable0(ret);
         },
-        _1w: function() {
+        _1x: function() {
             const ret = typeof global === 'undefined' ? undefined : global;
             return isLikeNone(ret) ? 0 : addToExternrefTable0(ret);
         },
-        _1z: function() {
+        _20: function() {
             const ret = typeof self === 'undefined' ? undefined : self;
             return isLikeNone(ret) ? 0 : addToExternrefTable0(ret);
         },
-        _1y: function() {
+        _1z: function() {
             const ret = typeof window === 'undefined' ? undefined : window;
             return isLikeNone(ret) ? 0 : addToExternrefTable0(ret);
         },
@@ -912,7 +915,7 @@ function __wbg_get_imports() {
             const ret = arg0.then(arg1, arg2);
             return ret;
         },
-        _1s: function(arg0, arg1) {
+        _1t: function(arg0, arg1) {
             const ret = arg0.then(arg1);
             return ret;
         },
@@ -924,27 +927,27 @@ function __wbg_get_imports() {
             const ret = arg0.write(arg1 !== 0, getStringFromWasm0(arg2, arg3), arg4 === 0 ? undefined : getStringFromWasm0(arg4, arg5), arg6 === 0 ? undefined : getStringFromWasm0(arg6, arg7), arg8, arg9, arg10, arg11 >>> 0);
             return ret;
         }, arguments); },
-        _2f: function(arg0, arg1) {
-            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 37, ret: Result(Unit), inner_ret: Some(Result(Unit)) }, mutable: true }) -> Externref`.
-            const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__h5b6b0d96b24e0792);
-            return ret;
-        },
         _2g: function(arg0, arg1) {
-            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 8, ret: Unit, inner_ret: Some(Unit) }, mutable: true }) -> Externref`.
-            const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__h33bcabf828c3947d);
+            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 37, ret: Result(Unit), inner_ret: Some(Result(Unit)) }, mutable: true }) -> Externref`.
+            const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__hd03ea6924eea3427);
             return ret;
         },
-        _2h: function(arg0) {
+        _2h: function(arg0, arg1) {
+            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 8, ret: Unit, inner_ret: Some(Unit) }, mutable: true }) -> Externref`.
+            const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__h029af6d614e5b697);
+            return ret;
+        },
+        _2i: function(arg0) {
             // Cast intrinsic for `F64 -> Externref`.
             const ret = arg0;
             return ret;
         },
-        _2i: function(arg0, arg1) {
+        _2j: function(arg0, arg1) {
             // Cast intrinsic for `Ref(String) -> Externref`.
             const ret = getStringFromWasm0(arg0, arg1);
             return ret;
         },
-        _2e: function() {
+        _2f: function() {
             const table = wasm.__wbindgen_externrefs;
             table.set(0, undefined);
             table.set(1024, undefined);
@@ -959,19 +962,19 @@ function __wbg_get_imports() {
     };
 }
 
-function wasm_bindgen__convert__closures_____invoke__h33bcabf828c3947d(arg0, arg1, arg2) {
-    wasm.wasm_bindgen__convert__closures_____invoke__h33bcabf828c3947d(arg0, arg1, arg2);
+function wasm_bindgen__convert__closures_____invoke__h029af6d614e5b697(arg0, arg1, arg2) {
+    wasm.wasm_bindgen__convert__closures_____invoke__h029af6d614e5b697(arg0, arg1, arg2);
 }
 
-function wasm_bindgen__convert__closures_____invoke__h5b6b0d96b24e0792(arg0, arg1, arg2) {
-    const ret = wasm.wasm_bindgen__convert__closures_____invoke__h5b6b0d96b24e0792(arg0, arg1, arg2);
+function wasm_bindgen__convert__closures_____invoke__hd03ea6924eea3427(arg0, arg1, arg2) {
+    const ret = wasm.wasm_bindgen__convert__closures_____invoke__hd03ea6924eea3427(arg0, arg1, arg2);
     if (ret[1]) {
         throw takeFromExternrefTable0(ret[0]);
     }
 }
 
-function wasm_bindgen__convert__closures_____invoke__h7614fece2a02119d(arg0, arg1, arg2, arg3) {
-    wasm.wasm_bindgen__convert__closures_____invoke__h7614fece2a02119d(arg0, arg1, arg2, arg3);
+function wasm_bindgen__convert__closures_____invoke__h20118d167692a3ce(arg0, arg1, arg2, arg3) {
+    wasm.wasm_bindgen__convert__closures_____invoke__h20118d167692a3ce(arg0, arg1, arg2, arg3);
 }
 
 
