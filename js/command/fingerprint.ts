@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { digitsOf, parseExactly } from '../database/numbers.js';
-import { timeTextOf } from '../database/times.js';
+import { digitsOf, parseExactly } from '../dialect/numbers.js';
+import { timeTextOf } from '../dialect/micros.js';
 import type { TimeUnit } from '../dialect/time.js';
 import { SessionError } from '../errors.js';
 import type { Event } from '../event.js';

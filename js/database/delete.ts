@@ -6,7 +6,7 @@ import { Prepared, type Steps, together } from './prepared.js';
 import { revisionOf } from './rows.js';
 import { type Key, standingColumns } from './session_statements.js';
 import { type Database, floorText, METADATA } from './tables.js';
-import { microsOf, parseTime } from './times.js';
+import { microsOf, parseTime } from '../dialect/micros.js';
 import type { Statements, WriteContext } from './write.js';
 
 /** What a state that was deleted is. */

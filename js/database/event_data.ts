@@ -18,9 +18,9 @@ import { defineMember } from '../json/member.js';
 import { isPlainObject } from '../json/rules.js';
 import { readEvent } from '../service/stored_events.js';
 import { MAX_TIMESTAMP } from '../snapshot.js';
-import { parseExactly, writeExactly } from './numbers.js';
+import { parseExactly, writeExactly } from '../dialect/numbers.js';
 import { fromPlainPython, toPlainPython } from './plain_event.js';
-import { pythonEvent } from './python_event.js';
+import { pythonEvent } from '../dialect/python_event.js';
 
 /** What of an event stands in the row, beside the keys of its session. */
 export interface EventColumns {

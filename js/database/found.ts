@@ -24,7 +24,7 @@ import {
   standingColumns,
 } from './session_statements.js';
 import { type Database, METADATA } from './tables.js';
-import { LAST_REVISION, parseTime } from './times.js';
+import { LAST_REVISION, parseTime } from '../dialect/micros.js';
 import type { WriteContext } from './write.js';
 
 /** Most ids in one query; engines bound the values that one may have. */

@@ -13,7 +13,7 @@ import { CompiledQuery } from 'kysely';
 import type { Changes, ScopeRow, SessionRow, WriteRequest } from '../storage/adapter.js';
 import type { FoundRows } from './found.js';
 import { Prepared, rowsOf, type Steps } from './prepared.js';
-import { LAST_MICROS, microsOf } from './times.js';
+import { LAST_MICROS, microsOf } from '../dialect/micros.js';
 
 /** How many sessions, users and apps are kept. */
 const MAX_ROWS = 100;

@@ -13,7 +13,7 @@
  * that the other cannot read.
  */
 import { toSeconds } from '../dialect/time.js';
-import { timeText, timeTextOf } from './times.js';
+import { timeText, timeTextOf } from '../dialect/micros.js';
 
 /** A time as a column has it. */
 export type StoredTime = string | number;

@@ -10,7 +10,7 @@ import { toMilliseconds, toSeconds } from '../dialect/time.js';
 import { createEventActions } from '../event.js';
 import { REMOVED } from '../scope.js';
 import { type Member, type ObjectPlace, type Place, PlainText } from './plain_text.js';
-import { type Accepted, type Leaf, type Model, PYTHON_EVENT } from './python_models.js';
+import { type Accepted, type Leaf, type Model, PYTHON_EVENT } from '../dialect/python_models.js';
 
 /** Never missing in what Python writes; where it is, the long road fills it in. */
 const NEEDED_OF_EVENT = ['id', 'invocationId', 'author', 'timestamp', 'actions'];

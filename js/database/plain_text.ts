@@ -1,7 +1,7 @@
 /** Exchanges names and times within the text of an event, see `plain_event.ts`. */
 import { MAX_TIMESTAMP } from '../snapshot.js';
-import { isBase64 } from './python_event.js';
-import type { Leaf } from './python_models.js';
+import { isBase64 } from '../dialect/python_event.js';
+import type { Leaf } from '../dialect/python_models.js';
 
 /** Levels of data that are followed here. */
 const MAX_LEVELS = 100;

@@ -17,7 +17,7 @@
  */
 import type { SessionRow, StorageKey } from '../storage/adapter.js';
 import type { StoredTime } from './layout.js';
-import { parseTime, timeText } from './times.js';
+import { parseTime, timeText } from '../dialect/micros.js';
 
 /** What is read beside a session's row, to tell its revision. */
 export interface StandingColumns {

@@ -8,8 +8,8 @@ import type { EventRow, ScopeRow, SessionRow, StorageKey } from '../storage/adap
 import { SessionError } from '../errors.js';
 import { fromEventData } from './event_data.js';
 import type { StoredTime } from './layout.js';
-import { asJson } from './numbers.js';
-import { parseMilliseconds, parseTime } from './times.js';
+import { asJson } from '../dialect/numbers.js';
+import { parseMilliseconds, parseTime } from '../dialect/micros.js';
 
 /** The columns of a session and of the row that we keep beside it, if there is one. */
 export interface SessionColumns {

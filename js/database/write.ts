@@ -11,7 +11,7 @@ import { Prepared, type Query, type Steps } from './prepared.js';
 import type { Revisions } from './revisions.js';
 import type { Key, SessionStatements } from './session_statements.js';
 import type { Database } from './tables.js';
-import { microsOf } from './times.js';
+import { microsOf } from '../dialect/micros.js';
 
 /** Most events in one statement; engines bound the values that one may have. */
 const MAX_ROWS = 128;

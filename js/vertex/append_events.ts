@@ -10,7 +10,7 @@
  * before it are stored, and whoever tries all of them again stores the rest.
  */
 import { SessionError } from '../errors.js';
-import { LAST_REVISION, microsOf } from '../database/times.js';
+import { LAST_REVISION, microsOf } from '../dialect/micros.js';
 import type { Changes, Decide, EventRow, Found, WriteRequest } from '../storage/adapter.js';
 import { toEventResource } from './event_resource.js';
 import { hasStatus, isTransient, mayBeDone } from './failure.js';

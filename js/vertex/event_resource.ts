@@ -9,8 +9,8 @@
  * event therefore stands beside, as text, under a key of `customMetadata`, which neither client looks at
  * where there is a `rawEvent`. In `rawEvent` itself `@google/adk` would show it as a field of the event.
  */
-import { timeText, parseTime } from '../database/times.js';
-import { pythonEvent } from '../database/python_event.js';
+import { timeText, parseTime } from '../dialect/micros.js';
+import { pythonEvent } from '../dialect/python_event.js';
 import { readNames, writeNames } from '../dialect/casing.js';
 import { EVENT } from '../dialect/fields.js';
 import { toSeconds, withTimes } from '../dialect/time.js';

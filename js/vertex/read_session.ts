@@ -1,5 +1,5 @@
 /** A session with a window of its events. */
-import { LAST_MICROS } from '../database/times.js';
+import { LAST_MICROS } from '../dialect/micros.js';
 import { isShared, isTemp, REMOVED } from '../scope.js';
 import type { EventRow, ReadRequest, SessionRow } from '../storage/adapter.js';
 import { fold, newestOf } from './fold.js';

@@ -1,5 +1,5 @@
 /** A session, to and from the API's. */
-import { parseTime } from '../database/times.js';
+import { parseTime } from '../dialect/micros.js';
 import { SessionError } from '../errors.js';
 import { defineMember } from '../json/member.js';
 import { isPlainObject } from '../json/rules.js';

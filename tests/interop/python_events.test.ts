@@ -6,7 +6,7 @@ import { before, describe, it } from 'node:test';
 import fc from 'fast-check';
 
 import { type EventColumns, fromEventData, toEventData } from '../../js/database/event_data.js';
-import { type Accepted, PYTHON_EVENT } from '../../js/database/python_models.js';
+import { type Accepted, PYTHON_EVENT } from '../../js/dialect/python_models.js';
 import { writeNames } from '../../js/dialect/casing.js';
 import { EVENT } from '../../js/dialect/fields.js';
 import { toSeconds, withTimes } from '../../js/dialect/time.js';

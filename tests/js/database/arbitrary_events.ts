@@ -2,8 +2,8 @@
 
 import fc from 'fast-check';
 
-import type { Accepted, Leaf, Model } from '../../../js/database/python_models.js';
-import { PYTHON_EVENT } from '../../../js/database/python_models.js';
+import type { Accepted, Leaf, Model } from '../../../js/dialect/python_models.js';
+import { PYTHON_EVENT } from '../../../js/dialect/python_models.js';
 import { snakeName } from '../../../js/dialect/fields.js';
 import { REMOVED } from '../../../js/scope.js';
 

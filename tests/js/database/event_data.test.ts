@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 
 import { fromEventData, toEventData } from '../../../js/database/event_data.js';
-import { PYTHON_EVENT } from '../../../js/database/python_models.js';
+import { PYTHON_EVENT } from '../../../js/dialect/python_models.js';
 import { createEvent } from '../../../js/event.js';
 import { REMOVED } from '../../../js/scope.js';
 import { hostileEvents, pythonEvents, valueWithAll } from './arbitrary_events.js';

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 
 import { fromEventData, toEventData } from '../../../js/database/event_data.js';
 import { parsedEvent, parsedEvents } from '../../../js/database/parsed_event.js';
-import { PYTHON_EVENT } from '../../../js/database/python_models.js';
+import { PYTHON_EVENT } from '../../../js/dialect/python_models.js';
 import { writeNames } from '../../../js/dialect/casing.js';
 import { EVENT } from '../../../js/dialect/fields.js';
 import { createEvent } from '../../../js/event.js';

@@ -1,10 +1,10 @@
 /**
- * Times as the tables have them: `YYYY-MM-DD HH:MM:SS.ffffff` in UTC, always with six digits, since
- * Python's side compares them as text; or a number of seconds, see `layout.ts`. In the program they are
- * whole microseconds since 1970, which stand in for revisions; a `Date` would lose the last three digits.
+ * Times to the microsecond: `YYYY-MM-DD HH:MM:SS.ffffff` in UTC, always with six digits, as google-adk's
+ * tables have them, whose Python side compares them as text. In the program they are whole microseconds
+ * since 1970, which stand in for revisions; a `Date` would lose the last three digits.
  */
 
-import { toMilliseconds } from '../dialect/time.js';
+import { toMilliseconds } from './time.js';
 
 /** The last revision, in March 2242: from then on doubles of seconds tell no microseconds apart. */
 export const LAST_REVISION = 2 ** 33 * 1e6 - 1;

@@ -12,7 +12,7 @@ import {
   parseTime,
   timeText,
   timeTextOf,
-} from '../../../js/database/times.js';
+} from '../../../js/dialect/micros.js';
 
 describe('A time of the tables', () => {
   it('is text with six digits after the second, in UTC', () => {

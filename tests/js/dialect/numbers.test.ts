@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 
-import { asJson, digitsOf, parseExactly, writeExactly } from '../../../js/database/numbers.js';
+import { asJson, digitsOf, parseExactly, writeExactly } from '../../../js/dialect/numbers.js';
 
 describe('Numbers of Python', () => {
   it('are read and written with all their digits', () => {

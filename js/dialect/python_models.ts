@@ -8,7 +8,7 @@
  * A test compares it with the models of the installed package.
  */
 
-import { snakeName } from '../dialect/fields.js';
+import { snakeName } from './fields.js';
 
 /**
  * A value that has no fields of the ADK:

@@ -4,7 +4,7 @@
  * These models differ from all others of an event: they keep fields that they do not know, and read both
  * casings. So an auth config is data, which is written as it is or not at all.
  */
-import { snakeName } from '../dialect/fields.js';
+import { snakeName } from './fields.js';
 import { isPlainObject } from '../json/rules.js';
 
 /** Whether a value that is not `null` is accepted. */
