@@ -5,7 +5,8 @@
  * file. It is asked within the transaction, beside which nobody can write: as long as it is the same,
  * what was committed here is what a query would find. All that is left to be read is whether the event is
  * stored already, and that the table's key tells as well: its row is not inserted then, the transaction
- * starts over, and as the first attempt has forgotten what it used, it is read.
+ * starts over, and as the first attempt has forgotten what it used, it is read. Nor is anything refused by
+ * what is known here alone, since nothing is inserted then.
  *
  * @module
  */

@@ -97,7 +97,7 @@ const WHOLE = placeOf(EVENT);
  */
 export function parsedEvent(id: string, eventData: string | null): Event | undefined {
   const data = eventData === null ? undefined : parsed(eventData);
-  return plainEvent(id, data) ?? (isPlainObject(data) ? eventOfData(data, id) : undefined);
+  return isPlainObject(data) ? eventOf(id, data) : undefined;
 }
 
 /**
@@ -112,24 +112,26 @@ export function parsedEvents(
   const together = parsedTogether(eventData);
   const events: Event[] = [];
   for (const [at, id] of ids.entries()) {
+    const data = together?.[at];
     // Damage that fits in with its neighbours shows in the ids.
-    const event = plainEvent(id, together?.[at]) ?? parsedEvent(id, eventData[at] ?? null);
+    const isWhole = isPlainObject(data) && data.id === id;
+    const event = isWhole ? eventOf(id, data) : parsedEvent(id, eventData[at] ?? null);
     if (event === undefined) return undefined;
     events.push(event);
   }
   return events;
 }
 
-function plainEvent(id: string, data: unknown): Event | undefined {
-  if (!isPlainObject(data) || data.id !== id) return undefined;
+function eventOf(id: string, data: JsonObject): Event | undefined {
+  const plain = data.id === id ? read(data, WHOLE, 1) : undefined;
   // That its fields are an event's is what its writer was checked for.
-  return read(data, WHOLE, 1) as unknown as Event | undefined;
+  return plain === undefined ? eventOfData(data, id) : (plain as unknown as Event);
 }
 
-/** `undefined` where each must be parsed alone. */
+/** `null` for one that must be parsed alone; `undefined` where all must. */
 function parsedTogether(texts: readonly (string | null)[]): unknown[] | undefined {
-  const text = `[${texts.join(',')}]`;
-  if (mayHaveHalves(text)) return undefined;
+  const parts = texts.map((text) => (text === null || mayHaveHalves(text) ? 'null' : text));
+  const text = `[${parts.join(',')}]`;
   try {
     const values = JSON.parse(text) as unknown[];
     return values.length === texts.length ? values : undefined;

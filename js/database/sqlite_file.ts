@@ -25,7 +25,7 @@ interface NodeStatement {
     changes: number | bigint;
     lastInsertRowid: number | bigint;
   };
-  iterate(...parameters: readonly unknown[]): IterableIterator<unknown>;
+  iterate?(...parameters: readonly unknown[]): IterableIterator<unknown>;
 }
 
 /**
@@ -64,7 +64,10 @@ function adapted(sql: string, statement: NodeStatement): SqliteStatement {
     reader: /^\s*(?:select|with|pragma|explain)\b|\breturning\b/i.test(sql),
     all: (parameters) => statement.all(...withoutNul(parameters)),
     run: (parameters) => statement.run(...withoutNul(parameters)),
-    iterate: (parameters) => statement.iterate(...withoutNul(parameters)),
+    // Node has it since 22.13.
+    iterate: (parameters) =>
+      statement.iterate?.(...withoutNul(parameters)) ??
+      statement.all(...withoutNul(parameters)).values(),
   };
 }
 

@@ -175,10 +175,14 @@ export function* write(
   isCreate: boolean,
 ): Steps<void> {
   const { lastWrites, now } = context;
-  const rows =
-    (lastWrites && (yield* lastWrites.find(request, isCreate))) ??
-    (yield* find(context, request, isCreate));
-  const changes = decideOnTime(rows.found, decide, request, now);
+  const known = lastWrites && (yield* lastWrites.find(request, isCreate));
+  let rows = known ?? (yield* find(context, request, isCreate));
+  let changes = decideOnTime(rows.found, decide, request, now);
+  if (changes === undefined && known !== undefined) {
+    // Only a read tells whether what was refused is stored already, which is no conflict.
+    rows = yield* find(context, request, isCreate);
+    changes = decideOnTime(rows.found, decide, request, now);
+  }
   if (changes === undefined) return;
   yield { queries: changeQueries(context, request, rows, changes, isCreate), isLast: true };
   lastWrites?.keep(request, rows, changes);

@@ -48,7 +48,7 @@ function areTexts(fragments: Fragments): fragments is readonly string[] {
   return typeof fragments[0] === 'string';
 }
 
-/** The texts of a batch. Each is asked for once: a row may make it when it is. */
+/** The texts of a batch. */
 function textsFrom(rows: readonly EventRow[], start: number): string[] {
   const texts: string[] = [];
   for (let size = 0, at = start; size < BATCH && at < rows.length; at += 1) {

@@ -39,14 +39,15 @@ export function writeThrough(
     throw refusal ?? failureOf(verb, error);
   };
   let answer: void | PromiseLike<void>;
+  let isLater: boolean;
   try {
     answer = adapter[verb](request, ask);
+    // Whatever has a `then` is waited for, as `await` does it.
+    isLater = typeof answer?.then === 'function';
   } catch (error) {
     return fail(error);
   }
-  // Whatever has a `then` is waited for, as `await` does it.
-  if (typeof answer?.then !== 'function') return succeed();
-  return Promise.resolve(answer).then(succeed, fail);
+  return isLater ? Promise.resolve(answer).then(succeed, fail) : succeed();
 }
 
 /** What a verb threw, as an error with a code. */

@@ -69,6 +69,8 @@ pub(crate) fn begin(begun: Begun) -> usize {
 }
 
 pub(crate) fn end(place: usize) -> Option<Begun> {
+    // An event's text may be large, and JavaScript asks only for what it does not know.
+    DECIDED.set(Decided::NOTHING);
     PLACES.with_borrow_mut(|places| places.get_mut(place)?.take())
 }
 

@@ -119,6 +119,18 @@ describe('an append behind another one on a SQLite file', () => {
     assert.deepEqual([state?.a, ids], [3, ['first', 'second', 'third']]);
   });
 
+  it('is no conflict if its event is stored already, though its handle is behind', async () => {
+    const service = open({ stale: 'reject' });
+    const [one, other] = [await service.createSession(KEY), (await service.getSession(KEY))!];
+    const event = eventOf('first', { a: 1 });
+    await service.appendEvent({ session: one, event: structuredClone(event) });
+    await service.appendEvent({ session: other, event: structuredClone(event) });
+    assert.deepEqual(await stored(service), { state: { a: 1 }, ids: ['first'] });
+    await service.appendEvent({ session: one, event: eventOf('second') });
+    const behind = service.appendEvent({ session: other, event: eventOf('third') });
+    assert.equal(await behind.catch(codeOf), 'stale_session');
+  });
+
   it('takes the place of a stored event that has its id', async () => {
     const { service, session } = await opened();
     await service.appendEvent({ session, event: eventOf('second', { a: 2 }) });
