@@ -3,7 +3,6 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { setTimeout as pause } from 'node:timers/promises';
 import { hostEnv } from '../../toolchain/environment.mjs';
 import { engines } from '../../toolchain/engines.mjs';
 
@@ -27,20 +26,8 @@ export function startChromium(profile: string, url: string): ChromiumProcess {
   return {
     async kill() {
       assert.equal(browser.exitCode, null, 'Chromium ended by itself');
-      const group = -browser.pid!;
-      process.kill(group, 'SIGKILL');
+      process.kill(-browser.pid!, 'SIGKILL');
       await ended;
-      // One that waits for the disk ends only then, and until then has the database locked.
-      while (isThere(group)) await pause(5);
     },
   };
-}
-
-/** @param group a process group, as the negative id of who leads it */
-function isThere(group: number): boolean {
-  try {
-    return process.kill(group, 0);
-  } catch {
-    return false;
-  }
 }

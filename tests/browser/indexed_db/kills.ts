@@ -7,15 +7,37 @@ import type { Stored } from './page/burst.js';
 import type { Site } from './site.js';
 import { assertWhole } from './whole.js';
 
+/** How often Chromium itself may give a database up before that is no accident any more. */
+const MAX_GIVEN_UP = 2;
+
 /**
  * Kills Chromium so many times in the middle of a burst. Each start finds what was acknowledged before
  * the last kill, and goes on from there.
+ *
+ * After about one kill in two hundred Chromium (156) finds the checksum of its own file wrong, empties the
+ * database and says so. Nothing above it can help that: the kills are begun anew then, on a new profile.
  */
 export async function killAgainAndAgain(
   site: Site,
   durability: 'strict' | 'relaxed',
   kills: number,
 ): Promise<void> {
+  const givenUp: string[] = [];
+  for (;;) {
+    const reason = await killOneProfile(site, durability, kills);
+    if (reason === undefined) return;
+    givenUp.push(reason);
+    assert.ok(givenUp.length <= MAX_GIVEN_UP, `Chromium gave up: ${givenUp.join(', ')}`);
+    console.log(`# Chromium gave its database up: ${reason}; begun anew`);
+  }
+}
+
+/** @returns why Chromium has given the database up, if it has */
+async function killOneProfile(
+  site: Site,
+  durability: 'strict' | 'relaxed',
+  kills: number,
+): Promise<string | undefined> {
   const profile = await mkdtemp(join(tmpdir(), 'killed-'));
   const told: string[] = [];
   try {
@@ -26,8 +48,9 @@ export async function killAgainAndAgain(
       );
       try {
         await site.found.atLeast(1);
-        const { stored, error } = JSON.parse(site.found.take()[0]!) as Found;
+        const { stored, givenUp, error } = JSON.parse(site.found.take()[0]!) as Found;
         assert.equal(error, undefined);
+        if (givenUp !== undefined) return givenUp;
         assertWhole(stored!, told);
         // Each time at another moment.
         if (run < kills) await site.acknowledged.atLeast(1 + ((run * 17) % 60));
@@ -36,12 +59,16 @@ export async function killAgainAndAgain(
       }
       told.push(...site.acknowledged.take());
     }
+    return undefined;
   } finally {
     await rm(profile, { recursive: true, force: true });
+    site.acknowledged.take();
   }
 }
 
 interface Found {
   stored?: Stored;
+  /** Why Chromium has begun the database anew. */
+  givenUp?: string;
   error?: string;
 }
