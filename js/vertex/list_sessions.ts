@@ -1,7 +1,7 @@
 import type { ListRequest, Listing, SessionRow } from '../storage/adapter.js';
 import { listPages } from './event_list.js';
 import type { Json } from './rest.js';
-import { listedRow } from './session_resource.js';
+import { isOwnedBy, listedRow } from './session_resource.js';
 import type { Sessions } from './sessions.js';
 
 /** All of them are read for any page: the server tells neither how many there are nor orders ties by id. */
@@ -10,7 +10,8 @@ export async function listSessions(sessions: Sessions, request: ListRequest): Pr
   const { listUrl } = sessions.placesOf(appName);
   const rows: SessionRow[] = [];
   for await (const page of sessionPages(sessions, listUrl, userId)) {
-    rows.push(...page.map((resource) => listedRow(appName, resource)));
+    const theirs = page.filter((found) => userId === undefined || isOwnedBy(found, userId));
+    rows.push(...theirs.map((resource) => listedRow(appName, resource)));
   }
   rows.sort(byTime);
   if (order === 'desc') rows.reverse();
@@ -22,6 +23,9 @@ export async function listSessions(sessions: Sessions, request: ListRequest): Pr
 }
 
 /**
+ * What the server lists. A `*` in an id stands for any text in its filter, which has no way to say that it shall
+ * not: whoever asks for one user's sessions must look whose each of them is.
+ *
  * @param userId absent: of all users
  * @param pageSize how many are wanted in a page; absent: as many as the server gives
  */

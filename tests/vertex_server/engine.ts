@@ -1,6 +1,6 @@
 // The sessions of a project's agent engines and their events: what the API's calls do.
 
-import { type Comparison, comparisonsOf, orderOf, timeRange } from './filters.js';
+import { type Comparison, comparisonsOf, orderOf, timeRange, wildcard } from './filters.js';
 import { SESSION, SESSION_EVENT } from './messages.js';
 import { EMPTY, type Operation, Operations, typed } from './operations.js';
 import { pageOf } from './pages.js';
@@ -291,9 +291,10 @@ function inOrder(events: readonly StoredEvent[]) {
 function sessionTest({ field, operator, literal }: Comparison): (session: Fields) => boolean {
   const known = field === 'userId' || field === 'displayName' || field.startsWith('labels.');
   if (!known || operator !== '=') throw invalid(`Invalid filter: ${field} ${operator}`);
+  const isMeant = wildcard(literal);
   return (session) => {
-    if (!field.startsWith('labels.')) return session[field] === literal;
-    return fieldsOf(session.labels)[field.slice('labels.'.length)] === literal;
+    if (!field.startsWith('labels.')) return isMeant(session[field]);
+    return isMeant(fieldsOf(session.labels)[field.slice('labels.'.length)]);
   };
 }
 

@@ -34,6 +34,15 @@ function fieldOf(name: string): string {
   return name.startsWith('labels.') ? name : camelCase(name);
 }
 
+/** Whether a field is a text in which each `*` of the filter may stand for any other, as AIP-160 has it. */
+export function wildcard(literal: string): (value: unknown) => boolean {
+  const parts = literal
+    .split('*')
+    .map((part) => part.replace(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`));
+  const pattern = new RegExp(`^${parts.join('.*')}$`, 's');
+  return (value) => typeof value === 'string' && pattern.test(value);
+}
+
 /** Whether a moment is in the range that the filter gives. */
 export function timeRange(filter: string): (nanos: bigint) => boolean {
   const tests = comparisonsOf(filter).map(({ field, operator, literal }) => {

@@ -119,7 +119,7 @@ describe('Sessions at Vertex AI', () => {
   });
 
   it('are listed of one user, whatever that is called', async () => {
-    for (const [number, user] of ['ada', 'a"b\\', 'a" OR user_id="ada'].entries()) {
+    for (const [number, user] of ['ada', 'a"b\\', 'a" OR user_id="ada', '*', 'a*'].entries()) {
       await service.createSession({ appName, userId: user, sessionId: `s${number}` });
       const { sessions } = await service.listSessions({ appName, userId: user });
       assert.deepEqual(
@@ -127,7 +127,7 @@ describe('Sessions at Vertex AI', () => {
         [[`s${number}`, user]],
       );
     }
-    assert.equal((await service.listSessions({ appName })).totalItems, 3);
+    assert.equal((await service.listSessions({ appName })).totalItems, 5);
   });
 
   it('of a user are deleted all together, on whichever page they are', async () => {
