@@ -80,7 +80,7 @@ function keep(place: SessionPlace, resource: Json, decide: Decide): void {
 /**
  * Asks the server to create it.
  *
- * @returns `made`; `lost`: it is there, and whether by this request no answer told; `taken`: another was first
+ * @returns `made`; `lost`: no answer told whether it is there by this request; `taken`: another was first
  */
 async function request(
   { sessions, place }: Target,
@@ -103,10 +103,9 @@ async function request(
       continue;
     }
     try {
-      await waitFor(rest, apiUrl, operation);
-      return 'made';
+      return (await waitFor(rest, apiUrl, operation)) ? 'made' : 'lost';
     } catch (error) {
-      if (isTaken(error)) return 'taken';
+      if (isTaken(error)) return wasLost ? 'lost' : 'taken';
       throw error;
     }
   }

@@ -23,25 +23,26 @@ const STATUSES: Readonly<Record<number, number>> = {
  * for, and whoever called looks for the session itself.
  *
  * @param url up to the API's version
+ * @returns whether it is done; `false`, where the server does not tell
  * @throws SessionError `remote` if it failed; `connection_lost` if it is not done in time
  */
-export async function waitFor(rest: Rest, url: string, started: Json): Promise<void> {
+export async function waitFor(rest: Rest, url: string, started: Json): Promise<boolean> {
   const end = Date.now() + rest.timeoutMs;
   let operation = started;
   for (let wait = 0; operation.done !== true; wait = nextPause(wait)) {
-    if (typeof operation.name !== 'string' || operation.name === '') return;
+    if (typeof operation.name !== 'string' || operation.name === '') return false;
     if (Date.now() + wait > end) throw unfinished(rest.timeoutMs);
     if (wait > 0) await pause(wait);
     const path = operation.name.split('/').map(encodeURIComponent).join('/');
     try {
       operation = await rest.get(`${url}/${path}`);
     } catch (error) {
-      if (hasStatus(error, 400, 403, 404)) return;
+      if (hasStatus(error, 400, 403, 404)) return false;
       throw error;
     }
   }
   const { error } = operation;
-  if (!isPlainObject(error)) return;
+  if (!isPlainObject(error)) return true;
   throw refused(STATUSES[Number(error.code)] ?? 500, JSON.stringify({ error }));
 }
 

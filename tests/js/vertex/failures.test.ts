@@ -99,6 +99,30 @@ describe('Vertex AI that fails', () => {
     assert.deepEqual((await service.getSession(KEY))?.state, { theirs: 1 });
   });
 
+  it('takes a session for its own that is as it asked, where a request whose answer was lost has made it', async () => {
+    const error = { code: 6, message: 'Session already exists.' };
+    const taken = JSON.stringify({ name: 'operations/1', done: true, error });
+    server.fail('sessions.create', { kind: 'drop' });
+    server.fail('sessions.create', { kind: 'answer', text: taken });
+    const session = await service.createSession({ ...KEY, state: { ours: 1 } });
+    assert.deepEqual(session.state, { ours: 1 });
+  });
+
+  it("does not take another's session for its own where the operation cannot be asked for", async () => {
+    const other = serviceOn(server);
+    server.fail('sessions.create', { kind: 'answer', text: '{"name":"operations/1"}' });
+    server.fail('operations.get', {
+      kind: 'before',
+      action: async () => {
+        await other.deleteSession(KEY);
+        await other.createSession({ ...KEY, state: { theirs: 1 } });
+      },
+    });
+    const created = service.createSession({ ...KEY, state: { ours: 1 } });
+    await assert.rejects(created, (error) => isError(error, 'already_exists', /s1/));
+    assert.deepEqual((await service.getSession(KEY))?.state, { theirs: 1 });
+  });
+
   it('leaves handle and event as they were where an append fails for good', async () => {
     const session = await service.createSession(KEY);
     server.refuse('sessions.appendEvent', 403);
