@@ -42,6 +42,12 @@ export function lost(cause: unknown, timeoutMs: number): SessionError {
   return new SessionError('connection_lost', message, { storage: 'vertexai', cause });
 }
 
+/** What was waited for in vain, so that no request is made again for it, see {@link isTransient}. */
+export function timedOut(message: string): SessionError {
+  const cause = new DOMException(message, 'TimeoutError');
+  return new SessionError('connection_lost', message, { storage: 'vertexai', cause });
+}
+
 function isTimeout(cause: unknown): boolean {
   return (cause as { name?: unknown } | null | undefined)?.name === 'TimeoutError';
 }

@@ -1,7 +1,7 @@
 /** What creates and deletes answer with: something that is done a little later. */
-import { SessionError } from '../errors.js';
+import type { SessionError } from '../errors.js';
 import { isPlainObject } from '../json/rules.js';
-import { hasStatus, refused } from './failure.js';
+import { hasStatus, refused, timedOut } from './failure.js';
 import { type Json, pause, type Rest } from './rest.js';
 
 const FIRST_PAUSE = 100;
@@ -51,6 +51,8 @@ export function nextPause(last: number): number {
 }
 
 export function unfinished(timeoutMs: number): SessionError {
-  const message = `Vertex AI did not finish within ${timeoutMs} ms; it may still do so. Look for the session, or try again.`;
-  return new SessionError('connection_lost', message, { storage: 'vertexai' });
+  const message =
+    `Vertex AI did not finish within ${timeoutMs} ms; it may still do so. ` +
+    'Look for the session, or try again.';
+  return timedOut(message);
 }

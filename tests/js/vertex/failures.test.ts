@@ -253,6 +253,17 @@ describe('Vertex AI that fails', () => {
     );
   });
 
+  it('is asked once to delete what it does not delete in time', async () => {
+    await restart({ operations: 3 });
+    await service.createSession(KEY);
+    server.forget();
+    const deleted = serviceOn(server, { timeoutMs: 500 }).deleteSession(KEY);
+    await assert.rejects(deleted, (error) =>
+      isError(error, 'connection_lost', /did not finish within 500 ms/),
+    );
+    assert.equal(server.calls.filter((call) => call === 'sessions.delete').length, 1);
+  });
+
   it('answers with a text where JSON should be, which is told without what was sent', async () => {
     await service.createSession(KEY);
     server.fail('sessions.get', { kind: 'answer', text: `<p>Bearer ${TOKEN}</p>` });
