@@ -61,7 +61,11 @@ export class Access {
   /** @throws SessionError `storage_unavailable` where there are none */
   async credentials(): Promise<Credentials> {
     const { expressModeApiKey } = this.#options;
-    const secret = expressModeApiKey ?? (await this.#token());
+    const secret = (expressModeApiKey ?? (await this.#token())).trim();
+    // fetch would refuse it, and show all of it.
+    if (!/^[\x21-\x7e]+$/.test(secret)) {
+      throw unavailable('The access token or key has characters that none has');
+    }
     return {
       headers:
         expressModeApiKey === undefined

@@ -1,7 +1,7 @@
 /** Requests to the REST API. */
 import { isPlainObject } from '../json/rules.js';
-import type { Access } from './access.js';
-import { isTransient, lost, malformed, refused } from './failure.js';
+import type { Access, Credentials } from './access.js';
+import { isTransient, lost, malformed, refused, timedOut } from './failure.js';
 
 export type Json = Readonly<Record<string, unknown>>;
 
@@ -28,7 +28,7 @@ export class Rest {
   readonly #access: Access;
   readonly timeoutMs: number;
 
-  /** @param timeoutMs how long a request may take */
+  /** @param timeoutMs how long a request may take, and its access token before */
   constructor(access: Access, timeoutMs: number) {
     this.#access = access;
     this.timeoutMs = timeoutMs;
@@ -52,7 +52,7 @@ export class Rest {
    * @throws SessionError `remote`, `connection_lost`; `storage_unavailable` without credentials
    */
   async once(method: string, url: string, query: Query = {}, body?: Json): Promise<Json> {
-    const { headers, masked } = await this.#access.credentials();
+    const { headers, masked } = await this.#credentials();
     const sent = body && { body: JSON.stringify(body) };
     const parameters = Object.entries(query).filter(([, value]) => value !== undefined);
     const search = String(new URLSearchParams(parameters as [string, string][]));
@@ -75,6 +75,23 @@ export class Rest {
     const json = parsed(text);
     if (json === undefined) throw malformed(response.status, masked(text));
     return json;
+  }
+
+  /** The caller's function may never answer, and is not to hang the calls that wait for their turn. */
+  async #credentials(): Promise<Credentials> {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    // Not the timer of a signal: that one lets Node end with the promise unsettled.
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => {
+        const message = `The access token did not come within ${this.timeoutMs} ms`;
+        reject(timedOut(`${message}: who gives it did not answer in time. Try again.`));
+      }, this.timeoutMs);
+    });
+    try {
+      return await Promise.race([this.#access.credentials(), late]);
+    } finally {
+      clearTimeout(timer);
+    }
   }
 }
 

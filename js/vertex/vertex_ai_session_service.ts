@@ -43,7 +43,10 @@ export interface VertexAiOptions extends SessionServiceOptions {
   accessToken?: AccessToken | undefined;
   /** Where the server is, if not at Google: a proxy, a test. Up to the API's version. */
   baseUrl?: string | undefined;
-  /** Milliseconds that a request may take, and the creation or deletion of a session; default 60 000. */
+  /**
+   * Whole milliseconds that a request may take, the access token before it, and the creation or deletion of a
+   * session; default 60 000.
+   */
   timeoutMs?: number | undefined;
 }
 
@@ -100,11 +103,11 @@ export class VertexAiSessionService<
  */
 export function openAdapter(options: VertexAiOptions): VertexAdapter {
   const { accessToken, timeoutMs = TIMEOUT_MS } = options;
-  const isTime = typeof timeoutMs === 'number' && timeoutMs > 0 && timeoutMs <= LONGEST_TIMEOUT_MS;
+  const isTime = Number.isInteger(timeoutMs) && timeoutMs > 0 && timeoutMs <= LONGEST_TIMEOUT_MS;
   if (!isTime) {
     throw invalid(
       'timeoutMs',
-      `must be milliseconds up to ${LONGEST_TIMEOUT_MS}; it is ${shown(timeoutMs)}`,
+      `must be whole milliseconds up to ${LONGEST_TIMEOUT_MS}; it is ${shown(timeoutMs)}`,
     );
   }
   const addresses = new EngineAddresses(options);

@@ -99,6 +99,7 @@ describe('An agent engine', () => {
     ['a server with a password', { ...inProject, baseUrl: 'https://ada:s3cret@proxy' }, '7', /without user/],
     ['a token that is none', { ...inProject, accessToken: '' }, '7', /token/],
     ['no time at all', { ...inProject, timeoutMs: 0 }, '7', /timeoutMs/],
+    ['a part of a millisecond', { ...inProject, timeoutMs: 1500.5 }, '7', /timeoutMs must be whole/],
   ]; // prettier-ignore
   for (const [title, options, appName, message] of refused) {
     it(`is not found by ${title}`, async () => {
@@ -159,6 +160,43 @@ describe('The server', () => {
       assert.equal(server.requests.length, 0);
     });
   }
+
+  it('is not asked where the token does not come in time, nor is the token awaited again', async () => {
+    let asked = 0;
+    const accessToken = () => {
+      asked += 1;
+      return new Promise<string>(() => undefined);
+    };
+    const service = serviceOn(server, { accessToken, timeoutMs: 50 });
+    await assert.rejects(service.listSessions({ appName: KEY.appName }), (error) =>
+      isError(error, 'connection_lost', /access token did not come within 50 ms/),
+    );
+    assert.equal(asked, 1);
+    assert.equal(server.requests.length, 0);
+  });
+
+  for (const secret of ['s3cret\ns3cret', 's3cret s3cret', 's3crét']) {
+    it(`is not asked with ${JSON.stringify(secret)}, which is not shown either`, async () => {
+      const byToken = serviceOn(server, { accessToken: secret });
+      const byKey = new VertexAiSessionService({
+        expressModeApiKey: secret,
+        baseUrl: server.url,
+        agentEngineId: '7',
+      });
+      for (const service of [byToken, byKey]) {
+        await assert.rejects(service.getSession(KEY), (error) => {
+          assert.doesNotMatch(inspect(error), /s3cr/);
+          return isError(error, 'storage_unavailable', /characters that none has/);
+        });
+      }
+      assert.equal(server.requests.length, 0);
+    });
+  }
+
+  it('is asked with a token without the line break that a file ends with', async () => {
+    await serviceOn(server, { accessToken: () => 's3cret\r\n' }).getSession(KEY);
+    assert.equal(server.requests[0]?.headers.authorization, 'Bearer s3cret');
+  });
 
   it('is not asked where there are no Application Default Credentials', async () => {
     process.env.GOOGLE_APPLICATION_CREDENTIALS = '/there/is/no/such/file.json';
