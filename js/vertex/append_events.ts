@@ -7,11 +7,13 @@
  * loses no event.
  *
  * The server takes one event at a time. Several are posted one after the other; where one fails, those
- * before it are stored, and whoever tries all of them again stores the rest.
+ * before it are stored, and whoever tries all of them again stores the rest; where handles are stale as soon as
+ * another has appended, through a handle that is read anew, since the one at hand knows of none of them.
  */
 import { SessionError } from '../errors.js';
 import { LAST_REVISION, microsOf } from '../dialect/micros.js';
 import type { Changes, Decide, EventRow, Found, WriteRequest } from '../storage/adapter.js';
+import { both } from './both.js';
 import { toEventResource } from './event_resource.js';
 import { hasStatus, isTransient, mayBeDone } from './failure.js';
 import { newestOf } from './fold.js';
@@ -23,18 +25,36 @@ import type { SessionPlace, Sessions } from './sessions.js';
 /** As nothing is found. */
 export const NOTHING: Found = { events: [], changed: [], floor: 0 };
 
+type AppendRequest = Pick<WriteRequest, 'eventIds' | 'since'>;
+
 export async function appendEvents(
   sessions: Sessions,
   place: SessionPlace,
-  { eventIds, since }: Pick<WriteRequest, 'eventIds' | 'since'>,
+  request: AppendRequest,
+  decide: Decide,
+): Promise<void> {
+  try {
+    await readAndPost(sessions, place, request, decide);
+  } catch (error) {
+    // It was deleted in between.
+    const isGone = hasStatus(error, 404) && (await sessions.find(place)) === undefined;
+    if (!isGone) throw error;
+    decide(NOTHING);
+  }
+}
+
+async function readAndPost(
+  sessions: Sessions,
+  place: SessionPlace,
+  { eventIds, since }: AppendRequest,
   decide: Decide,
 ): Promise<void> {
   const recent = new RecentEvents(sessions.events, place.url);
   const isTold = since <= LAST_REVISION;
-  const [resource] = await Promise.all([
+  const [resource] = await both(
     sessions.find(place),
     sessions.orAbsent(recent.read(isTold ? since : undefined)),
-  ]);
+  );
   if (resource === undefined || !isOwnedBy(resource, place.userId)) {
     decide(NOTHING);
     return;
@@ -58,11 +78,6 @@ export async function appendEvents(
     try {
       await post(sessions, place, posting);
     } catch (error) {
-      // It was deleted in between.
-      if (hasStatus(error, 404) && (await sessions.find(place)) === undefined) {
-        decide(NOTHING);
-        return;
-      }
       throw number === 0 ? error : inPart(error, number, rows.length);
     }
   }
@@ -134,8 +149,10 @@ async function post(sessions: Sessions, { url }: SessionPlace, row: Posting): Pr
 function inPart(error: unknown, stored: number, all: number): unknown {
   if (!(error instanceof SessionError)) return error;
   const { code, message, status, body, storage } = error;
-  const what = `${stored} of ${all} events are stored, and the others not; append all of them again: `;
-  return new SessionError(code, `${what}none is stored twice. ${message}`, {
+  const what =
+    `${stored} of ${all} events are stored, and the others not; append all of them again, ` +
+    "with stale: 'reject' through a handle read anew: none is stored twice.";
+  return new SessionError(code, `${what} ${message}`, {
     status,
     body,
     storage,

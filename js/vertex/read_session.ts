@@ -2,6 +2,7 @@
 import { LAST_MICROS } from '../dialect/micros.js';
 import { isShared, isTemp, REMOVED } from '../scope.js';
 import type { EventRow, ReadRequest, SessionRow } from '../storage/adapter.js';
+import { both } from './both.js';
 import { fold, newestOf } from './fold.js';
 import type { PostedEvent } from './event_resource.js';
 import { isSameJson } from './same_json.js';
@@ -29,10 +30,10 @@ export async function readSession(
   place: SessionPlace,
   { window }: Pick<ReadRequest, 'window'>,
 ): Promise<SessionRows | undefined> {
-  const [found, posted] = await Promise.all([
+  const [found, posted] = await both(
     sessions.find(place),
     sessions.orAbsent(readPosted(sessions, place, window)),
-  ]);
+  );
   if (found === undefined || posted === undefined || !isOwnedBy(found, place.userId)) {
     return undefined;
   }
@@ -75,8 +76,11 @@ async function readPosted(
   const posted = read.flat();
   if (posted.length > 0 || from <= 0) return { events: posted, isOnePage: read.length <= 1 };
   // The newest one tells the revision, also where it is not wanted.
-  const newest = await events.backwards(url, 0, 1).next();
-  return { events: newest.done === true ? [] : newest.value, isOnePage: false };
+  for await (const newest of events.backwards(url, 0, 1)) {
+    // A server may give an empty page that is not the last.
+    if (newest.length > 0) return { events: newest, isOnePage: false };
+  }
+  return { events: [], isOnePage: false };
 }
 
 /** Whether those that stand last are all there: one that stands further back may be a new version. */

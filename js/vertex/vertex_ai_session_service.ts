@@ -70,7 +70,7 @@ const LONGEST_TIMEOUT_MS = 2 ** 31 - 1;
  * - Session ids are of 1 to 63 lower-case letters, digits and `-`, which stands neither first nor last; those
  *   that the service makes begin with a letter. They are the engine's: an id that another user has is taken.
  * - `appendEvents` is not all or nothing: if it fails, the error says how many are stored, and calling it
- *   again with the same events stores the rest.
+ *   again with the same events stores the rest; with `stale: 'reject'` through a handle that is read anew.
  * - The server knows no transaction: of two programs that append at the same moment neither is refused.
  * - Keys in a state have no order. `lastUpdateTime` is the server's.
  *

@@ -18,6 +18,8 @@ import { nanosOf, nanosOfMillis, timestampOf } from './timestamp.js';
 export interface EngineOptions {
   /** The largest page of a list; 100. */
   readonly pageSize?: number;
+  /** Whether each list begins with a page that has nothing, as any list of such an API may; false. */
+  readonly beginsEmpty?: boolean;
   /** Who sees a key with `user:` or `app:`; `shared`. */
   readonly scopes?: Scopes;
   /**
@@ -70,6 +72,7 @@ export class Engine {
   constructor(options: EngineOptions) {
     this.#options = {
       pageSize: 100,
+      beginsEmpty: false,
       scopes: 'shared',
       operations: 'done',
       ordersEvents: true,
@@ -252,7 +255,7 @@ export class Engine {
       token: query.get('pageToken'),
       question: JSON.stringify([query.get('filter'), query.get('orderBy')]),
     };
-    return pageOf(items, keyOf, request, this.#options.pageSize);
+    return pageOf(items, keyOf, request, this.#options.pageSize, this.#options.beginsEmpty);
   }
 
   get #polls(): number {

@@ -3,6 +3,8 @@
 import { type Call } from './calls.js';
 
 export type Fault =
+  /** Nothing goes wrong: what was asked for next is for a later call. */
+  | { readonly kind: 'pass' }
   /** Nothing is done, and the answer says so. */
   | { readonly kind: 'refuse'; readonly code: number; readonly message: string }
   /** It is done, and the connection breaks before anything is answered. */

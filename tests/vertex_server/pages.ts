@@ -15,25 +15,36 @@ export interface Page<T> {
   readonly nextPageToken?: string;
 }
 
-/** @param items all of them, in the list's order */
+/**
+ * @param items all of them, in the list's order
+ * @param beginsEmpty whether the first page has none of them
+ */
 export function pageOf<T>(
   items: readonly T[],
   keyOf: (item: T) => string,
   { size, token, question }: PageRequest,
   largest: number,
+  beginsEmpty: boolean,
 ): Page<T> {
   if (size !== undefined && (!Number.isInteger(size) || size < 0)) {
     throw invalid(`Page size must be a non-negative number, but was ${size}.`);
   }
   // Empty is the same as not given.
-  const start =
-    token === undefined || token === '' ? 0 : afterKey(items, keyOf, lastKeyOf(token, question));
+  const isFirst = token === undefined || token === '';
+  if (isFirst && beginsEmpty) return { items: [], nextPageToken: tokenOf(BEGIN, question) };
+  const start = isFirst ? 0 : afterKey(items, keyOf, lastKeyOf(token, question));
   const end = start + Math.min(size === undefined || size === 0 ? largest : size, largest);
   const page = items.slice(start, end);
   const last = page.at(-1);
   if (last === undefined || end >= items.length) return { items: page };
-  const nextPageToken = Buffer.from(JSON.stringify([keyOf(last), question])).toString('base64');
-  return { items: page, nextPageToken };
+  return { items: page, nextPageToken: tokenOf(keyOf(last), question) };
+}
+
+/** In the place of a key, before all of them. */
+const BEGIN = '';
+
+function tokenOf(lastKey: string, question: string): string {
+  return Buffer.from(JSON.stringify([lastKey, question])).toString('base64');
 }
 
 function lastKeyOf(token: string, question: string): string {
@@ -47,6 +58,7 @@ function lastKeyOf(token: string, question: string): string {
 }
 
 function afterKey<T>(items: readonly T[], keyOf: (item: T) => string, key: string): number {
+  if (key === BEGIN) return 0;
   const index = items.findIndex((item) => keyOf(item) === key);
   if (index === -1) throw invalid('The page token has expired.');
   return index + 1;

@@ -85,6 +85,19 @@ describe('Events at Vertex AI', () => {
     });
   }
 
+  it('are behind a page without any, where the server begins with one', async () => {
+    await restart({ beginsEmpty: true, clock: () => NOW });
+    const service = open({ stale: 'reject' });
+    const session = await service.createSession(KEY);
+    await service.appendEvent({ session, event: event('e1') });
+    assert.deepEqual(ids(await service.getSession(KEY)), ['e1']);
+    const late = await service.getSession({ ...KEY, config: { afterTimestamp: NOW + 99 } });
+    assert.deepEqual(ids(late), []);
+    assert.ok(late);
+    await service.appendEvent({ session: late, event: event('e2') });
+    assert.deepEqual(ids(await service.getSession(KEY)), ['e1', 'e2']);
+  });
+
   it('of a handle with no events in its window are those that are appended through it', async () => {
     const service = open();
     const session = await service.createSession(KEY);
@@ -206,6 +219,25 @@ describe('Events at Vertex AI', () => {
     const refused = service.appendEvent({ session, event: event('ours') });
     await assert.rejects(refused, { code: 'stale_session' });
     assert.deepEqual(ids(await service.getSession(KEY)), ['theirs']);
+  });
+
+  it('of another program make a handle stale also where they come while one is looked for', async () => {
+    const service = open({ stale: 'reject' });
+    const session = await service.createSession(KEY);
+    const other = open();
+    await service.appendEvent({ session, event: event('first', NOW + 100_000) });
+    const theirs = await other.getSession(KEY);
+    assert.ok(theirs);
+    const late = event('theirs', NOW + 101_000);
+    // Behind the list of the newest events.
+    server.fail('events.list', { kind: 'pass' });
+    server.fail('events.list', {
+      kind: 'before',
+      action: () => other.appendEvent({ session: theirs, event: late }),
+    });
+    const refused = service.appendEvent({ session, event: event('ours') });
+    await assert.rejects(refused, { code: 'stale_session' });
+    assert.deepEqual(ids(await service.getSession(KEY)), ['first', 'theirs']);
   });
 
   it('of a client that sends no rawEvent are rebuilt from what there is', async () => {

@@ -169,6 +169,46 @@ describe('Vertex AI that fails', () => {
     assert.equal(server.events('s1').length, 3);
   });
 
+  it('stores the rest of several events through a handle read anew, where handles grow stale', async () => {
+    service = serviceOn(server, { accessToken: TOKEN, stale: 'reject' });
+    const session = await service.createSession(KEY);
+    const events = [said('e1'), said('e2')];
+    server.fail('sessions.appendEvent', { kind: 'pass' });
+    server.refuse('sessions.appendEvent', 403);
+    await assert.rejects(service.appendEvents({ session, events }), (error) =>
+      isError(error, 'remote', /append all .* through a handle read anew/, 403),
+    );
+    const anew = await service.getSession(KEY);
+    assert.ok(anew);
+    await service.appendEvents({ session: anew, events });
+    assert.deepEqual(anew.events, events);
+    assert.equal(server.events('s1').length, 2);
+  });
+
+  it('of a session that is deleted while an event is looked for is told as such', async () => {
+    service = serviceOn(server, { accessToken: TOKEN, stale: 'append' });
+    const session = await service.createSession(KEY);
+    await service.appendEvent({ session, event: said('e1') });
+    const other = serviceOn(server);
+    // Behind the list of the newest events: this one could be further back.
+    server.fail('events.list', { kind: 'pass' });
+    server.fail('events.list', { kind: 'before', action: () => other.deleteSession(KEY) });
+    const early = createEvent({ id: 'e2', author: 'user', invocationId: 'i', timestamp: 0 });
+    await assert.rejects(service.appendEvent({ session, event: early }), (error) =>
+      isError(error, 'not_found', /s1/),
+    );
+  });
+
+  it('leaves no request behind where a read fails', async () => {
+    await restart({ pageSize: 1 });
+    const session = await service.createSession(KEY);
+    for (const id of ['e1', 'e2', 'e3']) await service.appendEvent({ session, event: said(id) });
+    server.forget();
+    server.refuse('sessions.get', 403);
+    await assert.rejects(service.getSession(KEY), (error) => isError(error, 'remote', /403/, 403));
+    assert.equal(server.calls.filter((call) => call === 'events.list').length, 3);
+  });
+
   it('of a session that is deleted in between is told as such', async () => {
     const session = await service.createSession(KEY);
     const other = serviceOn(server);
