@@ -19,6 +19,9 @@ const SAME_MOMENT = 1000;
 /** Those that were used last. */
 const MAX_SESSIONS = 256;
 
+/** Of one session, those that were seen last: a new version is of a turn that still goes on, or of one just before. */
+const MAX_EVENTS = 1000;
+
 export class SeenEvents {
   readonly #sessions = new Map<string, Seen>();
 
@@ -29,15 +32,10 @@ export class SeenEvents {
       known?.created === created ? known : { created, places: new Map<string, number>() };
     for (const { id, seq } of rows) {
       // Of a part of the events, a later version may be the first that is in it.
-      seen.places.set(id, Math.min(seq, seen.places.get(id) ?? Infinity));
+      const place = Math.min(seq, seen.places.get(id) ?? Infinity);
+      putLast(seen.places, id, place, MAX_EVENTS);
     }
-    // At the end, as the last that would be forgotten.
-    this.#sessions.delete(url);
-    this.#sessions.set(url, seen);
-    for (const first of this.#sessions.keys()) {
-      if (this.#sessions.size <= MAX_SESSIONS) break;
-      this.#sessions.delete(first);
-    }
+    putLast(this.#sessions, url, seen, MAX_SESSIONS);
   }
 
   /** No later than where the first of them was posted; `Infinity`, if none was seen. */
@@ -46,5 +44,16 @@ export class SeenEvents {
     if (seen?.created !== created) return Infinity;
     const places = ids.map((id) => seen.places.get(id) ?? Infinity);
     return places.reduce((one, other) => Math.min(one, other), Infinity) - SAME_MOMENT;
+  }
+}
+
+/** Puts it at the end, as the last that would be forgotten; forgets the first of more than so many. */
+function putLast<Value>(map: Map<string, Value>, key: string, value: Value, most: number): void {
+  map.delete(key);
+  map.set(key, value);
+  if (map.size <= most) return;
+  for (const first of map.keys()) {
+    map.delete(first);
+    return;
   }
 }

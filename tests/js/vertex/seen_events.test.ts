@@ -1,0 +1,35 @@
+// What a service remembers of where events stand, and how much of it.
+
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import { SeenEvents } from '../../../js/vertex/seen_events.js';
+
+const URL = 'https://vertex/sessions/s1';
+const CREATED = 1_700_000_000_000_000;
+const rows = (from: number, to: number) =>
+  Array.from({ length: to - from }, (_, index) => {
+    const number = from + index;
+    return { id: `e${number}`, seq: CREATED + number * 1_000_000 };
+  });
+
+describe('Events that were seen', () => {
+  it('are known by where they stand', () => {
+    const seen = new SeenEvents();
+    seen.note(URL, CREATED, rows(0, 3));
+    const place = seen.earliest(URL, CREATED, ['e2', 'e1', 'other']);
+    assert.ok(place <= CREATED + 1_000_000 && place > CREATED);
+    assert.equal(seen.earliest(URL, CREATED + 1, ['e1']), Infinity);
+  });
+
+  it('are forgotten but for the last thousand of a session', () => {
+    const seen = new SeenEvents();
+    seen.note(URL, CREATED, rows(0, 1500));
+    assert.equal(seen.earliest(URL, CREATED, ['e499']), Infinity);
+    assert.notEqual(seen.earliest(URL, CREATED, ['e500']), Infinity);
+    seen.note(URL, CREATED, rows(500, 501));
+    seen.note(URL, CREATED, rows(1500, 1501));
+    assert.notEqual(seen.earliest(URL, CREATED, ['e500']), Infinity);
+    assert.equal(seen.earliest(URL, CREATED, ['e501']), Infinity);
+  });
+});
