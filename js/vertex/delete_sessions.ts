@@ -3,7 +3,6 @@ import { lastSegment } from './foreign_event.js';
 import { sessionPages } from './list_sessions.js';
 import { waitFor } from './operation.js';
 import { tries } from './rest.js';
-import { isSessionId } from './session_ids.js';
 import { isOwnedBy } from './session_resource.js';
 import type { SessionPlace, Sessions } from './sessions.js';
 
@@ -27,7 +26,7 @@ export async function deleteUser(
       ...page.filter((found) => isOwnedBy(found, userId)).map(({ name }) => lastSegment(name)),
     );
   }
-  for (const sessionId of ids.filter(isSessionId)) {
+  for (const sessionId of ids) {
     const place = sessions.placeOf({ appName, userId, sessionId });
     if (place !== undefined) await remove(sessions, place);
   }

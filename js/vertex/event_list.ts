@@ -30,7 +30,8 @@ export class EventList {
   }
 
   /**
-   * The same from the newest on, a page at a time, each in order: whoever has enough asks for no more. Where the server knows no such order, all of them at once.
+   * The same from the newest on, a page at a time, each in order: whoever has enough asks for no more. Where the
+   * server knows no such order, all of them at once.
    *
    * @param pageSize how many are wanted in a page; the server may give fewer
    */
