@@ -34,6 +34,14 @@ type Place =
   | { readonly kind: 'database'; readonly url: string }
   | { readonly kind: 'file'; readonly path: string };
 
+/** Why none is copied from or to. */
+const AGENT_ENGINE = {
+  FROM: 'which knows neither apps nor states apart from sessions, so that what is there could not be copied whole',
+  TO:
+    'which sets the times of its sessions itself and takes one event at a time, so that nothing there could be ' +
+    'verified',
+};
+
 function placeOf(argument: 'FROM' | 'TO', text: string): Place {
   if (text === '') throw invalid(argument, 'must not be empty');
   if (/^file:\/\//i.test(text)) return { kind: 'file', path: fileURLToPath(text) };
@@ -55,9 +63,8 @@ function placeOf(argument: 'FROM' | 'TO', text: string): Place {
     case 'vertexai':
       throw new SessionError(
         'unsupported',
-        `${argument} is an agent engine, which sets the times of its sessions itself and takes one event at a ` +
-          'time, so that nothing there could be verified. A program can copy sessions by exportSession and ' +
-          'importSession of adk-session-wasm/files.',
+        `${argument} is an agent engine, ${AGENT_ENGINE[argument]}. A program can copy sessions by ` +
+          'exportSession and importSession of adk-session-wasm/files.',
       );
   }
 }

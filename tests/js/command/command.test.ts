@@ -36,6 +36,11 @@ describe('Wrong usage', () => {
     ['SQLite in memory', ['migrate', from, 'sqlite::memory:'], /TO is in memory/],
     ['a database of a browser', ['migrate', 'indexeddb:shop', from], /exportSessions.*unsupported/],
     ['Vertex AI', ['migrate', from, 'agentengine://123'], /TO is an agent engine.*unsupported/],
+    [
+      'an agent engine to copy from',
+      ['migrate', 'agentengine://123', 'to.jsonl'],
+      /FROM is an agent engine, which knows neither apps.*unsupported/,
+    ],
     ['no agent engine', ['migrate', 'agentengine://s3cret', 'to.jsonl'], /number of an agent/],
     ['to overwrite a file', ['migrate', from, 'to.jsonl', '--overwrite'], /needs a database/],
   ];
