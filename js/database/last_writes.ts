@@ -12,6 +12,7 @@
  */
 import { CompiledQuery } from 'kysely';
 import type { Changes, ScopeRow, SessionRow, WriteRequest } from '../storage/adapter.js';
+import { putLast } from '../storage/bounded_map.js';
 import type { FoundRows } from './found.js';
 import { Prepared, rowsOf, type Steps } from './prepared.js';
 import { LAST_MICROS, microsOf } from '../dialect/micros.js';
@@ -94,7 +95,7 @@ export class LastWrites {
     const { sessionId, created, revision, state } = session;
     const lastUpdateTime = revision / 1000;
     const row = { appName, userId, sessionId, created, revision, lastUpdateTime, state };
-    put(this.#sessions, sessionId, { session: row, kept });
+    putLast(this.#sessions, sessionId, { session: row, kept }, MAX_ROWS);
     putState(this.#users, userId, appName, changes.user ?? found.user);
     putState(this.#apps, appName, appName, changes.app ?? found.app);
   }
@@ -123,14 +124,6 @@ function putState(
   appName: string,
   row: ScopeRow | undefined,
 ): void {
-  if (row !== undefined && row.state.length <= MAX_STATE) put(states, name, { appName, row });
-}
-
-/** The first is the one that was used least lately. */
-function put<Value>(map: Map<string, Value>, name: string, value: Value): void {
-  for (const oldest of map.keys()) {
-    if (map.size < MAX_ROWS) break;
-    map.delete(oldest);
-  }
-  map.set(name, value);
+  if (row === undefined || row.state.length > MAX_STATE) return;
+  putLast(states, name, { appName, row }, MAX_ROWS);
 }

@@ -1,7 +1,7 @@
 /** Runs verbs on MySQL and MariaDB with `mysql2` itself: Kysely has the server parse and plan each query anew. */
 import type { Engine } from './engine.js';
 import type { Query, Steps } from './prepared.js';
-import type { Runner } from './runner.js';
+import { oneByOne, type Runner } from './runner.js';
 import { type Mode, retried } from './transaction.js';
 
 /** What of a pool of `mysql2` is used. */
@@ -36,10 +36,8 @@ export function mysqlRunner(pool: MysqlPromisePool, engine: Engine): Runner {
 
   const rowsOf = async (
     connection: MysqlConnection,
-    query: Query | undefined,
+    { statement, values }: Query,
   ): Promise<readonly unknown[]> => {
-    if (query === undefined) return [];
-    const { statement, values } = query;
     const { sql } = statement.query;
     // The driver binds a number as a floating one, which MySQL takes for no limit.
     const executes = isPrepared && values.every((value) => typeof value !== 'number');
@@ -54,15 +52,9 @@ export function mysqlRunner(pool: MysqlPromisePool, engine: Engine): Runner {
     try {
       const begin = mode === 'write' ? engine.beginWrite : engine.beginRead;
       for (const statement of begin) await connection.query(statement);
-      const steps = work();
-      let step = steps.next();
-      while (step.done !== true) {
-        const answer: (readonly unknown[])[] = [];
-        for (const query of step.value.queries) answer.push(await rowsOf(connection, query));
-        step = steps.next(answer);
-      }
+      const result = await oneByOne(work(), (query) => rowsOf(connection, query));
       await connection.query('commit');
-      return step.value;
+      return result;
     } catch (error) {
       // Where the connection is gone there is nothing to take back, and `error` is the one that tells.
       await connection.query('rollback').catch(() => undefined);

@@ -7,7 +7,7 @@ import { EventParser } from './event_parser.js';
 import type { StoredTime } from './layout.js';
 import { Prepared, type Query, type Steps, together } from './prepared.js';
 import type { Revisions } from './revisions.js';
-import { type EventDataColumns, eventRow, scopeRow, sessionRow } from './rows.js';
+import { eventRow, scopeRow, sessionRow } from './rows.js';
 import {
   inOrder,
   type Key,
@@ -20,10 +20,14 @@ import {
 import type { Database, Tables } from './tables.js';
 
 export function readStatements(database: Database, engine: Engine) {
+  type Select<Columns> = (
+    value: (name: keyof Key) => string,
+  ) => SelectQueryBuilder<Tables, 'events', Columns>;
   const windows = <Columns>(
-    select: (value: (name: keyof Key) => string) => SelectQueryBuilder<Tables, 'events', Columns>,
+    select: Select<Columns>,
+    all: Select<Columns> = (value) => inOrder(engine, select(value), 'asc'),
   ): WindowStatements<Columns> => ({
-    all: new Prepared<Key, Columns>((value) => inOrder(engine, select(value), 'asc')),
+    all: new Prepared<Key, Columns>(all),
     last: new Prepared<Key & { last: number }, Columns>((value) =>
       inOrder(engine, select(value), 'desc').limit(value('last')),
     ),
@@ -35,12 +39,10 @@ export function readStatements(database: Database, engine: Engine) {
   });
   return {
     rows: windows((value) => selectEvents(database, engine, value)),
-    jsons: {
-      ...windows((value) => selectEventData(database, engine, value)),
-      all: new Prepared<Key, EventDataColumns>((value) =>
-        selectEventDataInOrder(database, engine, value),
-      ),
-    },
+    jsons: windows(
+      (value) => selectEventData(database, engine, value),
+      (value) => selectEventDataInOrder(database, engine, value),
+    ),
   };
 }
 

@@ -16,6 +16,7 @@
  * @module
  */
 import type { SessionRow, StorageKey } from '../storage/adapter.js';
+import { forget, putLast } from '../storage/bounded_map.js';
 import type { StoredTime } from './layout.js';
 import { parseTime, timeText } from '../dialect/micros.js';
 
@@ -85,10 +86,7 @@ export class Revisions {
 
   #remember(name: string, seen: Seen): void {
     forget(seen.times, MAX_TIMES);
-    // At the end, as the last that would be forgotten.
-    this.#seen.delete(name);
-    this.#seen.set(name, seen);
-    forget(this.#seen, MAX_SESSIONS);
+    putLast(this.#seen, name, seen, MAX_SESSIONS);
   }
 
   /** What Python calls the session's marker at that revision: its `update_time` as ISO 8601. */
@@ -100,11 +98,4 @@ export class Revisions {
 
 function nameOf({ appName, userId, sessionId }: Required<StorageKey>): string {
   return JSON.stringify([appName, userId, sessionId]);
-}
-
-function forget(map: Map<unknown, unknown>, most: number): void {
-  for (const key of map.keys()) {
-    if (map.size <= most) return;
-    map.delete(key);
-  }
 }

@@ -11,18 +11,25 @@ export type Runner = <T>(mode: Mode, work: () => Steps<T>) => T | Promise<T>;
 /** Over whatever Kysely is connected to: a connection of the pool for each verb, and waiting for each query. */
 export function kyselyRunner(database: Database, engine: Engine): Runner {
   return (mode, work) =>
-    inTransaction(database, engine, mode, async (connection) => {
-      const steps = work();
-      let step = steps.next();
-      while (step.done !== true) {
-        const answer: (readonly unknown[])[] = [];
-        for (const query of step.value.queries) {
-          answer.push(query === undefined ? [] : await run(connection, query));
-        }
-        step = steps.next(answer);
-      }
-      return step.value;
-    });
+    inTransaction(database, engine, mode, (connection) =>
+      oneByOne(work(), (query) => run(connection, query)),
+    );
+}
+
+/** Does what a verb does, waiting for each query before the next. */
+export async function oneByOne<T>(
+  steps: Steps<T>,
+  rowsOf: (query: Query) => Promise<readonly unknown[]>,
+): Promise<T> {
+  let step = steps.next();
+  while (step.done !== true) {
+    const answer: (readonly unknown[])[] = [];
+    for (const query of step.value.queries) {
+      answer.push(query === undefined ? [] : await rowsOf(query));
+    }
+    step = steps.next(answer);
+  }
+  return step.value;
 }
 
 async function run(

@@ -6,6 +6,7 @@
  * whole read all the same; only a window shows it where it was posted.
  */
 import type { EventRow } from '../storage/adapter.js';
+import { putLast } from '../storage/bounded_map.js';
 
 interface Seen {
   readonly created: number;
@@ -44,16 +45,5 @@ export class SeenEvents {
     if (seen?.created !== created) return Infinity;
     const places = ids.map((id) => seen.places.get(id) ?? Infinity);
     return places.reduce((one, other) => Math.min(one, other), Infinity) - SAME_MOMENT;
-  }
-}
-
-/** Puts it at the end, as the last that would be forgotten; forgets the first of more than so many. */
-function putLast<Value>(map: Map<string, Value>, key: string, value: Value, most: number): void {
-  map.delete(key);
-  map.set(key, value);
-  if (map.size <= most) return;
-  for (const first of map.keys()) {
-    map.delete(first);
-    return;
   }
 }
