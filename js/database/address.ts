@@ -8,6 +8,7 @@
 import { invalid } from '../service/call.js';
 import { kindOf } from '../json/rules.js';
 import type { EngineKind } from './engine.js';
+import { serverUrl } from './server_url.js';
 
 /** Where a database is: a file, or a server. */
 export type Address =
@@ -39,26 +40,25 @@ export function parseAddress(url: unknown): Address {
   return kind === 'sqlite' ? { kind, path: pathOf(rest) } : { kind, url: serverUrl(kind, rest) };
 }
 
+/**
+ * Parameters of Python's driver that change nothing here. Any other is refused: `mode=ro` that is passed
+ * over would let us write to a file which its owner opens for reading.
+ */
+const PASSED_OVER = /^(?:check_same_thread|timeout|cached_statements|isolation_level)=/;
+
 /** As SQLAlchemy has it: three slashes before a relative path, four before an absolute one. */
 function pathOf(rest: string): string {
-  const path = rest.replace(/^\/\/(?:\/|$)/, '').replace(/\?.*$/s, '');
+  const [, path = '', query = ''] = /^(?:\/\/(?=\/|$)\/?)?([^?]*)\??(.*)$/s.exec(rest) ?? [];
   if (path.startsWith('//')) {
     throw invalid('url', 'names a host; a SQLite file is sqlite:PATH or sqlite:///PATH');
   }
-  return path === '' ? IN_MEMORY : path;
-}
-
-function serverUrl(kind: EngineKind, rest: string): string {
-  const text = `${kind}:${rest}`;
-  let url: URL | undefined;
-  try {
-    url = new URL(text);
-  } catch {
-    // Told below.
+  const parameters = query.split('&').filter((parameter) => parameter !== '');
+  if (rest.endsWith('?') || !parameters.every((parameter) => PASSED_OVER.test(parameter))) {
+    throw invalid(
+      'url',
+      'must have nothing behind a ?: a SQLite file takes no parameters here, ' +
+        'and a name with a ? in it cannot be given',
+    );
   }
-  if (url !== undefined && url.hostname !== '' && url.pathname.length > 1) return text;
-  throw invalid(
-    'url',
-    `must be ${kind}://USER:PASSWORD@HOST:PORT/DATABASE, special characters in it percent-encoded`,
-  );
+  return path === '' ? IN_MEMORY : path;
 }
