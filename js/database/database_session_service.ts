@@ -1,6 +1,11 @@
 import type { Kysely } from 'kysely';
 import { kindOf } from '../json/rules.js';
 import { invalid, requireOptions, shown } from '../service/call.js';
+import {
+  type KnownOptions,
+  requireKnownOptions,
+  SERVICE_OPTIONS,
+} from '../service/known_options.js';
 import { partsOverOwn } from '../service/over_adapter.js';
 import type { SessionServiceOptions } from '../service/service_options.js';
 import { checkedClock } from '../service/sources.js';
@@ -79,6 +84,19 @@ export interface DatabaseKyselyOptions extends SessionServiceOptions {
   engine: EngineKind;
 }
 
+const URL_OPTIONS: KnownOptions<DatabaseUrlOptions> = {
+  ...SERVICE_OPTIONS,
+  url: true,
+  durability: true,
+  driverOptions: true,
+};
+
+const KYSELY_OPTIONS: KnownOptions<DatabaseKyselyOptions> = {
+  ...SERVICE_OPTIONS,
+  kysely: true,
+  engine: true,
+};
+
 /**
  * Keeps sessions in a SQLite file, PostgreSQL, MySQL or MariaDB, in the tables of google-adk Python's
  * `DatabaseSessionService`: agents in Python and in JavaScript share the database, and each continues
@@ -118,7 +136,7 @@ export class DatabaseSessionService<
   ) {
     requireOptions(beside);
     const options = typeof given === 'string' ? { ...beside, url: given } : given;
-    requireOptions(options);
+    requireKnownOptions(options, 'kysely' in options ? KYSELY_OPTIONS : URL_OPTIONS);
     const adapter = new DatabaseAdapter(databaseParts(options));
     super(partsOverOwn(adapter), options);
     this.#adapter = adapter;
@@ -160,7 +178,7 @@ export function databaseParts(options: DatabaseUrlOptions | DatabaseKyselyOption
   const engine = ENGINES[address.kind];
   const { durability = 'strict', driverOptions = {} } = options;
   requireDurability(durability, address.kind);
-  requireOptions(driverOptions);
+  requireDriverOptions(driverOptions, address.kind);
   return {
     engine,
     durable: address.kind !== 'sqlite' || address.path !== IN_MEMORY,
@@ -173,6 +191,15 @@ export function databaseParts(options: DatabaseUrlOptions | DatabaseKyselyOption
 /** Of whichever copy of the package. */
 function isKysely(value: unknown): value is Database {
   return typeof (Object(value) as Partial<Database>).withoutPlugins === 'function';
+}
+
+function requireDriverOptions(options: object, kind: EngineKind): void {
+  requireOptions(options);
+  const { ssl } = options as { ssl?: unknown };
+  // `pg` fails on a text outside of any call, and the program ends.
+  if (kind === 'postgresql' && typeof ssl === 'string') {
+    throw invalid('driverOptions.ssl', 'must be true, false or an object of options for TLS');
+  }
 }
 
 function requireDurability(durability: unknown, kind: EngineKind): void {

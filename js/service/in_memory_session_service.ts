@@ -10,13 +10,14 @@ import type {
   StateShape,
 } from '../session.js';
 import { requireNotAborted, requireRequest } from './call.js';
+import { requireKnownOptions, SERVICE_OPTIONS } from './known_options.js';
 import type { SessionServiceOptions } from './service_options.js';
 import { StoredSessionService } from './stored_session_service.js';
 
 /**
  * Keeps sessions in memory, in wasm: what it keeps is gone with it.
  *
- * Constructing it loads nothing and cannot fail; the wasm is loaded by the first call.
+ * Constructing it loads nothing; the wasm is loaded by the first call.
  *
  * @example
  * ```ts
@@ -29,7 +30,9 @@ import { StoredSessionService } from './stored_session_service.js';
 export class InMemorySessionService<
   S extends StateShape = StateShape,
 > extends StoredSessionService<S> {
-  constructor(options?: SessionServiceOptions) {
+  /** @throws SessionError `invalid_argument` for options that mean nothing */
+  constructor(options: SessionServiceOptions = {}) {
+    requireKnownOptions(options, SERVICE_OPTIONS);
     super({ storage: { kind: 'memory', durable: false } }, options);
   }
 

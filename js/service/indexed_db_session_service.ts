@@ -2,8 +2,9 @@ import { createIndexedDbCore, deleteDatabase } from '../core.js';
 import { requireId } from '../ids.js';
 import { kindOf } from '../json/rules.js';
 import type { Abortable, StateShape } from '../session.js';
-import { invalid, requireOptions, shown } from './call.js';
+import { invalid, shown } from './call.js';
 import { feedOfDatabase } from '../watch/shared_feeds.js';
+import { type KnownOptions, requireKnownOptions, SERVICE_OPTIONS } from './known_options.js';
 import { letGoInPageCache } from './page_cache.js';
 import type { SessionServiceOptions } from './service_options.js';
 import { parseRecords } from './stored_records.js';
@@ -56,6 +57,15 @@ export interface DeleteDatabaseOptions {
   blockedTimeoutMs?: number | undefined;
 }
 
+/** What {@link IndexedDbSessionService} takes. */
+export const INDEXED_DB_OPTIONS: KnownOptions<IndexedDbSessionServiceOptions> = {
+  ...SERVICE_OPTIONS,
+  name: true,
+  durability: true,
+  timeoutMs: true,
+  blockedTimeoutMs: true,
+};
+
 const DEFAULT_NAME = 'adk-sessions';
 const DEFAULT_TIMEOUT = 30_000;
 const DEFAULT_BLOCKED_TIMEOUT = 5_000;
@@ -85,7 +95,7 @@ export class IndexedDbSessionService<
 > extends StoredSessionService<S> {
   /** @throws SessionError `invalid_argument` for options that mean nothing */
   constructor(options: IndexedDbSessionServiceOptions = {}) {
-    requireOptions(options);
+    requireKnownOptions(options, INDEXED_DB_OPTIONS);
     const name = requireId('name', options.name ?? DEFAULT_NAME);
     const strict = isStrict(options.durability ?? 'relaxed');
     const timeout = milliseconds('timeoutMs', options.timeoutMs ?? DEFAULT_TIMEOUT);
@@ -138,7 +148,7 @@ export class IndexedDbSessionService<
     name: string = DEFAULT_NAME,
     options: DeleteDatabaseOptions = {},
   ): Promise<void> {
-    requireOptions(options);
+    requireKnownOptions(options, { blockedTimeoutMs: true });
     await deleteDatabase(requireId('name', name), blockedTimeoutOf(options));
     feedOfDatabase(name).resync();
   }

@@ -10,6 +10,7 @@ import {
   type IndexedDbSessionServiceOptions,
 } from './indexed_db_session_service.js';
 import { overAdapter } from './over_adapter.js';
+import { knownOf, requireKnownOptions, SERVICE_OPTIONS } from './known_options.js';
 import type { SessionServiceOptions } from './service_options.js';
 import type { StoredSessionService } from './stored_session_service.js';
 
@@ -66,13 +67,16 @@ export async function openSessionService<S extends StateShape = StateShape>(
 ): Promise<StoredSessionService<S>> {
   requireRequest(options);
   if (options.storage === 'indexeddb' || options.storage === 'auto') {
-    const { storage } = options;
-    const database = new IndexedDbSessionService<S>(options);
-    return openDatabase(storage, database, () => new InMemorySessionService<S>(options));
+    const { storage, ...rest } = options;
+    const database = new IndexedDbSessionService<S>(rest);
+    const inMemory = () => new InMemorySessionService<S>(knownOf(rest, SERVICE_OPTIONS));
+    return openDatabase(storage, database, inMemory);
   }
+  const { storage, ...rest } = options;
+  requireKnownOptions(rest, SERVICE_OPTIONS);
   await loadWasm();
-  if (options.storage === 'memory') return new InMemorySessionService<S>(options);
-  return overAdapter<S>(options.storage, options);
+  if (storage === 'memory') return new InMemorySessionService<S>(rest);
+  return overAdapter<S>(storage, rest);
 }
 
 /** What of a service it takes to open its database. */

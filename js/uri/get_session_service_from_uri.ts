@@ -1,9 +1,15 @@
-import { requireOptions } from '../service/call.js';
 import { InMemorySessionService } from '../service/in_memory_session_service.js';
 import {
+  INDEXED_DB_OPTIONS,
   IndexedDbSessionService,
   type IndexedDbSessionServiceOptions,
 } from '../service/indexed_db_session_service.js';
+import {
+  knownOf,
+  type KnownOptions,
+  requireKnownOptions,
+  SERVICE_OPTIONS,
+} from '../service/known_options.js';
 import { partsOverOwn } from '../service/over_adapter.js';
 import type { SessionServiceOptions } from '../service/service_options.js';
 import { StoredSessionService } from '../service/stored_session_service.js';
@@ -32,6 +38,19 @@ export interface SessionServiceUriOptions
   /** For databases: goes to the driver as it is. */
   driverOptions?: object | undefined;
 }
+
+const URI_OPTIONS: KnownOptions<SessionServiceUriOptions> = {
+  ...SERVICE_OPTIONS,
+  durability: true,
+  timeoutMs: true,
+  blockedTimeoutMs: true,
+  driverOptions: true,
+  projectId: true,
+  location: true,
+  expressModeApiKey: true,
+  accessToken: true,
+  baseUrl: true,
+};
 
 /**
  * The session service that a URI names: what a program takes from its configuration, as `@google/adk` and
@@ -67,12 +86,15 @@ export function getSessionServiceFromUri<S extends StateShape = StateShape>(
   options: SessionServiceUriOptions = {},
 ): StoredSessionService<S> {
   const named = parseUri(uri);
-  requireOptions(options);
+  requireKnownOptions(options, URI_OPTIONS);
   switch (named.kind) {
     case 'memory':
-      return new InMemorySessionService<S>(options);
+      return new InMemorySessionService<S>(knownOf(options, SERVICE_OPTIONS));
     case 'indexeddb':
-      return new IndexedDbSessionService<S>({ ...options, name: named.name });
+      return new IndexedDbSessionService<S>({
+        ...knownOf<IndexedDbSessionServiceOptions>(options, INDEXED_DB_OPTIONS),
+        name: named.name,
+      });
     case 'database': {
       const { engine: kind, durable, url } = named;
       const adapter = new LazyAdapter({ kind, durable }, async () => {

@@ -1,4 +1,9 @@
-import { invalid, requireOptions, shown } from '../service/call.js';
+import { invalid, shown } from '../service/call.js';
+import {
+  type KnownOptions,
+  requireKnownOptions,
+  SERVICE_OPTIONS,
+} from '../service/known_options.js';
 import { partsOverOwn } from '../service/over_adapter.js';
 import type { SessionServiceOptions } from '../service/service_options.js';
 import { StoredSessionService } from '../service/stored_session_service.js';
@@ -50,6 +55,17 @@ export interface VertexAiOptions extends SessionServiceOptions {
   timeoutMs?: number | undefined;
 }
 
+const VERTEX_OPTIONS: KnownOptions<VertexAiOptions> = {
+  ...SERVICE_OPTIONS,
+  projectId: true,
+  location: true,
+  agentEngineId: true,
+  expressModeApiKey: true,
+  accessToken: true,
+  baseUrl: true,
+  timeoutMs: true,
+};
+
 const TIMEOUT_MS = 60_000;
 const LONGEST_TIMEOUT_MS = 2 ** 31 - 1;
 
@@ -91,7 +107,7 @@ export class VertexAiSessionService<
 > extends StoredSessionService<S> {
   /** @throws SessionError `invalid_argument` for options that mean nothing; it shows no token and no key */
   constructor(options: VertexAiOptions = {}) {
-    requireOptions(options);
+    requireKnownOptions(options, VERTEX_OPTIONS);
     super(partsOverOwn(openAdapter(options)), withVertexIds(options));
   }
 }
