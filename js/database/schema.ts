@@ -172,6 +172,10 @@ async function createIndices(connection: Database, kind: EngineKind): Promise<vo
   const ours = 'adk_session_wasm_sessions';
   await index('adk_session_wasm_by_update', 'sessions', ['app_name', 'update_time']);
   await index('adk_session_wasm_by_last_update', ours, ['app_name', 'last_update_time']);
+  // One user's sessions: by the indices above, a page of theirs would visit all sessions of the app.
+  const ofUser = ['app_name', 'user_id'];
+  await index('adk_session_wasm_by_user', 'sessions', [...ofUser, 'update_time']);
+  await index('adk_session_wasm_by_user_last', ours, [...ofUser, 'last_update_time']);
   if (kind === 'sqlite') await index('adk_session_wasm_events', 'events', EVENT_SESSION);
 }
 

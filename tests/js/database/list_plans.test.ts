@@ -1,0 +1,49 @@
+// By which indices SQLite reads a page of sessions: what a page costs must not grow with what lies beyond.
+
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, it } from 'node:test';
+import Sqlite from 'better-sqlite3';
+
+import { DatabaseSessionService } from '../../../js/database/index.js';
+import type { ListSessionsRequest } from '../../../js/index.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'adk-session-wasm-plans-'));
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+/** How SQLite visits the sessions for a page: one line for each visit of a table of sessions. */
+async function visits(request: Partial<ListSessionsRequest>): Promise<string[]> {
+  const path = join(folder, 'sessions.db');
+  const queries: string[] = [];
+  const verbose = (query: string): number => queries.push(query);
+  const service = new DatabaseSessionService(`sqlite:${path}`, { driverOptions: { verbose } });
+  for (const userId of ['ada', 'bob']) {
+    await service.createSession({ appName: 'app', userId });
+  }
+  queries.length = 0;
+  await service.listSessions({ appName: 'app', ...request });
+  await service.close();
+  const database = new Sqlite(path);
+  const plans = queries
+    .filter((query) => query.startsWith('select'))
+    .flatMap((query) => database.prepare(`explain query plan ${query}`).all())
+    .map((step) => (step as { detail: string }).detail);
+  database.close();
+  return plans.filter((step) => /^(?:SCAN|SEARCH) [sk]\b|USE TEMP B-TREE/.test(step));
+}
+
+for (const order of ['asc', 'desc'] as const) {
+  it(`A page of one user's sessions (${order}) visits no session of another user`, async () => {
+    const steps = await visits({ userId: 'ada', order, limit: 1 });
+    assert.ok(steps.length > 3, steps.join('\n'));
+    for (const step of steps) assert.match(step, /\(app_name=\? AND user_id=\?/);
+  });
+}
+
+it('A page of the sessions of all users visits those of one app, and sorts nothing', async () => {
+  const steps = await visits({ order: 'desc', limit: 1 });
+  assert.ok(steps.length > 3, steps.join('\n'));
+  for (const step of steps) assert.match(step, /\(app_name=\?/);
+});
