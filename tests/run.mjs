@@ -23,7 +23,7 @@ const steps = [
   check('clippy-wasm', `cargo clippy --target wasm32-unknown-unknown ${clippy}`, 'wasm'),
   rustTests('rust', 'cargo test --all-features --no-fail-fast'),
   check('rustdoc', 'env RUSTDOCFLAGS=-Dwarnings cargo doc --no-deps --all-features'),
-  check('pkg', 'node js/build/pkg_hash.mjs --check'),
+  check('pkg', 'node js/build/pkg_hash.mjs --rebuild', 'wasm'),
   check('build', 'npm run build:js'),
   rustTests(
     'wasm-node',

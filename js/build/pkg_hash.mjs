@@ -1,28 +1,40 @@
-// Whether pkg/ was built from the sources that are here: a SHA-256 over all that goes into it.
+// Whether pkg/ is what was built from the sources that are here. pkg/build.json has a SHA-256 of all that
+// goes into it, and of each file that came out.
 //
-//   node js/build/pkg_hash.mjs --check
+//   node js/build/pkg_hash.mjs --check     compares hashes, in a moment
+//   node js/build/pkg_hash.mjs --rebuild   builds it again as well, and compares the bytes
 
+import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { readFileSync, readdirSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const record = join(root, 'pkg/build.json');
+const RECORD = 'build.json';
 
-/** The SHA-256 of all that the wasm is made from. */
+/**
+ * @typedef {{
+ *   sources: string,
+ *   outputs: Record<string, string>,
+ *   tools: Record<string, string>,
+ *   bytes: number,
+ *   gzip: number,
+ * }} Record `sources` and `outputs` are SHA-256; `bytes` and `gzip` are sizes of the wasm
+ */
+
+/** The SHA-256 of all that pkg/ is made from: the Rust sources and the scripts of this folder. */
 export function sourceHash() {
-  const sources = readdirSync(join(root, 'src'), { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath ?? entry.path, entry.name).slice(root.length))
-    // Built into tests alone, never into the wasm.
-    .filter((file) => !file.includes('conformance'));
-  const build = ['wasm', 'import_names', 'literals', 'wasm_reader'].map(
-    (name) => `js/build/${name}.mjs`,
-  );
-  const files = [...sources, 'Cargo.toml', 'Cargo.lock', ...build];
+  const filesIn = (/** @type {string} */ folder) =>
+    readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath ?? entry.path, entry.name).slice(root.length))
+      .map((file) => file.replaceAll('\\', '/'));
+  // The conformance suite is built into tests alone, never into the wasm.
+  const sources = filesIn('src').filter((file) => !file.includes('conformance'));
+  const files = [...sources, ...filesIn('js/build'), 'Cargo.toml', 'Cargo.lock'];
   const hash = createHash('sha256');
-  for (const file of files.map((file) => file.replaceAll('\\', '/')).sort()) {
+  for (const file of files.sort()) {
     hash
       .update(`${file}\0`)
       .update(readFileSync(join(root, file)))
@@ -31,10 +43,76 @@ export function sourceHash() {
   return hash.digest('hex');
 }
 
-if (process.argv.includes('--check')) {
-  const { sources } = JSON.parse(readFileSync(record, 'utf8'));
-  if (sources !== sourceHash()) {
-    console.error('pkg/ was built from other sources than these: run `npm run build`, commit pkg/');
+/** The SHA-256 of each file that a build made. @param {string} folder */
+export function outputHashes(folder) {
+  const names = readdirSync(folder).filter((name) => name !== RECORD);
+  const hashes = names.sort().map((name) => {
+    const bytes = readFileSync(join(folder, name));
+    return [name, createHash('sha256').update(bytes).digest('hex')];
+  });
+  return /** @type {{ [name: string]: string }} */ (Object.fromEntries(hashes));
+}
+
+/** The record beside the files. @param {string} folder @returns {Record} */
+export function recordIn(folder) {
+  return JSON.parse(readFileSync(join(folder, RECORD), 'utf8'));
+}
+
+/**
+ * What is wrong with a built folder, one sentence each.
+ *
+ * @param {string} folder
+ * @returns {string[]}
+ */
+export function problemsOf(folder) {
+  if (!existsSync(join(folder, RECORD))) return [`${RECORD} is missing`];
+  const { sources, outputs } = recordIn(folder);
+  const problems = differences(outputs ?? {}, outputHashes(folder));
+  if (sources !== sourceHash()) problems.push('it was built from other sources than these');
+  return problems;
+}
+
+/** @param {{ [name: string]: string }} expected @param {{ [name: string]: string }} actual */
+function differences(expected, actual) {
+  const names = [...new Set([...Object.keys(expected), ...Object.keys(actual)])].sort();
+  return names
+    .filter((name) => expected[name] !== actual[name])
+    .map((name) => {
+      if (actual[name] === undefined) return `${name} is missing`;
+      if (expected[name] === undefined) return `${name} was not built`;
+      return `${name} is not what was built`;
+    });
+}
+
+/** Builds pkg/ into a folder of its own and compares the bytes. @returns {string[]} problems */
+function rebuild() {
+  const folder = mkdtempSync(join(root, 'target', 'pkg-'));
+  try {
+    const command = [join(root, 'js/build/wasm.mjs'), folder];
+    const { status } = spawnSync(process.execPath, command, { cwd: root, stdio: 'inherit' });
+    if (status !== 0) return ['it could not be built again'];
+    const [committed, built] = [recordIn(join(root, 'pkg')), recordIn(folder)];
+    const others = Object.keys(built.tools).filter(
+      (tool) => committed.tools?.[tool] !== built.tools[tool],
+    );
+    // Another compiler makes another wasm of the same sources: nothing can be said of the bytes.
+    for (const tool of others) {
+      console.log(
+        `not compared: here is ${built.tools[tool]}, pkg/ was built by ${committed.tools?.[tool]}`,
+      );
+    }
+    return others.length > 0 ? [] : differences(built.outputs, outputHashes(join(root, 'pkg')));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+if (process.argv.includes('--check') || process.argv.includes('--rebuild')) {
+  const problems = problemsOf(join(root, 'pkg'));
+  if (problems.length === 0 && process.argv.includes('--rebuild')) problems.push(...rebuild());
+  for (const problem of problems) console.error(`pkg/: ${problem}`);
+  if (problems.length > 0) {
+    console.error('Run `npm run build`, and commit pkg/.');
     process.exit(1);
   }
   console.log('pkg/ was built from these sources');

@@ -1,14 +1,16 @@
-// Builds pkg/ from src/: rustc, wasm-bindgen, wasm-opt, then a record of what it was built from.
+// Builds pkg/ from src/: rustc, wasm-bindgen, wasm-opt, then a record of what it was built from, and by what.
+//
+//   node js/build/wasm.mjs [FOLDER]     into another folder than pkg/
 
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { root, wasmEnv } from '../../tests/toolchain/environment.mjs';
 import { shortenImports } from './import_names.mjs';
 import { keepLiterals } from './literals.mjs';
 import { dropPanicPlaces } from './panic_places.mjs';
-import { sourceHash } from './pkg_hash.mjs';
+import { outputHashes, sourceHash } from './pkg_hash.mjs';
 
 // All features that rustc emits by now; wasm-opt refuses a module that uses one it is not told of.
 const features = [
@@ -42,6 +44,14 @@ function run(command, env) {
   if (status !== 0) process.exit(status ?? 1);
 }
 
+/** The first line that a tool prints of its version. @param {string} tool @param {NodeJS.ProcessEnv} env */
+function versionOf(tool, env) {
+  const { stdout } = spawnSync(tool, ['--version'], { cwd: root, env, encoding: 'utf8' });
+  return stdout.split('\n')[0];
+}
+
+const out = resolve(root, process.argv[2] ?? 'pkg');
+
 run(['bash', 'tests/toolchain/setup.sh'], process.env);
 const env = wasmEnv();
 // No paths of the machine in the wasm: equal sources give equal bytes wherever they lie.
@@ -60,16 +70,16 @@ const only = ['--lib', '--crate-type', 'cdylib', '--target', target];
 run(['cargo', 'rustc', '--release', ...only], env);
 const folder = join(env.CARGO_TARGET_DIR ?? 'target', target, 'release');
 // Else bundlers that see `new URL('…_bg.wasm', import.meta.url)` emit a second copy of the wasm.
-const glued = ['--target', 'web', '--omit-default-module-path', '--out-dir', 'pkg'];
+const glued = ['--target', 'web', '--omit-default-module-path', '--out-dir', out];
 run(['wasm-bindgen', join(folder, 'adk_session_wasm.wasm'), ...glued], env);
 
-const wasm = 'pkg/adk_session_wasm_bg.wasm';
+const wasm = join(out, 'adk_session_wasm_bg.wasm');
 const enabled = features.map((name) => `--enable-${name}`);
 run(['wasm-opt', ...shrinking, ...enabled, wasm, '-o', wasm], env);
 
 // The glue copies a string into wasm one character after the other, which takes ten times as long as
 // the host's encoder once it is longer than some thirty: 1.4 against 0.13 µs for an event of 580.
-const glue = join(root, 'pkg/adk_session_wasm.js');
+const glue = join(out, 'adk_session_wasm.js');
 const loop = '    let offset = 0;\n\n    for (; offset < len; offset++) {';
 const text = readFileSync(glue, 'utf8');
 if (text.split(loop).length !== 2) throw new Error('the glue passes strings in another way now');
@@ -82,13 +92,20 @@ const encode = `    if (len > 32) {
     }
 
 `;
-const short = shortenImports(readFileSync(join(root, wasm)), text.replace(loop, encode + loop));
+const short = shortenImports(readFileSync(wasm), text.replace(loop, encode + loop));
 writeFileSync(glue, keepLiterals(short.wasm, short.glue));
 dropPanicPlaces(short.wasm);
-writeFileSync(join(root, wasm), short.wasm);
+writeFileSync(wasm, short.wasm);
 
 const bytes = short.wasm;
 const gzip = gzipSync(bytes, { level: 9 }).length;
-const record = { sources: sourceHash(), bytes: bytes.length, gzip };
-writeFileSync(join(root, 'pkg/build.json'), `${JSON.stringify(record, undefined, 2)}\n`);
+const tools = ['rustc', 'wasm-bindgen', 'wasm-opt'];
+const record = {
+  sources: sourceHash(),
+  outputs: outputHashes(out),
+  tools: Object.fromEntries(tools.map((tool) => [tool, versionOf(tool, env)])),
+  bytes: bytes.length,
+  gzip,
+};
+writeFileSync(join(out, 'build.json'), `${JSON.stringify(record, undefined, 2)}\n`);
 console.log(`${wasm}: ${bytes.length} bytes, ${gzip} gzipped`);
