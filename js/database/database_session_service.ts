@@ -16,6 +16,7 @@ import { connect, throughKysely } from './connect.js';
 import { DatabaseAdapter, type DatabaseParts } from './database_adapter.js';
 import { type EngineKind, ENGINES } from './engine.js';
 import type { Database } from './tables.js';
+import { requireTransactions } from './transaction_check.js';
 
 /**
  * How a database is used that the service opens itself; beside what every service takes.
@@ -171,7 +172,10 @@ export function databaseParts(options: DatabaseUrlOptions | DatabaseKyselyOption
     }
     // Ours are the names of the columns; a plugin that changes them is for the user's own tables.
     const database = kysely.withoutPlugins();
-    const connected = () => Promise.resolve(throughKysely(database, ENGINES[engine]));
+    const connected = async () => {
+      await requireTransactions(database, ENGINES[engine]);
+      return throughKysely(database, ENGINES[engine]);
+    };
     return { engine: ENGINES[engine], durable: true, connect: connected, owns: false, clock };
   }
   const address = parseAddress(options.url);

@@ -12,6 +12,7 @@ import { neverDeadlocks } from './deadlocks.js';
 import { keepsItsLimits } from './limits.js';
 import { ordersAsJavaScript } from './list_order.js';
 import { readsLongSessions } from './long_reads.js';
+import { MARIADB_REFUSALS } from './refusals.js';
 import { emptied, type Server, startMariadb } from './servers.js';
 
 let server: Server;
@@ -21,14 +22,11 @@ after(() => server.remove());
 const newUrl = () => emptied('mariadb', server);
 const open = (url: string) => new DatabaseSessionService(url);
 
-const REFUSED_ID = /createSession ended with invalid_argument/;
-
-conforms('MariaDB', async (options) => new DatabaseSessionService(await newUrl(), options), {
-  'sessions of one time are ordered by id as JavaScript compares strings': REFUSED_ID,
-  "no separator in an id can reach another's data": REFUSED_ID,
-  'ids of any characters work from create to delete': REFUSED_ID,
-  'ids of 512 bytes are the longest, and their last byte counts': REFUSED_ID,
-});
+conforms(
+  'MariaDB',
+  async (options) => new DatabaseSessionService(await newUrl(), options),
+  MARIADB_REFUSALS,
+);
 ordersAsJavaScript('MariaDB', newUrl);
 losesNothing('MariaDB', newUrl, open);
 const run = async (url: string, statement: string) => {

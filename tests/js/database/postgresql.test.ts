@@ -13,6 +13,7 @@ import { neverDeadlocks } from './deadlocks.js';
 import { keepsItsLimits } from './limits.js';
 import { ordersAsJavaScript } from './list_order.js';
 import { readsLongSessions } from './long_reads.js';
+import { POSTGRESQL_REFUSALS } from './refusals.js';
 import { runsRefusedTransactionsAgain } from './serialization_failures.js';
 import { emptied, type Server, startPostgres } from './servers.js';
 
@@ -25,26 +26,12 @@ const open = (url: string) => new DatabaseSessionService(url);
 
 const KEY = { appName: 'app', userId: 'user', sessionId: 'session' };
 
-const ANOTHER_ORDER = /\.keys is/;
-const REFUSED_ID = /createSession ended with invalid_argument/;
-const REFUSED_TEXT = /ended with unserializable/;
-
 conforms(
   'PostgreSQL',
   async (options) => {
     return new DatabaseSessionService(await newUrl(), { ...options, durability: 'relaxed' });
   },
-  {
-    'sessions of one time are ordered by id as JavaScript compares strings': REFUSED_ID,
-    "no separator in an id can reach another's data": REFUSED_ID,
-    'ids of any characters work from create to delete': REFUSED_ID,
-    'ids of 512 bytes are the longest, and their last byte counts': REFUSED_ID,
-    'fields of an event that nobody knows come back to the letter': REFUSED_TEXT,
-    'state keys may hold any text': REFUSED_TEXT,
-    'text of any script and control characters come back to the letter': REFUSED_TEXT,
-    'a changed key keeps its place, and one that was removed comes back last': ANOTHER_ORDER,
-    'the order of members is kept at every level': ANOTHER_ORDER,
-  },
+  POSTGRESQL_REFUSALS,
 );
 ordersAsJavaScript('PostgreSQL', newUrl);
 losesNothing('PostgreSQL', newUrl, open);

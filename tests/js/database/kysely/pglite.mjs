@@ -1,0 +1,64 @@
+// Kysely over PGlite (PostgreSQL as wasm, in Node and in pages), as a user would write it. Plain JavaScript, so that a page
+// of the browser tests loads this very file.
+
+import { PGlite } from '@electric-sql/pglite';
+import { Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } from 'kysely';
+
+/** One connection, which one caller has at a time. */
+class PgliteDriver {
+  #database;
+  #last = Promise.resolve();
+  #release;
+
+  constructor(database) {
+    this.#database = database;
+  }
+
+  async acquireConnection() {
+    const before = this.#last;
+    let release;
+    this.#last = new Promise((resolve) => (release = resolve));
+    await before;
+    this.#release = release;
+    const database = this.#database;
+    return {
+      async executeQuery({ sql, parameters }) {
+        const { rows } = await database.query(sql, [...parameters]);
+        return { rows };
+      },
+    };
+  }
+
+  releaseConnection() {
+    return Promise.resolve(this.#release());
+  }
+
+  init() {
+    return Promise.resolve();
+  }
+
+  destroy() {
+    return Promise.resolve();
+  }
+}
+
+/** An empty database in memory. */
+export async function openPglite() {
+  const database = await PGlite.create();
+  const kysely = new Kysely({
+    dialect: {
+      createAdapter: () => new PostgresAdapter(),
+      createDriver: () => new PgliteDriver(database),
+      createIntrospector: (known) => new PostgresIntrospector(known),
+      createQueryCompiler: () => new PostgresQueryCompiler(),
+    },
+  });
+  return {
+    kysely,
+    /** Takes all tables away. */
+    async empty() {
+      await database.exec('drop schema public cascade; create schema public');
+    },
+    close: () => database.close(),
+  };
+}
