@@ -80,11 +80,12 @@ interface Opened {
   readonly statements: ReturnType<typeof allStatements>;
 }
 
-function allStatements(database: Database, engine: Engine, layout: Layout) {
+function allStatements(database: Database, usual: Engine, layout: Layout) {
+  const engine = layout.engineOf(usual);
   return {
     ...sessionStatements(database, engine, layout),
     ...foundStatements(database, engine, layout),
-    ...readStatements(database, engine),
+    ...readStatements(database, engine, layout),
     ...writeStatements(database),
     ...deleteStatements(database, engine, layout),
     ...listStatements(database, engine),

@@ -32,6 +32,8 @@ export interface Engine {
   readonly locksRows: boolean;
   /** Whether `FOR UPDATE` may lock a row that was just deleted, so that nobody can insert it again. */
   readonly locksDeletedRows: boolean;
+  /** What events are ordered by: their coming, as far as the engine knows it, else as Python orders them. */
+  readonly eventOrder: readonly Column[];
   /** A JSON column as text. */
   readonly json: (column: Column) => RawBuilder<string>;
   /** A time column as text, or as the number that it is. */
@@ -58,12 +60,15 @@ function failures(table: Readonly<Record<Exclude<Failure, 'other'>, string>>) {
 const NO_WAY = 'ECONNREFUSED ENOTFOUND EAI_AGAIN EHOSTUNREACH ENETUNREACH ETIMEDOUT ENOENT';
 const BROKEN_OFF = 'ECONNRESET EPIPE';
 
+const BY_TIME = [sql.ref('events.timestamp'), sql.ref('id')];
+
 const SQLITE: Engine = {
   kind: 'sqlite',
   beginWrite: ['begin immediate'],
   beginRead: ['begin'],
   locksRows: false,
   locksDeletedRows: false,
+  eventOrder: [sql`rowid`],
   json: (column) => sql<string>`${column}`,
   time: (column) => sql<StoredTime>`${column}`,
   mayBeSince: (json, seconds) =>
@@ -84,6 +89,7 @@ const POSTGRESQL: Engine = {
   beginRead: ['begin isolation level repeatable read, read only'],
   locksRows: true,
   locksDeletedRows: false,
+  eventOrder: BY_TIME,
   json: (column) => sql<string>`cast(${column} as text)`,
   // As text, for the driver would take it for local time, and to the millisecond.
   time: (column) => sql<string>`to_char(${column}, 'YYYY-MM-DD HH24:MI:SS.US')`,
@@ -108,6 +114,7 @@ const MYSQL: Engine = {
   ],
   locksRows: true,
   locksDeletedRows: true,
+  eventOrder: BY_TIME,
   json: (column) => sql<string>`${column}`,
   time: (column) => sql<string>`cast(${column} as char)`,
   mayBeSince: (json, seconds) =>

@@ -131,6 +131,18 @@ export function parsedRow(text: string, row: EventRowColumns): StoredEvent {
   };
 }
 
+/**
+ * The same for a row of `@google/adk`'s own service. It has the names of Python, but times in milliseconds,
+ * and nothing that says nothing.
+ */
+export function fromAdkEventData(row: EventRowColumns): StoredEvent {
+  const text = row.eventData ?? 'null';
+  const data = parsed(text);
+  if (!isPlainObject(data)) return { text, timestamp: row.timeMicros / 1e3 };
+  const event = withColumns(readNames(data, EVENT) as JsonObject, row);
+  return { text: writeExactly(event), timestamp: event.timestamp };
+}
+
 function storedFrom(forPython: JsonObject, row: EventRowColumns): StoredEvent {
   const event = fromPython(forPython, row);
   return { text: writeExactly(event), timestamp: event.timestamp };
@@ -155,13 +167,19 @@ export function eventOfData(data: JsonObject, id: string): Event | undefined {
 }
 
 /** The event that Python's form says, where the columns say what is missing there. */
-function fromPython(
-  forPython: JsonObject,
-  { id, invocationId, timeMicros = NaN }: Partial<EventRowColumns> & { id: string },
-): JsonObject & { timestamp: number } {
+function fromPython(forPython: JsonObject, row: KnownColumns): JsonObject & { timestamp: number } {
   const event = withTimes(readNames(said(forPython), EVENT) as JsonObject, (time) =>
     typeof time === 'number' ? toMilliseconds(time) : time,
   );
+  return withColumns(event, row);
+}
+
+type KnownColumns = Partial<EventRowColumns> & Pick<EventRowColumns, 'id'>;
+
+function withColumns(
+  event: JsonObject,
+  { id, invocationId, timeMicros = NaN }: KnownColumns,
+): JsonObject & { timestamp: number } {
   // For Python the column is the id, whatever its JSON says.
   event.id = id;
   event.invocationId ??= invocationId;

@@ -15,7 +15,7 @@ import { Prepared, type Query, rowsOf, type Steps, together } from './prepared.j
 import type { StandingColumns } from './revisions.js';
 import { type EventColumns, eventRow, scopeRow, sessionRow } from './rows.js';
 import {
-  eventOrder,
+  inOrder,
   IS_BESIDE,
   type Key,
   selectEvents,
@@ -161,7 +161,7 @@ export function foundStatements(database: Database, engine: Engine, layout: Layo
         const data = json(where.ref('event_data'));
         return replacedToo ? where.or([isNew, where(data, 'like', '%"adk_session_wasm"%')]) : isNew;
       });
-      return eventOrder(engine).reduce((ordered, place) => ordered.orderBy(place), query);
+      return inOrder(engine, query, 'asc');
     });
   return {
     found: {

@@ -2,6 +2,9 @@
  * The two layouts that google-adk Python has for its tables. On SQLite a file is of either; on servers
  * there is but the first, and it is what we make where there are no tables.
  *
+ * A third one, of `@google/adk`'s own `DatabaseSessionService`, has the same tables with times in
+ * milliseconds. It can only be read: two changes of a session within a millisecond have one time there.
+ *
  * | | `DatabaseSessionService`, schema version 1 | `SqliteSessionService`, the `adk` command's |
  * |---|---|---|
  * | times | text to the microsecond | seconds, as a REAL |
@@ -12,15 +15,17 @@
  * One layout per file: either service of Python's opens the other's files as well, and leaves rows in them
  * that the other cannot read.
  */
+import { sql } from 'kysely';
 import { toSeconds } from '../dialect/time.js';
 import { timeText, timeTextOf } from '../dialect/micros.js';
+import type { Engine } from './engine.js';
 
 /** A time as a column has it. */
 export type StoredTime = string | number;
 
 export interface Layout {
-  /** Python's service whose tables these are. */
-  readonly service: 'DatabaseSessionService' | 'SqliteSessionService';
+  /** The service whose tables these are: one of Python's, or `@google/adk`'s own. */
+  readonly service: 'DatabaseSessionService' | 'SqliteSessionService' | '@google/adk';
   /** The table for what is true of the whole database. */
   readonly metadata: 'adk_internal_metadata' | 'adk_session_wasm_metadata';
   /** A time in microseconds since 1970 as a column has it. */
@@ -32,7 +37,11 @@ export interface Layout {
    * therefore not get into one; see `checkMergeable`.
    */
   readonly mergesInSql: boolean;
+  /** The engine with what is different in tables of this layout. */
+  readonly engineOf: (engine: Engine) => Engine;
 }
+
+const unchanged = (engine: Engine) => engine;
 
 export const DATABASE_LAYOUT: Layout = {
   service: 'DatabaseSessionService',
@@ -40,6 +49,7 @@ export const DATABASE_LAYOUT: Layout = {
   time: timeText,
   timeOf: timeTextOf,
   mergesInSql: false,
+  engineOf: unchanged,
 };
 
 /**
@@ -53,4 +63,29 @@ export const SQLITE_LAYOUT: Layout = {
   time: (micros) => micros / 1e6,
   timeOf: toSeconds,
   mergesInSql: true,
+  engineOf: unchanged,
+};
+
+/**
+ * Times are whole milliseconds: numbers on SQLite, with a time zone on PostgreSQL, and on MySQL and MariaDB
+ * cut to seconds. Only the JSON of an event has the time of that event to the letter everywhere.
+ */
+export const ADK_LAYOUT: Layout = {
+  ...DATABASE_LAYOUT,
+  service: '@google/adk',
+  engineOf(engine) {
+    const { kind, time } = engine;
+    if (kind === 'sqlite') return { ...engine, time: (column) => sql`${column} / 1000.0` };
+    if (kind === 'mysql') {
+      const order = [sql`cast(json_value(event_data, '$.timestamp') as decimal(20, 3))`, sql`id`];
+      // The driver would parse a column of the type JSON.
+      return { ...engine, json: (column) => sql`concat(${column}, '')`, eventOrder: order };
+    }
+    return {
+      ...engine,
+      time: (column) => time(sql`(${column} at time zone 'UTC')`),
+      // Events of one millisecond stand in the table as they came.
+      eventOrder: [sql`events.timestamp`, sql`ctid`],
+    };
+  },
 };

@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import { SessionError, type SessionErrorCode } from '../errors.js';
 import type { Engine, EngineKind } from './engine.js';
-import { DATABASE_LAYOUT, type Layout, SQLITE_LAYOUT } from './layout.js';
+import { ADK_LAYOUT, DATABASE_LAYOUT, type Layout, SQLITE_LAYOUT } from './layout.js';
 import { createTables, exactCollation, SCHEMA_VERSION } from './schema.js';
 import { type Database, METADATA, readMetadata } from './tables.js';
 import { inTransaction } from './transaction.js';
@@ -114,6 +114,7 @@ async function check(connection: Database, { kind }: Engine, isAlone: boolean): 
   if (mayBeHalfMade) return { layout: DATABASE_LAYOUT, isWhole: false };
   requireLayout(looked, kind);
   const layout = layoutOf(columns, kind);
+  if (layout === ADK_LAYOUT) throw ofAdk(kind);
   if (kind === 'mysql') await checkExactness(connection, columns);
   const isWhole =
     [...PYTHON_TABLES, layout.metadata, OURS].every((table) => tables.has(table)) &&
@@ -177,6 +178,7 @@ function requireEventData(columns: readonly Column[], kind: EngineKind): void {
  * to the end.
  */
 function layoutOf(columns: readonly Column[], kind: EngineKind): Layout {
+  if (columns.some((column) => isOfAdk(column, kind))) return ADK_LAYOUT;
   const times = columns.filter(({ table, name }) => PYTHON_TABLES.includes(table) && isTime(name));
   const numbers = times.filter(({ type }) => type.toUpperCase() === 'REAL');
   if (kind !== 'sqlite' || numbers.length === 0) return DATABASE_LAYOUT;
@@ -184,6 +186,26 @@ function layoutOf(columns: readonly Column[], kind: EngineKind): Layout {
   throw refused(
     kind,
     "has some tables of google-adk's SqliteSessionService and some of its DatabaseSessionService, and may be damaged",
+  );
+}
+
+/** Whether `@google/adk` made the column, by a type that Python's tables do not have there. */
+function isOfAdk({ table, name, type }: Column, kind: EngineKind): boolean {
+  if (!PYTHON_TABLES.includes(table)) return false;
+  switch (kind) {
+    case 'sqlite':
+      return isText(name) && type.toLowerCase() === 'json';
+    case 'postgresql':
+      return isTime(name) && type === 'timestamp with time zone';
+    case 'mysql':
+      return name === 'app_name' && type === 'varchar(191)';
+  }
+}
+
+function ofAdk(kind: EngineKind): SessionError {
+  return refused(
+    kind,
+    "has tables of @google/adk's own DatabaseSessionService, which can only be read; copy them: npx adk-session-wasm migrate FROM TO",
   );
 }
 

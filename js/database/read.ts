@@ -4,10 +4,10 @@ import type { ReadRequest, Rows, ScopeRow, StorageKey } from '../storage/adapter
 import type { OwnRows } from '../storage/own_adapter.js';
 import type { Engine } from './engine.js';
 import { EventParser } from './event_parser.js';
-import type { StoredTime } from './layout.js';
+import type { Layout, StoredTime } from './layout.js';
 import { Prepared, type Query, type Steps, together } from './prepared.js';
 import type { Revisions } from './revisions.js';
-import { eventRow, scopeRow, sessionRow } from './rows.js';
+import { adkEventRow, eventRow, scopeRow, sessionRow } from './rows.js';
 import {
   inOrder,
   type Key,
@@ -19,7 +19,7 @@ import {
 } from './session_statements.js';
 import type { Database, Tables } from './tables.js';
 
-export function readStatements(database: Database, engine: Engine) {
+export function readStatements(database: Database, engine: Engine, { service }: Layout) {
   type Select<Columns> = (
     value: (name: keyof Key) => string,
   ) => SelectQueryBuilder<Tables, 'events', Columns>;
@@ -38,6 +38,7 @@ export function readStatements(database: Database, engine: Engine) {
     ),
   });
   return {
+    eventRow: service === '@google/adk' ? adkEventRow : eventRow,
     rows: windows((value) => selectEvents(database, engine, value)),
     jsons: windows(
       (value) => selectEventData(database, engine, value),
@@ -68,7 +69,7 @@ export function* read(
   if (row === undefined) return { events: [] };
   return {
     ...sessionRows(revisions, { appName, userId, sessionId }, row),
-    events: within(window, columns.map(eventRow)),
+    events: within(window, columns.map(statements.eventRow)),
   };
 }
 

@@ -6,7 +6,7 @@
  */
 import type { EventRow, ScopeRow, SessionRow, StorageKey } from '../storage/adapter.js';
 import { SessionError } from '../errors.js';
-import { fromEventData } from './event_data.js';
+import { fromAdkEventData, fromEventData } from './event_data.js';
 import type { StoredTime } from './layout.js';
 import { asJson } from '../dialect/numbers.js';
 import { parseMilliseconds, parseTime } from '../dialect/micros.js';
@@ -64,8 +64,17 @@ export function scopeRow(state: string, updateTime: unknown): ScopeRow {
 }
 
 export function eventRow(columns: EventColumns): EventRow {
+  return rowOfEvent(columns, fromEventData);
+}
+
+/** The same of tables of `@google/adk`'s own service. */
+export function adkEventRow(columns: EventColumns): EventRow {
+  return rowOfEvent(columns, fromAdkEventData);
+}
+
+function rowOfEvent(columns: EventColumns, read: typeof fromEventData): EventRow {
   const { id, invocation_id: invocationId, event_data: eventData } = columns;
   const seq = revisionOf(columns.timestamp, 'event', id);
-  const event = fromEventData({ id, invocationId, eventData, timeMicros: seq });
+  const event = read({ id, invocationId, eventData, timeMicros: seq });
   return { id, seq, revision: event.revision ?? seq, timestamp: event.timestamp, text: event.text };
 }

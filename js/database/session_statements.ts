@@ -62,17 +62,13 @@ export function standingColumns({ time }: Engine) {
   ] as const;
 }
 
-/** What events are ordered by: their coming, as far as the engine knows it, else as Python orders them. */
-export function eventOrder({ kind }: Engine) {
-  return kind === 'sqlite' ? [sql.ref('rowid')] : [sql.ref('events.timestamp'), sql.ref('id')];
-}
-
 export function inOrder<Known, From extends keyof Known, Columns>(
   engine: Engine,
   events: SelectQueryBuilder<Known, From, Columns>,
   order: 'asc' | 'desc',
 ): SelectQueryBuilder<Known, From, Columns> {
-  return eventOrder(engine).reduce((query, place) => query.orderBy(place, order), events);
+  type Ordered = SelectQueryBuilder<Known, From, Columns>;
+  return engine.eventOrder.reduce<Ordered>((query, place) => query.orderBy(place, order), events);
 }
 
 /** All events of a session, in no order. */

@@ -4,6 +4,7 @@
  * since 1970, which stand in for revisions; a `Date` would lose the last three digits.
  */
 
+import { MAX_TIMESTAMP } from '../snapshot.js';
 import { toMilliseconds } from './time.js';
 
 /** The last revision, in March 2242: from then on doubles of seconds tell no microseconds apart. */
@@ -135,5 +136,5 @@ export function parseMilliseconds(value: unknown): number | undefined {
 }
 
 function inRange(milliseconds: number): number | undefined {
-  return milliseconds >= 0 ? milliseconds : undefined;
+  return milliseconds >= 0 && milliseconds < MAX_TIMESTAMP + 1 ? milliseconds : undefined;
 }

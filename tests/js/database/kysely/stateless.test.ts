@@ -10,7 +10,6 @@ import {
   Kysely,
   MysqlDialect,
   type MysqlPool,
-  type MysqlPoolConnection,
   PostgresDialect,
   type PostgresPool,
   type PostgresPoolClient,

@@ -1,0 +1,126 @@
+// Databases of @google/adk's own DatabaseSessionService: recognised, left as they are, and migrated from.
+
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import Sqlite from 'better-sqlite3';
+
+import { DatabaseSessionService } from '../../../js/database/index.js';
+import { command, hashOf } from '../../js/command/stores.js';
+import { emptied, type Server, startMariadb, startPostgres } from '../../js/database/servers.js';
+import { loadPeer } from './peer.js';
+
+const KEY = { appName: 'app', userId: 'ada', sessionId: 's1' };
+const TIMEOUT = { timeout: 300_000 };
+
+const folder = mkdtempSync(join(tmpdir(), 'adk-session-wasm-adk-database-'));
+let postgres: Server;
+let mariadb: Server;
+let theirPackage: Awaited<ReturnType<typeof loadPeer>>;
+before(async () => {
+  [postgres, mariadb] = await Promise.all([startPostgres(), startMariadb()]);
+  theirPackage = await loadPeer();
+});
+after(async () => {
+  await Promise.all([postgres.remove(), mariadb.remove()]);
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const file = join(folder, 'adk.db');
+const cases: [engine: string, urls: () => Promise<{ theirs: string; ours: string }>][] = [
+  ['SQLite', () => Promise.resolve({ theirs: `sqlite://${file}`, ours: `sqlite:${file}` })],
+  [
+    'PostgreSQL',
+    async () => {
+      const url = await emptied('postgresql', postgres);
+      return { theirs: url, ours: url };
+    },
+  ],
+  [
+    'MariaDB',
+    async () => {
+      const url = await emptied('mariadb', mariadb);
+      return { theirs: url, ours: url };
+    },
+  ],
+];
+
+/** What JSON says of events, in the order of their ids. */
+function byId(events: readonly { id: string }[] = []): unknown[] {
+  const sorted = [...events].sort((one, other) => (one.id < other.id ? -1 : 1));
+  return JSON.parse(JSON.stringify(sorted)) as unknown[];
+}
+
+describe("tables of @google/adk's own service", TIMEOUT, () => {
+  for (const [engine, urls] of cases) {
+    it(`are refused by name, left as they are, and copied by migrate: ${engine}`, async () => {
+      const { DatabaseSessionService: Theirs, createEvent } = theirPackage;
+      const { theirs, ours } = await urls();
+      const peer = new Theirs(theirs);
+      const state = { topic: 'tea', 'user:name': 'Ada', 'app:rule': { a: [1, null] } };
+      const session = await peer.createSession({ ...KEY, state });
+      const now = Date.now();
+      for (let n = 0; n < 6; n += 1) {
+        const event = createEvent({
+          author: 'model',
+          invocationId: 'i',
+          // Three of one millisecond, as a call, its response and the answer often are.
+          timestamp: now + Math.floor(n / 3),
+          content: {
+            role: 'model',
+            parts: [{ functionCall: { name: 'f', args: { someKey: n } } }],
+          },
+          longRunningToolIds: ['a'],
+          actions: {
+            stateDelta: { n, 'user:n': n, fooBar: { aB: n } },
+            artifactDelta: {},
+            requestedAuthConfigs: {},
+            requestedToolConfirmations: {},
+          },
+        });
+        await peer.appendEvent({ session, event });
+      }
+      const stored = await peer.getSession(KEY);
+      await peer.orm?.close();
+      const service = new DatabaseSessionService(ours);
+      const refusal = { code: 'storage_unavailable', message: /@google\/adk.*migrate/ };
+      await assert.rejects(service.open(), refusal);
+      await assert.rejects(service.getSession(KEY), refusal);
+      await service.close();
+
+      const hash = engine === 'SQLite' ? hashOf(file) : '';
+      const copy = `sqlite:${join(folder, `${engine}.db`)}`;
+      const { code, out, err } = await command('migrate', ours, copy);
+      assert.equal(code, 0, err);
+      assert.match(out, /verified +1 +6/);
+      if (engine === 'SQLite') assert.equal(hashOf(file), hash);
+      const copied = new DatabaseSessionService(copy);
+      const migrated = await copied.getSession(KEY);
+      const numbers = migrated?.events.map(({ actions }) => actions.stateDelta.n) ?? [];
+      // Nothing in MariaDB tells which of one millisecond came first.
+      const seen = engine === 'MariaDB' ? numbers.map((n) => Number(n) > 2) : numbers;
+      const came = [0, 1, 2, 3, 4, 5];
+      assert.deepEqual(seen, engine === 'MariaDB' ? came.map((n) => n > 2) : came);
+      assert.deepEqual(migrated?.state, stored?.state);
+      // Their service gives events of one millisecond in any order.
+      assert.deepEqual(byId(migrated?.events), byId(stored?.events));
+      assert.equal(migrated?.lastUpdateTime, stored?.lastUpdateTime);
+      await copied.close();
+    });
+  }
+});
+
+it("a row that @google/adk's service wrote into Python's tables is told of as damaged", async () => {
+  const path = join(folder, 'mixed.db');
+  const service = new DatabaseSessionService(`sqlite:${path}`);
+  await service.createSession(KEY);
+  await service.close();
+  const database = new Sqlite(path);
+  database.prepare('update sessions set update_time = ?').run(Date.now());
+  database.close();
+  const again = new DatabaseSessionService(`sqlite:${path}`);
+  await assert.rejects(again.getSession(KEY), { code: 'corrupt_record' });
+  await again.close();
+});

@@ -1,0 +1,35 @@
+// `@google/adk`'s own DatabaseSessionService, with the packages that it needs for each engine.
+
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+import type { BaseSessionService, Event } from '@google/adk';
+import { installPackages } from '../../toolchain/npm_packages.mjs';
+
+/** The framework once more among them, since it finds its drivers beside itself only. */
+const packages = {
+  '@google/adk': '2.0.0',
+  '@mikro-orm/core': '6.6.16',
+  '@mikro-orm/mariadb': '6.6.16',
+  '@mikro-orm/postgresql': '6.6.16',
+  '@mikro-orm/sqlite': '6.6.16',
+};
+const source = `export { createEvent } from '@google/adk';
+export { DatabaseSessionService } from '@google/adk/sessions/database';
+`;
+
+interface Peer {
+  createEvent: (params: Partial<Event>) => Event;
+  DatabaseSessionService: new (uri: string) => BaseSessionService & {
+    /** Private there; nothing else ends its connections. */
+    readonly orm?: { close(): Promise<void> };
+  };
+}
+
+export async function loadPeer(): Promise<Peer> {
+  const entry = join(installPackages('adk-database', packages), 'peer.mjs');
+  // From a module in there, as packages are looked for from where they are asked for.
+  writeFileSync(entry, source);
+  return (await import(pathToFileURL(entry).href)) as Peer;
+}
