@@ -92,20 +92,17 @@ async function connectSqlite(path: string, options: ConnectOptions): Promise<Con
 
 async function connectPostgres(url: string, options: ConnectOptions): Promise<Connected> {
   const { default: pg } = await loadDriver<Pg>('postgresql');
-  const relaxed = { options: '-c synchronous_commit=off' };
-  const pool = new pg.Pool({
-    connectionString: url,
-    pipeline: true,
-    ...(options.durability === 'relaxed' && relaxed),
-    ...options.driverOptions,
-  });
+  const pool = new pg.Pool({ connectionString: url, pipeline: true, ...options.driverOptions });
   // Unheard, these would end the program. A connection that breaks while nobody uses it is replaced by
   // the next one; where one breaks that is in use, its query fails and tells.
   pool.on('error', () => undefined);
   pool.on('connect', (client) => client.on('error', () => undefined));
+  const engine = ENGINES.postgresql;
+  // For the transaction alone: a pooler refuses settings of a connection, or gives them to somebody else.
+  const relaxed = options.durability === 'relaxed' ? ['set local synchronous_commit = off'] : [];
   return {
     database: new Kysely({ dialect: new PostgresDialect({ pool }) }),
-    run: postgresRunner(pool, pg.Query, ENGINES.postgresql),
+    run: postgresRunner(pool, pg.Query, engine, [...engine.beginWrite, ...relaxed]),
   };
 }
 

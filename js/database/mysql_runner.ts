@@ -65,12 +65,13 @@ export function mysqlRunner(pool: MysqlPromisePool, engine: Engine): Runner {
   };
 
   return (mode, work) =>
-    retried(engine, () =>
-      once(mode, work).catch((error: unknown) => {
+    retried(engine, () => {
+      const wasPrepared = isPrepared;
+      return once(mode, work).catch((error: unknown) => {
         const { code } = Object(error) as { code?: unknown };
-        if (!isPrepared || !NOT_PREPARED.includes(String(code))) throw error;
+        if (!wasPrepared || !NOT_PREPARED.includes(String(code))) throw error;
         isPrepared = false;
         return once(mode, work);
-      }),
-    );
+      });
+    });
 }

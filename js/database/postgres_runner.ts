@@ -2,6 +2,7 @@
 import type { Engine } from './engine.js';
 import type { Query, Statement, Steps } from './prepared.js';
 import type { Runner } from './runner.js';
+import { textHash } from './text_hash.js';
 import { type Mode, retried } from './transaction.js';
 
 /** What of a pool of `pg` is used. */
@@ -37,19 +38,28 @@ interface PgQuery {
 }
 
 /**
- * What a server says that does not have the statement which this connection gave it, has another one of
- * that name, or would now have to give other columns. The first two come of a pooler in between, which
- * gives each transaction another connection of its own.
+ * The codes of a server that lacks the named statement, has one of that name already, has one that takes
+ * other values, or would now have to give other columns. All but the last come of a pooler in between,
+ * which gives each transaction another of its connections.
  */
-const NO_SUCH_STATEMENT = ['26000', '42P05', '0A000'];
+const NAMES_FAILED = ['26000', '42P05', '08P01', '0A000'];
 
 /**
  * Sends the queries of a request without waiting in between, the begin with the first and the commit with
  * the last: with a pool whose option is `pipeline: true` that is one way to the server and back.
  *
- * Statements have names, by which the server parses and plans each only once for a connection.
+ * Statements have names, by which the server parses and plans each only once for a connection. A name is a
+ * hash of the SQL: behind a pooler several programs share a server's connection, where one name must never
+ * stand for two statements.
+ *
+ * @param beginWrite what begins a transaction that writes
  */
-export function postgresRunner(pool: PgPool, Rows: PgRowsClass, engine: Engine): Runner {
+export function postgresRunner(
+  pool: PgPool,
+  Rows: PgRowsClass,
+  engine: Engine,
+  beginWrite: readonly string[],
+): Runner {
   const names = new Map<Statement, string>();
   let isNamed = true;
 
@@ -57,7 +67,7 @@ export function postgresRunner(pool: PgPool, Rows: PgRowsClass, engine: Engine):
     const text = statement.query.sql;
     if (!isNamed) return { text, values };
     let name = names.get(statement);
-    if (name === undefined) names.set(statement, (name = `adk_session_wasm_${names.size}`));
+    if (name === undefined) names.set(statement, (name = `adk_session_wasm_${textHash(text)}`));
     return { name, text, values };
   };
 
@@ -78,12 +88,18 @@ export function postgresRunner(pool: PgPool, Rows: PgRowsClass, engine: Engine):
     });
   };
 
-  /** The rows of each; what fails first is what is thrown. */
+  /** The rows of each. The first query to fail is the one whose error says why: the others fail by it. */
   const send = async (
     client: PgClient,
     queries: readonly (Query | string | undefined)[],
   ): Promise<(readonly unknown[])[]> => {
-    if (client.pipeline === true) return Promise.all(queries.map((query) => rowsOf(client, query)));
+    if (client.pipeline === true) {
+      const settled = await Promise.allSettled(queries.map((query) => rowsOf(client, query)));
+      return settled.map((result) => {
+        if (result.status === 'rejected') throw result.reason;
+        return result.value;
+      });
+    }
     const rows: (readonly unknown[])[] = [];
     for (const query of queries) rows.push(await rowsOf(client, query));
     return rows;
@@ -103,7 +119,7 @@ export function postgresRunner(pool: PgPool, Rows: PgRowsClass, engine: Engine):
   };
 
   const onClient = async <T>(client: PgClient, mode: Mode, work: () => Steps<T>): Promise<T> => {
-    let begin = mode === 'write' ? engine.beginWrite : engine.beginRead;
+    let begin = mode === 'write' ? beginWrite : engine.beginRead;
     let isEnded = true;
     const steps = work();
     let step = steps.next();
@@ -121,12 +137,13 @@ export function postgresRunner(pool: PgPool, Rows: PgRowsClass, engine: Engine):
   };
 
   return (mode, work) =>
-    retried(engine, () =>
-      once(mode, work).catch((error: unknown) => {
+    retried(engine, () => {
+      const wasNamed = isNamed;
+      return once(mode, work).catch((error: unknown) => {
         const { code } = Object(error) as { code?: unknown };
-        if (!isNamed || !NO_SUCH_STATEMENT.includes(String(code))) throw error;
+        if (!wasNamed || !NAMES_FAILED.includes(String(code))) throw error;
         isNamed = false;
         return once(mode, work);
-      }),
-    );
+      });
+    });
 }
