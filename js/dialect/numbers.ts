@@ -5,13 +5,14 @@
  * be `NaN`, `Infinity` or `-Infinity`, which `JSON.parse` refuses. Newer engines show a reviver the
  * source of each number, but not all that we run in.
  */
+import { newEventId } from '../event.js';
 import { replaceLoneSurrogates } from '../json/text.js';
 
 /**
  * What stands in a parsed value for an integer that no JavaScript number holds: this, then its digits.
  * Drawn anew in each process, so that no text from outside can hold it.
  */
-const MARK = `${crypto.randomUUID()}:`;
+const MARK = `${newEventId()}:`;
 
 const QUOTED_DIGITS = new RegExp(`"${MARK}(-?\\d+)"`, 'g');
 

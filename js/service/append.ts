@@ -134,7 +134,8 @@ export function store(
   events: readonly TakenEvent[],
   now: number,
   holdsData: boolean,
-  appendOne: ServiceParts['appendOne'],
+  { appendOne, withSignal = (_, begin) => begin() }: Pick<ServiceParts, 'appendOne' | 'withSignal'>,
+  signal: AbortSignal | undefined,
   explain: (error: SessionError) => SessionError,
 ): Answer | Promise<Answer> {
   const { appName, userId, id } = session;
@@ -147,15 +148,16 @@ export function store(
       const [first] = events;
       const isOne = first !== undefined && events.length === 1;
       if (appendOne !== undefined && isOne && !Number.isNaN(created)) {
-        return appendOne(session, record, policy, first.snapshot, now);
+        return appendOne(session, record, policy, first.snapshot, now, signal);
       }
       const rows = events.map(({ snapshot }) => {
         return [snapshot.id, snapshot.timestamp, snapshot.deltaText, snapshot.text];
       });
+      const last = lastId(session, created);
       // prettier-ignore
-      return core.append_events(
-        appName, userId, id, created, revision, lastId(session, created), policy, now, rows,
-      ) as Answer | Promise<Answer>;
+      return withSignal(signal, () => core.append_events(
+        appName, userId, id, created, revision, last, policy, now, rows,
+      ) as Answer | Promise<Answer>);
     }, holdsData);
     return answer instanceof Promise ? answer.catch(rethrow) : answer;
   } catch (thrown) {

@@ -24,6 +24,7 @@ type Write = (
   session: Session,
   record: HandleRecord,
   events: readonly TakenEvent[],
+  signal: AbortSignal | undefined,
 ) => MaybePromise<void>;
 
 /**
@@ -125,8 +126,10 @@ export class AppendGroups {
       first.reject(error);
     };
     try {
-      const events = members.length === 1 ? first.events : members.flatMap(({ events }) => events);
-      const written = this.#write(first.session, record, events);
+      const isOne = members.length === 1;
+      const events = isOne ? first.events : members.flatMap(({ events }) => events);
+      // One member's signal must not end what others wait for.
+      const written = this.#write(first.session, record, events, isOne ? first.signal : undefined);
       if (written !== undefined) return written.then(succeed, fail);
     } catch (error) {
       return fail(error);

@@ -24,7 +24,7 @@ export interface AppenderParts {
   /** Whether the core holds the data, which is lost if it dies. */
   readonly holdsData: boolean;
   readonly feed: ServiceFeed;
-  readonly appendOne: ServiceParts['appendOne'];
+  readonly storage: Pick<ServiceParts, 'appendOne' | 'withSignal'>;
   readonly explain: NonNullable<ServiceParts['explain']>;
 }
 
@@ -36,8 +36,8 @@ export interface AppenderParts {
  */
 export class Appender {
   readonly #parts: AppenderParts;
-  readonly #groups = new AppendGroups((session, record, events) =>
-    this.#store(session, record, this.#parts.policy, events),
+  readonly #groups = new AppendGroups((session, record, events, signal) =>
+    this.#store(session, record, this.#parts.policy, events, signal),
   );
 
   constructor(parts: AppenderParts) {
@@ -91,7 +91,7 @@ export class Appender {
     const { holdsData, policy } = this.#parts;
     if (!holdsData) return this.#groups.add(session, record, taken, signal, answer);
     const run = (): MaybePromise<T> =>
-      after(this.#store(session, record, policy, taken), () => answer);
+      after(this.#store(session, record, policy, taken, signal), () => answer);
     // The wasm may still be on its way. What is stored is the event as it is now.
     const ahead = record.tail ?? loadWasm(true);
     if (ahead === undefined) return run();
@@ -123,7 +123,7 @@ export class Appender {
     this.flush();
     const run = (): MaybePromise<void> => {
       requireNotAborted(signal);
-      return this.#store(session, record, policy, taken);
+      return this.#store(session, record, policy, taken, signal);
     };
     return loadWasm(this.#parts.holdsData)?.then(run) ?? run();
   }
@@ -145,14 +145,15 @@ export class Appender {
     record: HandleRecord,
     policy: number,
     events: readonly TakenEvent[],
+    signal: AbortSignal | undefined,
   ): MaybePromise<void> {
-    const { writer, core, clock, holdsData, feed, appendOne, explain } = this.#parts;
+    const { writer, core, clock, holdsData, feed, storage, explain } = this.#parts;
     const { appName, userId, id } = session;
     const reduced = this.#leaveOut(session, events);
     const refusal = (error: SessionError) => explain(error, { appName, userId, sessionId: id });
     // prettier-ignore
     const answer = store(
-      core(), session, record, policy, reduced, clock(), holdsData, appendOne, refusal,
+      core(), session, record, policy, reduced, clock(), holdsData, storage, signal, refusal,
     );
     return after(answer, (answer) => {
       feed.appended(appName, userId, id, answer, reduced.length);

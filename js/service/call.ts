@@ -26,14 +26,13 @@ export function requireOptions(options: unknown): void {
 }
 
 export function requireNotAborted(signal: AbortSignal | undefined): void {
-  if (signal?.aborted !== true) return;
-  throw new SessionError(
-    'aborted',
-    'The call was aborted before its commit began; nothing was written.',
-    {
-      cause: signal.reason,
-    },
-  );
+  if (signal?.aborted === true) throw abortedError(signal);
+}
+
+/** For a call whose signal fired before its commit began. */
+export function abortedError({ reason }: AbortSignal): SessionError {
+  const message = 'The call was aborted before its commit began; nothing was written.';
+  return new SessionError('aborted', message, { cause: reason });
 }
 
 export function invalid(key: string, rule: string): SessionError {

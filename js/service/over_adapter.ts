@@ -21,7 +21,11 @@ export function overAdapter<S extends StateShape = StateShape>(
 
 /** What a service over an adapter of ours is made of. */
 export function partsOverOwn(adapter: OwnAdapter): ServiceParts {
-  return { ...partsOver(adapter, adapter), explain: (error, key) => adapter.explain(error, key) };
+  return {
+    ...partsOver(adapter, adapter),
+    closing: () => adapter.closing?.(),
+    explain: (error, key) => adapter.explain(error, key),
+  };
 }
 
 function partsOver(storage: StorageAdapter, own?: OwnAdapter): ServiceParts {
@@ -30,6 +34,7 @@ function partsOver(storage: StorageAdapter, own?: OwnAdapter): ServiceParts {
     storage: { kind: storage.kind ?? 'custom', durable: storage.durable ?? true },
     openCore: () => createForeignCore(bridge),
     appendOne: bridge.appendOne,
+    withSignal: bridge.withSignal,
     closeStorage: () => storage.close?.(),
     feed: feedOfAdapter(storage),
   };

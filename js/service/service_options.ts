@@ -1,6 +1,7 @@
 import type { SessionCore } from '../core.js';
 import type { SessionError } from '../errors.js';
 import type { AppendOne } from '../storage/append_one.js';
+import type { WithSignal } from '../storage/bridge.js';
 import type { CompositeSessionKey } from '../session.js';
 import type { StorageInfo } from '../session_service.js';
 import type { StateSchema } from '../state_schema.js';
@@ -58,6 +59,10 @@ export interface ServiceParts {
   readonly openCore?: () => SessionCore;
   /** Appends where the core need not wait for the storage; absent: it has to, or never does. */
   readonly appendOne?: AppendOne;
+  /** Begins calls of the core whose signal the storage heeds; absent: it heeds none. */
+  readonly withSignal?: WithSignal;
+  /** The service begins to close, and waits for its calls. */
+  readonly closing?: () => void;
   /** With the core, if there ever was need of one. */
   readonly closeStorage?: (core: SessionCore | undefined) => void | Promise<void>;
   /** Reads what the storage keeps events in; absent: texts, or an adapter's rows. */

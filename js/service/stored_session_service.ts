@@ -97,7 +97,7 @@ export class StoredSessionService<S extends StateShape = StateShape>
       core: () => this.#openCore(),
       holdsData: parts.openCore === undefined,
       feed: this.#feed,
-      appendOne: parts.appendOne,
+      storage: parts,
       explain: parts.explain ?? ((error) => error),
     });
   }
@@ -211,7 +211,9 @@ export class StoredSessionService<S extends StateShape = StateShape>
   }
 
   async #close(): Promise<void> {
-    await this.#calls.close();
+    const settled = this.#calls.close();
+    this.#parts.closing?.();
+    await settled;
     try {
       await this.#parts.closeStorage?.(this.#core);
     } catch (cause) {
@@ -351,7 +353,12 @@ export class StoredSessionService<S extends StateShape = StateShape>
       });
     }
     const core = this.#openCore();
-    const answer = callCore(() => call(core), holdsData) as MaybePromise<T>;
+    const { withSignal } = this.#parts;
+    const begin = (): unknown =>
+      signal === undefined || withSignal === undefined
+        ? call(core)
+        : withSignal(signal, () => call(core));
+    const answer = callCore(begin, holdsData) as MaybePromise<T>;
     if (!(answer instanceof Promise)) return answer;
     return answer.catch((error: unknown) => {
       throw toSessionError(error);

@@ -128,6 +128,11 @@ export interface WriteRequest {
    * storage whose revisions are times can choose {@link Found.floor} by it. Absent or 0: not known.
    */
   readonly lastUpdateTime?: number;
+  /**
+   * Fires when the caller wants the call no longer. A storage that has not begun to write may then reject with
+   * any error; whoever heeds no signal is correct as well.
+   */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**
@@ -212,6 +217,8 @@ export interface ReadRequest {
     /** Only events whose `timestamp` (milliseconds) is this or later; absent: all. */
     readonly after?: number;
   };
+  /** See {@link WriteRequest.signal}. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**
@@ -251,6 +258,8 @@ export interface ListRequest {
   readonly offset: number;
   /** Absent: all. */
   readonly limit?: number;
+  /** See {@link WriteRequest.signal}. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**
@@ -282,7 +291,7 @@ export interface Listing {
  * const forget: StorageDeleteRequest = { what: 'user', key: { appName: 'shop', userId: 'ada' } };
  * ```
  */
-export type DeleteRequest =
+export type DeleteRequest = (
   | { readonly what: 'session'; readonly key: Required<StorageKey> }
   /** The user's sessions and state. */
   | { readonly what: 'user'; readonly key: { readonly appName: string; readonly userId: string } }
@@ -290,7 +299,11 @@ export type DeleteRequest =
       readonly what: 'userState';
       readonly key: { readonly appName: string; readonly userId: string };
     }
-  | { readonly what: 'appState'; readonly key: { readonly appName: string } };
+  | { readonly what: 'appState'; readonly key: { readonly appName: string } }
+) & {
+  /** See {@link WriteRequest.signal}. */
+  readonly signal?: AbortSignal | undefined;
+};
 
 /**
  * What a deletion may answer. A change feed orders it by that number among what other services of the

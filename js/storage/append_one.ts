@@ -18,6 +18,7 @@ export type AppendOne = (
   policy: number,
   event: EventSnapshot,
   now: number,
+  signal: AbortSignal | undefined,
 ) => Answer | Promise<Answer>;
 
 /** `since`, where nothing that changed is wanted: a revision that is later than all. */
@@ -29,7 +30,7 @@ const PLACE = 16;
 
 export function appendOne(
   adapter: StorageAdapter,
-  ...[session, known, policy, event, now]: Parameters<AppendOne>
+  ...[session, known, policy, event, now, signal]: Parameters<AppendOne>
 ): ReturnType<AppendOne> {
   const { appName, userId, id: sessionId } = session;
   const { created, revision } = known;
@@ -48,6 +49,7 @@ export function appendOne(
     eventIds: [id],
     since: wanted < CHANGED ? NEVER : revision,
     lastUpdateTime: Math.min(timestamp, now),
+    ...(signal !== undefined && { signal }),
   };
   let changes: Changes | undefined;
   let isPlain = false;

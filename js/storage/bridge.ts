@@ -6,11 +6,11 @@
 import { appendOne, type AppendOne } from './append_one.js';
 import type {
   DeleteRequest,
+  ListRequest,
   ReadRequest,
   Rows,
   StorageAdapter,
   StorageKey,
-  WriteRequest,
 } from './adapter.js';
 import {
   eventTuple,
@@ -23,20 +23,37 @@ import {
   whole,
 } from './checked_rows.js';
 import { decide } from './decide.js';
+import { abortedError } from '../service/call.js';
+import { onAbort } from '../service/on_abort.js';
 import type { OwnAdapter, OwnRows } from './own_adapter.js';
 import { scopesOf } from './scopes.js';
 import { failureOf, writeThrough } from './write_through.js';
+
+/** Begins a call with the caller's signal, which the adapter gets. */
+export type WithSignal = <T>(signal: AbortSignal | undefined, begin: () => T) => T;
 
 /** What `src/storage/foreign/mod.rs` calls. */
 export class Bridge {
   readonly #adapter: StorageAdapter;
   readonly #own: OwnAdapter | undefined;
+  /** Of the call that is begun at this moment. */
+  #signal: AbortSignal | undefined;
 
   /** @param own the adapter, if it is ours */
   constructor(adapter: StorageAdapter, own?: OwnAdapter) {
     this.#adapter = adapter;
     this.#own = own;
   }
+
+  /** Begins a call of the core, which asks for its first verb at once. */
+  readonly withSignal: WithSignal = (signal, begin) => {
+    this.#signal = signal;
+    try {
+      return begin();
+    } finally {
+      this.#signal = undefined;
+    }
+  };
 
   write(
     creates: boolean,
@@ -50,7 +67,7 @@ export class Bridge {
   ): Promise<void> {
     const verb = creates ? 'create' : 'append';
     const key = storageKey(appName, userId, sessionId);
-    const request: WriteRequest = { key, scopes: scopesOf(scopes), eventIds, since };
+    const request = { key, scopes: scopesOf(scopes), eventIds, since, ...this.#given() };
     // Rust waits for a promise whatever comes.
     return settled(verb, async () =>
       writeThrough(this.#adapter, verb, request, (found) =>
@@ -60,8 +77,7 @@ export class Bridge {
   }
 
   /** See {@link appendOne}. */
-  readonly appendOne: AppendOne = (session, known, policy, event, now) =>
-    appendOne(this.#adapter, session, known, policy, event, now);
+  readonly appendOne: AppendOne = (...request) => appendOne(this.#adapter, ...request);
 
   read(
     appName: string,
@@ -71,11 +87,12 @@ export class Bridge {
     after: number | undefined,
   ): Promise<unknown[]> {
     const window = { ...(last !== undefined && { last }), ...(after !== undefined && { after }) };
-    const key = storageKey(appName, userId, sessionId);
+    const request = { key: storageKey(appName, userId, sessionId), window, ...this.#given() };
     return settled('read', async () => {
-      const rows: OwnRows = await (this.#own === undefined
-        ? this.#checked(key, window)
-        : this.#own.readParsed({ key, window }));
+      const rows: OwnRows = await untilAborted(
+        request.signal,
+        this.#own === undefined ? this.#checked(request) : this.#own.readParsed(request),
+      );
       return [
         optional(rows.session, (row) => sessionTuple('read', row)),
         optional(rows.user, (row) => scopeTuple('read', row)),
@@ -88,8 +105,8 @@ export class Bridge {
   }
 
   /** What an adapter of somebody else's read. */
-  async #checked(key: StorageKey, window: ReadRequest['window']): Promise<Rows> {
-    const rows = await this.#adapter.read({ key, window });
+  async #checked(request: ReadRequest): Promise<Rows> {
+    const rows = await this.#adapter.read(request);
     object('read', 'an answer', rows);
     for (const row of list('read', 'events', rows.events)) eventTuple('read', row);
     return rows;
@@ -102,14 +119,16 @@ export class Bridge {
     offset: number,
     limit: number | undefined,
   ): Promise<unknown[]> {
+    const request: ListRequest = {
+      appName,
+      ...(userId !== undefined && { userId }),
+      order: descending ? 'desc' : 'asc',
+      offset,
+      ...(limit !== undefined && { limit }),
+      ...this.#given(),
+    };
     return settled('list', async () => {
-      const listing = await this.#adapter.list({
-        appName,
-        ...(userId !== undefined && { userId }),
-        order: descending ? 'desc' : 'asc',
-        offset,
-        ...(limit !== undefined && { limit }),
-      });
+      const listing = await untilAborted(request.signal, this.#adapter.list(request));
       object('list', 'an answer', listing);
       return [
         list('list', 'sessions', listing.sessions).map((row) => [
@@ -127,19 +146,41 @@ export class Bridge {
     });
   }
 
+  #given(): { readonly signal?: AbortSignal } {
+    return this.#signal === undefined ? {} : { signal: this.#signal };
+  }
+
   delete(
     what: DeleteRequest['what'],
     appName: string,
     userId: string | undefined,
     sessionId: string | undefined,
   ): Promise<number | undefined> {
-    const request = { what, key: storageKey(appName, userId, sessionId) } as DeleteRequest;
+    const key = storageKey(appName, userId, sessionId);
+    const request = { what, key, ...this.#given() } as DeleteRequest;
     return settled('delete', async () => {
       const deleted: unknown = await this.#adapter.delete(request);
       // An adapter need not tell it, and may answer whatever its database does.
       const isTold = typeof deleted === 'object' && deleted !== null && 'floor' in deleted;
       return isTold ? whole('delete', 'floor', deleted.floor) : undefined;
     });
+  }
+}
+
+/** A read changes nothing, and so need not be waited for once nobody wants it. */
+async function untilAborted<T>(
+  signal: AbortSignal | undefined,
+  answer: T | Promise<T>,
+): Promise<T> {
+  if (signal === undefined) return answer;
+  let ignore = (): void => undefined;
+  const aborted = new Promise<never>((_, reject) => {
+    ignore = onAbort(signal, () => reject(abortedError(signal)));
+  });
+  try {
+    return await Promise.race([answer, aborted]);
+  } finally {
+    ignore();
   }
 }
 

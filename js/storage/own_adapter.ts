@@ -12,6 +12,8 @@ export interface OwnRows extends Rows {
 export interface OwnAdapter extends StorageAdapter {
   /** As `read`, for who wants no texts, but the events. */
   readParsed(request: ReadRequest): OwnRows | Promise<OwnRows>;
+  /** The service begins to close: what no server answers shall soon end. `close` follows when all has settled. */
+  closing?(): void;
   /** Adds to the refusal of an append what only the storage can tell of it. */
   explain(error: SessionError, key: Required<StorageKey>): SessionError;
 }

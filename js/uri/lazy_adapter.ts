@@ -63,6 +63,10 @@ export class LazyAdapter implements OwnAdapter {
     return this.#made?.explain(error, key) ?? error;
   }
 
+  closing(): void {
+    this.#made?.closing?.();
+  }
+
   async close(): Promise<void> {
     // What could not be made needs no closing.
     const adapter = await this.#making?.catch(() => undefined);

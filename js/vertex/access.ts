@@ -3,6 +3,7 @@ import { SessionError } from '../errors.js';
 import { kindOf } from '../json/rules.js';
 import { loadOptional } from '../loader/optional_package.js';
 import { invalid } from '../service/call.js';
+import { maskOf } from './mask.js';
 
 /**
  * An OAuth 2 access token with the scope `https://www.googleapis.com/auth/cloud-platform`, or what gives one; asked
@@ -35,6 +36,7 @@ interface AuthLibrary {
 
 /** What one request proves itself with. */
 export interface Credentials {
+  readonly secret: string;
   readonly headers: Readonly<Record<string, string>>;
   /** A server's text without them. */
   readonly masked: (text: string) => string;
@@ -61,17 +63,33 @@ export class Access {
   /** @throws SessionError `storage_unavailable` where there are none */
   async credentials(): Promise<Credentials> {
     const { expressModeApiKey } = this.#options;
-    const secret = (expressModeApiKey ?? (await this.#token())).trim();
+    return this.#checked(expressModeApiKey ?? (await this.#token()));
+  }
+
+  /** Others, after the server refused these; `undefined` where there are none. */
+  async renewed({ secret }: Credentials): Promise<Credentials | undefined> {
+    const { accessToken, expressModeApiKey } = this.#options;
+    if (expressModeApiKey !== undefined || typeof accessToken === 'string') return undefined;
+    // The library keeps a token until its time is over.
+    this.#auth = undefined;
+    const fresh = this.#checked(await this.#token());
+    return fresh.secret === secret ? undefined : fresh;
+  }
+
+  #checked(given: string): Credentials {
+    const { expressModeApiKey } = this.#options;
+    const secret = given.trim();
     // fetch would refuse it, and show all of it.
     if (!/^[\x21-\x7e]+$/.test(secret)) {
       throw unavailable('The access token or key has characters that none has');
     }
     return {
+      secret,
       headers:
         expressModeApiKey === undefined
           ? { authorization: `Bearer ${secret}` }
           : { 'x-goog-api-key': secret },
-      masked: (text) => text.replaceAll(secret, '***'),
+      masked: maskOf(secret),
     };
   }
 

@@ -15,10 +15,9 @@ import { LAST_REVISION, microsOf } from '../dialect/micros.js';
 import type { Changes, Decide, EventRow, Found, WriteRequest } from '../storage/adapter.js';
 import { both } from './both.js';
 import { toEventResource } from './event_resource.js';
-import { hasStatus, isTransient, mayBeDone } from './failure.js';
+import { hasStatus, mayBeDone } from './failure.js';
 import { newestOf } from './fold.js';
 import { RecentEvents } from './recent_events.js';
-import { tries } from './rest.js';
 import { isOwnedBy, sessionRow } from './session_resource.js';
 import type { SessionPlace, Sessions } from './sessions.js';
 
@@ -134,14 +133,15 @@ async function post(sessions: Sessions, { url }: SessionPlace, row: Posting): Pr
       await rest.once('POST', `${url}:appendEvent`, {}, resource);
     }
   };
-  for await (const isLast of tries()) {
+  const tries = rest.tries();
+  for (;;) {
     try {
       return await send();
     } catch (error) {
       if (!mayBeDone(error)) throw error;
       const there = await events.read(url, row.revision);
       if (there.some(({ id, text }) => id === row.id && text === row.text)) return;
-      if (isLast || !isTransient(error)) throw error;
+      await tries.next(error);
     }
   }
 }

@@ -4,9 +4,9 @@ import { APP_PREFIX, isShared, USER_PREFIX } from '../scope.js';
 import { invalid } from '../service/call.js';
 import type { Decide, StorageKey } from '../storage/adapter.js';
 import { NOTHING } from './append_events.js';
-import { isTaken, isTransient, mayBeDone } from './failure.js';
+import { isTaken, mayBeDone } from './failure.js';
 import { nextPause, unfinished, waitFor } from './operation.js';
-import { type Json, pause, tries } from './rest.js';
+import type { Json } from './rest.js';
 import { isSameJson } from './same_json.js';
 import { isSessionId } from './session_ids.js';
 import {
@@ -89,8 +89,9 @@ async function request(
   const { rest } = sessions;
   const { sessionId, userId, listUrl, apiUrl } = place;
   const body = { userId, ...(Object.keys(state).length > 0 && { sessionState: state }) };
+  const tries = rest.tries();
   let wasLost = false;
-  for await (const isLast of tries()) {
+  for (;;) {
     let operation: Json;
     try {
       operation = await rest.once('POST', listUrl, { sessionId }, body);
@@ -99,7 +100,7 @@ async function request(
       if (!mayBeDone(error)) throw error;
       wasLost = true;
       if ((await sessions.find(place)) !== undefined) return 'lost';
-      if (isLast || !isTransient(error)) throw error;
+      await tries.next(error);
       continue;
     }
     try {
@@ -109,7 +110,6 @@ async function request(
       throw error;
     }
   }
-  throw unfinished(rest.timeoutMs);
 }
 
 /** The server shows a session no earlier than its operation is done, and not all operations can be asked for. */
@@ -119,7 +119,7 @@ async function findCreated({ sessions, place }: Target): Promise<Json> {
     const created = await sessions.find(place);
     if (created !== undefined) return created;
     if (Date.now() + wait > end) throw unfinished(sessions.rest.timeoutMs);
-    await pause(wait);
+    await sessions.rest.limit.pause(wait);
   }
 }
 

@@ -1,8 +1,7 @@
-import { hasStatus, isTransient } from './failure.js';
+import { hasStatus } from './failure.js';
 import { lastSegment } from './foreign_event.js';
 import { sessionPages } from './list_sessions.js';
 import { waitFor } from './operation.js';
-import { tries } from './rest.js';
 import { isOwnedBy } from './session_resource.js';
 import type { SessionPlace, Sessions } from './sessions.js';
 
@@ -33,14 +32,15 @@ export async function deleteUser(
 }
 
 async function remove({ rest }: Sessions, { url, apiUrl }: SessionPlace): Promise<void> {
-  for await (const isLast of tries()) {
+  const tries = rest.tries();
+  for (;;) {
     try {
       await waitFor(rest, apiUrl, await rest.once('DELETE', url));
       return;
     } catch (error) {
       // It is gone: by this request, whose answer was lost, or by another.
       if (hasStatus(error, 404)) return;
-      if (isLast || !isTransient(error)) throw error;
+      await tries.next(error);
     }
   }
 }

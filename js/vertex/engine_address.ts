@@ -29,7 +29,8 @@ export interface EngineAddress {
 const VERSION = 'v1beta1';
 const NAME = /^projects\/([\w-]+)\/locations\/([\w-]+)\/reasoningEngines\/(\d+)$/;
 const ID = /^\d+$/;
-const PART = /^[\w.:-]+$/;
+/** A project or a location. One of dots alone would lead elsewhere in a URL's path. */
+const PART = /^(?!\.+$)[\w.:-]+$/;
 
 interface Engine {
   readonly id: string;
@@ -52,7 +53,7 @@ export class EngineAddresses {
     }
     const { projectId, location, agentEngineId, expressModeApiKey, baseUrl } = options;
     for (const [key, part] of Object.entries({ projectId, location })) {
-      if (part !== undefined && !PART.test(part)) throw invalid(key, 'is no name of one');
+      if (part !== undefined) requirePart(key, part);
       if (part !== undefined && expressModeApiKey !== undefined) {
         throw invalid(key, 'cannot be given together with expressModeApiKey: use one or the other');
       }
@@ -100,6 +101,8 @@ export class EngineAddresses {
     if (location === undefined) {
       throw missing('location', 'GOOGLE_CLOUD_LOCATION');
     }
+    requirePart('GOOGLE_CLOUD_PROJECT', project);
+    requirePart('GOOGLE_CLOUD_LOCATION', location);
     const engine = `projects/${project}/locations/${location}/reasoningEngines/${id}`;
     return { url: urlOf(baseUrl, location), engine };
   }
@@ -148,6 +151,10 @@ function isHttp(url: unknown): boolean {
 function requireText(key: string, value: unknown): void {
   if (value === undefined || (typeof value === 'string' && value !== '')) return;
   throw invalid(key, `must be text; it is ${value === '' ? 'empty' : kindOf(value)}`);
+}
+
+function requirePart(key: string, part: string): void {
+  if (!PART.test(part)) throw invalid(key, 'is no name of one');
 }
 
 /** An engine's own name says which project it is in: another one would be a mistake. */

@@ -1,15 +1,17 @@
 /** Reads a session's events, page by page. */
 import { hasStatus } from './failure.js';
 import { apiTime, fromEventResource, type PostedEvent } from './event_resource.js';
-import type { Json, Query, Rest } from './rest.js';
+import { listPages } from './list_pages.js';
+import type { NewestFirst } from './newest_first.js';
+import type { Query, Rest } from './rest.js';
 
 export class EventList {
   readonly #rest: Rest;
-  /** Whether the server lists events from the newest on; what it says of that holds for all sessions. */
-  #isOrdered = true;
+  readonly #newestFirst: NewestFirst;
 
-  constructor(rest: Rest) {
+  constructor(rest: Rest, newestFirst: NewestFirst) {
     this.#rest = rest;
+    this.#newestFirst = newestFirst;
   }
 
   /**
@@ -37,7 +39,8 @@ export class EventList {
    */
   async *backwards(url: string, from: number, pageSize?: number): AsyncGenerator<PostedEvent[]> {
     const filter = filterOf(from);
-    if (this.#isOrdered) {
+    let wasRefused = false;
+    if (this.#newestFirst.isAsked()) {
       const query = {
         filter,
         orderBy: 'timestamp desc',
@@ -46,16 +49,18 @@ export class EventList {
       let isFirst = true;
       try {
         for await (const page of this.#pages(url, query)) {
+          if (isFirst) this.#newestFirst.succeeded();
           isFirst = false;
           yield page.reverse();
         }
         return;
       } catch (error) {
         if (!isFirst || !hasStatus(error, 400)) throw error;
+        wasRefused = true;
       }
     }
     const all = await this.read(url, from);
-    this.#isOrdered = false;
+    if (wasRefused) this.#newestFirst.failed();
     yield all;
   }
 
@@ -64,23 +69,6 @@ export class EventList {
       yield page.map(fromEventResource);
     }
   }
-}
-
-/** The pages of a list. */
-export async function* listPages(
-  rest: Rest,
-  url: string,
-  query: Query,
-  field: string,
-): AsyncGenerator<Json[]> {
-  let pageToken: string | undefined;
-  do {
-    const page = await rest.get(url, { ...query, pageToken });
-    const items: unknown = page[field];
-    yield Array.isArray(items) ? (items as Json[]) : [];
-    const next = page.nextPageToken;
-    pageToken = typeof next === 'string' && next !== '' ? next : undefined;
-  } while (pageToken !== undefined);
 }
 
 /** Of ranges the reference of the API names this one alone. */

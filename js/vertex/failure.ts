@@ -12,15 +12,43 @@ const WHAT_TO_DO: Readonly<Record<number, string>> = {
   429: 'The quota is used up for the moment; try again later.',
 };
 
-/** The server's refusal. @param body its answer, without credentials */
-export function refused(status: number, body: string): SessionError {
+/** How long the server asked to wait, in milliseconds. */
+const RETRY_AFTER = new WeakMap<SessionError, number>();
+
+/**
+ * The server's refusal.
+ *
+ * @param body its answer, without credentials
+ * @param retryAfter the header of that name
+ */
+export function refused(
+  status: number,
+  body: string,
+  retryAfter: string | null = null,
+): SessionError {
   const advice = WHAT_TO_DO[status] ?? 'Try again later.';
-  const message = `Vertex AI refused with status ${status}: ${reasonOf(body)}. ${advice}`;
-  return new SessionError('remote', message, {
+  const wait = retryAfter === null ? undefined : millisecondsUntil(retryAfter);
+  const hint = wait === undefined ? '' : ` The server asks to wait ${Math.ceil(wait / 1000)} s.`;
+  const message = `Vertex AI refused with status ${status}: ${reasonOf(body)}. ${advice}${hint}`;
+  const error = new SessionError('remote', message, {
     status,
     body: body.slice(0, SHOWN),
     storage: 'vertexai',
   });
+  if (wait !== undefined) RETRY_AFTER.set(error, wait);
+  return error;
+}
+
+/** Milliseconds; 0 where the server did not say. */
+export function retryAfterOf(error: unknown): number {
+  return RETRY_AFTER.get(error as SessionError) ?? 0;
+}
+
+/** `Retry-After` is a number of seconds or a date. */
+function millisecondsUntil(retryAfter: string): number | undefined {
+  if (/^\d+$/.test(retryAfter)) return Number(retryAfter) * 1000;
+  const date = Date.parse(retryAfter);
+  return Number.isNaN(date) ? undefined : Math.max(0, date - Date.now());
 }
 
 /** An answer that says nothing: it is not the server's, or not whole. */
@@ -34,7 +62,9 @@ export function malformed(status: number, body: string): SessionError {
   });
 }
 
+/** What a request ended with. */
 export function lost(cause: unknown, timeoutMs: number): SessionError {
+  if (isSessionError(cause)) return cause;
   const what = isTimeout(cause)
     ? `did not answer within ${timeoutMs} ms`
     : `could not be reached: ${deepest(cause)}`;
@@ -44,8 +74,11 @@ export function lost(cause: unknown, timeoutMs: number): SessionError {
 
 /** What was waited for in vain, so that no request is made again for it, see {@link isTransient}. */
 export function timedOut(message: string): SessionError {
-  const cause = new DOMException(message, 'TimeoutError');
-  return new SessionError('connection_lost', message, { storage: 'vertexai', cause });
+  return new SessionError('connection_lost', message, { storage: 'vertexai', cause: timeoutOf() });
+}
+
+export function timeoutOf(): DOMException {
+  return new DOMException('The time is over.', 'TimeoutError');
 }
 
 function isTimeout(cause: unknown): boolean {

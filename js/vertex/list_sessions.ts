@@ -1,5 +1,5 @@
 import type { ListRequest, Listing, SessionRow } from '../storage/adapter.js';
-import { listPages } from './event_list.js';
+import { listPages } from './list_pages.js';
 import type { Json } from './rest.js';
 import { isOwnedBy, listedRow } from './session_resource.js';
 import type { Sessions } from './sessions.js';

@@ -2,10 +2,12 @@
 import type { SessionError } from '../errors.js';
 import { isPlainObject } from '../json/rules.js';
 import { hasStatus, refused, timedOut } from './failure.js';
-import { type Json, pause, type Rest } from './rest.js';
+import type { Json, Rest } from './rest.js';
 
 const FIRST_PAUSE = 100;
 const LONGEST_PAUSE = 1600;
+/** A name of segments, none of which leads elsewhere in a URL's path. */
+const NAME = /^(?:(?!\.+\/)[\w.:~-]+\/)*operations\/(?!\.+$)[\w.:~-]+$/;
 /** HTTP's statuses for those of google.rpc.Code that the sessions' operations end with. */
 const STATUSES: Readonly<Record<number, number>> = {
   3: 400,
@@ -32,18 +34,19 @@ export async function waitFor(rest: Rest, url: string, started: Json): Promise<b
   for (let wait = 0; operation.done !== true; wait = nextPause(wait)) {
     if (typeof operation.name !== 'string' || operation.name === '') return false;
     if (Date.now() + wait > end) throw unfinished(rest.timeoutMs);
-    if (wait > 0) await pause(wait);
-    const path = operation.name.split('/').map(encodeURIComponent).join('/');
+    if (!NAME.test(operation.name)) throw rest.malformed(operation);
+    if (wait > 0) await rest.limit.pause(wait);
     try {
-      operation = await rest.get(`${url}/${path}`);
+      operation = await rest.get(`${url}/${operation.name}`);
     } catch (error) {
       if (hasStatus(error, 400, 403, 404)) return false;
       throw error;
     }
   }
   const { error } = operation;
-  if (!isPlainObject(error)) return true;
-  throw refused(STATUSES[Number(error.code)] ?? 500, JSON.stringify({ error }));
+  if (error === undefined || error === null) return true;
+  if (!isPlainObject(error)) throw rest.malformed(operation);
+  throw refused(STATUSES[Number(error.code)] ?? 500, rest.masked(JSON.stringify({ error })));
 }
 
 export function nextPause(last: number): number {

@@ -3,8 +3,9 @@ import type { StorageKey } from '../storage/adapter.js';
 import type { EngineAddresses } from './engine_address.js';
 import { EventList } from './event_list.js';
 import { hasStatus } from './failure.js';
+import type { NewestFirst } from './newest_first.js';
 import type { Json, Rest } from './rest.js';
-import { SeenEvents } from './seen_events.js';
+import type { SeenEvents } from './seen_events.js';
 import { isSessionId } from './session_ids.js';
 
 /** Which session, and where. */
@@ -17,15 +18,24 @@ export interface SessionPlace extends Required<StorageKey> {
   readonly url: string;
 }
 
+/** What is known of a server, which all calls share. */
+export interface Known {
+  readonly addresses: EngineAddresses;
+  readonly seen: SeenEvents;
+  readonly newestFirst: NewestFirst;
+}
+
+/** The sessions, for one call. */
 export class Sessions {
   readonly rest: Rest;
   readonly events: EventList;
-  readonly seen = new SeenEvents();
+  readonly seen: SeenEvents;
   readonly #addresses: EngineAddresses;
 
-  constructor(rest: Rest, addresses: EngineAddresses) {
+  constructor(rest: Rest, { addresses, seen, newestFirst }: Known) {
     this.rest = rest;
-    this.events = new EventList(rest);
+    this.events = new EventList(rest, newestFirst);
+    this.seen = seen;
     this.#addresses = addresses;
   }
 

@@ -1,3 +1,5 @@
+import type { CallLimit } from './call_limit.js';
+
 /**
  * Writes to one session, one after the other: the server knows no transaction, so that of two which read
  * before either wrote, each would take the other's place in the order. Between programs nothing keeps them
@@ -6,14 +8,14 @@
 export class Turns {
   readonly #last = new Map<string, Promise<unknown>>();
 
-  /** Works when all that had the same name before has ended, however it did. */
-  take<T>(name: string, work: () => Promise<T>): Promise<T> {
+  /** Works when all that had the same name before has ended, however it did; or not, where the limit ends first. */
+  take<T>(name: string, limit: CallLimit, work: () => Promise<T>): Promise<T> {
     const before = this.#last.get(name);
-    const done = before === undefined ? work() : before.then(work);
+    const done = before === undefined ? work() : limit.wait(before).then(work);
     const clear = (): void => {
       if (this.#last.get(name) === ended) this.#last.delete(name);
     };
-    const ended = done.then(clear, clear);
+    const ended = Promise.allSettled([before, done]).then(clear);
     this.#last.set(name, ended);
     return done;
   }

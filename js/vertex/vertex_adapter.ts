@@ -32,47 +32,63 @@ import type {
 } from '../storage/adapter.js';
 import type { OwnAdapter } from '../storage/own_adapter.js';
 import { appendEvents, NOTHING } from './append_events.js';
+import { CallLimit } from './call_limit.js';
 import { createSession, requireSessionId } from './create_session.js';
 import { deleteSession, deleteUser } from './delete_sessions.js';
+import type { EngineAddresses } from './engine_address.js';
 import { listSessions } from './list_sessions.js';
+import { NewestFirst } from './newest_first.js';
 import { readSession } from './read_session.js';
 import { readStates } from './read_states.js';
-import type { SessionPlace, Sessions } from './sessions.js';
+import { type Connection, Rest } from './rest.js';
+import { SeenEvents } from './seen_events.js';
+import { type Known, type SessionPlace, Sessions } from './sessions.js';
 import { Turns } from './turns.js';
 
 export class VertexAdapter implements OwnAdapter {
   readonly kind = 'vertexai';
   readonly durable = true;
-  readonly #sessions: Sessions;
+  readonly #connection: Connection;
+  readonly #known: Known;
+  readonly #callTimeoutMs: number;
   readonly #turns = new Turns();
 
-  constructor(sessions: Sessions) {
-    this.#sessions = sessions;
+  /** @param callTimeoutMs how long a call may take in all */
+  constructor(connection: Connection, addresses: EngineAddresses, callTimeoutMs: number) {
+    this.#connection = connection;
+    this.#known = { addresses, seen: new SeenEvents(), newestFirst: new NewestFirst() };
+    this.#callTimeoutMs = callTimeoutMs;
   }
 
-  async create({ key }: WriteRequest, decide: Decide): Promise<void> {
-    const session = requireSession(key);
-    requireSessionId(session);
-    const place = this.#sessions.placeOf(session);
-    if (place === undefined) return;
-    await this.#inTurn(place, () => createSession(this.#sessions, place, decide));
+  create({ key, signal }: WriteRequest, decide: Decide): Promise<void> {
+    return this.#call(signal, async (sessions) => {
+      const session = requireSession(key);
+      requireSessionId(session);
+      const place = sessions.placeOf(session);
+      if (place === undefined) return;
+      await this.#inTurn(sessions, place, () => createSession(sessions, place, decide));
+    });
   }
 
-  async append(request: WriteRequest, decide: Decide): Promise<void> {
-    const place = this.#sessions.placeOf(requireSession(request.key));
-    if (place === undefined) {
-      decide(NOTHING);
-      return;
-    }
-    await this.#inTurn(place, () => appendEvents(this.#sessions, place, request, decide));
+  append(request: WriteRequest, decide: Decide): Promise<void> {
+    return this.#call(request.signal, async (sessions) => {
+      const place = sessions.placeOf(requireSession(request.key));
+      if (place === undefined) {
+        decide(NOTHING);
+        return;
+      }
+      await this.#inTurn(sessions, place, () => appendEvents(sessions, place, request, decide));
+    });
   }
 
-  async read({ key, window }: ReadRequest): Promise<Rows> {
+  read({ key, window, signal }: ReadRequest): Promise<Rows> {
     const { appName, userId, sessionId } = key;
-    if (userId === undefined || sessionId === undefined) return readStates(this.#sessions, key);
-    const place = this.#sessions.placeOf({ appName, userId, sessionId });
-    const rows = place && (await readSession(this.#sessions, place, { window }));
-    return rows ?? { events: [] };
+    return this.#call(signal, async (sessions) => {
+      if (userId === undefined || sessionId === undefined) return readStates(sessions, key);
+      const place = sessions.placeOf({ appName, userId, sessionId });
+      const rows = place && (await readSession(sessions, place, { window }));
+      return rows ?? { events: [] };
+    });
   }
 
   /** Events come a page at a time, and of those of this package as text. */
@@ -81,23 +97,41 @@ export class VertexAdapter implements OwnAdapter {
   }
 
   list(request: ListRequest): Promise<Listing> {
-    return listSessions(this.#sessions, request);
+    return this.#call(request.signal, (sessions) => listSessions(sessions, request));
   }
 
-  async delete({ what, key }: DeleteRequest): Promise<void> {
-    if (what === 'user') return deleteUser(this.#sessions, key.appName, key.userId);
-    if (what !== 'session') throw unsupported(DELETING);
-    const place = this.#sessions.placeOf(key);
-    if (place === undefined) return;
-    await this.#inTurn(place, () => deleteSession(this.#sessions, place));
+  delete({ what, key, signal }: DeleteRequest): Promise<void> {
+    return this.#call(signal, async (sessions) => {
+      if (what === 'user') return deleteUser(sessions, key.appName, key.userId);
+      if (what !== 'session') throw unsupported(DELETING);
+      const place = sessions.placeOf(key);
+      if (place === undefined) return;
+      await this.#inTurn(sessions, place, () => deleteSession(sessions, place));
+    });
+  }
+
+  closing(): void {
+    this.#connection.closing.begin();
+  }
+
+  close(): void {
+    this.#connection.closing.end();
   }
 
   explain(error: SessionError): SessionError {
     return error;
   }
 
-  #inTurn(place: SessionPlace, work: () => Promise<void>): Promise<void> {
-    return this.#turns.take(place.url, work);
+  #call<T>(signal: AbortSignal | undefined, work: (sessions: Sessions) => Promise<T>): Promise<T> {
+    const { signal: closed } = this.#connection.closing;
+    const ends = { timeoutMs: this.#callTimeoutMs, signal, closed };
+    return CallLimit.during(ends, (limit) =>
+      work(new Sessions(new Rest(this.#connection, limit), this.#known)),
+    );
+  }
+
+  #inTurn({ rest }: Sessions, place: SessionPlace, work: () => Promise<void>): Promise<void> {
+    return this.#turns.take(place.url, rest.limit, work);
   }
 }
 

@@ -9,10 +9,9 @@ import type { SessionServiceOptions } from '../service/service_options.js';
 import { StoredSessionService } from '../service/stored_session_service.js';
 import type { StateShape } from '../session.js';
 import { Access, type AccessToken } from './access.js';
+import { Closing } from './closing.js';
 import { EngineAddresses } from './engine_address.js';
-import { Rest } from './rest.js';
 import { withVertexIds } from './session_ids.js';
-import { Sessions } from './sessions.js';
 import { VertexAdapter } from './vertex_adapter.js';
 
 /**
@@ -53,6 +52,11 @@ export interface VertexAiOptions extends SessionServiceOptions {
    * session; default 60 000.
    */
   timeoutMs?: number | undefined;
+  /**
+   * Whole milliseconds that a call may take in all: it may wait for others of its session, read many pages, try
+   * again, and append many events one by one; default 300 000.
+   */
+  callTimeoutMs?: number | undefined;
 }
 
 const VERTEX_OPTIONS: KnownOptions<VertexAiOptions> = {
@@ -67,6 +71,7 @@ const VERTEX_OPTIONS: KnownOptions<VertexAiOptions> = {
 };
 
 const TIMEOUT_MS = 60_000;
+const CALL_TIMEOUT_MS = 300_000;
 const LONGEST_TIMEOUT_MS = 2 ** 31 - 1;
 
 /**
@@ -118,15 +123,17 @@ export class VertexAiSessionService<
  * @throws SessionError `invalid_argument` as the constructor of the service
  */
 export function openAdapter(options: VertexAiOptions): VertexAdapter {
-  const { accessToken, timeoutMs = TIMEOUT_MS } = options;
-  const isTime = Number.isInteger(timeoutMs) && timeoutMs > 0 && timeoutMs <= LONGEST_TIMEOUT_MS;
-  if (!isTime) {
-    throw invalid(
-      'timeoutMs',
-      `must be whole milliseconds up to ${LONGEST_TIMEOUT_MS}; it is ${shown(timeoutMs)}`,
-    );
-  }
+  const { accessToken, timeoutMs = TIMEOUT_MS, callTimeoutMs = CALL_TIMEOUT_MS } = options;
+  requireTime('timeoutMs', timeoutMs);
+  requireTime('callTimeoutMs', callTimeoutMs);
   const addresses = new EngineAddresses(options);
   const access = new Access({ accessToken, expressModeApiKey: addresses.apiKey });
-  return new VertexAdapter(new Sessions(new Rest(access, timeoutMs), addresses));
+  const connection = { access, timeoutMs, closing: new Closing() };
+  return new VertexAdapter(connection, addresses, callTimeoutMs);
+}
+
+function requireTime(key: string, time: number): void {
+  if (Number.isInteger(time) && time > 0 && time <= LONGEST_TIMEOUT_MS) return;
+  const rule = `must be whole milliseconds up to ${LONGEST_TIMEOUT_MS}; it is ${shown(time)}`;
+  throw invalid(key, rule);
 }

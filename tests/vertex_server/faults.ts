@@ -6,7 +6,13 @@ export type Fault =
   /** Nothing goes wrong: what was asked for next is for a later call. */
   | { readonly kind: 'pass' }
   /** Nothing is done, and the answer says so. */
-  | { readonly kind: 'refuse'; readonly code: number; readonly message: string }
+  | {
+      readonly kind: 'refuse';
+      readonly code: number;
+      readonly message: string;
+      /** The header of that name. */
+      readonly retryAfter?: string | undefined;
+    }
   /** It is done, and the connection breaks before anything is answered. */
   | { readonly kind: 'lose' }
   /** It is done, and the answer says that it was not: a proxy that gave up. */

@@ -40,8 +40,8 @@ export interface VertexServer {
   forget(): void;
   /** The next such call fails; see `Fault`. */
   fail(call: Call, fault: Fault): void;
-  /** The next such calls, so many, are answered with this code and nothing is done. */
-  refuse(call: Call, code: number, times?: number): void;
+  /** The next such calls, so many, are answered with this code and nothing is done. @param retryAfter the header */
+  refuse(call: Call, code: number, times?: number, retryAfter?: string): void;
   /** What a GET of the session answers, without a request. */
   session(id: string, engine?: string): Fields;
   /** All the session's events as they are stored, the oldest first. */
@@ -92,6 +92,9 @@ export async function startVertexServer(options: VertexServerOptions = {}): Prom
       }
       if (fault?.kind === 'hang') return;
       if (fault?.kind === 'drop') return void response.destroy();
+      if (fault?.kind === 'refuse' && fault.retryAfter !== undefined) {
+        response.setHeader('retry-after', fault.retryAfter);
+      }
       if (fault?.kind === 'refuse') throw new ApiError(statusOf(fault.code), fault.message);
       const result = called.run(engine, entry.body);
       if (fault?.kind === 'lose') return void response.destroy();
@@ -121,9 +124,10 @@ export async function startVertexServer(options: VertexServerOptions = {}): Prom
       requests.length = 0;
     },
     fail: (call, fault) => faults.add(call, fault),
-    refuse(call, code, times = 1) {
+    refuse(call, code, times = 1, retryAfter) {
+      const message = `The server refuses with ${code}.`;
       for (let left = times; left > 0; left -= 1) {
-        faults.add(call, { kind: 'refuse', code, message: `The server refuses with ${code}.` });
+        faults.add(call, { kind: 'refuse', code, message, retryAfter });
       }
     },
     session: (id, engineId = ENGINE) => engine.getSession(nameOf(id, engineId)),

@@ -7,7 +7,7 @@ import { after, before, describe, it } from 'node:test';
 import { transform } from 'esbuild';
 import { root } from '../../toolchain/environment.mjs';
 import { startVertexServer, type VertexServer } from '../../vertex_server/server.js';
-import { ENGINES, openBrowser } from '../engine.js';
+import { type EngineName, ENGINES, openBrowser } from '../engine.js';
 import { html, serve, type Server } from '../server.js';
 import type { Conversation } from './page/main.js';
 
@@ -43,12 +43,19 @@ describe('Vertex AI', () => {
   });
   after(() => Promise.all([site.close(), server.end()]));
 
-  for (const engine of ENGINES) {
-    it(`keeps the sessions of a page in ${engine}`, async () => {
+  // To a browser a name that it does not know as its own machine's is no secure context.
+  const pages: [engine: EngineName, host: string][] = [
+    ...ENGINES.map((engine): [EngineName, string] => [engine, '127.0.0.1']),
+    ['chromium', 'shop.test'],
+  ];
+  for (const [engine, host] of pages) {
+    it(`keeps the sessions of a page of http://${host} in ${engine}`, async () => {
       server.forget();
-      const browser = await openBrowser(engine);
+      const resolve = host === '127.0.0.1' ? [] : [`--host-resolver-rules=MAP ${host} 127.0.0.1`];
+      const browser = await openBrowser(engine, { arguments: resolve });
       try {
-        const url = `${site.origin}/?server=${encodeURIComponent(server.url)}`;
+        const origin = site.origin.replace('127.0.0.1', host);
+        const url = `${origin}/?server=${encodeURIComponent(server.url)}`;
         const { ids, ...conversation } = await browser.value<Conversation>(url);
         const state = { n: 3, 'user:name': 'Ada' };
         assert.deepEqual(conversation, {
@@ -57,6 +64,7 @@ describe('Vertex AI', () => {
           state,
           handleState: state,
           withoutCredentials: 'storage_unavailable',
+          isSecure: host === '127.0.0.1',
         });
         assert.match(ids.join(), /^[a-f][\da-f-]{35}$/);
       } finally {

@@ -74,6 +74,22 @@ describe('An agent engine', () => {
     assert.equal(new EngineAddresses({}).apiKey, undefined);
   });
 
+  for (const [variable, value] of [
+    ['GOOGLE_CLOUD_PROJECT', 'tea/locations/eu'],
+    ['GOOGLE_CLOUD_PROJECT', '..'],
+    ['GOOGLE_CLOUD_LOCATION', 'evil.example/'],
+  ] as const) {
+    it(`is not found where ${variable} of the environment is ${value}`, () => {
+      process.env.GOOGLE_CLOUD_PROJECT = 'tea';
+      process.env.GOOGLE_CLOUD_LOCATION = 'europe-west4';
+      process.env[variable] = value;
+      const find = () => new EngineAddresses({ accessToken: 't' }).of('7');
+      assert.throws(find, (error) =>
+        isError(error, 'invalid_argument', new RegExp(`${variable} is no name`)),
+      );
+    });
+  }
+
   it('is asked with the key of the environment, if that is for it and no project is there', () => {
     process.env.GOOGLE_API_KEY = 's3cret';
     assert.equal(new EngineAddresses({}).apiKey, undefined);
@@ -95,9 +111,11 @@ describe('An agent engine', () => {
     ['another project than its own', { agentEngineId: NAME, projectId: 'coffee' }, 'a', /another one/],
     ['an empty key', { expressModeApiKey: '' }, '7', /expressModeApiKey must be text/],
     ['a location with a path in it', { projectId: 'tea', location: 'a/b' }, '7', /no name/],
+    ['a project that leads elsewhere', { projectId: '..', location: 'eu' }, '7', /projectId is no name/],
     ['a server that is no URL', { ...inProject, baseUrl: 'ftp://s3cret' }, '7', /http/],
     ['a server with a password', { ...inProject, baseUrl: 'https://ada:s3cret@proxy' }, '7', /without user/],
     ['a token that is none', { ...inProject, accessToken: '' }, '7', /token/],
+    ['no time for a call', { ...inProject, callTimeoutMs: -1 }, '7', /callTimeoutMs must be whole/],
     ['no time at all', { ...inProject, timeoutMs: 0 }, '7', /timeoutMs/],
     ['a part of a millisecond', { ...inProject, timeoutMs: 1500.5 }, '7', /timeoutMs must be whole/],
   ]; // prettier-ignore
@@ -131,6 +149,24 @@ describe('The server', () => {
       );
       assert.ok(server.requests.some(({ headers }) => headers.authorization === `Bearer ${token}`));
     }
+  });
+
+  it('is asked once more with a fresh token where the token has run out', async () => {
+    const tokens = ['expired', 's3cret'];
+    const service = serviceOn(server, { accessToken: () => tokens.shift() ?? 's3cret' });
+    await service.createSession(KEY);
+    const refused = server.requests.filter(({ code }) => code === 401);
+    assert.deepEqual(
+      refused.map(({ headers }) => headers.authorization),
+      ['Bearer expired'],
+    );
+    // The same token again would be refused again.
+    server.forget();
+    const stubborn = serviceOn(server, { accessToken: () => 'expired' });
+    await assert.rejects(stubborn.listSessions({ appName: KEY.appName }), (error) =>
+      isError(error, 'remote', /not valid/),
+    );
+    assert.equal(server.requests.length, 1);
   });
 
   it('is asked with a key in express mode', async () => {

@@ -11,6 +11,7 @@ export interface Conversation {
   readonly handleState: Readonly<Record<string, unknown>>;
   /** The code of the error that a service without credentials ends with. */
   readonly withoutCredentials: unknown;
+  readonly isSecure: boolean;
 }
 
 const KEY = { appName: 'shop', userId: 'ada' };
@@ -41,6 +42,7 @@ async function converse(baseUrl: string): Promise<Conversation> {
     state: whole?.state ?? {},
     handleState: session.state,
     withoutCredentials: (refusal as { code?: unknown }).code,
+    isSecure: isSecureContext,
   };
 }
 

@@ -1,0 +1,116 @@
+// Answers that are not the API's.
+
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import { inspect } from 'node:util';
+
+import { createEvent, isSessionError } from '../../../js/index.js';
+import type { VertexAiSessionService } from '../../../js/vertex/index.js';
+import type { Call } from '../../vertex_server/calls.js';
+import { startVertexServer, type VertexServer } from '../../vertex_server/server.js';
+import { KEY, serviceOn } from './service.js';
+
+const TOKEN = 'ya29.s3cret/token==';
+
+describe('An answer that is not of the API', () => {
+  let server: VertexServer;
+  let service: VertexAiSessionService;
+  beforeEach(async () => {
+    server = await startVertexServer();
+    service = serviceOn(server, { accessToken: TOKEN });
+    await service.createSession(KEY);
+    server.forget();
+  });
+  afterEach(async () => {
+    await service.close();
+    await server.end();
+  });
+  const isRemote = (error: unknown): true => {
+    assert.ok(isSessionError(error, 'remote'), inspect(error));
+    assert.doesNotMatch(inspect(error) + JSON.stringify(error), /s3cret/);
+    return true;
+  };
+
+  const readings: Record<string, [call: Call, read: () => Promise<unknown>]> = {
+    getSession: ['events.list', () => service.getSession(KEY)],
+    listSessions: ['sessions.list', () => service.listSessions({ appName: KEY.appName })],
+    getUserState: ['sessions.list', () => service.getUserState(KEY)],
+    deleteUser: ['sessions.list', () => service.deleteUser(KEY)],
+  };
+  for (const [name, [call, read]] of Object.entries(readings)) {
+    const field = call === 'events.list' ? 'sessionEvents' : 'sessions';
+    for (const items of ['[null]', '["a"]', '{}', '7', '[[]]']) {
+      it(`fails a ${name} as remote where it is {${field}: ${items}}`, async () => {
+        server.fail(call, { kind: 'answer', text: `{"${field}":${items}}` });
+        await assert.rejects(read(), isRemote);
+      });
+    }
+
+    it(`ends a ${name} where a page token comes again`, async () => {
+      const page = `{"nextPageToken":${JSON.stringify(TOKEN)}}`;
+      for (let times = 0; times < 3; times += 1) server.fail(call, { kind: 'answer', text: page });
+      await assert.rejects(read(), isRemote);
+      assert.equal(server.calls.filter((made) => made === call).length, 2);
+    });
+
+    it(`fails a ${name} as remote where a page token is no text`, async () => {
+      server.fail(call, { kind: 'answer', text: '{"nextPageToken":7}' });
+      await assert.rejects(read(), isRemote);
+    });
+  }
+
+  it('fails a read as remote where it is empty', async () => {
+    server.fail('sessions.get', { kind: 'answer', text: '' });
+    await assert.rejects(service.getSession(KEY), isRemote);
+  });
+
+  for (const name of [
+    '../../secrets',
+    'projects/../operations/7',
+    'operations/..',
+    'operations/7/../../sessions/s1',
+    'operations/7?alt=media',
+    '//evil.example/operations/7',
+    'sessions/s1',
+    './operations/7',
+    'operations/7#',
+    'operations/%2e%2e',
+  ]) {
+    it(`is not followed where it names the operation ${name}`, async () => {
+      const text = JSON.stringify({ name });
+      server.fail('sessions.delete', { kind: 'answer', text });
+      await assert.rejects(service.deleteSession(KEY), isRemote);
+      assert.deepEqual(server.calls, ['sessions.get', 'sessions.delete']);
+    });
+  }
+
+  it('fails as remote where an operation ends with an error that is none', async () => {
+    const text = `{"name":"operations/1","done":true,"error":${JSON.stringify(TOKEN)}}`;
+    server.fail('sessions.delete', { kind: 'answer', text });
+    await assert.rejects(service.deleteSession(KEY), isRemote);
+  });
+
+  for (const [title, text] of [
+    ['in JSON', JSON.stringify({ echo: [`Bearer ${TOKEN}`] })],
+    ['in a URL', `GET /?access_token=${encodeURIComponent(TOKEN)}`],
+    ['in base64', Buffer.from(`user:${TOKEN}`).toString('base64')],
+  ] as const) {
+    it(`is shown without the token that it repeats ${title}`, async () => {
+      server.fail('sessions.get', { kind: 'answer', text: `[${text}]` });
+      await assert.rejects(service.getSession(KEY), (error) => {
+        assert.ok(isSessionError(error, 'remote'));
+        assert.match(error.body ?? '', /\*\*\*/);
+        return isRemote(error);
+      });
+    });
+  }
+
+  it('leaves an append to be tried again where it is no JSON', async () => {
+    const session = await service.getSession(KEY);
+    assert.ok(session);
+    const event = createEvent({ id: 'e1', author: 'user', invocationId: 'i' });
+    server.fail('sessions.appendEvent', { kind: 'answer', text: '[null]' });
+    await service.appendEvent({ session, event });
+    assert.equal(server.events('s1').length, 1);
+  });
+});

@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import { maskOf } from '../../../js/vertex/mask.js';
+
+const SECRET = 'ya29.a0/Ab+c=="\\<&~s3cret';
+
+describe('The mask of a secret', () => {
+  const masked = maskOf(SECRET);
+  const base64 = (text: string) => Buffer.from(text).toString('base64');
+  const forms: [title: string, text: string][] = [
+    ['as it is', SECRET],
+    ['in JSON', JSON.stringify(SECRET)],
+    ['in JSON within JSON', JSON.stringify(JSON.stringify(SECRET))],
+    ["in Google's JSON", JSON.stringify(SECRET).replace(/[<=&]/g, (c) => `\\u00${c.charCodeAt(0).toString(16)}`)],
+    ['in JSON with escaped slashes', JSON.stringify(SECRET).replaceAll('/', '\\/')],
+    ['in a URL', encodeURIComponent(SECRET)],
+    ['in a URL, all of it escaped', SECRET.replace(/[^]/g, (c) => `%${c.charCodeAt(0).toString(16)}`)],
+    ['in a URL within a URL', encodeURIComponent(encodeURIComponent(SECRET))],
+    ['in HTML', SECRET.replace(/["<&]/g, (c) => `&#${c.charCodeAt(0)};`)],
+    ['in base64', base64(SECRET)],
+    ['in base64 behind a name', base64(`ada:${SECRET}`)],
+    ['in base64 behind another name', base64(`adam:${SECRET}`)],
+    ['in base64 between others', base64(`Bearer ${SECRET}, and more`)],
+    ['in base64 for URLs', Buffer.from(`:${SECRET}:`).toString('base64url')],
+    ['in base64 within a URL', encodeURIComponent(base64(SECRET))],
+  ]; // prettier-ignore
+  for (const [title, text] of forms) {
+    it(`takes it out ${title}`, () => {
+      const shown = masked(`before ${text} after`);
+      assert.match(shown, /^before .*\*\*\*.* after$/);
+      const decoded = [...shown.matchAll(/[\w+/=-]{4,}/g)].map(([piece]) =>
+        Buffer.from(piece, 'base64').toString('latin1'),
+      );
+      assert.doesNotMatch([shown, ...decoded].join(' '), /s3cr/);
+    });
+  }
+
+  it('leaves all else as it is', () => {
+    const text = '{"error":{"message":"No such session.","status":"NOT_FOUND"}}';
+    assert.equal(masked(text), text);
+    assert.equal(maskOf('a-key')('a key for key-a'), 'a key for key-a');
+  });
+});
