@@ -43,6 +43,7 @@ const URI_OPTIONS: KnownOptions<SessionServiceUriOptions> = {
   ...SERVICE_OPTIONS,
   durability: true,
   timeoutMs: true,
+  callTimeoutMs: true,
   blockedTimeoutMs: true,
   driverOptions: true,
   projectId: true,

@@ -68,6 +68,7 @@ const VERTEX_OPTIONS: KnownOptions<VertexAiOptions> = {
   accessToken: true,
   baseUrl: true,
   timeoutMs: true,
+  callTimeoutMs: true,
 };
 
 const TIMEOUT_MS = 60_000;
