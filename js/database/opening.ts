@@ -3,17 +3,10 @@ import { sql } from 'kysely';
 import { SessionError, type SessionErrorCode } from '../errors.js';
 import type { Engine, EngineKind } from './engine.js';
 import { ADK_LAYOUT, DATABASE_LAYOUT, type Layout, SQLITE_LAYOUT } from './layout.js';
-import { createTables, exactCollation, SCHEMA_VERSION } from './schema.js';
+import { type Column, isText, isTime, requireExactColumns, requireExactIds } from './exactness.js';
+import { createTables, SCHEMA_VERSION } from './schema.js';
 import { type Database, METADATA, readMetadata } from './tables.js';
 import { inTransaction } from './transaction.js';
-
-interface Column {
-  readonly table: string;
-  readonly name: string;
-  readonly type: string;
-  /** MySQL and MariaDB only. */
-  readonly collation: string | null;
-}
 
 const OURS = 'adk_session_wasm_sessions';
 
@@ -49,7 +42,8 @@ export async function openTables(database: Database, engine: Engine): Promise<La
  * with the connection and stands in for ours where only Python has written. There must be only that
  * one connection.
  *
- * Columns that would lose data are no matter here: what they have lost is lost.
+ * Columns that would lose data are no matter here: what they have lost is lost. Ids must be compared to the
+ * letter all the same.
  *
  * @returns which layout they have
  * @throws SessionError as {@link openTables}; `storage_unavailable` if there are none
@@ -69,6 +63,8 @@ export async function openTablesToRead(database: Database, engine: Engine): Prom
         `has no sessions of google-adk: the tables ${missing.join(', ')} are missing`,
       );
     }
+    const theirs = columns.filter(({ table }) => PYTHON_TABLES.includes(table));
+    await requireExactIds(connection, kind, theirs, (what) => refused(kind, what));
     const layout = layoutOf(columns, kind);
     if (tables.has(OURS)) return layout;
     await sql`
@@ -115,7 +111,10 @@ async function check(connection: Database, { kind }: Engine, isAlone: boolean): 
   requireLayout(looked, kind);
   const layout = layoutOf(columns, kind);
   if (layout === ADK_LAYOUT) throw ofAdk(kind);
-  if (kind === 'mysql') await checkExactness(connection, columns);
+  const theirs = columns.filter(({ table }) => table !== OURS);
+  const refuse = (what: string) => refused(kind, what);
+  await requireExactIds(connection, kind, theirs, refuse);
+  if (kind === 'mysql') await requireExactColumns(connection, theirs, refuse);
   const isWhole =
     [...PYTHON_TABLES, layout.metadata, OURS].every((table) => tables.has(table)) &&
     (await readMetadata(connection, layout.metadata, METADATA.floor)) !== undefined;
@@ -216,47 +215,6 @@ function pickled(kind: EngineKind): SessionError {
   );
 }
 
-/**
- * Tables that Python made under MySQL or MariaDB may keep times to the second, cut long texts off, and
- * read `alice`'s session for `Alice`.
- */
-async function checkExactness(connection: Database, columns: readonly Column[]): Promise<void> {
-  const exact = await exactCollation(connection);
-  const wrong = columns.filter(({ table, name, type, collation }) => {
-    if (table === OURS) return false;
-    if (isTime(name)) return type !== 'datetime(6)';
-    if (isText(name)) return type !== 'longtext';
-    return collation !== null && collation !== exact;
-  });
-  if (wrong.length === 0) return;
-  const statements = wrong.map(({ table, name, type }) => {
-    const column = `ALTER TABLE \`${table}\` MODIFY \`${name}\``;
-    if (isTime(name)) return `${column} DATETIME(6) NOT NULL`;
-    const text = isText(name) ? 'LONGTEXT' : type.toUpperCase();
-    const isNullable = name === 'event_data';
-    return `${column} ${text} CHARACTER SET utf8mb4 COLLATE ${exact}${isNullable ? '' : ' NOT NULL'}`;
-  });
-  // A column that a foreign key goes by cannot be changed.
-  const keys = await foreignKeys(connection);
-  const all = [
-    ...keys.map((name) => `ALTER TABLE events DROP FOREIGN KEY \`${name}\``),
-    ...statements,
-    'ALTER TABLE events ADD FOREIGN KEY (app_name, user_id, session_id) REFERENCES sessions (app_name, user_id, id) ON DELETE CASCADE',
-  ];
-  throw refused('mysql', `has columns that would lose data; run: ${all.join('; ')};`);
-}
-
-async function foreignKeys(connection: Database): Promise<string[]> {
-  const { rows } = await sql<{ name: string }>`
-    select constraint_name as name from information_schema.table_constraints
-    where table_schema = database() and table_name = 'events'
-      and constraint_type = 'FOREIGN KEY'`.execute(connection);
-  return rows.map(({ name }) => name);
-}
-
-const isTime = (name: string) => ['timestamp', 'create_time', 'update_time'].includes(name);
-const isText = (name: string) => name === 'state' || name === 'event_data';
-
 async function readColumns(connection: Database, kind: EngineKind): Promise<Column[]> {
   const tables = sql.join([...PYTHON_TABLES, ...METADATA_TABLES, OURS]);
   const query = {
@@ -266,7 +224,7 @@ async function readColumns(connection: Database, kind: EngineKind): Promise<Colu
       where m.type = 'table' and m.name in (${tables})`,
     postgresql: sql<Column>`
       select table_name as "table", column_name as "name", data_type as "type",
-        null as "collation"
+        collation_name as "collation"
       from information_schema.columns
       where table_schema = current_schema() and table_name in (${tables})`,
     mysql: sql<Column>`

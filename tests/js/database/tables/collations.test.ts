@@ -1,0 +1,124 @@
+// Tables whose columns find `ADA` where `ada` is asked for: refused, by the service and as migrate's source.
+
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import Sqlite from 'better-sqlite3';
+import { createConnection } from 'mysql2/promise';
+import pg from 'pg';
+
+import { DatabaseSessionService } from '../../../../js/database/index.js';
+import { command } from '../../command/stores.js';
+import { emptied, type Server, startMariadb, startPostgres } from '../servers.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'adk-session-wasm-collations-'));
+let postgres: Server;
+let mariadb: Server;
+before(async () => {
+  [postgres, mariadb] = await Promise.all([startPostgres(), startMariadb()]);
+});
+after(async () => {
+  await Promise.all([postgres.remove(), mariadb.remove()]);
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const KEY = { appName: 'app', userId: 'ada', sessionId: 's1' };
+
+async function isRefused(url: string, message: RegExp): Promise<void> {
+  const service = new DatabaseSessionService(url);
+  const refusal = { code: 'storage_unavailable', message };
+  await assert.rejects(service.open(), refusal);
+  await assert.rejects(service.getSession(KEY), refusal);
+  await service.close();
+  const { code, err } = await command('migrate', url, join(folder, 'copy.jsonl'));
+  assert.equal(code, 1);
+  assert.match(err, message);
+}
+
+/** A file as our service makes it, whose tables were then made anew with other columns. */
+async function fileWith(name: string, change: (statement: string) => string): Promise<string> {
+  const path = join(folder, `${name}.db`);
+  const service = new DatabaseSessionService(`sqlite:${path}`);
+  await service.open();
+  await service.close();
+  const database = new Sqlite(path);
+  const statements = database
+    .prepare<[], string>("select sql from sqlite_master where type = 'table'")
+    .pluck()
+    .all();
+  database.close();
+  rmSync(path);
+  const changed = new Sqlite(path);
+  for (const statement of statements) changed.exec(change(statement));
+  changed.exec("insert into adk_internal_metadata values ('schema_version', '1')");
+  changed.close();
+  return `sqlite:${path}`;
+}
+
+describe('a column that is compared without case', () => {
+  const nocase: [title: string, change: (statement: string) => string][] = [
+    ['of sessions', (text) => text.replace('"user_id" varchar(128)', '$& collate nocase')],
+    ['quoted', (text) => text.replace('"app_name" varchar(128)', '$& COLLATE "NOCASE"')],
+    ['with blanks at the end', (text) => text.replace('"id" varchar(128)', '$& collate rtrim')],
+  ];
+  for (const [title, change] of nocase) {
+    it(`is refused on SQLite: ${title}`, async () => {
+      const url = await fileWith(title.replaceAll(' ', '_'), change);
+      await isRefused(url, /collation (?:nocase|rtrim)/i);
+    });
+  }
+
+  it('is accepted on SQLite if only a comment or a default says so', async () => {
+    const url = await fileWith('comment', (text) =>
+      text.replace('"user_id" varchar(128)', "$& default 'collate nocase' collate binary"),
+    );
+    const service = new DatabaseSessionService(url);
+    await service.createSession(KEY);
+    assert.equal(await service.getSession({ ...KEY, userId: 'ADA' }), undefined);
+    await service.close();
+  });
+
+  it('is refused on PostgreSQL with the statements that correct it, which then do', async () => {
+    const url = await emptied('postgresql', postgres);
+    const service = new DatabaseSessionService(url);
+    await service.createSession(KEY);
+    await service.close();
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    await client.query(
+      "create collation anycase (provider = icu, locale = 'und-u-ks-level2', deterministic = false)",
+    );
+    for (const [table, column] of [
+      ['sessions', 'user_id'],
+      ['events', 'user_id'],
+    ]) {
+      await client.query(
+        `alter table ${table} alter column ${column} type varchar(128) collate anycase`,
+      );
+    }
+    await isRefused(url, /not deterministic.*ALTER TABLE "sessions"/);
+    const again = new DatabaseSessionService(url);
+    const statements = await again.open().catch((error: unknown) => {
+      return /run: (.*;)/.exec((error as Error).message)?.[1];
+    });
+    await client.query(statements ?? '');
+    await client.end();
+    await again.open();
+    assert.equal(await again.getSession({ ...KEY, userId: 'ADA' }), undefined);
+    assert.notEqual(await again.getSession(KEY), undefined);
+    await again.close();
+  });
+
+  it('is refused on MariaDB, as the source of migrate too', async () => {
+    const url = await emptied('mariadb', mariadb);
+    const service = new DatabaseSessionService(url);
+    await service.open();
+    await service.close();
+    const connection = await createConnection(url.replace('mariadb:', 'mysql:'));
+    await connection.query('alter table app_states modify app_name varchar(128) not null');
+    await connection.end();
+    await isRefused(url, /ALTER TABLE `app_states` MODIFY `app_name`/);
+  });
+});
