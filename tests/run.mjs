@@ -3,6 +3,7 @@
 //   npm test                      all steps
 //   npm test -- rust wasm-node    only these
 //   npm test -- --list            their names
+//   SEED=7 BOUNDARY=adapter npm test -- simulation    one seed of the fault simulator
 //
 // A step that fails does not stop the others. Each one's output is in target/test-logs/. The last line is the sum.
 
@@ -37,6 +38,7 @@ const steps = [
   check('eslint', 'eslint .'),
   check('tsc', 'tsc --noEmit -p tests/tsconfig.json'),
   nodeTests('js', 'tests/js'),
+  nodeTests('simulation', 'tests/simulation', 'browsers'),
   nodeTests('browser', 'tests/browser', 'browsers'),
   nodeTests('packaging', 'tests/packaging', 'browsers'),
   nodeTests('interop', 'tests/interop', 'browsers'),

@@ -1,4 +1,5 @@
 import { loadWasm } from '../core.js';
+import { isSessionError } from '../errors.js';
 import type { Session } from '../session.js';
 import type { TakenEvent } from './append.js';
 import { type MaybePromise, requireNotAborted } from './call.js';
@@ -115,15 +116,17 @@ export class AppendGroups {
     }
   }
 
-  #store(record: HandleRecord, members: readonly Member[]): MaybePromise<void> {
+  /** @param doubt why nobody knows whether an earlier attempt has stored the events */
+  #store(record: HandleRecord, members: readonly Member[], doubt?: unknown): MaybePromise<void> {
     const [first] = members;
     if (first === undefined) return undefined;
     const succeed = (): void => {
       for (const { resolve, answer } of members) resolve(answer);
     };
     const fail = (error: unknown): MaybePromise<void> => {
-      if (members.length > 1) return this.#storeEach(record, members);
-      first.reject(error);
+      if (members.length > 1) return this.#storeEach(record, members, error);
+      // Other errors would say that nothing was written.
+      first.reject(doubt ?? error);
     };
     try {
       const isOne = members.length === 1;
@@ -137,22 +140,34 @@ export class AppendGroups {
     return succeed();
   }
 
-  async #storeEach(record: HandleRecord, members: readonly Member[]): Promise<void> {
-    for (const member of members) await this.#store(record, [member]);
+  async #storeEach(
+    record: HandleRecord,
+    members: readonly Member[],
+    error: unknown,
+  ): Promise<void> {
+    const doubt = isSessionError(error, 'connection_lost') ? error : undefined;
+    for (const member of members) await this.#store(record, [member], doubt);
   }
 }
 
 /**
  * Takes the calls out of the queue that go together. Through the same object: a copy by spread shares
  * the record, but may name another session, and has a `lastUpdateTime` of its own.
+ *
+ * An id that comes again ends the group. If the answer of such a group was lost, storing its members one by
+ * one would apply the earlier event a second time, on top of the later one.
  */
 function takeGroup(queue: Member[]): Member[] {
   if (queue.length === 1) return queue.splice(0);
   const session = queue[0]?.session;
   let size = 0;
+  const ids = new Set<string>();
   const end = queue.findIndex((member, position) => {
     size += member.events.length;
-    return position > 0 && (member.session !== session || size > LIMIT);
+    const { size: before } = ids;
+    for (const { snapshot } of member.events) ids.add(snapshot.id);
+    const isAgain = ids.size < before + member.events.length;
+    return position > 0 && (member.session !== session || size > LIMIT || isAgain);
   });
   return queue.splice(0, end < 0 ? queue.length : end);
 }

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 
 import fc from 'fast-check';
 
-import { State, type Event, type SessionServiceOptions, type StateShape } from '../../../js/index.js'; // prettier-ignore
+import { SessionError, State, type Event, type SessionServiceOptions, type StateShape } from '../../../js/index.js'; // prettier-ignore
 import { failNextAppend, failure, KEY, openOver, says, stored, texts, USER } from './fixture.js';
 import { gate, MapStorage } from './map_storage.js';
 
@@ -118,14 +118,14 @@ describe('Appends that are called for in one breath', () => {
     assert.deepEqual((await stored(service)).state, { b: 1 });
   });
 
-  it('may be the same event twice, or another one of its id', async () => {
+  it('are no one write where an id comes again, with the same event or with another', async () => {
     const { service, session, writes } = await recorded();
     const event = named('one', { a: 1 });
     const other = named('one', { a: 2 });
     await Promise.all(
       [event, event, other].map((event) => service.appendEvent({ session, event })),
     );
-    assert.equal(writes.length, 1);
+    assert.equal(writes.length, 3);
     assert.deepEqual([session.events, session.state], [[other], { a: 2 }]);
     assert.deepEqual(await stored(service), session);
   });
@@ -214,6 +214,21 @@ describe('A group whose write fails', () => {
       assert.equal(read.state.last, '4');
     });
   }
+
+  it('fails with `connection_lost` for a member that its lost answer may have stored, whatever fails after it', async () => {
+    const { storage, service, session } = await recorded();
+    const append = storage.append.bind(storage);
+    storage.append = async (request, decide) => {
+      if (request.eventIds[0] === 'two') throw new Error('constraint');
+      await append(request, decide);
+      if (request.eventIds.length > 1) throw new SessionError('connection_lost', 'lost');
+    };
+    const events = [named('one'), named('two')];
+    const [one, two] = events.map((event) => service.appendEvent({ session, event }));
+    await one;
+    await failure(two!, 'connection_lost');
+    assert.deepEqual(texts(await stored(service)), ['one', 'two']);
+  });
 
   it('fails for those alone that fail alone', async () => {
     const { storage, service, session } = await recorded({ stale: 'reject' });

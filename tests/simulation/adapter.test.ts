@@ -1,0 +1,4 @@
+import { adapterBoundary } from './boundaries/adapter.js';
+import { simulate } from './run/seeds.js';
+
+simulate(adapterBoundary, 14_000);

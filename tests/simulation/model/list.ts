@@ -1,0 +1,39 @@
+import type { Operation } from '../operation.js';
+import type { Rules } from './apply.js';
+import { mergedState, type ModelSession, textOfSession, type World } from './world.js';
+
+/** What `listSessions` answers. */
+export function listText(
+  world: World,
+  { appName, userId, order, limit, offset }: Operation & { kind: 'list' },
+  { hasExactTimes }: Rules,
+): string {
+  const found = [...world.sessions.values()]
+    .filter(({ key }) => key.appName === appName && key.userId === (userId ?? key.userId))
+    .sort(byTime);
+  if (order === 'desc') found.reverse();
+  const page = limit === undefined ? found : found.slice(offset, offset + limit);
+  const texts = page.map((session) =>
+    textOfSession(session.key, session.lastUpdateTime, mergedState(world, session), []),
+  );
+  return textOfList(texts, found.length, hasExactTimes);
+}
+
+/** Where times are the storage's own, nobody knows the order. */
+export function textOfList(
+  sessions: readonly string[],
+  total: number,
+  hasExactTimes: boolean,
+): string {
+  return `${total}: ${(hasExactTimes ? sessions : [...sessions].sort()).join('\n')}`;
+}
+
+function byTime(one: ModelSession, other: ModelSession): number {
+  return (
+    one.lastUpdateTime - other.lastUpdateTime ||
+    compare(one.key.sessionId, other.key.sessionId) ||
+    compare(one.key.userId, other.key.userId)
+  );
+}
+
+const compare = (one: string, other: string): number => Number(one > other) - Number(one < other);

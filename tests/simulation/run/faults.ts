@@ -1,0 +1,52 @@
+import type { Random } from './random.js';
+
+/** A fault of a boundary: its name, and whether a call may fail by it. */
+export type FaultKinds = Readonly<Record<string, { readonly fails: boolean }>>;
+
+/** Decides at every request that crosses the boundary whether something goes wrong there, and what. */
+export class Faults<K extends string = string> {
+  readonly #random: Random;
+  readonly #kinds: Readonly<Record<K, { readonly fails: boolean }>>;
+  /** Those that this seed uses: few at a time find more than all at once. */
+  readonly #enabled: readonly K[];
+  readonly #rate: number;
+  readonly #counts = new Map<number, number>();
+  readonly #note: (text: string) => void;
+  isOn = false;
+
+  constructor(
+    random: Random,
+    kinds: Readonly<Record<K, { readonly fails: boolean }>>,
+    note: (text: string) => void,
+  ) {
+    this.#random = random;
+    this.#kinds = kinds;
+    this.#note = note;
+    const names = Object.keys(kinds) as K[];
+    this.#enabled = random.isLikely(0.3) ? names : random.some(names, 0.4);
+    this.#rate = random.pick([0, 0.03, 0.1, 0.2, 0.4]);
+  }
+
+  /** @param possible the faults that can happen at this request */
+  at(client: number, request: string, possible: readonly K[]): K | undefined {
+    // The seed's sequence must not depend on which faults are enabled.
+    const isFault = this.#random.isLikely(this.#rate);
+    if (!this.isOn || !isFault) return undefined;
+    const kinds = possible.filter((kind) => this.#enabled.includes(kind));
+    if (kinds.length === 0) return undefined;
+    const kind = this.#random.pick(kinds);
+    this.#note(`client ${client}: ${kind} at ${request}`);
+    if (this.#kinds[kind].fails) this.blame(client);
+    return kind;
+  }
+
+  /** Notes that calls of the client may fail for a fault. */
+  blame(client: number): void {
+    this.#counts.set(client, this.countOf(client) + 1);
+  }
+
+  /** How many faults the client has met by which a call may fail. */
+  countOf(client: number): number {
+    return this.#counts.get(client) ?? 0;
+  }
+}

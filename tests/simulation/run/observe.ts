@@ -1,0 +1,52 @@
+// All that is stored, read through a service that no fault reaches.
+
+import type { BaseSessionService } from '../../../js/index.js';
+import type { Rules } from '../model/apply.js';
+import { canonical } from '../model/canonical.js';
+import { nameOf, textOfSession, textOfWorld } from '../model/world.js';
+import type { SessionName } from '../operation.js';
+import { readText } from './perform.js';
+
+/** @throws Error if what the service says of one thing in two ways is not the same */
+export async function observe(
+  service: BaseSessionService,
+  names: readonly SessionName[],
+  rules: Rules,
+): Promise<string> {
+  const apps = [...new Set(names.map(({ appName }) => appName))];
+  const users = [...new Set(names.map(({ appName, userId }) => nameOf(appName, userId)))];
+  const sessions: string[] = [];
+  const found = await Promise.all(names.map((name) => service.getSession(name)));
+  for (const session of found) if (session !== undefined) sessions.push(readText(session, rules));
+  for (const appName of apps) {
+    const { sessions: listed, totalItems } = await service.listSessions({ appName });
+    const texts = listed.map((session) => readText(session, rules)).sort();
+    const expected = found
+      .filter((session) => session?.appName === appName)
+      .map((session) => {
+        const { id, userId, lastUpdateTime, state } = session!;
+        const time = rules.hasExactTimes ? lastUpdateTime : 0;
+        return textOfSession({ appName, userId, sessionId: id }, time, state, []);
+      })
+      .sort();
+    requireSame(`listSessions of ${appName}`, texts.join('\n'), expected.join('\n'));
+    requireSame(`totalItems of ${appName}`, String(totalItems), String(listed.length));
+  }
+  const userTexts = await Promise.all(
+    users.map(async (name) => {
+      const [appName = '', userId = ''] = JSON.parse(name) as string[];
+      return `${name}:${canonical(await service.getUserState({ appName, userId }))}`;
+    }),
+  );
+  const appTexts = await Promise.all(
+    apps.map(
+      async (appName) => `${nameOf(appName)}:${canonical(await service.getAppState({ appName }))}`,
+    ),
+  );
+  return textOfWorld(sessions, userTexts, appTexts);
+}
+
+function requireSame(what: string, actual: string, expected: string): void {
+  if (actual === expected) return;
+  throw new Error(`${what} is\n${actual}\nwhere getSession says\n${expected}`);
+}

@@ -1,0 +1,46 @@
+// Seeds as tests of Node's runner. SEED=… BOUNDARY=… runs one alone, and shows what it does.
+
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Boundary } from './boundary.js';
+import { type Listen, report, runSeed, shortest } from './run_seed.js';
+
+const { SEED, BOUNDARY } = process.env;
+
+/** So many seeds make one test. */
+const CHUNK = 500;
+
+/** What nobody handles would end the program. */
+const listen: Listen = (hear) => {
+  process.on('unhandledRejection', hear).on('uncaughtException', hear);
+  return () => process.off('unhandledRejection', hear).off('uncaughtException', hear);
+};
+
+/** Runs so many seeds of a boundary. @param first the first of them */
+export function simulate(boundary: Boundary, seeds: number, first = 0): void {
+  const { name } = boundary;
+  const chosen = SEED === undefined ? undefined : Number(SEED);
+  if (chosen !== undefined) {
+    if ((BOUNDARY ?? name) !== name) return;
+    it(`seed ${chosen} of ${name} keeps the contract`, async () => {
+      const result = await runSeed(boundary, chosen, listen);
+      console.log(report(boundary, result));
+      assert.equal(result.problem, undefined);
+    });
+    return;
+  }
+  describe(`a storage whose requests fail at the boundary "${name}"`, () => {
+    for (let from = first; from < first + seeds; from += CHUNK) {
+      const end = Math.min(from + CHUNK, first + seeds);
+      it(`keeps the contract with the seeds from ${from} to ${end - 1}`, async () => {
+        for (let seed = from; seed < end; seed += 1) await requireSound(boundary, seed);
+      });
+    }
+  });
+}
+
+async function requireSound(boundary: Boundary, seed: number): Promise<void> {
+  const result = await runSeed(boundary, seed, listen);
+  if (result.problem === undefined) return;
+  assert.fail(report(boundary, await shortest(boundary, result, listen)));
+}

@@ -1,0 +1,101 @@
+// Order and time in a simulation that runs in one thread: the seed decides both, and nothing waits for a real clock.
+
+import type { Pace } from './pace.js';
+import type { Random } from './random.js';
+
+const REAL = {
+  setTimeout: globalThis.setTimeout,
+  clearTimeout: globalThis.clearTimeout,
+  setImmediate: globalThis.setImmediate,
+  timeout: AbortSignal.timeout.bind(AbortSignal),
+  random: Math.random,
+  dateNow: Date.now,
+  performanceNow: performance.now.bind(performance),
+};
+
+interface Timer {
+  readonly at: number;
+  readonly run: () => void;
+}
+
+/**
+ * Requests go on one by one, in an order that the seed decides. When none waits, the clock jumps to the next timer.
+ */
+export class VirtualPace implements Pace {
+  readonly patience = 30;
+  readonly #random: Random;
+  readonly #waiting: (() => void)[] = [];
+  readonly #timers = new Map<object, Timer>();
+  #now = 0;
+
+  constructor(random: Random) {
+    this.#random = random;
+  }
+
+  get isBusy(): boolean {
+    return this.#waiting.length > 0;
+  }
+
+  turn(): Promise<void> {
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  async next(idle: number): Promise<boolean> {
+    await drained();
+    if (this.#waiting.length > 0) {
+      const [resume] = this.#waiting.splice(this.#random.below(this.#waiting.length), 1);
+      resume?.();
+    } else if (!this.#passTime()) {
+      // What Node itself does meanwhile, such as loading a module, takes real time.
+      if (idle > 3) await new Promise((done) => REAL.setTimeout(done, idle));
+      return false;
+    }
+    await drained();
+    return true;
+  }
+
+  /** Puts the seed's clock, timers and randomness in the place of the engine's. @returns takes it back */
+  install(): () => void {
+    const globals = globalThis as unknown as Record<string, unknown>;
+    globals.setTimeout = (run: (...values: unknown[]) => void, after = 0, ...values: unknown[]) =>
+      this.#set(() => run(...values), after);
+    globals.clearTimeout = (timer: object) => this.#timers.delete(timer);
+    AbortSignal.timeout = (after) => {
+      const controller = new AbortController();
+      this.#set(() => controller.abort(new DOMException('timed out', 'TimeoutError')), after);
+      return controller.signal;
+    };
+    Math.random = () => this.#random.next();
+    Date.now = () => 1_700_000_000_000 + Math.floor(this.#now);
+    performance.now = () => this.#now;
+    return () => {
+      globals.setTimeout = REAL.setTimeout;
+      globals.clearTimeout = REAL.clearTimeout;
+      AbortSignal.timeout = REAL.timeout;
+      Math.random = REAL.random;
+      Date.now = REAL.dateNow;
+      performance.now = REAL.performanceNow;
+    };
+  }
+
+  #set(run: () => void, after: number): object {
+    const timer = { unref: () => timer, ref: () => timer, hasRef: () => true, refresh: () => timer }; // prettier-ignore
+    this.#timers.set(timer, { at: this.#now + Math.max(0, after), run });
+    return timer;
+  }
+
+  #passTime(): boolean {
+    const [first] = [...this.#timers].sort(([, one], [, other]) => one.at - other.at);
+    if (first === undefined) return false;
+    const [timer, { at, run }] = first;
+    this.#timers.delete(timer);
+    this.#now = Math.max(this.#now, at);
+    run();
+    return true;
+  }
+}
+
+/** Resolves when no promise goes on by itself any more. */
+function drained(): Promise<void> {
+  return new Promise((resolve) => REAL.setImmediate(resolve));
+}

@@ -1,0 +1,153 @@
+// What clients do: the seed mixes appends, batches, retries, creates, deletions and reads over a few names, so that
+// they meet.
+
+import { State, type StateShape } from '../../../js/index.js';
+import type { EventSpec, Handle, Operation, SessionName } from '../operation.js';
+import type { Random } from './random.js';
+
+export type Kind = Operation['kind'];
+
+const WEIGHTS: Readonly<Record<Kind, number>> = {
+  append: 12,
+  get: 4,
+  create: 2,
+  getOrCreate: 2,
+  list: 1,
+  update: 2,
+  delete: 1,
+  userState: 0.5,
+  appState: 0.5,
+  deleteUser: 0.2,
+  deleteUserState: 0.2,
+  deleteAppState: 0.2,
+};
+
+const KEYS = ['a', 'b', 'user:a', 'user:b', 'app:a', 'temp:t', '__proto__'];
+
+export class Workload {
+  readonly #random: Random;
+  readonly #weights: Readonly<Record<Kind, number>>;
+  readonly #names: readonly SessionName[];
+  readonly #hasPages: boolean;
+  /** By session: what was appended or tried, to be tried again. */
+  readonly #events = new Map<string, EventSpec[]>();
+  #count = 0;
+
+  constructor(random: Random, prefix: string, without: readonly string[]) {
+    this.#random = random;
+    this.#hasPages = !without.includes('pages');
+    const weights = { ...WEIGHTS };
+    for (const kind of Object.keys(weights) as Kind[]) {
+      // Each seed does some things more often and some not at all.
+      weights[kind] *= without.includes(kind) ? 0 : random.pick([0.2, 1, 1, 1, 3]);
+    }
+    this.#weights = weights;
+    this.#names = [
+      { appName: `${prefix}app`, userId: 'ada', sessionId: 's' },
+      { appName: `${prefix}app`, userId: 'ada', sessionId: 't' },
+      { appName: `${prefix}app`, userId: 'bob', sessionId: 's' },
+      { appName: `${prefix}other`, userId: 'ada', sessionId: 's' },
+    ];
+  }
+
+  get names(): readonly SessionName[] {
+    return this.#names;
+  }
+
+  /** @param handles those of the client */
+  next(handles: readonly Handle[], now: number): Operation {
+    const random = this.#random;
+    let kind = random.weighted(this.#weights);
+    if (kind === 'append' && handles.length === 0) kind = 'getOrCreate';
+    const key = random.isLikely(0.6) ? this.#names[0]! : random.pick(this.#names);
+    const { appName, userId } = key;
+    this.#count += 1;
+    switch (kind) {
+      case 'create':
+      case 'getOrCreate':
+        return { kind, key, state: this.#delta(KEYS, 0.3), handle: this.#count };
+      case 'get': {
+        const last = random.isLikely(0.3) ? random.below(4) : undefined;
+        return { kind, key, last, handle: this.#count };
+      }
+      case 'append':
+        return this.#append(random.pick(handles), now);
+      case 'list': {
+        const isPaged = this.#hasPages && random.isLikely(0.3);
+        return {
+          kind,
+          appName,
+          userId: random.isLikely(0.5) ? userId : undefined,
+          order: random.pick(['asc', 'desc']),
+          limit: isPaged ? random.below(3) : undefined,
+          offset: isPaged ? random.below(3) : 0,
+        };
+      }
+      case 'update':
+        return this.#update(key);
+      case 'delete':
+        return { kind, key };
+      case 'appState':
+      case 'deleteAppState':
+        return { kind, appName };
+      default:
+        return { kind, appName, userId };
+    }
+  }
+
+  #update(key: SessionName): Operation {
+    const random = this.#random;
+    const scope = random.pick(['session', 'session', 'user', 'app']);
+    const allowed = { session: KEYS, user: ['user:a', 'app:a'], app: ['app:a'] }[scope] ?? [];
+    return {
+      kind: 'update',
+      appName: key.appName,
+      userId: scope === 'app' ? undefined : key.userId,
+      sessionId: scope === 'session' ? key.sessionId : undefined,
+      delta: this.#delta(allowed, 0.7),
+    };
+  }
+
+  #append({ number, key }: Handle, now: number): Operation {
+    const random = this.#random;
+    const isBatch = random.isLikely(0.2);
+    const events = this.#events.get(JSON.stringify(key)) ?? [];
+    this.#events.set(JSON.stringify(key), events);
+    const chosen: EventSpec[] = [];
+    const size = isBatch ? 1 + random.below(4) : 1;
+    for (let left = size; left > 0; left -= 1) {
+      const isAgain = events.length > 0 && random.isLikely(0.2);
+      const spec = isAgain ? random.pick(events) : this.#event(now);
+      if (chosen.some(({ id }) => id === spec.id)) continue;
+      // An event that is there already is replaced where its content is another.
+      const isOther = isAgain && random.isLikely(0.3);
+      const event = isOther ? { ...this.#event(now), id: spec.id } : spec;
+      chosen.push(event);
+      events.push(event);
+    }
+    return { kind: 'append', handle: number, key, events: chosen, isBatch };
+  }
+
+  #event(now: number): EventSpec {
+    this.#count += 1;
+    const id = `e${this.#count}`;
+    // Some clocks are behind, some ahead.
+    const timestamp = now + this.#random.pick([0, 0, 0, -5000, 7000]);
+    return { id, text: `text ${this.#count} 日本 😀`, timestamp, delta: this.#delta(KEYS, 0.3) };
+  }
+
+  #delta(keys: readonly string[], probability: number): StateShape {
+    const entries = this.#random.some(keys, probability).map((key): [string, unknown] => {
+      this.#count += 1;
+      const value = this.#random.pick<unknown>([
+        this.#count,
+        this.#count,
+        `v${this.#count}`,
+        { b: [this.#count, null], a: 1.5 },
+        State.REMOVED,
+      ]);
+      return [key, value];
+    });
+    return Object.fromEntries(entries);
+  }
+}
