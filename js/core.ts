@@ -49,6 +49,8 @@ let death: { cause: unknown } | undefined;
 /** Says where the wasm comes from. A source that was given explicitly wins over a default one. */
 export function provideWasm(given: WasmSource): void {
   source = given;
+  // A load belongs to its source: who calls now does not get the failure of the one before.
+  loading = undefined;
 }
 
 /** {@link provideWasm} for an entry's default: it does not replace a source that is there. */
@@ -85,7 +87,9 @@ function loadNow(give: () => WebAssembly.Module): void {
 
 function loadLater(from: WasmSource | undefined): Promise<void> {
   const loaded = fetchModule(from);
-  const forget = (): void => (loading = undefined);
+  const forget = (): void => {
+    if (loading === loaded) loading = undefined;
+  };
   // Before anybody else waits for it, so that there is no moment at which a call finds the wasm there
   // while earlier ones are still to be told.
   loaded.then(forget, forget);

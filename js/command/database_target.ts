@@ -34,26 +34,15 @@ export class DatabaseTarget implements Target {
 
   async create(session: SessionCopy): Promise<boolean> {
     let isCreated = false;
-    const eventIds = session.events.map(({ id }) => id);
-    const request = { key: session.key, scopes: [], eventIds, since: NOTHING_SINCE };
-    await this.#adapter.create(request, (found) => {
+    await this.#adapter.create(requestOf(session), (found) => {
       isCreated = found.session === undefined;
       return isCreated ? rowsOf(session, found.floor) : undefined;
     });
     return isCreated;
   }
 
-  async replace(session: SessionCopy): Promise<boolean> {
-    const { key } = session;
-    const stored = await this.#read(key);
-    await this.#adapter.delete({ what: 'session', key });
-    try {
-      return await this.create(session);
-    } catch (error) {
-      // The database cannot hold it: what it held before is better than none.
-      if (stored !== undefined) await this.create(stored);
-      throw error;
-    }
+  async replace(session: SessionCopy): Promise<void> {
+    await this.#adapter.replace(requestOf(session), (found) => rowsOf(session, found.floor));
   }
 
   async state(key: StateCopy['key']): Promise<string> {
@@ -82,6 +71,11 @@ export class DatabaseTarget implements Target {
     const { lastUpdateTime, state } = session;
     return { key, created: session.created / 1000, lastUpdateTime, state, events, shared: {} };
   }
+}
+
+function requestOf({ key, events }: SessionCopy) {
+  const eventIds = events.map(({ id }) => id);
+  return { key, scopes: [], eventIds, since: NOTHING_SINCE };
 }
 
 function scopeOf({ userId }: StateCopy['key']): 'user' | 'app' {

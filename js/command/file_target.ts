@@ -75,7 +75,7 @@ export class FileTarget implements Target {
     return true;
   }
 
-  replace(): Promise<boolean> {
+  replace(): Promise<void> {
     return Promise.reject(overwriteNeedsDatabase());
   }
 

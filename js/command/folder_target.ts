@@ -1,4 +1,4 @@
-import { mkdir, open, readFile, rename, stat } from 'node:fs/promises';
+import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sessionToFile } from '../files/session_file.js';
 import type { StorageKey } from '../storage/adapter.js';
@@ -51,20 +51,23 @@ export class FolderTarget implements Target {
     const path = this.#pathOf(session.key);
     if (await exists(path)) return false;
     const text = JSON.stringify(sessionToFile(sessionOfCopy(session)), undefined, 2);
+    const part = `${path}.part`;
     await withFileErrors(path, async () => {
-      const file = await open(`${path}.part`, 'w');
+      // A run that was interrupted may have left it. A link of that name must not be written through.
+      await rm(part, { force: true });
+      const file = await open(part, 'wx');
       try {
         await file.writeFile(`${text}\n`);
         await file.sync();
       } finally {
         await file.close();
       }
-      await rename(`${path}.part`, path);
+      await rename(part, path);
     });
     return true;
   }
 
-  replace(): Promise<boolean> {
+  replace(): Promise<void> {
     return Promise.reject(overwriteNeedsDatabase());
   }
 
@@ -76,9 +79,12 @@ export class FolderTarget implements Target {
     return this.#states.state(key);
   }
 
-  /** The id as far as any file system takes it, and what tells it from all others. */
+  /**
+   * The id as far as any file system takes it, and what tells it from all others. A name that begins with
+   * `-` would be an option to most programs, and one with `.` is hidden.
+   */
   #pathOf(key: Required<StorageKey>): string {
-    const shown = key.sessionId.replace(/[^\w.-]+/g, '_').slice(0, 80);
+    const shown = key.sessionId.replace(/^[-.]+|[^\w.-]+/g, '_').slice(0, 80);
     const hash = hashOf(nameOfKey(key)).slice(0, 16);
     return join(this.#folder, `${shown}.${hash}.session.json`);
   }

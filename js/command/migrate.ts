@@ -92,7 +92,9 @@ class Run {
         `The target has another session of that id (${counts}), which was left as it is; --overwrite replaces it.`,
       );
     }
-    if (isNew && !(await this.#target[before === undefined ? 'create' : 'replace'](session))) {
+    if (isNew && before !== undefined) {
+      await this.#target.replace(session);
+    } else if (isNew && !(await this.#target.create(session))) {
       const message = 'Somebody else has stored a session of that id this moment; run it again.';
       return this.#fail(sessionName(session), message);
     }

@@ -5,9 +5,8 @@
  * a session is written in one step.
  */
 import { createHash } from 'node:crypto';
-import { isTemp } from '../scope.js';
+import { isShared, isTemp } from '../scope.js';
 import { malformed } from '../files/malformed.js';
-import { isShared } from '../files/state_plan.js';
 import type { Session, StateShape } from '../session.js';
 import { snapshotEvent, snapshotState } from '../snapshot.js';
 import type { StorageKey } from '../storage/adapter.js';

@@ -34,8 +34,8 @@ export interface Target {
   fingerprint(key: Required<StorageKey>): Promise<Fingerprint | undefined>;
   /** @returns `false`, and nothing is written, if it is there meanwhile */
   create(session: SessionCopy): Promise<boolean>;
-  /** In the place of the one that is there, which is put back should that fail. */
-  replace(session: SessionCopy): Promise<boolean>;
+  /** In the place of the one that is there, which stays should that fail. */
+  replace(session: SessionCopy): Promise<void>;
   /**
    * Adds the keys that are missing there, or sets all.
    *

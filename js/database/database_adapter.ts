@@ -92,6 +92,15 @@ function allStatements(database: Database, usual: Engine, layout: Layout) {
   };
 }
 
+function* replaced(
+  context: Parameters<typeof write>[0] & Parameters<typeof remove>[0],
+  request: WriteRequest & { readonly key: Required<StorageKey> },
+  decide: Decide,
+): Steps<void> {
+  yield* remove(context, { what: 'session', key: request.key });
+  yield* write(context, request, decide, true);
+}
+
 export class DatabaseAdapter implements OwnAdapter {
   readonly kind: string;
   readonly durable: boolean;
@@ -136,14 +145,24 @@ export class DatabaseAdapter implements OwnAdapter {
   }
 
   delete(request: DeleteRequest): Deleted | void | Promise<Deleted | void> {
-    const { engine, clock } = this.#parts;
+    const { engine } = this.#parts;
     if (!fitsKey(engine.kind, request.key)) return;
-    return this.#run('write', ({ layout, statements, lastWrites }) => {
-      lastWrites?.clear();
-      return remove(
-        { engine, layout, statements, revisions: this.#revisions, now: clock() },
-        request,
-      );
+    return this.#run('write', (opened) => {
+      opened.lastWrites?.clear();
+      return remove(this.#writeContext(opened), request);
+    });
+  }
+
+  /** Deletes a session and creates another in its place, in one transaction. */
+  replace(
+    request: WriteRequest & { readonly key: Required<StorageKey> },
+    decide: Decide,
+  ): void | Promise<void> {
+    const { engine } = this.#parts;
+    checkIds(engine.kind, request);
+    return this.#run('write', (opened) => {
+      opened.lastWrites?.clear();
+      return replaced(this.#writeContext(opened), request, decide);
     });
   }
 
@@ -172,16 +191,15 @@ export class DatabaseAdapter implements OwnAdapter {
   }
 
   #write(request: WriteRequest, decide: Decide, isCreate: boolean): void | Promise<void> {
-    const { engine, clock } = this.#parts;
-    checkIds(engine.kind, request);
-    return this.#run('write', ({ layout, statements, lastWrites }) =>
-      write(
-        { engine, layout, statements, revisions: this.#revisions, lastWrites, now: clock() },
-        request,
-        decide,
-        isCreate,
-      ),
+    checkIds(this.#parts.engine.kind, request);
+    return this.#run('write', (opened) =>
+      write(this.#writeContext(opened), request, decide, isCreate),
     );
+  }
+
+  #writeContext({ layout, statements, lastWrites }: Opened) {
+    const { engine, clock } = this.#parts;
+    return { engine, layout, statements, revisions: this.#revisions, lastWrites, now: clock() };
   }
 
   #run<T>(mode: Mode, work: (opened: Opened) => Steps<T>): T | Promise<T> {

@@ -1,4 +1,3 @@
-import { isSessionError, SessionError } from '../errors.js';
 import { invalid, requireOptions, shown } from '../service/call.js';
 import type { Abortable, Session } from '../session.js';
 import type { BaseSessionService } from '../session_service.js';
@@ -6,6 +5,7 @@ import { snapshotDelta, snapshotState } from '../snapshot.js';
 import { type ReadSessionOptions, type SessionFile, sessionFromFile } from './session_file.js';
 import { liveState } from './shared_state.js';
 import { planState, type SharedState, touchesShared } from './state_plan.js';
+import { withdraw } from './withdraw.js';
 
 /**
  * How a session is imported.
@@ -31,9 +31,9 @@ export interface ImportSessionOptions extends ReadSessionOptions, Abortable {
  * by `sharedState` they are added where missing, which is the default, overwritten or left alone.
  * `temp:` keys are dropped, as always.
  *
- * The file is checked before anything is written; should storing fail halfway, the session is deleted
- * again. It is there from its creation on, though, and has its events a moment later. A process that ends
- * in between leaves a session without events.
+ * The file is checked before anything is written. Should storing fail halfway, the session is deleted
+ * again, and `user:` and `app:` keys get their values back. The session is there from its creation on,
+ * and has its events a moment later. A process that ends in between leaves a session without events.
  *
  * @param service of this package; over one that does not take `lastUpdateTime`, that becomes now
  * @param file JSON text, or what it parses to
@@ -66,7 +66,8 @@ export async function importSession(
   requireStorable(session);
   const { appName, userId, id, lastUpdateTime } = session;
   const live = touchesShared(session) ? await liveState(service, { appName, userId, signal }) : {};
-  const { initial, events, afterwards } = planState(session, live, policy);
+  const plan = planState(session, live, policy);
+  const { initial, events, afterwards } = plan;
   const stored = await service.createSession({
     appName,
     userId,
@@ -83,7 +84,7 @@ export async function importSession(
       await service.updateState({ appName, userId, stateDelta: afterwards });
     }
   } catch (error) {
-    await withdraw(service, stored, error);
+    await withdraw(service, stored, live, plan, error);
     throw error;
   }
   return stored;
@@ -105,25 +106,4 @@ export function sharedStateOf(value: unknown): SharedState {
 function requireStorable({ state, events }: Session): void {
   snapshotState(state);
   for (const { actions } of events) snapshotDelta(actions.stateDelta);
-}
-
-/** Deletes what was stored of a session, whose import failed. */
-async function withdraw(
-  service: BaseSessionService,
-  { appName, userId, id: sessionId }: Session,
-  error: unknown,
-): Promise<void> {
-  try {
-    await service.deleteSession({ appName, userId, sessionId });
-  } catch {
-    const [code, message] = isSessionError(error)
-      ? [error.code, error.message]
-      : (['storage_failed', String(error)] as const);
-    throw new SessionError(
-      code,
-      `${message} The session ${JSON.stringify(sessionId)} is left without its events, since it could ` +
-        'not be deleted again: delete it.',
-      { cause: error },
-    );
-  }
 }

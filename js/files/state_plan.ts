@@ -10,7 +10,7 @@
  * is, all in one step with the others.
  */
 import { type Event, newEventId } from '../event.js';
-import { APP_PREFIX, isTemp, REMOVED, USER_PREFIX } from '../scope.js';
+import { isShared, isTemp, REMOVED } from '../scope.js';
 import type { Session, StateShape } from '../session.js';
 import { initialState, madeOf } from './fold.js';
 import { malformed } from './malformed.js';
@@ -39,11 +39,6 @@ export interface StatePlan {
   readonly events: readonly Event[];
   /** `user:` and `app:` keys to change at last, if there is no carrier. */
   readonly afterwards: StateShape;
-}
-
-/** Whether `key` is seen by other sessions. */
-export function isShared(key: string): boolean {
-  return key.startsWith(USER_PREFIX) || key.startsWith(APP_PREFIX);
 }
 
 /** Whether storing the session may change `user:` or `app:` keys. */

@@ -9,6 +9,12 @@ import type {
 /** Of how many sessions and states it is remembered at least how far they had come. */
 const REMEMBERED = 10_000;
 
+/**
+ * A notice so many revisions behind is not late: the place before it was wrong. Whatever else speaks on the
+ * channel of the tabs may have named a revision that nothing reaches, and all that follows would be dropped.
+ */
+const IMPLAUSIBLE = 1_000_000;
+
 /** How far a session or a state has come. */
 interface Place {
   readonly revision: number;
@@ -68,7 +74,10 @@ export class PendingNotices {
     const key = keyOf(scope, appName, userId);
     const last = this.#places.get(key)?.revision ?? 0;
     // The same again is news: a state that was deleted is told with the floor, which may be what it had.
-    if (revision !== undefined && revision < last) return;
+    if (revision !== undefined && revision < last) {
+      if (isImplausible(revision, last)) this.resync();
+      return;
+    }
     if (revision !== undefined) this.#places.set(key, { revision, isDeleted: false });
     this.#pending.set(key, notice);
   }
@@ -76,7 +85,10 @@ export class PendingNotices {
   #pushSession(notice: OfSession): void {
     const { appName, userId, sessionId, revision } = notice;
     const user = this.#places.get(keyOf('user deleted', appName, userId));
-    if (user !== undefined && revision !== undefined && revision <= user.revision) return;
+    if (user !== undefined && revision !== undefined && revision <= user.revision) {
+      if (isImplausible(revision, user.revision)) this.resync();
+      return;
+    }
     const key = keyOf('session', appName, userId, sessionId);
     if (!this.#advance(key, revision, notice.type === 'deleted')) return;
     // Who keeps a list of sessions is to learn that there is one more.
@@ -105,12 +117,19 @@ export class PendingNotices {
     if (revision === undefined) return true;
     const last = this.#places.get(key);
     if (last !== undefined) {
-      if (revision < last.revision) return false;
+      if (revision < last.revision) {
+        if (isImplausible(revision, last.revision)) this.resync();
+        return false;
+      }
       if (revision === last.revision && (last.isDeleted || !isDeleted)) return false;
     }
     this.#places.set(key, { revision, isDeleted });
     return true;
   }
+}
+
+function isImplausible(revision: number, last: number): boolean {
+  return last - revision > IMPLAUSIBLE;
 }
 
 type OfSession = SessionNotice | (DeletedNotice & { sessionId: string });

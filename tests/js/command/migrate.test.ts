@@ -1,7 +1,16 @@
 // Between SQLite files and session files: all of it arrives, and nothing is lost where something is there.
 
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import Sqlite from 'better-sqlite3';
@@ -104,6 +113,32 @@ describe('A database is migrated', () => {
     const outcome = await command('migrate', to, back);
     assert.deepEqual([outcome.code, outcome.err], [0, '']);
     assert.deepEqual(await contentsOf(back), await withoutNull(contentsOf(from)));
+  });
+
+  it('to a folder where a link was planted, which is not written through', async () => {
+    const [from, to, victim] = [await filled(), `${newPath('.folder')}/`, newPath('.txt')];
+    await command('migrate', from, to);
+    const names = readdirSync(to).filter((name) => name.endsWith('.session.json'));
+    writeFileSync(victim, 'precious');
+    for (const name of names) {
+      rmSync(join(to, name));
+      symlinkSync(victim, join(to, `${name}.part`));
+    }
+    assert.equal((await command('migrate', from, to)).code, 0);
+    assert.equal(readFileSync(victim, 'utf8'), 'precious');
+    const isLink = (name: string) => lstatSync(join(to, name)).isSymbolicLink();
+    assert.deepEqual(readdirSync(to).filter(isLink), []);
+  });
+
+  it('to a folder whose files no program takes for options', async () => {
+    const [from, to] = [newUrl(), `${newPath('.folder')}/`];
+    const service = new DatabaseSessionService(from);
+    for (const sessionId of ['-rf', '--', '.hidden', '..', '-.-']) {
+      await service.createSession({ ...KEY, sessionId });
+    }
+    await service.close();
+    assert.deepEqual(row(await command('migrate', from, to), 'verified'), [5, 0]);
+    for (const name of readdirSync(to)) assert.match(name, /^[\w]/);
   });
 
   it('and stays byte for byte what it is, journal mode included', async () => {
@@ -315,6 +350,17 @@ describe('Where the target has something', () => {
     const outcome = await command('migrate', from, to, '--overwrite');
     assert.deepEqual([outcome.code, row(outcome, 'verified')], [0, [1, 1]]);
     assert.equal(await textIn(to), 'theirs');
+  });
+
+  it('another session of that id stays if the one that replaces it cannot be written', async () => {
+    const [from, to] = [await withSession('theirs'), await withSession('ours')];
+    const database = new Sqlite(pathOf(to));
+    database.exec(`create trigger refuses before insert on events
+      begin select raise(abort, 'no more events'); end`);
+    database.close();
+    const outcome = await command('migrate', from, to, '--overwrite');
+    assert.notEqual(outcome.code, 0);
+    assert.equal(await textIn(to), 'ours');
   });
 
   it('missing keys of states are added, and values that differ are named and left', async () => {

@@ -63,6 +63,22 @@ describe('The slim entry', () => {
     });
   }
 
+  it('takes another location while the one before is still loading', async () => {
+    const outcomes = await inChild<Outcome[]>(`
+      const slim = await load('slim.js');
+      let fail;
+      const slow = slim.loadWasm(new Promise((_, reject) => (fail = reject))).then(() => ({}), (error) => ({ code: error.code }));
+      const early = await codeOf(() => new slim.InMemorySessionService().createSessionSync(key));
+      const right = await codeOf(async () => slim.loadWasm(${BYTES}));
+      fail(new Error('the old source'));
+      return [await slow, early, right, await ${CREATE}];
+    `);
+    const [, early, right, created] = outcomes;
+    assert.equal(early?.code, 'not_loaded');
+    assert.equal(right?.code, undefined, right?.message);
+    assert.deepEqual(created, { value: 'object' });
+  });
+
   it('says that nothing was given', async () => {
     const outcomes = await inChild<Outcome[]>(`
       const slim = await load('slim.js');

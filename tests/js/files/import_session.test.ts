@@ -36,6 +36,17 @@ function file(state: StateShape | undefined, ...deltas: StateShape[]): SessionFi
   return { id: 'session', ...USER, ...(state && { state }), events, lastUpdateTime };
 }
 
+/** Lets the append of that number, from 1, succeed and then fail. */
+function failAppend(storage: MapStorage, number: number, error: Error): void {
+  const append = storage.append.bind(storage);
+  let count = 0;
+  storage.append = async (...request) => {
+    await append(...request);
+    count += 1;
+    if (count === number) throw error;
+  };
+}
+
 const exportedKey = { appName: 'shop', userId: 'ada', sessionId: 's-1' };
 
 overStorages('An imported session', (open) => {
@@ -206,6 +217,45 @@ describe('An import that fails', () => {
     }
   });
 
+  it('gives `user:` and `app:` keys the values back that they had', async () => {
+    const before = { 'user:both': 'live', 'app:both': ['live'] };
+    const theirs = { 'user:both': 'file', 'app:both': 1, 'user:new': 1, 'app:new': 1 };
+    for (const state of [theirs, { ...theirs, 'user:both': 'other' }]) {
+      for (const [delta, call] of [
+        [{ 'user:both': 'delta', 'app:new': 0 }, 1],
+        [{ 'user:both': 'delta', 'app:new': 0 }, 2],
+        [{}, 1],
+      ] as const) {
+        const storage = new MapStorage();
+        const service = await openOver(storage);
+        await service.updateState({ ...USER, stateDelta: before });
+        failAppend(storage, call, new SessionError('connection_lost', 'The connection is gone.'));
+        const imported = importSession(service, file(state, delta), { sharedState: 'overwrite' });
+        const error = await imported.then(() => undefined, String);
+        if (call === 1) assert.match(error ?? '', /The connection is gone/);
+        if (error === undefined) continue;
+        assert.deepEqual(await service.getUserState(USER), { both: 'live' });
+        assert.deepEqual(await service.getAppState(APP), { both: ['live'] });
+        assert.equal(await service.getSession(KEY), undefined);
+      }
+    }
+  });
+
+  it('leaves a key that somebody else has written since', async () => {
+    const storage = new MapStorage();
+    const service = await openOver(storage);
+    failAppend(storage, 1, new SessionError('connection_lost', 'The connection is gone.'));
+    const remove = storage.delete.bind(storage);
+    storage.delete = async (...request) => {
+      const answer = await remove(...request);
+      await service.updateState({ ...USER, stateDelta: { 'user:a': 'theirs' } });
+      return answer;
+    };
+    const imported = importSession(service, file({ 'user:a': 1, 'user:b': 1 }, { 'user:a': 1 }));
+    await failure(imported, 'connection_lost');
+    assert.deepEqual(await service.getUserState(USER), { a: 'theirs' });
+  });
+
   it('and cannot be taken back says so', async () => {
     const storage = new MapStorage();
     const service = await openOver(storage);
@@ -216,7 +266,7 @@ describe('An import that fails', () => {
       importSession(service, file({ b: 1 }, { b: 1 })),
       'connection_lost',
     );
-    assert.match(error.message, /"session" is left without its events.*delete it/);
+    assert.match(error.message, /could not be taken back .*gone.*: the session "session" is left/);
     assert.ok(error.cause instanceof SessionError);
   });
 

@@ -52,6 +52,17 @@ describe('Pending notices', () => {
     assert.deepEqual(drain(pending), []);
   });
 
+  it('say resync after a revision that nothing reaches, and go on', () => {
+    const forged = Number.MAX_SAFE_INTEGER;
+    for (const wrong of [of('appended', 'a', forged), userDeleted(forged)]) {
+      assert.deepEqual(left(wrong, of('appended', 'a', 3), of('appended', 'a', 4)), [
+        { type: 'resync' },
+        of('appended', 'a', 4),
+      ]);
+    }
+    assert.deepEqual(left(state(forged), state(3), state(4)), [{ type: 'resync' }, state(4)]);
+  });
+
   it('say created as long as nobody was told so', () => {
     assert.deepEqual(left(of('created', 'a', 1), of('appended', 'a', 2)), [of('created', 'a', 2)]);
   });
