@@ -1,0 +1,182 @@
+// The SQLite driver: faults at every statement that a service runs on a file which several connections share.
+
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Sqlite from 'better-sqlite3';
+import { Kysely, SqliteDialect } from 'kysely';
+
+import { DatabaseSessionService } from '../../../js/database/index.js';
+import type { SessionServiceOptions } from '../../../js/index.js';
+import type { Boundary, Client, Simulated } from '../run/boundary.js';
+import { Faults } from '../run/faults.js';
+import { Lost } from '../run/lost.js';
+import { Random } from '../run/random.js';
+import { VirtualPace } from '../run/virtual_pace.js';
+
+const FAULTS = {
+  /** Another connection holds the lock. */
+  SQLITE_BUSY: { fails: true },
+  SQLITE_IOERR: { fails: true },
+  SQLITE_FULL: { fails: true },
+  /** SQLite has ended the transaction by itself. */
+  'SQLITE_FULL, rolled back': { fails: true },
+  'crashes before': { fails: true },
+  'crashes after': { fails: true },
+} as const;
+
+type Fault = keyof typeof FAULTS;
+
+const ALL = Object.keys(FAULTS) as Fault[];
+
+export const sqliteBoundary: Boundary = {
+  name: 'sqlite',
+  rules: { hasExactTimes: true },
+  start: async (seed) => new SqliteStorage(seed, await emptyDatabase()),
+};
+
+/** A file with tables and no rows. */
+let empty: Promise<Buffer> | undefined;
+
+function emptyDatabase(): Promise<Buffer> {
+  empty ??= (async () => {
+    const folder = newFolder();
+    const path = join(folder, 'empty.db');
+    const service = new DatabaseSessionService(`sqlite:${path}`);
+    await service.open();
+    await service.close();
+    const bytes = readFileSync(path);
+    rmSync(folder, { recursive: true });
+    return bytes;
+  })();
+  return empty;
+}
+
+const newFolder = () => mkdtempSync(join(tmpdir(), 'adk-session-wasm-simulation-'));
+
+class SqliteStorage implements Simulated {
+  readonly notes: string[] = [];
+  readonly pace: VirtualPace;
+  readonly faults: Faults<Fault>;
+  onCrash?: (client: number) => void;
+  readonly #lost = new Lost();
+  readonly #random: Random;
+  readonly #folder = newFolder();
+  readonly #restoreTime: () => void;
+  readonly #unhook: () => void;
+  readonly #connections = new Map<number, Set<Sqlite.Database>>();
+  readonly #crashed = new Set<number>();
+
+  constructor(seed: number, empty: Buffer) {
+    this.#random = new Random(seed, 'sqlite');
+    this.pace = new VirtualPace(new Random(seed, 'pace'));
+    this.faults = new Faults(new Random(seed, 'faults'), FAULTS, (note) => this.notes.push(note));
+    writeFileSync(join(this.#folder, 'db'), empty);
+    const hook = (statement: Sqlite.Statement, run: () => unknown) => this.#run(statement, run);
+    this.#restoreTime = this.pace.install();
+    this.#unhook = hookStatements(hook);
+  }
+
+  openClient(number: number, options: SessionServiceOptions): Client {
+    const path = this.#path(number);
+    const isOverKysely = this.#random.isLikely(0.3);
+    const service = isOverKysely
+      ? new DatabaseSessionService({ ...options, kysely: kyselyOver(path), engine: 'sqlite' })
+      : new DatabaseSessionService(`sqlite:${path}`, { ...options, durability: 'relaxed' });
+    return {
+      service,
+      crash: () => {
+        this.#crashed.add(number);
+        this.#lost.drop(service);
+        // As for a process that ends: what was not committed is rolled back.
+        for (const connection of this.#connections.get(number) ?? []) closeNow(connection);
+      },
+    };
+  }
+
+  openObserver() {
+    return new DatabaseSessionService(`sqlite:${this.#path(0)}`, { durability: 'relaxed' });
+  }
+
+  async end(): Promise<void> {
+    this.#restoreTime();
+    await this.#lost.end();
+    this.#unhook();
+    for (const [, connections] of this.#connections) connections.forEach(closeNow);
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  /** One file, and by the form of its path one client. */
+  #path(client: number): string {
+    return `${this.#folder}/${'./'.repeat(client)}db`;
+  }
+
+  #run(statement: Sqlite.Statement, run: () => unknown): unknown {
+    const { database, source } = statement;
+    if (!database.name.startsWith(this.#folder)) return run();
+    const client = (database.name.length - this.#path(0).length) / './'.length;
+    if (this.#crashed.has(client)) throw errorOf('SQLITE_IOERR');
+    const connections = this.#connections.get(client) ?? new Set();
+    this.#connections.set(client, connections.add(database));
+    const isEnd = /^\s*(?:rollback|pragma)/i.test(source);
+    // The schema is read before anything can be wrong, and a rollback is what mends.
+    if (client === 0 || isEnd) return run();
+    const fault = this.faults.at(client, source.slice(0, 60), ALL);
+    switch (fault) {
+      case undefined:
+        return run();
+      case 'SQLITE_FULL, rolled back':
+        if (database.inTransaction) database.exec('rollback');
+        throw errorOf('SQLITE_FULL');
+      case 'crashes before':
+        return this.#crash(client);
+      case 'crashes after':
+        run();
+        return this.#crash(client);
+      default:
+        throw errorOf(fault);
+    }
+  }
+
+  #crash(client: number): never {
+    this.onCrash?.(client);
+    throw errorOf('SQLITE_IOERR');
+  }
+}
+
+function errorOf(code: string): Error {
+  return new Sqlite.SqliteError(`${code} of the simulation`, code);
+}
+
+function closeNow(connection: Sqlite.Database): void {
+  try {
+    connection.close();
+  } catch {
+    // It is reading; the rows end with the error that follows.
+  }
+}
+
+function kyselyOver(path: string): Kysely<unknown> {
+  const database = new Sqlite(path, { timeout: 0 });
+  database.pragma('synchronous = normal');
+  return new Kysely({ dialect: new SqliteDialect({ database }) });
+}
+
+type Hook = (statement: Sqlite.Statement, run: () => unknown) => unknown;
+
+/** Lets a hook run every statement of the driver. @returns takes it away */
+function hookStatements(hook: Hook): () => void {
+  const database = new Sqlite(':memory:');
+  const prototype = Object.getPrototypeOf(database.prepare('select 1')) as Record<string, unknown>;
+  database.close();
+  const originals = ['run', 'all', 'get', 'iterate'].map((name) => {
+    const original = prototype[name] as (...values: unknown[]) => unknown;
+    prototype[name] = function (this: Sqlite.Statement, ...values: unknown[]) {
+      return hook(this, () => original.apply(this, values));
+    };
+    return [name, original] as const;
+  });
+  return () => {
+    for (const [name, original] of originals) prototype[name] = original;
+  };
+}
