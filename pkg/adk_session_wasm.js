@@ -565,20 +565,20 @@ export function scan_template(text) {
 function __wbg_get_imports() {
     const import0 = {
         __proto__: null,
-        _1w: function(arg0) {
+        _1z: function(arg0) {
             const ret = typeof(arg0) === 'function';
             return ret;
         },
-        _u: function(arg0) {
+        _w: function(arg0) {
             const val = arg0;
             const ret = typeof(val) === 'object' && val !== null;
             return ret;
         },
-        _d: function(arg0) {
+        _e: function(arg0) {
             const ret = typeof(arg0) === 'string';
             return ret;
         },
-        _w: function(arg0) {
+        _x: function(arg0) {
             const ret = arg0 === undefined;
             return ret;
         },
@@ -586,13 +586,13 @@ function __wbg_get_imports() {
             const ret = arg0 === arg1;
             return ret;
         },
-        _23: function(arg0, arg1) {
+        _26: function(arg0, arg1) {
             const obj = arg1;
             const ret = typeof(obj) === 'number' ? obj : undefined;
             getDataViewMemory0().setFloat64((arg0 >>> 0) + 8 * 1, isLikeNone(ret) ? 0 : ret, true);
             getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 0, !isLikeNone(ret), true);
         },
-        _22: function(arg0, arg1) {
+        _25: function(arg0, arg1) {
             const obj = arg1;
             const ret = typeof(obj) === 'string' ? obj : undefined;
             var ptr1 = isLikeNone(ret) ? 0 : passStringToWasm0(ret, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
@@ -600,64 +600,82 @@ function __wbg_get_imports() {
             getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 1, len1, true);
             getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 0, ptr1, true);
         },
-        _24: function(arg0, arg1) {
+        _27: function(arg0, arg1) {
             throw new Error(getStringFromWasm0(arg0, arg1));
         },
-        _1m: function(arg0) {
+        _1p: function(arg0) {
             arg0._wbg_cb_unref();
         },
-        _2e: function() { return handleError(function (arg0) {
+        _2h: function() { return handleError(function (arg0) {
             arg0.abort();
         }, arguments); },
-        _28: function() { return handleError(function (arg0, arg1) {
+        _2b: function() { return handleError(function (arg0, arg1) {
             const ret = arg0.add(arg1);
             return ret;
         }, arguments); },
-        _26: function() { return handleError(function (arg0, arg1) {
+        _29: function() { return handleError(function (arg0, arg1) {
             arg0.advance(arg1 >>> 0);
         }, arguments); },
-        _27: function() { return handleError(function (arg0, arg1) {
+        _1i: function() { return handleError(function (arg0, arg1, arg2, arg3) {
+            try {
+                var state0 = {a: arg0, b: arg1};
+                var cb0 = () => {
+                    const a = state0.a;
+                    state0.a = 0;
+                    try {
+                        return wasm_bindgen__convert__closures_____invoke__haa80543a841e8397(a, state0.b, );
+                    } finally {
+                        state0.a = a;
+                    }
+                };
+                const ret = Reflect.apply(cb0, arg2, arg3);
+                return ret;
+            } finally {
+                state0.a = 0;
+            }
+        }, arguments); },
+        _2a: function() { return handleError(function (arg0, arg1) {
             const ret = IDBKeyRange.bound(arg0, arg1);
             return ret;
         }, arguments); },
-        _1a: function() { return handleError(function (arg0, arg1) {
+        _1b: function() { return handleError(function (arg0, arg1) {
             const ret = arg0.call(arg1);
             return ret;
         }, arguments); },
-        _1q: function() { return handleError(function (arg0, arg1, arg2) {
+        _1t: function() { return handleError(function (arg0, arg1, arg2) {
             const ret = arg0.call(arg1, arg2);
             return ret;
         }, arguments); },
-        _1n: function(arg0) {
+        _1q: function(arg0) {
             clearTimeout(arg0);
         },
-        _1l: function(arg0) {
+        _1o: function(arg0) {
             arg0.close();
         },
         _7: function() { return handleError(function (arg0) {
             arg0.commit();
         }, arguments); },
-        _15: function(arg0, arg1) {
+        _16: function(arg0, arg1) {
             const ret = arg0.concat(arg1);
             return ret;
         },
-        _2b: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4) {
+        _2e: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4) {
             const ret = arg0.createIndex(getStringFromWasm0(arg1, arg2), arg3, arg4);
             return ret;
         }, arguments); },
-        _x: function() { return handleError(function (arg0, arg1, arg2, arg3) {
+        _y: function() { return handleError(function (arg0, arg1, arg2, arg3) {
             const ret = arg0.createObjectStore(getStringFromWasm0(arg1, arg2), arg3);
             return ret;
         }, arguments); },
-        _18: function() { return handleError(function (arg0, arg1, arg2) {
+        _19: function() { return handleError(function (arg0, arg1, arg2) {
             const ret = arg0.deleteDatabase(getStringFromWasm0(arg1, arg2));
             return ret;
         }, arguments); },
-        _2c: function() { return handleError(function (arg0, arg1) {
+        _2f: function() { return handleError(function (arg0, arg1) {
             const ret = arg0.delete(arg1);
             return ret;
         }, arguments); },
-        _1j: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4, arg5, arg6, arg7, arg8) {
+        _1m: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4, arg5, arg6, arg7, arg8) {
             const ret = arg0.delete(getStringFromWasm0(arg1, arg2), getStringFromWasm0(arg3, arg4), arg5 === 0 ? undefined : getStringFromWasm0(arg5, arg6), arg7 === 0 ? undefined : getStringFromWasm0(arg7, arg8));
             return ret;
         }, arguments); },
@@ -665,7 +683,7 @@ function __wbg_get_imports() {
             const ret = Array.from(arg0);
             return ret;
         },
-        _25: function() { return handleError(function (arg0, arg1) {
+        _28: function() { return handleError(function (arg0, arg1) {
             const ret = arg0.getAllKeys(arg1);
             return ret;
         }, arguments); },
@@ -673,11 +691,11 @@ function __wbg_get_imports() {
             const ret = arg0.getAll(arg1, arg2 === Number.MAX_SAFE_INTEGER ? undefined : arg2);
             return ret;
         }, arguments); },
-        _16: function() { return handleError(function (arg0, arg1) {
+        _17: function() { return handleError(function (arg0, arg1) {
             const ret = Reflect.get(arg0, arg1);
             return ret;
         }, arguments); },
-        _29: function() { return handleError(function (arg0, arg1) {
+        _2c: function() { return handleError(function (arg0, arg1) {
             const ret = arg0.get(arg1);
             return ret;
         }, arguments); },
@@ -685,7 +703,7 @@ function __wbg_get_imports() {
             const ret = arg0[arg1 >>> 0];
             return ret;
         },
-        _b: function(arg0, arg1, arg2) {
+        _c: function(arg0, arg1, arg2) {
             const ret = arg0[getStringFromWasm0(arg1, arg2)];
             return ret;
         },
@@ -693,11 +711,11 @@ function __wbg_get_imports() {
             const ret = arg0[arg1 >>> 0];
             return ret;
         },
-        _1r: function(arg0, arg1) {
+        _1u: function(arg0, arg1) {
             const ret = arg0[arg1 >>> 0];
             return ret;
         },
-        _21: function() { return handleError(function (arg0, arg1) {
+        _24: function() { return handleError(function (arg0, arg1) {
             const ret = Reflect.has(arg0, arg1);
             return ret;
         }, arguments); },
@@ -715,11 +733,15 @@ function __wbg_get_imports() {
             const ret = result;
             return ret;
         },
-        _c: function(arg0) {
+        _d: function(arg0) {
             const ret = Array.isArray(arg0);
             return ret;
         },
-        _1o: function(arg0, arg1) {
+        _1d: function(arg0) {
+            const ret = Number.isSafeInteger(arg0);
+            return ret;
+        },
+        _1r: function(arg0, arg1) {
             const ret = Object.is(arg0, arg1);
             return ret;
         },
@@ -735,11 +757,11 @@ function __wbg_get_imports() {
             const ret = arg0.length;
             return ret;
         },
-        _e: function(arg0) {
+        _b: function(arg0) {
             const ret = arg0.length;
             return ret;
         },
-        _1i: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4, arg5, arg6, arg7, arg8) {
+        _1l: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4, arg5, arg6, arg7, arg8) {
             const ret = arg0.list(getStringFromWasm0(arg1, arg2), arg3 === 0 ? undefined : getStringFromWasm0(arg3, arg4), arg5 !== 0, arg6, arg7 === 0 ? undefined : arg8);
             return ret;
         }, arguments); },
@@ -747,7 +769,7 @@ function __wbg_get_imports() {
             const ret = new Array();
             return ret;
         },
-        _1k: function(arg0, arg1, arg2, arg3) {
+        _1n: function(arg0, arg1, arg2, arg3) {
             const ret = new RegExp(getStringFromWasm0(arg0, arg1), getStringFromWasm0(arg2, arg3));
             return ret;
         },
@@ -759,7 +781,7 @@ function __wbg_get_imports() {
             const ret = new Float64Array(getArrayF64FromWasm0(arg0, arg1));
             return ret;
         },
-        _1p: function(arg0, arg1) {
+        _1s: function(arg0, arg1) {
             try {
                 var state0 = {a: arg0, b: arg1};
                 var cb0 = (arg0, arg1) => {
@@ -777,27 +799,31 @@ function __wbg_get_imports() {
                 state0.a = 0;
             }
         },
-        _r: function() {
+        _s: function() {
             const ret = performance.now();
             return ret;
         },
-        _2d: function() { return handleError(function (arg0, arg1, arg2) {
+        _p: function() {
+            const ret = Date.now();
+            return ret;
+        },
+        _2g: function() { return handleError(function (arg0, arg1, arg2) {
             const ret = arg0.objectStore(getStringFromWasm0(arg1, arg2));
             return ret;
         }, arguments); },
-        _1b: function(arg0) {
+        _1c: function(arg0) {
             const ret = Array.of(arg0);
             return ret;
         },
-        _1h: function(arg0, arg1, arg2, arg3) {
+        _1k: function(arg0, arg1, arg2, arg3) {
             const ret = Array.of(arg0, arg1, arg2, arg3);
             return ret;
         },
-        _13: function(arg0, arg1, arg2) {
+        _14: function(arg0, arg1, arg2) {
             const ret = Array.of(arg0, arg1, arg2);
             return ret;
         },
-        _12: function(arg0, arg1, arg2, arg3, arg4) {
+        _13: function(arg0, arg1, arg2, arg3, arg4) {
             const ret = Array.of(arg0, arg1, arg2, arg3, arg4);
             return ret;
         },
@@ -805,37 +831,37 @@ function __wbg_get_imports() {
             const ret = Array.of(arg0, arg1);
             return ret;
         },
-        _y: function() { return handleError(function (arg0, arg1, arg2) {
+        _z: function() { return handleError(function (arg0, arg1, arg2) {
             const ret = arg0.openKeyCursor(arg1, __wbindgen_enum_IdbCursorDirection[arg2]);
             return ret;
         }, arguments); },
-        _17: function() { return handleError(function (arg0, arg1, arg2, arg3) {
+        _18: function() { return handleError(function (arg0, arg1, arg2, arg3) {
             const ret = arg0.open(getStringFromWasm0(arg1, arg2), arg3 >>> 0);
             return ret;
         }, arguments); },
-        _z: function(arg0) {
+        _10: function(arg0) {
             const ret = arg0.pop();
             return ret;
         },
-        _19: function(arg0) {
+        _1a: function(arg0) {
             arg0.preventDefault();
         },
         _5: function(arg0, arg1) {
             const ret = arg0.push(arg1);
             return ret;
         },
-        _2a: function() { return handleError(function (arg0, arg1) {
+        _2d: function() { return handleError(function (arg0, arg1) {
             const ret = arg0.put(arg1);
             return ret;
         }, arguments); },
-        _1v: function(arg0) {
+        _1y: function(arg0) {
             const ret = arg0.queueMicrotask;
             return ret;
         },
-        _1u: function(arg0) {
+        _1x: function(arg0) {
             queueMicrotask(arg0);
         },
-        _1e: function() {
+        _1g: function() {
             const ret = Math.random();
             return ret;
         },
@@ -843,7 +869,7 @@ function __wbg_get_imports() {
             const ret = arg0.read(getStringFromWasm0(arg1, arg2), arg3 === 0 ? undefined : getStringFromWasm0(arg3, arg4), arg5 === 0 ? undefined : getStringFromWasm0(arg5, arg6), arg7 === 0 ? undefined : arg8, arg9 === 0 ? undefined : arg10);
             return ret;
         }, arguments); },
-        _1c: function(arg0) {
+        _1e: function(arg0) {
             const ret = Promise.resolve(arg0);
             return ret;
         },
@@ -851,55 +877,55 @@ function __wbg_get_imports() {
             const ret = arg0.result;
             return ret;
         }, arguments); },
-        _10: function(arg0) {
+        _11: function(arg0) {
             const ret = arg0.reverse();
             return ret;
         },
-        _s: function(arg0, arg1) {
+        _t: function(arg0, arg1) {
             const ret = setTimeout(arg0, arg1);
             return ret;
         },
-        _1g: function() { return handleError(function (arg0, arg1, arg2) {
+        _1j: function() { return handleError(function (arg0, arg1, arg2) {
             const ret = Reflect.set(arg0, arg1, arg2);
             return ret;
         }, arguments); },
         _k: function(arg0, arg1, arg2, arg3) {
             arg0[getStringFromWasm0(arg1, arg2)] = arg3;
         },
-        _1s: function(arg0, arg1, arg2) {
+        _1v: function(arg0, arg1, arg2) {
             arg0[arg1 >>> 0] = arg2;
         },
         _j: function(arg0, arg1, arg2, arg3) {
             arg0[getStringFromWasm0(arg1, arg2)] = arg3;
         },
-        _p: function(arg0, arg1, arg2, arg3, arg4) {
+        _q: function(arg0, arg1, arg2, arg3, arg4) {
             arg0[getStringFromWasm0(arg1, arg2)] = getStringFromWasm0(arg3, arg4);
         },
-        _11: function(arg0, arg1, arg2) {
+        _12: function(arg0, arg1, arg2) {
             const ret = arg0.slice(arg1 >>> 0, arg2 >>> 0);
             return ret;
         },
-        _14: function(arg0, arg1, arg2, arg3) {
+        _15: function(arg0, arg1, arg2, arg3) {
             const ret = arg0.splice(arg1 >>> 0, arg2 >>> 0, arg3);
             return ret;
         },
-        _1y: function() {
+        _21: function() {
             const ret = typeof globalThis === 'undefined' ? undefined : globalThis;
             return isLikeNone(ret) ? 0 : addToExternrefTable0(ret);
         },
-        _1x: function() {
+        _20: function() {
             const ret = typeof global === 'undefined' ? undefined : global;
             return isLikeNone(ret) ? 0 : addToExternrefTable0(ret);
         },
-        _20: function() {
+        _23: function() {
             const ret = typeof self === 'undefined' ? undefined : self;
             return isLikeNone(ret) ? 0 : addToExternrefTable0(ret);
         },
-        _1z: function() {
+        _22: function() {
             const ret = typeof window === 'undefined' ? undefined : window;
             return isLikeNone(ret) ? 0 : addToExternrefTable0(ret);
         },
-        _q: function() { return handleError(function (arg0) {
+        _r: function() { return handleError(function (arg0) {
             const ret = JSON.stringify(arg0);
             return ret;
         }, arguments); },
@@ -911,43 +937,43 @@ function __wbg_get_imports() {
             const ret = arg0.test(getStringFromWasm0(arg1, arg2));
             return ret;
         },
-        _1d: function(arg0, arg1, arg2) {
+        _1f: function(arg0, arg1, arg2) {
             const ret = arg0.then(arg1, arg2);
             return ret;
         },
-        _1t: function(arg0, arg1) {
+        _1w: function(arg0, arg1) {
             const ret = arg0.then(arg1);
             return ret;
         },
-        _t: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4) {
+        _u: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4) {
             const ret = arg0.transaction(arg1, getStringFromWasm0(arg2, arg3), arg4);
             return ret;
         }, arguments); },
-        _1f: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4, arg5, arg6, arg7, arg8, arg9, arg10, arg11) {
+        _1h: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4, arg5, arg6, arg7, arg8, arg9, arg10, arg11) {
             const ret = arg0.write(arg1 !== 0, getStringFromWasm0(arg2, arg3), arg4 === 0 ? undefined : getStringFromWasm0(arg4, arg5), arg6 === 0 ? undefined : getStringFromWasm0(arg6, arg7), arg8, arg9, arg10, arg11 >>> 0);
             return ret;
         }, arguments); },
-        _2g: function(arg0, arg1) {
-            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 37, ret: Result(Unit), inner_ret: Some(Result(Unit)) }, mutable: true }) -> Externref`.
+        _2j: function(arg0, arg1) {
+            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 38, ret: Result(Unit), inner_ret: Some(Result(Unit)) }, mutable: true }) -> Externref`.
             const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__hd03ea6924eea3427);
             return ret;
         },
-        _2h: function(arg0, arg1) {
+        _2k: function(arg0, arg1) {
             // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 8, ret: Unit, inner_ret: Some(Unit) }, mutable: true }) -> Externref`.
             const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__h029af6d614e5b697);
             return ret;
         },
-        _2i: function(arg0) {
+        _2l: function(arg0) {
             // Cast intrinsic for `F64 -> Externref`.
             const ret = arg0;
             return ret;
         },
-        _2j: function(arg0, arg1) {
+        _2m: function(arg0, arg1) {
             // Cast intrinsic for `Ref(String) -> Externref`.
             const ret = getStringFromWasm0(arg0, arg1);
             return ret;
         },
-        _2f: function() {
+        _2i: function() {
             const table = wasm.__wbindgen_externrefs;
             table.set(0, undefined);
             table.set(1024, undefined);
@@ -960,6 +986,10 @@ function __wbg_get_imports() {
         __proto__: null,
         "./adk_session_wasm_bg.js": import0,
     };
+}
+
+function wasm_bindgen__convert__closures_____invoke__haa80543a841e8397(arg0, arg1) {
+    wasm.wasm_bindgen__convert__closures_____invoke__haa80543a841e8397(arg0, arg1);
 }
 
 function wasm_bindgen__convert__closures_____invoke__h029af6d614e5b697(arg0, arg1, arg2) {
@@ -1022,7 +1052,7 @@ function getFloat64ArrayMemory0() {
 const literals = new Map();
 function getStringFromWasm0(ptr, len) {
     ptr = ptr >>> 0;
-    if (ptr < 1048576 || ptr >= 1059301 || len > 63) return decodeAt(ptr, len);
+    if (ptr < 1048576 || ptr >= 1059733 || len > 63) return decodeAt(ptr, len);
     const place = ptr * 64 + len;
     let literal = literals.get(place);
     if (literal === undefined) literals.set(place, (literal = decodeAt(ptr, len)));

@@ -30,6 +30,7 @@ export const sessioncore_update: (a: number, b: number, c: number, d: number, e:
 export const wasm_bindgen__convert__closures_____invoke__h20118d167692a3ce: (a: number, b: number, c: any, d: any) => void;
 export const wasm_bindgen__convert__closures_____invoke__hd03ea6924eea3427: (a: number, b: number, c: any) => [number, number];
 export const wasm_bindgen__convert__closures_____invoke__h029af6d614e5b697: (a: number, b: number, c: any) => void;
+export const wasm_bindgen__convert__closures_____invoke__haa80543a841e8397: (a: number, b: number) => void;
 export const __wbindgen_malloc: (a: number, b: number) => number;
 export const __wbindgen_realloc: (a: number, b: number, c: number, d: number) => number;
 export const __wbindgen_free: (a: number, b: number, c: number) => void;

@@ -100,6 +100,8 @@ pub enum StorageProblem {
     Newer,
     /// The browser gives this site no more room.
     QuotaExceeded,
+    /// What was to be stored does not fit into one record.
+    TooLarge,
     /// The connection broke, also when it was made again.
     ConnectionLost,
 }
@@ -111,7 +113,7 @@ impl StorageProblem {
             Self::Unavailable => "storage_unavailable",
             Self::Blocked => "storage_blocked",
             Self::Newer => "storage_newer",
-            Self::QuotaExceeded => "quota_exceeded",
+            Self::QuotaExceeded | Self::TooLarge => "quota_exceeded",
             Self::ConnectionLost => "connection_lost",
         }
     }
@@ -124,6 +126,7 @@ impl StorageProblem {
             Self::Blocked => "another tab holds the database; close or reload it",
             Self::Newer => "a newer version of this package has written the database; load it",
             Self::QuotaExceeded => "the browser gives this site no more room; delete sessions",
+            Self::TooLarge => "too large for a record of IndexedDB; keep large data as artifacts",
             Self::ConnectionLost => "the connection to the database broke; try again",
         }
     }

@@ -21,6 +21,7 @@ use crate::session::{Page, Revision, SessionKey, Window, check_id, check_timesta
 use crate::state::Delta;
 use crate::storage::chosen::{ChosenStorage, ChosenText};
 use crate::storage::foreign::{Bridge, ForeignStorage};
+use crate::storage::guarded::Guarded;
 use crate::storage::{Deletion, IndexedDbOptions, IndexedDbStorage, MemoryStorage, MemoryText};
 
 /// A session service. A method answers at once where the storage does, else with a promise.
@@ -253,8 +254,11 @@ impl SessionCore {
             let event = Array::from(&event);
             let string = |index| event.get(index).as_string().unwrap_or_default();
             let timestamp = event.get(1).as_f64().unwrap_or(f64::NAN);
-            let text = self.text(event.get(3));
-            read.push(NewEvent::new(&*string(0), timestamp, &string(2), text)?);
+            let (id, text) = (string(0), event.get(3));
+            if matches!(self.service.storage(), ChosenStorage::IndexedDb(_)) {
+                IndexedDbStorage::check_event(&id, &text)?;
+            }
+            read.push(NewEvent::new(&*id, timestamp, &string(2), self.text(text))?);
         }
         self.append(key, known, policy, read, now)
     }
@@ -343,7 +347,7 @@ pub fn delete_database(name: String, blocked_timeout: f64) -> Promise {
         IndexedDbStorage::delete_database(&name, blocked_timeout).await?;
         Ok(JsValue::UNDEFINED)
     });
-    future_to_promise(answer)
+    future_to_promise(Guarded::new(answer))
 }
 
 pub(super) fn policy_of(number: u8) -> StalePolicy {
@@ -373,7 +377,7 @@ type Answer = Pin<Box<dyn Future<Output = Result<JsValue, JsValue>>>>;
 fn settle(mut answer: Answer) -> Result<JsValue, JsValue> {
     match answer.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(answer) => answer,
-        Poll::Pending => Ok(future_to_promise(answer).into()),
+        Poll::Pending => Ok(future_to_promise(Guarded::new(answer)).into()),
     }
 }
 

@@ -1,10 +1,18 @@
 //! An event's text that stays in JavaScript.
 
-use wasm_bindgen::JsValue;
+use js_sys::JsString;
+use wasm_bindgen::{JsCast, JsValue};
 
 /// A JavaScript string. It enters wasm only where somebody asks for a `String`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct JavaScriptText(JsValue);
+
+impl JavaScriptText {
+    /// UTF-16 code units.
+    pub fn length(&self) -> u32 {
+        self.0.unchecked_ref::<JsString>().length()
+    }
+}
 
 impl From<JsValue> for JavaScriptText {
     fn from(text: JsValue) -> Self {

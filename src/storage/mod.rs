@@ -27,6 +27,8 @@ pub mod conformance;
 #[cfg(target_arch = "wasm32")]
 pub(crate) mod foreign;
 #[cfg(target_arch = "wasm32")]
+pub(crate) mod guarded;
+#[cfg(target_arch = "wasm32")]
 mod indexed_db;
 #[cfg(target_arch = "wasm32")]
 mod javascript_text;

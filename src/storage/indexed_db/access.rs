@@ -32,6 +32,11 @@ impl Access {
         &self.database
     }
 
+    /// Aborts the transaction that an exception left behind, if it writes.
+    pub(super) fn abort_left_behind(&self) {
+        self.transactions.abort_left_behind();
+    }
+
     /// Opens the database, if it is not open.
     pub(super) async fn open(&self) -> Result<JsValue, Failure> {
         self.database.connection(self.timeout).await.map(JsValue::from)

@@ -1,7 +1,7 @@
 //! Deleting sessions and states. A session's events go by one range: neither read nor counted,
 //! however many there are.
 
-use js_sys::Array;
+use js_sys::{Array, ArrayIntoIter};
 use wasm_bindgen::{JsCast, JsValue};
 
 use crate::session::Revision;
@@ -22,12 +22,15 @@ pub(super) async fn delete(access: &Access, deletion: &Deletion) -> Result<JsVal
 async fn delete_once(access: &Access, deletion: &Deletion) -> Result<JsValue, Failure> {
     let stores: &[&str] = match deletion {
         Deletion::Session(_) | Deletion::User { .. } => &[META, SESSIONS, EVENTS, STATES],
-        Deletion::UserState { .. } | Deletion::AppState { .. } => &[META, STATES],
+        Deletion::UserState { .. } | Deletion::AppState { .. } => &[META, SESSIONS, STATES],
     };
     let transaction = access.write(&keys::list(stores)).await?;
     let removal = Removal::ask(&transaction, deletion);
     let answers = transaction.answered().await?;
-    let floor = removal.make(&transaction, &answers);
+    let mut answers = answers.into_iter();
+    let sequence = Sequence::read(&mut answers);
+    sequence.check(&transaction).await?;
+    let floor = removal.make(&transaction, sequence, answers);
     transaction.commit().await?;
     Ok(JsValue::from_f64(floor as f64))
 }
@@ -68,9 +71,12 @@ impl Removal {
         Self { has_sessions, has_state }
     }
 
-    fn make(self, transaction: &Transaction, answers: &Array) -> Revision {
-        let mut answers = answers.clone().into_iter();
-        let mut sequence = Sequence::read(&mut answers);
+    fn make(
+        self,
+        transaction: &Transaction,
+        mut sequence: Sequence,
+        mut answers: ArrayIntoIter,
+    ) -> Revision {
         let mut deleted = 0.0;
         // The app's, where it is not the owner, and the owner's.
         let mut rows = Vec::new();

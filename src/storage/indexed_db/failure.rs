@@ -4,6 +4,7 @@ use wasm_bindgen::JsValue;
 
 use crate::error::{Error, StorageProblem};
 use crate::storage::indexed_db::record::Record;
+use crate::storage::indexed_db::transaction::LARGEST_RECORD;
 
 /// See the module. Boxed: nearly everything here may fail, and what is passed on through all of it
 /// should be small.
@@ -24,6 +25,8 @@ enum Kind {
     Corrupt(String),
     /// The connection that was lost, too: whether the transaction was committed is not known.
     Problem(StorageProblem),
+    /// An exception where none is expected.
+    Thrown(JsValue),
 }
 
 impl Failure {
@@ -41,6 +44,15 @@ impl Failure {
 
     pub(super) fn corrupt(record: String, reason: impl Into<String>) -> Self {
         Self::new(Kind::Corrupt(record), reason.into())
+    }
+
+    #[cold]
+    pub(super) fn too_large(name: &str, length: u32) -> Self {
+        Self::of(StorageProblem::TooLarge, too_large(name, length))
+    }
+
+    pub(super) fn thrown(thrown: JsValue) -> Self {
+        Self::new(Kind::Thrown(thrown), String::new())
     }
 
     /// What a transaction or one of its requests failed with.
@@ -86,6 +98,10 @@ impl Failure {
         matches!(self.0.kind, Kind::Constraint)
     }
 
+    pub(super) fn is_too_large(&self) -> bool {
+        matches!(self.0.kind, Kind::Problem(StorageProblem::TooLarge))
+    }
+
     pub(super) fn is_loss(&self) -> bool {
         matches!(self.0.kind, Kind::Problem(StorageProblem::ConnectionLost))
     }
@@ -98,9 +114,18 @@ impl From<Failure> for JsValue {
             Kind::Corrupt(record) => Error::CorruptRecord { record, reason },
             Kind::Problem(problem) => Error::Storage { problem, reason },
             Kind::Constraint => Error::Storage { problem: StorageProblem::Failed, reason },
+            Kind::Thrown(thrown) => return thrown,
         };
         error.into()
     }
+}
+
+/// Says what is too large for a record, and by how much.
+#[cold]
+pub(super) fn too_large(name: &str, length: u32) -> String {
+    // As `u64`, which is printed elsewhere as well: any other type would add its own printing.
+    let (length, most) = (u64::from(length), u64::from(LARGEST_RECORD));
+    format!("{name} has {length} characters of {most}")
 }
 
 /// The name and the whole text of what the browser threw.

@@ -75,6 +75,9 @@ pub(super) async fn write(
         let expected = group.left(members);
         if expected.is_none() {
             group.read_rows(transaction.results_of(rows.clone()).await?);
+            if let Some(sequence) = &group.sequence {
+                sequence.check(&transaction).await?;
+            }
             if group.needs_floor() {
                 care.floor = true;
                 continue;
@@ -123,11 +126,13 @@ fn stores(members: &[Member], care: Care) -> JsValue {
         states |= request.scopes.user || request.scopes.app || *is_creation;
         creates |= is_creation;
     }
+    let sequence = creates || care.floor || !(sessions || states);
     let needed = [
-        (SESSIONS, sessions),
+        // With the sequence, as that is checked against the sessions.
+        (SESSIONS, sessions || sequence),
         (EVENTS, sessions),
         (STATES, states),
-        (META, creates || care.floor || !(sessions || states)),
+        (META, sequence),
     ];
     let stores = Array::new();
     for (store, is_needed) in needed {

@@ -6,6 +6,7 @@ use std::rc::{Rc, Weak};
 use wasm_bindgen::prelude::*;
 use web_sys::IdbTransaction;
 
+use crate::storage::guarded::guard;
 use crate::storage::indexed_db::failure::Failure;
 use crate::storage::indexed_db::record::Record;
 use crate::storage::indexed_db::signal::{Done, Listener, Signal, listen};
@@ -44,7 +45,7 @@ impl Hearing {
             let late = Weak::clone(late);
             let give_up = move || {
                 if let Some(late) = late.upgrade() {
-                    late.give_up();
+                    late.give_up(Failure::lost("no answer"));
                 }
             };
             Progress {
@@ -58,11 +59,15 @@ impl Hearing {
             }
         });
         let hearing = Rc::clone(&progress);
-        let listener = Listener::new(move |event: JsValue| hearing.hear(event.unchecked_ref()));
+        let listener = Listener::new(move |event: JsValue| {
+            hearing.guard(&mut || hearing.hear(event.unchecked_ref()));
+        });
         let answered = Rc::clone(&progress);
         let success = Listener::new(move |_| {
-            answered.timer.restart();
-            answered.signal.borrow().set(Ok(()));
+            answered.guard(&mut || {
+                answered.timer.restart();
+                answered.signal().set(Ok(()));
+            });
         });
         Self { progress, listener, success }
     }
@@ -80,10 +85,10 @@ impl Hearing {
     /// Begins to listen, if that was not done yet. Not before the first requests are made: nothing can
     /// be heard as long as nothing is awaited, and the browser is at work meanwhile.
     pub(super) fn listen(&self) {
-        if let Some(raw) = self.progress.raw.borrow().as_ref()
+        if let Some(raw) = self.progress.raw()
             && !self.progress.is_listening.replace(true)
         {
-            listen(raw, &EVENTS, self.listener.as_ref());
+            listen(&raw, &EVENTS, self.listener.as_ref());
             self.progress.timer.start();
         }
     }
@@ -108,6 +113,10 @@ impl Hearing {
         self.progress.fail(thrown);
     }
 
+    pub(super) fn refuse(&self, failure: Failure) {
+        self.progress.failure.borrow_mut().get_or_insert(failure);
+    }
+
     pub(super) fn check(&self) -> Done {
         self.progress.failure.borrow().clone().map_or(Ok(()), Err)
     }
@@ -130,6 +139,22 @@ impl Hearing {
 }
 
 impl Progress {
+    // Clones, as nothing may stay borrowed while JavaScript is called: it may throw.
+    fn raw(&self) -> Option<IdbTransaction> {
+        self.raw.borrow().clone()
+    }
+
+    fn signal(&self) -> Signal {
+        self.signal.borrow().clone()
+    }
+
+    /// Ends the transaction if JavaScript throws.
+    fn guard(&self, run: &mut dyn FnMut()) {
+        if let Err(thrown) = guard(run) {
+            self.give_up(Failure::thrown(thrown));
+        }
+    }
+
     fn hear(&self, event: &Record) {
         self.timer.restart();
         match event.text("type").as_str() {
@@ -164,9 +189,9 @@ impl Progress {
         self.failure.borrow_mut().get_or_insert_with(|| Failure::of_transaction(thrown));
     }
 
-    fn give_up(&self) {
-        self.end(Err(Failure::lost("no answer")));
-        if let Some(raw) = self.raw.borrow().as_ref() {
+    fn give_up(&self, failure: Failure) {
+        self.end(Err(failure));
+        if let Some(raw) = self.raw() {
             // It may be beyond that, too.
             let _ = raw.abort();
         }
@@ -174,6 +199,6 @@ impl Progress {
 
     fn end(&self, end: Done) {
         let end = self.ended.borrow_mut().get_or_insert(end).clone();
-        self.signal.borrow().set(end);
+        self.signal().set(end);
     }
 }

@@ -45,9 +45,10 @@ use std::cell::Cell;
 use std::future::Future;
 use std::rc::Rc;
 
-use js_sys::Function;
+use js_sys::{Function, JsString};
 use wasm_bindgen::{JsCast, JsValue};
 
+use crate::error::{Error, StorageProblem};
 use crate::session::{Revision, Window};
 use crate::storage::foreign::read_floor;
 use crate::storage::indexed_db::access::Access;
@@ -152,6 +153,16 @@ impl IndexedDbStorage {
         decision: Asked<JavaScriptText>,
     ) -> impl Future<Output = Result<JsValue, JsValue>> + use<> {
         settled(self.queue.write(creates, request, decision))
+    }
+
+    /// Makes sure that a record can hold the event.
+    pub(crate) fn check_event(id: &str, text: &JsValue) -> Result<(), Error> {
+        let length = text.dyn_ref().map_or(0, JsString::length);
+        if length <= transaction::LARGEST_RECORD {
+            return Ok(());
+        }
+        let reason = failure::too_large(&format!("event \"{id}\""), length);
+        Err(Error::Storage { problem: StorageProblem::TooLarge, reason })
     }
 
     /// Deletes; answers with the floor.

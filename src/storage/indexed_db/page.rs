@@ -22,6 +22,10 @@ pub(super) const PAGE: usize = 128;
 /// time of 64, and in half that of 8.
 pub(super) const SMALL_PAGE: usize = 8;
 
+/// UTF-16 code units of the texts in a page, at most; a longer event stands alone. One event of a
+/// page cannot be read without the others.
+pub(super) const PAGE_TEXT: u32 = 512 * 1024;
+
 /// Numbers an event in `marks`: seq, revision, timestamp, and the end of its text.
 const MARKS: u32 = 4;
 
@@ -30,17 +34,40 @@ pub(super) struct Page {
     /// What the session's events are kept under.
     number: f64,
     pub(super) rows: Vec<EventRow<JavaScriptText>>,
+    /// UTF-16 code units of the texts, each with its comma.
+    length: u32,
 }
 
 impl Page {
-    /// `rows` by `seq`, at least one.
-    pub(super) fn new(number: f64, rows: Vec<EventRow<JavaScriptText>>) -> Self {
-        Self { number, rows }
+    pub(super) fn empty(number: f64) -> Self {
+        Self { number, rows: Vec::new(), length: 0 }
+    }
+
+    /// Adds an event that stands behind all others.
+    fn push(&mut self, row: EventRow<JavaScriptText>) {
+        self.length += length_of(&row);
+        self.rows.push(row);
+    }
+
+    /// Adds the events of a page that stands behind this one.
+    pub(super) fn append(&mut self, later: Self) {
+        self.length += later.length;
+        self.rows.extend(later.rows);
+    }
+
+    /// Whether it is within the bounds of a page, together with a text of that length.
+    pub(super) fn has_room(&self, length: u32) -> bool {
+        self.rows.len() < PAGE && self.length.saturating_add(length) <= PAGE_TEXT
+    }
+
+    /// UTF-16 code units of the texts.
+    pub(super) fn length(&self) -> u32 {
+        self.length
     }
 
     /// The events of a record; what was damaged by hand is `corrupt_record`.
     pub(super) fn read(record: &Record) -> Result<Self, Failure> {
-        Self::rows_of(record).ok_or_else(|| damaged(record))
+        Self::rows_of(record).ok_or_else(|| record.damaged("it is damaged"))
     }
 
     fn rows_of(record: &Record) -> Option<Self> {
@@ -54,14 +81,14 @@ impl Page {
             record.number("time")?,
             f64::from(text.length()),
         ];
-        let mut rows = Vec::new();
+        let mut page = Self::empty(number);
         let mut start = 0;
         for (row, id) in ids.iter().enumerate().take(size_of(marks.as_ref())) {
             let [seq, revision, timestamp, end] = match &marks {
                 Some(marks) => [0, 1, 2, 3].map(|mark| marks.get_index(row as u32 * MARKS + mark)),
                 None => single,
             };
-            rows.push(EventRow {
+            page.push(EventRow {
                 id: keys::plain_id(&id.as_string()?).into(),
                 seq: seq as Revision,
                 revision: revision as Revision,
@@ -70,7 +97,7 @@ impl Page {
             });
             start = end as u32 + 1;
         }
-        (!rows.is_empty()).then_some(Self { number, rows })
+        (!page.rows.is_empty()).then_some(page)
     }
 
     pub(super) fn seq(&self) -> Revision {
@@ -88,7 +115,7 @@ impl Page {
             ids.push(&JsValue::from_str(&keys::event_id(self.number, &row.id)));
             let text: &JsValue = row.text.as_ref();
             texts.push(text);
-            end += f64::from(text.unchecked_ref::<JsString>().length());
+            end += f64::from(row.text.length());
             marks.extend([row.seq as f64, row.revision as f64, row.timestamp, end]);
             end += 1.0;
             revision = revision.max(row.revision);
@@ -111,13 +138,6 @@ impl Page {
         }
         record
     }
-}
-
-#[cold]
-fn damaged(record: &Record) -> Failure {
-    let id = Record::found(record.get("ids")).and_then(|ids| ids.get("0").as_string());
-    let id = id.unwrap_or_default();
-    Failure::corrupt(format!("event \"{}\"", keys::plain_id(&id)), "it is damaged")
 }
 
 fn marks_of(record: &Record) -> Option<Float64Array> {
@@ -167,19 +187,35 @@ pub(super) fn cut(record: Record, window: Window, skip: usize) -> Option<Record>
     (!page.rows.is_empty()).then(|| page.record())
 }
 
-/// Records for new events of a session, by `seq`: pages where there are enough of them.
-pub(super) fn records_of(number: f64, rows: Vec<EventRow<JavaScriptText>>) -> Vec<Record> {
-    let mut records = Vec::new();
-    let mut rest = rows;
-    while !rest.is_empty() {
-        let size = match rest.len() {
-            PAGE.. => PAGE,
-            SMALL_PAGE.. => rest.len(),
-            _ => 1,
-        };
-        let later = rest.split_off(size);
-        records.push(Page::new(number, rest).record());
-        rest = later;
+/// The length of an event's text, with a comma.
+fn length_of(row: &EventRow<JavaScriptText>) -> u32 {
+    row.text.length().saturating_add(1)
+}
+
+/// Events of a session, by `seq`, in pages within the bounds.
+pub(super) fn pages_of(number: f64, rows: Vec<EventRow<JavaScriptText>>) -> Vec<Page> {
+    let mut pages: Vec<Page> = Vec::new();
+    for row in rows {
+        match pages.last_mut().filter(|page| page.has_room(length_of(&row))) {
+            Some(page) => page.push(row),
+            None => {
+                let mut page = Page::empty(number);
+                page.push(row);
+                pages.push(page);
+            }
+        }
     }
-    records
+    pages
+}
+
+/// The same for new events, which stand alone where there are too few of them for a page.
+pub(super) fn new_pages_of(number: f64, rows: Vec<EventRow<JavaScriptText>>) -> Vec<Page> {
+    let mut pages = pages_of(number, rows);
+    let few = pages.pop_if(|last| last.rows.len() < SMALL_PAGE);
+    for row in few.map(|last| last.rows).unwrap_or_default() {
+        let mut single = Page::empty(number);
+        single.push(row);
+        pages.push(single);
+    }
+    pages
 }

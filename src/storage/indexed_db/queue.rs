@@ -8,10 +8,12 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::{mem, slice};
 
+use wasm_bindgen::JsValue;
 use wasm_bindgen_futures::spawn_local;
 
 use crate::platform;
 use crate::session::{Revision, SessionKey};
+use crate::storage::guarded::Guarded;
 use crate::storage::indexed_db::access::Access;
 use crate::storage::indexed_db::failure::Failure;
 use crate::storage::indexed_db::group::{Care, Left, Member, write};
@@ -31,11 +33,25 @@ enum Work {
     Seal(SessionKey),
 }
 
+impl Work {
+    /// Of whoever waits for it.
+    fn signal(&self) -> Option<Signal> {
+        match self {
+            Self::Write(Member { settled, .. }) | Self::Delete(_, _, settled) => {
+                Some(settled.clone())
+            }
+            Self::Seal(_) => None,
+        }
+    }
+}
+
 /// See the module.
 pub(super) struct Queue {
     access: Rc<Access>,
     work: RefCell<Vec<Work>>,
     is_running: Cell<bool>,
+    /// Who waits for the work that is being done.
+    waiting: RefCell<Vec<Signal>>,
     left: RefCell<Left>,
 }
 
@@ -45,6 +61,7 @@ impl Queue {
             access,
             work: RefCell::default(),
             is_running: Cell::default(),
+            waiting: RefCell::default(),
             left: RefCell::default(),
         })
     }
@@ -78,12 +95,43 @@ impl Queue {
         }
     }
 
-    async fn run(&self) {
+    /// Works until there is nothing left to do. An exception ends the work that is being done, and no
+    /// other: each run takes its work out of the queue before it begins.
+    async fn run(self: Rc<Self>) {
+        loop {
+            let queue = Rc::clone(&self);
+            let work = async move {
+                queue.work().await;
+                Ok(JsValue::UNDEFINED)
+            };
+            match Guarded::new(Box::pin(work)).await {
+                Ok(_) => break,
+                Err(thrown) => self.fail(thrown),
+            }
+        }
+        self.is_running.set(false);
+    }
+
+    /// Tells those who wait for the work that an exception ended.
+    fn fail(&self, thrown: JsValue) {
+        self.access.abort_left_behind();
+        let failure = Failure::thrown(thrown);
+        for signal in self.waiting.take() {
+            signal.set(Err(failure.clone()));
+        }
+    }
+
+    async fn work(&self) {
         loop {
             let next = self.next();
             if next.is_empty() {
                 break;
             }
+            let mut waiting = Vec::new();
+            for work in &next {
+                waiting.extend(work.signal());
+            }
+            self.waiting.replace(waiting);
             let mut members = Vec::new();
             for work in next {
                 // What is deleted or sealed is not as it was left.
@@ -104,7 +152,6 @@ impl Queue {
             }
             self.commit(members).await;
         }
-        self.is_running.set(false);
     }
 
     /// Takes what comes next in the queue: all writes up to something else, or that.
@@ -135,17 +182,20 @@ impl Queue {
     /// Commits one write after the group failed in which it was, alone or not.
     async fn commit_alone(&self, member: &mut Member, group: Failure, was_alone: bool) -> Done {
         let mut care = Care::default();
-        let mut was_lost = false;
+        let (mut was_lost, mut was_refused) = (false, false);
         let mut last = group;
         let mut is_own = was_alone;
         loop {
             // An id may be there already, which only a look can tell.
             let may_be_stored = last.is_constraint() && !care.ids;
             let may_be_restored = last.is_loss() && !was_lost;
-            if is_own && !may_be_stored && !may_be_restored {
+            // What an earlier write left may not be what is stored.
+            let may_be_smaller = last.is_too_large() && !was_refused;
+            if is_own && !may_be_stored && !may_be_restored && !may_be_smaller {
                 return Err(last);
             }
             was_lost |= is_own && last.is_loss();
+            was_refused |= is_own && last.is_too_large();
             care.again |= last.is_loss();
             care.ids |= is_own || last.is_loss() || last.is_constraint();
             is_own = true;

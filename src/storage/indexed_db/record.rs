@@ -3,12 +3,13 @@
 //! One getter for all members, and a setter for each kind of value. One each would be forty imports in
 //! the wasm.
 
-use js_sys::{Array, ArrayIntoIter, Object};
+use js_sys::{Array, ArrayIntoIter, JsString, Object};
 use wasm_bindgen::prelude::*;
 
 use crate::session::{Revision, SessionHead, SessionKey};
 use crate::state::ScopedState;
 use crate::storage::indexed_db::failure::Failure;
+use crate::storage::indexed_db::keys;
 use crate::storage::{ScopeRow, SessionRow};
 
 #[wasm_bindgen]
@@ -62,6 +63,12 @@ impl Record {
     /// Empty where there is none.
     pub(super) fn text(&self, member: &str) -> String {
         self.get(member).as_string().unwrap_or_default()
+    }
+
+    /// UTF-16 code units of its texts, which may be long.
+    pub(super) fn length(&self) -> u32 {
+        let length = |member| self.get(member).dyn_ref().map_or(0, JsString::length);
+        length("text").saturating_add(length("state"))
     }
 
     /// A new session's, which says neither how far it has come nor when. `token` tells who made it.
@@ -142,21 +149,23 @@ impl Record {
     }
 
     #[cold]
-    fn damaged(&self, reason: &str) -> Failure {
-        let session_id = self.get("sessionId").as_string();
-        let name = match session_id {
-            Some(session_id) => format!(
-                "session \"{session_id}\" of user \"{}\" in app \"{}\"",
-                self.text("userId"),
-                self.text("appName")
-            ),
-            None => {
-                let key = Array::from(&self.get("key"));
-                let [app, user] = [0, 1].map(|index| key.get(index).as_string());
-                let user = user.map_or_else(String::new, |user| format!("user \"{user}\" in "));
-                format!("state of {user}app \"{}\"", app.unwrap_or_default())
-            }
-        };
-        Failure::corrupt(name, reason)
+    pub(super) fn damaged(&self, reason: &str) -> Failure {
+        Failure::corrupt(self.name(), reason)
+    }
+
+    /// What it is a record of, for an error.
+    #[cold]
+    pub(super) fn name(&self) -> String {
+        if let Some(session_id) = self.get("sessionId").as_string() {
+            let (user, app) = (self.text("userId"), self.text("appName"));
+            return format!("session \"{session_id}\" of user \"{user}\" in app \"{app}\"");
+        }
+        if let Some(ids) = Self::found(self.get("ids")) {
+            return format!("event \"{}\"", keys::plain_id(&ids.text("0")));
+        }
+        let key = Array::from(&self.get("key"));
+        let [app, user] = [0, 1].map(|index| key.get(index).as_string());
+        let user = user.map_or_else(String::new, |user| format!("user \"{user}\" in "));
+        format!("state of {user}app \"{}\"", app.unwrap_or_default())
     }
 }

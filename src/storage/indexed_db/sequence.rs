@@ -1,17 +1,23 @@
 //! What is counted for the whole database.
 
-use js_sys::ArrayIntoIter;
+use js_sys::{Array, ArrayIntoIter, Number};
+use wasm_bindgen::{JsCast, JsValue};
 
+use crate::platform;
 use crate::session::Revision;
+use crate::storage::indexed_db::failure::Failure;
 use crate::storage::indexed_db::record::Record;
-use crate::storage::indexed_db::schema::META;
+use crate::storage::indexed_db::schema::{META, SESSIONS};
 use crate::storage::indexed_db::transaction::Transaction;
 
 const KEY: &str = "sequence";
 
+const NAME: &str = "sequence of session numbers";
+
 /// The next session's number, and the highest revision that was ever deleted.
 pub(super) struct Sequence {
     record: Record,
+    is_new: bool,
     is_changed: bool,
 }
 
@@ -21,23 +27,40 @@ impl Sequence {
     }
 
     pub(super) fn read(answers: &mut ArrayIntoIter) -> Self {
-        let record = Record::next(answers).unwrap_or_else(|| {
-            let record = Record::empty();
-            record.set_text("key", KEY);
-            record.set_number("next", 1.0);
-            record.set_number("floor", 0.0);
-            record
-        });
-        Self { record, is_changed: false }
+        if let Some(record) = Record::next(answers) {
+            return Self { record, is_new: false, is_changed: false };
+        }
+        let record = Record::empty();
+        record.set_text("key", KEY);
+        record.set_number("next", 1.0);
+        record.set_number("floor", 0.0);
+        Self { record, is_new: true, is_changed: false }
+    }
+
+    /// Fails with `corrupt_record` if the record is damaged, or missing beside sessions: a number that
+    /// is in use would be given again. The transaction must have the store of the sessions.
+    pub(super) async fn check(&self, transaction: &Transaction) -> Result<(), Failure> {
+        let reason = if self.is_new {
+            transaction.get_all(SESSIONS, &JsValue::UNDEFINED, Some(1));
+            let sessions: Array = transaction.answered().await?.pop().unchecked_into();
+            (sessions.length() > 0).then_some("it is missing, and there are sessions")
+        } else {
+            let is_count = |member| Number::is_safe_integer(&self.record.get(member));
+            (!(is_count("next") && is_count("floor"))).then_some("it is damaged")
+        };
+        let fix = "; export the sessions, and delete the database";
+        let corrupt = |reason| Failure::corrupt(NAME.into(), format!("{reason}{fix}"));
+        reason.map_or(Ok(()), |reason| Err(corrupt(reason)))
     }
 
     pub(super) fn floor(&self) -> Revision {
         self.record.count("floor") as Revision
     }
 
-    /// A number that no session has or had.
+    /// A number that no session has or had. Not below the clock, so that none is given again where the
+    /// record was put back by hand: an earlier session has a lower one.
     pub(super) fn next(&mut self) -> f64 {
-        let number = self.record.count("next").max(1.0);
+        let number = self.record.count("next").max(platform::now());
         self.record.set_number("next", number + 1.0);
         self.is_changed = true;
         number

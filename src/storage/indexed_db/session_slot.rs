@@ -10,7 +10,7 @@ use crate::session::{NEVER, Revision, SessionHead, SessionKey};
 use crate::state::ScopedState;
 use crate::storage::indexed_db::failure::Failure;
 use crate::storage::indexed_db::keys;
-use crate::storage::indexed_db::page::{PAGE, Page, records_of};
+use crate::storage::indexed_db::page::{PAGE, Page, new_pages_of, pages_of};
 use crate::storage::indexed_db::record::Record;
 use crate::storage::indexed_db::schema::{EVENTS, SESSIONS};
 use crate::storage::indexed_db::transaction::Transaction;
@@ -191,16 +191,19 @@ impl SessionSlot {
         };
         let SessionHead { revision, last_update_time, .. } = place.head;
         let mut is_replaced = new.iter().any(|row| row.seq != row.revision);
-        for stored in pages.iter().filter(|stored| stored.is_changed) {
-            transaction.put(EVENTS, &stored.page.record());
+        for stored in pages.into_iter().filter(|stored| stored.is_changed) {
+            // From the last one, which has the key of the page that was: an id is unique in the store.
+            for page in pages_of(place.number, stored.page.rows).iter().rev() {
+                transaction.put(EVENTS, &page.record());
+            }
             is_replaced = true;
         }
         if is_replaced {
             record.set_number("replaced", revision as f64);
         }
-        for added in records_of(place.number, new) {
+        for added in new_pages_of(place.number, new) {
             // Not `put`: where there is something already, something is wrong.
-            transaction.add(EVENTS, &added);
+            transaction.add(EVENTS, &added.record());
             place.open += 1.0;
         }
         record.set_number("revision", revision as f64);

@@ -7,7 +7,7 @@
 //! What making a request throws is told by the round that it belongs to, or by the commit: whoever
 //! makes requests has nothing to check.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use js_sys::{Array, Reflect};
@@ -59,6 +59,13 @@ extern "C" {
     ) -> Result<IdbRequest, JsValue>;
 }
 
+/// UTF-16 code units of the texts in one record, at most. Chromium holds 133,169,152 bytes in a record,
+/// and a code unit may take two of them; the rest is left for ids and names.
+pub(super) const LARGEST_RECORD: u32 = 63 * 1024 * 1024;
+
+/// UTF-16 code units of texts that a transaction writes before its commit waits for each answer.
+const LARGE: u32 = 1024 * 1024;
+
 /// What all transactions through a connection have in common.
 pub(super) struct Transactions {
     /// Milliseconds.
@@ -68,6 +75,8 @@ pub(super) struct Transactions {
     commits_in_spite_of_errors: bool,
     /// Of an earlier transaction, for the next one.
     spare: RefCell<Option<Rc<Hearing>>>,
+    /// The last one that writes, until it is dropped.
+    writing: RefCell<Option<IdbTransaction>>,
 }
 
 impl Transactions {
@@ -77,7 +86,16 @@ impl Transactions {
         let options = Record::empty();
         options.set_text("durability", if strict { "strict" } else { "relaxed" });
         let commits_in_spite_of_errors = commits_in_spite_of_errors();
-        Rc::new(Self { timeout, options, commits_in_spite_of_errors, spare: RefCell::default() })
+        let (spare, writing) = (RefCell::default(), RefCell::default());
+        Rc::new(Self { timeout, options, commits_in_spite_of_errors, spare, writing })
+    }
+
+    /// Aborts the transaction that an exception left behind: it would commit what it wrote before.
+    pub(super) fn abort_left_behind(&self) {
+        if let Some(raw) = self.writing.take() {
+            // Refused where it is over already.
+            let _ = raw.abort();
+        }
     }
 
     pub(super) fn begin(
@@ -97,7 +115,11 @@ impl Transactions {
         let spare = self.spare.take();
         let hearing = spare.unwrap_or_else(|| Rc::new(Hearing::new(self.timeout)));
         hearing.turn_to(raw.clone());
-        Ok(Transaction { raw, mode, hearing, round: RefCell::default(), all: Rc::clone(self) })
+        if mode == Mode::Write {
+            self.writing.replace(Some(raw.clone()));
+        }
+        let (round, written) = (RefCell::default(), Cell::default());
+        Ok(Transaction { raw, mode, hearing, round, written, all: Rc::clone(self) })
     }
 }
 
@@ -108,8 +130,12 @@ pub(super) struct Transaction {
     hearing: Rc<Hearing>,
     /// The requests of this round.
     round: RefCell<Vec<IdbRequest>>,
+    /// UTF-16 code units of the texts that it writes.
+    written: Cell<u32>,
     all: Rc<Transactions>,
 }
+
+type Verb = fn(&IdbObjectStore, &JsValue) -> Result<IdbRequest, JsValue>;
 
 /// Requests under way.
 pub(super) type Round = Vec<IdbRequest>;
@@ -131,13 +157,23 @@ impl Transaction {
         self.ask(index.and_then(|index| index.unchecked_ref::<Source>().get_all(range, None)));
     }
 
-    pub(super) fn put(&self, store: &str, record: &JsValue) {
-        self.ask_store(store, IdbObjectStore::put, record);
+    pub(super) fn put(&self, store: &str, record: &Record) {
+        self.write(store, IdbObjectStore::put, record);
     }
 
     /// Puts what must not be there yet.
-    pub(super) fn add(&self, store: &str, record: &JsValue) {
-        self.ask_store(store, IdbObjectStore::add, record);
+    pub(super) fn add(&self, store: &str, record: &Record) {
+        self.write(store, IdbObjectStore::add, record);
+    }
+
+    fn write(&self, store: &str, verb: Verb, record: &Record) {
+        let length = record.length();
+        self.written.set(self.written.get().saturating_add(length));
+        if length > LARGEST_RECORD {
+            self.hearing.refuse(Failure::too_large(&record.name(), length));
+        } else {
+            self.ask_store(store, verb, record);
+        }
     }
 
     /// Deletes what has that key, or lies in that range.
@@ -145,12 +181,7 @@ impl Transaction {
         self.ask_store(store, IdbObjectStore::delete, key);
     }
 
-    fn ask_store(
-        &self,
-        store: &str,
-        verb: fn(&IdbObjectStore, &JsValue) -> Result<IdbRequest, JsValue>,
-        argument: &JsValue,
-    ) {
+    fn ask_store(&self, store: &str, verb: Verb, argument: &JsValue) {
         self.ask(self.raw.object_store(store).and_then(|store| verb(&store, argument)));
     }
 
@@ -189,7 +220,7 @@ impl Transaction {
 
     /// Commits, and waits until it is done: only then has anything been written.
     pub(super) async fn commit(self) -> Done {
-        if self.all.commits_in_spite_of_errors {
+        if self.all.commits_in_spite_of_errors || self.written.get() > LARGE {
             self.answered().await?;
         }
         self.hearing.listen();
@@ -220,6 +251,9 @@ fn commits_in_spite_of_errors() -> bool {
 impl Drop for Transaction {
     fn drop(&mut self) {
         let is_under_way = self.mode != Mode::Read && !self.hearing.has_ended();
+        if self.mode == Mode::Write {
+            self.all.writing.take();
+        }
         if self.hearing.turn_away() {
             self.all.spare.replace(Some(Rc::clone(&self.hearing)));
         }

@@ -7,6 +7,7 @@ import { bursts } from './bursts.js';
 import { connections } from './connections.js';
 import { damage } from './damage.js';
 import { deletion } from './deletion.js';
+import { exceptions } from './exceptions.js';
 import { fallback } from './fallback.js';
 import { files } from './files.js';
 import { history } from './history.js';
@@ -15,7 +16,9 @@ import { realms } from './realms.js';
 import { resuming } from './resuming.js';
 import { schema } from './schema.js';
 import { sequel } from './sequel.js';
+import { sequence } from './sequence.js';
 import { serveSite, type Site } from './site.js';
+import { sizes } from './sizes.js';
 import { twoPages } from './two_pages.js';
 
 const GROUPS = {
@@ -33,6 +36,9 @@ const GROUPS = {
   'long sessions': deletion,
   'back and forward': history,
   'session files': files,
+  'large events and states': sizes,
+  'exceptions within': exceptions,
+  'lost numbers': sequence,
 };
 
 describe('IndexedDB', () => {

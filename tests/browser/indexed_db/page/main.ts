@@ -6,6 +6,7 @@ import { burst, readStored } from './burst.js';
 import * as connections from './connections.js';
 import { damageEvent } from './damage.js';
 import { deleteLong } from './deletion.js';
+import { interrupt } from './exceptions.js';
 import { openAuto, openExplicitly } from './fallback.js';
 import { restore } from './files.js';
 import { comeBack, visit } from './history.js';
@@ -14,6 +15,8 @@ import { hasRealm, workIn } from './realms.js';
 import { changeByHand, takeTurns } from './resuming.js';
 import * as schema from './schema.js';
 import * as sequel from './sequel.js';
+import * as sequence from './sequence.js';
+import * as sizes from './sizes.js';
 import { workBesideAnother } from './two_pages.js';
 
 const scenarios = {
@@ -25,6 +28,7 @@ const scenarios = {
   failInBatch,
   failInGroup,
   hasRealm,
+  interrupt,
   openAuto,
   openExplicitly,
   readStored,
@@ -37,6 +41,8 @@ const scenarios = {
   ...quota,
   ...schema,
   ...sequel,
+  ...sequence,
+  ...sizes,
 };
 
 export type PageScenarios = typeof scenarios;

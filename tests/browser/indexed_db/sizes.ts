@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict';
+import { after, before, it } from 'node:test';
+import { type Browser, type EngineName, openBrowser } from '../engine.js';
+import { type Context, inTab, newName } from './context.js';
+import type { Refused, Script, TooLarge } from './page/sizes.js';
+
+/** Characters of a page: more of them stand in one record only if they are one event's. */
+const PAGE_TEXT = 512 * 1024;
+
+interface Way {
+  what: string;
+  script: Script;
+  count: number;
+  length: number;
+  isBatch: boolean;
+}
+
+// More than Chromium holds in one record, 133,169,152 bytes, if they were put together.
+const WAYS: Way[] = [
+  {
+    what: '131 events of 1.05 MB, appended one by one',
+    script: 'latin',
+    count: 131,
+    length: 1_050_000,
+    isBatch: false,
+  },
+  {
+    what: '131 events of 600,000 Korean letters, appended one by one',
+    script: 'korean',
+    count: 131,
+    length: 600_000,
+    isBatch: false,
+  },
+  {
+    what: 'a batch of 128 events of 1.05 MB',
+    script: 'latin',
+    count: 128,
+    length: 1_050_000,
+    isBatch: true,
+  },
+  {
+    what: '600 events of 20 kB, appended one by one',
+    script: 'latin',
+    count: 600,
+    length: 20_000,
+    isBatch: false,
+  },
+];
+
+const TOO_LARGE: TooLarge[] = ['event', 'last event of a batch', 'Korean event'];
+
+/**
+ * Chromium's store that follows LevelDB, which is on its way to the users and which private windows have: it holds no more
+ * than so much in one record.
+ */
+const SQLITE_STORE = '--enable-features=IdbSqliteBackingStore';
+
+export function sizes(given: Context, engine: EngineName): void {
+  let own: Browser | undefined;
+  before(async () => {
+    if (engine === 'chromium') own = await openBrowser(engine, { arguments: [SQLITE_STORE] });
+  });
+  after(() => own?.close());
+  const context: Context = {
+    get browser() {
+      return own ?? given.browser;
+    },
+    get site() {
+      return given.site;
+    },
+  };
+
+  for (const { what, script, count, length, isBatch } of WAYS) {
+    it(`stores ${what}, and reads them whole`, async () => {
+      await inTab(context, async (tab) => {
+        const values = [newName(), script, count, length, isBatch] as const;
+        const { acknowledged, held } = await tab.call('appendLarge', ...values);
+        assert.deepEqual(held.events, acknowledged);
+        assert.deepEqual(held.keys, acknowledged);
+        assert.equal(held.areWhole, true);
+        assert.deepEqual(held.latest, acknowledged.slice(-3));
+        assert.ok(held.longestPage <= PAGE_TEXT, `${held.longestPage} characters in a page`);
+      });
+    });
+  }
+
+  for (const what of TOO_LARGE) {
+    it(`refuses an append whose ${what} is larger than a record may be, and goes on`, async () => {
+      await inTab(context, async (tab) => {
+        const refused = await tab.call('appendTooLarge', newName(), what);
+        assertRefused(refused, /event "big"/);
+        assert.deepEqual(refused.events, ['after']);
+        assert.deepEqual(refused.keys, ['after']);
+      });
+    });
+  }
+
+  for (const [prefix, owner] of [
+    ['', /session "large"/],
+    ['app:', /app "shop"/],
+  ] as const) {
+    it(`refuses an append that makes the state of ${prefix || 'session:'} larger than a record may be`, async () => {
+      await inTab(context, async (tab) => {
+        const refused = await tab.call('growState', newName(), prefix);
+        assertRefused(refused, owner);
+        assert.deepEqual(refused.events, ['after']);
+        assert.deepEqual(refused.keys.sort(), ['after', `${prefix}one`].sort());
+      });
+    });
+  }
+
+  it('an event in a page can be replaced by a large one, and the page is split', async () => {
+    await inTab(context, async (tab) => {
+      const { before, held, appended } = await tab.call('replaceByLarge', newName());
+      assert.deepEqual(held.events, before);
+      assert.equal(held.areWhole, true);
+      assert.ok(held.longestPage <= PAGE_TEXT, `${held.longestPage} characters in a page`);
+      assert.deepEqual(appended, [...before, 'after']);
+    });
+  });
+}
+
+function assertRefused({ failed, handle }: Refused, name: RegExp): void {
+  assert.equal(failed.code, 'quota_exceeded');
+  assert.match(failed.message, name);
+  assert.equal(handle[1], handle[0], 'the handle is as it was');
+}
