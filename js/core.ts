@@ -242,16 +242,32 @@ export function createForeignCore(bridge: object): SessionCore {
   return callCore(() => SessionCore.foreign(bridge));
 }
 
-/** A session service in wasm, over a database of the browser, which is opened when it is needed. */
-export function createIndexedDbCore(
-  name: string,
-  strict: boolean,
-  timeoutMs: number,
-  blockedTimeoutMs: number,
-  onReopen: () => void,
-): SessionCore {
+/** Which database of the browser, and how it is written to. */
+export interface IndexedDbAccess {
+  readonly name: string;
+  readonly isStrict: boolean;
+  readonly timeoutMs: number;
+  readonly blockedTimeoutMs: number;
+}
+
+/**
+ * Called with each new connection to a database, before anybody may use it; a promise is waited for.
+ * `message` is what Chromium says of the loss of an earlier database of that name.
+ */
+export type OnOpen = (
+  database: IDBDatabase,
+  isNew: boolean,
+  message: unknown,
+) => Promise<void> | undefined;
+
+/**
+ * A session service in wasm, over a database of the browser, which is opened when it is needed. Those that
+ * are given the same `onOpen` share a connection.
+ */
+export function createIndexedDbCore(access: IndexedDbAccess, onOpen?: OnOpen): SessionCore {
+  const { name, isStrict, timeoutMs, blockedTimeoutMs } = access;
   return callCore(() =>
-    SessionCore.indexed_db(name, strict, timeoutMs, blockedTimeoutMs, onReopen),
+    SessionCore.indexed_db(name, isStrict, timeoutMs, blockedTimeoutMs, onOpen),
   );
 }
 

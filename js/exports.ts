@@ -48,6 +48,7 @@ export { IndexedDbSessionService } from './service/indexed_db_session_service.js
 export type {
   DeleteDatabaseOptions,
   IndexedDbSessionServiceOptions,
+  OnDataLoss,
 } from './service/indexed_db_session_service.js';
 export { openSessionService } from './service/open_session_service.js';
 export type { OpenSessionServiceOptions } from './service/open_session_service.js';
@@ -73,7 +74,7 @@ export type {
   UpdateStateRequest,
   UserRequest,
 } from './session.js';
-export type { BaseSessionService, StorageInfo } from './session_service.js';
+export type { BaseSessionService, DataLoss, StorageInfo } from './session_service.js';
 export { State } from './state.js';
 export type { ReadableState, StateChanges, StateKey, StateValue } from './state.js';
 export type {
@@ -106,6 +107,7 @@ export type {
   ChangeNotice,
   DeletedNotice,
   ListenOptions,
+  LostNotice,
   Notice,
   Notices,
   ResyncNotice,

@@ -16,6 +16,25 @@ import type {
 } from './session.js';
 
 /**
+ * That the browser has given a database up, with all sessions in it.
+ *
+ * @example
+ * ```ts
+ * import type { DataLoss } from 'adk-session-wasm';
+ *
+ * function tell({ when, message }: DataLoss): string {
+ *   return `${new Date(when).toLocaleString()}: ${message}`;
+ * }
+ * ```
+ */
+export interface DataLoss {
+  /** When it was noticed, in milliseconds since 1970. */
+  when: number;
+  /** What the browser says of it. */
+  message: string;
+}
+
+/**
  * Where a service keeps its data.
  *
  * @example
@@ -32,6 +51,8 @@ export interface StorageInfo {
   durable: boolean;
   /** Why `'auto'` chose it. */
   reason?: string | undefined;
+  /** Over IndexedDB: the loss of the database that this page noticed when it opened it. */
+  lost?: DataLoss | undefined;
 }
 
 /**

@@ -46,10 +46,10 @@ export class SessionCore {
      */
     get(app_name: string, user_id: string, session_id: string, num_recent_events?: number | null, after_timestamp?: number | null): any;
     /**
-     * Over the IndexedDB of that name, which is opened when it is needed. Times in milliseconds;
-     * `on_reopen` is called whenever the connection had to be made anew.
+     * Over the IndexedDB of that name, which is opened when it is needed. Times in milliseconds; for
+     * `on_open` see [`IndexedDbStorage::new`].
      */
-    static indexed_db(name: string, strict: boolean, timeout: number, blocked_timeout: number, on_reopen?: Function | null): SessionCore;
+    static indexed_db(name: string, strict: boolean, timeout: number, blocked_timeout: number, on_open?: Function | null): SessionCore;
     /**
      * Answers with a page, as `listing_to_javascript` lays it out.
      */

@@ -217,22 +217,22 @@ export class SessionCore {
         return takeFromExternrefTable0(ret[0]);
     }
     /**
-     * Over the IndexedDB of that name, which is opened when it is needed. Times in milliseconds;
-     * `on_reopen` is called whenever the connection had to be made anew.
+     * Over the IndexedDB of that name, which is opened when it is needed. Times in milliseconds; for
+     * `on_open` see [`IndexedDbStorage::new`].
      * @param {string} name
      * @param {boolean} strict
      * @param {number} timeout
      * @param {number} blocked_timeout
-     * @param {Function | null} [on_reopen]
+     * @param {Function | null} [on_open]
      * @returns {SessionCore}
      */
-    static indexed_db(name, strict, timeout, blocked_timeout, on_reopen) {
+    static indexed_db(name, strict, timeout, blocked_timeout, on_open) {
         const val2 = +strict;
         const val3 = +timeout;
         const val4 = +blocked_timeout;
         const ptr0 = passStringToWasm0(name, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
         const len0 = WASM_VECTOR_LEN;
-        const ret = wasm.sessioncore_indexed_db(ptr0, len0, val2, val3, val4, isLikeNone(on_reopen) ? 0 : addToExternrefTable0(on_reopen));
+        const ret = wasm.sessioncore_indexed_db(ptr0, len0, val2, val3, val4, isLikeNone(on_open) ? 0 : addToExternrefTable0(on_open));
         return SessionCore.__wrap(ret);
     }
     /**
@@ -565,34 +565,34 @@ export function scan_template(text) {
 function __wbg_get_imports() {
     const import0 = {
         __proto__: null,
-        _1z: function(arg0) {
+        _20: function(arg0) {
             const ret = typeof(arg0) === 'function';
             return ret;
         },
-        _w: function(arg0) {
+        _x: function(arg0) {
             const val = arg0;
             const ret = typeof(val) === 'object' && val !== null;
             return ret;
         },
-        _e: function(arg0) {
+        _f: function(arg0) {
             const ret = typeof(arg0) === 'string';
             return ret;
         },
-        _x: function(arg0) {
+        _y: function(arg0) {
             const ret = arg0 === undefined;
             return ret;
         },
-        _2: function(arg0, arg1) {
+        _3: function(arg0, arg1) {
             const ret = arg0 === arg1;
             return ret;
         },
-        _26: function(arg0, arg1) {
+        _27: function(arg0, arg1) {
             const obj = arg1;
             const ret = typeof(obj) === 'number' ? obj : undefined;
             getDataViewMemory0().setFloat64((arg0 >>> 0) + 8 * 1, isLikeNone(ret) ? 0 : ret, true);
             getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 0, !isLikeNone(ret), true);
         },
-        _25: function(arg0, arg1) {
+        _26: function(arg0, arg1) {
             const obj = arg1;
             const ret = typeof(obj) === 'string' ? obj : undefined;
             var ptr1 = isLikeNone(ret) ? 0 : passStringToWasm0(ret, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
@@ -600,23 +600,23 @@ function __wbg_get_imports() {
             getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 1, len1, true);
             getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 0, ptr1, true);
         },
-        _27: function(arg0, arg1) {
+        _28: function(arg0, arg1) {
             throw new Error(getStringFromWasm0(arg0, arg1));
         },
-        _1p: function(arg0) {
+        _1q: function(arg0) {
             arg0._wbg_cb_unref();
         },
-        _2h: function() { return handleError(function (arg0) {
+        _2i: function() { return handleError(function (arg0) {
             arg0.abort();
         }, arguments); },
-        _2b: function() { return handleError(function (arg0, arg1) {
+        _2c: function() { return handleError(function (arg0, arg1) {
             const ret = arg0.add(arg1);
             return ret;
         }, arguments); },
-        _29: function() { return handleError(function (arg0, arg1) {
+        _2a: function() { return handleError(function (arg0, arg1) {
             arg0.advance(arg1 >>> 0);
         }, arguments); },
-        _1i: function() { return handleError(function (arg0, arg1, arg2, arg3) {
+        _1k: function() { return handleError(function (arg0, arg1, arg2, arg3) {
             try {
                 var state0 = {a: arg0, b: arg1};
                 var cb0 = () => {
@@ -634,80 +634,80 @@ function __wbg_get_imports() {
                 state0.a = 0;
             }
         }, arguments); },
-        _2a: function() { return handleError(function (arg0, arg1) {
+        _2b: function() { return handleError(function (arg0, arg1) {
             const ret = IDBKeyRange.bound(arg0, arg1);
             return ret;
         }, arguments); },
-        _1b: function() { return handleError(function (arg0, arg1) {
-            const ret = arg0.call(arg1);
+        _1c: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4) {
+            const ret = arg0.call(arg1, arg2, arg3, arg4);
             return ret;
         }, arguments); },
         _1t: function() { return handleError(function (arg0, arg1, arg2) {
             const ret = arg0.call(arg1, arg2);
             return ret;
         }, arguments); },
-        _1q: function(arg0) {
+        _1r: function(arg0) {
             clearTimeout(arg0);
         },
-        _1o: function(arg0) {
+        _1e: function(arg0) {
             arg0.close();
         },
-        _7: function() { return handleError(function (arg0) {
+        _8: function() { return handleError(function (arg0) {
             arg0.commit();
         }, arguments); },
-        _16: function(arg0, arg1) {
+        _17: function(arg0, arg1) {
             const ret = arg0.concat(arg1);
             return ret;
         },
-        _2e: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4) {
+        _2f: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4) {
             const ret = arg0.createIndex(getStringFromWasm0(arg1, arg2), arg3, arg4);
             return ret;
         }, arguments); },
-        _y: function() { return handleError(function (arg0, arg1, arg2, arg3) {
+        _z: function() { return handleError(function (arg0, arg1, arg2, arg3) {
             const ret = arg0.createObjectStore(getStringFromWasm0(arg1, arg2), arg3);
             return ret;
         }, arguments); },
-        _19: function() { return handleError(function (arg0, arg1, arg2) {
+        _1a: function() { return handleError(function (arg0, arg1, arg2) {
             const ret = arg0.deleteDatabase(getStringFromWasm0(arg1, arg2));
             return ret;
         }, arguments); },
-        _2f: function() { return handleError(function (arg0, arg1) {
+        _2g: function() { return handleError(function (arg0, arg1) {
             const ret = arg0.delete(arg1);
             return ret;
         }, arguments); },
-        _1m: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4, arg5, arg6, arg7, arg8) {
+        _1o: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4, arg5, arg6, arg7, arg8) {
             const ret = arg0.delete(getStringFromWasm0(arg1, arg2), getStringFromWasm0(arg3, arg4), arg5 === 0 ? undefined : getStringFromWasm0(arg5, arg6), arg7 === 0 ? undefined : getStringFromWasm0(arg7, arg8));
             return ret;
         }, arguments); },
-        _a: function(arg0) {
+        _b: function(arg0) {
             const ret = Array.from(arg0);
             return ret;
         },
-        _28: function() { return handleError(function (arg0, arg1) {
+        _29: function() { return handleError(function (arg0, arg1) {
             const ret = arg0.getAllKeys(arg1);
             return ret;
         }, arguments); },
-        _8: function() { return handleError(function (arg0, arg1, arg2) {
+        _9: function() { return handleError(function (arg0, arg1, arg2) {
             const ret = arg0.getAll(arg1, arg2 === Number.MAX_SAFE_INTEGER ? undefined : arg2);
             return ret;
         }, arguments); },
-        _17: function() { return handleError(function (arg0, arg1) {
+        _18: function() { return handleError(function (arg0, arg1) {
             const ret = Reflect.get(arg0, arg1);
             return ret;
         }, arguments); },
-        _2c: function() { return handleError(function (arg0, arg1) {
+        _2d: function() { return handleError(function (arg0, arg1) {
             const ret = arg0.get(arg1);
             return ret;
         }, arguments); },
-        _v: function(arg0, arg1) {
+        _w: function(arg0, arg1) {
             const ret = arg0[arg1 >>> 0];
             return ret;
         },
-        _c: function(arg0, arg1, arg2) {
+        _d: function(arg0, arg1, arg2) {
             const ret = arg0[getStringFromWasm0(arg1, arg2)];
             return ret;
         },
-        _g: function(arg0, arg1) {
+        _h: function(arg0, arg1) {
             const ret = arg0[arg1 >>> 0];
             return ret;
         },
@@ -715,15 +715,15 @@ function __wbg_get_imports() {
             const ret = arg0[arg1 >>> 0];
             return ret;
         },
-        _24: function() { return handleError(function (arg0, arg1) {
+        _25: function() { return handleError(function (arg0, arg1) {
             const ret = Reflect.has(arg0, arg1);
             return ret;
         }, arguments); },
-        _6: function() { return handleError(function (arg0, arg1, arg2) {
+        _7: function() { return handleError(function (arg0, arg1, arg2) {
             const ret = arg0.index(getStringFromWasm0(arg1, arg2));
             return ret;
         }, arguments); },
-        _o: function(arg0) {
+        _p: function(arg0) {
             let result;
             try {
                 result = arg0 instanceof Float64Array;
@@ -733,51 +733,61 @@ function __wbg_get_imports() {
             const ret = result;
             return ret;
         },
-        _d: function(arg0) {
+        _1d: function(arg0) {
+            let result;
+            try {
+                result = arg0 instanceof Promise;
+            } catch (_) {
+                result = false;
+            }
+            const ret = result;
+            return ret;
+        },
+        _e: function(arg0) {
             const ret = Array.isArray(arg0);
             return ret;
         },
-        _1d: function(arg0) {
+        _1g: function(arg0) {
             const ret = Number.isSafeInteger(arg0);
             return ret;
         },
-        _1r: function(arg0, arg1) {
+        _1w: function(arg0, arg1) {
             const ret = Object.is(arg0, arg1);
             return ret;
         },
-        _m: function(arg0, arg1, arg2) {
+        _n: function(arg0, arg1, arg2) {
             const ret = arg0.join(getStringFromWasm0(arg1, arg2));
             return ret;
         },
-        _n: function(arg0) {
+        _o: function(arg0) {
             const ret = arg0.length;
             return ret;
         },
-        _f: function(arg0) {
+        _g: function(arg0) {
             const ret = arg0.length;
             return ret;
         },
-        _b: function(arg0) {
+        _c: function(arg0) {
             const ret = arg0.length;
             return ret;
         },
-        _1l: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4, arg5, arg6, arg7, arg8) {
+        _1n: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4, arg5, arg6, arg7, arg8) {
             const ret = arg0.list(getStringFromWasm0(arg1, arg2), arg3 === 0 ? undefined : getStringFromWasm0(arg3, arg4), arg5 !== 0, arg6, arg7 === 0 ? undefined : arg8);
             return ret;
         }, arguments); },
-        _3: function() {
+        _4: function() {
             const ret = new Array();
             return ret;
         },
-        _1n: function(arg0, arg1, arg2, arg3) {
+        _1p: function(arg0, arg1, arg2, arg3) {
             const ret = new RegExp(getStringFromWasm0(arg0, arg1), getStringFromWasm0(arg2, arg3));
             return ret;
         },
-        _i: function() {
+        _j: function() {
             const ret = new Object();
             return ret;
         },
-        _l: function(arg0, arg1) {
+        _m: function(arg0, arg1) {
             const ret = new Float64Array(getArrayF64FromWasm0(arg0, arg1));
             return ret;
         },
@@ -799,69 +809,69 @@ function __wbg_get_imports() {
                 state0.a = 0;
             }
         },
-        _s: function() {
+        _t: function() {
             const ret = performance.now();
             return ret;
         },
-        _p: function() {
+        _q: function() {
             const ret = Date.now();
             return ret;
         },
-        _2g: function() { return handleError(function (arg0, arg1, arg2) {
+        _2h: function() { return handleError(function (arg0, arg1, arg2) {
             const ret = arg0.objectStore(getStringFromWasm0(arg1, arg2));
             return ret;
         }, arguments); },
-        _1c: function(arg0) {
+        _1f: function(arg0) {
             const ret = Array.of(arg0);
             return ret;
         },
-        _1k: function(arg0, arg1, arg2, arg3) {
+        _1m: function(arg0, arg1, arg2, arg3) {
             const ret = Array.of(arg0, arg1, arg2, arg3);
             return ret;
         },
-        _14: function(arg0, arg1, arg2) {
+        _15: function(arg0, arg1, arg2) {
             const ret = Array.of(arg0, arg1, arg2);
             return ret;
         },
-        _13: function(arg0, arg1, arg2, arg3, arg4) {
+        _14: function(arg0, arg1, arg2, arg3, arg4) {
             const ret = Array.of(arg0, arg1, arg2, arg3, arg4);
             return ret;
         },
-        _9: function(arg0, arg1) {
+        _a: function(arg0, arg1) {
             const ret = Array.of(arg0, arg1);
             return ret;
         },
-        _z: function() { return handleError(function (arg0, arg1, arg2) {
+        _10: function() { return handleError(function (arg0, arg1, arg2) {
             const ret = arg0.openKeyCursor(arg1, __wbindgen_enum_IdbCursorDirection[arg2]);
             return ret;
         }, arguments); },
-        _18: function() { return handleError(function (arg0, arg1, arg2, arg3) {
+        _19: function() { return handleError(function (arg0, arg1, arg2, arg3) {
             const ret = arg0.open(getStringFromWasm0(arg1, arg2), arg3 >>> 0);
             return ret;
         }, arguments); },
-        _10: function(arg0) {
+        _11: function(arg0) {
             const ret = arg0.pop();
             return ret;
         },
-        _1a: function(arg0) {
+        _1b: function(arg0) {
             arg0.preventDefault();
         },
-        _5: function(arg0, arg1) {
+        _6: function(arg0, arg1) {
             const ret = arg0.push(arg1);
             return ret;
         },
-        _2d: function() { return handleError(function (arg0, arg1) {
+        _2e: function() { return handleError(function (arg0, arg1) {
             const ret = arg0.put(arg1);
             return ret;
         }, arguments); },
-        _1y: function(arg0) {
+        _1z: function(arg0) {
             const ret = arg0.queueMicrotask;
             return ret;
         },
-        _1x: function(arg0) {
+        _1y: function(arg0) {
             queueMicrotask(arg0);
         },
-        _1g: function() {
+        _1i: function() {
             const ret = Math.random();
             return ret;
         },
@@ -869,111 +879,111 @@ function __wbg_get_imports() {
             const ret = arg0.read(getStringFromWasm0(arg1, arg2), arg3 === 0 ? undefined : getStringFromWasm0(arg3, arg4), arg5 === 0 ? undefined : getStringFromWasm0(arg5, arg6), arg7 === 0 ? undefined : arg8, arg9 === 0 ? undefined : arg10);
             return ret;
         }, arguments); },
-        _1e: function(arg0) {
+        _1h: function(arg0) {
             const ret = Promise.resolve(arg0);
             return ret;
         },
-        _4: function() { return handleError(function (arg0) {
+        _5: function() { return handleError(function (arg0) {
             const ret = arg0.result;
             return ret;
         }, arguments); },
-        _11: function(arg0) {
+        _12: function(arg0) {
             const ret = arg0.reverse();
             return ret;
         },
-        _t: function(arg0, arg1) {
+        _u: function(arg0, arg1) {
             const ret = setTimeout(arg0, arg1);
             return ret;
         },
-        _1j: function() { return handleError(function (arg0, arg1, arg2) {
+        _1l: function() { return handleError(function (arg0, arg1, arg2) {
             const ret = Reflect.set(arg0, arg1, arg2);
             return ret;
         }, arguments); },
-        _k: function(arg0, arg1, arg2, arg3) {
+        _l: function(arg0, arg1, arg2, arg3) {
             arg0[getStringFromWasm0(arg1, arg2)] = arg3;
         },
         _1v: function(arg0, arg1, arg2) {
             arg0[arg1 >>> 0] = arg2;
         },
-        _j: function(arg0, arg1, arg2, arg3) {
+        _k: function(arg0, arg1, arg2, arg3) {
             arg0[getStringFromWasm0(arg1, arg2)] = arg3;
         },
-        _q: function(arg0, arg1, arg2, arg3, arg4) {
+        _r: function(arg0, arg1, arg2, arg3, arg4) {
             arg0[getStringFromWasm0(arg1, arg2)] = getStringFromWasm0(arg3, arg4);
         },
-        _12: function(arg0, arg1, arg2) {
+        _13: function(arg0, arg1, arg2) {
             const ret = arg0.slice(arg1 >>> 0, arg2 >>> 0);
             return ret;
         },
-        _15: function(arg0, arg1, arg2, arg3) {
+        _16: function(arg0, arg1, arg2, arg3) {
             const ret = arg0.splice(arg1 >>> 0, arg2 >>> 0, arg3);
             return ret;
         },
-        _21: function() {
+        _22: function() {
             const ret = typeof globalThis === 'undefined' ? undefined : globalThis;
             return isLikeNone(ret) ? 0 : addToExternrefTable0(ret);
         },
-        _20: function() {
+        _21: function() {
             const ret = typeof global === 'undefined' ? undefined : global;
             return isLikeNone(ret) ? 0 : addToExternrefTable0(ret);
         },
-        _23: function() {
+        _24: function() {
             const ret = typeof self === 'undefined' ? undefined : self;
             return isLikeNone(ret) ? 0 : addToExternrefTable0(ret);
         },
-        _22: function() {
+        _23: function() {
             const ret = typeof window === 'undefined' ? undefined : window;
             return isLikeNone(ret) ? 0 : addToExternrefTable0(ret);
         },
-        _r: function() { return handleError(function (arg0) {
+        _s: function() { return handleError(function (arg0) {
             const ret = JSON.stringify(arg0);
             return ret;
         }, arguments); },
-        _h: function(arg0, arg1, arg2) {
+        _i: function(arg0, arg1, arg2) {
             const ret = arg0.substring(arg1 >>> 0, arg2 >>> 0);
             return ret;
         },
-        _1: function(arg0, arg1, arg2) {
+        _2: function(arg0, arg1, arg2) {
             const ret = arg0.test(getStringFromWasm0(arg1, arg2));
             return ret;
         },
-        _1f: function(arg0, arg1, arg2) {
+        _1: function(arg0, arg1, arg2) {
             const ret = arg0.then(arg1, arg2);
             return ret;
         },
-        _1w: function(arg0, arg1) {
+        _1x: function(arg0, arg1) {
             const ret = arg0.then(arg1);
             return ret;
         },
-        _u: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4) {
+        _v: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4) {
             const ret = arg0.transaction(arg1, getStringFromWasm0(arg2, arg3), arg4);
             return ret;
         }, arguments); },
-        _1h: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4, arg5, arg6, arg7, arg8, arg9, arg10, arg11) {
+        _1j: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4, arg5, arg6, arg7, arg8, arg9, arg10, arg11) {
             const ret = arg0.write(arg1 !== 0, getStringFromWasm0(arg2, arg3), arg4 === 0 ? undefined : getStringFromWasm0(arg4, arg5), arg6 === 0 ? undefined : getStringFromWasm0(arg6, arg7), arg8, arg9, arg10, arg11 >>> 0);
             return ret;
         }, arguments); },
-        _2j: function(arg0, arg1) {
+        _2k: function(arg0, arg1) {
             // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 38, ret: Result(Unit), inner_ret: Some(Result(Unit)) }, mutable: true }) -> Externref`.
             const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__hd03ea6924eea3427);
             return ret;
         },
-        _2k: function(arg0, arg1) {
-            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 8, ret: Unit, inner_ret: Some(Unit) }, mutable: true }) -> Externref`.
+        _2l: function(arg0, arg1) {
+            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 9, ret: Unit, inner_ret: Some(Unit) }, mutable: true }) -> Externref`.
             const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__h029af6d614e5b697);
             return ret;
         },
-        _2l: function(arg0) {
+        _2m: function(arg0) {
             // Cast intrinsic for `F64 -> Externref`.
             const ret = arg0;
             return ret;
         },
-        _2m: function(arg0, arg1) {
+        _2n: function(arg0, arg1) {
             // Cast intrinsic for `Ref(String) -> Externref`.
             const ret = getStringFromWasm0(arg0, arg1);
             return ret;
         },
-        _2i: function() {
+        _2j: function() {
             const table = wasm.__wbindgen_externrefs;
             table.set(0, undefined);
             table.set(1024, undefined);
@@ -1052,7 +1062,7 @@ function getFloat64ArrayMemory0() {
 const literals = new Map();
 function getStringFromWasm0(ptr, len) {
     ptr = ptr >>> 0;
-    if (ptr < 1048576 || ptr >= 1059733 || len > 63) return decodeAt(ptr, len);
+    if (ptr < 1048576 || ptr >= 1059765 || len > 63) return decodeAt(ptr, len);
     const place = ptr * 64 + len;
     let literal = literals.get(place);
     if (literal === undefined) literals.set(place, (literal = decodeAt(ptr, len)));

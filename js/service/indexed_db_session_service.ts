@@ -1,12 +1,15 @@
-import { createIndexedDbCore, deleteDatabase } from '../core.js';
+import { createIndexedDbCore, deleteDatabase, type IndexedDbAccess, type OnOpen } from '../core.js';
+import { isSessionError, SessionError } from '../errors.js';
 import { requireId } from '../ids.js';
+import { openingOf } from '../indexed_db/opening.js';
 import { kindOf } from '../json/rules.js';
 import type { Abortable, StateShape } from '../session.js';
-import { invalid, shown } from './call.js';
+import type { DataLoss, StorageInfo } from '../session_service.js';
 import { feedOfDatabase } from '../watch/shared_feeds.js';
+import { invalid, shown } from './call.js';
 import { type KnownOptions, requireKnownOptions, SERVICE_OPTIONS } from './known_options.js';
 import { letGoInPageCache } from './page_cache.js';
-import type { SessionServiceOptions } from './service_options.js';
+import type { ServiceParts, SessionServiceOptions } from './service_options.js';
 import { parseRecords } from './stored_records.js';
 import { StoredSessionService } from './stored_session_service.js';
 
@@ -39,7 +42,43 @@ export interface IndexedDbSessionServiceOptions extends SessionServiceOptions {
    * database (`storage_blocked`); default 5,000.
    */
   blockedTimeoutMs?: number | undefined;
+  /**
+   * Fills the store again when the browser has lost it, as Chromium may after a kill. Calls that came
+   * meanwhile wait for it, in this tab and in others that have the option. `service` alone may be used in
+   * it, and not later. If it fails, the calls that wait reject with its error, and the next call, or the
+   * next visit, asks again.
+   *
+   * @example
+   * ```ts
+   * import { IndexedDbSessionService } from 'adk-session-wasm';
+   * import { importSessions } from 'adk-session-wasm/files';
+   *
+   * new IndexedDbSessionService({
+   *   onDataLoss: async (_loss, service) => {
+   *     const backup = await fetch('/backup.jsonl');
+   *     for await (const { error } of importSessions(service, backup.body!)) {
+   *       if (error && error.code !== 'already_exists') throw error;
+   *     }
+   *   },
+   * });
+   * ```
+   */
+  onDataLoss?: OnDataLoss | undefined;
 }
+
+/**
+ * Fills a store again that was lost, by a service that nothing else uses; see `onDataLoss`.
+ *
+ * @example
+ * ```ts
+ * import type { OnDataLoss } from 'adk-session-wasm';
+ *
+ * const greet: OnDataLoss = async ({ message }, service) => {
+ *   await service.createSession({ appName: 'shop', userId: 'ada', state: { message } });
+ * };
+ * ```
+ */
+export type OnDataLoss = (loss: DataLoss, service: StoredSessionService) => void | Promise<void>;
 
 /**
  * How a database is deleted.
@@ -64,6 +103,7 @@ export const INDEXED_DB_OPTIONS: KnownOptions<IndexedDbSessionServiceOptions> = 
   durability: true,
   timeoutMs: true,
   blockedTimeoutMs: true,
+  onDataLoss: true,
 };
 
 const DEFAULT_NAME = 'adk-sessions';
@@ -96,24 +136,46 @@ export class IndexedDbSessionService<
   /** @throws SessionError `invalid_argument` for options that mean nothing */
   constructor(options: IndexedDbSessionServiceOptions = {}) {
     requireKnownOptions(options, INDEXED_DB_OPTIONS);
-    const name = requireId('name', options.name ?? DEFAULT_NAME);
-    const strict = isStrict(options.durability ?? 'relaxed');
-    const timeout = milliseconds('timeoutMs', options.timeoutMs ?? DEFAULT_TIMEOUT);
-    const blockedTimeout = blockedTimeoutOf(options);
-    const feed = feedOfDatabase(name);
-    const onReopen = (): void => feed.resync();
-    let stay: (() => void) | undefined;
+    const access: IndexedDbAccess = {
+      name: requireId('name', options.name ?? DEFAULT_NAME),
+      isStrict: isStrict(options.durability ?? 'relaxed'),
+      timeoutMs: milliseconds('timeoutMs', options.timeoutMs ?? DEFAULT_TIMEOUT),
+      blockedTimeoutMs: blockedTimeoutOf(options),
+    };
+    const taken = { ...options };
+    const { onDataLoss } = taken;
+    if (onDataLoss !== undefined && typeof onDataLoss !== 'function') {
+      throw invalid('onDataLoss', `must be a function; it is ${kindOf(onDataLoss)}`);
+    }
+    const opening = openingOf(access.name);
+    const parts = partsOver(access, opening.onOpen);
+    const refill =
+      onDataLoss &&
+      (async (loss: DataLoss): Promise<void> => {
+        // Its connection is its own: the shared one is given to nobody before this has ended.
+        const service = new StoredSessionService(partsOver(access), taken);
+        try {
+          await onDataLoss(loss, service);
+        } catch (cause) {
+          if (isSessionError(cause)) throw cause;
+          const reason = cause instanceof Error ? cause.message : kindOf(cause);
+          throw new SessionError('storage_failed', `onDataLoss failed: ${reason}`, { cause });
+        } finally {
+          await service.close();
+        }
+      });
+    let leave: (() => void) | undefined;
     super(
       {
-        storage: { kind: 'indexeddb', durable: true },
+        ...parts,
         openCore() {
-          const core = createIndexedDbCore(name, strict, timeout, blockedTimeout, onReopen);
-          stay = letGoInPageCache(core);
-          return core;
+          leave = opening.join(parts.storage, refill);
+          return parts.openCore();
         },
-        closeStorage: () => stay?.(),
-        parseEvents: parseRecords,
-        feed,
+        closeStorage() {
+          leave?.();
+          parts.closeStorage();
+        },
       },
       options,
     );
@@ -149,9 +211,26 @@ export class IndexedDbSessionService<
     options: DeleteDatabaseOptions = {},
   ): Promise<void> {
     requireKnownOptions(options, { blockedTimeoutMs: true });
-    await deleteDatabase(requireId('name', name), blockedTimeoutOf(options));
-    feedOfDatabase(name).resync();
+    const blockedTimeout = blockedTimeoutOf(options);
+    requireId('name', name);
+    await openingOf(name).forget(() => deleteDatabase(name, blockedTimeout));
   }
+}
+
+/** What a service over that database is made of. */
+function partsOver(access: IndexedDbAccess, onOpen?: OnOpen) {
+  let stay: (() => void) | undefined;
+  return {
+    storage: { kind: 'indexeddb', durable: true } as StorageInfo,
+    openCore() {
+      const core = createIndexedDbCore(access, onOpen);
+      stay = letGoInPageCache(core);
+      return core;
+    },
+    closeStorage: () => stay?.(),
+    parseEvents: parseRecords,
+    feed: feedOfDatabase(access.name),
+  } satisfies ServiceParts;
 }
 
 function isStrict(durability: unknown): boolean {

@@ -45,6 +45,7 @@ const URI_OPTIONS: KnownOptions<SessionServiceUriOptions> = {
   timeoutMs: true,
   callTimeoutMs: true,
   blockedTimeoutMs: true,
+  onDataLoss: true,
   driverOptions: true,
   projectId: true,
   location: true,

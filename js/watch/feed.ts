@@ -1,4 +1,4 @@
-import type { ChangeNotice } from './notice.js';
+import type { PublishedNotice } from './notice.js';
 import type { TabChannel } from './tab_channel.js';
 import type { Watcher } from './watcher.js';
 
@@ -46,14 +46,14 @@ export class Feed {
   }
 
   /** Tells of what was committed, here and in other tabs. */
-  publish(notices: readonly ChangeNotice[]): void {
+  publish(notices: readonly PublishedNotice[]): void {
     if (notices.length === 0) return;
     this.hear(notices);
     this.#channel?.send(notices);
   }
 
   /** Tells the watchers here. */
-  hear(notices: readonly ChangeNotice[]): void {
+  hear(notices: readonly PublishedNotice[]): void {
     for (const watcher of this.#watchers) watcher.push(notices);
   }
 

@@ -3,25 +3,30 @@
  * else of the origin: what is not understood is passed over.
  */
 import { isId } from '../ids.js';
-import type { ChangeNotice } from './notice.js';
+import type { PublishedNotice } from './notice.js';
 
 /** Changes when what a notice says changes its meaning; new types and fields need no new one. */
 const FORMAT = 1;
 
-export function writeMessage(notices: readonly ChangeNotice[]): unknown {
+export function writeMessage(notices: readonly PublishedNotice[]): unknown {
   return { format: FORMAT, notices };
 }
 
 /** The notices of a message, or none. */
-export function readMessage(message: unknown): ChangeNotice[] {
+export function readMessage(message: unknown): PublishedNotice[] {
   if (!isRecord(message) || message.format !== FORMAT) return [];
   const { notices } = message;
   return Array.isArray(notices) ? notices.flatMap((notice) => readNotice(notice) ?? []) : [];
 }
 
-function readNotice(given: unknown): ChangeNotice | undefined {
+function readNotice(given: unknown): PublishedNotice | undefined {
   if (!isRecord(given)) return undefined;
-  const { type, scope, appName, userId, sessionId, revision } = given;
+  const { type, scope, appName, userId, sessionId, revision, when, message } = given;
+  if (type === 'lost') {
+    return typeof when === 'number' && typeof message === 'string'
+      ? { type, when, message }
+      : undefined;
+  }
   if (!isId(appName) || !isOptional(isRevision, revision)) return undefined;
   const order = revision !== undefined && { revision };
   if (type === 'stateChanged') {

@@ -1,4 +1,5 @@
 import type { Abortable, CompositeSessionKey } from '../session.js';
+import type { DataLoss } from '../session_service.js';
 
 /**
  * A session changed: it was made (`created`), or events were appended to it.
@@ -70,6 +71,23 @@ export interface StateChangedNotice {
 }
 
 /**
+ * The browser gave the database up, and all sessions that were in it are lost. It is empty, or holds what
+ * `onDataLoss` put there: read again what you show.
+ *
+ * @example
+ * ```ts
+ * import type { LostNotice, Notice } from 'adk-session-wasm';
+ *
+ * function isLoss(notice: Notice): notice is LostNotice {
+ *   return notice.type === 'lost';
+ * }
+ * ```
+ */
+export interface LostNotice extends DataLoss {
+  type: 'lost';
+}
+
+/**
  * Changes may have gone unheard: read again what you show. It comes when the page returned from the
  * browser's back/forward cache, and when the connection to the database was lost and is there again.
  *
@@ -89,6 +107,9 @@ export interface ResyncNotice {
 /** What tells of one change; see {@link Notice}. */
 export type ChangeNotice = SessionNotice | DeletedNotice | StateChangedNotice;
 
+/** What goes to all watchers, in other tabs as well. */
+export type PublishedNotice = ChangeNotice | LostNotice;
+
 /**
  * What a watcher is told: that something changed, and where. What it is now, a read tells.
  *
@@ -102,7 +123,7 @@ export type ChangeNotice = SessionNotice | DeletedNotice | StateChangedNotice;
  * stop();
  * ```
  */
-export type Notice = ChangeNotice | ResyncNotice;
+export type Notice = PublishedNotice | ResyncNotice;
 
 /**
  * Whose changes are wanted: one session's, all of a user's, or all of an app's. The state of the user

@@ -1,7 +1,8 @@
 import type {
-  ChangeNotice,
   DeletedNotice,
+  LostNotice,
   Notice,
+  PublishedNotice,
   SessionNotice,
   StateChangedNotice,
 } from './notice.js';
@@ -43,18 +44,30 @@ export class PendingNotices {
   }
 
   /** Takes what came; what is out of date already is dropped. */
-  push(notice: ChangeNotice): void {
-    if (notice.type === 'stateChanged') this.#pushState(notice);
+  push(notice: PublishedNotice): void {
+    if (notice.type === 'lost') this.#lose(notice);
+    else if (notice.type === 'stateChanged') this.#pushState(notice);
     else if (isOfSession(notice)) this.#pushSession(notice);
     else this.#pushUser(notice);
   }
 
   /** Changes may have been missed: all is to be read again, so what is pending is void. */
   resync(): void {
+    const loss = this.#pending.get('lost');
+    this.#restart();
+    if (loss !== undefined) this.#pending.set('lost', loss);
+    this.#pending.set('resync', { type: 'resync' });
+  }
+
+  #lose(notice: LostNotice): void {
+    this.#restart();
+    this.#pending.set('lost', notice);
+  }
+
+  #restart(): void {
     this.#pending.clear();
     // The database itself may be a new one, which begins again at revision 1.
     this.#places.clear();
-    this.#pending.set('resync', { type: 'resync' });
   }
 
   clear(): void {
@@ -103,7 +116,7 @@ export class PendingNotices {
     if (!this.#advance(key, notice.revision, true)) return;
     const newer: [string, Notice][] = [];
     for (const [key, pending] of this.#pending) {
-      if (pending.type === 'resync' || pending.type === 'stateChanged') continue;
+      if (!('userId' in pending) || pending.type === 'stateChanged') continue;
       if (pending.appName !== appName || pending.userId !== userId) continue;
       this.#pending.delete(key);
       if (pending.revision !== undefined && pending.revision > revision) newer.push([key, pending]);

@@ -1,5 +1,5 @@
 import { readMessage, writeMessage } from './message.js';
-import type { ChangeNotice } from './notice.js';
+import type { PublishedNotice } from './notice.js';
 import { PendingNotices } from './pending_notices.js';
 
 /** What is used of a `BroadcastChannel`. */
@@ -22,7 +22,7 @@ const PAUSE = 50;
 
 /** What the channel tells its feed. */
 export interface TabListener {
-  hear(notices: readonly ChangeNotice[]): void;
+  hear(notices: readonly PublishedNotice[]): void;
   resync(): void;
 }
 
@@ -45,7 +45,7 @@ export class TabChannel {
   #isListening = false;
   #isAway = false;
   /** What goes out with the next message: a burst is one. As it came: an append waits for no more. */
-  #outbox: ChangeNotice[] = [];
+  #outbox: PublishedNotice[] = [];
   /** When the next message may go out, by the page's clock. */
   #next = 0;
 
@@ -68,7 +68,7 @@ export class TabChannel {
     this.#hear();
   }
 
-  send(notices: readonly ChangeNotice[]): void {
+  send(notices: readonly PublishedNotice[]): void {
     if (this.#host.open === undefined) return;
     // Not before whoever waits for the commit has gone on.
     if (this.#outbox.length === 0) setTimeout(this.#flush, this.#next - performance.now());
@@ -136,10 +136,10 @@ export class TabChannel {
 }
 
 /** One notice a session and one a state. */
-function newestOf(notices: readonly ChangeNotice[]): ChangeNotice[] {
+function newestOf(notices: readonly PublishedNotice[]): PublishedNotice[] {
   const pending = new PendingNotices();
   for (const notice of notices) pending.push(notice);
-  const newest: ChangeNotice[] = [];
+  const newest: PublishedNotice[] = [];
   for (let next = pending.shift(); next !== undefined; next = pending.shift()) {
     if (next.type !== 'resync') newest.push(next);
   }

@@ -1,4 +1,4 @@
-import type { ChangeNotice, Notice, Notices, WatchRequest } from './notice.js';
+import type { Notice, Notices, PublishedNotice, WatchRequest } from './notice.js';
 import { PendingNotices } from './pending_notices.js';
 
 /**
@@ -27,7 +27,7 @@ export class Watcher implements Notices {
     this.#onEnd.add(run);
   }
 
-  push(notices: readonly ChangeNotice[]): void {
+  push(notices: readonly PublishedNotice[]): void {
     if (this.#isEnding) return;
     for (const notice of notices) {
       const wanted = wantedOf(this.#request, notice);
@@ -102,7 +102,9 @@ export class Watcher implements Notices {
 }
 
 /** As the watcher is told of it; `undefined` if it is none of its business. */
-function wantedOf(wants: WatchRequest, notice: ChangeNotice): ChangeNotice | undefined {
+function wantedOf(wants: WatchRequest, notice: PublishedNotice): PublishedNotice | undefined {
+  // It concerns everybody.
+  if (notice.type === 'lost') return notice;
   const { appName, userId, sessionId } = wants;
   if (notice.appName !== appName) return undefined;
   // Of the app's own state there is no user.

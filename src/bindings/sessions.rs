@@ -41,21 +41,17 @@ impl SessionCore {
         Self::over(ChosenStorage::Memory(MemoryStorage::new()))
     }
 
-    /// Over the IndexedDB of that name, which is opened when it is needed. Times in milliseconds;
-    /// `on_reopen` is called whenever the connection had to be made anew.
+    /// Over the IndexedDB of that name, which is opened when it is needed. Times in milliseconds; for
+    /// `on_open` see [`IndexedDbStorage::new`].
     pub fn indexed_db(
         name: &str,
         strict: bool,
         timeout: f64,
         blocked_timeout: f64,
-        on_reopen: Option<Function>,
+        on_open: Option<Function>,
     ) -> Self {
         let options = IndexedDbOptions { strict, timeout, blocked_timeout };
-        let mut storage = IndexedDbStorage::new(name, options);
-        if let Some(on_reopen) = on_reopen {
-            storage.on_reopen(on_reopen);
-        }
-        Self::over(ChosenStorage::IndexedDb(storage))
+        Self::over(ChosenStorage::IndexedDb(IndexedDbStorage::new(name, on_open, options)))
     }
 
     /// Opens the storage, where it is one to be opened, so that what is wrong is known.

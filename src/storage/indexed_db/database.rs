@@ -4,8 +4,9 @@
 use std::cell::{Cell, RefCell};
 use std::rc::{Rc, Weak};
 
-use js_sys::{Function, Reflect};
+use js_sys::{Function, Promise, Reflect};
 use wasm_bindgen::prelude::*;
+use wasm_bindgen_futures::{JsFuture, spawn_local};
 use web_sys::{Event, IdbDatabase, IdbFactory, IdbOpenDbRequest, IdbTransaction};
 
 use crate::error::StorageProblem;
@@ -29,9 +30,11 @@ pub(super) struct Database {
     /// Until those who wait are told that it takes too long.
     patience: RefCell<Option<Timer>>,
     waiting: RefCell<Vec<Signal>>,
-    was_open: Cell<bool>,
-    /// Called when a connection was made anew: what others did meanwhile may have been missed.
-    on_reopen: RefCell<Vec<Function>>,
+    /// Called with each new connection, before anybody may use it: the connection, and the browser's
+    /// message where the database is a new one. May answer with a promise, which is waited for.
+    on_open: Option<Function>,
+    /// Whether that promise is waited for: what it takes is not the browser's silence.
+    is_preparing: Cell<bool>,
 }
 
 /// Another tab wants to upgrade or delete the database, or the browser closed the connection.
@@ -53,6 +56,8 @@ impl Drop for Connection {
 /// A request to open or delete the database. Holds it as long as the browser may call back.
 struct Opening {
     may_try_again: bool,
+    /// Of a database that was not there: what the browser says of the loss of an earlier one.
+    loss: Option<JsValue>,
     broken_step: Option<Failure>,
     _listener: Listener,
 }
@@ -62,23 +67,29 @@ thread_local! {
 }
 
 impl Database {
-    /// The one of that name, whoever else uses it.
-    pub(super) fn named(name: &str, blocked_timeout: f64) -> Rc<Self> {
+    /// The one of that name, shared by all that hand in the same function.
+    pub(super) fn named(name: &str, on_open: Option<Function>, blocked_timeout: f64) -> Rc<Self> {
         DATABASES.with_borrow_mut(|databases| {
             databases.retain(|database| database.strong_count() > 0);
             let mut known = databases.iter().filter_map(Weak::upgrade);
-            if let Some(database) = known.find(|database| database.name == name) {
+            let is_same = |other: &Rc<Self>| other.name == name && other.on_open == on_open;
+            if let Some(database) = known.find(is_same) {
                 database.blocked_timeout.set(blocked_timeout);
                 return database;
             }
-            let database = Self::new(name, Some(STEPS.into()), blocked_timeout);
+            let database = Self::new(name, Some(STEPS.into()), on_open, blocked_timeout);
             databases.push(Rc::downgrade(&database));
             database
         })
     }
 
     /// One that shares its connection with nobody.
-    pub(super) fn new(name: &str, steps: Option<Rc<[Step]>>, blocked_timeout: f64) -> Rc<Self> {
+    pub(super) fn new(
+        name: &str,
+        steps: Option<Rc<[Step]>>,
+        on_open: Option<Function>,
+        blocked_timeout: f64,
+    ) -> Rc<Self> {
         Rc::new(Self {
             name: name.to_owned(),
             steps,
@@ -88,17 +99,9 @@ impl Database {
             is_blocked: Cell::default(),
             patience: RefCell::default(),
             waiting: RefCell::default(),
-            was_open: Cell::default(),
-            on_reopen: RefCell::default(),
+            on_open,
+            is_preparing: Cell::default(),
         })
-    }
-
-    pub(super) fn on_reopen(&self, callback: Function) {
-        self.on_reopen.borrow_mut().push(callback);
-    }
-
-    pub(super) fn forget_listener(&self, callback: &Function) {
-        self.on_reopen.borrow_mut().retain(|known| known != callback);
     }
 
     /// The connection, opened if there is none. `timeout` in milliseconds: an opening of which
@@ -119,7 +122,8 @@ impl Database {
         self.waiting.borrow_mut().push(signal.clone());
         let is_opening = self.opening.borrow().is_some();
         // Whoever waited from the beginning may have been told already.
-        if !is_opening || self.patience.borrow().is_none() {
+        let is_waiting = self.patience.borrow().is_some() || self.is_preparing.get();
+        if !is_opening || !is_waiting {
             let is_blocked = self.is_blocked.get();
             self.wait(if is_blocked { self.blocked_timeout.get() } else { timeout });
         }
@@ -144,7 +148,7 @@ impl Database {
         let listener = Listener::new(move |event: JsValue| database.hear(event.unchecked_ref()));
         let events = ["onsuccess", "onerror", "onupgradeneeded", "onblocked"];
         listen(&request, &events, listener.as_ref());
-        let opening = Opening { may_try_again, broken_step: None, _listener: listener };
+        let opening = Opening { may_try_again, loss: None, broken_step: None, _listener: listener };
         let earlier = self.opening.replace(Some(opening));
         drop(earlier);
     }
@@ -161,7 +165,14 @@ impl Database {
     fn hear(self: &Rc<Self>, event: &Record) {
         let request: Record = event.get("target").unchecked_into();
         match event.text("type").as_str() {
-            "upgradeneeded" => self.upgrade(&request, event.count("oldVersion") as usize),
+            "upgradeneeded" => {
+                let version = event.count("oldVersion") as usize;
+                if let Some(opening) = self.opening.borrow_mut().as_mut().filter(|_| version == 0) {
+                    // Chromium's own; elsewhere it is undefined.
+                    opening.loss = Some(event.get("dataLossMessage"));
+                }
+                self.upgrade(&request, version);
+            }
             "blocked" => {
                 self.is_blocked.set(true);
                 self.wait(self.blocked_timeout.get());
@@ -234,21 +245,50 @@ impl Database {
 
     fn adopt(self: &Rc<Self>, raw: IdbDatabase) {
         let database = Rc::downgrade(self);
+        let closing = raw.clone();
         let listener = Listener::new(move |_| {
+            // Also where nobody may use it yet.
+            closing.close();
             if let Some(database) = database.upgrade() {
                 database.disconnect();
             }
         });
         listen(&raw, &ENDS, listener.as_ref());
-        *self.connection.borrow_mut() = Some(Connection { raw, _listener: listener });
-        self.settle(Ok(()));
-        if self.was_open.replace(true) {
-            let callbacks = self.on_reopen.borrow().clone();
-            for callback in callbacks {
-                // What a listener throws is its own affair.
-                let _ = callback.call0(&JsValue::UNDEFINED);
+        let connection = Connection { raw, _listener: listener };
+        match self.prepare(&connection) {
+            Ok(None) => self.give(connection, Ok(())),
+            Ok(Some(prepared)) => {
+                self.is_preparing.set(true);
+                self.patience.take();
+                let database = Rc::clone(self);
+                spawn_local(async move {
+                    let prepared = JsFuture::from(prepared).await;
+                    database.is_preparing.set(false);
+                    let done = prepared.map(drop).map_err(Failure::thrown);
+                    database.give(connection, done);
+                });
             }
+            Err(thrown) => self.give(connection, Err(Failure::thrown(thrown))),
         }
+    }
+
+    /// Calls [`Database::on_open`].
+    fn prepare(&self, connection: &Connection) -> Result<Option<Promise>, JsValue> {
+        let Some(on_open) = &self.on_open else {
+            return Ok(None);
+        };
+        let loss = self.opening.borrow().as_ref().and_then(|opening| opening.loss.clone());
+        let is_new = JsValue::from_bool(loss.is_some());
+        let loss = loss.unwrap_or_default();
+        let prepared = on_open.call3(&JsValue::UNDEFINED, &connection.raw, &is_new, &loss)?;
+        Ok(prepared.dyn_into().ok())
+    }
+
+    fn give(&self, connection: Connection, done: Done) {
+        if done.is_ok() {
+            *self.connection.borrow_mut() = Some(connection);
+        }
+        self.settle(done);
     }
 
     fn settle(&self, done: Done) {
@@ -273,7 +313,7 @@ const DELETION_TIMEOUT: f64 = 30_000.0;
 /// Deletes a database with everything in it. Connections of ours give way, here and in other tabs;
 /// for those of others it waits, in milliseconds.
 pub(super) async fn delete(name: &str, blocked_timeout: f64) -> Done {
-    Database::new(name, None, blocked_timeout).opened(DELETION_TIMEOUT).await
+    Database::new(name, None, None, blocked_timeout).opened(DELETION_TIMEOUT).await
 }
 
 /// The host's IndexedDB. Where it is forbidden, even looking at it may throw.

@@ -25,7 +25,7 @@ enum Kind {
     Corrupt(String),
     /// The connection that was lost, too: whether the transaction was committed is not known.
     Problem(StorageProblem),
-    /// An exception where none is expected.
+    /// An exception of JavaScript's, handed on as it is.
     Thrown(JsValue),
 }
 

@@ -82,13 +82,15 @@ impl Default for IndexedDbOptions {
 pub struct IndexedDbStorage {
     access: Rc<Access>,
     queue: Rc<Queue>,
-    on_reopen: Option<Function>,
 }
 
 impl IndexedDbStorage {
-    /// The database of that name, which all storages of that name in this realm share.
-    pub fn new(name: &str, options: IndexedDbOptions) -> Self {
-        Self::over(Database::named(name, options.blocked_timeout), options)
+    /// The database of that name. Storages of this realm share the connection if they have the same
+    /// `on_open`, which is called with each new one before anybody may use it: the `IDBDatabase`,
+    /// whether it was made anew, and what Chromium then says of the loss of an earlier one. If it
+    /// answers with a promise, that is waited for; if that rejects, the opening fails with the reason.
+    pub fn new(name: &str, on_open: Option<Function>, options: IndexedDbOptions) -> Self {
+        Self::over(Database::named(name, on_open, options.blocked_timeout), options)
     }
 
     /// As a later version of this package would open it, with more steps; on a connection of its
@@ -96,19 +98,12 @@ impl IndexedDbStorage {
     #[cfg(feature = "testing")]
     pub fn with_later_steps(name: &str, later: &[Step], options: IndexedDbOptions) -> Self {
         let steps = schema::STEPS.iter().chain(later).copied().collect();
-        Self::over(Database::new(name, Some(steps), options.blocked_timeout), options)
+        Self::over(Database::new(name, Some(steps), None, options.blocked_timeout), options)
     }
 
     fn over(database: Rc<Database>, options: IndexedDbOptions) -> Self {
         let access = Access::new(database, options.strict, options.timeout);
-        Self { queue: Queue::new(Rc::clone(&access)), access, on_reopen: None }
-    }
-
-    /// Calls that whenever the connection was made anew: what others wrote meanwhile may have been
-    /// missed.
-    pub fn on_reopen(&mut self, callback: Function) {
-        self.access.database().on_reopen(callback.clone());
-        self.on_reopen = Some(callback);
+        Self { queue: Queue::new(Rc::clone(&access)), access }
     }
 
     /// Opens the database, if it is not open.
@@ -196,14 +191,6 @@ impl IndexedDbStorage {
         let lent = Lent::new(decision);
         self.ask(creates, request, lent.asked()).await?;
         Ok(lent.take_back()?)
-    }
-}
-
-impl Drop for IndexedDbStorage {
-    fn drop(&mut self) {
-        if let Some(callback) = &self.on_reopen {
-            self.access.database().forget_listener(callback);
-        }
     }
 }
 

@@ -11,6 +11,7 @@ import { exceptions } from './exceptions.js';
 import { fallback } from './fallback.js';
 import { files } from './files.js';
 import { history } from './history.js';
+import { loss } from './loss.js';
 import { quota } from './quota.js';
 import { realms } from './realms.js';
 import { resuming } from './resuming.js';
@@ -26,6 +27,7 @@ const GROUPS = {
   'one after the other': resuming,
   'pages that end': bursts,
   'all or nothing': atomicity,
+  'databases given up': loss,
   'no room': quota,
   'damaged records': damage,
   'versions and other tabs': schema,

@@ -26,6 +26,8 @@ export async function serveSite(): Promise<Site> {
     '/': html(pageWith('/page.js')),
     '/page.js': { body: await bundle('main') },
     '/realm.js': { body: await bundle('realm') },
+    '/damaged': html(pageWith('/damaged.js')),
+    '/damaged.js': { body: await bundle('damaged') },
     '/killed': html(pageWith('/killed.js')),
     '/killed.js': { body: await bundle('killed') },
     '/sandboxed': html(SANDBOXED),

@@ -49,6 +49,10 @@ describe('A watching', () => {
         case 'stateChanged':
           is<'user' | 'app'>()(notice.scope);
           break;
+        case 'lost':
+          is<number>()(notice.when);
+          is<string>()(notice.message);
+          break;
         default:
           is<'resync'>()(notice.type);
       }

@@ -63,6 +63,17 @@ describe('Pending notices', () => {
     assert.deepEqual(left(state(forged), state(3), state(4)), [{ type: 'resync' }, state(4)]);
   });
 
+  it('of a loss drop what came before, also where a resync follows, and begin again at revision 1', () => {
+    const loss = { type: 'lost', when: 1, message: 'gone' } as const;
+    const pending = new PendingNotices();
+    for (const notice of [of('appended', 'a', 9), loss, of('created', 'a', 1)])
+      pending.push(notice);
+    assert.deepEqual(drain(pending), [loss, of('created', 'a', 1)]);
+    pending.push(loss);
+    pending.resync();
+    assert.deepEqual(drain(pending), [loss, { type: 'resync' }]);
+  });
+
   it('say created as long as nobody was told so', () => {
     assert.deepEqual(left(of('created', 'a', 1), of('appended', 'a', 2)), [of('created', 'a', 2)]);
   });
@@ -215,7 +226,7 @@ function pass(notices: readonly ChangeNotice[], takes: readonly boolean[]): Noti
 function believed(notices: readonly Notice[]): Sessions {
   const sessions: Sessions = new Map();
   for (const notice of notices) {
-    if (notice.type === 'resync' || notice.type === 'stateChanged') continue;
+    if (!('userId' in notice) || notice.type === 'stateChanged') continue;
     const { userId, sessionId, revision = Infinity } = notice;
     if (sessionId === undefined) {
       for (const [name, last] of sessions) {
@@ -230,7 +241,7 @@ function believed(notices: readonly Notice[]): Sessions {
 function assertGrowing(notices: readonly Notice[]): void {
   const places = new Map<string, number>();
   for (const notice of notices) {
-    if (notice.type === 'resync' || notice.type === 'stateChanged') continue;
+    if (!('userId' in notice) || notice.type === 'stateChanged') continue;
     const { userId, sessionId = '', revision = NaN } = notice;
     const name = nameOf(userId, sessionId);
     const place = revision + (notice.type === 'deleted' ? 0.5 : 0);

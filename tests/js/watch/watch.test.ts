@@ -37,14 +37,14 @@ const told = (): Promise<void> => new Promise((done) => setImmediate(done));
 /** Without revisions, which each storage counts by itself. */
 function kinds(notices: readonly Notice[]): string[] {
   return notices.map((notice) => {
-    if (notice.type === 'resync') return 'resync';
+    if (notice.type === 'resync' || notice.type === 'lost') return notice.type;
     const what = notice.type === 'stateChanged' ? notice.scope : (notice.sessionId ?? 'all');
     return `${notice.type} ${notice.userId ?? ''} ${what}`;
   });
 }
 
 function revisions(notices: readonly Notice[]): (number | undefined)[] {
-  return notices.map((notice) => (notice.type === 'resync' ? undefined : notice.revision));
+  return notices.map((notice) => ('revision' in notice ? notice.revision : undefined));
 }
 
 overStorages('Watching', (open) => {

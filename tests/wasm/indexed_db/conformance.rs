@@ -16,7 +16,7 @@ async fn conforms(name: &str, options: IndexedDbOptions) {
     let open = async || {
         delete(number.get()).await;
         number.set(number.get() + 1);
-        IndexedDbStorage::new(&name_of(number.get()), options)
+        IndexedDbStorage::new(&name_of(number.get()), None, options)
     };
     let report = conformance::run(open).await;
     delete(number.get()).await;

@@ -12,7 +12,7 @@ use wasm_bindgen_test::wasm_bindgen_test;
 type Service = StoredSessionService<IndexedDbStorage>;
 
 fn service(name: &str) -> Service {
-    StoredSessionService::over(IndexedDbStorage::new(name, IndexedDbOptions::default()))
+    StoredSessionService::over(IndexedDbStorage::new(name, None, IndexedDbOptions::default()))
 }
 
 async fn empty(name: &str) -> Service {

@@ -10,6 +10,7 @@ import { interrupt } from './exceptions.js';
 import { openAuto, openExplicitly } from './fallback.js';
 import { restore } from './files.js';
 import { comeBack, visit } from './history.js';
+import * as loss from './loss.js';
 import * as quota from './quota.js';
 import { hasRealm, workIn } from './realms.js';
 import { changeByHand, takeTurns } from './resuming.js';
@@ -38,6 +39,7 @@ const scenarios = {
   workBesideAnother,
   workIn,
   ...connections,
+  ...loss,
   ...quota,
   ...schema,
   ...sequel,

@@ -1,0 +1,129 @@
+import type { DataLoss, StorageInfo } from '../session_service.js';
+import type { Feed } from '../watch/feed.js';
+import { feedOfDatabase } from '../watch/shared_feeds.js';
+import { turnLogOver } from './log_turnover.js';
+import { Marker } from './marker.js';
+
+/** Fills a database again that was lost. */
+export type Refill = (loss: DataLoss) => Promise<void>;
+
+/**
+ * What has to be done whenever a database is opened: notice whether it was lost, and have it filled again
+ * before any call goes on. One for each name, shared by the services of this realm.
+ */
+export class Opening {
+  readonly #name: string;
+  readonly #feed: Feed;
+  readonly #marker: Marker;
+  readonly #refills = new Set<Refill>();
+  readonly #storages = new Set<StorageInfo>();
+  #wasOpen = false;
+  #loss: DataLoss | undefined;
+  /** The loss after which the database is still to be filled, where the marker cannot remember it. */
+  #unfilled: DataLoss | undefined;
+
+  constructor(name: string) {
+    this.#name = name;
+    this.#feed = feedOfDatabase(name);
+    this.#marker = new Marker(name);
+  }
+
+  /**
+   * One more service uses the database; its `storage` is to say what was lost.
+   *
+   * @returns ends that
+   */
+  join(storage: StorageInfo, refill: Refill | undefined): () => void {
+    this.#storages.add(storage);
+    if (this.#loss !== undefined) storage.lost = this.#loss;
+    if (refill !== undefined) this.#refills.add(refill);
+    return () => {
+      this.#storages.delete(storage);
+      // Whoever comes next has missed nothing.
+      if (this.#storages.size === 0) this.#wasOpen = false;
+      if (refill !== undefined) this.#refills.delete(refill);
+    };
+  }
+
+  /** Called with each new connection, before anybody may use it. `message` is Chromium's. */
+  readonly onOpen = (
+    _database: IDBDatabase,
+    isNew: boolean,
+    message: unknown,
+  ): Promise<void> | undefined => {
+    if (this.#wasOpen) this.#feed.resync();
+    this.#wasOpen = true;
+    if (!isNew) turnLogOver();
+    if (isNew || this.#refills.size > 0) return this.#prepare(isNew, message);
+    void this.#marker.set();
+    return undefined;
+  };
+
+  /** Deletes the database by `remove`, so that its absence is no loss. */
+  async forget(remove: () => Promise<void>): Promise<void> {
+    // Before: else a crash in between would look like a loss.
+    await this.#marker.remove();
+    await remove();
+    // And after: another tab may have opened the database in the meantime.
+    await this.#marker.remove();
+    this.#loss = undefined;
+    this.#unfilled = undefined;
+    this.#feed.resync();
+  }
+
+  async #prepare(isNew: boolean, message: unknown): Promise<void> {
+    if (isNew) await this.#look(typeof message === 'string' ? message : '');
+    void this.#marker.set();
+    await this.#refill();
+  }
+
+  /** Finds out whether a database that is new had a predecessor. */
+  async #look(message: string): Promise<void> {
+    if (message === '' && !(await this.#marker.isSet())) return;
+    const reason = message === '' ? 'it was there before and is not any more' : message;
+    const loss: DataLoss = {
+      when: Date.now(),
+      message: `The browser gave up the database "${this.#name}" with everything in it: ${reason}.`,
+    };
+    this.#tell(loss);
+    this.#unfilled = loss;
+    // What a filling that is interrupted leaves to do is done at the next opening.
+    if (this.#refills.size > 0 && (await this.#marker.setLoss(loss))) this.#unfilled = undefined;
+    this.#feed.publish([{ type: 'lost', ...loss }]);
+  }
+
+  #tell(loss: DataLoss): void {
+    this.#loss = loss;
+    for (const storage of this.#storages) storage.lost = loss;
+  }
+
+  /** Has the database filled again, by one tab at a time, if that is still to be done. */
+  async #refill(): Promise<void> {
+    const [refill] = this.#refills;
+    if (refill === undefined) return;
+    await exclusively(`adk-session-wasm:refill:${this.#name}`, async () => {
+      const loss = this.#unfilled ?? (await this.#marker.loss());
+      if (loss === undefined) return;
+      this.#tell(loss);
+      await refill(loss);
+      this.#unfilled = undefined;
+      await this.#marker.removeLoss();
+    });
+  }
+}
+
+/** Runs in one tab at a time, where tabs can agree on that. */
+function exclusively(name: string, run: () => Promise<void>): Promise<void> {
+  // Missing on pages without TLS.
+  const locks = navigator.locks as LockManager | undefined;
+  return locks === undefined ? run() : locks.request(name, run);
+}
+
+const openings = new Map<string, Opening>();
+
+/** The one of the database of that name. */
+export function openingOf(name: string): Opening {
+  let opening = openings.get(name);
+  if (opening === undefined) openings.set(name, (opening = new Opening(name)));
+  return opening;
+}

@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import type { EngineName } from '../engine.js';
+import { type Context, inTab, inTwoTabs, newName } from './context.js';
+
+export function loss(context: Context, engine: EngineName): void {
+  it('a database that the browser gave up is told as lost, by storage.lost and by watch', async () => {
+    const name = newName();
+    await inTab(context, async (tab) => {
+      await tab.call('make', name);
+      await tab.call('giveUp', name);
+    });
+    await inTab(context, async (tab) => {
+      const { lost, notices, events } = await tab.call('open', name);
+      assert.equal(lost.before, '');
+      assert.match(lost.after, new RegExp(`gave up the database "${name}"`));
+      assert.deepEqual(notices, ['lost']);
+      assert.deepEqual(events, []);
+    });
+    await inTab(context, async (tab) => {
+      const { lost, notices } = await tab.call('open', name);
+      assert.deepEqual([lost.after, notices], ['', []], 'the next visit finds nothing lost');
+    });
+  });
+
+  it('a first visit, a second one and a visit after deleteDatabase find nothing lost', async () => {
+    const name = newName();
+    for (const before of [[], ['make'], ['deleteAsUser'], ['make', 'deleteAsUser']] as const) {
+      await inTab(context, async (tab) => {
+        for (const step of before) await tab.call(step, name);
+        const { lost, notices } = await tab.call('open', name);
+        assert.deepEqual([lost.after, notices], ['', []], `after ${before.join(', ')}`);
+      });
+    }
+  });
+
+  // The other engines have no command for it.
+  if (engine === 'chromium') {
+    it('a visit after the user cleared the site data is a first visit', async () => {
+      const name = newName();
+      await inTab(context, async (tab) => {
+        await tab.call('make', name);
+        const { origin } = context.site;
+        await context.browser.debug('Storage.clearDataForOrigin', { origin, storageTypes: 'all' });
+      });
+      await inTab(context, async (tab) => {
+        const { lost } = await tab.call('open', name);
+        assert.equal(lost.after, '');
+      });
+    });
+  }
+
+  it('onDataLoss fills the store again before the first call answers, in one of two tabs', async () => {
+    const name = newName();
+    await inTwoTabs(context, async (one, other) => {
+      await one.call('make', name);
+      await one.call('giveUp', name);
+      await one.start('refill', name);
+      await other.start('refill', name);
+      const both = [await one.finish<'refill'>(), await other.finish<'refill'>()];
+      assert.deepEqual(both.map(({ asked }) => asked).sort(), [0, 1]);
+      for (const { asked, events } of both) {
+        // Where tabs cannot agree, as in WebKitGTK, the other one may come too early.
+        if (asked === 1) assert.deepEqual(events, ['refilled']);
+        else assert.ok(events.length === 1, 'the other tab waits');
+      }
+    });
+  });
+
+  it('onDataLoss is asked again after it failed, also at the next visit', async () => {
+    const name = newName();
+    await inTab(context, async (tab) => {
+      await tab.call('make', name);
+      await tab.call('giveUp', name);
+      const { failed, asked } = await tab.call('refillInVain', name);
+      assert.deepEqual(failed.length, 2);
+      for (const message of failed) assert.match(message, /^storage_failed: .*no network/);
+      assert.equal(asked, 2);
+    });
+    await inTab(context, async (tab) => {
+      assert.deepEqual(await tab.call('refill', name), { asked: 1, events: ['refilled'] });
+      assert.deepEqual(await tab.call('refill', name), { asked: 0, events: ['refilled'] });
+    });
+  });
+
+  it('a page without a Cache API works as before', async () => {
+    await inTab(context, async (tab) => {
+      assert.deepEqual(await tab.call('openWithoutCaches', newName()), ['event 0']);
+    });
+  });
+
+  it('an onDataLoss that is no function is refused', async () => {
+    await inTab(context, async (tab) => {
+      assert.equal((await tab.call('refuseWrongOption')).code, 'invalid_argument');
+    });
+  });
+}

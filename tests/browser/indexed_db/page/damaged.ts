@@ -1,0 +1,39 @@
+// A page of a browser that is killed, and whose files are then damaged: tells what it finds, then writes a little.
+
+import { IndexedDbSessionService } from 'adk-session-wasm';
+import { idsOf, keyOf, mark } from './events.js';
+import { acknowledge } from './site.js';
+
+/** What the page finds in one of its databases when it is opened. */
+export interface Visit {
+  events?: string[];
+  /** What `service.storage.lost` says. */
+  lost?: string | undefined;
+  error?: string;
+}
+
+const query = new URLSearchParams(location.search);
+
+async function visit(name: string): Promise<void> {
+  const service = new IndexedDbSessionService({ name });
+  const session = await service.getOrCreateSession(keyOf('one'));
+  const found: Visit = { events: idsOf(session), lost: service.storage.lost?.message };
+  for (let number = 0; number < 3; number += 1) {
+    await service.appendEvent({ session, event: mark(`${query.get('visit')}:${number}`) });
+  }
+  while (!(await caches.keys()).some((key) => key.endsWith(`:${name}`))) {
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  await fetch('/found', { method: 'POST', body: JSON.stringify(found) });
+}
+
+async function run(): Promise<void> {
+  await visit('one');
+  // Chromium tells of a loss only the first who opens a database.
+  await visit('another');
+  acknowledge('done');
+}
+
+run().catch((error: unknown) =>
+  fetch('/found', { method: 'POST', body: JSON.stringify({ error: String(error) }) }),
+);

@@ -1,0 +1,103 @@
+// Databases that the browser has given up, as far as a page can bring that about: IndexedDB is deleted beneath the package.
+
+import { IndexedDbSessionService } from 'adk-session-wasm';
+import { answer } from './bare.js';
+import { type Failure, failure, idsOf, keyOf, mark } from './events.js';
+import { Feed } from './feed.js';
+
+export interface AfterLoss {
+  /** What `service.storage.lost` says before and after the first call. */
+  lost: { before: string; after: string };
+  /** The types of the notices that came. */
+  notices: string[];
+  events: string[];
+}
+
+/** Makes a database with one session, and waits until it is remembered that it is there. */
+export async function make(name: string): Promise<void> {
+  const service = new IndexedDbSessionService({ name });
+  const session = await service.createSession(keyOf('one'));
+  await service.appendEvent({ session, event: mark('before') });
+  await service.close();
+  const isMarked = async () => (await caches.keys()).some((key) => key.endsWith(`:${name}`));
+  while (!(await isMarked())) await new Promise((resolve) => setTimeout(resolve, 10));
+}
+
+/** Deletes the database as the browser does it: nobody tells the package. */
+export async function giveUp(name: string): Promise<void> {
+  await answer(indexedDB.deleteDatabase(name));
+}
+
+export async function deleteAsUser(name: string): Promise<void> {
+  await IndexedDbSessionService.deleteDatabase(name);
+}
+
+/** What a page is told that opens it then. */
+export async function open(name: string): Promise<AfterLoss> {
+  const service = new IndexedDbSessionService({ name });
+  const feed = new Feed(service, { appName: keyOf('').appName });
+  const before = service.storage.lost?.message ?? '';
+  const events = idsOf(await service.getSession(keyOf('one')));
+  const after = service.storage.lost?.message ?? '';
+  if (after !== '') await feed.until(() => feed.changes.length > 0);
+  await feed.stop();
+  await service.close();
+  return { lost: { before, after }, notices: feed.changes.map(({ type }) => type), events };
+}
+
+/** Two pages that open it at once and fill it again; how often this one was asked, and what its first call read. */
+export async function refill(name: string): Promise<{ asked: number; events: string[] }> {
+  let asked = 0;
+  const service = new IndexedDbSessionService({
+    name,
+    onDataLoss: async ({ when, message }, service) => {
+      asked += 1;
+      if (!(when > 0) || message === '') throw new Error('a loss says when and what');
+      const session = await service.createSession(keyOf('one'));
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      await service.appendEvent({ session, event: mark('refilled') });
+    },
+  });
+  const events = idsOf(await service.getSession(keyOf('one')));
+  await service.close();
+  return { asked, events };
+}
+
+/** The filling fails; what the first calls fail with, and how often it was asked for. */
+export async function refillInVain(name: string): Promise<{ failed: string[]; asked: number }> {
+  let asked = 0;
+  const service = new IndexedDbSessionService({
+    name,
+    onDataLoss: () => {
+      asked += 1;
+      throw new Error('no network');
+    },
+  });
+  const failed: string[] = [];
+  for (let call = 0; call < 2; call += 1) {
+    const { code, message } = await failure(() => service.getSession(keyOf('one')));
+    failed.push(`${code}: ${message}`);
+  }
+  await service.close();
+  return { failed, asked };
+}
+
+/** A page that cannot remember anything outside of IndexedDB. */
+export async function openWithoutCaches(name: string): Promise<string[]> {
+  const refused = () => Promise.reject(new DOMException('It is not for you.', 'SecurityError'));
+  const seen: string[] = [];
+  for (const value of [undefined, { has: refused, open: refused, delete: refused }]) {
+    Object.defineProperty(globalThis, 'caches', { value, configurable: true });
+    const service = new IndexedDbSessionService({ name, onDataLoss: () => undefined });
+    const session = await service.getOrCreateSession(keyOf('one'));
+    seen.push(...idsOf(session));
+    await service.appendEvent({ session, event: mark(`event ${seen.length}`) });
+    await service.close();
+  }
+  await IndexedDbSessionService.deleteDatabase(name);
+  return seen;
+}
+
+export function refuseWrongOption(): Promise<Failure> {
+  return failure(() => new IndexedDbSessionService({ onDataLoss: 'reload' as never }));
+}
