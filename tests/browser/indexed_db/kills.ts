@@ -8,14 +8,15 @@ import type { Site } from './site.js';
 import { assertWhole } from './whole.js';
 
 /** How often Chromium itself may give a database up before that is no accident any more. */
-const MAX_GIVEN_UP = 2;
+const MAX_GIVEN_UP = 1;
 
 /**
  * Kills Chromium so many times in the middle of a burst. Each start finds what was acknowledged before
  * the last kill, and goes on from there.
  *
- * After about one kill in two hundred Chromium (156) finds the checksum of its own file wrong, empties the
- * database and says so. Nothing above it can help that: the kills are begun anew then, on a new profile.
+ * A kill may leave half a record at the end of Chromium's log. The package makes Chromium (156) begin a new log
+ * when it opens the database. A second kill that comes before the new log makes Chromium give the database up: the
+ * kills are begun anew then, on a new profile.
  */
 export async function killAgainAndAgain(
   site: Site,
