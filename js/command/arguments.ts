@@ -2,10 +2,12 @@ import { parseArgs } from 'node:util';
 import type { TimeUnit } from '../dialect/time.js';
 import { requireUnit } from '../files/session_file.js';
 import { invalid } from '../service/call.js';
+import { schemaSql } from './schema_sql.js';
 
 export const USAGE = `Usage: adk-session-wasm migrate FROM TO [options]
+       adk-session-wasm schema ENGINE [--schema NAME] [--table-prefix PREFIX]
 
-Copies all sessions and the states of users and apps from one store to another, and
+migrate copies all sessions and the states of users and apps from one store to another, and
 verifies each. FROM is only read. Run it again after an interruption: it goes on.
 
 FROM, TO:
@@ -19,6 +21,9 @@ Options:
   --time-unit UNIT    of the times in FROM's files: seconds or milliseconds
   --quiet             tell only what fails
   --help
+
+schema prints the SQL that makes the tables of DatabaseSessionService, for its option
+createTables: false. ENGINE: sqlite, postgresql, mysql or mariadb.
 
 Exit code: 0 all is there and verified, 1 something is not, 2 wrong usage.
 `;
@@ -34,14 +39,20 @@ export type Command =
       readonly overwrite: boolean;
       readonly quiet: boolean;
       readonly timeUnit: TimeUnit | undefined;
-    };
+    }
+  | { readonly kind: 'schema'; readonly sql: string };
 
 /** @throws SessionError `invalid_argument`; it shows no argument, for one may hold a password */
 export function parseCommand(args: readonly string[]): Command {
   const { values, positionals } = parsed(args);
   if (values.help === true) return { kind: 'help' };
   const [command, from, to, ...rest] = positionals;
-  if (command !== 'migrate') throw invalid('The command', 'must be migrate');
+  if (command === 'schema') {
+    if (to !== undefined) throw invalid('schema', 'takes one ENGINE');
+    const { schema, 'table-prefix': tablePrefix } = values;
+    return { kind: 'schema', sql: schemaSql(from, { schema, tablePrefix }) };
+  }
+  if (command !== 'migrate') throw invalid('The command', 'must be migrate or schema');
   if (from === undefined || to === undefined || rest.length > 0) {
     throw invalid('migrate', `takes FROM and TO; there are ${positionals.length - 1} arguments`);
   }
@@ -60,6 +71,8 @@ function parsed(args: readonly string[]) {
         overwrite: { type: 'boolean' },
         quiet: { type: 'boolean' },
         'time-unit': { type: 'string' },
+        schema: { type: 'string' },
+        'table-prefix': { type: 'string' },
         help: { type: 'boolean', short: 'h' },
       },
     });

@@ -26,6 +26,10 @@ export async function run(args: readonly string[], { out, err }: Outputs): Promi
       out.write(USAGE);
       return 0;
     }
+    if (command.kind === 'schema') {
+      out.write(command.sql);
+      return 0;
+    }
     const { from, to, apps, timeUnit, overwrite } = command;
     if (from === to) throw invalid('TO', 'must not be FROM');
     source = sourceOf(from, { apps, timeUnit });

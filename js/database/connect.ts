@@ -10,6 +10,7 @@ import {
 import { type Address, IN_MEMORY } from './address.js';
 import { loadDriver } from './driver.js';
 import { type Engine, ENGINES } from './engine.js';
+import { failureOf } from './failure.js';
 import { type MysqlPromisePool, mysqlRunner } from './mysql_runner.js';
 import { LastWrites } from './last_writes.js';
 import { type PgPool, type PgRowsClass, postgresRunner } from './postgres_runner.js';
@@ -72,14 +73,19 @@ async function connectSqlite(path: string, options: ConnectOptions): Promise<Con
   const pragmas = [
     'foreign_keys = on',
     `synchronous = ${options.durability === 'strict' ? 'full' : 'normal'}`,
-    // Last, since it alone may find the file busy.
-    ...(path === IN_MEMORY ? [] : ['journal_mode = wal']),
   ];
   const dialect = new SqliteDialect({
     database: file,
     async onCreateConnection(connection) {
       for (const pragma of pragmas) {
         await connection.executeQuery(CompiledQuery.raw(`pragma ${pragma}`));
+      }
+      if (path === IN_MEMORY) return;
+      // Last, since it alone may find the file busy. A file that can only be read keeps its mode.
+      try {
+        await connection.executeQuery(CompiledQuery.raw('pragma journal_mode = wal'));
+      } catch (error) {
+        if (failureOf(ENGINES.sqlite, error) !== 'unreachable') throw error;
       }
     },
   });

@@ -49,7 +49,7 @@ import { checkIds, fitsKey } from './limits.js';
 import type { LastWrites } from './last_writes.js';
 import type { Layout } from './layout.js';
 import { list, listStatements } from './list.js';
-import { openTables } from './opening.js';
+import type { OpenedTables } from './opening.js';
 import type { Steps } from './prepared.js';
 import { read, readParsed, readStatements } from './read.js';
 import { Revisions } from './revisions.js';
@@ -65,8 +65,8 @@ export interface DatabaseParts {
   readonly durable: boolean;
   /** Connects, or makes the pool that will. Called again if it failed. */
   readonly connect: () => Promise<Connected>;
-  /** Sees to the tables once it is connected. Default: checks them and makes those that are missing. */
-  readonly openTables?: typeof openTables;
+  /** Sees to the tables once it is connected. */
+  readonly openTables: (database: Database, engine: Engine) => Promise<OpenedTables>;
   /** Whether the connection ends with the adapter. */
   readonly owns: boolean;
   readonly clock: () => number;
@@ -78,6 +78,8 @@ interface Opened {
   readonly lastWrites: LastWrites | undefined;
   readonly layout: Layout;
   readonly statements: ReturnType<typeof allStatements>;
+  /** Why nothing can be written; `undefined`: it can be. */
+  readonly refusal: SessionError | undefined;
 }
 
 function allStatements(database: Database, usual: Engine, layout: Layout) {
@@ -205,7 +207,19 @@ export class DatabaseAdapter implements OwnAdapter {
   #run<T>(mode: Mode, work: (opened: Opened) => Steps<T>): T | Promise<T> {
     const opened = this.#opened;
     if (opened === undefined) return this.#open().then(() => this.#run(mode, work));
+    if (mode === 'write' && opened.refusal !== undefined) {
+      return this.#openToWrite().then((writable) => writable.run(mode, () => work(writable)));
+    }
     return opened.run(mode, () => work(opened));
+  }
+
+  /** Looks once more at tables that could only be read: what was missing may be there now. */
+  async #openToWrite(): Promise<Opened> {
+    this.#opening = undefined;
+    await this.#open();
+    const opened = this.#opened;
+    if (opened?.refusal === undefined && opened !== undefined) return opened;
+    throw opened?.refusal ?? new SessionError('internal', 'The database was not opened.');
   }
 
   /** A failure is not remembered: the server may be back at the next call. */
@@ -229,7 +243,9 @@ export class DatabaseAdapter implements OwnAdapter {
       throw error;
     });
     const { database, run, lastWrites } = await this.#connected;
-    const layout = await (this.#parts.openTables ?? openTables)(database, engine);
-    return { run, lastWrites, layout, statements: allStatements(database, engine, layout) };
+    const tables = await this.#parts.openTables(database, engine);
+    const { layout, refusal } = tables;
+    const statements = allStatements(tables.database, engine, layout);
+    return { run, lastWrites, layout, statements, refusal };
   }
 }

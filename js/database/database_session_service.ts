@@ -15,8 +15,34 @@ import { IN_MEMORY, parseAddress } from './address.js';
 import { connect, throughKysely } from './connect.js';
 import { DatabaseAdapter, type DatabaseParts } from './database_adapter.js';
 import { type EngineKind, ENGINES } from './engine.js';
+import { openTables } from './opening.js';
+import { requireTableNames } from './table_names.js';
 import type { Database } from './tables.js';
 import { requireTransactions } from './transaction_check.js';
+
+/**
+ * Which tables are used.
+ *
+ * @example
+ * ```ts
+ * import { DatabaseSessionService, type TableOptions } from 'adk-session-wasm/database';
+ *
+ * const options: TableOptions = { schema: 'tenant_a', createTables: false };
+ * const service = new DatabaseSessionService('postgresql://ada@127.0.0.1/agents', options);
+ * await service.close();
+ * ```
+ */
+export interface TableOptions {
+  /**
+   * Whether tables that are missing are made; default: `true`. With `false`, Python's tables can be read
+   * without ours, and `npx adk-session-wasm schema` prints what makes them.
+   */
+  createTables?: boolean | undefined;
+  /** PostgreSQL: the schema that the tables are in; MySQL and MariaDB: the database. It must be there. */
+  schema?: string | undefined;
+  /** What the names of the tables begin with. Python knows only tables without prefix. */
+  tablePrefix?: string | undefined;
+}
 
 /**
  * How a database is used that the service opens itself; beside what every service takes.
@@ -30,7 +56,7 @@ import { requireTransactions } from './transaction_check.js';
  * await service.close();
  * ```
  */
-export interface DatabaseOptions extends SessionServiceOptions {
+export interface DatabaseOptions extends SessionServiceOptions, TableOptions {
   /**
    * What a resolved call survives. `'strict'` (default): a power loss, as far as the disk obeys.
    * `'relaxed'`: the end of the program; the last moments before a power loss, on PostgreSQL also
@@ -78,15 +104,22 @@ export interface DatabaseUrlOptions extends DatabaseOptions {
  * await kysely.destroy();
  * ```
  */
-export interface DatabaseKyselyOptions extends SessionServiceOptions {
+export interface DatabaseKyselyOptions extends SessionServiceOptions, TableOptions {
   // Of whatever tables: Kysely's types would else forbid one that knows only the user's own.
   // eslint-disable-next-line @typescript-eslint/no-explicit-any
   kysely: Kysely<any>;
   engine: EngineKind;
 }
 
+const TABLE_OPTIONS: KnownOptions<TableOptions> = {
+  createTables: true,
+  schema: true,
+  tablePrefix: true,
+};
+
 const URL_OPTIONS: KnownOptions<DatabaseUrlOptions> = {
   ...SERVICE_OPTIONS,
+  ...TABLE_OPTIONS,
   url: true,
   durability: true,
   driverOptions: true,
@@ -94,6 +127,7 @@ const URL_OPTIONS: KnownOptions<DatabaseUrlOptions> = {
 
 const KYSELY_OPTIONS: KnownOptions<DatabaseKyselyOptions> = {
   ...SERVICE_OPTIONS,
+  ...TABLE_OPTIONS,
   kysely: true,
   engine: true,
 };
@@ -170,13 +204,19 @@ export function databaseParts(options: DatabaseUrlOptions | DatabaseKyselyOption
     if (!isKysely(kysely)) {
       throw invalid('kysely', `must be an instance of Kysely; it is ${kindOf(kysely)}`);
     }
-    // Ours are the names of the columns; a plugin that changes them is for the user's own tables.
-    const database = kysely.withoutPlugins();
+    requireNoPlugins(kysely);
     const connected = async () => {
-      await requireTransactions(database, ENGINES[engine]);
-      return throughKysely(database, ENGINES[engine]);
+      await requireTransactions(kysely, ENGINES[engine]);
+      return throughKysely(kysely, ENGINES[engine]);
     };
-    return { engine: ENGINES[engine], durable: true, connect: connected, owns: false, clock };
+    return {
+      engine: ENGINES[engine],
+      durable: true,
+      connect: connected,
+      openTables: openingOf(engine, options),
+      owns: false,
+      clock,
+    };
   }
   const address = parseAddress(options.url);
   const engine = ENGINES[address.kind];
@@ -187,9 +227,29 @@ export function databaseParts(options: DatabaseUrlOptions | DatabaseKyselyOption
     engine,
     durable: address.kind !== 'sqlite' || address.path !== IN_MEMORY,
     connect: () => connect(address, { durability, driverOptions }),
+    openTables: openingOf(address.kind, options),
     owns: true,
     clock,
   };
+}
+
+function openingOf(kind: EngineKind, options: TableOptions): DatabaseParts['openTables'] {
+  const { createTables = true } = options;
+  const names = requireTableNames(kind, options);
+  if (typeof createTables !== 'boolean') {
+    throw invalid('createTables', `must be true or false; it is ${shown(createTables)}`);
+  }
+  return (database, engine) => openTables(database, engine, { names, createTables });
+}
+
+/** A plugin may change the names of tables or columns, and the service needs its own. */
+function requireNoPlugins(kysely: Database): void {
+  const plugins = kysely.getExecutor().plugins.map((plugin) => plugin.constructor.name);
+  if (plugins.length === 0) return;
+  throw invalid(
+    'kysely',
+    `has plugins (${plugins.join(', ')}), which the service cannot heed; give kysely.withoutPlugins(), and for withSchema the option schema`,
+  );
 }
 
 /** Of whichever copy of the package. */

@@ -6,6 +6,7 @@ import { sql } from 'kysely';
 import type { SessionError } from '../errors.js';
 import type { EngineKind } from './engine.js';
 import { exactCollation } from './schema.js';
+import { fullName, type TableNames } from './table_names.js';
 import type { Database } from './tables.js';
 
 /** A column of a table that is there. */
@@ -17,33 +18,34 @@ export interface Column {
   readonly collation: string | null;
 }
 
-/** Makes the error of what is said of the database. */
-type Refuse = (what: string) => SessionError;
+/** What is looked at, and how an error about it is made. */
+interface Checked {
+  readonly kind: EngineKind;
+  readonly names: TableNames;
+  /** Of Python's tables. */
+  readonly columns: readonly Column[];
+  /** Makes the error of what is said of the database. */
+  readonly refuse: (what: string) => SessionError;
+}
 
 export const isTime = (name: string) => ['timestamp', 'create_time', 'update_time'].includes(name);
 export const isText = (name: string) => name === 'state' || name === 'event_data';
 const isId = (name: string) => ['app_name', 'user_id', 'session_id', 'id'].includes(name);
 
 /**
- * @param columns of Python's tables
  * @throws SessionError what `refuse` makes, with the statements that correct the tables where there are any
  */
-export async function requireExactIds(
-  connection: Database,
-  kind: EngineKind,
-  columns: readonly Column[],
-  refuse: Refuse,
-): Promise<void> {
-  const ids = columns.filter(({ name }) => isId(name));
-  switch (kind) {
+export async function requireExactIds(connection: Database, checked: Checked): Promise<void> {
+  const ids = checked.columns.filter(({ name }) => isId(name));
+  switch (checked.kind) {
     case 'sqlite':
-      return requireNoCollation(connection, ids, refuse);
+      return requireNoCollation(connection, checked, ids);
     case 'postgresql':
-      return requireDeterministic(connection, ids, refuse);
+      return requireDeterministic(connection, checked, ids);
     case 'mysql': {
       const exact = await exactCollation(connection);
       if (ids.every(({ collation }) => collation === exact)) return;
-      return requireExactColumns(connection, columns, refuse);
+      return requireExactColumns(connection, checked);
     }
   }
 }
@@ -51,10 +53,10 @@ export async function requireExactIds(
 /** A collation stands only in the text that made the table. */
 async function requireNoCollation(
   connection: Database,
+  { names, refuse }: Checked,
   ids: readonly Column[],
-  refuse: Refuse,
 ): Promise<void> {
-  const tables = [...new Set(ids.map(({ table }) => table))];
+  const tables = [...new Set(ids.map(({ table }) => names.prefix + table))];
   if (tables.length === 0) return;
   const { rows } = await sql<{ name: string; text: string }>`
     select name, sql as text from sqlite_master
@@ -72,8 +74,8 @@ async function requireNoCollation(
 /** The default collation of a database is always deterministic. */
 async function requireDeterministic(
   connection: Database,
+  { names, refuse }: Checked,
   ids: readonly Column[],
-  refuse: Refuse,
 ): Promise<void> {
   const named = ids.flatMap(({ collation }) => collation ?? []);
   if (named.length === 0) return;
@@ -86,7 +88,7 @@ async function requireDeterministic(
   if (wrong.length === 0) return;
   const statements = wrong.map(
     ({ table, name, type }) =>
-      `ALTER TABLE "${table}" ALTER COLUMN "${name}" TYPE ${type} COLLATE "C";`,
+      `ALTER TABLE ${fullName(names, table, '"')} ALTER COLUMN "${name}" TYPE ${type} COLLATE "C";`,
   );
   throw refuse(
     `compares ids by a collation that is not deterministic, so that ids which differ find each other's rows; run: ${statements.join(' ')}`,
@@ -99,8 +101,7 @@ async function requireDeterministic(
  */
 export async function requireExactColumns(
   connection: Database,
-  columns: readonly Column[],
-  refuse: Refuse,
+  { names, columns, refuse }: Checked,
 ): Promise<void> {
   const exact = await exactCollation(connection);
   const wrong = columns.filter(({ name, type, collation }) => {
@@ -110,26 +111,31 @@ export async function requireExactColumns(
   });
   if (wrong.length === 0) return;
   const statements = wrong.map(({ table, name, type }) => {
-    const column = `ALTER TABLE \`${table}\` MODIFY \`${name}\``;
+    const column = `ALTER TABLE ${fullName(names, table, '`')} MODIFY \`${name}\``;
     if (isTime(name)) return `${column} DATETIME(6) NOT NULL`;
     const text = isText(name) ? 'LONGTEXT' : type.toUpperCase();
     const isNullable = name === 'event_data';
     return `${column} ${text} CHARACTER SET utf8mb4 COLLATE ${exact}${isNullable ? '' : ' NOT NULL'}`;
   });
   // A column that a foreign key goes by cannot be changed.
-  const keys = await foreignKeys(connection);
+  const keys = await foreignKeys(connection, names);
+  const [events, sessions] = [fullName(names, 'events', '`'), fullName(names, 'sessions', '`')];
   const all = [
-    ...keys.map((name) => `ALTER TABLE events DROP FOREIGN KEY \`${name}\``),
+    ...keys.map((name) => `ALTER TABLE ${events} DROP FOREIGN KEY \`${name}\``),
     ...statements,
-    'ALTER TABLE events ADD FOREIGN KEY (app_name, user_id, session_id) REFERENCES sessions (app_name, user_id, id) ON DELETE CASCADE',
+    `ALTER TABLE ${events} ADD FOREIGN KEY (app_name, user_id, session_id) REFERENCES ${sessions} (app_name, user_id, id) ON DELETE CASCADE`,
   ];
   throw refuse(`has columns that would lose data; run: ${all.join('; ')};`);
 }
 
-async function foreignKeys(connection: Database): Promise<string[]> {
+async function foreignKeys(
+  connection: Database,
+  { schema, prefix }: TableNames,
+): Promise<string[]> {
   const { rows } = await sql<{ name: string }>`
     select constraint_name as name from information_schema.table_constraints
-    where table_schema = database() and table_name = 'events'
+    where table_schema = ${schema ?? sql`database()`}
+      and table_name = ${`${prefix}events`}
       and constraint_type = 'FOREIGN KEY'`.execute(connection);
   return rows.map(({ name }) => name);
 }

@@ -1,59 +1,104 @@
 /** What is looked at once, before the first verb: whose tables these are, and whether they will do. */
 import { sql } from 'kysely';
-import { SessionError, type SessionErrorCode } from '../errors.js';
+import { isSessionError, SessionError, type SessionErrorCode } from '../errors.js';
 import type { Engine, EngineKind } from './engine.js';
 import { ADK_LAYOUT, DATABASE_LAYOUT, type Layout, SQLITE_LAYOUT } from './layout.js';
 import { type Column, isText, isTime, requireExactColumns, requireExactIds } from './exactness.js';
-import { createTables, SCHEMA_VERSION } from './schema.js';
+import { createTables, onlineIndexStatement, SCHEMA_VERSION } from './schema.js';
+import { OURS, PLAIN_NAMES, type TableNames, withTableNames } from './table_names.js';
 import { type Database, METADATA, readMetadata } from './tables.js';
 import { inTransaction } from './transaction.js';
-
-const OURS = 'adk_session_wasm_sessions';
 
 /** Those that are in both layouts, and whose times tell which it is. */
 const PYTHON_TABLES = ['sessions', 'app_states', 'user_states', 'events'];
 
 const METADATA_TABLES = [DATABASE_LAYOUT, SQLITE_LAYOUT].map(({ metadata }) => metadata);
 
-/**
- * Checks the tables that are there and makes those that are not.
- *
- * @returns which layout they have
- * @throws SessionError `storage_unavailable`: tables of another layout, with how to migrate them or the
- *   statements that correct them; `storage_newer`: a later schema version
- */
-export async function openTables(database: Database, engine: Engine): Promise<Layout> {
-  const { layout, isWhole } = await inTransaction(database, engine, 'read', (connection) =>
-    check(connection, engine, false),
-  );
-  if (isWhole) return layout;
-  // Once more under the lock, since others may be opening it as well.
-  return inTransaction(database, engine, 'write', (connection) =>
-    alone(connection, engine, async () => {
-      const under = await check(connection, engine, true);
-      if (!under.isWhole) await createTables(connection, engine.kind, under.layout);
-      return under.layout;
-    }),
-  );
+/** How tables are opened. */
+export interface OpeningOptions {
+  readonly names: TableNames;
+  /** Whether those that are missing are made. */
+  readonly createTables: boolean;
+}
+
+/** Tables that were checked. */
+export interface OpenedTables {
+  readonly layout: Layout;
+  /** With the names of the tables in each query that is built with it. */
+  readonly database: Database;
+  /** Why nothing can be written; `undefined`: it can be. */
+  readonly refusal?: SessionError | undefined;
 }
 
 /**
- * Checks the tables of a database that is only read: none is made, but for a temporary one, which ends
- * with the connection and stands in for ours where only Python has written. There must be only that
- * one connection.
+ * Checks the tables that are there and makes those that are not. Where Python's tables are there and ours
+ * cannot be made, as on a server that only reads, the tables can be read.
+ *
+ * @throws SessionError `storage_unavailable`: tables of another layout, with how to migrate them or the
+ *   statements that correct them; `storage_newer`: a later schema version
+ */
+export async function openTables(
+  database: Database,
+  engine: Engine,
+  { names, createTables: isToCreate }: OpeningOptions,
+): Promise<OpenedTables> {
+  const { kind } = engine;
+  const named = withTableNames(database, names, true);
+  const checked = await inTransaction(named, engine, 'read', (connection) =>
+    check(connection, kind, names, false),
+  );
+  const { layout, isWhole, tables } = checked;
+  if (isWhole) return { layout, database: named };
+  const toRead = (refusal: SessionError): OpenedTables => {
+    if (!PYTHON_TABLES.every((table) => tables.has(table))) throw refusal;
+    return { layout, database: withTableNames(database, names, tables.has(OURS)), refusal };
+  };
+  if (!isToCreate) {
+    const what = `lacks tables, and createTables is false; run what this prints: npx adk-session-wasm schema ${kind}`;
+    return toRead(refused(kind, what));
+  }
+  try {
+    return { layout: await makeTables(named, engine, names), database: named };
+  } catch (error) {
+    if (!isSessionError(error) || PASSING.includes(error.code)) throw error;
+    return toRead(error);
+  }
+}
+
+/** What another attempt may not end with. */
+const PASSING: readonly SessionErrorCode[] = ['connection_lost', 'storage_blocked'];
+
+async function makeTables(named: Database, engine: Engine, names: TableNames): Promise<Layout> {
+  const { kind } = engine;
+  // Once more under the lock, since others may be opening it as well.
+  const { layout, missing } = await inTransaction(named, engine, 'write', (connection) =>
+    alone(connection, engine, async () => {
+      const { isWhole, layout, tables } = await check(connection, kind, names, true);
+      if (isWhole) return { layout, missing: [] };
+      return { layout, missing: await createTables(connection, { kind, layout, names }, tables) };
+    }),
+  );
+  for (const index of missing) {
+    // Without it, lists are as right and take longer: whoever may not make it can use the tables.
+    await onlineIndexStatement(kind, index)
+      .execute(named)
+      .catch(() => undefined);
+  }
+  return layout;
+}
+
+/**
+ * Checks the tables of a database that is only read, those of `@google/adk`'s own service too.
  *
  * Columns that would lose data are no matter here: what they have lost is lost. Ids must be compared to the
  * letter all the same.
  *
- * @returns which layout they have
  * @throws SessionError as {@link openTables}; `storage_unavailable` if there are none
  */
-export async function openTablesToRead(database: Database, engine: Engine): Promise<Layout> {
+export async function openTablesToRead(database: Database, engine: Engine): Promise<OpenedTables> {
   const { kind } = engine;
-  // Not read-only, as in PostgreSQL that forbids temporary tables.
-  const begin = { ...engine, beginRead: ['begin'] };
-  return inTransaction(database, begin, 'read', async (connection) => {
-    const looked = await look(connection, kind);
+  return inTransaction(database, engine, 'read', async (connection) => {
+    const looked = await look(connection, kind, PLAIN_NAMES);
     requireLayout(looked, kind);
     const { columns, tables } = looked;
     const missing = PYTHON_TABLES.filter((table) => !tables.has(table));
@@ -63,16 +108,12 @@ export async function openTablesToRead(database: Database, engine: Engine): Prom
         `has no sessions of google-adk: the tables ${missing.join(', ')} are missing`,
       );
     }
-    const theirs = columns.filter(({ table }) => PYTHON_TABLES.includes(table));
-    await requireExactIds(connection, kind, theirs, (what) => refused(kind, what));
-    const layout = layoutOf(columns, kind);
-    if (tables.has(OURS)) return layout;
-    await sql`
-      create temporary table ${sql.table(OURS)} as
-      select app_name, user_id, id as session_id, update_time, update_time as last_update_time,
-        update_time as replaced_at
-      from sessions where 1 = 0`.execute(connection);
-    return layout;
+    await requireExactIds(connection, checkedColumns(columns, kind, PLAIN_NAMES));
+    return {
+      layout: layoutOf(columns, kind),
+      database: withTableNames(database, PLAIN_NAMES, tables.has(OURS)),
+      refusal: refused(kind, 'was opened to be read'),
+    };
   });
 }
 
@@ -98,27 +139,37 @@ async function alone<T>(
 /** What a look at the tables has found. */
 interface Checked {
   readonly layout: Layout;
+  readonly tables: ReadonlySet<string>;
   /** Whether nothing is missing. */
   readonly isWhole: boolean;
 }
 
 /** @param isAlone whether nobody can be making the tables at this moment */
-async function check(connection: Database, { kind }: Engine, isAlone: boolean): Promise<Checked> {
-  const looked = await look(connection, kind);
+async function check(
+  connection: Database,
+  kind: EngineKind,
+  names: TableNames,
+  isAlone: boolean,
+): Promise<Checked> {
+  const looked = await look(connection, kind, names);
   const { columns, tables, version } = looked;
   const mayBeHalfMade = tables.has(DATABASE_LAYOUT.metadata) && version === undefined && !isAlone;
-  if (mayBeHalfMade) return { layout: DATABASE_LAYOUT, isWhole: false };
+  if (mayBeHalfMade) return { layout: DATABASE_LAYOUT, tables, isWhole: false };
   requireLayout(looked, kind);
   const layout = layoutOf(columns, kind);
   if (layout === ADK_LAYOUT) throw ofAdk(kind);
-  const theirs = columns.filter(({ table }) => table !== OURS);
-  const refuse = (what: string) => refused(kind, what);
-  await requireExactIds(connection, kind, theirs, refuse);
-  if (kind === 'mysql') await requireExactColumns(connection, theirs, refuse);
+  const checked = checkedColumns(columns, kind, names);
+  await requireExactIds(connection, checked);
+  if (kind === 'mysql') await requireExactColumns(connection, checked);
   const isWhole =
     [...PYTHON_TABLES, layout.metadata, OURS].every((table) => tables.has(table)) &&
     (await readMetadata(connection, layout.metadata, METADATA.floor)) !== undefined;
-  return { layout, isWhole };
+  return { layout, tables, isWhole };
+}
+
+function checkedColumns(columns: readonly Column[], kind: EngineKind, names: TableNames) {
+  const theirs = columns.filter(({ table }) => table !== OURS);
+  return { kind, names, columns: theirs, refuse: (what: string) => refused(kind, what) };
 }
 
 /** What is there. */
@@ -129,14 +180,27 @@ interface Looked {
   readonly version: string | undefined;
 }
 
-async function look(connection: Database, kind: EngineKind): Promise<Looked> {
-  const columns = await readColumns(connection, kind);
+async function look(connection: Database, kind: EngineKind, names: TableNames): Promise<Looked> {
+  const columns = await readColumns(connection, kind, names);
+  if (columns.length === 0) await requireSchema(connection, kind, names);
   const tables = new Set(columns.map(({ table }) => table));
   const { metadata } = DATABASE_LAYOUT;
   const version = tables.has(metadata)
     ? await readMetadata(connection, metadata, METADATA.version)
     : undefined;
   return { columns, tables, version };
+}
+
+async function requireSchema(
+  connection: Database,
+  kind: EngineKind,
+  { schema }: TableNames,
+): Promise<void> {
+  if (schema === undefined) return;
+  const { rows } = await sql`
+    select 1 from information_schema.schemata where schema_name = ${schema}`.execute(connection);
+  if (rows.length === 0)
+    throw refused(kind, `has no schema ${schema}; run: CREATE SCHEMA ${schema}`);
 }
 
 /** Whatever is there must be of a layout that is known. */
@@ -215,8 +279,14 @@ function pickled(kind: EngineKind): SessionError {
   );
 }
 
-async function readColumns(connection: Database, kind: EngineKind): Promise<Column[]> {
-  const tables = sql.join([...PYTHON_TABLES, ...METADATA_TABLES, OURS]);
+/** By the tables' plain names. */
+async function readColumns(
+  connection: Database,
+  kind: EngineKind,
+  { schema, prefix }: TableNames,
+): Promise<Column[]> {
+  const known = [...PYTHON_TABLES, ...METADATA_TABLES, OURS];
+  const tables = sql.join(known.map((name) => prefix + name));
   const query = {
     sqlite: sql<Column>`
       select m.name as "table", c.name as "name", c.type as "type", null as "collation"
@@ -226,14 +296,17 @@ async function readColumns(connection: Database, kind: EngineKind): Promise<Colu
       select table_name as "table", column_name as "name", data_type as "type",
         collation_name as "collation"
       from information_schema.columns
-      where table_schema = current_schema() and table_name in (${tables})`,
+      where table_schema = ${schema ?? sql`current_schema()`}
+        and table_name in (${tables})`,
     mysql: sql<Column>`
       select table_name as \`table\`, column_name as \`name\`, column_type as \`type\`,
         collation_name as \`collation\`
       from information_schema.columns
-      where table_schema = database() and table_name in (${tables})`,
+      where table_schema = ${schema ?? sql`database()`}
+        and table_name in (${tables})`,
   }[kind];
-  return (await query.execute(connection)).rows;
+  const { rows } = await query.execute(connection);
+  return rows.map((column) => ({ ...column, table: column.table.slice(prefix.length) }));
 }
 
 function refused(

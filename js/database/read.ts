@@ -1,4 +1,4 @@
-import type { SelectQueryBuilder } from 'kysely';
+import type { Compilable, SelectQueryBuilder } from 'kysely';
 import { MAX_TIMESTAMP } from '../snapshot.js';
 import type { ReadRequest, Rows, ScopeRow, StorageKey } from '../storage/adapter.js';
 import type { OwnRows } from '../storage/own_adapter.js';
@@ -25,7 +25,8 @@ export function readStatements(database: Database, engine: Engine, { service }: 
   ) => SelectQueryBuilder<Tables, 'events', Columns>;
   const windows = <Columns>(
     select: Select<Columns>,
-    all: Select<Columns> = (value) => inOrder(engine, select(value), 'asc'),
+    all: (value: (name: keyof Key) => string) => Compilable<Columns> = (value) =>
+      inOrder(engine, select(value), 'asc'),
   ): WindowStatements<Columns> => ({
     all: new Prepared<Key, Columns>(all),
     last: new Prepared<Key & { last: number }, Columns>((value) =>

@@ -1,4 +1,4 @@
-import { CompiledQuery, Kysely, SqliteDialect } from 'kysely';
+import { Kysely, SqliteDialect } from 'kysely';
 import { invalid } from '../service/call.js';
 import type { Rows, StorageKey } from '../storage/adapter.js';
 import { type Address, IN_MEMORY, parseAddress } from './address.js';
@@ -146,19 +146,9 @@ async function* paged(
   }
 }
 
-/** One connection that lasts, for the temporary table is only there. */
 async function connectOnce(address: Address): Promise<Connected> {
-  if (address.kind !== 'sqlite') {
-    const driverOptions =
-      address.kind === 'postgresql' ? { max: 1, idleTimeoutMillis: 0 } : { connectionLimit: 1 };
-    return connect(address, { durability: 'strict', driverOptions });
-  }
+  if (address.kind !== 'sqlite')
+    return connect(address, { durability: 'strict', driverOptions: {} });
   const database = await openSqlite(address.path, {}, true);
-  const dialect = new SqliteDialect({
-    database,
-    async onCreateConnection(connection) {
-      await connection.executeQuery(CompiledQuery.raw('pragma temp_store = memory'));
-    },
-  });
-  return throughKysely(new Kysely({ dialect }), ENGINES.sqlite);
+  return throughKysely(new Kysely({ dialect: new SqliteDialect({ database }) }), ENGINES.sqlite);
 }

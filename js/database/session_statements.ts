@@ -1,5 +1,5 @@
 /** The queries on sessions, users' and apps' states that reads and writes have in common. */
-import { type SelectQueryBuilder, sql } from 'kysely';
+import { type Compilable, type SelectQueryBuilder, sql } from 'kysely';
 import type { Engine } from './engine.js';
 import type { Layout, StoredTime } from './layout.js';
 import { Prepared } from './prepared.js';
@@ -53,7 +53,7 @@ export function sessionColumns({ json, time }: Engine) {
 
 /** Those of {@link StandingColumns} that the events tell, of the session `s` of the query. */
 export function standingColumns({ time }: Engine) {
-  const ofSession = sql`from events as n
+  const ofSession = sql`from ${sql.table('events')} as n
     where n.app_name = s.app_name and n.user_id = s.user_id and n.session_id = s.id`;
   const at = sql.ref('n.timestamp');
   return [
@@ -102,17 +102,18 @@ export function selectEventDataInOrder(
   database: Database,
   engine: Engine,
   value: (name: keyof Key) => string,
-) {
+): Compilable<{ id: string; event_data: string }> {
   const select = selectEventData(database, engine, value);
   if (engine.kind !== 'postgresql') return inOrder(engine, select, 'asc');
   const columns = eventsOfSession(database, value).select(['id', 'event_data', 'timestamp']);
   // The offset keeps both queries apart, and that there are two orders costs nothing.
-  const rows = inOrder(engine, columns, 'asc').offset(0).as('events');
-  const outer = database
+  const rows = inOrder(engine, columns, 'asc').offset(0).as('ordered');
+  return database
     .selectFrom(rows)
     .select('id')
-    .select((of) => engine.json(of.ref('event_data')).as('event_data'));
-  return inOrder(engine, outer, 'asc');
+    .select((of) => engine.json(of.ref('event_data')).as('event_data'))
+    .orderBy('ordered.timestamp')
+    .orderBy('id');
 }
 
 function eventsOfSession(database: Database, value: (name: keyof Key) => string) {

@@ -44,7 +44,8 @@ export async function openSqlite(
 ): Promise<SqliteDatabase> {
   const better = await loadOptional<BetterSqlite>('better-sqlite3');
   if (better !== undefined) {
-    return new better.default(path, { ...options, timeout: 0, readonly: isReadOnly });
+    const readonly = isReadOnly || ('readonly' in options && options.readonly === true);
+    return new better.default(path, { ...options, timeout: 0, readonly });
   }
   const builtIn = await loadOptional<NodeSqlite>('node:sqlite');
   if (builtIn === undefined) throw missingDriver('sqlite');

@@ -1,0 +1,199 @@
+// Databases that only Python has written to: read without any table of ours, and completed without stopping writers.
+
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import Sqlite from 'better-sqlite3';
+import { Kysely, PostgresDialect } from 'kysely';
+import { createConnection } from 'mysql2/promise';
+import pg from 'pg';
+
+import { DatabaseSessionService } from '../../../../js/database/index.js';
+import { command, hashOf } from '../../command/stores.js';
+import { eventOf } from '../concurrency.js';
+import { emptied, type Server, startMariadb, startPostgres } from '../servers.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'adk-session-wasm-create-tables-'));
+let postgres: Server;
+let mariadb: Server;
+before(async () => {
+  [postgres, mariadb] = await Promise.all([startPostgres(), startMariadb()]);
+});
+after(async () => {
+  await Promise.all([postgres.remove(), mariadb.remove()]);
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const KEY = { appName: 'app', userId: 'ada', sessionId: 's1' };
+
+type Run = (statements: readonly string[]) => Promise<void>;
+
+/** Leaves what Python makes. */
+const AS_PYTHON = [
+  'drop table adk_session_wasm_sessions',
+  "delete from adk_internal_metadata where value <> '1'",
+];
+const PYTHON_INDEX = 'idx_events_app_user_session_ts_id';
+const INDICES = ['adk_session_wasm_by_update', 'adk_session_wasm_by_user'];
+
+interface OfPython {
+  readonly url: string;
+  readonly run: Run;
+}
+
+async function filled(url: string, run: Run, indices: readonly string[]): Promise<OfPython> {
+  const service = new DatabaseSessionService(url);
+  const session = await service.createSession({ ...KEY, state: { 'app:n': 1 } });
+  await service.appendEvent({ session, event: eventOf('e1', { n: 1 }) });
+  await service.close();
+  await run([...AS_PYTHON, ...indices]);
+  return { url, run };
+}
+
+const engines: [engine: string, open: () => Promise<OfPython>][] = [
+  [
+    'sqlite',
+    () => {
+      const path = join(folder, 'python.db');
+      rmSync(path, { force: true });
+      const run: Run = (statements) => {
+        const database = new Sqlite(path);
+        for (const statement of statements) database.exec(statement);
+        database.close();
+        return Promise.resolve();
+      };
+      return filled(
+        `sqlite:${path}`,
+        run,
+        INDICES.map((name) => `drop index ${name}`),
+      );
+    },
+  ],
+  [
+    'postgresql',
+    async () => {
+      const url = await emptied('postgresql', postgres);
+      const run: Run = async (statements) => {
+        const client = new pg.Client({ connectionString: url });
+        await client.connect();
+        for (const statement of statements) await client.query(statement);
+        await client.end();
+      };
+      return filled(
+        url,
+        run,
+        INDICES.map((name) => `drop index ${name}`),
+      );
+    },
+  ],
+  [
+    'mariadb',
+    async () => {
+      const url = await emptied('mariadb', mariadb);
+      const run: Run = async (statements) => {
+        const connection = await createConnection(url.replace('mariadb:', 'mysql:'));
+        for (const statement of statements) await connection.query(statement);
+        await connection.end();
+      };
+      return filled(
+        url,
+        run,
+        INDICES.map((name) => `drop index ${name} on sessions`),
+      );
+    },
+  ],
+];
+
+describe('createTables: false', () => {
+  for (const [engine, open] of engines) {
+    it(`reads Python's tables, and writes once the printed SQL has run: ${engine}`, async () => {
+      const { url, run } = await open();
+      const service = new DatabaseSessionService(url, { createTables: false });
+      await service.open();
+      const session = await service.getSession(KEY);
+      assert.deepEqual(session?.state, { n: 1, 'app:n': 1 });
+      assert.equal((await service.listSessions({ appName: 'app', limit: 5 })).totalItems, 1);
+      assert.deepEqual(await service.getAppState({ appName: 'app' }), { n: 1 });
+      const event = eventOf('e2', { n: 2 });
+      const refusal = { code: 'storage_unavailable', message: /adk-session-wasm schema/ };
+      await assert.rejects(service.appendEvent({ session, event }), refusal);
+      await assert.rejects(service.deleteSession(KEY), refusal);
+      await assert.rejects(service.createSession({ ...KEY, sessionId: 's2' }), refusal);
+
+      const { out, code } = await command('schema', engine);
+      assert.equal(code, 0);
+      // Python has made its own index, which MariaDB's statement does not ask.
+      await run(out.split(';\n').filter((line) => line !== '' && !line.includes(PYTHON_INDEX)));
+      await service.appendEvent({ session, event });
+      assert.deepEqual((await service.getSession(KEY))?.state, { n: 2, 'app:n': 1 });
+      await service.close();
+    });
+  }
+
+  it('refuses a database without any tables, and makes none', async () => {
+    const path = join(folder, 'empty.db');
+    const service = new DatabaseSessionService(`sqlite:${path}`, { createTables: false });
+    await assert.rejects(service.open(), { code: 'storage_unavailable' });
+    await service.close();
+    const database = new Sqlite(path);
+    assert.deepEqual(database.prepare('select name from sqlite_master').all(), []);
+    database.close();
+  });
+});
+
+it("indices of Python's tables on PostgreSQL are built while others write", async () => {
+  const [, open] = engines[1] ?? [];
+  const { url } = (await open?.()) ?? { url: '' };
+  const pool = new pg.Pool({ connectionString: url });
+  const said: string[] = [];
+  const kysely = new Kysely<unknown>({
+    dialect: new PostgresDialect({ pool }),
+    log: ({ query }) => void said.push(query.sql),
+  });
+  const service = new DatabaseSessionService({ kysely, engine: 'postgresql' });
+  await service.open();
+  const built = said.filter(
+    (text) => /create index/i.test(text) && !text.includes('wasm_sessions'),
+  );
+  assert.equal(built.length, INDICES.length);
+  for (const text of built) assert.match(text, /concurrently/);
+  const { rows } = await pool.query<{ name: string }>(
+    `select relname as name from pg_index join pg_class on oid = indexrelid
+     where indisvalid and relname = any($1) order by 1`,
+    [INDICES],
+  );
+  assert.deepEqual(
+    rows.map(({ name }) => name),
+    INDICES,
+  );
+  await service.close();
+  await kysely.destroy();
+});
+
+describe('a SQLite file that can only be read', () => {
+  const driverOptions = { readonly: true };
+  const open = engines[0]?.[1];
+
+  it('is read where only Python has written it, and stays as it is', async () => {
+    const { url } = (await open?.()) ?? { url: '' };
+    const before = hashOf(url.slice('sqlite:'.length));
+    const service = new DatabaseSessionService(url, { driverOptions });
+    const session = await service.getSession(KEY);
+    assert.deepEqual(session?.state, { n: 1, 'app:n': 1 });
+    const append = service.appendEvent({ session, event: eventOf('e2') });
+    await assert.rejects(append, { code: 'storage_unavailable', message: /readonly/ });
+    assert.notEqual(await service.getSession(KEY), undefined);
+    await service.close();
+    assert.equal(hashOf(url.slice('sqlite:'.length)), before);
+  });
+
+  it('is read with its rollback journal', async () => {
+    const { url, run } = (await open?.()) ?? { url: '', run: () => Promise.resolve() };
+    await run(['pragma journal_mode = delete']);
+    const service = new DatabaseSessionService(url, { driverOptions });
+    assert.notEqual(await service.getSession(KEY), undefined);
+    await service.close();
+  });
+});
