@@ -115,19 +115,19 @@ export function isOvertaken(value: object, order: WriteOrder, key: string): bool
  * Whether a newer write of `key` is stored already, so that this one is to be left out of the event
  * that would store it now.
  *
- * @param ahead - The orders of events that are stored in the same commit, before this one.
+ * @param ahead - The order of the last event that stores the key in the same commit, before this one. It
+ *   was not superseded itself, and so has the newest write of all before it.
  */
 export function isSuperseded(
   value: object,
   order: WriteOrder,
   key: string,
-  ahead: readonly { order: WriteOrder; delta: object }[] = [],
+  ahead?: WriteOrder,
 ): boolean {
   const own = stampOf(order, key);
   const stored = storedWrites.get(value)?.get(key);
   return (
-    (stored !== undefined && stored > own) ||
-    ahead.some(({ order, delta }) => Object.hasOwn(delta, key) && stampOf(order, key) > own)
+    (stored !== undefined && stored > own) || (ahead !== undefined && stampOf(ahead, key) > own)
   );
 }
 

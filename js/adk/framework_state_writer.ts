@@ -93,7 +93,7 @@ export class FrameworkStateWriter implements StateWriter<Written> {
   before(
     session: Session,
     { order: { numbered } }: PendingEvent<Written>,
-    ahead: readonly PendingEvent<Written>[],
+    ahead: ReadonlyMap<string, PendingEvent<Written>>,
   ): string[] {
     // What was made by hand is later than all that were appended before it.
     const keys = Object.keys(numbered);
@@ -102,8 +102,7 @@ export class FrameworkStateWriter implements StateWriter<Written> {
     const rivals = new Set<Written>();
     for (const key of keys) {
       // One that is ahead and still has the key is later than all before it.
-      const last = ahead.findLast(({ snapshot }) => Object.hasOwn(snapshot.delta, key));
-      const latest = last?.order ?? stored?.get(key);
+      const latest = ahead.get(key)?.order ?? stored?.get(key);
       if (latest !== undefined) rivals.add(latest);
     }
     if (rivals.size === 0) return [];

@@ -186,11 +186,10 @@ export function apply(
   const written = events.length - (unchanged?.length ?? 0);
   const hasAll = policy === STALE_POLICIES.merge || told >= revision - written;
   if (missed !== undefined && missed.length > 0) applyMissed(session, record, since, missed);
-  let number = -1;
-  for (const taken of events) {
-    number += 1;
+  const retries = new Set(unchanged);
+  for (const [number, taken] of events.entries()) {
     const { event, snapshot } = taken;
-    const isRetry = unchanged?.includes(number) === true;
+    const isRetry = retries.has(number);
     const isKnown = isRetry && positionOf(session.events, snapshot.id) >= 0;
     // A retry of what had succeeded: its delta was applied then, and others may have written the
     // keys since. Only a handle that was never told needs it.

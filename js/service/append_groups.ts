@@ -5,7 +5,7 @@ import type { TakenEvent } from './append.js';
 import { type MaybePromise, requireNotAborted } from './call.js';
 import type { HandleRecord } from './handle.js';
 
-/** Events of a group, at most: to find superseded writes, each is compared with those before it. */
+/** Events of a group, at most: a failure stores each of its calls once more. */
 const LIMIT = 128;
 
 const soon = Promise.resolve();

@@ -11,6 +11,9 @@ import { enqueue, type HandleRecord, Handles, requireHandle } from './handle.js'
 import type { ServiceParts } from './service_options.js';
 import type { StateWriter } from './state_writer.js';
 
+/** No event is ahead of it in its commit. */
+const NONE: ReadonlyMap<string, TakenEvent> = new Map();
+
 /** What an {@link Appender} works with. */
 export interface AppenderParts {
   readonly handles: Handles;
@@ -75,7 +78,7 @@ export class Appender {
     if (!holdsData || feed.isHeard || isStranger || (record.tail ?? loadWasm(true)) !== undefined) {
       return this.#commit(session, record, [taken], signal, event);
     }
-    const reduced = withoutKeys(taken, writer.before(session, taken, []));
+    const reduced = withoutKeys(taken, writer.before(session, taken, NONE));
     appendInMemory(core(), session, record, policy, reduced, clock(), writer);
     return event;
   }
@@ -163,11 +166,13 @@ export class Appender {
 
   /** The events without the keys that a later, already stored write superseded. */
   #leaveOut(session: Session, events: readonly TakenEvent[]): readonly TakenEvent[] {
-    const reduced: TakenEvent[] = [];
-    for (const event of events) {
-      reduced.push(withoutKeys(event, this.#parts.writer.before(session, event, reduced)));
-    }
-    return reduced;
+    const { writer } = this.#parts;
+    const ahead = new Map<string, TakenEvent>();
+    return events.map((taken) => {
+      const reduced = withoutKeys(taken, writer.before(session, taken, ahead));
+      for (const key of Object.keys(reduced.snapshot.delta)) ahead.set(key, reduced);
+      return reduced;
+    });
   }
 }
 

@@ -41,12 +41,13 @@ export interface StateWriter<Order = unknown> {
   /**
    * When the event's turn has come, and before the commit. Changes nothing: the commit may fail.
    *
+   * @param ahead by key, the last event before it in the same commit that stores that key
    * @returns the keys that are not to be stored, because a later write of them is already
    */
   before(
     session: Session,
     event: PendingEvent<Order>,
-    ahead: readonly PendingEvent<Order>[],
+    ahead: ReadonlyMap<string, PendingEvent<Order>>,
   ): string[];
   /** After a commit that succeeded; `event` without the keys that were left out. */
   after(session: Session, event: PendingEvent<Order>): void;
@@ -93,8 +94,8 @@ export const orderedWriter: StateWriter<WriteOrder> = {
   before({ state }, { snapshot, order }, ahead) {
     // Nobody writes to this state but by appending: nothing can be out of order.
     if (!isWritten(state)) return [];
-    const earlier = ahead.map(({ order, snapshot }) => ({ order, delta: snapshot.delta }));
-    return Object.keys(snapshot.delta).filter((key) => isSuperseded(state, order, key, earlier));
+    const keys = Object.keys(snapshot.delta);
+    return keys.filter((key) => isSuperseded(state, order, key, ahead.get(key)?.order));
   },
   after({ state }, { snapshot, order }) {
     writeDelta(state, snapshot.delta, order);

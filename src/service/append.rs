@@ -6,6 +6,7 @@ use std::rc::Rc;
 
 use crate::error::Error;
 use crate::event::NewEvent;
+use crate::names::Names;
 use crate::session::{NEVER, Revision, SessionHead, SessionKey};
 use crate::state::Delta;
 #[cfg(target_arch = "wasm32")]
@@ -232,8 +233,24 @@ impl<T: Clone + PartialEq> AppendDecision<T> {
         let mut unchanged = Vec::new();
         let mut delta = Delta::default();
         let mut written: Vec<EventRow<T>> = Vec::with_capacity(events.len());
+        // Where the rows stand by their ids, in what was found and behind it in `written`. One event
+        // needs no map.
+        let mut places = Names::default();
+        let (is_batch, stored_rows) = (events.len() > 1, &found.events);
+        if is_batch {
+            for (place, row) in stored_rows.iter().enumerate() {
+                set(&mut places, &row.id, place);
+            }
+        }
         for (number, event) in events.into_iter().enumerate() {
-            let earlier = written.iter().rev().chain(&found.events).find(|row| row.id == event.id);
+            let earlier = match places.get(&event.id) {
+                Some(place) => match place.checked_sub(stored_rows.len()) {
+                    Some(place) => written.get(place),
+                    None => stored_rows.get(*place),
+                },
+                None if is_batch => None,
+                None => stored_rows.iter().find(|row| row.id == event.id),
+            };
             if earlier.is_some_and(|row| row.text == event.text) {
                 unchanged.push(number);
                 continue;
@@ -247,6 +264,9 @@ impl<T: Clone + PartialEq> AppendDecision<T> {
                 timestamp: event.timestamp,
                 text: event.text,
             };
+            if is_batch {
+                set(&mut places, &row.id, stored_rows.len() + written.len());
+            }
             written.push(row);
             delta.extend(event.delta);
         }
@@ -309,6 +329,12 @@ where
     };
     memory.ask(&ask, &mut |found| decision.decide_last(found));
     decision.outcome(session_id)
+}
+
+fn set(places: &mut Names<usize>, id: &str, place: usize) {
+    if let Some((_, known)) = places.entry(id, true) {
+        *known = place;
+    }
 }
 
 fn not_found(key: &SessionKey) -> Error {

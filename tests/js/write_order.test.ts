@@ -32,11 +32,14 @@ class Handle {
 
   /** The events of one `appendEvents`. */
   commit(events: { order: WriteOrder; delta: StateShape }[]): void {
-    const stored = events.map(({ order, delta }, index) =>
-      Object.entries(delta).filter(
-        ([key]) => !isSuperseded(this.value, order, key, events.slice(0, index)),
-      ),
-    );
+    const ahead = new Map<string, WriteOrder>();
+    const stored = events.map(({ order, delta }) => {
+      const isKept = ([key]: [string, unknown]): boolean =>
+        !isSuperseded(this.value, order, key, ahead.get(key));
+      const kept = Object.entries(delta).filter(isKept);
+      for (const [key] of kept) ahead.set(key, order);
+      return kept;
+    });
     events.forEach(({ order, delta }, index) => {
       this.storedDeltas.push(Object.fromEntries(stored[index] ?? []));
       for (const [key, value] of stored[index] ?? []) {

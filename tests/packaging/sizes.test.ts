@@ -23,10 +23,10 @@ const scripts = (folder: string): string[] =>
 
 const wasm = (): string => join(install().folder, 'pkg/adk_session_wasm_bg.wasm');
 
-it('the wasm is at most 88 KB', (t) => {
+it('the wasm is at most 89 KB', (t) => {
   const size = gzipped(wasm());
   t.diagnostic(`${size.toFixed(1)} KB`);
-  assert.ok(size <= 88, `${size} KB`);
+  assert.ok(size <= 89, `${size} KB`);
 });
 
 it('the wasm holds no places in its source, which nobody would ever see', () => {

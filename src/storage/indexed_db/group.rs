@@ -6,7 +6,7 @@ use std::mem;
 use js_sys::{Array, JSON};
 use wasm_bindgen::{JsCast, JsValue};
 
-use crate::session::{NEVER, SessionKey};
+use crate::session::SessionKey;
 use crate::storage::indexed_db::access::Access;
 use crate::storage::indexed_db::failure::Failure;
 use crate::storage::indexed_db::keys;
@@ -342,8 +342,8 @@ impl<'a> Group<'a> {
             if request.scopes.session {
                 slot.read_state()?;
             }
-            events = slot.events(&request.event_ids, NEVER);
-            changed = slot.events(&[], request.since);
+            events = slot.events(&request.event_ids);
+            changed = slot.changed(request.since);
         }
         for position in [user, app] {
             if let Some(slot) = position.and_then(|position| self.owners.get_mut(position)) {

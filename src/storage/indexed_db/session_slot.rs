@@ -6,6 +6,7 @@ use std::rc::Rc;
 use js_sys::ArrayIntoIter;
 use wasm_bindgen::JsValue;
 
+use crate::names::Names;
 use crate::session::{NEVER, Revision, SessionHead, SessionKey};
 use crate::state::ScopedState;
 use crate::storage::indexed_db::failure::Failure;
@@ -42,6 +43,15 @@ pub(super) struct SessionSlot {
     pages: Vec<StoredPage>,
     /// Events that are to be added, by `seq`.
     new: Vec<Row>,
+    /// Where these and those stand, by their ids.
+    places: Names<EventPlace>,
+}
+
+#[derive(Clone, Copy, Default)]
+struct EventPlace {
+    /// `None`: it is new.
+    page: Option<usize>,
+    row: usize,
 }
 
 /// Where a session stands, as the writes so far leave it.
@@ -70,6 +80,7 @@ impl SessionSlot {
             is_changed: false,
             pages: Vec::new(),
             new: Vec::new(),
+            places: Names::default(),
         }
     }
 
@@ -132,24 +143,46 @@ impl SessionSlot {
 
     /// Takes a page in that was read, if it is not known.
     pub(super) fn take_in(&mut self, page: Page) {
-        if self.pages.iter().all(|known| known.page.seq() != page.seq()) {
-            self.pages.push(StoredPage { page, is_changed: false });
+        let first = page.rows.first();
+        if first.is_some_and(|first| self.places.get(&first.id).is_some()) {
+            return;
+        }
+        for (row, event) in page.rows.iter().enumerate() {
+            self.set_place(&event.id, EventPlace { page: Some(self.pages.len()), row });
+        }
+        self.pages.push(StoredPage { page, is_changed: false });
+    }
+
+    /// The events with those ids, of those that were read or are to be added.
+    pub(super) fn events(&self, ids: &[Rc<str>]) -> Vec<Row> {
+        let mut events = Vec::new();
+        for id in ids {
+            events.extend(self.places.get(id).and_then(|place| self.event(place)).cloned());
+        }
+        events
+    }
+
+    /// The events that were written after a revision, of the same.
+    pub(super) fn changed(&self, since: Revision) -> Vec<Row> {
+        let mut changed = Vec::new();
+        let read = self.pages.iter().map(|stored| &stored.page.rows);
+        for rows in read.chain([&self.new]) {
+            changed.extend(rows.iter().filter(|row| row.revision > since).cloned());
+        }
+        changed
+    }
+
+    fn event(&self, place: &EventPlace) -> Option<&Row> {
+        match place.page {
+            Some(page) => self.pages.get(page)?.page.rows.get(place.row),
+            None => self.new.get(place.row),
         }
     }
 
-    /// Those that a write wants of the events which were read or are to be added: the ones with
-    /// the ids, or the ones written after a revision.
-    pub(super) fn events(&self, ids: &[Rc<str>], since: Revision) -> Vec<Row> {
-        let mut events = Vec::new();
-        let read = self.pages.iter().map(|stored| &stored.page.rows);
-        for rows in read.chain([&self.new]) {
-            for row in rows {
-                if row.revision > since || ids.contains(&row.id) {
-                    events.push(row.clone());
-                }
-            }
+    fn set_place(&mut self, id: &str, place: EventPlace) {
+        if let Some((_, known)) = self.places.entry(id, true) {
+            *known = place;
         }
-        events
     }
 
     /// Takes a change of the session in, and events: added, or in the place of those that have
@@ -167,17 +200,21 @@ impl SessionSlot {
         }
     }
 
-    fn write(&mut self, row: Row) {
-        for stored in &mut self.pages {
-            if let Some(known) = stored.page.rows.iter_mut().find(|known| known.id == row.id) {
-                *known = row;
+    fn write(&mut self, event: Row) {
+        let Some(place) = self.places.get(&event.id).copied() else {
+            self.set_place(&event.id, EventPlace { page: None, row: self.new.len() });
+            self.new.push(event);
+            return;
+        };
+        let known = match place.page {
+            Some(page) => self.pages.get_mut(page).and_then(|stored| {
                 stored.is_changed = true;
-                return;
-            }
-        }
-        match self.new.iter_mut().find(|known| known.id == row.id) {
-            Some(known) => *known = row,
-            None => self.new.push(row),
+                stored.page.rows.get_mut(place.row)
+            }),
+            None => self.new.get_mut(place.row),
+        };
+        if let Some(known) = known {
+            *known = event;
         }
     }
 
@@ -185,6 +222,7 @@ impl SessionSlot {
     pub(super) fn put(&mut self, transaction: &Transaction) -> bool {
         let pages = mem::take(&mut self.pages);
         let new = mem::take(&mut self.new);
+        self.places = Names::default();
         let record = self.record.as_ref().filter(|_| self.is_changed);
         let Some((record, place)) = record.zip(self.place.as_mut()) else {
             return false;

@@ -171,11 +171,12 @@ describe('Of writes to one key', () => {
     const [older, newer] = [write('k', 1), write('k', 2)].map((event) => {
       return { snapshot: snapshotEvent(event, Date.now, randomUUID), order: writer.take(event) };
     });
-    assert.deepEqual(writer.before(session, newer!, []), []);
+    const ahead = new Map<string, never>();
+    assert.deepEqual(writer.before(session, newer!, ahead), []);
     // Its commit fails, so `after` is not called.
-    assert.deepEqual(writer.before(session, older!, []), []);
+    assert.deepEqual(writer.before(session, older!, ahead), []);
     writer.after(session, newer!);
-    assert.deepEqual(writer.before(session, older!, []), ['k']);
+    assert.deepEqual(writer.before(session, older!, ahead), ['k']);
   });
 
   it('a write that is repeated after a failed append lands', async () => {
