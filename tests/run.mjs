@@ -38,7 +38,7 @@ const steps = [
   check('eslint', 'eslint .'),
   check('tsc', 'tsc --noEmit -p tests/tsconfig.json'),
   nodeTests('js', 'tests/js'),
-  nodeTests('simulation', 'tests/simulation', 'browsers'),
+  nodeTests('simulation', 'tests/simulation', 'browsers', 30, ['--test-concurrency=2']),
   nodeTests('browser', 'tests/browser', 'browsers'),
   nodeTests('packaging', 'tests/packaging', 'browsers'),
   nodeTests('interop', 'tests/interop', 'browsers'),
@@ -60,14 +60,21 @@ function wasmTests(name, engine) {
   return { name, kind: 'cargo', command, minutes: 15, tools: 'wasm' };
 }
 
-/** @param {string} name @param {string} folder @param {Step['tools']} [tools] @returns {Step} */
-function nodeTests(name, folder, tools) {
-  const runner = 'node --import tsx --test --test-reporter spec'.split(' ');
+/**
+ * @param {string} name
+ * @param {string} folder
+ * @param {Step['tools']} [tools]
+ * @param {number} [minutes]
+ * @param {string[]} [flags]
+ * @returns {Step}
+ */
+function nodeTests(name, folder, tools, minutes = 15, flags = []) {
+  const runner = ['node', '--import', 'tsx', '--test', '--test-reporter', 'spec', ...flags];
   return {
     name,
     kind: 'node',
     command: () => [...runner, ...testFiles(folder)],
-    minutes: 15,
+    minutes,
     tools,
   };
 }
