@@ -6,14 +6,15 @@
  */
 import {
   artifact_message,
-  begin_append,
-  decide,
+  begin_append as beginAppend,
+  decide as decideWrite,
   decided_events,
   decided_number,
   decided_states,
   delete_database,
   describe_missing,
-  end_append,
+  end_append as endAppend,
+  has_room,
   initSync,
   scan_template,
   SessionCore,
@@ -24,11 +25,16 @@ import {
   type MissingVariable,
   type SessionErrorCode,
 } from './errors.js';
+import { tooLong } from './json/too_long.js';
 
 export type { SessionCore };
 
 /** A write to a foreign storage, step by step; see `src/bindings/foreign_writes.rs`. */
-export { begin_append, decide, decided_events, decided_number, decided_states, end_append };
+export const begin_append = /* @__PURE__ */ guarded(beginAppend);
+export const decide = /* @__PURE__ */ guarded(decideWrite);
+export const end_append = /* @__PURE__ */ guarded(endAppend);
+// They read what `decide` left, which cannot fail.
+export { decided_events, decided_number, decided_states };
 
 /** Where the wasm comes from. One of the two is enough. */
 export interface WasmSource {
@@ -45,6 +51,8 @@ const MARK = 'sessioncore_memory';
 let loading: Promise<void> | undefined;
 /** What the instance died of. What it held is lost, so no call may reach a service in it. */
 let death: { cause: unknown } | undefined;
+/** What an export threw, until it is known whether the instance died of it: near the end of the stack the code that finds out may overflow as well. */
+let suspicion: { thrown: unknown } | undefined;
 
 /** Says where the wasm comes from. A source that was given explicitly wins over a default one. */
 export function provideWasm(given: WasmSource): void {
@@ -144,7 +152,8 @@ function requireWasm(): void {
 }
 
 /**
- * Calls into the wasm.
+ * Calls exports of the wasm, with arguments that were checked. Code of callers and adapters must not run
+ * within: a stack that it overflows would pass for the instance's death.
  *
  * @param holdsData whether what is called holds data in the instance, which is lost if it dies
  */
@@ -154,13 +163,67 @@ export function callCore<T>(call: () => T, holdsData = false): T {
   try {
     return call();
   } catch (thrown) {
-    throw toSessionError(thrown);
+    suspicion = { thrown };
+    throw coreError(thrown);
   }
+}
+
+/** {@link callCore} for `append_packed`, which nearly all appends are, without a closure. */
+export function appendPacked(
+  core: SessionCore,
+  ...sent: Parameters<SessionCore['append_packed']>
+): number {
+  requireLive();
+  try {
+    return core.append_packed(...sent);
+  } catch (thrown) {
+    suspicion = { thrown };
+    throw coreError(thrown);
+  }
+}
+
+/** An export that throws `SessionError`s. */
+function guarded<A extends unknown[], T>(call: (...args: A) => T): (...args: A) => T {
+  return (...args) => {
+    try {
+      return call(...args);
+    } catch (thrown) {
+      suspicion = { thrown };
+      throw coreError(thrown);
+    }
+  };
 }
 
 /** Makes sure that the instance holds what it was given. */
 export function requireLive(): void {
+  if (suspicion !== undefined) coreError(suspicion.thrown);
   if (death !== undefined) throw died(death.cause);
+}
+
+/** In UTF-16 code units. Two texts of this length still fit into one string in every engine. */
+const LONGEST_TEXT = 2 ** 28 - 2 ** 13;
+/** Shorter texts need no check: the core keeps more room than that (`src/bindings/room.rs`). */
+const SHORT_TEXT = 2 ** 16;
+
+/** How many bytes the core needs for a UTF-16 code unit of a state that it takes apart. */
+const STATE_UNIT = 12;
+/** The same for a text that it keeps as it is. */
+const TEXT_UNIT = 4;
+
+/**
+ * Makes sure that texts can enter the wasm. Its memory ends at 4 GB, and an instance that cannot allocate
+ * dies.
+ *
+ * @param state how many UTF-16 code units of states or deltas there are
+ * @param text how many code units of other texts
+ * @throws SessionError `quota_exceeded`
+ */
+export function requireRoom(state: number, text = 0): void {
+  const units = Math.max(state, text);
+  if (units <= SHORT_TEXT) return;
+  requireWasm();
+  if (units <= LONGEST_TEXT && has_room(state * STATE_UNIT + text * TEXT_UNIT)) return;
+  throw tooLong(units);
 }
 
 interface ThrownByRust {
@@ -185,20 +248,29 @@ export function toSessionError(thrown: unknown): SessionError {
     const { code, message, ...fields } = thrown;
     return new SessionError(code, message, fields);
   }
-  if (!isTrap(thrown)) {
-    const reason = thrown instanceof Error ? thrown.message : String(thrown);
-    const message = `A call into the core failed: ${reason}. This is a bug of adk-session-wasm; please report it.`;
-    return new SessionError('internal', message, { cause: thrown });
-  }
-  // Its memory may be half written.
-  death ??= { cause: thrown };
-  return died(thrown);
+  const reason = thrown instanceof Error ? thrown.message : String(thrown);
+  const message = `A call into the core failed: ${reason}. This is a bug of adk-session-wasm; please report it.`;
+  return new SessionError('internal', message, { cause: thrown });
 }
 
-/** Whether the wasm stopped midway: a trap, or a stack that overflowed (Firefox: InternalError). */
-function isTrap(thrown: unknown): boolean {
-  if (thrown instanceof WebAssembly.RuntimeError || thrown instanceof RangeError) return true;
-  return thrown instanceof Error && thrown.name === 'InternalError';
+/** {@link toSessionError} for what an export threw, or a promise of the core rejected with. */
+export function coreError(thrown: unknown): SessionError {
+  const isFatal = isDeath(thrown);
+  // The instance's memory may be half written.
+  if (isFatal) death ??= { cause: thrown };
+  suspicion = undefined;
+  return isFatal ? died(thrown) : toSessionError(thrown);
+}
+
+/** Whether the wasm stopped midway: by a trap, or because the stack overflowed within it. */
+function isDeath(thrown: unknown): boolean {
+  if (thrown instanceof WebAssembly.RuntimeError) return true;
+  if (!(thrown instanceof Error)) return false;
+  // Firefox: an InternalError, "too much recursion".
+  if (!/call stack|recursion/i.test(thrown.message)) return false;
+  // In the glue it does no harm. Without frames nothing tells where it was.
+  const { stack = '' } = thrown;
+  return stack.includes('wasm-function') || !/\n\s*at |@/.test(stack);
 }
 
 function died(cause: unknown): SessionError {
@@ -212,6 +284,8 @@ function died(cause: unknown): SessionError {
 
 /** Six numbers a placeholder; see `src/bindings/templates.rs`. */
 export function scanTemplate(text: string): Uint32Array {
+  // A placeholder of three characters leaves six numbers.
+  requireRoom(text.length);
   return callCore(() => scan_template(text));
 }
 
@@ -277,6 +351,6 @@ export async function deleteDatabase(name: string, blockedTimeoutMs: number): Pr
     await loadWasm();
     await callCore(() => delete_database(name, blockedTimeoutMs));
   } catch (error) {
-    throw toSessionError(error);
+    throw coreError(error);
   }
 }

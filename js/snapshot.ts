@@ -8,6 +8,7 @@
  */
 import { createEventActions, type Event, type EventActions } from './event.js';
 import { SessionError, isSessionError } from './errors.js';
+import { isTooLong, tooLong } from './json/too_long.js';
 import { checkEvent } from './json/check.js';
 import { takeDelta, type DeltaSnapshot } from './json/delta.js';
 import { setMember } from './json/member.js';
@@ -356,5 +357,6 @@ function invalid(message: string, cause?: unknown, key?: string): SessionError {
 /** What the event's own getters or proxy handlers throw becomes an error of ours. */
 function ownError(error: unknown): SessionError {
   if (isSessionError(error)) return error;
+  if (isTooLong(error)) return tooLong(undefined, error);
   return invalid('The event cannot be read: its own code threw.', error);
 }

@@ -63,6 +63,11 @@ pub enum Error {
         /// Why not.
         reason: String,
     },
+    /// A state would be larger than what can be stored, or memory has no room left.
+    QuotaExceeded {
+        /// What does not fit, and what to do.
+        reason: String,
+    },
     /// The state of a read-only context was written to.
     Readonly {
         /// The key that should have been written.
@@ -148,6 +153,7 @@ impl Error {
             Self::Ambiguous { .. } => "ambiguous",
             Self::Unserializable { .. } => "unserializable",
             Self::CorruptRecord { .. } => "corrupt_record",
+            Self::QuotaExceeded { .. } => "quota_exceeded",
             Self::Readonly { .. } => "readonly",
             Self::Unsupported(_) => "unsupported",
             Self::StorageFailed { .. } => "storage_failed",
@@ -182,6 +188,7 @@ impl fmt::Display for Error {
             Self::CorruptRecord { record, reason } => {
                 write!(f, "the stored {record} cannot be read: {reason}")
             }
+            Self::QuotaExceeded { reason } => f.write_str(reason),
             Self::Readonly { key } => write!(
                 f,
                 "\"{key}\" cannot be set: this context is read-only; write in a callback or a tool"

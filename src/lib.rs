@@ -25,6 +25,7 @@ pub mod invocation;
 mod json;
 mod names;
 mod platform;
+mod room;
 pub mod service;
 pub mod session;
 pub mod state;

@@ -33,11 +33,15 @@ impl Slots {
         self.names.get(slot)?.as_ref()
     }
 
-    fn find_or_add(&mut self, name: &str) -> usize {
+    /// `None` if memory has no room for another one.
+    fn find_or_add(&mut self, name: &str) -> Option<usize> {
+        if !self.index.try_reserve(1) || self.names.try_reserve(1).is_err() {
+            return None;
+        }
         let free = self.free.last().copied().unwrap_or(self.names.len());
         let is_named = |slot: usize| is_named(&self.names, slot, name);
         if let Some(slot) = self.index.find_or_insert(name, free, &is_named) {
-            return slot;
+            return Some(slot);
         }
         self.free.pop();
         let stored = Some(Rc::from(name));
@@ -45,14 +49,17 @@ impl Slots {
             Some(empty) => *empty = stored,
             None => self.names.push(stored),
         }
-        free
+        Some(free)
     }
 
     fn remove(&mut self, name: &str) -> Option<usize> {
         let slot = self.find(name)?;
         self.index.remove(name, slot);
         *self.names.get_mut(slot)? = None;
-        self.free.push(slot);
+        // Else the slot stays empty for good.
+        if self.free.try_reserve(1).is_ok() {
+            self.free.push(slot);
+        }
         Some(slot)
     }
 }
@@ -66,9 +73,15 @@ impl<T: Default> Names<T> {
         self.things.get(self.slots.find(name)?)
     }
 
-    /// The thing of that name, and the name to share; `makes` it, the default, if it is new.
+    /// The thing of that name, and the name to share; `makes` it, the default, if it is new and memory has
+    /// room for it.
     pub(crate) fn entry(&mut self, name: &str, makes: bool) -> Option<(&Rc<str>, &mut T)> {
-        let slot = if makes { self.slots.find_or_add(name) } else { self.slots.find(name)? };
+        let slot = if makes {
+            self.things.try_reserve(1).ok()?;
+            self.slots.find_or_add(name)?
+        } else {
+            self.slots.find(name)?
+        };
         if slot == self.things.len() {
             self.things.push(T::default());
         }

@@ -2,15 +2,13 @@
 //! over.
 #![cfg(not(target_arch = "wasm32"))]
 
-use std::convert::Infallible;
-
-use adk_session_wasm::SessionKey;
 use adk_session_wasm::session::Window;
 use adk_session_wasm::storage::conformance::{self, Report};
 use adk_session_wasm::storage::{
     Changes, Decide, Deletion, Found, ListRequest, Listing, MemoryStorage, MemoryText, Rows,
     Storage, Target, WriteRequest,
 };
+use adk_session_wasm::{Error, SessionKey};
 
 fn assert_conforms(report: Report) {
     assert!(report.failures.is_empty(), "\n{report}");
@@ -53,13 +51,13 @@ impl<D: Decide<MemoryText>> Decide<MemoryText> for AskedAgain<D> {
 impl Storage for Retrying {
     type Text = MemoryText;
     type Listing = Listing;
-    type Failure = Infallible;
+    type Failure = Error;
 
     async fn create<D: Decide<MemoryText> + 'static>(
         &self,
         request: WriteRequest,
         decision: D,
-    ) -> Result<D, Infallible> {
+    ) -> Result<D, Error> {
         tokio::task::yield_now().await;
         Ok(self.0.create(request, AskedAgain(decision)).await?.0)
     }
@@ -68,22 +66,22 @@ impl Storage for Retrying {
         &self,
         request: WriteRequest,
         decision: D,
-    ) -> Result<D, Infallible> {
+    ) -> Result<D, Error> {
         tokio::task::yield_now().await;
         Ok(self.0.append(request, AskedAgain(decision)).await?.0)
     }
 
-    async fn read(&self, target: Target, window: Window) -> Result<Rows<MemoryText>, Infallible> {
+    async fn read(&self, target: Target, window: Window) -> Result<Rows<MemoryText>, Error> {
         tokio::task::yield_now().await;
         self.0.read(target, window).await
     }
 
-    async fn list(&self, request: ListRequest) -> Result<Listing, Infallible> {
+    async fn list(&self, request: ListRequest) -> Result<Listing, Error> {
         tokio::task::yield_now().await;
         self.0.list(request).await
     }
 
-    async fn delete(&self, deletion: Deletion) -> Result<Option<u64>, Infallible> {
+    async fn delete(&self, deletion: Deletion) -> Result<Option<u64>, Error> {
         tokio::task::yield_now().await;
         self.0.delete(deletion).await
     }

@@ -262,7 +262,7 @@ impl Test {
     }
 
     async fn delete(&self, deletion: Deletion) {
-        let Ok(_) = self.service.storage().delete(deletion).await;
+        self.service.storage().delete(deletion).await.unwrap();
     }
 
     async fn create(&mut self, place: Place, state: &[Entry]) -> Result<(), TestCaseError> {

@@ -17,6 +17,7 @@ import {
   unserializable,
 } from './rules.js';
 import { isWellFormed, replaceLoneSurrogates } from './text.js';
+import { isTooLong, tooLong } from './too_long.js';
 
 /** A member whose text is known already, and is written instead of its value. */
 export interface RawMember {
@@ -101,7 +102,8 @@ class Writer {
       return this.#chunks.join('');
     } catch (error) {
       if (error === this.#refusal) throw error;
-      // The value's own code threw, or the engine has no string that long.
+      if (isTooLong(error)) throw tooLong(undefined, error);
+      // The value's own code threw.
       throw unserializable(this.#where(), `cannot be turned into JSON: ${reason(error)}`, error);
     }
   }

@@ -2,7 +2,7 @@
  * Appending through a handle: what is taken at the call, what goes into the store when its turn has
  * come, and what the handle gets afterwards.
  */
-import { callCore, requireLive, type SessionCore, toSessionError } from '../core.js';
+import { appendPacked, callCore, coreError, requireRoom, type SessionCore } from '../core.js';
 import type { SessionError } from '../errors.js';
 import type { Event } from '../event.js';
 import { setMember } from '../json/member.js';
@@ -83,20 +83,18 @@ export function appendInMemory(
 ): void {
   const { appName, userId, id } = session;
   const { id: eventId, timestamp, deltaText, text } = taken.snapshot;
-  requireLive();
-  let answer: number;
-  try {
-    // prettier-ignore
-    answer = core.append_packed(
-      appName + userId + id + eventId + deltaText + text,
-      appName.length, userId.length, id.length, eventId.length, deltaText.length,
-      record.created, record.revision, policy, now, timestamp, record.lastUpdateTime,
-    );
-  } catch (thrown) {
-    throw toSessionError(thrown);
-  }
+  const { created, revision, lastUpdateTime } = record;
+  requireRoom(deltaText.length, text.length);
+  // prettier-ignore
+  const answer = appendPacked(
+    core, appName + userId + id + eventId + deltaText + text,
+    appName.length, userId.length, id.length, eventId.length, deltaText.length,
+    created, revision, policy, now, timestamp, lastUpdateTime,
+  );
   if (answer === 0) {
-    apply(session, record, [taken], policy, moreOf(core), writer);
+    // What it did, or why it did not happen, which a number could not tell.
+    const more = callCore(() => core.more_of_append() as Answer, true);
+    apply(session, record, [taken], policy, more, writer);
     return;
   }
   writer.after(session, taken);
@@ -108,15 +106,6 @@ export function appendInMemory(
   // As in `apply`: what came in between it was told of, or nothing did.
   if (policy === STALE_POLICIES.merge || record.toldUntil >= record.revision - 1) {
     record.toldUntil = record.revision;
-  }
-}
-
-/** What the last append did, or why it did not happen, which a number could not tell. */
-function moreOf(core: SessionCore): Answer {
-  try {
-    return core.more_of_append() as Answer;
-  } catch (thrown) {
-    throw toSessionError(thrown);
   }
 }
 
@@ -141,24 +130,33 @@ export function store(
   const { appName, userId, id } = session;
   const { created, revision } = record;
   const rethrow = (thrown: unknown): never => {
-    throw explain(toSessionError(thrown));
+    throw explain(coreError(thrown));
   };
+  const [first] = events;
+  const isOne = first !== undefined && events.length === 1;
   try {
-    const answer = callCore((): Answer | Promise<Answer> => {
-      const [first] = events;
-      const isOne = first !== undefined && events.length === 1;
-      if (appendOne !== undefined && isOne && !Number.isNaN(created)) {
-        return appendOne(session, record, policy, first.snapshot, now, signal);
-      }
-      const rows = events.map(({ snapshot }) => {
-        return [snapshot.id, snapshot.timestamp, snapshot.deltaText, snapshot.text];
+    let answer: Answer | Promise<Answer>;
+    if (appendOne !== undefined && isOne && !Number.isNaN(created)) {
+      // The adapter's own code runs in there, and it throws nothing but `SessionError`s.
+      answer = appendOne(session, record, policy, first.snapshot, now, signal);
+    } else {
+      let [deltas, texts] = [0, 0];
+      const rows = events.map(({ snapshot: { id, timestamp, deltaText, text } }) => {
+        deltas += deltaText.length;
+        // Only memory takes the texts into the wasm.
+        if (holdsData) texts += text.length;
+        return [id, timestamp, deltaText, text];
       });
+      requireRoom(deltas, texts);
       const last = lastId(session, created);
-      // prettier-ignore
-      return withSignal(signal, () => core.append_events(
-        appName, userId, id, created, revision, last, policy, now, rows,
-      ) as Answer | Promise<Answer>);
-    }, holdsData);
+      answer = callCore(
+        // prettier-ignore
+        () => withSignal(signal, () => core.append_events(
+          appName, userId, id, created, revision, last, policy, now, rows,
+        ) as Answer | Promise<Answer>),
+        holdsData,
+      );
+    }
     return answer instanceof Promise ? answer.catch(rethrow) : answer;
   } catch (thrown) {
     return rethrow(thrown);

@@ -4,6 +4,7 @@
  */
 import { SessionError } from '../errors.js';
 import { kindOf } from '../json/rules.js';
+import { isTooLong, tooLong } from '../json/too_long.js';
 
 export type MaybePromise<T> = T | Promise<T>;
 
@@ -37,6 +38,11 @@ export function abortedError({ reason }: AbortSignal): SessionError {
 
 export function invalid(key: string, rule: string): SessionError {
   return new SessionError('invalid_argument', `${key} ${rule}.`, { key });
+}
+
+/** What a call that threw rejects with: the same, but for a text that is longer than the engine's longest. */
+export function refusalOf(thrown: unknown): unknown {
+  return isTooLong(thrown) ? tooLong(undefined, thrown) : thrown;
 }
 
 /** A word as the caller wrote it, or what kind of thing stands in its place. */

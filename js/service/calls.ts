@@ -1,6 +1,6 @@
 import { SessionError } from '../errors.js';
 import type { Abortable } from '../session.js';
-import { type MaybePromise, requireNotAborted, requireRequest } from './call.js';
+import { type MaybePromise, refusalOf, requireNotAborted, requireRequest } from './call.js';
 
 /** The calls of one service: none once it is closed, and counted until their outcome is known. */
 export class Calls {
@@ -16,7 +16,7 @@ export class Calls {
     } catch (error) {
       // Whatever it is that the caller's own code threw: a getter of the request, or a clock.
       // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors
-      return Promise.reject(error);
+      return Promise.reject(refusalOf(error));
     }
   }
 

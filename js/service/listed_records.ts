@@ -1,8 +1,10 @@
 /**
- * Sessions of a list as they lie in a browser's database: a record each, without events.
- * `src/storage/indexed_db/` writes them.
+ * Sessions of a list as a storage keeps them, without events, and the states that they share. Each session
+ * gets a state of its own here.
  */
 import { SessionError } from '../errors.js';
+import { defineMember } from '../json/member.js';
+import { APP_PREFIX, USER_PREFIX } from '../scope.js';
 import type { Session, StateShape } from '../session.js';
 import type { Handles } from './handle.js';
 
@@ -18,11 +20,24 @@ export interface ListedRecord {
   readonly state?: unknown;
 }
 
+/** What memory gives for a {@link ListedRecord}. */
+export type ListedTuple = readonly [
+  sessionId: string,
+  userId: string,
+  created: number,
+  revision: number,
+  lastUpdateTime: number,
+  state: string,
+];
+
+/** JSON objects: the app's state, then pairs of a user's id and state; names without prefix. */
+export type SharedStates = readonly [app: string | undefined, ...pairs: string[]];
+
 /**
- * JSON objects of what users see beside a session's own state, with prefixes: that of a user without a
- * state, then pairs of a user's id and the one of that user.
+ * How many values the copies of shared states may have in one list. Objects of more would not fit into an
+ * engine's memory, and the page or process would end. Strings are shared and count as one.
  */
-export type SharedStates = readonly [withoutUser: string, ...pairs: string[]];
+const MOST_COPIES = 2 ** 25;
 
 /**
  * Handles for records.
@@ -30,16 +45,19 @@ export type SharedStates = readonly [withoutUser: string, ...pairs: string[]];
  * @throws SessionError `corrupt_record` naming the first that cannot be read
  */
 export function openRecords<S extends StateShape>(
-  records: readonly ListedRecord[],
+  records: readonly (ListedRecord | ListedTuple)[],
   appName: string,
-  [withoutUser, ...pairs]: SharedStates,
+  [appState, ...pairs]: SharedStates,
   handles: Handles,
 ): Session<S>[] {
-  const ofUsers = new Map<string, string>();
+  const ofApp = sharedState(APP_PREFIX, appState, 'app state');
+  const ofUsers = new Map<string, StateShape>();
   for (let index = 0; index < pairs.length; index += 2) {
-    ofUsers.set(pairs[index]!, pairs[index + 1]!);
+    ofUsers.set(pairs[index]!, sharedState(USER_PREFIX, pairs[index + 1], 'user state'));
   }
-  return records.map((record) => {
+  const copy = copier();
+  return records.map((listed) => {
+    const record = isTuple(listed) ? recordOf(listed) : listed;
     const { userId, sessionId, number, created, revision, lastUpdateTime } = record;
     if (
       typeof number !== 'number' ||
@@ -49,25 +67,75 @@ export function openRecords<S extends StateShape>(
     ) {
       throw damaged(record, appName, 'it is damaged');
     }
-    const shared = JSON.parse(ofUsers.get(userId) ?? withoutUser) as StateShape;
-    // No setter is met: the keys of the other scopes begin with their prefixes, all of them.
-    const state = Object.assign(stateOf(record, appName), shared) as S;
+    const state = stateOf(record, appName);
+    for (const shared of [ofUsers.get(userId), ofApp]) {
+      for (const key in shared) defineMember(state, key, copy(shared[key]));
+    }
     const head = [created, revision, lastUpdateTime] as const;
-    return handles.take<S>(appName, userId, sessionId, head, state, []);
+    return handles.take<S>(appName, userId, sessionId, head, state as S, []);
   });
 }
 
+function isTuple(listed: ListedRecord | ListedTuple): listed is ListedTuple {
+  return Array.isArray(listed);
+}
+
+function recordOf(listed: ListedTuple): ListedRecord {
+  const [sessionId, userId, created, revision, lastUpdateTime, state] = listed;
+  return { sessionId, userId, number: 0, created, revision, lastUpdateTime, state };
+}
+
+/** The state of a user or an app, with prefixes. */
+function sharedState(prefix: string, text: string | undefined, record: string): StateShape {
+  const state = Object.create(null) as StateShape;
+  if (text === undefined) return state;
+  const stored = objectOf(text);
+  if (stored instanceof SyntaxError) {
+    const message = `The stored ${record} cannot be read: it is not the JSON of an object.`;
+    throw new SessionError('corrupt_record', message, { record, cause: stored });
+  }
+  for (const key of Object.keys(stored)) state[prefix + key] = stored[key];
+  return state;
+}
+
+/** Copies JSON values, but not more than an engine holds. */
+function copier(): (value: unknown) => unknown {
+  let count = 0;
+  return function copy(value: unknown): unknown {
+    count += 1;
+    if (count > MOST_COPIES) {
+      throw new SessionError(
+        'quota_exceeded',
+        'The sessions of this list share a state that is too large to be copied for each; list fewer at once (`limit`).',
+      );
+    }
+    if (typeof value !== 'object' || value === null) return value;
+    if (Array.isArray(value)) return value.map(copy);
+    const copied: Record<string, unknown> = {};
+    for (const key of Object.keys(value)) {
+      defineMember(copied, key, copy((value as Record<string, unknown>)[key]));
+    }
+    return copied;
+  };
+}
+
 function stateOf(record: ListedRecord, appName: string): StateShape {
-  let state: unknown;
+  const state = objectOf(record.state);
+  if (!(state instanceof SyntaxError)) return state;
+  throw damaged(record, appName, 'its state is not the JSON of an object', state);
+}
+
+/** The object of a JSON text, or why there is none. */
+function objectOf(text: unknown): StateShape | SyntaxError {
   try {
-    state = JSON.parse(record.state as string);
+    const value: unknown = JSON.parse(text as string);
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+      return value as StateShape;
+    }
+    return new SyntaxError('It is no object.');
   } catch (error) {
-    throw damaged(record, appName, 'its state is not JSON', error);
+    return error as SyntaxError;
   }
-  if (typeof state !== 'object' || state === null || Array.isArray(state)) {
-    throw damaged(record, appName, 'its state is not the JSON of an object');
-  }
-  return state as StateShape;
 }
 
 function damaged(

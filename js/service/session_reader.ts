@@ -13,7 +13,12 @@ import type { Scopes } from '../watch/service_feed.js';
 import { after, invalid, type MaybePromise, shown } from './call.js';
 import type { Handles } from './handle.js';
 import { History, type HistoryOptions } from './history.js';
-import { type ListedRecord, openRecords, type SharedStates } from './listed_records.js';
+import {
+  type ListedRecord,
+  type ListedTuple,
+  openRecords,
+  type SharedStates,
+} from './listed_records.js';
 import { type Fragments, parseEvents } from './stored_events.js';
 
 /** See `session_to_javascript` in `src/bindings/values.rs`. */
@@ -26,28 +31,15 @@ export type ReadSession = [
   ...scopes: Scopes | [],
 ];
 
-type ReadRow = [
-  sessionId: string,
-  userId: string,
-  created: number,
-  revision: number,
-  lastUpdateTime: number,
-  state: string,
-];
-
-type Position = [page: number, limit: number, totalItems: number, totalPages: number];
-
 /** See `listing_to_javascript` in `src/bindings/values.rs`. */
-type ReadPage =
-  | [sessions: ReadRow[], ...position: Position]
-  | [sessions: ListedRecord[], ...position: Position, ...shared: SharedStates];
-
-/** Whether a page comes as the records that a browser's database keeps. */
-function isOfRecords(
-  page: ReadPage,
-): page is [sessions: ListedRecord[], ...position: Position, ...shared: SharedStates] {
-  return page.length > 5;
-}
+type ReadPage = [
+  sessions: (ListedRecord | ListedTuple)[],
+  page: number,
+  limit: number,
+  totalItems: number,
+  totalPages: number,
+  shared: SharedStates,
+];
 
 /** What a {@link SessionReader} works with. */
 export interface ReaderParts {
@@ -152,20 +144,10 @@ export class SessionReader {
       core.list(appName, userId, order === 'desc', limit, offset, page),
     );
     return after(read, (read) => {
-      const [, page, limit, totalItems, totalPages] = read;
-      return { sessions: this.#listed<S>(appName, read), page, limit, totalItems, totalPages };
+      const [records, page, limit, totalItems, totalPages, shared] = read;
+      const sessions = openRecords<S>(records, appName, shared, this.#parts.handles);
+      return { sessions, page, limit, totalItems, totalPages };
     });
-  }
-
-  #listed<S extends StateShape>(appName: string, read: ReadPage): Session<S>[] {
-    const { handles } = this.#parts;
-    if (isOfRecords(read)) {
-      const [records, , , , , ...shared] = read;
-      return openRecords<S>(records, appName, shared, handles);
-    }
-    return read[0].map(([sessionId, userId, ...head]) =>
-      handles.open<S>(appName, userId, sessionId, head, []),
-    );
   }
 
   /** A user's state, or without one the app's. */

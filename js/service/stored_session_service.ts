@@ -1,4 +1,11 @@
-import { callCore, createMemoryCore, loadWasm, type SessionCore, toSessionError } from '../core.js';
+import {
+  callCore,
+  coreError,
+  createMemoryCore,
+  loadWasm,
+  requireRoom,
+  type SessionCore,
+} from '../core.js';
 import { isSessionError, SessionError } from '../errors.js';
 import { createEvent, type Event, newEventId } from '../event.js';
 import { isId, optionalTime, requireId } from '../ids.js';
@@ -25,7 +32,7 @@ import { STALE_POLICIES } from './append.js';
 import { Appender } from './appender.js';
 import { Calls } from './calls.js';
 import { makeDisposable } from './disposable.js';
-import { after, invalid, type MaybePromise, requireNotAborted } from './call.js';
+import { after, invalid, type MaybePromise, refusalOf, requireNotAborted } from './call.js';
 import { Handles } from './handle.js';
 import { policyOf, type ServiceParts, type SessionServiceOptions } from './service_options.js';
 import { type ReadSession, SessionReader } from './session_reader.js';
@@ -135,7 +142,7 @@ export class StoredSessionService<S extends StateShape = StateShape>
       return done instanceof Promise ? this.#calls.wait(done) : Promise.resolve(done);
     } catch (error) {
       // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors
-      return Promise.reject(error);
+      return Promise.reject(refusalOf(error));
     }
   }
 
@@ -238,8 +245,10 @@ export class StoredSessionService<S extends StateShape = StateShape>
     const now = optionalTime('lastUpdateTime', lastUpdateTime) ?? this.#clock();
     const create = (): MaybePromise<Session<S>> => {
       requireNotAborted(request.signal);
-      const read = this.#call<ReadSession>(request.signal, (core) =>
-        core.create(appName, userId, id, text, now, ifAbsent),
+      const read = this.#call<ReadSession>(
+        request.signal,
+        (core) => core.create(appName, userId, id, text, now, ifAbsent),
+        text.length,
       );
       return after(read, (read) => {
         this.#feed.created(appName, userId, id, read);
@@ -305,7 +314,11 @@ export class StoredSessionService<S extends StateShape = StateShape>
     if (sessionId === undefined) {
       const { text, delta } = snapshotDelta(stateDelta);
       if (this.#schema !== undefined) validateDelta(this.#schema, delta);
-      const done = this.#call<Scopes>(request.signal, (core) => core.update(appName, userId, text));
+      const done = this.#call<Scopes>(
+        request.signal,
+        (core) => core.update(appName, userId, text),
+        text.length,
+      );
       return after(done, this.#feed.stateChanged(appName, userId));
     }
     requireId('sessionId', sessionId);
@@ -340,8 +353,16 @@ export class StoredSessionService<S extends StateShape = StateShape>
     return this.#core;
   }
 
-  /** Calls into the wasm, no earlier than it is there. */
-  #call<T>(signal: AbortSignal | undefined, call: (core: SessionCore) => unknown): MaybePromise<T> {
+  /**
+   * Calls into the wasm, no earlier than it is there.
+   *
+   * @param units how many UTF-16 code units of states it is given
+   */
+  #call<T>(
+    signal: AbortSignal | undefined,
+    call: (core: SessionCore) => unknown,
+    units = 0,
+  ): MaybePromise<T> {
     // Before anything is waited for, so that what was called first waits first.
     this.#appender.flush();
     const holdsData = this.#parts.openCore === undefined;
@@ -349,9 +370,10 @@ export class StoredSessionService<S extends StateShape = StateShape>
     if (wait !== undefined) {
       return wait.then(() => {
         requireNotAborted(signal);
-        return this.#call<T>(signal, call);
+        return this.#call<T>(signal, call, units);
       });
     }
+    requireRoom(units);
     const core = this.#openCore();
     const { withSignal } = this.#parts;
     const begin = (): unknown =>
@@ -361,7 +383,7 @@ export class StoredSessionService<S extends StateShape = StateShape>
     const answer = callCore(begin, holdsData) as MaybePromise<T>;
     if (!(answer instanceof Promise)) return answer;
     return answer.catch((error: unknown) => {
-      throw toSessionError(error);
+      throw coreError(error);
     });
   }
 }

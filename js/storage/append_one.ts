@@ -2,7 +2,7 @@
  * An append of one event, which is what nearly all are, without anything in Rust that waits: it is begun
  * there, asked what to write once the adapter has read, and ended.
  */
-import { begin_append, end_append } from '../core.js';
+import { begin_append, end_append, requireRoom } from '../core.js';
 import type { Answer } from '../service/append.js';
 import type { Session } from '../session.js';
 import type { EventSnapshot } from '../snapshot.js';
@@ -35,6 +35,7 @@ export function appendOne(
   const { appName, userId, id: sessionId } = session;
   const { created, revision } = known;
   const { id, timestamp, deltaText, text } = event;
+  requireRoom(deltaText.length);
   // prettier-ignore
   const begun = begin_append(
     id + deltaText, id.length, text, created, revision, policy, now, timestamp,

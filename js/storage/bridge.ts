@@ -26,6 +26,8 @@ import { decide } from './decide.js';
 import { abortedError } from '../service/call.js';
 import { onAbort } from '../service/on_abort.js';
 import type { OwnAdapter, OwnRows } from './own_adapter.js';
+import type { ListedTuple, SharedStates } from '../service/listed_records.js';
+import { requireRoom } from '../core.js';
 import { scopesOf } from './scopes.js';
 import { failureOf, writeThrough } from './write_through.js';
 
@@ -93,10 +95,14 @@ export class Bridge {
         request.signal,
         this.#own === undefined ? this.#checked(request) : this.#own.readParsed(request),
       );
+      const session = optional(rows.session, (row) => sessionTuple('read', row));
+      const user = optional(rows.user, (row) => scopeTuple('read', row));
+      const app = optional(rows.app, (row) => scopeTuple('read', row));
+      requireRoom(sizeOf(session?.[3]) + sizeOf(user?.[1]) + sizeOf(app?.[1]));
       return [
-        optional(rows.session, (row) => sessionTuple('read', row)),
-        optional(rows.user, (row) => scopeTuple('read', row)),
-        optional(rows.app, (row) => scopeTuple('read', row)),
+        session,
+        user,
+        app,
         // The rows as they are: wasm hands them on, and the reader of a text that is damaged then
         // knows its id. Events as one thing, as it takes long to hand on thousands.
         rows.parsed === undefined ? rows.events : [rows.parsed],
@@ -108,8 +114,11 @@ export class Bridge {
   async #checked(request: ReadRequest): Promise<Rows> {
     const rows = await this.#adapter.read(request);
     object('read', 'an answer', rows);
-    for (const row of list('read', 'events', rows.events)) eventTuple('read', row);
-    return rows;
+    const { session, user, app } = rows;
+    // An array of our own: what the adapter's throws when it is read is thrown here, and not into the wasm.
+    const events = [...list('read', 'events', rows.events)];
+    for (const row of events) eventTuple('read', row);
+    return { session, user, app, events };
   }
 
   list(
@@ -130,19 +139,20 @@ export class Bridge {
     return settled('list', async () => {
       const listing = await untilAborted(request.signal, this.#adapter.list(request));
       object('list', 'an answer', listing);
-      return [
-        list('list', 'sessions', listing.sessions).map((row) => [
-          ...sessionTuple('list', row),
+      const sessions = list('list', 'sessions', listing.sessions).map((row): ListedTuple => {
+        const [sessionId, userId] = [
           text('list', 'sessionId', row.sessionId),
           text('list', 'userId', row.userId),
-        ]),
-        list('list', 'users', listing.users).map((row) => [
-          ...scopeTuple('list', row),
-          text('list', 'userId', row.userId),
-        ]),
-        optional(listing.app, (row) => scopeTuple('list', row)),
-        whole('list', 'total', listing.total),
-      ];
+        ];
+        return [sessionId, userId, ...sessionTuple('list', row)];
+      });
+      const users = list('list', 'users', listing.users).flatMap((row) => {
+        const [, state] = scopeTuple('list', row);
+        return [text('list', 'userId', row.userId), state];
+      });
+      const app = optional(listing.app, (row) => scopeTuple('list', row)[1]);
+      const shared: SharedStates = [app, ...users];
+      return [sessions, shared, whole('list', 'total', listing.total)];
     });
   }
 
@@ -182,6 +192,10 @@ async function untilAborted<T>(
   } finally {
     ignore();
   }
+}
+
+function sizeOf(state: string | undefined): number {
+  return state?.length ?? 0;
 }
 
 /** Runs a verb; whatever it throws becomes an error with a code. */

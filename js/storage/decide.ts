@@ -57,6 +57,7 @@ export function decide(
   const first = wanted(scopes & SESSION && session, state);
   const second = wanted(scopes & USER && user, userState);
   const third = wanted(scopes & APP && app, appState);
+  core.requireRoom(first.length + second.length + third.length);
   // prettier-ignore
   const isAny = core.decide(
     place, floor, created, last, time, userRevision, appRevision,

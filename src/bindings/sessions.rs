@@ -16,6 +16,7 @@ use crate::bindings::values::{
 };
 use crate::error::Error;
 use crate::event::NewEvent;
+use crate::room;
 use crate::service::{Appended, Known, StalePolicy, StoredSessionService, append_now};
 use crate::session::{Page, Revision, SessionKey, Window, check_id, check_timestamp};
 use crate::state::Delta;
@@ -334,6 +335,12 @@ impl SessionCore {
             Ok(floor.map_or(JsValue::UNDEFINED, |floor| JsValue::from_f64(floor as f64)))
         }))
     }
+}
+
+/// Whether so many bytes can still be allocated, with some to spare.
+#[wasm_bindgen]
+pub fn has_room(bytes: f64) -> bool {
+    room::has_room(bytes as usize + room::SPARE)
 }
 
 /// Deletes an IndexedDB, also one that tabs of ours have open; waits so many milliseconds for others.

@@ -3,12 +3,11 @@
 use js_sys::Array;
 use wasm_bindgen::{JsCast, JsValue};
 
-use crate::service::{Appended, SessionPage, StoredSession, merged};
-use crate::session::{Page, PagePosition, SessionKey};
-use crate::state::ScopedState;
+use crate::service::{Appended, StoredSession};
+use crate::session::Page;
+use crate::storage::ScopeRevisions;
 use crate::storage::chosen::{ChosenListing, ChosenText};
 use crate::storage::foreign::push_numbers;
-use crate::storage::{Listing, ScopeRevisions};
 
 /// Texts cross in pieces of about this many bytes: one call an event costs more than the copy,
 /// and one piece for all would make wasm's memory grow by the whole history, for good.
@@ -27,6 +26,11 @@ fn fragments(texts: Vec<ChosenText>) -> Array {
                 if !piece.is_empty() && piece.len() + text.len() > PIECE {
                     fragments.push(&JsValue::from_str(&piece));
                     piece.clear();
+                }
+                // To copy it would take as much memory again.
+                if text.len() > PIECE {
+                    fragments.push(&text.with(JsValue::from_str));
+                    continue;
                 }
                 if !piece.is_empty() {
                     piece.push(',');
@@ -102,47 +106,13 @@ pub(super) fn appended_to_javascript(appended: Appended<ChosenText>, tells: bool
     answer.unchecked_into()
 }
 
-/// `[sessions, page, limit, totalItems, totalPages]`, each session `[sessionId, userId, created,
-/// revision, lastUpdateTime, state]`. Arrays: a page may have thousands of rows.
-///
-/// Where the sessions are stored records, what their users see beside a session's own state follows:
-/// the JSON object of a user without a state, then pairs of a user's id and the one of that user.
+/// `[sessions, page, limit, totalItems, totalPages, shared]`, as [`ChosenListing`] has them.
 pub(super) fn listing_to_javascript(listing: ChosenListing, page: Page) -> JsValue {
-    match listing {
-        ChosenListing::Rows(listing) => {
-            let SessionPage { sessions: listed, position, total } = SessionPage::of(listing, page);
-            let sessions = Array::new();
-            for session in listed {
-                sessions.push(&row_to_javascript(session));
-            }
-            page_to_javascript(&sessions, position, total).into()
-        }
-        ChosenListing::Records(Listing { sessions, users, app, total }) => {
-            let answer = page_to_javascript(&sessions, page.position(total), total);
-            let app = app.as_ref().map(|app| &app.state);
-            let shared = |user| JsValue::from(merged(&ScopedState::default(), user, app));
-            answer.push(&shared(None));
-            for (user_id, user) in &users {
-                answer.push(&user_id.into());
-                answer.push(&shared(Some(&user.state)));
-            }
-            answer.into()
-        }
-    }
-}
-
-fn page_to_javascript(sessions: &JsValue, position: PagePosition, total: usize) -> Array {
-    let answer = Array::of1(sessions);
+    let ChosenListing { sessions, shared, total } = listing;
+    let position = page.position(total);
+    let answer = Array::of1(&sessions);
     let numbers = [position.page, position.limit, total, position.total_pages];
     push_numbers(&answer, &numbers.map(|number| number as f64));
-    answer
-}
-
-fn row_to_javascript(session: StoredSession<ChosenText>) -> Array {
-    let SessionKey { session_id, user_id, .. } = session.key;
-    let row = Array::of2(&session_id.into(), &user_id.into());
-    let head = session.head;
-    push_numbers(&row, &[head.created as f64, head.revision as f64, head.last_update_time]);
-    row.push(&session.state.into());
-    row
+    answer.push(&shared);
+    answer.into()
 }

@@ -5,4 +5,4 @@ mod string;
 mod value;
 
 pub(crate) use object::{ObjectWriter, split_object};
-pub(crate) use string::decode_into;
+pub(crate) use string::{decode_into, escaped_len};

@@ -57,8 +57,11 @@ pub(crate) struct ObjectWriter {
 }
 
 impl ObjectWriter {
-    pub(crate) fn new() -> Self {
-        Self { text: String::from("{") }
+    /// `size`: how many bytes it takes, as far as that is known.
+    pub(crate) fn with_capacity(size: usize) -> Self {
+        let mut text = String::with_capacity(size);
+        text.push('{');
+        Self { text }
     }
 
     /// Adds a member named `prefix` + `name`; `value` is JSON text.
@@ -117,7 +120,7 @@ mod tests {
 
     #[test]
     fn names_are_escaped_as_json_stringify_does() {
-        let mut writer = ObjectWriter::new();
+        let mut writer = ObjectWriter::with_capacity(2);
         let name = "a\"\\\u{8}\u{1}\n\u{7f}é😀";
         writer.member("user:", name, "1");
         let text = writer.finish();

@@ -30,6 +30,16 @@ pub(crate) fn escape_into(out: &mut String, text: &str) {
     out.push_str(text.get(plain..).unwrap_or_default());
 }
 
+/// How many bytes [`escape_into`] adds, at most.
+pub(crate) fn escaped_len(text: &str) -> usize {
+    let width = |byte| match byte {
+        0..=0x1f => 6,
+        b'"' | b'\\' => 2,
+        _ => 1,
+    };
+    text.bytes().map(width).sum()
+}
+
 /// Decodes the escapes of the inside of a JSON string. It cannot fail: a lone surrogate, which UTF-8 cannot hold, becomes
 /// U+FFFD as everywhere on the way from JavaScript; `serde_json` would refuse the whole value.
 pub(crate) fn decode_into(out: &mut String, content: &str) {

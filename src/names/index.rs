@@ -59,6 +59,11 @@ impl Index {
         }
     }
 
+    /// Makes room for so many more names; `false` if memory has none.
+    pub(crate) fn try_reserve(&mut self, count: usize) -> bool {
+        self.table.try_reserve(count, |slot| spread(slot.hash)).is_ok()
+    }
+
     pub(crate) fn clear(&mut self) {
         self.table = HashTable::new();
     }

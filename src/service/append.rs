@@ -327,7 +327,7 @@ where
         event_ids: &event_ids,
         since: decision.since(),
     };
-    memory.ask(&ask, &mut |found| decision.decide_last(found));
+    memory.ask(&ask, &mut |found| decision.decide_last(found))?;
     decision.outcome(session_id)
 }
 

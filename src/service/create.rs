@@ -1,5 +1,6 @@
 //! Creating a session.
 
+use crate::error::Error;
 use crate::service::merged;
 use crate::session::SessionHead;
 use crate::state::{Changes as StateChanges, Delta, ScopedState};
@@ -11,7 +12,7 @@ use crate::storage::{
 pub(crate) struct CreateDecision {
     state: Delta,
     now: f64,
-    created: Option<Created>,
+    created: Result<Option<Created>, Error>,
 }
 
 /// A session that was made: its head and merged state, and which other states changed.
@@ -19,18 +20,18 @@ pub(super) type Created = (SessionHead, String, ScopeRevisions);
 
 impl CreateDecision {
     pub(super) fn new(state: Delta, now: f64) -> Self {
-        Self { state, now, created: None }
+        Self { state, now, created: Ok(None) }
     }
 
     /// The new session; `None` if the key was taken.
-    pub(super) fn created(self) -> Option<Created> {
+    pub(super) fn created(self) -> Result<Option<Created>, Error> {
         self.created
     }
 }
 
 impl<T> Decide<T> for CreateDecision {
     fn decide(&mut self, found: Found<'_, T>) -> Option<Changes<T>> {
-        self.created = None;
+        self.created = Ok(None);
         if found.session.is_some() {
             return None;
         }
@@ -40,10 +41,16 @@ impl<T> Decide<T> for CreateDecision {
         let (app_state, app) = change_scope(found.app, &self.state.app, found.floor);
         let mut session_state = ScopedState::default();
         session_state.apply(self.state.session.clone());
-        let state = merged(&session_state, Some(&user_state), Some(&app_state));
+        let state = match merged(&session_state, Some(&user_state), Some(&app_state)) {
+            Ok(state) => state,
+            Err(error) => {
+                self.created = Err(error);
+                return None;
+            }
+        };
         let session = Some(SessionChange { head, state: self.state.session.clone() });
         let changes = Changes { session, user, app, events: Vec::new() };
-        self.created = Some((head, state, changes.scope_revisions()));
+        self.created = Ok(Some((head, state, changes.scope_revisions())));
         Some(changes)
     }
 }

@@ -40,7 +40,7 @@ impl<T: Clone + PartialEq> Decision<T> {
     /// What [`Decision::Create`] did.
     pub(super) fn created(self) -> Result<Option<Created>, Error> {
         match self {
-            Self::Create(decision) => Ok(decision.created()),
+            Self::Create(decision) => decision.created(),
             _ => Err(exchanged()),
         }
     }

@@ -22,6 +22,7 @@ pub use session_service::{
 use crate::error::Error;
 use crate::event::NewEvent;
 use crate::names::Names;
+use crate::room::require_room;
 pub(crate) use crate::service::decision::Decision;
 use crate::session::{NEVER, Page, PagePosition, Revision, SessionHead, SessionKey, Window};
 use crate::state::{Delta, Scope, ScopedState, merge_to_json};
@@ -74,6 +75,14 @@ impl From<Refusal<Infallible>> for Error {
     }
 }
 
+impl From<Refusal<Self>> for Error {
+    fn from(refusal: Refusal<Self>) -> Self {
+        match refusal {
+            Refusal::Rule(error) | Refusal::Storage(error) => error,
+        }
+    }
+}
+
 /// A session as a read returns it.
 #[derive(Debug, Clone)]
 pub struct StoredSession<T> {
@@ -102,7 +111,7 @@ pub struct SessionPage<T> {
 
 impl<T> SessionPage<T> {
     /// The page that a storage listed.
-    pub(crate) fn of(listing: Listing, page: Page) -> Self {
+    fn of(listing: Listing, page: Page) -> Result<Self, Error> {
         let mut users = Names::default();
         for (user_id, state) in listing.users {
             if let Some(place) = users.get_or_default(&user_id) {
@@ -112,9 +121,9 @@ impl<T> SessionPage<T> {
         let mut sessions = Vec::with_capacity(listing.sessions.len());
         for row in listing.sessions {
             let user = users.get(&row.key.user_id);
-            sessions.push(seen(row, user, listing.app.as_ref(), Vec::new()));
+            sessions.push(seen(row, user, listing.app.as_ref(), Vec::new())?);
         }
-        Self { sessions, position: page.position(listing.total), total: listing.total }
+        Ok(Self { sessions, position: page.position(listing.total), total: listing.total })
     }
 }
 
@@ -216,7 +225,8 @@ impl<S: Storage> StoredSessionService<S> {
     ) -> Answer<Option<StoredSession<S::Text>>, S> {
         let rows = self.storage.read(key.into(), window).await.map_err(Refusal::Storage)?;
         let (user, app) = (rows.user, rows.app);
-        Ok(rows.session.map(|row| seen(row, user.as_ref(), app.as_ref(), rows.events)))
+        let session = rows.session.map(|row| seen(row, user.as_ref(), app.as_ref(), rows.events));
+        Ok(session.transpose()?)
     }
 
     /// Lists sessions, without their events.
@@ -234,7 +244,7 @@ impl<S: Storage> StoredSessionService<S> {
         S: Storage<Listing = Listing>,
     {
         let listing = self.listing(app_name, user_id, descending, page).await?;
-        Ok(SessionPage::of(listing, page))
+        Ok(SessionPage::of(listing, page)?)
     }
 
     /// The same as the storage has it.
@@ -331,7 +341,7 @@ impl<S: Storage> StoredSessionService<S> {
         let target = Target { app_name, user_id, session_id: None };
         let rows = self.storage.read(target, Window::NONE).await.map_err(Refusal::Storage)?;
         let row = if of_user { rows.user } else { rows.app };
-        Ok(row.unwrap_or_default().state.to_json())
+        Ok(row.unwrap_or_default().state.try_to_json()?)
     }
 
     /// Deletes a session, a user, or a state. What is not there is no error. Answers as
@@ -350,9 +360,9 @@ fn seen<T>(
     user: Option<&ScopeRow>,
     app: Option<&ScopeRow>,
     events: Vec<T>,
-) -> StoredSession<T> {
-    let state = merged(&row.state, user.map(|row| &row.state), app.map(|row| &row.state));
-    StoredSession { key: row.key, head: row.head, state, events, created: None }
+) -> Result<StoredSession<T>, Error> {
+    let state = merged(&row.state, user.map(|row| &row.state), app.map(|row| &row.state))?;
+    Ok(StoredSession { key: row.key, head: row.head, state, events, created: None })
 }
 
 /// The JSON object of the three scopes as one state.
@@ -360,8 +370,9 @@ pub(crate) fn merged(
     session: &ScopedState,
     user: Option<&ScopedState>,
     app: Option<&ScopedState>,
-) -> String {
+) -> Result<String, Error> {
+    require_room([Some(session), user, app].into_iter().flatten().map(ScopedState::size).sum())?;
     let user = user.map(|state| (Scope::User, state));
     let app = app.map(|state| (Scope::App, state));
-    merge_to_json([(Scope::Session, session)].into_iter().chain(user).chain(app))
+    Ok(merge_to_json([(Scope::Session, session)].into_iter().chain(user).chain(app)))
 }

@@ -3,10 +3,15 @@
 use std::rc::Rc;
 
 use crate::error::Error;
-use crate::json::{ObjectWriter, split_object};
+use crate::json::{ObjectWriter, escaped_len, split_object};
 use crate::names::Index;
+use crate::room::{has_room, require_room};
 use crate::state::delta::{Change, Changes};
 use crate::state::scope::Scope;
+
+/// How large the JSON of one scope may be, in bytes. A session shows three of them as one text, and the
+/// longest that every JavaScript engine holds has 2^29 - 25 characters.
+const MAX_SIZE: usize = 128 << 20;
 
 /// The state of one session, one user or one app. Names carry no prefix; they keep the order in
 /// which they were first set, as the members of a JavaScript object do.
@@ -23,12 +28,22 @@ struct Members {
     /// of a few keys costs the same however many others there are.
     list: Vec<Option<Member>>,
     positions: Index,
+    /// The sum of [`Member::size`].
+    size: usize,
 }
 
 #[derive(Debug, Clone)]
 struct Member {
     name: Rc<str>,
     value: Rc<str>,
+}
+
+impl Member {
+    /// How many bytes it takes in a JSON object, at most, the prefix included.
+    fn size(name: &str, value: &str) -> usize {
+        const AROUND: usize = "user:\"\":,".len();
+        escaped_len(name) + value.len() + AROUND
+    }
 }
 
 impl ScopedState {
@@ -56,6 +71,48 @@ impl ScopedState {
         }
     }
 
+    /// Makes sure that the state with the changes is not too large.
+    ///
+    /// # Errors
+    /// `quota_exceeded`.
+    pub(crate) fn check_size(&self, changes: &Changes) -> Result<(), Error> {
+        let set_size = |(name, change): &(Rc<str>, Change)| match change {
+            Change::Set(value) => Member::size(name, value),
+            Change::Remove => 0,
+        };
+        if self.size() + changes.iter().map(set_size).sum::<usize>() <= MAX_SIZE {
+            return Ok(());
+        }
+        // They may replace or remove as much. The copy shares names and values.
+        let mut changed = self.clone();
+        changed.apply(changes.clone());
+        let size = changed.size();
+        if size <= MAX_SIZE {
+            return Ok(());
+        }
+        let reason = format!(
+            "the state of one scope would be {} MB, and may be {}; remove keys, or keep large values elsewhere",
+            size >> 20,
+            MAX_SIZE >> 20,
+        );
+        Err(Error::QuotaExceeded { reason })
+    }
+
+    /// Makes room for so many more members; `false` if memory has none.
+    pub(crate) fn try_reserve(&mut self, count: usize) -> bool {
+        // Others share the members: a change copies the list.
+        if Rc::get_mut(&mut self.members).is_none() {
+            return has_room((self.members.list.len() + count) * 4 * size_of::<Member>());
+        }
+        let members = Rc::make_mut(&mut self.members);
+        members.list.try_reserve(count).is_ok() && members.positions.try_reserve(count)
+    }
+
+    /// How many bytes the JSON object takes, at most.
+    pub(crate) fn size(&self) -> usize {
+        self.members.size + "{}".len()
+    }
+
     /// The JSON text of one value.
     pub fn get(&self, name: &str) -> Option<&str> {
         Some(&self.members.at(self.members.position(name)?)?.value)
@@ -69,6 +126,15 @@ impl ScopedState {
     /// Names and JSON texts of the values, in the order in which the names were first set.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.members.list.iter().flatten().map(|member| (&*member.name, &*member.value))
+    }
+
+    /// [`ScopedState::to_json`] if memory has room for it.
+    ///
+    /// # Errors
+    /// `quota_exceeded`.
+    pub(crate) fn try_to_json(&self) -> Result<String, Error> {
+        require_room(self.size())?;
+        Ok(self.to_json())
     }
 
     /// One JSON object, names without prefix.
@@ -89,8 +155,12 @@ impl Members {
     fn set(&mut self, name: Rc<str>, value: Rc<str>) {
         let is_named = |position: usize| is_named(&self.list, position, &name);
         let position = self.positions.find_or_insert(&name, self.list.len(), &is_named);
+        self.size += Member::size(&name, &value);
         match position.and_then(|position| self.list.get_mut(position)) {
-            Some(Some(member)) => member.value = value,
+            Some(Some(member)) => {
+                self.size -= Member::size(&name, &member.value);
+                member.value = value;
+            }
             _ => self.list.push(Some(Member { name, value })),
         }
     }
@@ -100,8 +170,8 @@ impl Members {
             return;
         };
         self.positions.remove(name, position);
-        if let Some(member) = self.list.get_mut(position) {
-            *member = None;
+        if let Some(member) = self.list.get_mut(position).and_then(Option::take) {
+            self.size -= Member::size(name, &member.value);
         }
         // Room that removed members left is given back once there is more of it than members.
         if self.list.len() > 2 * self.positions.len() + 8 {
@@ -119,8 +189,12 @@ fn is_named(list: &[Option<Member>], position: usize, name: &str) -> bool {
 }
 
 /// Several scopes as the one JSON object that an agent sees, prefixes put back.
-pub fn merge_to_json<'a>(scopes: impl IntoIterator<Item = (Scope, &'a ScopedState)>) -> String {
-    let mut writer = ObjectWriter::new();
+pub fn merge_to_json<'a>(
+    scopes: impl IntoIterator<Item = (Scope, &'a ScopedState)> + Clone,
+) -> String {
+    // At once: a text that grows takes three times its size while it is copied.
+    let size = scopes.clone().into_iter().map(|(_, state)| state.size()).sum();
+    let mut writer = ObjectWriter::with_capacity(size);
     for (scope, state) in scopes {
         for (name, value) in state.iter() {
             writer.member(scope.prefix(), name, value);

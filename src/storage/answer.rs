@@ -9,6 +9,8 @@ use js_sys::Promise;
 use wasm_bindgen::JsValue;
 use wasm_bindgen_futures::JsFuture;
 
+use crate::error::Error;
+
 /// A value of JavaScript's that comes later.
 pub type Later = Pin<Box<dyn Future<Output = Result<JsValue, JsValue>>>>;
 
@@ -24,13 +26,13 @@ type Read<T> = Box<dyn FnOnce(JsValue) -> Result<T, JsValue>>;
 /// in the wasm, nested in that of whatever awaits it.
 pub enum Answer<T> {
     /// `None` once it was given.
-    Now(Option<T>),
+    Now(Option<Result<T, JsValue>>),
     Later(Later, Option<Read<T>>),
 }
 
 impl<T> Answer<T> {
-    pub fn now(answer: T) -> Self {
-        Self::Now(Some(answer))
+    pub fn now(answer: Result<T, Error>) -> Self {
+        Self::Now(Some(answer.map_err(JsValue::from)))
     }
 
     pub fn later(
@@ -49,7 +51,7 @@ impl<T> Future for Answer<T> {
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let answer = match &mut *self {
-            Self::Now(answer) => answer.take().map(Ok),
+            Self::Now(answer) => answer.take(),
             Self::Later(answer, read) => {
                 let settled = ready!(answer.as_mut().poll(context))?;
                 read.take().map(|read| read(settled))

@@ -5,11 +5,14 @@
 
 use std::future::Future;
 
+use js_sys::Array;
 use wasm_bindgen::JsValue;
 
+use crate::error::Error;
+use crate::room::require_room;
 use crate::session::{Revision, Window};
 use crate::storage::answer::{Answer, Later};
-use crate::storage::foreign::{ForeignStorage, read_floor};
+use crate::storage::foreign::{ForeignStorage, push_numbers, read_floor};
 use crate::storage::indexed_db::{self, IndexedDbStorage};
 use crate::storage::javascript_text::JavaScriptText;
 use crate::storage::lent::Lent;
@@ -99,8 +102,8 @@ impl ChosenStorage {
         let lend = |decision| Lent::new(InJavaScript(decision));
         let (lent, written): (_, Later) = match self {
             Self::Memory(memory) => {
-                memory.write(request, &mut decision);
-                return Answer::now(decision);
+                let written = memory.write(request, &mut decision);
+                return Answer::now(written.map(|()| decision));
             }
             Self::IndexedDb(indexed_db) => {
                 let lent = lend(decision);
@@ -117,12 +120,41 @@ impl ChosenStorage {
     }
 }
 
-/// What a chosen storage lists.
-pub enum ChosenListing {
-    Rows(Listing),
-    /// A list of records for JavaScript, which has them already: to take each string into wasm and back
-    /// would make a list of 20 an eighth slower.
-    Records(Listing<JsValue>),
+/// A list as JavaScript gets it. The states of users and of the app stand in it once: a text a session of
+/// all that it shows would take more memory than there is.
+pub struct ChosenListing {
+    /// Records as the storage has them, or of memory `[sessionId, userId, created, revision,
+    /// lastUpdateTime, state]` each. States are those of the sessions alone.
+    pub sessions: JsValue,
+    /// The app's state, then pairs of a user's id and state; names without prefix.
+    pub shared: Array,
+    pub total: usize,
+}
+
+impl From<Listing<JsValue>> for ChosenListing {
+    fn from(Listing { sessions, users, app, total }: Listing<JsValue>) -> Self {
+        let shared = Array::of1(&app.map_or(JsValue::UNDEFINED, |app| app.state.to_json().into()));
+        for (user_id, user) in users {
+            shared.push(&user_id.into());
+            shared.push(&user.state.to_json().into());
+        }
+        Self { sessions, shared, total }
+    }
+}
+
+fn listed_in_memory(memory: &MemoryStorage, request: &ListRequest) -> Result<ChosenListing, Error> {
+    let rows = Array::new();
+    let listing = memory.each_listed(request, &mut |user_id, session_id, head, state| {
+        let row = Array::of2(&session_id.into(), &user_id.into());
+        push_numbers(&row, &[head.created as f64, head.revision as f64, head.last_update_time]);
+        row.push(&state.try_to_json()?.into());
+        rows.push(&row);
+        Ok(())
+    })?;
+    let Listing { users, app, total, .. } = listing;
+    let states = app.iter().chain(users.iter().map(|(_, user)| user));
+    require_room(states.map(|row| row.state.size()).max().unwrap_or_default())?;
+    Ok(Listing { sessions: rows.into(), users, app, total }.into())
 }
 
 impl Storage for ChosenStorage {
@@ -162,12 +194,13 @@ impl Storage for ChosenStorage {
 
     fn list(&self, request: ListRequest) -> impl Future<Output = Result<ChosenListing, JsValue>> {
         match self {
-            Self::Memory(memory) => Answer::now(ChosenListing::Rows(memory.listing(&request))),
+            Self::Memory(memory) => Answer::now(listed_in_memory(memory, &request)),
             Self::IndexedDb(indexed_db) => {
                 let records = indexed_db.list_records(request);
-                Answer::later(Box::pin(records), |read| {
-                    Ok(ChosenListing::Records(indexed_db::listed_records(read)?))
-                })
+                Answer::later(
+                    Box::pin(records),
+                    |read| Ok(indexed_db::listed_records(read)?.into()),
+                )
             }
             Self::Foreign(foreign) => foreign.list(request),
         }
@@ -178,7 +211,7 @@ impl Storage for ChosenStorage {
         deletion: Deletion,
     ) -> impl Future<Output = Result<Option<Revision>, JsValue>> {
         match self {
-            Self::Memory(memory) => Answer::now(Some(memory.remove(&deletion))),
+            Self::Memory(memory) => Answer::now(Ok(Some(memory.remove(&deletion)))),
             Self::IndexedDb(indexed_db) => {
                 Answer::later(Box::pin(indexed_db.remove(deletion)), read_floor)
             }

@@ -34,11 +34,16 @@ pub(super) struct EventLog {
 }
 
 impl EventLog {
-    fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         match self.chunks.split_last() {
             None => 0,
             Some((last, full)) => full.len() * CHUNK + last.len(),
         }
+    }
+
+    /// Makes room for so many more events, but not for their texts; `false` if memory has none.
+    pub(super) fn try_reserve(&mut self, count: usize) -> bool {
+        self.positions.try_reserve(count)
     }
 
     fn entry(&self, position: usize) -> Option<&Entry> {

@@ -6,12 +6,14 @@ mod place;
 mod text;
 
 use std::cell::RefCell;
-use std::convert::Infallible;
+use std::mem;
 use std::rc::Rc;
 
 pub use text::MemoryText;
 
+use crate::error::Error;
 use crate::names::Names;
+use crate::room::{SPARE, no_room, require_room};
 use crate::session::{Revision, SessionHead, SessionKey, Window};
 use crate::state::ScopedState;
 use crate::storage::memory::event_log::EventLog;
@@ -21,6 +23,12 @@ use crate::storage::{
     Changes, Decide, Deletion, Found, ListRequest, Listing, Rows, ScopeRow, ScopeSet, SessionRow,
     Storage, Target, WriteRequest,
 };
+
+/// The bytes that a row on its way out takes at most: its fields, and an id, which has up to 512.
+const ROW: usize = 640;
+
+/// Gets a session of a list: its user's id, its own, its head and its own state.
+type Visit<'a> = dyn FnMut(&str, &str, SessionHead, &ScopedState) -> Result<(), Error> + 'a;
 
 /// What is read before a write is decided: a [`WriteRequest`] of names that are borrowed.
 pub(crate) struct Ask<'a> {
@@ -77,7 +85,7 @@ impl MemoryStorage {
     // The verbs as plain calls. Texts come in and go out in whatever type the caller keeps texts
     // in, so that none has to translate whole lists of them.
 
-    pub(crate) fn write<T, D>(&self, request: WriteRequest, decision: &mut D)
+    pub(crate) fn write<T, D>(&self, request: WriteRequest, decision: &mut D) -> Result<(), Error>
     where
         T: From<MemoryText> + Into<MemoryText>,
         D: Decide<T>,
@@ -91,7 +99,7 @@ impl MemoryStorage {
             event_ids,
             since: *since,
         };
-        self.ask(&ask, &mut |found| decision.decide_last(found));
+        self.ask(&ask, &mut |found| decision.decide_last(found))
     }
 
     /// Has decided what to write, and writes it.
@@ -99,18 +107,28 @@ impl MemoryStorage {
         &self,
         ask: &Ask<'_>,
         decide: &mut dyn FnMut(Found<'_, T>) -> Option<Changes<T>>,
-    ) where
+    ) -> Result<(), Error>
+    where
         T: From<MemoryText> + Into<MemoryText>,
     {
-        self.contents.borrow_mut().write(ask, decide);
+        self.contents.borrow_mut().write(ask, decide)
     }
 
-    pub(crate) fn rows<T: From<MemoryText>>(&self, target: &Target, window: Window) -> Rows<T> {
+    pub(crate) fn rows<T: From<MemoryText>>(
+        &self,
+        target: &Target,
+        window: Window,
+    ) -> Result<Rows<T>, Error> {
         self.contents.borrow().read(target, window)
     }
 
-    pub(crate) fn listing(&self, request: &ListRequest) -> Listing {
-        self.contents.borrow().list(request)
+    /// Hands out the sessions of a page one by one, and returns all else that a list holds.
+    pub(crate) fn each_listed(
+        &self,
+        request: &ListRequest,
+        visit: &mut Visit<'_>,
+    ) -> Result<Listing<()>, Error> {
+        self.contents.borrow().list(request, visit)
     }
 
     /// Returns the floor.
@@ -124,13 +142,13 @@ impl MemoryStorage {
 impl Storage for MemoryStorage {
     type Text = MemoryText;
     type Listing = Listing;
-    type Failure = Infallible;
+    type Failure = Error;
 
     async fn create<D: Decide<MemoryText> + 'static>(
         &self,
         request: WriteRequest,
         decision: D,
-    ) -> Result<D, Infallible> {
+    ) -> Result<D, Error> {
         self.append(request, decision).await
     }
 
@@ -138,20 +156,27 @@ impl Storage for MemoryStorage {
         &self,
         request: WriteRequest,
         mut decision: D,
-    ) -> Result<D, Infallible> {
-        self.write(request, &mut decision);
+    ) -> Result<D, Error> {
+        self.write(request, &mut decision)?;
         Ok(decision)
     }
 
-    async fn read(&self, target: Target, window: Window) -> Result<Rows<MemoryText>, Infallible> {
-        Ok(self.rows(&target, window))
+    async fn read(&self, target: Target, window: Window) -> Result<Rows<MemoryText>, Error> {
+        self.rows(&target, window)
     }
 
-    async fn list(&self, request: ListRequest) -> Result<Listing, Infallible> {
-        Ok(self.listing(&request))
+    async fn list(&self, request: ListRequest) -> Result<Listing, Error> {
+        let mut sessions = Vec::new();
+        let listing = self.each_listed(&request, &mut |user_id, session_id, head, state| {
+            let key = key_of(&request.app_name, user_id, session_id);
+            sessions.push(SessionRow { key, head, state: state.clone() });
+            Ok(())
+        })?;
+        let Listing { users, app, total, .. } = listing;
+        Ok(Listing { sessions, users, app, total })
     }
 
-    async fn delete(&self, deletion: Deletion) -> Result<Option<Revision>, Infallible> {
+    async fn delete(&self, deletion: Deletion) -> Result<Option<Revision>, Error> {
         Ok(Some(self.remove(&deletion)))
     }
 
@@ -184,59 +209,74 @@ impl Contents {
         &mut self,
         ask: &Ask<'_>,
         decide: &mut dyn FnMut(Found<'_, T>) -> Option<Changes<T>>,
-    ) where
+    ) -> Result<(), Error>
+    where
         T: From<MemoryText> + Into<MemoryText>,
     {
-        let place = Place::of(&mut self.apps, ask, false);
+        let mut place = Place::of(&mut self.apps, ask, false);
+        require_room(place.changed_len(ask) * ROW + SPARE)?;
         let Some(changes) = decide(place.found(ask, self.floor)) else {
-            return;
+            return Ok(());
         };
+        place.reserve(&changes)?;
         // What was there is looked up once. What was not is made now, so that asking makes nothing.
         if place.is_whole(ask) {
             place.write(changes);
-        } else {
-            Place::of(&mut self.apps, ask, true).write(changes);
+            return Ok(());
         }
+        let place = Place::of(&mut self.apps, ask, true);
+        if !place.is_whole(ask) {
+            return Err(no_room());
+        }
+        place.write(changes);
+        Ok(())
     }
 
-    fn read<T: From<MemoryText>>(&self, target: &Target, window: Window) -> Rows<T> {
+    fn read<T: From<MemoryText>>(&self, target: &Target, window: Window) -> Result<Rows<T>, Error> {
         let (app, user) = self.user(target);
         let session = user
             .zip(target.session_id.as_deref())
             .and_then(|(user, id)| user.sessions.get(id).map(|session| (id, session)));
-        Rows {
+        let len = session.map_or(0, |(_, session)| session.events.len());
+        // A list that grows is there twice, and half as large the first time.
+        require_room(len.min(window.last.unwrap_or(len)) * 3 * size_of::<T>())?;
+        Ok(Rows {
             events: session.map_or_else(Vec::new, |(_, session)| session.events.window(window)),
             session: session.zip(target.user_id.as_deref()).map(|((id, session), user_id)| {
-                session_row(&target.app_name, user_id, id, session)
+                SessionRow {
+                    key: key_of(&target.app_name, user_id, id),
+                    head: session.head,
+                    state: session.state.clone(),
+                }
             }),
             user: user.and_then(|user| user.state.clone()),
             app: app.and_then(|app| app.state.clone()),
-        }
+        })
     }
 
-    fn list(&self, request: &ListRequest) -> Listing {
+    fn list(&self, request: &ListRequest, visit: &mut Visit<'_>) -> Result<Listing<()>, Error> {
         let app = self.apps.get(&request.app_name);
         let order = match &request.user_id {
             None => app.map(|app| &app.order),
             Some(user_id) => app.and_then(|app| app.users.get(user_id)).map(|user| &user.order),
         };
         let mut listing = Listing {
-            sessions: Vec::new(),
+            sessions: (),
             users: Vec::new(),
             app: app.and_then(|app| app.state.clone()),
             total: order.map_or(0, Order::len),
         };
         let Some((app, order)) = app.zip(order) else {
-            return listing;
+            return Ok(listing);
         };
+        require_room(order.len().min(request.page.limit.unwrap_or(usize::MAX)) * ROW)?;
         let mut seen = Names::<()>::default();
         for Position { session_id, user_id, .. } in order.page(request.page, request.descending) {
             let Some(user) = app.users.get(user_id) else {
                 continue;
             };
             if let Some(session) = user.sessions.get(session_id) {
-                let row = session_row(&request.app_name, user_id, session_id, session);
-                listing.sessions.push(row);
+                visit(user_id, session_id, session.head, &session.state)?;
             }
             if let Some(state) = &user.state
                 && seen.get(user_id).is_none()
@@ -245,7 +285,7 @@ impl Contents {
                 listing.users.push((user_id.to_string(), state.clone()));
             }
         }
-        listing
+        Ok(listing)
     }
 
     fn delete(&mut self, deletion: &Deletion) {
@@ -279,20 +319,27 @@ impl App {
         let Some(user) = self.users.get_mut(user_id) else {
             return 0;
         };
-        let doomed: Vec<Rc<str>> = match session_id {
-            Some(session_id) => vec![Rc::from(session_id)],
-            None => user.sessions.iter().map(|(session_id, _)| Rc::clone(session_id)).collect(),
-        };
+        let owner: Rc<str> = Rc::from(user_id);
         let mut gone = 0;
-        for session_id in doomed {
-            let Some(session) = user.sessions.remove(&session_id) else {
-                continue;
-            };
+        let mut forget = |session_id: &Rc<str>, session: &StoredSession| {
             let time = session.head.last_update_time.to_bits();
-            let position = Position { time, session_id, user_id: Rc::from(user_id) };
+            let (session_id, user_id) = (Rc::clone(session_id), Rc::clone(&owner));
+            let position = Position { time, session_id, user_id };
             self.order.remove(&position);
             user.order.remove(&position);
             gone = gone.max(session.head.revision);
+        };
+        match session_id {
+            Some(session_id) => {
+                if let Some(session) = user.sessions.remove(session_id) {
+                    forget(&Rc::from(session_id), &session);
+                }
+            }
+            None => {
+                for (session_id, session) in mem::take(&mut user.sessions).iter() {
+                    forget(session_id, session);
+                }
+            }
         }
         self.forget_if_empty(user_id);
         gone
@@ -319,14 +366,10 @@ fn last_revision(row: Option<ScopeRow>) -> Revision {
     row.map_or(0, |row| row.revision)
 }
 
-fn session_row(app_name: &str, user_id: &str, id: &str, session: &StoredSession) -> SessionRow {
-    SessionRow {
-        key: SessionKey {
-            app_name: app_name.to_owned(),
-            user_id: user_id.to_owned(),
-            session_id: id.to_owned(),
-        },
-        head: session.head,
-        state: session.state.clone(),
+fn key_of(app_name: &str, user_id: &str, session_id: &str) -> SessionKey {
+    SessionKey {
+        app_name: app_name.to_owned(),
+        user_id: user_id.to_owned(),
+        session_id: session_id.to_owned(),
     }
 }

@@ -2,8 +2,11 @@
 
 use std::rc::Rc;
 
+use crate::error::Error;
 use crate::names::Names;
+use crate::room::no_room;
 use crate::session::Revision;
+use crate::state::{Changes as StateChanges, ScopedState};
 use crate::storage::memory::order::{Order, Position};
 use crate::storage::memory::text::MemoryText;
 use crate::storage::memory::{App, Ask, StoredSession, User};
@@ -71,6 +74,41 @@ impl<'a> Place<'a> {
         }
     }
 
+    /// How many events were changed since the revision asked for, at most.
+    pub(super) fn changed_len(&self, ask: &Ask<'_>) -> usize {
+        let Some((_, session)) = &self.session else {
+            return 0;
+        };
+        let revisions = session.head.revision.saturating_sub(ask.since);
+        session.events.len().min(usize::try_from(revisions).unwrap_or(usize::MAX))
+    }
+
+    /// Makes sure that the states stay small enough, and that memory has room for what is added to lists.
+    ///
+    /// # Errors
+    /// `quota_exceeded`.
+    pub(super) fn reserve<T>(&mut self, changes: &Changes<T>) -> Result<(), Error> {
+        if let Some(changes) = &changes.app {
+            let state = self.app.as_mut().and_then(|app| app.state.as_mut());
+            reserve_state(state.map(|row| &mut row.state), &changes.state)?;
+        }
+        if let Some(changes) = &changes.user {
+            let state = self.user.as_mut().and_then(|(_, user)| user.state.as_mut());
+            reserve_state(state.map(|row| &mut row.state), &changes.state)?;
+        }
+        let session = self.session.as_mut().map(|(_, session)| session);
+        let (state, events) =
+            session.map(|session| (&mut session.state, &mut session.events)).unzip();
+        if let Some(changes) = &changes.session {
+            reserve_state(state, &changes.state)?;
+        }
+        if events.is_none_or(|events| events.try_reserve(changes.events.len())) {
+            Ok(())
+        } else {
+            Err(no_room())
+        }
+    }
+
     pub(super) fn write<T: Into<MemoryText>>(self, changes: Changes<T>) {
         let Some(mut app) = self.app else {
             return;
@@ -103,6 +141,17 @@ impl<'a> Place<'a> {
             user.order.shift(&position, time);
         }
     }
+}
+
+fn reserve_state(state: Option<&mut ScopedState>, changes: &StateChanges) -> Result<(), Error> {
+    if changes.is_empty() {
+        return Ok(());
+    }
+    let Some(state) = state else {
+        return ScopedState::default().check_size(changes);
+    };
+    state.check_size(changes)?;
+    if state.try_reserve(changes.len()) { Ok(()) } else { Err(no_room()) }
 }
 
 impl Scope<'_> {

@@ -29,9 +29,8 @@ describe('Records of a list', () => {
 
   it('show each user that user’s state, and one without a state the app’s alone', () => {
     const records = [record(), record({ userId: 'bob' }), record({ userId: 'cy' })];
-    const app = '"app:theme":"dark"';
-    const shared = [`{${app}}`, 'bob', `{"user:name":"Bob",${app}}`, 'ada', `{"user:x":1,${app}}`];
-    const sessions = open(records, shared as unknown as SharedStates);
+    const shared: SharedStates = ['{"theme":"dark"}', 'bob', '{"name":"Bob"}', 'ada', '{"x":1}'];
+    const sessions = open(records, shared);
     const both = { topic: 'moss', 'app:theme': 'dark' };
     assert.deepEqual(
       sessions.map(({ state }) => state),
@@ -40,13 +39,13 @@ describe('Records of a list', () => {
   });
 
   it('share no value among their sessions', () => {
-    const [one, two] = open([record(), record()], ['{"app:list":[]}']);
+    const [one, two] = open([record(), record()], ['{"list":[]}']);
     assert.notEqual(one!.state['app:list'], two!.state['app:list']);
   });
 
   it('keep a key that would be a prototype elsewhere', () => {
     const state = '{"__proto__":{"a":1}}';
-    const [session] = open([record({ state })], ['{"app:__proto__":2}']);
+    const [session] = open([record({ state })], ['{"__proto__":2}']);
     assert.equal(JSON.stringify(session!.state), '{"__proto__":{"a":1},"app:__proto__":2}');
   });
 

@@ -1,0 +1,163 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import { inChild, type Outcome } from './child.js';
+
+const GLUE = JSON.stringify(new URL('../../../pkg/adk_session_wasm.js', import.meta.url).href);
+
+/** A service in memory with one session, in a process of its own. */
+const SERVICE = `
+  const adk = await load('index.js');
+  const service = new adk.InMemorySessionService();
+  const session = await service.createSession({ ...key, state: { a: 1 } });
+`;
+
+/** Leaves the wasm instance room for so many pages of 64 KB only. Pages that nobody touches cost nothing. */
+const leavePages = (count: number): string => `
+  const { initSync } = await import(${GLUE});
+  const { memory } = initSync(undefined);
+  memory.grow(2 ** 16 - memory.buffer.byteLength / 2 ** 16 - ${count});
+`;
+
+describe('What does not fit into memory', () => {
+  it('is refused with quota_exceeded, and the service goes on', async () => {
+    const { state, ...outcomes } = await inChild<Record<string, Outcome> & { state: unknown }>(`
+      ${SERVICE}
+      const large = 'x'.repeat(2.7e8);
+      const largest = 'x'.repeat(2 ** 29 - 100);
+      const event = (delta) => adk.createEvent({ actions: { stateDelta: delta } });
+      const append = (event) => codeOf(() => service.appendEvent({ session, event }));
+      return {
+        delta: await append(event({ large })),
+        longestDelta: await append(event({ largest })),
+        update: await codeOf(() => service.updateState({ ...key, stateDelta: { large } })),
+        template: await codeOf(() => adk.injectSessionState('{a}' + large, { state: { a: 1 } })),
+        state: (await service.getSession(key)).state,
+      };
+    `);
+    for (const [call, { code }] of Object.entries(outcomes)) {
+      assert.equal(code, 'quota_exceeded', call);
+    }
+    assert.deepEqual(state, { a: 1 });
+  });
+
+  it('is refused where the states of an append would be larger than what can be read', async () => {
+    const [outcomes, sizes] = await inChild<[Outcome[], number[]]>(`
+      ${SERVICE}
+      const outcomes = [];
+      for (const name of ['a', 'b', 'c', 'user:a', 'user:b', 'user:c', 'app:a', 'app:b', 'app:c']) {
+        const event = adk.createEvent({ actions: { stateDelta: { [name]: 'x'.repeat(5e7) } } });
+        outcomes.push(await codeOf(() => service.appendEvent({ session, event })));
+      }
+      const { state } = await service.getSession({ ...key, config: { numRecentEvents: 0 } });
+      return [outcomes, Object.values(state).map((value) => value.length)];
+    `);
+    const codes = outcomes.map(({ code }) => code ?? 'stored');
+    const scope = ['stored', 'stored', 'quota_exceeded'];
+    assert.deepEqual(codes, [...scope, ...scope, ...scope]);
+    assert.deepEqual(sizes, Array(6).fill(5e7));
+  });
+
+  it('is refused when the instance’s memory is full; what is there can be read and deleted', async () => {
+    const [refused, count, again] = await inChild<[Outcome, boolean, Outcome]>(`
+      ${SERVICE}
+      ${leavePages(800)}
+      let stored = 0;
+      let refused;
+      for (;;) {
+        const event = adk.createEvent({ content: { parts: [{ text: 'x'.repeat(1e6) }] } });
+        refused = await codeOf(() => service.appendEvent({ session, event }));
+        if (refused.code !== undefined) break;
+        stored += 1;
+      }
+      const { events } = await service.getSession(key);
+      const isWhole = events.length === stored && session.events.length === stored;
+      await service.deleteSession(key);
+      const next = await service.createSession(key);
+      const event = adk.createEvent({ content: { parts: [{ text: 'x'.repeat(1e6) }] } });
+      return [refused, isWhole, await codeOf(() => service.appendEvent({ session: next, event }))];
+    `);
+    assert.equal(refused.code, 'quota_exceeded');
+    assert.equal(count, true);
+    assert.deepEqual(again, { value: 'object' });
+  });
+
+  it('is refused when small things have filled the memory', async () => {
+    const [codes, isWhole] = await inChild<[string[], boolean]>(`
+      ${SERVICE}
+      ${leavePages(300)}
+      const fill = async (call) => {
+        for (let number = 0; ; number += 1) {
+          const { code } = await codeOf(() => call(number));
+          if (code !== undefined) return code;
+        }
+      };
+      let users = 0;
+      const codes = [await fill(async (number) => {
+        await service.createSession({ ...key, userId: 'user ' + number });
+        users += 1;
+      })];
+      const { totalItems } = await service.listSessions({ appName: 'app', limit: 1 });
+      for (let user = 0; user < 2_000; user += 1) await service.deleteUser({ ...key, userId: 'user ' + user });
+      codes.push(await fill((n) => service.updateState({ ...key, stateDelta: { ['key ' + n]: n } })));
+      return [codes, totalItems === users + 1];
+    `);
+    assert.deepEqual(codes, ['quota_exceeded', 'quota_exceeded']);
+    assert.equal(isWhole, true);
+  });
+});
+
+/** Lists 5,000 sessions that share 500 KB of an app's state, and of users'. */
+const LIST = `
+  const large = 'x'.repeat(5e5);
+  for (let number = 0; number < 5_000; number += 1) {
+    await service.createSession({ appName: 'app', userId: 'u' + (number % 50), sessionId: 's' + number });
+  }
+  await service.updateState({ appName: 'app', stateDelta: { 'app:large': large, 'app:list': [1] } });
+  await service.updateState({ appName: 'app', userId: 'u0', stateDelta: { 'user:own': large } });
+  const { sessions, totalItems } = await service.listSessions({ appName: 'app' });
+  sessions[0].state['app:list'].push(2);
+  const isShared = sessions[1].state['app:list'].length !== 1;
+  const isWhole = sessions.every(({ userId, state }) =>
+    state['app:large'] === large && (userId === 'u0') === (state['user:own'] === large));
+  await service.close();
+  return [sessions.length, totalItems, isWhole, isShared];
+`;
+
+describe('A list of sessions that share a large state', () => {
+  it('is read from memory', async () => {
+    const listed = await inChild(`
+      const adk = await load('index.js');
+      const service = new adk.InMemorySessionService();
+      ${LIST}
+    `);
+    assert.deepEqual(listed, [5_000, 5_000, true, false]);
+  });
+
+  it('is read from SQLite', async () => {
+    const listed = await inChild(`
+      const { DatabaseSessionService } = await load('database/index.js');
+      const service = new DatabaseSessionService('sqlite:///:memory:');
+      ${LIST}
+    `);
+    assert.deepEqual(listed, [5_000, 5_000, true, false]);
+  });
+
+  it('is refused where the copies would not fit into the engine', async () => {
+    const [list, page] = await inChild<Outcome[]>(`
+      const adk = await load('index.js');
+      const service = new adk.InMemorySessionService();
+      for (let number = 0; number < 1_000; number += 1) {
+        await service.createSession({ appName: 'app', userId: 'u', sessionId: 's' + number });
+      }
+      await service.updateState({ appName: 'app', stateDelta: { 'app:many': Array(1e5).fill(1) } });
+      return [
+        await codeOf(() => service.listSessions({ appName: 'app' })),
+        await codeOf(() => service.listSessions({ appName: 'app', limit: 10 })),
+      ];
+    `);
+    assert.equal(list?.code, 'quota_exceeded');
+    assert.match(list.message ?? '', /limit/);
+    assert.deepEqual(page, { value: 'object' });
+  });
+});
