@@ -139,6 +139,11 @@ export function describe_missing(text: string, positions: Uint32Array | number[]
 export function end_append(place: number, session_id?: string | null): any;
 
 /**
+ * Whether so many bytes can still be allocated, with some to spare.
+ */
+export function has_room(bytes: number): boolean;
+
+/**
  * For each placeholder `[start, end, nameStart, nameEnd, kind, backslashes]` in UTF-16 code
  * units; `kind` has bit 0 set for an optional one and bit 1 for an artifact.
  */
@@ -158,6 +163,7 @@ export interface InitOutput {
     readonly delete_database: (a: number, b: number, c: number) => any;
     readonly describe_missing: (a: number, b: number, c: number, d: number, e: any) => any;
     readonly end_append: (a: number, b: number, c: number) => [number, number, number];
+    readonly has_room: (a: number) => number;
     readonly scan_template: (a: number, b: number) => [number, number];
     readonly sessioncore_append_events: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number, m: number, n: any) => [number, number, number];
     readonly sessioncore_append_packed: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number, m: number, n: number) => number;

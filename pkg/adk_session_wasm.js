@@ -549,6 +549,16 @@ export function end_append(place, session_id) {
 }
 
 /**
+ * Whether so many bytes can still be allocated, with some to spare.
+ * @param {number} bytes
+ * @returns {boolean}
+ */
+export function has_room(bytes) {
+    const ret = wasm.has_room(bytes);
+    return ret !== 0;
+}
+
+/**
  * For each placeholder `[start, end, nameStart, nameEnd, kind, backslashes]` in UTF-16 code
  * units; `kind` has bit 0 set for an optional one and bit 1 for an artifact.
  * @param {string} text
@@ -569,20 +579,20 @@ function __wbg_get_imports() {
             const ret = typeof(arg0) === 'function';
             return ret;
         },
-        _x: function(arg0) {
+        _y: function(arg0) {
             const val = arg0;
             const ret = typeof(val) === 'object' && val !== null;
             return ret;
         },
-        _f: function(arg0) {
+        _g: function(arg0) {
             const ret = typeof(arg0) === 'string';
             return ret;
         },
-        _y: function(arg0) {
+        _z: function(arg0) {
             const ret = arg0 === undefined;
             return ret;
         },
-        _3: function(arg0, arg1) {
+        _5: function(arg0, arg1) {
             const ret = arg0 === arg1;
             return ret;
         },
@@ -638,7 +648,7 @@ function __wbg_get_imports() {
             const ret = IDBKeyRange.bound(arg0, arg1);
             return ret;
         }, arguments); },
-        _1c: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4) {
+        _1d: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4) {
             const ret = arg0.call(arg1, arg2, arg3, arg4);
             return ret;
         }, arguments); },
@@ -649,13 +659,13 @@ function __wbg_get_imports() {
         _1r: function(arg0) {
             clearTimeout(arg0);
         },
-        _1e: function(arg0) {
+        _1f: function(arg0) {
             arg0.close();
         },
-        _8: function() { return handleError(function (arg0) {
+        _9: function() { return handleError(function (arg0) {
             arg0.commit();
         }, arguments); },
-        _17: function(arg0, arg1) {
+        _18: function(arg0, arg1) {
             const ret = arg0.concat(arg1);
             return ret;
         },
@@ -663,11 +673,11 @@ function __wbg_get_imports() {
             const ret = arg0.createIndex(getStringFromWasm0(arg1, arg2), arg3, arg4);
             return ret;
         }, arguments); },
-        _z: function() { return handleError(function (arg0, arg1, arg2, arg3) {
+        _10: function() { return handleError(function (arg0, arg1, arg2, arg3) {
             const ret = arg0.createObjectStore(getStringFromWasm0(arg1, arg2), arg3);
             return ret;
         }, arguments); },
-        _1a: function() { return handleError(function (arg0, arg1, arg2) {
+        _1b: function() { return handleError(function (arg0, arg1, arg2) {
             const ret = arg0.deleteDatabase(getStringFromWasm0(arg1, arg2));
             return ret;
         }, arguments); },
@@ -679,7 +689,7 @@ function __wbg_get_imports() {
             const ret = arg0.delete(getStringFromWasm0(arg1, arg2), getStringFromWasm0(arg3, arg4), arg5 === 0 ? undefined : getStringFromWasm0(arg5, arg6), arg7 === 0 ? undefined : getStringFromWasm0(arg7, arg8));
             return ret;
         }, arguments); },
-        _b: function(arg0) {
+        _c: function(arg0) {
             const ret = Array.from(arg0);
             return ret;
         },
@@ -687,11 +697,11 @@ function __wbg_get_imports() {
             const ret = arg0.getAllKeys(arg1);
             return ret;
         }, arguments); },
-        _9: function() { return handleError(function (arg0, arg1, arg2) {
+        _a: function() { return handleError(function (arg0, arg1, arg2) {
             const ret = arg0.getAll(arg1, arg2 === Number.MAX_SAFE_INTEGER ? undefined : arg2);
             return ret;
         }, arguments); },
-        _18: function() { return handleError(function (arg0, arg1) {
+        _19: function() { return handleError(function (arg0, arg1) {
             const ret = Reflect.get(arg0, arg1);
             return ret;
         }, arguments); },
@@ -699,15 +709,15 @@ function __wbg_get_imports() {
             const ret = arg0.get(arg1);
             return ret;
         }, arguments); },
-        _w: function(arg0, arg1) {
+        _x: function(arg0, arg1) {
             const ret = arg0[arg1 >>> 0];
             return ret;
         },
-        _d: function(arg0, arg1, arg2) {
+        _e: function(arg0, arg1, arg2) {
             const ret = arg0[getStringFromWasm0(arg1, arg2)];
             return ret;
         },
-        _h: function(arg0, arg1) {
+        _i: function(arg0, arg1) {
             const ret = arg0[arg1 >>> 0];
             return ret;
         },
@@ -719,11 +729,11 @@ function __wbg_get_imports() {
             const ret = Reflect.has(arg0, arg1);
             return ret;
         }, arguments); },
-        _7: function() { return handleError(function (arg0, arg1, arg2) {
+        _8: function() { return handleError(function (arg0, arg1, arg2) {
             const ret = arg0.index(getStringFromWasm0(arg1, arg2));
             return ret;
         }, arguments); },
-        _p: function(arg0) {
+        _q: function(arg0) {
             let result;
             try {
                 result = arg0 instanceof Float64Array;
@@ -733,7 +743,7 @@ function __wbg_get_imports() {
             const ret = result;
             return ret;
         },
-        _1d: function(arg0) {
+        _1e: function(arg0) {
             let result;
             try {
                 result = arg0 instanceof Promise;
@@ -743,7 +753,7 @@ function __wbg_get_imports() {
             const ret = result;
             return ret;
         },
-        _e: function(arg0) {
+        _f: function(arg0) {
             const ret = Array.isArray(arg0);
             return ret;
         },
@@ -755,19 +765,19 @@ function __wbg_get_imports() {
             const ret = Object.is(arg0, arg1);
             return ret;
         },
-        _n: function(arg0, arg1, arg2) {
+        _o: function(arg0, arg1, arg2) {
             const ret = arg0.join(getStringFromWasm0(arg1, arg2));
             return ret;
         },
-        _o: function(arg0) {
+        _p: function(arg0) {
             const ret = arg0.length;
             return ret;
         },
-        _g: function(arg0) {
+        _h: function(arg0) {
             const ret = arg0.length;
             return ret;
         },
-        _c: function(arg0) {
+        _d: function(arg0) {
             const ret = arg0.length;
             return ret;
         },
@@ -775,7 +785,7 @@ function __wbg_get_imports() {
             const ret = arg0.list(getStringFromWasm0(arg1, arg2), arg3 === 0 ? undefined : getStringFromWasm0(arg3, arg4), arg5 !== 0, arg6, arg7 === 0 ? undefined : arg8);
             return ret;
         }, arguments); },
-        _4: function() {
+        _6: function() {
             const ret = new Array();
             return ret;
         },
@@ -783,11 +793,11 @@ function __wbg_get_imports() {
             const ret = new RegExp(getStringFromWasm0(arg0, arg1), getStringFromWasm0(arg2, arg3));
             return ret;
         },
-        _j: function() {
+        _k: function() {
             const ret = new Object();
             return ret;
         },
-        _m: function(arg0, arg1) {
+        _n: function(arg0, arg1) {
             const ret = new Float64Array(getArrayF64FromWasm0(arg0, arg1));
             return ret;
         },
@@ -809,11 +819,11 @@ function __wbg_get_imports() {
                 state0.a = 0;
             }
         },
-        _t: function() {
+        _u: function() {
             const ret = performance.now();
             return ret;
         },
-        _q: function() {
+        _r: function() {
             const ret = Date.now();
             return ret;
         },
@@ -821,7 +831,7 @@ function __wbg_get_imports() {
             const ret = arg0.objectStore(getStringFromWasm0(arg1, arg2));
             return ret;
         }, arguments); },
-        _1f: function(arg0) {
+        _2: function(arg0) {
             const ret = Array.of(arg0);
             return ret;
         },
@@ -829,34 +839,34 @@ function __wbg_get_imports() {
             const ret = Array.of(arg0, arg1, arg2, arg3);
             return ret;
         },
-        _15: function(arg0, arg1, arg2) {
+        _16: function(arg0, arg1, arg2) {
             const ret = Array.of(arg0, arg1, arg2);
             return ret;
         },
-        _14: function(arg0, arg1, arg2, arg3, arg4) {
+        _15: function(arg0, arg1, arg2, arg3, arg4) {
             const ret = Array.of(arg0, arg1, arg2, arg3, arg4);
             return ret;
         },
-        _a: function(arg0, arg1) {
+        _b: function(arg0, arg1) {
             const ret = Array.of(arg0, arg1);
             return ret;
         },
-        _10: function() { return handleError(function (arg0, arg1, arg2) {
+        _11: function() { return handleError(function (arg0, arg1, arg2) {
             const ret = arg0.openKeyCursor(arg1, __wbindgen_enum_IdbCursorDirection[arg2]);
             return ret;
         }, arguments); },
-        _19: function() { return handleError(function (arg0, arg1, arg2, arg3) {
+        _1a: function() { return handleError(function (arg0, arg1, arg2, arg3) {
             const ret = arg0.open(getStringFromWasm0(arg1, arg2), arg3 >>> 0);
             return ret;
         }, arguments); },
-        _11: function(arg0) {
+        _12: function(arg0) {
             const ret = arg0.pop();
             return ret;
         },
-        _1b: function(arg0) {
+        _1c: function(arg0) {
             arg0.preventDefault();
         },
-        _6: function(arg0, arg1) {
+        _3: function(arg0, arg1) {
             const ret = arg0.push(arg1);
             return ret;
         },
@@ -883,15 +893,15 @@ function __wbg_get_imports() {
             const ret = Promise.resolve(arg0);
             return ret;
         },
-        _5: function() { return handleError(function (arg0) {
+        _7: function() { return handleError(function (arg0) {
             const ret = arg0.result;
             return ret;
         }, arguments); },
-        _12: function(arg0) {
+        _13: function(arg0) {
             const ret = arg0.reverse();
             return ret;
         },
-        _u: function(arg0, arg1) {
+        _v: function(arg0, arg1) {
             const ret = setTimeout(arg0, arg1);
             return ret;
         },
@@ -899,23 +909,23 @@ function __wbg_get_imports() {
             const ret = Reflect.set(arg0, arg1, arg2);
             return ret;
         }, arguments); },
-        _l: function(arg0, arg1, arg2, arg3) {
+        _m: function(arg0, arg1, arg2, arg3) {
             arg0[getStringFromWasm0(arg1, arg2)] = arg3;
         },
         _1v: function(arg0, arg1, arg2) {
             arg0[arg1 >>> 0] = arg2;
         },
-        _k: function(arg0, arg1, arg2, arg3) {
+        _l: function(arg0, arg1, arg2, arg3) {
             arg0[getStringFromWasm0(arg1, arg2)] = arg3;
         },
-        _r: function(arg0, arg1, arg2, arg3, arg4) {
+        _s: function(arg0, arg1, arg2, arg3, arg4) {
             arg0[getStringFromWasm0(arg1, arg2)] = getStringFromWasm0(arg3, arg4);
         },
-        _13: function(arg0, arg1, arg2) {
+        _14: function(arg0, arg1, arg2) {
             const ret = arg0.slice(arg1 >>> 0, arg2 >>> 0);
             return ret;
         },
-        _16: function(arg0, arg1, arg2, arg3) {
+        _17: function(arg0, arg1, arg2, arg3) {
             const ret = arg0.splice(arg1 >>> 0, arg2 >>> 0, arg3);
             return ret;
         },
@@ -935,15 +945,15 @@ function __wbg_get_imports() {
             const ret = typeof window === 'undefined' ? undefined : window;
             return isLikeNone(ret) ? 0 : addToExternrefTable0(ret);
         },
-        _s: function() { return handleError(function (arg0) {
+        _t: function() { return handleError(function (arg0) {
             const ret = JSON.stringify(arg0);
             return ret;
         }, arguments); },
-        _i: function(arg0, arg1, arg2) {
+        _j: function(arg0, arg1, arg2) {
             const ret = arg0.substring(arg1 >>> 0, arg2 >>> 0);
             return ret;
         },
-        _2: function(arg0, arg1, arg2) {
+        _4: function(arg0, arg1, arg2) {
             const ret = arg0.test(getStringFromWasm0(arg1, arg2));
             return ret;
         },
@@ -955,7 +965,7 @@ function __wbg_get_imports() {
             const ret = arg0.then(arg1);
             return ret;
         },
-        _v: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4) {
+        _w: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4) {
             const ret = arg0.transaction(arg1, getStringFromWasm0(arg2, arg3), arg4);
             return ret;
         }, arguments); },
@@ -1062,7 +1072,7 @@ function getFloat64ArrayMemory0() {
 const literals = new Map();
 function getStringFromWasm0(ptr, len) {
     ptr = ptr >>> 0;
-    if (ptr < 1048576 || ptr >= 1059765 || len > 63) return decodeAt(ptr, len);
+    if (ptr < 1048576 || ptr >= 1059957 || len > 63) return decodeAt(ptr, len);
     const place = ptr * 64 + len;
     let literal = literals.get(place);
     if (literal === undefined) literals.set(place, (literal = decodeAt(ptr, len)));

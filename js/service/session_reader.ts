@@ -144,9 +144,13 @@ export class SessionReader {
       core.list(appName, userId, order === 'desc', limit, offset, page),
     );
     return after(read, (read) => {
-      const [records, page, limit, totalItems, totalPages, shared] = read;
+      const [records, ofPage, ofLimit, totalItems, totalPages, shared] = read;
       const sessions = openRecords<S>(records, appName, shared, this.#parts.handles);
-      return { sessions, page, limit, totalItems, totalPages };
+      // The core counts to 2^32 - 1 only; what was asked for may be more.
+      const position = limit
+        ? { page: page ?? Math.floor((offset ?? 0) / limit) + 1, limit }
+        : { page: ofPage, limit: ofLimit };
+      return { sessions, ...position, totalItems, totalPages };
     });
   }
 

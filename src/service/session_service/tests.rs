@@ -188,3 +188,29 @@ fn states_and_errors_cross_threads() {
     is_state::<dyn crate::State>();
     is_state::<crate::Context>();
 }
+
+#[tokio::test]
+async fn a_bare_id_finds_what_was_created_and_not_what_was_deleted_since_it_was_first_looked_for() {
+    let service = InMemorySessionService::new();
+    let event = || event_with(json!({}));
+    let delete = |user_id: &str, id: &str| {
+        let (app_name, user_id, session_id) = ("app".into(), user_id.into(), id.into());
+        service.delete(DeleteRequest { app_name, user_id, session_id })
+    };
+    let code = |appended: Result<(), Error>| appended.map_or_else(|error| error.code(), |()| "");
+    new_session(&service, "user", "s").await;
+    assert_eq!(code(service.append_event("s", event()).await), "");
+    new_session(&service, "other", "s").await;
+    new_session(&service, "other", "t").await;
+    assert_eq!(code(service.append_event("s", event()).await), "ambiguous");
+    assert_eq!(code(service.append_event("t", event()).await), "");
+    delete("user", "s").await.unwrap();
+    assert_eq!(code(service.append_event("s", event()).await), "");
+    let (app_name, user_id) = ("app".to_owned(), "other".to_owned());
+    service.storage().delete(Deletion::User { app_name, user_id }).await.unwrap();
+    for id in ["s", "t"] {
+        assert_eq!(code(service.append_event(id, event()).await), "not_found");
+    }
+    new_session(&service, "user", "s").await;
+    assert_eq!(code(service.append_event("s", event()).await), "");
+}

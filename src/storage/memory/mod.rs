@@ -2,6 +2,7 @@
 
 mod event_log;
 mod order;
+mod owners;
 mod place;
 mod text;
 
@@ -18,6 +19,7 @@ use crate::session::{Revision, SessionHead, SessionKey, Window};
 use crate::state::ScopedState;
 use crate::storage::memory::event_log::EventLog;
 use crate::storage::memory::order::{Order, Position};
+use crate::storage::memory::owners::Owners;
 use crate::storage::memory::place::Place;
 use crate::storage::{
     Changes, Decide, Deletion, Found, ListRequest, Listing, Rows, ScopeRow, ScopeSet, SessionRow,
@@ -52,6 +54,8 @@ struct Contents {
     apps: Names<App>,
     /// The highest revision of anything that was deleted.
     floor: Revision,
+    /// Made when a session is first looked for by its bare id.
+    owners: Option<Owners>,
 }
 
 #[derive(Debug, Default)]
@@ -181,20 +185,11 @@ impl Storage for MemoryStorage {
     }
 
     fn find(&self, session_id: &str) -> Option<Vec<SessionKey>> {
-        let contents = self.contents.borrow();
-        let mut keys = Vec::new();
-        for (app_name, app) in contents.apps.iter() {
-            for (user_id, user) in app.users.iter() {
-                if user.sessions.get(session_id).is_some() {
-                    keys.push(SessionKey {
-                        app_name: app_name.to_string(),
-                        user_id: user_id.to_string(),
-                        session_id: session_id.to_owned(),
-                    });
-                }
-            }
-        }
-        Some(keys)
+        let mut contents = self.contents.borrow_mut();
+        let Contents { apps, owners, .. } = &mut *contents;
+        let owners = owners.get_or_insert_with(|| Owners::of(apps));
+        let keys = owners.get(session_id).iter();
+        Some(keys.map(|[app_name, user_id]| key_of(app_name, user_id, session_id)).collect())
     }
 }
 
@@ -228,7 +223,13 @@ impl Contents {
         if !place.is_whole(ask) {
             return Err(no_room());
         }
+        let is_session = changes.session.is_some();
         place.write(changes);
+        if let (Some(owners), Some(user_id), Some(session_id), true) =
+            (&mut self.owners, ask.user_id, ask.session_id, is_session)
+        {
+            owners.add(ask.app_name, user_id, session_id);
+        }
         Ok(())
     }
 
@@ -298,10 +299,17 @@ impl Contents {
         let Some(app) = self.apps.get_mut(app_name) else {
             return;
         };
+        let mut forget = |user_id: &str, session_id: &str| {
+            if let Some(owners) = &mut self.owners {
+                owners.remove(app_name, user_id, session_id);
+            }
+        };
         let gone = match deletion {
-            Deletion::Session(key) => app.delete_sessions(&key.user_id, Some(&key.session_id)),
+            Deletion::Session(key) => {
+                app.delete_sessions(&key.user_id, Some(&key.session_id), &mut forget)
+            }
             Deletion::User { user_id, .. } => {
-                app.delete_sessions(user_id, None).max(app.delete_user_state(user_id))
+                app.delete_sessions(user_id, None, &mut forget).max(app.delete_user_state(user_id))
             }
             Deletion::UserState { user_id, .. } => app.delete_user_state(user_id),
             Deletion::AppState { .. } => last_revision(app.state.take()),
@@ -315,13 +323,21 @@ impl Contents {
 
 impl App {
     /// Deletes one of a user's sessions, or all; returns the highest revision among them.
-    fn delete_sessions(&mut self, user_id: &str, session_id: Option<&str>) -> Revision {
+    ///
+    /// `forget` is told of each, with the user's id.
+    fn delete_sessions(
+        &mut self,
+        user_id: &str,
+        session_id: Option<&str>,
+        forget: &mut dyn FnMut(&str, &str),
+    ) -> Revision {
         let Some(user) = self.users.get_mut(user_id) else {
             return 0;
         };
         let owner: Rc<str> = Rc::from(user_id);
         let mut gone = 0;
-        let mut forget = |session_id: &Rc<str>, session: &StoredSession| {
+        let mut unlist = |session_id: &Rc<str>, session: &StoredSession| {
+            forget(user_id, session_id);
             let time = session.head.last_update_time.to_bits();
             let (session_id, user_id) = (Rc::clone(session_id), Rc::clone(&owner));
             let position = Position { time, session_id, user_id };
@@ -332,12 +348,12 @@ impl App {
         match session_id {
             Some(session_id) => {
                 if let Some(session) = user.sessions.remove(session_id) {
-                    forget(&Rc::from(session_id), &session);
+                    unlist(&Rc::from(session_id), &session);
                 }
             }
             None => {
                 for (session_id, session) in mem::take(&mut user.sessions).iter() {
-                    forget(session_id, session);
+                    unlist(session_id, session);
                 }
             }
         }

@@ -419,6 +419,13 @@ for (const [title, rows] of [
 }
 
 describe('What is allowed at the limits', () => {
+  it('a list tells a large limit and page as they were given', async () => {
+    const service = new InMemorySessionService();
+    const request = { appName: 'limits', limit: 1e10, page: 2e10 };
+    const { limit, page, totalItems } = await service.listSessions(request);
+    assert.deepEqual([limit, page, totalItems], [1e10, 2e10, 0]);
+  });
+
   it('ids of 512 bytes, 200 levels in a state and 250 in an event', async () => {
     const service = new InMemorySessionService();
     const id = 'ü'.repeat(256);
