@@ -1,20 +1,17 @@
-import {
-  CompiledQuery,
-  Kysely,
-  MysqlDialect,
-  type MysqlPool,
-  PostgresDialect,
-  type PostgresPool,
-  SqliteDialect,
-} from 'kysely';
+import { CompiledQuery, Kysely, SqliteDialect } from 'kysely';
 import { type Address, IN_MEMORY } from './address.js';
 import { loadDriver } from './driver.js';
 import { type Engine, ENGINES } from './engine.js';
 import { failureOf } from './failure.js';
-import { type MysqlPromisePool, mysqlRunner } from './mysql_runner.js';
 import { LastWrites } from './last_writes.js';
-import { type PgPool, type PgRowsClass, postgresRunner } from './postgres_runner.js';
-import { kyselyRunner, type Runner, sqliteRunner } from './runner.js';
+import { type Runner, sqliteRunner } from './runner.js';
+import { kyselyPool } from './servers/kysely_pool.js';
+import type { ServerPool } from './servers/lease.js';
+import { mysqlPool, type MysqlPromisePool } from './servers/mysql_pool.js';
+import { type PgPool, type PgRowsClass, postgresPool } from './servers/postgres_pool.js';
+import { serverDialect } from './servers/server_dialect.js';
+import { type Begins, serverRunner } from './servers/server_runner.js';
+import type { Waits } from './servers/waits.js';
 import { openSqlite } from './sqlite_file.js';
 import type { Database } from './tables.js';
 
@@ -23,27 +20,26 @@ export interface ConnectOptions {
   readonly durability: 'strict' | 'relaxed';
   /** Goes to the driver beside what the address says. */
   readonly driverOptions: object;
+  readonly waits: Waits;
 }
 
 /** What of `pg` is used. */
 interface Pg {
-  default: {
-    Pool: new (options: object) => PostgresPool &
-      PgPool & {
-        on(event: 'connect', listener: (client: PgClient) => void): unknown;
-        on(event: 'error', listener: () => void): unknown;
-      };
-    Query: PgRowsClass;
-  };
-}
-
-interface PgClient {
-  on(event: 'error', listener: () => void): unknown;
+  default: { Pool: new (options: object) => PgPool; Query: PgRowsClass };
 }
 
 /** What of `mysql2` is used. */
 interface Mysql {
-  default: { createPool(options: object): MysqlPool & { promise(): MysqlPromisePool } };
+  default: { createPool(options: object): MysqlPool };
+}
+
+interface MysqlPool {
+  on(event: 'connection', listener: (connection: MysqlCallbackConnection) => void): unknown;
+  promise(): MysqlPromisePool;
+}
+
+interface MysqlCallbackConnection {
+  query(query: string, done: () => void): unknown;
 }
 
 /** A connection, or a pool of them. */
@@ -91,37 +87,65 @@ async function connectSqlite(path: string, options: ConnectOptions): Promise<Con
   });
   return {
     database: new Kysely({ dialect }),
-    run: sqliteRunner(file, ENGINES.sqlite),
+    run: sqliteRunner(file, ENGINES.sqlite, options.waits),
     lastWrites: new LastWrites(),
   };
 }
 
 async function connectPostgres(url: string, options: ConnectOptions): Promise<Connected> {
   const { default: pg } = await loadDriver<Pg>('postgresql');
-  const pool = new pg.Pool({ connectionString: url, pipeline: true, ...options.driverOptions });
-  // Unheard, these would end the program. A connection that breaks while nobody uses it is replaced by
-  // the next one; where one breaks that is in use, its query fails and tells.
-  pool.on('error', () => undefined);
-  pool.on('connect', (client) => client.on('error', () => undefined));
+  const { waits, driverOptions } = options;
+  const pool = new pg.Pool({
+    connectionString: url,
+    pipeline: true,
+    connectionTimeoutMillis: waits.timeoutMs,
+    ...driverOptions,
+  });
   const engine = ENGINES.postgresql;
   // For the transaction alone: a pooler refuses settings of a connection, or gives them to somebody else.
-  const relaxed = options.durability === 'relaxed' ? ['set local synchronous_commit = off'] : [];
-  return {
-    database: new Kysely({ dialect: new PostgresDialect({ pool }) }),
-    run: postgresRunner(pool, pg.Query, engine, [...engine.beginWrite, ...relaxed]),
+  const settings: Record<string, string | number> = {
+    statement_timeout: Math.ceil(waits.timeoutMs),
+    idle_in_transaction_session_timeout: Math.ceil(waits.timeoutMs),
+    ...(options.durability === 'relaxed' && { synchronous_commit: 'off' }),
   };
+  const begins = (begin: readonly string[], names: readonly string[]): string[] => {
+    const set = names.filter((name) => !Object.hasOwn(driverOptions, name));
+    return [[...begin, ...set.map((name) => `set local ${name} = ${settings[name]}`)].join('; ')];
+  };
+  return onServer(postgresPool(pool, pg.Query), engine, waits, {
+    write: begins(engine.beginWrite, Object.keys(settings)),
+    // A long read may take longer, as long as rows come.
+    read: begins(engine.beginRead, ['idle_in_transaction_session_timeout']),
+  });
 }
 
 async function connectMysql(url: string, options: ConnectOptions): Promise<Connected> {
   const { default: mysql } = await loadDriver<Mysql>('mysql');
-  const pool = mysql.createPool({ uri: url, charset: 'utf8mb4', ...options.driverOptions });
+  const { waits, driverOptions } = options;
+  const pool = mysql.createPool({
+    uri: url,
+    charset: 'utf8mb4',
+    connectTimeout: Math.ceil(waits.timeoutMs),
+    ...driverOptions,
+  });
+  const seconds = Math.ceil(waits.timeoutMs / 1000);
+  // MySQL takes the second setting, which it lacks, for a comment.
+  const settings = `set session innodb_lock_wait_timeout = ${seconds} /*M!100300 , idle_transaction_timeout = ${seconds} */`;
+  pool.on('connection', (connection) => connection.query(settings, () => undefined));
+  const engine = ENGINES.mysql;
+  const begins = { write: engine.beginWrite, read: engine.beginRead };
+  return onServer(mysqlPool(pool.promise()), engine, waits, begins);
+}
+
+function onServer(pool: ServerPool, engine: Engine, waits: Waits, begins: Begins): Connected {
   return {
-    database: new Kysely({ dialect: new MysqlDialect({ pool }) }),
-    run: mysqlRunner(pool.promise(), ENGINES.mysql),
+    database: new Kysely({ dialect: serverDialect(pool, engine, waits) }),
+    run: serverRunner(pool, engine, begins, waits),
   };
 }
 
 /** A connection that verbs use by way of Kysely. */
-export function throughKysely(database: Database, engine: Engine): Connected {
-  return { database, run: kyselyRunner(database, engine) };
+export function throughKysely(database: Database, engine: Engine, waits: Waits): Connected {
+  const begins = { write: engine.beginWrite, read: engine.beginRead };
+  return { database, run: serverRunner(kyselyPool(database, engine), engine, begins, waits) };
 }

@@ -38,13 +38,15 @@ import type {
   StorageKey,
   WriteRequest,
 } from '../storage/adapter.js';
-import { SessionError } from '../errors.js';
+import { isSessionError, SessionError } from '../errors.js';
+import { requireNotAborted } from '../service/call.js';
+import type { Abortable } from '../session.js';
 import type { OwnAdapter, OwnRows } from '../storage/own_adapter.js';
 import type { Connected } from './connect.js';
 import { deleteStatements, remove } from './delete.js';
 import type { Engine } from './engine.js';
 import { databaseError } from './failure.js';
-import { foundStatements } from './found.js';
+import { foundStatements, readFloor } from './found.js';
 import { checkIds, fitsKey } from './limits.js';
 import type { LastWrites } from './last_writes.js';
 import type { Layout } from './layout.js';
@@ -54,6 +56,8 @@ import type { Steps } from './prepared.js';
 import { read, readParsed, readStatements } from './read.js';
 import { Revisions } from './revisions.js';
 import type { Runner } from './runner.js';
+import { KnownFailure } from './failure.js';
+import type { Waits } from './servers/waits.js';
 import { sessionStatements } from './session_statements.js';
 import type { Database } from './tables.js';
 import type { Mode } from './transaction.js';
@@ -70,6 +74,7 @@ export interface DatabaseParts {
   /** Whether the connection ends with the adapter. */
   readonly owns: boolean;
   readonly clock: () => number;
+  readonly waits: Waits;
 }
 
 /** A database that was connected and whose tables will do. */
@@ -129,12 +134,14 @@ export class DatabaseAdapter implements OwnAdapter {
 
   read(request: ReadRequest): Rows | Promise<Rows> {
     if (!fitsKey(this.#parts.engine.kind, request.key)) return { events: [] };
-    return this.#run('read', ({ statements }) => read(statements, this.#revisions, request));
+    return this.#run('read', request, ({ statements }) =>
+      read(statements, this.#revisions, request),
+    );
   }
 
   async readParsed(request: ReadRequest): Promise<OwnRows> {
     if (!fitsKey(this.#parts.engine.kind, request.key)) return { events: [] };
-    const found = await this.#run('read', ({ statements }) =>
+    const found = await this.#run('read', request, ({ statements }) =>
       readParsed(statements, this.#revisions, request),
     );
     return found ?? this.read(request);
@@ -143,13 +150,13 @@ export class DatabaseAdapter implements OwnAdapter {
   list(request: ListRequest): Listing | Promise<Listing> {
     const { engine } = this.#parts;
     if (!fitsKey(engine.kind, request)) return { sessions: [], users: [], total: 0 };
-    return this.#run('read', ({ statements }) => list(statements, request));
+    return this.#run('read', request, ({ statements }) => list(statements, request));
   }
 
   delete(request: DeleteRequest): Deleted | void | Promise<Deleted | void> {
     const { engine } = this.#parts;
     if (!fitsKey(engine.kind, request.key)) return;
-    return this.#run('write', (opened) => {
+    return this.#run('write', request, (opened) => {
       opened.lastWrites?.clear();
       return remove(this.#writeContext(opened), request);
     });
@@ -162,7 +169,7 @@ export class DatabaseAdapter implements OwnAdapter {
   ): void | Promise<void> {
     const { engine } = this.#parts;
     checkIds(engine.kind, request);
-    return this.#run('write', (opened) => {
+    return this.#run('write', request, (opened) => {
       opened.lastWrites?.clear();
       return replaced(this.#writeContext(opened), request, decide);
     });
@@ -181,6 +188,10 @@ export class DatabaseAdapter implements OwnAdapter {
     });
   }
 
+  closing(): void {
+    this.#parts.waits.shorten();
+  }
+
   async close(): Promise<void> {
     // What could not be opened needs no closing.
     const connected = await this.#connected?.catch(() => undefined);
@@ -188,13 +199,22 @@ export class DatabaseAdapter implements OwnAdapter {
   }
 
   /** Connects and checks the tables, to learn whether it can be done; else the first verb does. */
-  async open(): Promise<void> {
-    await this.#open();
+  async open({ signal }: Abortable = {}): Promise<void> {
+    const wasOpened = this.#opened !== undefined;
+    await this.#untilOpened(signal);
+    if (!wasOpened) return;
+    // The server may have gone since, or only this connection.
+    const ask = async () =>
+      this.#run('read', { signal }, ({ statements }) => readFloor(statements));
+    await ask().catch((error: unknown) => {
+      if (!isSessionError(error, 'connection_lost')) throw error;
+      return ask();
+    });
   }
 
   #write(request: WriteRequest, decide: Decide, isCreate: boolean): void | Promise<void> {
     checkIds(this.#parts.engine.kind, request);
-    return this.#run('write', (opened) =>
+    return this.#run('write', request, (opened) =>
       write(this.#writeContext(opened), request, decide, isCreate),
     );
   }
@@ -204,19 +224,39 @@ export class DatabaseAdapter implements OwnAdapter {
     return { engine, layout, statements, revisions: this.#revisions, lastWrites, now: clock() };
   }
 
-  #run<T>(mode: Mode, work: (opened: Opened) => Steps<T>): T | Promise<T> {
+  #run<T>(mode: Mode, request: Abortable, work: (opened: Opened) => Steps<T>): T | Promise<T> {
     const opened = this.#opened;
-    if (opened === undefined) return this.#open().then(() => this.#run(mode, work));
-    if (mode === 'write' && opened.refusal !== undefined) {
-      return this.#openToWrite().then((writable) => writable.run(mode, () => work(writable)));
+    const { signal } = request;
+    if (opened === undefined) {
+      return this.#untilOpened(signal).then(() => this.#run(mode, request, work));
     }
-    return opened.run(mode, () => work(opened));
+    if (mode === 'write' && opened.refusal !== undefined) {
+      return this.#openToWrite(signal).then((writable) =>
+        writable.run(mode, () => work(writable), signal),
+      );
+    }
+    return opened.run(mode, () => work(opened), signal);
+  }
+
+  /** Others wait for the same, and so it goes on without a call that waits no longer. */
+  async #untilOpened(signal: AbortSignal | undefined): Promise<void> {
+    const { engine, waits } = this.#parts;
+    requireNotAborted(signal);
+    try {
+      await waits.until(
+        this.#open(),
+        (ms) => new KnownFailure(`it was not opened within ${ms} ms`, 'unreachable'),
+        { signal },
+      );
+    } catch (error) {
+      throw databaseError(engine, error);
+    }
   }
 
   /** Looks once more at tables that could only be read: what was missing may be there now. */
-  async #openToWrite(): Promise<Opened> {
+  async #openToWrite(signal: AbortSignal | undefined): Promise<Opened> {
     this.#opening = undefined;
-    await this.#open();
+    await this.#untilOpened(signal);
     const opened = this.#opened;
     if (opened?.refusal === undefined && opened !== undefined) return opened;
     throw opened?.refusal ?? new SessionError('internal', 'The database was not opened.');

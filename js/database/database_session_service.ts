@@ -17,6 +17,7 @@ import { DatabaseAdapter, type DatabaseParts } from './database_adapter.js';
 import { type EngineKind, ENGINES } from './engine.js';
 import { openTables } from './opening.js';
 import { requireTableNames } from './table_names.js';
+import { DEFAULT_TIMEOUT_MS, Waits } from './servers/waits.js';
 import type { Database } from './tables.js';
 import { requireTransactions } from './transaction_check.js';
 
@@ -69,6 +70,13 @@ export interface DatabaseOptions extends SessionServiceOptions, TableOptions {
    * `pg` it comes on top of `pipeline: true`, by which queries are sent without waiting for each other.
    */
   driverOptions?: object | undefined;
+  /**
+   * How long anything is waited for, in milliseconds; default 30,000: a connection, each answer of the server,
+   * locks of others. PostgreSQL gets it for each transaction, as `statement_timeout` where that writes and as
+   * `idle_in_transaction_session_timeout`, unless `driverOptions` names these. A server that says nothing
+   * for a second longer is given up with `connection_lost`.
+   */
+  timeoutMs?: number | undefined;
 }
 
 /**
@@ -109,6 +117,11 @@ export interface DatabaseKyselyOptions extends SessionServiceOptions, TableOptio
   // eslint-disable-next-line @typescript-eslint/no-explicit-any
   kysely: Kysely<any>;
   engine: EngineKind;
+  /**
+   * How long a call waits for a connection and for each answer, in milliseconds; default 30,000. A connection
+   * that does not answer is never used again, but only its driver can close it.
+   */
+  timeoutMs?: number | undefined;
 }
 
 const TABLE_OPTIONS: KnownOptions<TableOptions> = {
@@ -120,6 +133,7 @@ const TABLE_OPTIONS: KnownOptions<TableOptions> = {
 const URL_OPTIONS: KnownOptions<DatabaseUrlOptions> = {
   ...SERVICE_OPTIONS,
   ...TABLE_OPTIONS,
+  timeoutMs: true,
   url: true,
   durability: true,
   driverOptions: true,
@@ -128,6 +142,7 @@ const URL_OPTIONS: KnownOptions<DatabaseUrlOptions> = {
 const KYSELY_OPTIONS: KnownOptions<DatabaseKyselyOptions> = {
   ...SERVICE_OPTIONS,
   ...TABLE_OPTIONS,
+  timeoutMs: true,
   kysely: true,
   engine: true,
 };
@@ -187,13 +202,14 @@ export class DatabaseSessionService<
    */
   async open(request: Abortable = {}): Promise<void> {
     await this.openStorage(request);
-    await this.#adapter.open();
+    await this.#adapter.open(request);
   }
 }
 
 /** What the adapter of a database is made of. */
 export function databaseParts(options: DatabaseUrlOptions | DatabaseKyselyOptions): DatabaseParts {
   const clock = checkedClock(options.clock ?? Date.now);
+  const waits = new Waits(checkedTimeout(options.timeoutMs));
   if ('kysely' in options) {
     const { engine } = options;
     const kysely: unknown = options.kysely;
@@ -207,15 +223,16 @@ export function databaseParts(options: DatabaseUrlOptions | DatabaseKyselyOption
     requireNoPlugins(kysely);
     const connected = async () => {
       await requireTransactions(kysely, ENGINES[engine]);
-      return throughKysely(kysely, ENGINES[engine]);
+      return throughKysely(kysely, ENGINES[engine], waits);
     };
     return {
       engine: ENGINES[engine],
       durable: true,
       connect: connected,
-      openTables: openingOf(engine, options),
+      openTables: openingOf(engine, options, waits),
       owns: false,
       clock,
+      waits,
     };
   }
   const address = parseAddress(options.url);
@@ -226,20 +243,25 @@ export function databaseParts(options: DatabaseUrlOptions | DatabaseKyselyOption
   return {
     engine,
     durable: address.kind !== 'sqlite' || address.path !== IN_MEMORY,
-    connect: () => connect(address, { durability, driverOptions }),
-    openTables: openingOf(address.kind, options),
+    connect: () => connect(address, { durability, driverOptions, waits }),
+    openTables: openingOf(address.kind, options, waits),
     owns: true,
     clock,
+    waits,
   };
 }
 
-function openingOf(kind: EngineKind, options: TableOptions): DatabaseParts['openTables'] {
+function openingOf(
+  kind: EngineKind,
+  options: TableOptions,
+  waits: Waits,
+): DatabaseParts['openTables'] {
   const { createTables = true } = options;
   const names = requireTableNames(kind, options);
   if (typeof createTables !== 'boolean') {
     throw invalid('createTables', `must be true or false; it is ${shown(createTables)}`);
   }
-  return (database, engine) => openTables(database, engine, { names, createTables });
+  return (database, engine) => openTables(database, engine, { names, createTables, waits });
 }
 
 /** A plugin may change the names of tables or columns, and the service needs its own. */
@@ -250,6 +272,15 @@ function requireNoPlugins(kysely: Database): void {
     'kysely',
     `has plugins (${plugins.join(', ')}), which the service cannot heed; give kysely.withoutPlugins(), and for withSchema the option schema`,
   );
+}
+
+/** Timers take no more. */
+const MAX_TIMEOUT_MS = 2 ** 31 - 1 - 1000;
+
+function checkedTimeout(value: unknown = DEFAULT_TIMEOUT_MS): number {
+  if (typeof value === 'number' && value >= 1 && value <= MAX_TIMEOUT_MS) return value;
+  const given = typeof value === 'number' ? String(value) : kindOf(value);
+  throw invalid('timeoutMs', `must be milliseconds from 1 to ${MAX_TIMEOUT_MS}; it is ${given}`);
 }
 
 /** Of whichever copy of the package. */

@@ -13,8 +13,12 @@ export type Failure =
   | 'conflict'
   /** A row of that key was inserted meanwhile, or a table made: the next run finds it. */
   | 'duplicate'
+  /** A statement took longer than it may. */
+  | 'slow'
   | 'full'
   | 'lost'
+  /** The database only reads. */
+  | 'readonly'
   | 'unreachable'
   | 'other';
 
@@ -48,7 +52,7 @@ export interface Engine {
 }
 
 /** By what the codes begin with; the longest entry that fits says it. */
-function failures(table: Readonly<Record<Exclude<Failure, 'other'>, string>>) {
+function failures(table: Readonly<Partial<Record<Failure, string>>>) {
   const known = Object.entries(table).flatMap(([failure, codes]) =>
     codes.split(' ').map((code): [string, Failure] => [code, failure as Failure]),
   );
@@ -79,7 +83,8 @@ const SQLITE: Engine = {
     duplicate: 'SQLITE_CONSTRAINT_PRIMARYKEY SQLITE_CONSTRAINT_UNIQUE',
     full: 'SQLITE_FULL SQLITE_IOERR_WRITE',
     lost: 'SQLITE_IOERR',
-    unreachable: 'SQLITE_CANTOPEN SQLITE_NOTADB SQLITE_READONLY SQLITE_PERM SQLITE_AUTH',
+    readonly: 'SQLITE_READONLY',
+    unreachable: 'SQLITE_CANTOPEN SQLITE_NOTADB SQLITE_PERM SQLITE_AUTH',
   }),
 };
 
@@ -99,9 +104,14 @@ const POSTGRESQL: Engine = {
   failureOf: failures({
     conflict: '40001 40P01 CR000 55P03',
     duplicate: '23505 42P07',
+    slow: '57014',
     full: '53100',
-    lost: `08 57P01 57P02 57P05 ${BROKEN_OFF}`,
-    unreachable: `28 3D000 42501 53300 57P03 08001 08004 ${NO_WAY}`,
+    // 40003: whether the commit was done is not known.
+    lost: `08 40003 57P01 57P02 57P05 25P03 25P04 ${BROKEN_OFF}`,
+    readonly: '25006',
+    // A violation of the protocol, which another try repeats.
+    other: '08P01',
+    unreachable: `28 3D000 3F000 42501 53300 57P03 08001 08004 ${NO_WAY}`,
   }),
 };
 
@@ -123,8 +133,11 @@ const MYSQL: Engine = {
   failureOf: failures({
     conflict: 'ER_LOCK_DEADLOCK ER_LOCK_WAIT_TIMEOUT ER_CHECKREAD ER_TABLE_DEF_CHANGED',
     duplicate: 'ER_DUP_ENTRY ER_DUP_KEYNAME ER_TABLE_EXISTS_ERROR',
+    slow: 'ER_STATEMENT_TIMEOUT ER_QUERY_TIMEOUT ER_QUERY_INTERRUPTED',
     full: 'ER_DISK_FULL ER_RECORD_FILE_FULL ER_ENGINE_OUT_OF_MEMORY',
-    lost: `PROTOCOL_ ER_SERVER_SHUTDOWN ER_CONNECTION_KILLED ER_NEW_ABORTING ${BROKEN_OFF}`,
+    lost: `PROTOCOL_ ER_ERROR_DURING_COMMIT ER_SERVER_SHUTDOWN ER_CONNECTION_KILLED ER_NEW_ABORTING ${BROKEN_OFF}`,
+    readonly:
+      'ER_OPTION_PREVENTS_STATEMENT ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION ER_READ_ONLY_MODE',
     unreachable: `ER_ACCESS_DENIED ER_DBACCESS_DENIED ER_BAD_DB ER_CON_COUNT ER_NOT_SUPPORTED_AUTH ER_HOST ${NO_WAY}`,
   }),
 };

@@ -42,7 +42,7 @@ interface FoundColumns extends StandingColumns {
   create_time: StoredTime | null;
   update_time: StoredTime | null;
   last_update_time: StoredTime | null;
-  floor: string;
+  floor: string | null;
   id: string | null;
   invocation_id: string | null;
   event_data: string | null;
@@ -118,8 +118,8 @@ export function foundStatements(database: Database, engine: Engine, layout: Layo
     new Prepared<Key & { event: string }, FoundColumns>(
       (value) =>
         database
-          // The one row that is always there.
-          .selectFrom(`${layout.metadata} as m`)
+          // One row, whatever is there.
+          .selectFrom(sql<{ one: number }>`(select 1 as one)`.as('m'))
           .leftJoin('sessions as s', (join) =>
             join
               .on('s.app_name', '=', value('app'))
@@ -134,8 +134,11 @@ export function foundStatements(database: Database, engine: Engine, layout: Layo
               .onRef('e.session_id', '=', 's.id')
               .on('e.id', '=', value('event')),
           )
-          .where('m.key', '=', METADATA.floor)
-          .select(['m.value as floor', 'e.id', 'e.invocation_id'])
+          .select([
+            floorWhere(layout, absence({ app, user })).as('floor'),
+            'e.id',
+            'e.invocation_id',
+          ])
           .select(sessionColumns(engine))
           .select((of) => [
             json(of.ref('e.event_data')).as('event_data'),
@@ -213,6 +216,22 @@ export function foundStatements(database: Database, engine: Engine, layout: Layo
   };
 }
 
+/** Whether one of the rows that the query has joined is not there. */
+function absence({ app, user }: Scopes): RawBuilder<boolean> {
+  const columns = ['s.id', ...(app ? ['a.app_name'] : []), ...(user ? ['u.user_id'] : [])];
+  const absent = columns.map((column) => sql<boolean>`${sql.ref(column)} is null`);
+  return sql<boolean>`${sql.join(absent, sql` or `)}`;
+}
+
+/**
+ * The floor, read only where it counts: each deletion writes its row, and a database that refuses what cannot be
+ * serialized would refuse every write beside one.
+ */
+function floorWhere({ metadata }: Layout, condition: RawBuilder<boolean>) {
+  return sql<string | null>`case when ${condition} then
+    (select f.value from ${sql.table(metadata)} f where f.key = ${sql.lit(METADATA.floor)}) end`;
+}
+
 /** A state that the query has joined as `table`; where it has not, nothing by the same names. */
 function stateOf<Name extends 'app' | 'user'>(
   { json, time }: Engine,
@@ -237,15 +256,20 @@ export type FoundStatements = ReturnType<typeof foundStatements>;
  * Reads, and locks in the one order that every write keeps: session, app, user.
  *
  * A create changes no session that is there, and so locks none; and what finds none waits for nothing
- * else. A lock on a row that was just deleted keeps a create from inserting it, which has the app locked.
+ * else. A lock on a row that was just deleted keeps a create from inserting it, which may have the app
+ * locked. A create that changes no key of the app does not lock it: all creates of the app would wait for
+ * each other. It locks the user, whose deletion must not pass it by.
  *
  * What a server's lock did not find counts as absent, even if the query behind it finds it: that row has
  * just been inserted and is not locked. Inserting it as well fails, and the transaction starts over.
+ *
+ * @param locksApp whether the app's state may be changed
  */
 export function* find(
   context: WriteContext,
   request: WriteRequest,
   isCreate: boolean,
+  locksApp: boolean,
 ): Steps<FoundRows> {
   const { engine, statements, revisions } = context;
   const { kind, locksRows, locksDeletedRows } = engine;
@@ -256,7 +280,11 @@ export function* find(
     app: isCreate || request.scopes.includes('app'),
     user: userId !== undefined && (isCreate || request.scopes.includes('user')),
   };
-  const locks = { session: wants.session && !isCreate, app: wants.app, user: wants.user };
+  const locks = {
+    session: wants.session && !isCreate,
+    app: wants.app && locksApp,
+    user: wants.user,
+  };
   const lock = (scope: keyof typeof wants) =>
     locksRows && locks[scope] ? statements.locks[scope].of(key) : undefined;
   const [lockedFirst] = locksDeletedRows && locks.session ? yield* together([lock('session')]) : [];

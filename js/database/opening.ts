@@ -2,10 +2,12 @@
 import { sql } from 'kysely';
 import { isSessionError, SessionError, type SessionErrorCode } from '../errors.js';
 import type { Engine, EngineKind } from './engine.js';
+import { KnownFailure } from './failure.js';
 import { ADK_LAYOUT, DATABASE_LAYOUT, type Layout, SQLITE_LAYOUT } from './layout.js';
 import { type Column, isText, isTime, requireExactColumns, requireExactIds } from './exactness.js';
 import { createTables, onlineIndexStatement, SCHEMA_VERSION } from './schema.js';
 import { OURS, PLAIN_NAMES, type TableNames, withTableNames } from './table_names.js';
+import type { Waits } from './servers/waits.js';
 import { type Database, METADATA, readMetadata } from './tables.js';
 import { inTransaction } from './transaction.js';
 
@@ -19,6 +21,7 @@ export interface OpeningOptions {
   readonly names: TableNames;
   /** Whether those that are missing are made. */
   readonly createTables: boolean;
+  readonly waits?: Waits | undefined;
 }
 
 /** Tables that were checked. */
@@ -40,12 +43,16 @@ export interface OpenedTables {
 export async function openTables(
   database: Database,
   engine: Engine,
-  { names, createTables: isToCreate }: OpeningOptions,
+  { names, createTables: isToCreate, waits }: OpeningOptions,
 ): Promise<OpenedTables> {
   const { kind } = engine;
   const named = withTableNames(database, names, true);
-  const checked = await inTransaction(named, engine, 'read', (connection) =>
-    check(connection, kind, names, false),
+  const checked = await inTransaction(
+    named,
+    engine,
+    'read',
+    (connection) => check(connection, kind, names, false),
+    waits,
   );
   const { layout, isWhole, tables } = checked;
   if (isWhole) return { layout, database: named };
@@ -58,7 +65,7 @@ export async function openTables(
     return toRead(refused(kind, what));
   }
   try {
-    return { layout: await makeTables(named, engine, names), database: named };
+    return { layout: await makeTables(named, engine, names, waits), database: named };
   } catch (error) {
     if (!isSessionError(error) || PASSING.includes(error.code)) throw error;
     return toRead(error);
@@ -68,16 +75,21 @@ export async function openTables(
 /** What another attempt may not end with. */
 const PASSING: readonly SessionErrorCode[] = ['connection_lost', 'storage_blocked'];
 
-async function makeTables(named: Database, engine: Engine, names: TableNames): Promise<Layout> {
+async function makeTables(
+  named: Database,
+  engine: Engine,
+  names: TableNames,
+  waits: Waits | undefined,
+): Promise<Layout> {
   const { kind } = engine;
   // Once more under the lock, since others may be opening it as well.
-  const { layout, missing } = await inTransaction(named, engine, 'write', (connection) =>
+  const work = (connection: Database) =>
     alone(connection, engine, async () => {
       const { isWhole, layout, tables } = await check(connection, kind, names, true);
       if (isWhole) return { layout, missing: [] };
       return { layout, missing: await createTables(connection, { kind, layout, names }, tables) };
-    }),
-  );
+    });
+  const { layout, missing } = await inTransaction(named, engine, 'write', work, waits);
   for (const index of missing) {
     // Without it, lists are as right and take longer: whoever may not make it can use the tables.
     await onlineIndexStatement(kind, index)
@@ -128,11 +140,16 @@ async function alone<T>(
 ): Promise<T> {
   if (kind !== 'mysql') return work();
   const name = 'adk_session_wasm';
-  await sql`select get_lock(${name}, 60)`.execute(connection);
+  const { rows } = await sql<{ locked: unknown }>`select get_lock(${name}, 1) as locked`.execute(
+    connection,
+  );
+  if (Number(rows[0]?.locked) !== 1) {
+    throw new KnownFailure('others are opening it', 'conflict');
+  }
   try {
     return await work();
   } finally {
-    await sql`select release_lock(${name})`.execute(connection);
+    await sql`select release_lock(${name})`.execute(connection).catch(() => undefined);
   }
 }
 

@@ -6,6 +6,7 @@ import { connect, type Connected, throughKysely } from './connect.js';
 import { DatabaseAdapter } from './database_adapter.js';
 import { type Engine, ENGINES } from './engine.js';
 import { openTablesToRead } from './opening.js';
+import { Waits } from './servers/waits.js';
 import { openSqlite } from './sqlite_file.js';
 import type { Database } from './tables.js';
 import { inTransaction } from './transaction.js';
@@ -24,6 +25,7 @@ export class ReadOnlyDatabase {
   readonly #address: Address;
   readonly #engine: Engine;
   readonly #adapter: DatabaseAdapter;
+  readonly #waits = new Waits();
   #connected: Promise<Connected> | undefined;
 
   /** @throws SessionError `invalid_argument`, without the URL */
@@ -41,6 +43,7 @@ export class ReadOnlyDatabase {
       openTables: openTablesToRead,
       owns: true,
       clock: Date.now,
+      waits: this.#waits,
     });
   }
 
@@ -127,7 +130,7 @@ export class ReadOnlyDatabase {
   }
 
   #connect(): Promise<Connected> {
-    this.#connected ??= connectOnce(this.#address).catch((error: unknown) => {
+    this.#connected ??= connectOnce(this.#address, this.#waits).catch((error: unknown) => {
       this.#connected = undefined;
       throw error;
     });
@@ -146,9 +149,11 @@ async function* paged(
   }
 }
 
-async function connectOnce(address: Address): Promise<Connected> {
-  if (address.kind !== 'sqlite')
-    return connect(address, { durability: 'strict', driverOptions: {} });
+async function connectOnce(address: Address, waits: Waits): Promise<Connected> {
+  if (address.kind !== 'sqlite') {
+    return connect(address, { durability: 'strict', driverOptions: {}, waits });
+  }
   const database = await openSqlite(address.path, {}, true);
-  return throughKysely(new Kysely({ dialect: new SqliteDialect({ database }) }), ENGINES.sqlite);
+  const dialect = new SqliteDialect({ database });
+  return throughKysely(new Kysely({ dialect }), ENGINES.sqlite, waits);
 }

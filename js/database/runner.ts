@@ -1,44 +1,14 @@
 /** Who runs what the verbs want of the database: each verb is one transaction. */
 import type { SqliteDatabase, SqliteStatement } from 'kysely';
+import { isSessionError } from '../errors.js';
 import type { Engine } from './engine.js';
+import { failureOf } from './failure.js';
 import type { Query, Statement, Steps } from './prepared.js';
-import type { Database } from './tables.js';
-import { inTransaction, type Mode, retried } from './transaction.js';
+import type { Waits } from './servers/waits.js';
+import { type Mode, retried } from './transaction.js';
 
 /** @param work is begun anew for each attempt */
-export type Runner = <T>(mode: Mode, work: () => Steps<T>) => T | Promise<T>;
-
-/** Over whatever Kysely is connected to: a connection of the pool for each verb, and waiting for each query. */
-export function kyselyRunner(database: Database, engine: Engine): Runner {
-  return (mode, work) =>
-    inTransaction(database, engine, mode, (connection) =>
-      oneByOne(work(), (query) => run(connection, query)),
-    );
-}
-
-/** Does what a verb does, waiting for each query before the next. */
-export async function oneByOne<T>(
-  steps: Steps<T>,
-  rowsOf: (query: Query) => Promise<readonly unknown[]>,
-): Promise<T> {
-  let step = steps.next();
-  while (step.done !== true) {
-    const answer: (readonly unknown[])[] = [];
-    for (const query of step.value.queries) {
-      answer.push(query === undefined ? [] : await rowsOf(query));
-    }
-    step = steps.next(answer);
-  }
-  return step.value;
-}
-
-async function run(
-  connection: Database,
-  { statement, values }: Query,
-): Promise<readonly unknown[]> {
-  const { rows } = await connection.executeQuery({ ...statement.query, parameters: values });
-  return rows;
-}
+export type Runner = <T>(mode: Mode, work: () => Steps<T>, signal?: AbortSignal) => T | Promise<T>;
 
 /** What is used of a statement: `raw` is better-sqlite3's alone. */
 type PreparedStatement = SqliteStatement & { raw?: (isRaw: boolean) => unknown };
@@ -50,7 +20,7 @@ type Run = (query: Query) => readonly unknown[];
  * Over a SQLite connection that nobody else uses: from begin to commit in one go. Nothing of this program
  * can come in between, so that no verb waits for the connection.
  */
-export function sqliteRunner(database: SqliteDatabase, engine: Engine): Runner {
+export function sqliteRunner(database: SqliteDatabase, engine: Engine, waits: Waits): Runner {
   const prepared = new Map<Statement, Run>();
   const begins = {
     write: engine.beginWrite.map((statement) => database.prepare(statement)),
@@ -100,7 +70,25 @@ export function sqliteRunner(database: SqliteDatabase, engine: Engine): Runner {
     }
   };
 
-  return (mode, work) => retried(engine, () => once(mode, work));
+  /**
+   * What is full may have room within: a checkpoint writes the log's pages into the file, where most have their
+   * place, and cuts the log. Without it a full disk would refuse deletions too.
+   */
+  const withRoom = <T>(mode: Mode, work: () => Steps<T>): T => {
+    try {
+      return once(mode, work);
+    } catch (error) {
+      if (isSessionError(error) || failureOf(engine, error) !== 'full') throw error;
+      try {
+        database.prepare('pragma wal_checkpoint(truncate)').all(NONE);
+      } catch {
+        throw error;
+      }
+      return once(mode, work);
+    }
+  };
+
+  return (mode, work, signal) => retried(engine, () => withRoom(mode, work), { waits, signal });
 }
 
 const NONE: readonly unknown[] = [];

@@ -1,11 +1,11 @@
 import { CompiledQuery } from 'kysely';
 import { isSessionError } from '../errors.js';
+import { requireNotAborted } from '../service/call.js';
 import type { Engine } from './engine.js';
 import { databaseError, failureOf } from './failure.js';
+import { Waits } from './servers/waits.js';
 import type { Database } from './tables.js';
 
-/** How long a transaction is tried again while others are first. */
-const PATIENCE = 30_000;
 /** How often one is tried again that finds no row but cannot insert it. */
 const MAX_DUPLICATES = 100;
 const LONGEST_PAUSE = 50;
@@ -21,16 +21,27 @@ export type Mode = 'write' | 'read';
  * both, and another service of this program, which holds the lock, could never let it go.
  *
  * @param attempt runs it once; what answers at once is given back at once
+ * @param limits how long it is run again, and what ends that before
  * @throws SessionError what `attempt` threw, or what the driver's error means
  */
-export function retried<T>(engine: Engine, attempt: () => T | Promise<T>): T | Promise<T> {
+export function retried<T>(
+  engine: Engine,
+  attempt: () => T | Promise<T>,
+  limits: RetryLimits,
+): T | Promise<T> {
   try {
     const result = attempt();
     if (!(result instanceof Promise)) return result;
-    return result.catch((error: unknown) => again(engine, attempt, error));
+    return result.catch((error: unknown) => again(engine, attempt, error, limits));
   } catch (error) {
-    return again(engine, attempt, error);
+    return again(engine, attempt, error, limits);
   }
+}
+
+/** See {@link retried}. */
+export interface RetryLimits {
+  readonly waits: Waits;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** @param failed what the first attempt threw */
@@ -38,15 +49,17 @@ async function again<T>(
   engine: Engine,
   attempt: () => T | Promise<T>,
   failed: unknown,
+  { waits, signal }: RetryLimits,
 ): Promise<T> {
-  const until = performance.now() + PATIENCE;
+  const start = performance.now();
   let error = failed;
   for (let attempts = 0; ; attempts += 1) {
     const failure = isSessionError(error) ? 'other' : failureOf(engine, error);
     const mayPass =
       failure === 'conflict' || (failure === 'duplicate' && attempts < MAX_DUPLICATES);
-    if (!mayPass || performance.now() > until) throw databaseError(engine, error);
+    if (!mayPass || waits.isOver(start)) throw databaseError(engine, error);
     await pause(attempts);
+    requireNotAborted(signal);
     try {
       return await attempt();
     } catch (thrown) {
@@ -61,10 +74,13 @@ export async function inTransaction<T>(
   engine: Engine,
   mode: Mode,
   work: (connection: Database) => Promise<T>,
+  waits = new Waits(),
 ): Promise<T> {
   const begin = mode === 'write' ? engine.beginWrite : engine.beginRead;
-  return retried(engine, () =>
-    database.connection().execute((connection) => once(connection, begin, work)),
+  return retried(
+    engine,
+    () => database.connection().execute((connection) => once(connection, begin, work)),
+    { waits },
   );
 }
 
@@ -73,9 +89,9 @@ async function once<T>(
   begin: readonly string[],
   work: (connection: Database) => Promise<T>,
 ): Promise<T> {
-  for (const statement of begin) await run(connection, statement);
   let result: T;
   try {
+    for (const statement of begin) await run(connection, statement);
     result = await work(connection);
     await run(connection, 'commit');
   } catch (error) {

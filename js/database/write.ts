@@ -175,17 +175,23 @@ export function* write(
   isCreate: boolean,
 ): Steps<void> {
   const { lastWrites, now } = context;
+  const locksApp = !isCreate || !context.engine.locksRows || changesApp(decide);
   const known = lastWrites && (yield* lastWrites.find(request, isCreate));
-  let rows = known ?? (yield* find(context, request, isCreate));
+  let rows = known ?? (yield* find(context, request, isCreate, locksApp));
   let changes = decideOnTime(rows.found, decide, request, now);
   if (changes === undefined && known !== undefined) {
     // Only a read tells whether what was refused is stored already, which is no conflict.
-    rows = yield* find(context, request, isCreate);
+    rows = yield* find(context, request, isCreate, locksApp);
     changes = decideOnTime(rows.found, decide, request, now);
   }
   if (changes === undefined) return;
   yield { queries: changeQueries(context, request, rows, changes, isCreate), isLast: true };
   lastWrites?.keep(request, rows, changes);
+}
+
+/** Whether a create has keys of the app: it then writes the state, whatever is there. */
+function changesApp(decide: Decide): boolean {
+  return decide({ events: [], changed: [], floor: 0 })?.app !== undefined;
 }
 
 /**

@@ -35,8 +35,21 @@ function partsOver(storage: StorageAdapter, own?: OwnAdapter): ServiceParts {
     openCore: () => createForeignCore(bridge),
     appendOne: bridge.appendOne,
     withSignal: bridge.withSignal,
-    closeStorage: () => storage.close?.(),
+    closeStorage: closeOnce(storage),
     feed: feedOfAdapter(storage),
+  };
+}
+
+/** How many services use an adapter. */
+const USERS = new WeakMap<StorageAdapter, number>();
+
+/** Closes an adapter with the last of the services over it. */
+function closeOnce(storage: StorageAdapter): () => void | Promise<void> {
+  USERS.set(storage, (USERS.get(storage) ?? 0) + 1);
+  return () => {
+    const others = (USERS.get(storage) ?? 1) - 1;
+    USERS.set(storage, others);
+    if (others === 0) return storage.close?.();
   };
 }
 

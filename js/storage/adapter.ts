@@ -344,6 +344,6 @@ export interface StorageAdapter {
   read(request: ReadRequest): Rows | Promise<Rows>;
   list(request: ListRequest): Listing | Promise<Listing>;
   delete(request: DeleteRequest): Deleted | void | Promise<Deleted | void>;
-  /** Called once, when the service is closed and its work has settled. */
+  /** Called once, when the last of the services over this adapter is closed and its work has settled. */
   close?(): void | Promise<void>;
 }

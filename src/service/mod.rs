@@ -51,6 +51,9 @@ use crate::storage::{
 /// ```
 pub type InMemorySessionService = StoredSessionService<MemoryStorage>;
 
+/// How often `get_or_create_session` finds a session that it cannot read before it gives up.
+const MAX_ROUNDS: u32 = 100;
+
 /// Why a call did not happen: a rule forbids it, or the storage below failed.
 #[derive(Debug)]
 pub enum Refusal<F> {
@@ -178,7 +181,7 @@ impl<S: Storage> StoredSessionService<S> {
         state: Delta,
         now: f64,
     ) -> Answer<StoredSession<S::Text>, S> {
-        loop {
+        for _ in 0..MAX_ROUNDS {
             if let Some(session) = self.get_session(key.clone(), Window::ALL).await? {
                 return Ok(session);
             }
@@ -188,6 +191,13 @@ impl<S: Storage> StoredSessionService<S> {
             // Created by someone else since we looked. It is there to be read now, unless it was
             // deleted again meanwhile, in which case the next round creates it.
         }
+        // A replica that lags is read, for instance.
+        let reason = format!(
+            "session {:?} is there to create and not to read, {MAX_ROUNDS} times in a row; \
+             reads must see what was written",
+            key.session_id,
+        );
+        Err(Refusal::Rule(Error::StorageFailed { reason }))
     }
 
     async fn create_if_absent(

@@ -161,6 +161,8 @@ describe('a full disk', () => {
     const kysely = new Kysely<unknown>({ dialect: new SqliteDialect({ database }) });
     const service = new DatabaseSessionService({ kysely, engine: 'sqlite' });
     const session = await service.createSession({ ...KEY, state: { n: 0 } });
+    const other = { ...KEY, sessionId: 'other' };
+    await service.createSession(other);
     const pages = database.pragma('page_count', { simple: true }) as number;
     database.pragma(`max_page_count = ${pages + 4}`);
     const event = eventOf('large', { n: 1, 'app:n': 1, text: 'x'.repeat(100_000) });
@@ -168,6 +170,8 @@ describe('a full disk', () => {
     assert.deepEqual(session.state, { n: 0 });
     assert.deepEqual(session.events, []);
     assert.deepEqual(await service.getAppState({ appName: 'app' }), {});
+    await service.deleteSession(other);
+    assert.equal(await service.getSession(other), undefined);
     database.pragma('max_page_count = 100000');
     await service.appendEvent({ session, event });
     const stored = await service.getSession(KEY);
@@ -179,7 +183,7 @@ describe('a full disk', () => {
 });
 
 describe('a file that may not grow', () => {
-  it('refuses an append, leaves the handle as it was, and takes a smaller one', () => {
+  it('refuses an append, leaves the handle as it was, takes a smaller one, and empties its log', () => {
     // Told of by an error, where the signal would end the program.
     const program = 'trap "" XFSZ; ulimit -f 800; exec "$@"';
     const path = join(folder, 'limited.db');
@@ -194,6 +198,7 @@ describe('a file that may not grow', () => {
       code: 'quota_exceeded',
       handle: { ids: [], state: { n: 0 } },
       stored: { ids: ['small'], state: { n: 2 } },
+      full: ['0 9', '1 9', '2 9', '3 9'],
     });
   });
 });

@@ -19,5 +19,26 @@ const handle = { ids: session.events.map(({ id }) => id), state: { ...session.st
 await service.appendEvent({ session, event: eventOf('small', { n: 2 }) });
 const stored = await service.getSession(key);
 const ids = stored?.events.map(({ id }) => id);
-await service.close();
-process.stdout.write(JSON.stringify({ code, handle, stored: { ids, state: stored?.state } }));
+const full = await fill();
+process.stdout.write(JSON.stringify({ code, handle, stored: { ids, state: stored?.state }, full }));
+
+/** Writes several times what the log may hold, of which the file has room for the last. */
+async function fill() {
+  const id = 'fills';
+  const ids: string[] = [];
+  for (let round = 0; round < 4; round += 1) {
+    const filling = await service.createSession({ ...key, sessionId: id });
+    for (let count = 0; count < 10; count += 1) {
+      const text = 'x'.repeat(20_000);
+      await service.appendEvent({
+        session: filling,
+        event: eventOf(`${round} ${count}`, { text }),
+      });
+    }
+    const filled = await service.getSession({ ...key, sessionId: id });
+    ids.push(filled?.events.at(-1)?.id ?? 'none');
+    await service.deleteSession({ ...key, sessionId: id });
+  }
+  await service.close();
+  return ids;
+}

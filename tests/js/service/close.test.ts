@@ -57,6 +57,19 @@ overStorages('A service that was closed', (open) => {
 });
 
 describe("The close of a storage of one's own", () => {
+  it('comes with the last of the services over it', async () => {
+    const storage = new MapStorage();
+    let closed = 0;
+    const adapter = Object.assign(storage, { close: () => void (closed += 1) });
+    const first = await openOver(adapter);
+    const second = await openOver(adapter);
+    await first.close();
+    assert.equal(closed, 0);
+    await second.createSession(KEY);
+    await Promise.all([second.close(), second.close(), first.close()]);
+    assert.equal(closed, 1);
+  });
+
   it('is called once, after all work has settled', async () => {
     const calls: string[] = [];
     const storage = new MapStorage();

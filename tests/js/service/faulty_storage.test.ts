@@ -46,6 +46,15 @@ async function faulty(spoil: (storage: MapStorage) => void) {
   return { storage, service, session, calls, isUnharmed };
 }
 
+describe('A storage whose reads lag', () => {
+  it('ends getOrCreateSession with an error that says so', async () => {
+    const { service, storage } = await faulty(() => undefined);
+    storage.read = () => Promise.resolve({ events: [] });
+    const message = /reads must see what was written/;
+    await assert.rejects(service.getOrCreateSession(KEY), { code: 'storage_failed', message });
+  });
+});
+
 describe('A storage that fails', () => {
   const rejections: [string, unknown][] = [
     ['an Error', new Error('disk on fire')],

@@ -1,0 +1,81 @@
+/** MySQL and MariaDB by `mysql2` itself: Kysely has the server parse and plan each query anew. */
+import { Prepared, type Query } from '../prepared.js';
+import type { ServerConnection, ServerPool } from './lease.js';
+import { oneByOne } from './server_runner.js';
+
+/** What of a pool of `mysql2` is used. */
+export interface MysqlPromisePool {
+  getConnection(): Promise<MysqlConnection>;
+  end(): Promise<void>;
+}
+
+interface MysqlConnection {
+  readonly connection: { readonly stream?: { readonly bytesRead?: number } };
+  query(query: string, values?: readonly unknown[]): Promise<[rows: unknown, ...rest: unknown[]]>;
+  /** Prepares the query, at its first use on this connection. */
+  execute(query: string, values: readonly unknown[]): Promise<[rows: unknown, ...rest: unknown[]]>;
+  release(): void;
+  destroy(): void;
+}
+
+/**
+ * What says that there are no prepared statements to be had: a proxy in between that knows none, a server
+ * whose number of them is used up, or whose cache of tables is too small for them.
+ */
+const NOT_PREPARED = [
+  'ER_UNSUPPORTED_PS',
+  'ER_MAX_PREPARED_STMT_COUNT_REACHED',
+  'ER_NEED_REPREPARE',
+  'ER_UNKNOWN_STMT_HANDLER',
+];
+
+/** Connections wait for each answer. */
+export function mysqlPool(pool: MysqlPromisePool): ServerPool {
+  let isPrepared = true;
+
+  const rowsOf = async (
+    connection: MysqlConnection,
+    query: Query | string,
+  ): Promise<readonly unknown[]> => {
+    const { sql, values } =
+      typeof query === 'string'
+        ? { sql: query, values: undefined }
+        : { sql: query.statement.query.sql, values: query.values };
+    // The driver binds a number as a floating one, which MySQL takes for no limit.
+    const executes =
+      isPrepared &&
+      typeof query !== 'string' &&
+      query.statement instanceof Prepared &&
+      query.values.every((value) => typeof value !== 'number');
+    const [rows] = executes
+      ? await connection.execute(sql, query.values)
+      : await connection.query(sql, values);
+    return Array.isArray(rows) ? (rows as readonly unknown[]) : [];
+  };
+
+  return {
+    async connect(): Promise<ServerConnection> {
+      const connection = await pool.getConnection();
+      const wasPrepared = isPrepared;
+      let answered = 0;
+      return {
+        send: (statements, onCommit) =>
+          oneByOne<Query>(statements, onCommit, async (query) => {
+            const rows = await rowsOf(connection, query);
+            answered += 1;
+            return rows;
+          }),
+        received: () => answered + (connection.connection.stream?.bytesRead ?? 0),
+        fallsBack(error) {
+          const { code } = Object(error) as { code?: unknown };
+          if (!wasPrepared || !NOT_PREPARED.includes(String(code))) return false;
+          isPrepared = false;
+          return true;
+        },
+        release: () => connection.release(),
+        destroy: () => connection.destroy(),
+      };
+    },
+    end: () => pool.end(),
+  };
+}

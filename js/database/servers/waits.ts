@@ -1,0 +1,92 @@
+/** Limits for everything that a call waits for. */
+import { abortedError } from '../../service/call.js';
+import { onAbort } from '../../service/on_abort.js';
+
+/** The default of `timeoutMs`. */
+export const DEFAULT_TIMEOUT_MS = 30_000;
+
+/** Servers get the limit itself for a statement. By this much later they have said so, unless they are frozen. */
+const GRACE_MS = 1000;
+
+/** The limit of each wait once the service closes. */
+const CLOSING_MS = 5000;
+
+const NOTHING = (): number => 0;
+
+/** What a wait depends on, beside what is awaited. */
+export interface WaitOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Whether a signal that fires still ends the wait. Default: it does. */
+  readonly isAbortable?: () => boolean;
+  /** Grows with all that arrives: the limit counts from the last arrival. */
+  readonly received?: () => number;
+  /** Multiplies the limit. */
+  readonly factor?: number;
+}
+
+export class Waits {
+  readonly timeoutMs: number;
+  #limit: number;
+  readonly #restarts = new Set<() => void>();
+
+  constructor(timeoutMs: number = DEFAULT_TIMEOUT_MS) {
+    this.timeoutMs = timeoutMs;
+    this.#limit = timeoutMs + GRACE_MS;
+  }
+
+  /** The service closes: waits that have begun end soon as well. */
+  shorten(): void {
+    this.#limit = Math.min(this.#limit, CLOSING_MS);
+    for (const restart of this.#restarts) restart();
+  }
+
+  /** Tells whether the limit has passed since `start`, a time of `performance.now()`. */
+  isOver(start: number): boolean {
+    return performance.now() - start > Math.min(this.#limit, this.timeoutMs);
+  }
+
+  /**
+   * Waits for a promise until the limit has passed. What is awaited goes on; the caller ends it. The signal
+   * must not have fired yet.
+   *
+   * @param timedOut makes the error, of the milliseconds that were waited
+   * @throws SessionError (as a rejection) `aborted` when the signal fires
+   */
+  until<T>(
+    awaited: Promise<T>,
+    timedOut: (milliseconds: number) => Error,
+    { signal, isAbortable, received = NOTHING, factor = 1 }: WaitOptions = {},
+  ): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      let timer: ReturnType<typeof setTimeout> | undefined;
+      let lastReceived = received();
+      const start = (): void => {
+        const limit = this.#limit * factor;
+        clearTimeout(timer);
+        timer = setTimeout(() => {
+          const before = lastReceived;
+          lastReceived = received();
+          if (lastReceived !== before) start();
+          else end(() => reject(timedOut(limit)));
+        }, limit);
+      };
+      const ignore =
+        signal &&
+        onAbort(signal, () => {
+          if (isAbortable?.() !== false) end(() => reject(abortedError(signal)));
+        });
+      const end = (settle: () => void): void => {
+        clearTimeout(timer);
+        this.#restarts.delete(start);
+        ignore?.();
+        settle();
+      };
+      this.#restarts.add(start);
+      start();
+      awaited.then(
+        (value) => end(() => resolve(value)),
+        (error: Error) => end(() => reject(error)),
+      );
+    });
+  }
+}

@@ -1,0 +1,54 @@
+// A proxy in front of a database server that can stop passing on what comes, as a frozen server does.
+
+import { once } from 'node:events';
+import { connect, createServer, type Socket } from 'node:net';
+
+export interface FreezingProxy {
+  readonly port: number;
+  /** Passes nothing on: all of it, only the answers, or all from the first request that holds a text. */
+  freeze(what: 'all' | 'answers' | { readonly from: string }): void;
+  /** Connections that froze stay frozen. New ones pass everything on. */
+  thaw(): void;
+  close(): Promise<void>;
+}
+
+interface Pair {
+  readonly sockets: readonly Socket[];
+  isFrozen: boolean;
+}
+
+export async function startFreezingProxy(serverPort: number): Promise<FreezingProxy> {
+  const pairs = new Set<Pair>();
+  let frozen: 'nothing' | Parameters<FreezingProxy['freeze']>[0] = 'nothing';
+  const listener = createServer({ noDelay: true, allowHalfOpen: true }, (client) => {
+    const server = connect({ port: serverPort, host: '127.0.0.1', noDelay: true });
+    const pair: Pair = { sockets: [client, server], isFrozen: false };
+    pairs.add(pair);
+    client.on('data', (data) => {
+      if (frozen === 'all') pair.isFrozen = true;
+      if (typeof frozen === 'object' && data.includes(frozen.from)) pair.isFrozen = true;
+      if (!pair.isFrozen) server.write(data);
+    });
+    server.on('data', (data) => {
+      if (frozen === 'all' || frozen === 'answers') pair.isFrozen = true;
+      if (!pair.isFrozen) client.write(data);
+    });
+    for (const socket of pair.sockets) socket.on('error', () => undefined);
+    client.on('close', () => server.destroy());
+    client.on('end', () => pair.isFrozen || server.end());
+    server.on('close', () => pair.isFrozen || client.destroy());
+  });
+  listener.listen(0, '127.0.0.1');
+  await once(listener, 'listening');
+  const address = listener.address();
+  return {
+    port: typeof address === 'object' && address !== null ? address.port : 0,
+    freeze: (what) => (frozen = what),
+    thaw: () => (frozen = 'nothing'),
+    async close() {
+      for (const { sockets } of pairs) for (const socket of sockets) socket.destroy();
+      listener.close();
+      await once(listener, 'close');
+    },
+  };
+}

@@ -1,0 +1,322 @@
+// Servers that freeze, locks that others hold, and calls that are no longer wanted: every call ends, and says what is known.
+
+import assert from 'node:assert/strict';
+import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import { inspect } from 'node:util';
+import { Kysely, MysqlDialect, PostgresDialect } from 'kysely';
+import { createConnection, createPool } from 'mysql2';
+import pg from 'pg';
+
+import { DatabaseSessionService } from '../../../../js/database/index.js';
+import { isSessionError, type SessionErrorCode } from '../../../../js/index.js';
+import { eventOf } from '../concurrency.js';
+import { emptied, type Server, startMariadb, startPostgres } from '../servers.js';
+import { type FreezingProxy, startFreezingProxy } from './freezing_proxy.js';
+
+const KEY = { appName: 'app', userId: 'user', sessionId: 'session' };
+const SHORT = { timeoutMs: 500 };
+
+async function rejects(call: Promise<unknown>, code: SessionErrorCode, message = /./) {
+  await assert.rejects(call, (error) => {
+    assert.ok(isSessionError(error, code), inspect(error));
+    assert.match(error.message, message);
+    if (code === 'connection_lost') assert.doesNotMatch(error.message, /Nothing was written/);
+    return true;
+  });
+}
+
+/** Runs a statement after the other on one connection of its own. */
+interface Session {
+  query(sql: string): Promise<Record<string, unknown>[]>;
+  end(): Promise<void>;
+}
+
+const ENGINES = {
+  postgresql: {
+    start: startPostgres,
+    one: { max: 1 },
+    kysely: (port: number): Kysely<unknown> => {
+      const pool = new pg.Pool({ host: '127.0.0.1', port, user: 'adk', database: 'adk' });
+      pool.on('error', () => undefined);
+      pool.on('connect', (client) => client.on('error', () => undefined));
+      return new Kysely({ dialect: new PostgresDialect({ pool }) });
+    },
+    async session(port: number): Promise<Session> {
+      const client = new pg.Client({ host: '127.0.0.1', port, user: 'adk', database: 'adk' });
+      await client.connect();
+      return {
+        query: async (sql) => (await client.query<Record<string, unknown>>(sql)).rows,
+        end: () => client.end(),
+      };
+    },
+    transactions: `select count(*) as count from pg_stat_activity where state <> 'idle' and pid <> pg_backend_pid() and datname = 'adk'`,
+    refuse: `create function refuse() returns trigger language plpgsql as $$ begin
+        if new.id = 'refused' then raise exception 'refused'; end if; return new; end $$;
+      create trigger refuses before insert on events for each row execute function refuse()`,
+  },
+  mysql: {
+    start: startMariadb,
+    one: { connectionLimit: 1 },
+    kysely: (port: number): Kysely<unknown> => {
+      const pool = createPool({ host: '127.0.0.1', port, user: 'adk', database: 'adk' });
+      return new Kysely({ dialect: new MysqlDialect({ pool }) });
+    },
+    async session(port: number): Promise<Session> {
+      const connection = createConnection({
+        host: '127.0.0.1',
+        port,
+        user: 'adk',
+        database: 'adk',
+      }).promise();
+      await connection.connect();
+      return {
+        query: async (sql) => (await connection.query(sql))[0] as Record<string, unknown>[],
+        end: () => connection.end(),
+      };
+    },
+    transactions: 'select count(*) as count from information_schema.innodb_trx',
+    refuse: `create trigger refuses before insert on events for each row
+      if new.id = 'refused' then signal sqlstate '45000' set message_text = 'refused'; end if`,
+  },
+};
+
+for (const kind of ['postgresql', 'mysql'] as const) {
+  const engine = ENGINES[kind];
+  describe(`on ${kind}`, () => {
+    let server: Server;
+    let proxy: FreezingProxy;
+    const services: DatabaseSessionService[] = [];
+    before(async () => (server = await engine.start()));
+    after(() => server.remove());
+    beforeEach(async () => {
+      await emptied(kind === 'mysql' ? 'mariadb' : kind, server);
+      proxy = await startFreezingProxy(server.port);
+    });
+    afterEach(async () => {
+      for (const service of services.splice(0)) await service.close();
+      await proxy.close();
+    });
+
+    const open = (options: object = SHORT): DatabaseSessionService => {
+      const url = `${kind}://adk@127.0.0.1:${proxy.port}/adk`;
+      const service = new DatabaseSessionService(url, options);
+      services.push(service);
+      return service;
+    };
+
+    /** The events and the state as they are stored. */
+    async function stored(service: DatabaseSessionService) {
+      const session = await service.getSession(KEY);
+      return { ids: session?.events.map(({ id }) => id), n: session?.state.n };
+    }
+
+    it('an append to a frozen server ends, and its retry is stored once', async () => {
+      const service = open();
+      const session = await service.createSession(KEY);
+      const event = eventOf('e', { n: 1 });
+      proxy.freeze('all');
+      await rejects(service.appendEvent({ session, event }), 'connection_lost');
+      assert.deepEqual(session.events, []);
+      await rejects(service.getSession(KEY), 'storage_unavailable');
+      proxy.thaw();
+      await service.appendEvent({ session, event });
+      assert.deepEqual(await stored(service), { ids: ['e'], n: 1 });
+    });
+
+    it('an append whose answer is lost may be stored, and its retry changes nothing', async () => {
+      const service = open();
+      const session = await service.createSession(KEY);
+      const event = eventOf('e', { n: 1 });
+      proxy.freeze('answers');
+      await rejects(service.appendEvent({ session, event }), 'connection_lost');
+      proxy.thaw();
+      await service.appendEvent({ session, event });
+      await service.appendEvent({ session, event });
+      assert.deepEqual(await stored(service), { ids: ['e'], n: 1 });
+      assert.deepEqual(session.events, [event]);
+    });
+
+    it('a read, a list and open() on a frozen server end', async () => {
+      const service = open();
+      await service.createSession(KEY);
+      proxy.freeze('all');
+      await rejects(service.getSession(KEY), 'connection_lost');
+      await rejects(service.listSessions(KEY), 'storage_unavailable');
+      await rejects(service.open(), 'storage_unavailable');
+      await rejects(open().open(), 'storage_unavailable');
+    });
+
+    it('open() tells that the server has gone', async () => {
+      const service = open();
+      await service.open();
+      await proxy.close();
+      await rejects(service.open(), 'storage_unavailable', /ECONNREFUSED/);
+      proxy = await startFreezingProxy(server.port);
+    });
+
+    it("a Kysely of the user's over a frozen server ends its calls", async () => {
+      const kysely = engine.kysely(proxy.port);
+      const service = new DatabaseSessionService({ kysely, engine: kind, ...SHORT });
+      const session = await service.createSession(KEY);
+      proxy.freeze('all');
+      const event = eventOf('e', { n: 1 });
+      await rejects(service.appendEvent({ session, event }), 'connection_lost');
+      await service.close();
+      proxy.thaw();
+      assert.deepEqual(await stored(open()), { ids: [], n: undefined });
+      await proxy.close();
+      // `mysql2` tells here once more that the connection is gone.
+      await kysely.destroy().catch(() => undefined);
+      proxy = await startFreezingProxy(server.port);
+    });
+
+    it('a signal ends an append that waits for a lock, and its transaction', async () => {
+      const service = open({ timeoutMs: 20_000 });
+      const session = await service.createSession({ ...KEY, state: { 'app:n': 0 } });
+      const other = await engine.session(server.port);
+      await other.query('begin');
+      await other.query('select * from app_states for update');
+      const controller = new AbortController();
+      const event = eventOf('e', { n: 1, 'app:n': 1 });
+      const append = service.appendEvent({ session, event, signal: controller.signal });
+      await pause(300);
+      const reason = new Error('no longer wanted');
+      controller.abort(reason);
+      await assert.rejects(append, { code: 'aborted', cause: reason });
+      assert.deepEqual(session.events, []);
+      if (kind === 'postgresql') {
+        // Only the one that holds the lock is left.
+        const count = async () => Number((await other.query(engine.transactions))[0]?.count);
+        while ((await count()) > 0) await pause(20);
+      }
+      await other.query('rollback');
+      await other.end();
+      await service.appendEvent({ session, event });
+      assert.deepEqual(await stored(service), { ids: ['e'], n: 1 });
+    });
+
+    it('a signal ends a read that waits for the pool', async () => {
+      const service = open({ driverOptions: engine.one });
+      const session = await service.createSession(KEY);
+      const other = await engine.session(server.port);
+      await other.query('begin');
+      await other.query('select * from sessions for update');
+      const append = service.appendEvent({ session, event: eventOf('e', { n: 1 }) });
+      const controller = new AbortController();
+      const read = service.getSession({ ...KEY, signal: controller.signal });
+      await pause(200);
+      controller.abort();
+      await rejects(read, 'aborted');
+      await other.query('rollback');
+      await other.end();
+      await append;
+      assert.deepEqual(await stored(service), { ids: ['e'], n: 1 });
+    });
+
+    it('a lock that others hold too long is storage_blocked', async () => {
+      const service = open({ timeoutMs: 1000 });
+      const session = await service.createSession(KEY);
+      const other = await engine.session(server.port);
+      await other.query('begin');
+      await other.query('select * from sessions for update');
+      const event = eventOf('e', { n: 1 });
+      await rejects(service.appendEvent({ session, event }), 'storage_blocked');
+      await other.query('rollback');
+      await other.end();
+      await service.appendEvent({ session, event });
+      assert.deepEqual(await stored(service), { ids: ['e'], n: 1 });
+    });
+
+    it('a create without keys of the app waits for no lock on its state', async () => {
+      const service = open({ timeoutMs: 1000 });
+      await service.createSession(KEY);
+      const other = await engine.session(server.port);
+      await other.query('begin');
+      await other.query('select * from app_states for update');
+      await service.createSession({ ...KEY, sessionId: 'second', state: { n: 1 } });
+      const state = { 'app:n': 1 };
+      await rejects(
+        service.createSession({ ...KEY, sessionId: 'third', state }),
+        'storage_blocked',
+      );
+      await other.query('rollback');
+      await other.end();
+      await service.createSession({ ...KEY, sessionId: 'third', state });
+      assert.deepEqual(await service.getAppState(KEY), { n: 1 });
+    });
+
+    it('close() ends what waits for a frozen server', async () => {
+      const service = open({ timeoutMs: 600_000 });
+      const session = await service.createSession(KEY);
+      proxy.freeze('all');
+      const append = rejects(
+        service.appendEvent({ session, event: eventOf('e') }),
+        'connection_lost',
+      );
+      await pause(50);
+      await service.close();
+      await append;
+    });
+
+    it('a connection whose rollback fails is not used again', async () => {
+      const service = open({ ...SHORT, driverOptions: engine.one });
+      const session = await service.createSession(KEY);
+      const other = await engine.session(server.port);
+      await other.query(engine.refuse);
+      proxy.freeze({ from: 'rollback' });
+      const refused = eventOf('refused', { n: 1 });
+      await rejects(service.appendEvent({ session, event: refused }), 'storage_failed', /refused/);
+      proxy.thaw();
+      await service.appendEvent({ session, event: eventOf('e', { n: 2 }) });
+      assert.deepEqual(await stored(service), { ids: ['e'], n: 2 });
+      await other.end();
+    });
+
+    if (kind === 'mysql') {
+      it('tables are not made without the lock that keeps others away', async () => {
+        const other = await engine.session(server.port);
+        await other.query("select get_lock('adk_session_wasm', 0)");
+        const service = open();
+        await rejects(service.open(), 'storage_blocked', /others are opening it/);
+        assert.deepEqual(await other.query('show tables'), []);
+        await other.end();
+        await service.createSession(KEY);
+      });
+    }
+
+    if (kind === 'postgresql') {
+      it("a query_timeout of the driver's after the commit was sent is connection_lost", async () => {
+        const service = open({ driverOptions: { query_timeout: 300 } });
+        const session = await service.createSession(KEY);
+        const event = eventOf('e', { n: 1 });
+        const other = await engine.session(server.port);
+        await other.query(`create function wait() returns trigger language plpgsql as $$ begin
+            perform pg_sleep(0.8); return new; end $$;
+          create trigger waits before insert on events for each row execute function wait()`);
+        await rejects(service.appendEvent({ session, event }), 'connection_lost');
+        await other.query('drop trigger waits on events');
+        await other.end();
+        await service.appendEvent({ session, event });
+        await service.appendEvent({ session, event });
+        assert.deepEqual(await stored(service), { ids: ['e'], n: 1 });
+      });
+
+      it('a commit of which the server does not know what became is connection_lost', async () => {
+        const service = open();
+        const session = await service.createSession(KEY);
+        const other = await engine.session(server.port);
+        await other.query(`create function refuse() returns trigger language plpgsql as $$ begin
+            raise exception 'result is ambiguous' using errcode = '40003'; end $$;
+          create constraint trigger refuses after insert on events deferrable initially deferred
+            for each row execute function refuse()`);
+        const event = eventOf('e', { n: 1 });
+        await rejects(service.appendEvent({ session, event }), 'connection_lost', /ambiguous/);
+        await other.query('drop trigger refuses on events');
+        await other.end();
+        await service.appendEvent({ session, event });
+        assert.deepEqual(await stored(service), { ids: ['e'], n: 1 });
+      });
+    }
+  });
+}
