@@ -81,7 +81,7 @@ async function connectSqlite(path: string, options: ConnectOptions): Promise<Con
       try {
         await connection.executeQuery(CompiledQuery.raw('pragma journal_mode = wal'));
       } catch (error) {
-        if (failureOf(ENGINES.sqlite, error) !== 'unreachable') throw error;
+        if (failureOf(ENGINES.sqlite, error) !== 'readonly') throw error;
       }
     },
   });

@@ -246,7 +246,8 @@ export class DatabaseAdapter implements OwnAdapter {
       await waits.until(
         this.#open(),
         (ms) => new KnownFailure(`it was not opened within ${ms} ms`, 'unreachable'),
-        { signal },
+        // Each statement has the limit too. Its own error comes first, and says more.
+        { signal, factor: 2 },
       );
     } catch (error) {
       throw databaseError(engine, error);
