@@ -16,6 +16,7 @@ import {
   end_append as endAppend,
   has_room,
   initSync,
+  same_json,
   scan_template,
   SessionCore,
 } from '#pkg';
@@ -280,6 +281,11 @@ function died(cause: unknown): SessionError {
       'This is a bug of adk-session-wasm; please report it. Reload to go on.',
     { cause },
   );
+}
+
+/** Whether two JSON texts say the same. The services' own rule for events that are stored already. */
+export function isSameJson(one: string, other: string): boolean {
+  return callCore(() => same_json(one, other));
 }
 
 /** Six numbers a placeholder; see `src/bindings/templates.rs`. */

@@ -65,6 +65,11 @@ export interface EventSnapshot {
    * whether its append failed or succeeded in between.
    */
   readonly text: string;
+  /**
+   * `text` as it was before superseded keys were taken out of its delta, if any were: an event that is
+   * stored so is this one as well.
+   */
+  readonly whole?: string;
   /** JSON text of the stored delta alone: exactly the characters that stand in `text`. */
   readonly deltaText: string;
   /** See {@link DeltaSnapshot.delta}. */

@@ -25,6 +25,20 @@ pub(crate) fn new_id() -> String {
     uuid::Uuid::new_v4().to_string()
 }
 
+/// The number that JavaScript reads; NaN for a text that is none.
+///
+/// In the wasm the code for it would be 12 kB.
+#[cfg(target_arch = "wasm32")]
+pub(crate) fn number(text: &str) -> f64 {
+    javascript_number(text)
+}
+
+/// The number that JavaScript reads; NaN for a text that is none.
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) fn number(text: &str) -> f64 {
+    text.parse().unwrap_or(f64::NAN)
+}
+
 /// A number that is another one in each process, and in each instance of the wasm.
 #[cfg(target_arch = "wasm32")]
 pub(crate) fn random_seed() -> u64 {
@@ -62,4 +76,6 @@ pub(crate) fn is_identifier(text: &str) -> bool {
 extern "C" {
     #[wasm_bindgen(js_namespace = crypto, js_name = randomUUID)]
     fn random_uuid() -> String;
+    #[wasm_bindgen(js_name = Number)]
+    fn javascript_number(text: &str) -> f64;
 }

@@ -63,6 +63,7 @@ export function withoutKeys(taken: TakenEvent, keys: readonly string[]): TakenEv
     delta,
     deltaText: JSON.stringify(stored),
     text: JSON.stringify(event),
+    whole: snapshot.text,
     actions: { ...snapshot.actions, stateDelta: delta },
   };
   return { ...taken, snapshot: reduced };
@@ -136,16 +137,17 @@ export function store(
   const isOne = first !== undefined && events.length === 1;
   try {
     let answer: Answer | Promise<Answer>;
-    if (appendOne !== undefined && isOne && !Number.isNaN(created)) {
+    const isWhole = isOne && first.snapshot.whole === undefined;
+    if (appendOne !== undefined && isWhole && !Number.isNaN(created)) {
       // The adapter's own code runs in there, and it throws nothing but `SessionError`s.
       answer = appendOne(session, record, policy, first.snapshot, now, signal);
     } else {
       let [deltas, texts] = [0, 0];
-      const rows = events.map(({ snapshot: { id, timestamp, deltaText, text } }) => {
+      const rows = events.map(({ snapshot: { id, timestamp, deltaText, text, whole } }) => {
         deltas += deltaText.length;
         // Only memory takes the texts into the wasm.
-        if (holdsData) texts += text.length;
-        return [id, timestamp, deltaText, text];
+        if (holdsData) texts += text.length + (whole?.length ?? 0);
+        return [id, timestamp, deltaText, text, whole];
       });
       requireRoom(deltas, texts);
       const last = lastId(session, created);

@@ -75,11 +75,12 @@ export class Appender {
     const taken = this.#take(event);
     // A handle that we did not give out tells by its events where it stands.
     const isStranger = Number.isNaN(record.created);
-    if (!holdsData || feed.isHeard || isStranger || (record.tail ?? loadWasm(true)) !== undefined) {
+    const isLong = !holdsData || feed.isHeard || isStranger;
+    const isAhead = isLong || (record.tail ?? loadWasm(true)) !== undefined;
+    if (isAhead || writer.before(session, taken, NONE).length > 0) {
       return this.#commit(session, record, [taken], signal, event);
     }
-    const reduced = withoutKeys(taken, writer.before(session, taken, NONE));
-    appendInMemory(core(), session, record, policy, reduced, clock(), writer);
+    appendInMemory(core(), session, record, policy, taken, clock(), writer);
     return event;
   }
 

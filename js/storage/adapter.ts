@@ -8,7 +8,8 @@
  *    where it returns `undefined` they write nothing, where it throws they let the error through.
  *    They may call it again when they have to start over; only the last answer counts.
  * 3. A verb resolves only when the write is as durable as the storage makes things.
- * 4. Texts come back as they were given, to the letter. Ids compare exactly.
+ * 4. Texts come back as they were given: states to the letter, events as the same JSON value. Ids compare
+ *    exactly.
  * 5. Events are ordered by `seq`; an event whose `id` the session has already takes its place.
  * 6. `floor` is never below the revision of anything that was ever deleted: one number for the whole
  *    storage is enough.

@@ -10,6 +10,7 @@
  * before it are stored, and whoever tries all of them again stores the rest; where handles are stale as soon as
  * another has appended, through a handle that is read anew, since the one at hand knows of none of them.
  */
+import { isSameJson } from '../core.js';
 import { SessionError } from '../errors.js';
 import { LAST_REVISION, microsOf } from '../dialect/micros.js';
 import type { Changes, Decide, EventRow, Found, WriteRequest } from '../storage/adapter.js';
@@ -140,7 +141,7 @@ async function post(sessions: Sessions, { url }: SessionPlace, row: Posting): Pr
     } catch (error) {
       if (!mayBeDone(error)) throw error;
       const there = await events.read(url, row.revision);
-      if (there.some(({ id, text }) => id === row.id && text === row.text)) return;
+      if (there.some(({ id, text }) => id === row.id && isSameJson(text, row.text))) return;
       await tries.next(error);
     }
   }

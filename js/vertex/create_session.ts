@@ -7,7 +7,7 @@ import { NOTHING } from './append_events.js';
 import { isTaken, mayBeDone } from './failure.js';
 import { nextPause, unfinished, waitFor } from './operation.js';
 import type { Json } from './rest.js';
-import { isSameJson } from './same_json.js';
+import { isSameValue } from './same_value.js';
 import { isSessionId } from './session_ids.js';
 import {
   createdAt,
@@ -135,6 +135,6 @@ async function isAsAsked(
   const isSame =
     isOwnedBy(created, place.userId) &&
     own.every((key) => Object.hasOwn(state, key)) &&
-    Object.entries(state).every(([key, value]) => isSameJson(shown[key] ?? null, value));
+    Object.entries(state).every(([key, value]) => isSameValue(shown[key] ?? null, value));
   return isSame && (await sessions.events.read(place.url, 0)).length === 0;
 }

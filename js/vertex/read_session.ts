@@ -5,7 +5,7 @@ import type { EventRow, ReadRequest, SessionRow } from '../storage/adapter.js';
 import { both } from './both.js';
 import { fold, newestOf } from './fold.js';
 import type { PostedEvent } from './event_resource.js';
-import { isSameJson } from './same_json.js';
+import { isSameValue } from './same_value.js';
 import { isOwnedBy, sessionRow, stateOf } from './session_resource.js';
 import type { SessionPlace, Sessions } from './sessions.js';
 
@@ -100,7 +100,7 @@ function reflects(state: Record<string, unknown>, events: readonly PostedEvent[]
   }
   return [...written].every(([key, value]) => {
     if (value === REMOVED || value === null) return !Object.hasOwn(state, key);
-    return Object.hasOwn(state, key) && isSameJson(state[key], value);
+    return Object.hasOwn(state, key) && isSameValue(state[key], value);
   });
 }
 

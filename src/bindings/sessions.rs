@@ -228,7 +228,8 @@ impl SessionCore {
         Ok(answer.unwrap_or(JsValue::UNDEFINED))
     }
 
-    /// Appends events, `[id, timestamp, delta, text]` each, all or none. `created` is NaN for a
+    /// Appends events, `[id, timestamp, delta, text]` each, all or none; behind them, where keys of the
+    /// delta were superseded, the text with them. `created` is NaN for a
     /// handle that we did not give out; then `last_event_id` is what it is known by; below 0 there is
     /// no handle. Answers as `appended_to_javascript` lays it out.
     #[allow(clippy::too_many_arguments, reason = "an object would cost more than the append")]
@@ -248,14 +249,16 @@ impl SessionCore {
         let known = known(created, revision, last_event_id);
         let mut read = Vec::with_capacity(events.length() as usize);
         for event in events.iter() {
-            let event = Array::from(&event);
-            let string = |index| event.get(index).as_string().unwrap_or_default();
-            let timestamp = event.get(1).as_f64().unwrap_or(f64::NAN);
-            let (id, text) = (string(0), event.get(3));
+            let row = Array::from(&event);
+            let string = |index| row.get(index).as_string().unwrap_or_default();
+            let timestamp = row.get(1).as_f64().unwrap_or(f64::NAN);
+            let (id, text) = (string(0), row.get(3));
             if matches!(self.service.storage(), ChosenStorage::IndexedDb(_)) {
                 IndexedDbStorage::check_event(&id, &text)?;
             }
-            read.push(NewEvent::new(&*id, timestamp, &string(2), self.text(text))?);
+            let mut event = NewEvent::new(&*id, timestamp, &string(2), self.text(text))?;
+            event.whole = Some(row.get(4)).filter(JsValue::is_string).map(|text| self.text(text));
+            read.push(event);
         }
         self.append(key, known, policy, read, now)
     }

@@ -1,13 +1,20 @@
 //! Values on their way in and out.
 
 use js_sys::Array;
+use wasm_bindgen::prelude::*;
 use wasm_bindgen::{JsCast, JsValue};
 
 use crate::service::{Appended, StoredSession};
 use crate::session::Page;
-use crate::storage::ScopeRevisions;
 use crate::storage::chosen::{ChosenListing, ChosenText};
 use crate::storage::foreign::push_numbers;
+use crate::storage::{ScopeRevisions, is_same_json};
+
+/// Whether two JSON texts say the same.
+#[wasm_bindgen]
+pub fn same_json(one: &str, other: &str) -> bool {
+    is_same_json(one, other)
+}
 
 /// Texts cross in pieces of about this many bytes: one call an event costs more than the copy,
 /// and one piece for all would make wasm's memory grow by the whole history, for good.

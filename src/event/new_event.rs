@@ -21,6 +21,9 @@ pub struct NewEvent<T> {
     pub delta: Delta,
     /// The event's JSON text.
     pub text: T,
+    /// The event's JSON text before superseded keys were taken out of its delta, if any were: an event
+    /// that is stored with them is this one as well.
+    pub whole: Option<T>,
 }
 
 impl<T> NewEvent<T> {
@@ -38,6 +41,6 @@ impl<T> NewEvent<T> {
         let id = id.into();
         check_id("event.id", &id)?;
         let timestamp = check_timestamp("event.timestamp", timestamp)?;
-        Ok(Self { id, timestamp, delta: Delta::parse(delta)?, text })
+        Ok(Self { id, timestamp, delta: Delta::parse(delta)?, text, whole: None })
     }
 }

@@ -12,8 +12,8 @@ use crate::state::Delta;
 #[cfg(target_arch = "wasm32")]
 use crate::storage::{Ask, MemoryStorage, MemoryText};
 use crate::storage::{
-    Changes, Decide, EventRow, Found, ScopeChange, ScopeRevisions, ScopeSet, SessionChange,
-    WriteRequest,
+    Changes, Decide, EventRow, EventText, Found, ScopeChange, ScopeRevisions, ScopeSet,
+    SessionChange, WriteRequest,
 };
 
 /// What an append does when others appended since its handle was read.
@@ -160,7 +160,7 @@ pub(crate) struct AppendDecision<T> {
     outcome: Option<Result<Appended<T>, Refused>>,
 }
 
-impl<T: Clone + PartialEq> AppendDecision<T> {
+impl<T: EventText> AppendDecision<T> {
     pub(crate) fn new(
         position: Position,
         policy: StalePolicy,
@@ -251,7 +251,8 @@ impl<T: Clone + PartialEq> AppendDecision<T> {
                 None if is_batch => None,
                 None => stored_rows.iter().find(|row| row.id == event.id),
             };
-            if earlier.is_some_and(|row| row.text == event.text) {
+            let is_same = |text: &T| earlier.is_some_and(|row| row.text.is_same(text));
+            if is_same(&event.text) || event.whole.as_ref().is_some_and(is_same) {
                 unchanged.push(number);
                 continue;
             }
@@ -291,7 +292,7 @@ impl<T: Clone + PartialEq> AppendDecision<T> {
     }
 }
 
-impl<T: Clone + PartialEq> Decide<T> for AppendDecision<T> {
+impl<T: EventText> Decide<T> for AppendDecision<T> {
     fn decide(&mut self, found: Found<'_, T>) -> Option<Changes<T>> {
         self.note(self.events.clone(), found)
     }
@@ -314,7 +315,7 @@ pub(crate) fn append_now<T>(
     now: f64,
 ) -> Result<Appended<T>, Error>
 where
-    T: Clone + PartialEq + From<MemoryText> + Into<MemoryText>,
+    T: EventText + From<MemoryText> + Into<MemoryText>,
 {
     let event_ids = [Rc::clone(&event.id)];
     let position = Position::Revision { created, revision };

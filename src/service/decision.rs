@@ -8,7 +8,7 @@ use crate::service::append::{AppendDecision, Appended, LookDecision, Position};
 use crate::service::create::{CreateDecision, Created};
 use crate::service::update::UpdateDecision;
 use crate::session::SessionKey;
-use crate::storage::{Changes, Decide, Found, ScopeRevisions};
+use crate::storage::{Changes, Decide, EventText, Found, ScopeRevisions};
 
 /// What a service asks a storage to decide.
 pub(crate) enum Decision<T> {
@@ -18,7 +18,7 @@ pub(crate) enum Decision<T> {
     Update(UpdateDecision),
 }
 
-impl<T: Clone + PartialEq> Decide<T> for Decision<T> {
+impl<T: EventText> Decide<T> for Decision<T> {
     fn decide(&mut self, found: Found<'_, T>) -> Option<Changes<T>> {
         match self {
             Self::Create(decision) => decision.decide(found),
@@ -36,7 +36,7 @@ impl<T: Clone + PartialEq> Decide<T> for Decision<T> {
     }
 }
 
-impl<T: Clone + PartialEq> Decision<T> {
+impl<T: EventText> Decision<T> {
     /// What [`Decision::Create`] did.
     pub(super) fn created(self) -> Result<Option<Created>, Error> {
         match self {

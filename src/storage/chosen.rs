@@ -18,8 +18,8 @@ use crate::storage::javascript_text::JavaScriptText;
 use crate::storage::lent::Lent;
 use crate::storage::memory::{MemoryStorage, MemoryText};
 use crate::storage::{
-    Changes, Decide, Deletion, EventRow, Found, ListRequest, Listing, Rows, Storage, Target,
-    WriteRequest,
+    Changes, Decide, Deletion, EventRow, EventText, Found, ListRequest, Listing, Rows, Storage,
+    Target, WriteRequest,
 };
 
 /// See the module.
@@ -31,10 +31,20 @@ pub enum ChosenStorage {
 
 /// An event's text where that storage wants it: in wasm, or left in JavaScript. What a read of a
 /// storage in JavaScript gives may be the record of several.
-#[derive(Clone, PartialEq)]
+#[derive(Clone)]
 pub enum ChosenText {
     Memory(MemoryText),
     JavaScript(JavaScriptText),
+}
+
+impl EventText for ChosenText {
+    fn is_same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Memory(one), Self::Memory(other)) => one.is_same(other),
+            (Self::JavaScript(one), Self::JavaScript(other)) => one.is_same(other),
+            _ => false,
+        }
+    }
 }
 
 impl From<MemoryText> for ChosenText {

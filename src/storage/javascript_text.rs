@@ -3,8 +3,11 @@
 use js_sys::JsString;
 use wasm_bindgen::{JsCast, JsValue};
 
+use crate::json::is_same_json;
+use crate::storage::EventText;
+
 /// A JavaScript string. It enters wasm only where somebody asks for a `String`.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct JavaScriptText(JsValue);
 
 impl JavaScriptText {
@@ -29,6 +32,18 @@ impl From<JavaScriptText> for JsValue {
 impl AsRef<JsValue> for JavaScriptText {
     fn as_ref(&self) -> &JsValue {
         &self.0
+    }
+}
+
+impl EventText for JavaScriptText {
+    fn is_same(&self, other: &Self) -> bool {
+        // Before the texts enter wasm.
+        self.0 == other.0
+            || self
+                .0
+                .as_string()
+                .zip(other.0.as_string())
+                .is_some_and(|(one, other)| is_same_json(&one, &other))
     }
 }
 

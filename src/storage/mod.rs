@@ -11,7 +11,8 @@
 //!    back, or nothing where none come. It may call it again when it has to start over; only the
 //!    last answer counts.
 //! 3. It resolves only when the write is as durable as the storage makes things.
-//! 4. Texts come back as they were given, to the letter. Ids compare exactly.
+//! 4. Texts come back as they were given: states to the letter, events as the same JSON value. Ids
+//!    compare exactly.
 //! 5. Events are ordered by `seq`. Event ids are unique within a session.
 //! 6. Where the session or a state that was asked for is not there, [`Found::floor`] is not below
 //!    the revision of anything it ever deleted: one number for the whole storage is enough.
@@ -48,6 +49,7 @@ pub use memory::{MemoryStorage, MemoryText};
 
 use std::rc::Rc;
 
+pub use crate::json::is_same_json;
 use crate::session::{Page, Revision, SessionHead, SessionKey, Window};
 use crate::state::{Changes as StateChanges, ScopedState};
 
@@ -305,6 +307,18 @@ pub enum Deletion {
     },
 }
 
+/// The JSON text of an event, wherever it lies.
+pub trait EventText: Clone + 'static {
+    /// Whether both say the same, as [`is_same_json`] has it.
+    fn is_same(&self, other: &Self) -> bool;
+}
+
+impl EventText for String {
+    fn is_same(&self, other: &Self) -> bool {
+        is_same_json(self, other)
+    }
+}
+
 /// Where sessions are kept. See the module for what an implementation must do.
 ///
 /// The futures are not `Send`: the core runs on one thread, as JavaScript does.
@@ -312,7 +326,7 @@ pub enum Deletion {
 pub trait Storage {
     /// The text of an event: a Rust string where the core holds it, a JavaScript string that
     /// never enters wasm where JavaScript does.
-    type Text: Clone + PartialEq + 'static;
+    type Text: EventText;
     /// [`Listing`], except where whoever asks makes sessions of stored records himself.
     type Listing;
     /// How the storage itself fails.

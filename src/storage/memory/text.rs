@@ -7,6 +7,9 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use crate::json::is_same_json;
+use crate::storage::EventText;
+
 const FIRST_BLOCK: usize = 1 << 10;
 const LARGEST_BLOCK: usize = 1 << 20;
 
@@ -57,9 +60,9 @@ impl From<MemoryText> for String {
     }
 }
 
-impl PartialEq for MemoryText {
-    fn eq(&self, other: &Self) -> bool {
-        self.with(|text| other.with(|other| text == other))
+impl EventText for MemoryText {
+    fn is_same(&self, other: &Self) -> bool {
+        self.with(|text| other.with(|other| is_same_json(text, other)))
     }
 }
 

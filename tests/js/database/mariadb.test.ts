@@ -13,6 +13,7 @@ import { keepsItsLimits } from './limits.js';
 import { ordersAsJavaScript } from './list_order.js';
 import { readsLongSessions } from './long_reads.js';
 import { MARIADB_REFUSALS } from './refusals.js';
+import { knowsRetries } from './retries.js';
 import { emptied, type Server, startMariadb } from './servers.js';
 
 let server: Server;
@@ -29,6 +30,7 @@ conforms(
 );
 ordersAsJavaScript('MariaDB', newUrl);
 losesNothing('MariaDB', newUrl, open);
+knowsRetries('MariaDB', newUrl, open);
 const run = async (url: string, statement: string) => {
   const connection = await createConnection(url.replace('mariadb:', 'mysql:'));
   await connection.query(statement);

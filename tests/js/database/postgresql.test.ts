@@ -15,6 +15,7 @@ import { ordersAsJavaScript } from './list_order.js';
 import { readsLongSessions } from './long_reads.js';
 import { POSTGRESQL_REFUSALS } from './refusals.js';
 import { runsRefusedTransactionsAgain } from './serialization_failures.js';
+import { knowsRetries } from './retries.js';
 import { emptied, type Server, startPostgres } from './servers.js';
 
 let server: Server;
@@ -35,6 +36,7 @@ conforms(
 );
 ordersAsJavaScript('PostgreSQL', newUrl);
 losesNothing('PostgreSQL', newUrl, open);
+knowsRetries('PostgreSQL', newUrl, open);
 const run = async (url: string, statement: string) => {
   const client = new pg.Client({ connectionString: url });
   await client.connect();

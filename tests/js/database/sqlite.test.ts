@@ -11,6 +11,7 @@ import { choosesByTime, FOREIGN_TEXT } from './after_timestamp.js';
 import { letsGo, losesNothing } from './concurrency.js';
 import { conforms } from './conforms.js';
 import { readsLongSessions } from './long_reads.js';
+import { knowsRetries } from './retries.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'adk-session-wasm-sqlite-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
@@ -29,6 +30,7 @@ const run = (url: string, statement: string) => {
   database.close();
 };
 losesNothing('a SQLite file', newUrl, open);
+knowsRetries('a SQLite file', newUrl, open);
 choosesByTime('a SQLite file', newUrl, open, run, FOREIGN_TEXT);
 readsLongSessions('a SQLite file', newUrl, open, run);
 letsGo('a SQLite file', newUrl);

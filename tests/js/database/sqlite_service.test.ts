@@ -12,6 +12,7 @@ import { DatabaseSessionService } from '../../../js/database/index.js';
 import { eventOf, letsGo, losesNothing } from './concurrency.js';
 import { conforms } from './conforms.js';
 import { ordersAsJavaScript } from './list_order.js';
+import { knowsRetries } from './retries.js';
 import { columnsOf, newSqliteServiceFile, SQLITE_SERVICE_TABLES } from './sqlite_service_tables.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'adk-session-wasm-sqlite-service-'));
@@ -35,6 +36,7 @@ conforms(
 );
 ordersAsJavaScript(TITLE, () => Promise.resolve(newUrl()));
 losesNothing(TITLE, newUrl, open);
+knowsRetries(TITLE, newUrl, open);
 letsGo(TITLE, newUrl);
 
 const USER = { appName: 'app', userId: 'user' };
