@@ -11,7 +11,7 @@ import { SessionError, isSessionError } from './errors.js';
 import { isTooLong, tooLong } from './json/too_long.js';
 import { checkEvent } from './json/check.js';
 import { takeDelta, type DeltaSnapshot } from './json/delta.js';
-import { setMember } from './json/member.js';
+import { defineMember, setMember } from './json/member.js';
 import { kindOf, unserializable } from './json/rules.js';
 import { fitsUtf8, isWellFormed, replaceLoneSurrogates } from './json/text.js';
 import { tooLarge, writeJson } from './json/write.js';
@@ -72,8 +72,10 @@ export interface EventSnapshot {
   readonly whole?: string;
   /** JSON text of the stored delta alone: exactly the characters that stand in `text`. */
   readonly deltaText: string;
-  /** See {@link DeltaSnapshot.delta}. */
+  /** The stored delta as a new object that shares nothing with the caller's. */
   readonly delta: Record<string, unknown>;
+  /** The same with the caller's own objects, see {@link DeltaSnapshot.delta}; absent if there are none. */
+  readonly given: Record<string, unknown> | undefined;
   /** See {@link DeltaSnapshot.temp}. */
   readonly temp: Record<string, unknown> | undefined;
   /** A new object: the event's actions, or empty ones, with `delta` as their `stateDelta`. */
@@ -148,23 +150,19 @@ export function snapshotEvent(
 }
 
 function takeEvent(event: Event, clock: () => number, newId: () => string): EventSnapshot {
-  const given: { id?: unknown; timestamp?: unknown } = event;
-  const { id: givenId, timestamp: givenTime } = given;
+  const { id: givenId, timestamp: givenTime } = event as { id?: unknown; timestamp?: unknown };
   const id = validId(givenId === undefined || givenId === '' ? newId() : givenId);
   const timestamp = validTimestamp(givenTime === undefined ? Math.floor(clock()) : givenTime);
 
   const givenActions = event.actions as EventActions | undefined;
-  const {
-    text: deltaText,
-    delta,
-    temp,
-  } = takeDelta(givenActions?.stateDelta, "The event's actions.stateDelta");
+  const taken = takeDelta(givenActions?.stateDelta, "The event's actions.stateDelta");
+  const { text: deltaText, hasObjects, temp } = taken;
   const actions = fieldsOf(givenActions ?? createEventActions(), 'actions');
   const copy = fieldsOf(event, '');
   // In the order in which they are set on the caller's event, where they are not own members of it.
-  copy.id = id;
-  copy.timestamp = timestamp;
-  copy.actions = actions;
+  defineMember(copy, 'id', id);
+  defineMember(copy, 'timestamp', timestamp);
+  defineMember(copy, 'actions', actions);
   const text = eventText(copy, deltaText);
 
   // Inherited ones become the event's own: else they would stand before `actions` in this text, and
@@ -173,8 +171,10 @@ function takeEvent(event: Event, clock: () => number, newId: () => string): Even
   if (givenTime === undefined || !Object.hasOwn(event, 'timestamp')) {
     fill(event, 'timestamp', timestamp);
   }
-  actions.stateDelta = delta;
-  return { id, timestamp, text, deltaText, delta, temp, actions };
+  const given = hasObjects ? taken.delta : undefined;
+  const delta = hasObjects ? (JSON.parse(deltaText) as Record<string, unknown>) : taken.delta;
+  defineMember(actions, 'stateDelta', delta);
+  return { id, timestamp, text, deltaText, delta, given, temp, actions };
 }
 
 /**
@@ -208,7 +208,7 @@ const MARK = 'Delta":0';
  * are escaped; another member's name and value may give the same, and then there are two.
  */
 function eventText(copy: Event, delta: string): string {
-  (copy.actions as { stateDelta: unknown }).stateDelta = 0;
+  defineMember(copy.actions, 'stateDelta', 0);
   const verdict = checkEvent(copy);
   if (verdict === 'too large') throw unserializable([], tooLarge);
   if (verdict === 'plain') {

@@ -1,5 +1,6 @@
 import { SessionError } from './errors.js';
 import { checkState } from './json/check.js';
+import { defineMember } from './json/member.js';
 import { writeJson } from './json/write.js';
 import { APP_PREFIX, isTemp, REMOVED, TEMP_PREFIX, USER_PREFIX } from './scope.js';
 import type { StateShape } from './session.js';
@@ -354,20 +355,14 @@ export class State<S extends StateShape = StateShape> implements ReadableState<S
 }
 
 /**
- * Writes an own member. Where something of that name is inherited, it is defined rather than assigned
- * (which takes three times as long): `__proto__` is a key, and no inherited setter sees the write.
+ * {@link defineMember}, which does not throw.
  *
  * @returns whether it could be written
  * @internal
  */
 export function define(target: object, key: string, value: unknown): boolean {
-  if (key in target && !Object.hasOwn(target, key)) {
-    const ordinary = { writable: true, enumerable: true, configurable: true };
-    return Reflect.defineProperty(target, key, { ...ordinary, value });
-  }
   try {
-    (target as StateShape)[key] = value;
-    return true;
+    return defineMember(target, key, value);
   } catch {
     return false;
   }

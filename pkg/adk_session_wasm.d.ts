@@ -9,7 +9,8 @@ export class SessionCore {
     free(): void;
     [Symbol.dispose](): void;
     /**
-     * Appends events, `[id, timestamp, delta, text]` each, all or none. `created` is NaN for a
+     * Appends events, `[id, timestamp, delta, text]` each, all or none; behind them, where keys of the
+     * delta were superseded, the text with them. `created` is NaN for a
      * handle that we did not give out; then `last_event_id` is what it is known by; below 0 there is
      * no handle. Answers as `appended_to_javascript` lays it out.
      */
@@ -144,6 +145,11 @@ export function end_append(place: number, session_id?: string | null): any;
 export function has_room(bytes: number): boolean;
 
 /**
+ * Whether two JSON texts say the same.
+ */
+export function same_json(one: string, other: string): boolean;
+
+/**
  * For each placeholder `[start, end, nameStart, nameEnd, kind, backslashes]` in UTF-16 code
  * units; `kind` has bit 0 set for an optional one and bit 1 for an artifact.
  */
@@ -164,6 +170,7 @@ export interface InitOutput {
     readonly describe_missing: (a: number, b: number, c: number, d: number, e: any) => any;
     readonly end_append: (a: number, b: number, c: number) => [number, number, number];
     readonly has_room: (a: number) => number;
+    readonly same_json: (a: number, b: number, c: number, d: number) => number;
     readonly scan_template: (a: number, b: number) => [number, number];
     readonly sessioncore_append_events: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number, m: number, n: any) => [number, number, number];
     readonly sessioncore_append_packed: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number, m: number, n: number) => number;

@@ -21,7 +21,8 @@ export class SessionCore {
         wasm.__wbg_sessioncore_free(ptr, 0);
     }
     /**
-     * Appends events, `[id, timestamp, delta, text]` each, all or none. `created` is NaN for a
+     * Appends events, `[id, timestamp, delta, text]` each, all or none; behind them, where keys of the
+     * delta were superseded, the text with them. `created` is NaN for a
      * handle that we did not give out; then `last_event_id` is what it is known by; below 0 there is
      * no handle. Answers as `appended_to_javascript` lays it out.
      * @param {string} app_name
@@ -559,6 +560,28 @@ export function has_room(bytes) {
 }
 
 /**
+ * Whether two JSON texts say the same.
+ * @param {string} one
+ * @param {string} other
+ * @returns {boolean}
+ */
+export function same_json(one, other) {
+    let ptr0, len0, ptr1, len1;
+    try {
+        ptr0 = passStringToWasm0(one, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+        len0 = WASM_VECTOR_LEN;
+        ptr1 = passStringToWasm0(other, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+        len1 = WASM_VECTOR_LEN;
+    } catch (e) {
+        if (ptr1) { wasm.__wbindgen_free(ptr1, len1 * 1, 1); }
+        if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 1, 1); }
+        throw e;
+    }
+    const ret = wasm.same_json(ptr0, len0, ptr1, len1);
+    return ret !== 0;
+}
+
+/**
  * For each placeholder `[start, end, nameStart, nameEnd, kind, backslashes]` in UTF-16 code
  * units; `kind` has bit 0 set for an optional one and bit 1 for an artifact.
  * @param {string} text
@@ -575,34 +598,38 @@ export function scan_template(text) {
 function __wbg_get_imports() {
     const import0 = {
         __proto__: null,
-        _20: function(arg0) {
+        _6: function(arg0, arg1) {
+            const ret = Number(getStringFromWasm0(arg0, arg1));
+            return ret;
+        },
+        _21: function(arg0) {
             const ret = typeof(arg0) === 'function';
             return ret;
         },
-        _y: function(arg0) {
+        _z: function(arg0) {
             const val = arg0;
             const ret = typeof(val) === 'object' && val !== null;
             return ret;
         },
-        _g: function(arg0) {
+        _h: function(arg0) {
             const ret = typeof(arg0) === 'string';
             return ret;
         },
-        _z: function(arg0) {
+        _10: function(arg0) {
             const ret = arg0 === undefined;
             return ret;
         },
-        _5: function(arg0, arg1) {
+        _0: function(arg0, arg1) {
             const ret = arg0 === arg1;
             return ret;
         },
-        _27: function(arg0, arg1) {
+        _28: function(arg0, arg1) {
             const obj = arg1;
             const ret = typeof(obj) === 'number' ? obj : undefined;
             getDataViewMemory0().setFloat64((arg0 >>> 0) + 8 * 1, isLikeNone(ret) ? 0 : ret, true);
             getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 0, !isLikeNone(ret), true);
         },
-        _26: function(arg0, arg1) {
+        _27: function(arg0, arg1) {
             const obj = arg1;
             const ret = typeof(obj) === 'string' ? obj : undefined;
             var ptr1 = isLikeNone(ret) ? 0 : passStringToWasm0(ret, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
@@ -610,23 +637,23 @@ function __wbg_get_imports() {
             getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 1, len1, true);
             getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 0, ptr1, true);
         },
-        _28: function(arg0, arg1) {
+        _29: function(arg0, arg1) {
             throw new Error(getStringFromWasm0(arg0, arg1));
         },
-        _1q: function(arg0) {
+        _1r: function(arg0) {
             arg0._wbg_cb_unref();
         },
-        _2i: function() { return handleError(function (arg0) {
+        _2j: function() { return handleError(function (arg0) {
             arg0.abort();
         }, arguments); },
-        _2c: function() { return handleError(function (arg0, arg1) {
+        _2d: function() { return handleError(function (arg0, arg1) {
             const ret = arg0.add(arg1);
             return ret;
         }, arguments); },
-        _2a: function() { return handleError(function (arg0, arg1) {
+        _2b: function() { return handleError(function (arg0, arg1) {
             arg0.advance(arg1 >>> 0);
         }, arguments); },
-        _1k: function() { return handleError(function (arg0, arg1, arg2, arg3) {
+        _1l: function() { return handleError(function (arg0, arg1, arg2, arg3) {
             try {
                 var state0 = {a: arg0, b: arg1};
                 var cb0 = () => {
@@ -644,96 +671,96 @@ function __wbg_get_imports() {
                 state0.a = 0;
             }
         }, arguments); },
-        _2b: function() { return handleError(function (arg0, arg1) {
+        _2c: function() { return handleError(function (arg0, arg1) {
             const ret = IDBKeyRange.bound(arg0, arg1);
             return ret;
         }, arguments); },
-        _1d: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4) {
+        _1e: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4) {
             const ret = arg0.call(arg1, arg2, arg3, arg4);
             return ret;
         }, arguments); },
-        _1t: function() { return handleError(function (arg0, arg1, arg2) {
+        _1u: function() { return handleError(function (arg0, arg1, arg2) {
             const ret = arg0.call(arg1, arg2);
             return ret;
         }, arguments); },
-        _1r: function(arg0) {
+        _1s: function(arg0) {
             clearTimeout(arg0);
         },
-        _1f: function(arg0) {
+        _1g: function(arg0) {
             arg0.close();
         },
-        _9: function() { return handleError(function (arg0) {
+        _a: function() { return handleError(function (arg0) {
             arg0.commit();
         }, arguments); },
-        _18: function(arg0, arg1) {
+        _19: function(arg0, arg1) {
             const ret = arg0.concat(arg1);
             return ret;
         },
-        _2f: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4) {
+        _2g: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4) {
             const ret = arg0.createIndex(getStringFromWasm0(arg1, arg2), arg3, arg4);
             return ret;
         }, arguments); },
-        _10: function() { return handleError(function (arg0, arg1, arg2, arg3) {
+        _11: function() { return handleError(function (arg0, arg1, arg2, arg3) {
             const ret = arg0.createObjectStore(getStringFromWasm0(arg1, arg2), arg3);
             return ret;
         }, arguments); },
-        _1b: function() { return handleError(function (arg0, arg1, arg2) {
+        _1c: function() { return handleError(function (arg0, arg1, arg2) {
             const ret = arg0.deleteDatabase(getStringFromWasm0(arg1, arg2));
             return ret;
         }, arguments); },
-        _2g: function() { return handleError(function (arg0, arg1) {
+        _2h: function() { return handleError(function (arg0, arg1) {
             const ret = arg0.delete(arg1);
             return ret;
         }, arguments); },
-        _1o: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4, arg5, arg6, arg7, arg8) {
+        _1p: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4, arg5, arg6, arg7, arg8) {
             const ret = arg0.delete(getStringFromWasm0(arg1, arg2), getStringFromWasm0(arg3, arg4), arg5 === 0 ? undefined : getStringFromWasm0(arg5, arg6), arg7 === 0 ? undefined : getStringFromWasm0(arg7, arg8));
             return ret;
         }, arguments); },
-        _c: function(arg0) {
+        _d: function(arg0) {
             const ret = Array.from(arg0);
             return ret;
         },
-        _29: function() { return handleError(function (arg0, arg1) {
+        _2a: function() { return handleError(function (arg0, arg1) {
             const ret = arg0.getAllKeys(arg1);
             return ret;
         }, arguments); },
-        _a: function() { return handleError(function (arg0, arg1, arg2) {
+        _b: function() { return handleError(function (arg0, arg1, arg2) {
             const ret = arg0.getAll(arg1, arg2 === Number.MAX_SAFE_INTEGER ? undefined : arg2);
             return ret;
         }, arguments); },
-        _19: function() { return handleError(function (arg0, arg1) {
+        _1a: function() { return handleError(function (arg0, arg1) {
             const ret = Reflect.get(arg0, arg1);
             return ret;
         }, arguments); },
-        _2d: function() { return handleError(function (arg0, arg1) {
+        _2e: function() { return handleError(function (arg0, arg1) {
             const ret = arg0.get(arg1);
             return ret;
         }, arguments); },
-        _x: function(arg0, arg1) {
+        _y: function(arg0, arg1) {
             const ret = arg0[arg1 >>> 0];
             return ret;
         },
-        _e: function(arg0, arg1, arg2) {
+        _f: function(arg0, arg1, arg2) {
             const ret = arg0[getStringFromWasm0(arg1, arg2)];
             return ret;
         },
-        _i: function(arg0, arg1) {
+        _j: function(arg0, arg1) {
             const ret = arg0[arg1 >>> 0];
             return ret;
         },
-        _1u: function(arg0, arg1) {
+        _1v: function(arg0, arg1) {
             const ret = arg0[arg1 >>> 0];
             return ret;
         },
-        _25: function() { return handleError(function (arg0, arg1) {
+        _26: function() { return handleError(function (arg0, arg1) {
             const ret = Reflect.has(arg0, arg1);
             return ret;
         }, arguments); },
-        _8: function() { return handleError(function (arg0, arg1, arg2) {
+        _9: function() { return handleError(function (arg0, arg1, arg2) {
             const ret = arg0.index(getStringFromWasm0(arg1, arg2));
             return ret;
         }, arguments); },
-        _q: function(arg0) {
+        _r: function(arg0) {
             let result;
             try {
                 result = arg0 instanceof Float64Array;
@@ -743,7 +770,7 @@ function __wbg_get_imports() {
             const ret = result;
             return ret;
         },
-        _1e: function(arg0) {
+        _1f: function(arg0) {
             let result;
             try {
                 result = arg0 instanceof Promise;
@@ -753,55 +780,55 @@ function __wbg_get_imports() {
             const ret = result;
             return ret;
         },
-        _f: function(arg0) {
+        _g: function(arg0) {
             const ret = Array.isArray(arg0);
             return ret;
         },
-        _1g: function(arg0) {
+        _1h: function(arg0) {
             const ret = Number.isSafeInteger(arg0);
             return ret;
         },
-        _1w: function(arg0, arg1) {
+        _1x: function(arg0, arg1) {
             const ret = Object.is(arg0, arg1);
             return ret;
         },
-        _o: function(arg0, arg1, arg2) {
+        _p: function(arg0, arg1, arg2) {
             const ret = arg0.join(getStringFromWasm0(arg1, arg2));
             return ret;
         },
-        _p: function(arg0) {
+        _q: function(arg0) {
             const ret = arg0.length;
             return ret;
         },
-        _h: function(arg0) {
+        _i: function(arg0) {
             const ret = arg0.length;
             return ret;
         },
-        _d: function(arg0) {
+        _e: function(arg0) {
             const ret = arg0.length;
             return ret;
         },
-        _1n: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4, arg5, arg6, arg7, arg8) {
+        _1o: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4, arg5, arg6, arg7, arg8) {
             const ret = arg0.list(getStringFromWasm0(arg1, arg2), arg3 === 0 ? undefined : getStringFromWasm0(arg3, arg4), arg5 !== 0, arg6, arg7 === 0 ? undefined : arg8);
             return ret;
         }, arguments); },
-        _6: function() {
+        _7: function() {
             const ret = new Array();
             return ret;
         },
-        _1p: function(arg0, arg1, arg2, arg3) {
+        _1q: function(arg0, arg1, arg2, arg3) {
             const ret = new RegExp(getStringFromWasm0(arg0, arg1), getStringFromWasm0(arg2, arg3));
             return ret;
         },
-        _k: function() {
+        _l: function() {
             const ret = new Object();
             return ret;
         },
-        _n: function(arg0, arg1) {
+        _o: function(arg0, arg1) {
             const ret = new Float64Array(getArrayF64FromWasm0(arg0, arg1));
             return ret;
         },
-        _1s: function(arg0, arg1) {
+        _1t: function(arg0, arg1) {
             try {
                 var state0 = {a: arg0, b: arg1};
                 var cb0 = (arg0, arg1) => {
@@ -819,181 +846,181 @@ function __wbg_get_imports() {
                 state0.a = 0;
             }
         },
-        _u: function() {
+        _v: function() {
             const ret = performance.now();
             return ret;
         },
-        _r: function() {
+        _s: function() {
             const ret = Date.now();
             return ret;
         },
-        _2h: function() { return handleError(function (arg0, arg1, arg2) {
+        _2i: function() { return handleError(function (arg0, arg1, arg2) {
             const ret = arg0.objectStore(getStringFromWasm0(arg1, arg2));
             return ret;
         }, arguments); },
-        _2: function(arg0) {
+        _3: function(arg0) {
             const ret = Array.of(arg0);
             return ret;
         },
-        _1m: function(arg0, arg1, arg2, arg3) {
+        _1n: function(arg0, arg1, arg2, arg3) {
             const ret = Array.of(arg0, arg1, arg2, arg3);
             return ret;
         },
-        _16: function(arg0, arg1, arg2) {
+        _17: function(arg0, arg1, arg2) {
             const ret = Array.of(arg0, arg1, arg2);
             return ret;
         },
-        _15: function(arg0, arg1, arg2, arg3, arg4) {
+        _16: function(arg0, arg1, arg2, arg3, arg4) {
             const ret = Array.of(arg0, arg1, arg2, arg3, arg4);
             return ret;
         },
-        _b: function(arg0, arg1) {
+        _c: function(arg0, arg1) {
             const ret = Array.of(arg0, arg1);
             return ret;
         },
-        _11: function() { return handleError(function (arg0, arg1, arg2) {
+        _12: function() { return handleError(function (arg0, arg1, arg2) {
             const ret = arg0.openKeyCursor(arg1, __wbindgen_enum_IdbCursorDirection[arg2]);
             return ret;
         }, arguments); },
-        _1a: function() { return handleError(function (arg0, arg1, arg2, arg3) {
+        _1b: function() { return handleError(function (arg0, arg1, arg2, arg3) {
             const ret = arg0.open(getStringFromWasm0(arg1, arg2), arg3 >>> 0);
             return ret;
         }, arguments); },
-        _12: function(arg0) {
+        _13: function(arg0) {
             const ret = arg0.pop();
             return ret;
         },
-        _1c: function(arg0) {
+        _1d: function(arg0) {
             arg0.preventDefault();
         },
-        _3: function(arg0, arg1) {
+        _4: function(arg0, arg1) {
             const ret = arg0.push(arg1);
             return ret;
         },
-        _2e: function() { return handleError(function (arg0, arg1) {
+        _2f: function() { return handleError(function (arg0, arg1) {
             const ret = arg0.put(arg1);
             return ret;
         }, arguments); },
-        _1z: function(arg0) {
+        _20: function(arg0) {
             const ret = arg0.queueMicrotask;
             return ret;
         },
-        _1y: function(arg0) {
+        _1z: function(arg0) {
             queueMicrotask(arg0);
         },
-        _1i: function() {
+        _1j: function() {
             const ret = Math.random();
             return ret;
         },
-        _0: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4, arg5, arg6, arg7, arg8, arg9, arg10) {
+        _1: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4, arg5, arg6, arg7, arg8, arg9, arg10) {
             const ret = arg0.read(getStringFromWasm0(arg1, arg2), arg3 === 0 ? undefined : getStringFromWasm0(arg3, arg4), arg5 === 0 ? undefined : getStringFromWasm0(arg5, arg6), arg7 === 0 ? undefined : arg8, arg9 === 0 ? undefined : arg10);
             return ret;
         }, arguments); },
-        _1h: function(arg0) {
+        _1i: function(arg0) {
             const ret = Promise.resolve(arg0);
             return ret;
         },
-        _7: function() { return handleError(function (arg0) {
+        _8: function() { return handleError(function (arg0) {
             const ret = arg0.result;
             return ret;
         }, arguments); },
-        _13: function(arg0) {
+        _14: function(arg0) {
             const ret = arg0.reverse();
             return ret;
         },
-        _v: function(arg0, arg1) {
+        _w: function(arg0, arg1) {
             const ret = setTimeout(arg0, arg1);
             return ret;
         },
-        _1l: function() { return handleError(function (arg0, arg1, arg2) {
+        _1m: function() { return handleError(function (arg0, arg1, arg2) {
             const ret = Reflect.set(arg0, arg1, arg2);
             return ret;
         }, arguments); },
+        _n: function(arg0, arg1, arg2, arg3) {
+            arg0[getStringFromWasm0(arg1, arg2)] = arg3;
+        },
+        _1w: function(arg0, arg1, arg2) {
+            arg0[arg1 >>> 0] = arg2;
+        },
         _m: function(arg0, arg1, arg2, arg3) {
             arg0[getStringFromWasm0(arg1, arg2)] = arg3;
         },
-        _1v: function(arg0, arg1, arg2) {
-            arg0[arg1 >>> 0] = arg2;
-        },
-        _l: function(arg0, arg1, arg2, arg3) {
-            arg0[getStringFromWasm0(arg1, arg2)] = arg3;
-        },
-        _s: function(arg0, arg1, arg2, arg3, arg4) {
+        _t: function(arg0, arg1, arg2, arg3, arg4) {
             arg0[getStringFromWasm0(arg1, arg2)] = getStringFromWasm0(arg3, arg4);
         },
-        _14: function(arg0, arg1, arg2) {
+        _15: function(arg0, arg1, arg2) {
             const ret = arg0.slice(arg1 >>> 0, arg2 >>> 0);
             return ret;
         },
-        _17: function(arg0, arg1, arg2, arg3) {
+        _18: function(arg0, arg1, arg2, arg3) {
             const ret = arg0.splice(arg1 >>> 0, arg2 >>> 0, arg3);
             return ret;
         },
-        _22: function() {
+        _23: function() {
             const ret = typeof globalThis === 'undefined' ? undefined : globalThis;
             return isLikeNone(ret) ? 0 : addToExternrefTable0(ret);
         },
-        _21: function() {
+        _22: function() {
             const ret = typeof global === 'undefined' ? undefined : global;
             return isLikeNone(ret) ? 0 : addToExternrefTable0(ret);
         },
-        _24: function() {
+        _25: function() {
             const ret = typeof self === 'undefined' ? undefined : self;
             return isLikeNone(ret) ? 0 : addToExternrefTable0(ret);
         },
-        _23: function() {
+        _24: function() {
             const ret = typeof window === 'undefined' ? undefined : window;
             return isLikeNone(ret) ? 0 : addToExternrefTable0(ret);
         },
-        _t: function() { return handleError(function (arg0) {
+        _u: function() { return handleError(function (arg0) {
             const ret = JSON.stringify(arg0);
             return ret;
         }, arguments); },
-        _j: function(arg0, arg1, arg2) {
+        _k: function(arg0, arg1, arg2) {
             const ret = arg0.substring(arg1 >>> 0, arg2 >>> 0);
             return ret;
         },
-        _4: function(arg0, arg1, arg2) {
+        _5: function(arg0, arg1, arg2) {
             const ret = arg0.test(getStringFromWasm0(arg1, arg2));
             return ret;
         },
-        _1: function(arg0, arg1, arg2) {
+        _2: function(arg0, arg1, arg2) {
             const ret = arg0.then(arg1, arg2);
             return ret;
         },
-        _1x: function(arg0, arg1) {
+        _1y: function(arg0, arg1) {
             const ret = arg0.then(arg1);
             return ret;
         },
-        _w: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4) {
+        _x: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4) {
             const ret = arg0.transaction(arg1, getStringFromWasm0(arg2, arg3), arg4);
             return ret;
         }, arguments); },
-        _1j: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4, arg5, arg6, arg7, arg8, arg9, arg10, arg11) {
+        _1k: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4, arg5, arg6, arg7, arg8, arg9, arg10, arg11) {
             const ret = arg0.write(arg1 !== 0, getStringFromWasm0(arg2, arg3), arg4 === 0 ? undefined : getStringFromWasm0(arg4, arg5), arg6 === 0 ? undefined : getStringFromWasm0(arg6, arg7), arg8, arg9, arg10, arg11 >>> 0);
             return ret;
         }, arguments); },
-        _2k: function(arg0, arg1) {
-            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 41, ret: Result(Unit), inner_ret: Some(Result(Unit)) }, mutable: true }) -> Externref`.
-            const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__hd03ea6924eea3427);
-            return ret;
-        },
         _2l: function(arg0, arg1) {
-            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 9, ret: Unit, inner_ret: Some(Unit) }, mutable: true }) -> Externref`.
+            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 10, ret: Unit, inner_ret: Some(Unit) }, mutable: true }) -> Externref`.
             const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__h029af6d614e5b697);
             return ret;
         },
-        _2m: function(arg0) {
+        _2m: function(arg0, arg1) {
+            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 43, ret: Result(Unit), inner_ret: Some(Result(Unit)) }, mutable: true }) -> Externref`.
+            const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__hd03ea6924eea3427);
+            return ret;
+        },
+        _2n: function(arg0) {
             // Cast intrinsic for `F64 -> Externref`.
             const ret = arg0;
             return ret;
         },
-        _2n: function(arg0, arg1) {
+        _2o: function(arg0, arg1) {
             // Cast intrinsic for `Ref(String) -> Externref`.
             const ret = getStringFromWasm0(arg0, arg1);
             return ret;
         },
-        _2j: function() {
+        _2k: function() {
             const table = wasm.__wbindgen_externrefs;
             table.set(0, undefined);
             table.set(1024, undefined);

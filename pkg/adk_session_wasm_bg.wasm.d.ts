@@ -12,6 +12,7 @@ export const delete_database: (a: number, b: number, c: number) => any;
 export const describe_missing: (a: number, b: number, c: number, d: number, e: any) => any;
 export const end_append: (a: number, b: number, c: number) => [number, number, number];
 export const has_room: (a: number) => number;
+export const same_json: (a: number, b: number, c: number, d: number) => number;
 export const scan_template: (a: number, b: number) => [number, number];
 export const sessioncore_append_events: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number, m: number, n: any) => [number, number, number];
 export const sessioncore_append_packed: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number, m: number, n: number) => number;

@@ -1,7 +1,12 @@
 import type { BaseSessionService } from '@google/adk';
 import { SessionError } from '../errors.js';
 import type { Event } from '../event.js';
-import { type PendingEvent, type StateWriter, writeKey } from '../service/state_writer.js';
+import {
+  type PendingEvent,
+  type StateWriter,
+  valueFor,
+  writeKey,
+} from '../service/state_writer.js';
 import type { Session } from '../session.js';
 
 type FrameworkAppend = BaseSessionService['appendEvent'];
@@ -128,7 +133,7 @@ export class FrameworkStateWriter implements StateWriter<Written> {
     const { latest, temp } = this.#committedOn(state);
     for (const key of Object.keys(numbered)) {
       // Not what the caller wrote, but what was stored: of an object with a toJSON, what that gave.
-      if (Object.hasOwn(snapshot.delta, key)) numbered[key] = snapshot.delta[key];
+      if (Object.hasOwn(snapshot.delta, key)) numbered[key] = valueFor(state, key, snapshot);
       else Reflect.deleteProperty(numbered, key);
     }
     this.#put(state, numbered);
@@ -137,7 +142,7 @@ export class FrameworkStateWriter implements StateWriter<Written> {
     for (const key of byHand) {
       // Not through the framework, which would take it for a write of now, later than those that were
       // made since the call.
-      if (Object.hasOwn(snapshot.delta, key)) writeKey(state, key, snapshot.delta[key]);
+      if (Object.hasOwn(snapshot.delta, key)) writeKey(state, key, valueFor(state, key, snapshot));
     }
     for (const key of Object.keys(snapshot.delta)) latest.set(key, order);
     for (const [key, value] of Object.entries(snapshot.temp ?? {})) {

@@ -27,6 +27,8 @@ export interface DeltaSnapshot {
    * plain as it is, else what parsing its text gives; removals as `REMOVED`.
    */
   readonly delta: Record<string, unknown>;
+  /** Whether any of its values is an object, and so may be shared with the caller. */
+  readonly hasObjects: boolean;
   /** The `temp:` keys, values by reference and never looked at; `undefined` if there are none. */
   readonly temp: Record<string, unknown> | undefined;
 }
@@ -45,7 +47,8 @@ export interface DeltaSnapshot {
  */
 export function takeDelta(given: unknown, what: string): DeltaSnapshot {
   const delta: Record<string, unknown> = {};
-  if (given === undefined) return { text: '{}', delta, temp: undefined };
+  if (given === undefined) return { text: '{}', delta, hasObjects: false, temp: undefined };
+  let hasObjects = false;
   let temp: Record<string, unknown> | undefined;
   // Made only once a value is not plain: the text of each value so far.
   let texts: Map<string, string> | undefined;
@@ -53,7 +56,7 @@ export function takeDelta(given: unknown, what: string): DeltaSnapshot {
     const value = member(given as Record<string, unknown>, key);
     if (isTemp(key)) {
       temp ??= {};
-      temp[key] = value;
+      defineMember(temp, key, value);
       continue;
     }
     if (!isWellFormed(key)) {
@@ -72,10 +75,11 @@ export function takeDelta(given: unknown, what: string): DeltaSnapshot {
       defineMember(delta, key, REMOVED);
       continue;
     }
+    if (typeof stored === 'object' && stored !== null) hasObjects = true;
     if (text !== undefined) (texts ??= new Map()).set(key, text);
     defineMember(delta, key, stored);
   }
-  return { text: deltaText(delta, texts), delta, temp };
+  return { text: deltaText(delta, texts), delta, hasObjects, temp };
 }
 
 /** The text of `delta`, of whose values `texts` has been written before. */

@@ -14,9 +14,11 @@ export function setMember(target: object, key: string, value: unknown): boolean 
 }
 
 /**
- * Gives an object of ours a member of its own, also one called `__proto__`.
+ * Gives an object a member of its own, whatever it inherits under that name: `__proto__`, a setter that
+ * somebody put on `Object.prototype`, or anything there once that is frozen.
  *
- * @param target an ordinary object, neither frozen nor anybody else's
+ * @returns `false` if it cannot be given, as the object is frozen or the member read-only
+ * @throws what an own setter throws
  *
  * @example
  * ```ts
@@ -25,12 +27,16 @@ export function setMember(target: object, key: string, value: unknown): boolean 
  * JSON.stringify(copy); // '{"__proto__":1}'
  * ```
  */
-export function defineMember(target: Record<string, unknown>, key: string, value: unknown): void {
-  // Assigning is many times faster, but to this name it would change the prototype.
-  if (key !== '__proto__') {
-    target[key] = value;
-    return;
+export function defineMember(target: object, key: string, value: unknown): boolean {
+  // Assigning is many times faster. Not `in`, for which engines remember what the objects looked like, and
+  // forget it with them.
+  if (Object.hasOwn(target, key) || !Reflect.has(target, key)) {
+    return setMember(target, key, value);
   }
-  const ordinary = { enumerable: true, configurable: true, writable: true };
-  Object.defineProperty(target, key, { ...ordinary, value });
+  return Reflect.defineProperty(target, key, {
+    value,
+    writable: true,
+    enumerable: true,
+    configurable: true,
+  });
 }

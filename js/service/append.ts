@@ -10,7 +10,7 @@ import type { Session } from '../session.js';
 import { applySnapshot, type EventSnapshot, snapshotEvent } from '../snapshot.js';
 import { hasUnstoredWrite } from '../write_order.js';
 import { positionOf, putEvent } from './event_index.js';
-import type { HandleRecord } from './handle.js';
+import type { HandleRecord, TakenHandle } from './handle.js';
 import { type PendingEvent, type StateWriter, writeKey } from './state_writer.js';
 import type { ServiceParts } from './service_options.js';
 import { readEvent } from './stored_events.js';
@@ -75,7 +75,7 @@ export function withoutKeys(taken: TakenEvent, keys: readonly string[]): TakenEv
  */
 export function appendInMemory(
   core: SessionCore,
-  session: Session,
+  session: TakenHandle,
   record: HandleRecord,
   policy: number,
   taken: TakenEvent,
@@ -98,11 +98,10 @@ export function appendInMemory(
     apply(session, record, [taken], policy, more, writer);
     return;
   }
-  writer.after(session, taken);
-  applySnapshot(taken.event, taken.snapshot);
-  putEvent(session.events, taken.event);
-  if (answer > 0) record.lastUpdateTime = timestamp;
-  setMember(session, 'lastUpdateTime', record.lastUpdateTime);
+  const time = answer > 0 ? timestamp : record.lastUpdateTime;
+  setTime(session, time);
+  if (!give(session, taken, writer)) return;
+  record.lastUpdateTime = time;
   record.revision = Math.abs(answer);
   // As in `apply`: what came in between it was told of, or nothing did.
   if (policy === STALE_POLICIES.merge || record.toldUntil >= record.revision - 1) {
@@ -118,7 +117,7 @@ export function appendInMemory(
  */
 export function store(
   core: SessionCore,
-  session: Session,
+  session: TakenHandle,
   record: HandleRecord,
   policy: number,
   events: readonly TakenEvent[],
@@ -150,7 +149,7 @@ export function store(
         return [id, timestamp, deltaText, text, whole];
       });
       requireRoom(deltas, texts);
-      const last = lastId(session, created);
+      const last = session.lastEventId;
       answer = callCore(
         // prettier-ignore
         () => withSignal(signal, () => core.append_events(
@@ -165,15 +164,13 @@ export function store(
   }
 }
 
-/** What Rust knows a handle by that we did not give out: the last event that it holds. */
-function lastId(session: Session, created: number): string | undefined {
-  const id: unknown = Number.isNaN(created) ? session.events.at(-1)?.id : undefined;
-  return typeof id === 'string' ? id : undefined;
-}
-
-/** Gives the handle what was stored, and what it had missed. */
+/**
+ * Gives the handle what was stored, and what it had missed. Never throws, as what was committed must not
+ * fail: a handle that does not take it, since setters or proxies of its own throw, stays as stale as it
+ * was. So the next append through it brings it anew, or says so.
+ */
 export function apply(
-  session: Session,
+  session: TakenHandle,
   record: HandleRecord,
   events: readonly TakenEvent[],
   policy: number,
@@ -185,25 +182,71 @@ export function apply(
   const told = Number.isNaN(record.created) ? since : record.toldUntil;
   const written = events.length - (unchanged?.length ?? 0);
   const hasAll = policy === STALE_POLICIES.merge || told >= revision - written;
-  if (missed !== undefined && missed.length > 0) applyMissed(session, record, since, missed);
+  setTime(session, lastUpdateTime);
+  let isGiven = true;
+  try {
+    if (missed !== undefined && missed.length > 0) applyMissed(session, record, since, missed);
+  } catch {
+    isGiven = false;
+  }
   const retries = new Set(unchanged);
   for (const [number, taken] of events.entries()) {
-    const { event, snapshot } = taken;
-    const isRetry = retries.has(number);
-    const isKnown = isRetry && positionOf(session.events, snapshot.id) >= 0;
-    // A retry of what had succeeded: its delta was applied then, and others may have written the
-    // keys since. Only a handle that was never told needs it.
-    const isApplied = isRetry && (isKnown || hasAll);
-    writer.after(session, isApplied ? withoutKeys(taken, Object.keys(snapshot.delta)) : taken);
-    applySnapshot(event, snapshot);
-    if (!isKnown) putEvent(session.events, event);
+    isGiven = give(session, taken, writer, retries.has(number), hasAll) && isGiven;
   }
-  setMember(session, 'lastUpdateTime', lastUpdateTime);
+  if (!isGiven) return;
   if (record.beginsWith === '') record.beginsWith = session.events[0]?.id ?? '';
   record.created = created;
   record.revision = revision;
   record.toldUntil = hasAll ? revision : told;
   record.lastUpdateTime = lastUpdateTime;
+}
+
+/**
+ * Gives the handle one event that was stored, each part of it whatever becomes of the others.
+ *
+ * @param isRetry it was stored before
+ * @param hasAll the handle has all that is stored, or was told of it
+ * @returns whether the handle and the event took it
+ */
+function give(
+  session: TakenHandle,
+  taken: TakenEvent,
+  writer: StateWriter,
+  isRetry = false,
+  hasAll = false,
+): boolean {
+  const { event, snapshot } = taken;
+  let isGiven = true;
+  let isKnown = false;
+  try {
+    isKnown = isRetry && positionOf(session.events, snapshot.id) >= 0;
+    // A retry of what had succeeded: its delta was applied then, and others may have written the
+    // keys since. Only a handle that was never told needs it.
+    const isApplied = isRetry && (isKnown || hasAll);
+    writer.after(session, isApplied ? withoutKeys(taken, Object.keys(snapshot.delta)) : taken);
+  } catch {
+    isGiven = false;
+  }
+  try {
+    applySnapshot(event, snapshot);
+  } catch {
+    isGiven = false;
+  }
+  try {
+    if (!isKnown) putEvent(session.events, event, snapshot.id);
+  } catch {
+    isGiven = false;
+  }
+  return isGiven;
+}
+
+/** Sets the time of the caller's object, unless it is another session by now, or does not take it. */
+function setTime({ given, id, state }: TakenHandle, time: number): void {
+  try {
+    if (given.state === state && given.id === id) setMember(given, 'lastUpdateTime', time);
+  } catch {
+    // The next `getSession` tells it.
+  }
 }
 
 /** An event that a handle may have missed. */

@@ -1,9 +1,8 @@
 import { loadWasm } from '../core.js';
 import { isSessionError } from '../errors.js';
-import type { Session } from '../session.js';
 import type { TakenEvent } from './append.js';
 import { type MaybePromise, requireNotAborted } from './call.js';
-import type { HandleRecord } from './handle.js';
+import type { HandleRecord, TakenHandle } from './handle.js';
 
 /** Events of a group, at most: a failure stores each of its calls once more. */
 const LIMIT = 128;
@@ -12,17 +11,17 @@ const soon = Promise.resolve();
 
 /** One call of `appendEvent` or `appendEvents`. */
 interface Member {
-  readonly session: Session;
+  readonly session: TakenHandle;
   readonly events: readonly TakenEvent[];
   readonly signal: AbortSignal | undefined;
-  readonly answer: unknown;
+  readonly answer: () => unknown;
   readonly resolve: (answer: unknown) => void;
   readonly reject: (reason: unknown) => void;
 }
 
 /** Stores events through a handle in one write, and changes the handle if that succeeds. */
 type Write = (
-  session: Session,
+  session: TakenHandle,
   record: HandleRecord,
   events: readonly TakenEvent[],
   signal: AbortSignal | undefined,
@@ -47,13 +46,13 @@ export class AppendGroups {
     this.#write = write;
   }
 
-  /** @returns `answer`, once the events are stored */
+  /** @returns what `answer` gives, once the events are stored */
   add<T>(
-    session: Session,
+    session: TakenHandle,
     record: HandleRecord,
     events: readonly TakenEvent[],
     signal: AbortSignal | undefined,
-    answer: T,
+    answer: () => T,
   ): Promise<T> {
     return new Promise((resolve, reject) => {
       const member: Member = {
@@ -61,7 +60,7 @@ export class AppendGroups {
         events,
         signal,
         answer,
-        // What it is resolved with is `answer`.
+        // It is resolved with what `answer` gives.
         resolve: resolve as (answer: unknown) => void,
         reject,
       };
@@ -121,7 +120,7 @@ export class AppendGroups {
     const [first] = members;
     if (first === undefined) return undefined;
     const succeed = (): void => {
-      for (const { resolve, answer } of members) resolve(answer);
+      for (const { resolve, answer } of members) resolve(answer());
     };
     const fail = (error: unknown): MaybePromise<void> => {
       if (members.length > 1) return this.#storeEach(record, members, error);
@@ -151,15 +150,15 @@ export class AppendGroups {
 }
 
 /**
- * Takes the calls out of the queue that go together. Through the same object: a copy by spread shares
- * the record, but may name another session, and has a `lastUpdateTime` of its own.
+ * Takes the calls out of the queue that go together. Through the same object, as it was: a copy by spread
+ * shares the record, but may name another session, and has a `lastUpdateTime` of its own.
  *
  * An id that comes again ends the group. If the answer of such a group was lost, storing its members one by
  * one would apply the earlier event a second time, on top of the later one.
  */
 function takeGroup(queue: Member[]): Member[] {
   if (queue.length === 1) return queue.splice(0);
-  const session = queue[0]?.session;
+  const first = queue[0]?.session;
   let size = 0;
   const ids = new Set<string>();
   const end = queue.findIndex((member, position) => {
@@ -167,9 +166,20 @@ function takeGroup(queue: Member[]): Member[] {
     const { size: before } = ids;
     for (const { snapshot } of member.events) ids.add(snapshot.id);
     const isAgain = ids.size < before + member.events.length;
-    return position > 0 && (member.session !== session || size > LIMIT || isAgain);
+    return position > 0 && (size > LIMIT || isAgain || !isSameHandle(member.session, first));
   });
   return queue.splice(0, end < 0 ? queue.length : end);
+}
+
+function isSameHandle(one: TakenHandle, other: TakenHandle | undefined): boolean {
+  return (
+    one.given === other?.given &&
+    one.appName === other.appName &&
+    one.userId === other.userId &&
+    one.id === other.id &&
+    one.state === other.state &&
+    one.events === other.events
+  );
 }
 
 /** Rejects a call whose signal fired before its turn came. */

@@ -7,7 +7,7 @@ import { AppendGroups } from './append_groups.js';
 import { appendInMemory, apply, store, takeEvent, type TakenEvent, withoutKeys } from './append.js';
 import type { ServiceFeed } from '../watch/service_feed.js';
 import { after, type MaybePromise, requireNotAborted } from './call.js';
-import { enqueue, type HandleRecord, Handles, requireHandle } from './handle.js';
+import { enqueue, type HandleRecord, Handles, takeHandle, type TakenHandle } from './handle.js';
 import type { ServiceParts } from './service_options.js';
 import type { StateWriter } from './state_writer.js';
 
@@ -49,53 +49,55 @@ export class Appender {
 
   /** Everything is taken and checked at the call; nothing is changed if that throws. */
   append<S extends StateShape>(
-    session: Session<S>,
+    given: Session<S>,
     events: Event[],
     signal: AbortSignal | undefined,
   ): MaybePromise<Event[]> {
-    requireHandle(session);
+    const session = takeHandle(given);
     const record = this.#parts.handles.of(session);
     // A partial event is a piece of a streamed answer: nothing is stored, nothing is changed.
     const taken: TakenEvent[] = [];
     for (const event of events) if (!isPartial(event)) taken.push(this.#take(event));
-    if (taken.length === 0) return events;
-    return this.#commit(session, record, taken, signal, events);
+    const answer = (): Event[] => (isThenable(events) ? [...events] : events);
+    if (taken.length === 0) return answer();
+    return this.#commit(session, record, taken, signal, answer);
   }
 
   /** {@link Appender.append} for one event. */
   appendOne<S extends StateShape>(
-    session: Session<S>,
+    given: Session<S>,
     event: Event,
     signal: AbortSignal | undefined,
   ): MaybePromise<Event> {
-    requireHandle(session);
+    const session = takeHandle(given);
     const { handles, writer, policy, clock, core, holdsData, feed } = this.#parts;
     const record = handles.of(session);
-    if (isPartial(event)) return event;
+    if (isPartial(event)) return isThenable(event) ? withoutThen(event) : event;
     const taken = this.#take(event);
+    const answer = (): Event => (isThenable(event) ? storedEvent(taken) : event);
     // A handle that we did not give out tells by its events where it stands.
     const isStranger = Number.isNaN(record.created);
     const isLong = !holdsData || feed.isHeard || isStranger;
     const isAhead = isLong || (record.tail ?? loadWasm(true)) !== undefined;
     if (isAhead || writer.before(session, taken, NONE).length > 0) {
-      return this.#commit(session, record, [taken], signal, event);
+      return this.#commit(session, record, [taken], signal, answer);
     }
     appendInMemory(core(), session, record, policy, taken, clock(), writer);
-    return event;
+    return answer();
   }
 
-  /** Stores what was taken when its turn has come, and answers with `answer`. */
+  /** Stores what was taken when its turn has come, and answers with what `answer` gives then. */
   #commit<T>(
-    session: Session,
+    session: TakenHandle,
     record: HandleRecord,
     taken: readonly TakenEvent[],
     signal: AbortSignal | undefined,
-    answer: T,
+    answer: () => T,
   ): MaybePromise<T> {
     const { holdsData, policy } = this.#parts;
     if (!holdsData) return this.#groups.add(session, record, taken, signal, answer);
     const run = (): MaybePromise<T> =>
-      after(this.#store(session, record, policy, taken, signal), () => answer);
+      after(this.#store(session, record, policy, taken, signal), answer);
     // The wasm may still be on its way. What is stored is the event as it is now.
     const ahead = record.tail ?? loadWasm(true);
     if (ahead === undefined) return run();
@@ -114,7 +116,8 @@ export class Appender {
     event: Event,
     signal: AbortSignal | undefined,
   ): MaybePromise<void> {
-    const session = { id, appName, userId, state: {}, events: [], lastUpdateTime: 0 };
+    const given = { id, appName, userId, state: {}, events: [], lastUpdateTime: 0 };
+    const session = takeHandle(given);
     // −1 tells Rust that there is nothing which could be stale.
     const record: HandleRecord = {
       created: -1,
@@ -140,12 +143,12 @@ export class Appender {
   #take(event: Event): TakenEvent {
     const { writer, clock, newId, schema } = this.#parts;
     const taken = takeEvent(event, writer, clock, newId);
-    if (schema !== undefined) validateDelta(schema, taken.snapshot.delta);
+    if (schema !== undefined) validateDelta(schema, taken.snapshot.given ?? taken.snapshot.delta);
     return taken;
   }
 
   #store(
-    session: Session,
+    session: TakenHandle,
     record: HandleRecord,
     policy: number,
     events: readonly TakenEvent[],
@@ -160,8 +163,8 @@ export class Appender {
       core(), session, record, policy, reduced, clock(), holdsData, storage, signal, refusal,
     );
     return after(answer, (answer) => {
-      feed.appended(appName, userId, id, answer, reduced.length);
       apply(session, record, reduced, policy, answer, writer);
+      feed.appended(appName, userId, id, answer, reduced.length);
     });
   }
 
@@ -175,6 +178,29 @@ export class Appender {
       return reduced;
     });
   }
+}
+
+/**
+ * Whether a promise cannot be resolved with it: it would call `then`, and wait for what that does. Asked
+ * as late as can be, since `then` may be put there at any time.
+ */
+export function isThenable(value: object): boolean {
+  try {
+    return typeof (value as { then?: unknown }).then === 'function';
+  } catch {
+    return true;
+  }
+}
+
+/** A copy of what was stored. JSON has no functions. */
+function storedEvent({ snapshot }: TakenEvent): Event {
+  return JSON.parse(snapshot.text) as Event;
+}
+
+function withoutThen(event: Event): Event {
+  const copy: Event & { then?: unknown } = { ...event };
+  delete copy.then;
+  return copy;
 }
 
 /** What is no event, or throws when it is read, is for the snapshot to refuse. */

@@ -1,18 +1,20 @@
 import type { Event } from '../event.js';
+import { lastIdOf } from './handle.js';
 
 interface Index {
   readonly positions: Map<string, number>;
   length: number;
-  last: Event | undefined;
+  lastId: string | undefined;
 }
 
 /**
  * Where an event of an id stands in a handle's `events`.
  *
  * A search through the array would make each append as slow as the conversation is long. The map is
- * kept by array and believed as long as length and last element are those it was made for: frameworks
- * push, cut and reorder the array as they like. What that does not show is one event exchanged for
- * another, which compactors do, whose events say so.
+ * kept by array and believed as long as its length and the id of its last event are those it was made for:
+ * frameworks push, cut and reorder the array as they like. The id and not the event, which a proxied array
+ * (Vue, Svelte, MobX) gives out as another object than was put there. What that does not show is one event
+ * exchanged for another, which compactors do, whose events say so.
  */
 const indexes = new WeakMap<Event[], Index>();
 
@@ -28,7 +30,7 @@ const searched = new WeakMap<Event[], number>();
 /** The map of an array; `undefined` as long as it is searched instead. */
 function indexOf(events: Event[]): Index | undefined {
   const known = indexes.get(events);
-  if (known?.length === events.length && known.last === events.at(-1)) return known;
+  if (known?.length === events.length && known.lastId === lastIdOf(events)) return known;
   if (known === undefined) {
     const searches = searched.get(events) ?? 0;
     searched.set(events, searches + 1);
@@ -43,7 +45,7 @@ function makeIndex(events: Event[]): Index {
     // A hand-made array may hold anything.
     if (typeof event?.id === 'string') positions.set(event.id, position);
   }
-  const index = { positions, length: events.length, last: events.at(-1) };
+  const index = { positions, length: events.length, lastId: lastIdOf(events) };
   indexes.set(events, index);
   return index;
 }
@@ -70,27 +72,26 @@ export function positionOf(events: Event[], id: string): number {
  * Puts the event at the end, or in the place of the one that has its id. Leaves an array alone that
  * the caller froze since the append began: what was committed must not fail for it.
  */
-export function putEvent(events: Event[], event: Event): void {
+export function putEvent(events: Event[], event: Event, id = event.id): void {
   if (!Object.isExtensible(events)) return;
   const { isCompacted, isScratchpad } = event as { isCompacted?: unknown; isScratchpad?: unknown };
   if (isCompacted === true || isScratchpad === true) indexes.delete(events);
   let index = indexOf(events);
   let position = -1;
   if (index === undefined) {
-    position = search(events, event.id);
-  } else if (index.positions.has(event.id)) {
-    position = positionOf(events, event.id);
+    position = search(events, id);
+  } else if (index.positions.has(id)) {
+    position = positionOf(events, id);
     // That one may have been made anew.
     index = indexes.get(events);
   }
   if (position >= 0) {
     events[position] = event;
-    if (index !== undefined && position === index.length - 1) index.last = event;
     return;
   }
   events.push(event);
   if (index === undefined) return;
-  index.positions.set(event.id, index.length);
+  index.positions.set(id, index.length);
   index.length += 1;
-  index.last = event;
+  index.lastId = id;
 }

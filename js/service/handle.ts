@@ -1,3 +1,4 @@
+import { isSessionError } from '../errors.js';
 import type { Event } from '../event.js';
 import { requireId } from '../ids.js';
 import { kindOf } from '../json/rules.js';
@@ -84,6 +85,17 @@ export class Handles {
   }
 }
 
+/**
+ * A handle as an append was called with it. What the caller does with the session from then on changes
+ * neither where nor what is stored, nor what gets the event.
+ */
+export interface TakenHandle extends Session {
+  /** The caller's object, whose `lastUpdateTime` is set. */
+  readonly given: Session;
+  /** The id of the last event that a handle holds which we did not give out: what it is known by. */
+  readonly lastEventId: string | undefined;
+}
+
 /** Lets the appends that follow through this handle wait for `done`, however it ends. */
 export function enqueue(record: HandleRecord, done: Promise<unknown>): void {
   const tail = done.then(clear, clear);
@@ -94,30 +106,40 @@ export function enqueue(record: HandleRecord, done: Promise<unknown>): void {
 }
 
 /**
- * Makes sure that this is a session's handle, and one that an append can change.
+ * Takes a handle at the call, and makes sure that an append can change it.
  *
  * @throws SessionError `invalid_argument`
  */
-export function requireHandle(session: unknown): asserts session is Session {
+export function takeHandle(session: unknown): TakenHandle {
   if (typeof session !== 'object' || session === null) {
     throw invalid('session', `must be a session; it is ${kindOf(session)}`);
   }
-  let id: unknown, appName: unknown, userId: unknown, state: unknown, events: unknown;
   try {
-    ({ id, appName, userId, state, events } = session as Partial<Record<keyof Session, unknown>>);
-  } catch {
+    const given = session as Session;
+    const { id, appName, userId, state, events } = given;
+    requireNames(id, appName, userId);
+    if (typeof state !== 'object' || (state as unknown) === null || !Object.isExtensible(state)) {
+      throw invalid('session.state', 'must be an object that can be changed, and not a frozen one');
+    }
+    if (!Array.isArray(events) || !Object.isExtensible(events)) {
+      throw invalid('session.events', 'must be an array that can be changed, and not a frozen one');
+    }
+    if (Object.isFrozen(session)) {
+      throw invalid('session', 'is frozen, and an append changes it; append through a copy');
+    }
+    const lastEventId = lastIdOf(events);
+    return { id, appName, userId, state, events, lastUpdateTime: NaN, given, lastEventId };
+  } catch (error) {
+    if (isSessionError(error)) throw error;
     throw invalid('session', 'cannot be read: its own code threw');
   }
-  requireNames(id, appName, userId);
-  if (typeof state !== 'object' || state === null || !Object.isExtensible(state)) {
-    throw invalid('session.state', 'must be an object that can be changed, and not a frozen one');
-  }
-  if (!Array.isArray(events) || !Object.isExtensible(events)) {
-    throw invalid('session.events', 'must be an array that can be changed, and not a frozen one');
-  }
-  if (Object.isFrozen(session)) {
-    throw invalid('session', 'is frozen, and an append changes it; append through a copy');
-  }
+}
+
+/** The id of the last event of an array, which may hold anything where the caller made it. */
+export function lastIdOf(events: readonly Event[]): string | undefined {
+  const last = events[events.length - 1] as { readonly id?: unknown } | null | undefined;
+  const id = last?.id;
+  return typeof id === 'string' ? id : undefined;
 }
 
 /** The names that were checked last: the next append mostly comes through the same handle. */

@@ -57,6 +57,8 @@ export class History {
   readonly #recent: number;
   /** The `state` of handles that may lack events, which their copies by spread share. */
   readonly #capped = new WeakSet<object>();
+  /** Answers whose calls could not be read after their append, by the handle's `state`. */
+  readonly #owed = new WeakMap<object, readonly Event[]>();
 
   /** @throws SessionError `invalid_argument` */
   constructor(options: HistoryOptions) {
@@ -84,9 +86,28 @@ export class History {
 
   /**
    * Brings the calls that events answer onto the handle through which these were just appended, with
-   * all that followed.
+   * all that followed. Never fails, as the events are stored: the next append through the handle tries
+   * again.
    */
   recall<S extends StateShape>(
+    session: Session<S>,
+    appended: readonly Event[],
+    readLast: ReadLast<S>,
+  ): MaybePromise<void> {
+    const answers = [...(this.#owed.get(session.state) ?? []), ...appended];
+    this.#owed.delete(session.state);
+    const owe = (): void => {
+      this.#owed.set(session.state, answers);
+    };
+    try {
+      const recalled = this.#recall(session, answers, readLast);
+      return recalled instanceof Promise ? recalled.catch(owe) : recalled;
+    } catch {
+      owe();
+    }
+  }
+
+  #recall<S extends StateShape>(
     session: Session<S>,
     appended: readonly Event[],
     readLast: ReadLast<S>,

@@ -113,21 +113,13 @@ export class SessionReader {
   }
 
   /** After an append, where the handle may lack what it answers. */
-  recall<S extends StateShape>(
-    appended: MaybePromise<void>,
-    session: Session<S>,
-    events: readonly Event[],
-  ): MaybePromise<void> {
-    const history = this.#history;
-    if (history === undefined) return appended;
+  recall(session: Session, events: readonly Event[]): MaybePromise<void> {
     const { appName, userId, id: sessionId } = session;
-    return after(appended, () =>
-      history.recall(session, events, (numRecentEvents) => {
-        // One that is damaged is for a read to name: the append is stored.
-        const config = { numRecentEvents, skipCorrupt: true };
-        return this.get<S>({ appName, userId, sessionId, config });
-      }),
-    );
+    return this.#history?.recall(session, events, (numRecentEvents) => {
+      // One that is damaged is for a read to name: the append is stored.
+      const config = { numRecentEvents, skipCorrupt: true };
+      return this.get({ appName, userId, sessionId, config });
+    });
   }
 
   list<S extends StateShape>(request: ListSessionsRequest): MaybePromise<ListSessionsResponse<S>> {

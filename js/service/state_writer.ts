@@ -1,5 +1,6 @@
 import type { Event } from '../event.js';
-import { setMember } from '../json/member.js';
+import { copyJson } from '../json/copy.js';
+import { defineMember } from '../json/member.js';
 import { REMOVED } from '../scope.js';
 import type { Session } from '../session.js';
 import type { EventSnapshot } from '../snapshot.js';
@@ -58,20 +59,23 @@ export interface StateWriter<Order = unknown> {
  * the caller froze the state meanwhile.
  */
 export function writeKey(state: Record<string, unknown>, key: string, value: unknown): void {
-  if (value === REMOVED || value === undefined) {
-    Reflect.deleteProperty(state, key);
-    // Not `in`, for which engines remember what the objects looked like, and forget it with them.
-  } else if (Object.hasOwn(state, key) || !Reflect.has(state, key)) {
-    setMember(state, key, value);
-  } else {
-    // Inherited, like `__proto__`: to set it might call a setter. Slower by half.
-    Reflect.defineProperty(state, key, {
-      value,
-      writable: true,
-      enumerable: true,
-      configurable: true,
-    });
-  }
+  if (value === REMOVED || value === undefined) Reflect.deleteProperty(state, key);
+  else defineMember(state, key, value);
+}
+
+/**
+ * What a handle's state gets of an event's delta, which it must not share with the event: the state's own
+ * object, where that is what the delta was made of and agents go on with it, else a copy.
+ */
+export function valueFor(
+  state: Record<string, unknown>,
+  key: string,
+  { delta, given }: EventSnapshot,
+): unknown {
+  const value = delta[key];
+  if (typeof value !== 'object' || value === null) return value;
+  const live = given?.[key];
+  return Object.hasOwn(state, key) && state[key] === live ? live : copyJson(value);
 }
 
 const STEPS = ['take', 'before', 'after'] as const;
@@ -98,7 +102,7 @@ export const orderedWriter: StateWriter<WriteOrder> = {
     return keys.filter((key) => isSuperseded(state, order, key, ahead.get(key)?.order));
   },
   after({ state }, { snapshot, order }) {
-    writeDelta(state, snapshot.delta, order);
+    writeDelta(state, snapshot.delta, order, snapshot);
     if (snapshot.temp !== undefined) writeDelta(state, snapshot.temp, order);
   },
 };
@@ -107,11 +111,13 @@ function writeDelta(
   state: Record<string, unknown>,
   delta: Record<string, unknown>,
   order: WriteOrder,
+  snapshot?: EventSnapshot,
 ): void {
   const written = isWritten(state);
   const keys = Object.keys(delta);
   for (const key of keys) {
-    if (!written || !isOvertaken(state, order, key)) writeKey(state, key, delta[key]);
+    if (written && isOvertaken(state, order, key)) continue;
+    writeKey(state, key, snapshot === undefined ? delta[key] : valueFor(state, key, snapshot));
   }
   if (written) markStored(state, order, keys);
 }

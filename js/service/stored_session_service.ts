@@ -33,7 +33,7 @@ import { Appender } from './appender.js';
 import { Calls } from './calls.js';
 import { makeDisposable } from './disposable.js';
 import { after, invalid, type MaybePromise, refusalOf, requireNotAborted } from './call.js';
-import { Handles } from './handle.js';
+import { Handles, takeHandle, type TakenHandle } from './handle.js';
 import { policyOf, type ServiceParts, type SessionServiceOptions } from './service_options.js';
 import { type ReadSession, SessionReader } from './session_reader.js';
 import { checkedClock, checkedIds } from './sources.js';
@@ -134,11 +134,10 @@ export class StoredSessionService<S extends StateShape = StateShape>
     try {
       this.#calls.check(request);
       const { session, event, signal } = request;
-      const appended = this.#appender.appendOne(session, event, signal);
       // Where there is nothing to recall, nothing is made for it.
-      const done = this.#reader.isCapped
-        ? this.#recalled(appended, session, [event], event)
-        : appended;
+      const handle = this.#reader.isCapped ? takeHandle(session) : undefined;
+      const appended = this.#appender.appendOne(session, event, signal);
+      const done = handle ? this.#recalled(appended, handle, [event]) : appended;
       return done instanceof Promise ? this.#calls.wait(done) : Promise.resolve(done);
     } catch (error) {
       // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors
@@ -151,12 +150,9 @@ export class StoredSessionService<S extends StateShape = StateShape>
       const { session, events, signal } = request;
       if (!Array.isArray(events))
         throw invalid('events', `must be an array; it is ${kindOf(events)}`);
-      return this.#recalled(
-        this.#appender.append(session, events, signal),
-        session,
-        events,
-        events,
-      );
+      const handle = takeHandle(session);
+      const appended = this.#appender.append(session, events, signal);
+      return this.#recalled(appended, handle, [...events]);
     });
   }
 
@@ -336,15 +332,13 @@ export class StoredSessionService<S extends StateShape = StateShape>
     return this.#appender.appendUnread(key, append, event, request.signal);
   }
 
-  /** `answer`, once the handle has got what the option `history` says that these events answer. */
+  /** The same, once the handle has got what the option `history` says that these events answer. */
   #recalled<T>(
-    appended: MaybePromise<unknown>,
-    session: Session<S>,
+    appended: MaybePromise<T>,
+    handle: TakenHandle,
     events: readonly Event[],
-    answer: T,
   ): MaybePromise<T> {
-    const stored = after(appended, () => undefined);
-    return after(this.#reader.recall(stored, session, events), () => answer);
+    return after(appended, (answer) => after(this.#reader.recall(handle, events), () => answer));
   }
 
   #openCore(): SessionCore {
