@@ -1,7 +1,9 @@
 import { SessionError } from './errors.js';
 import { checkState } from './json/check.js';
 import { defineMember } from './json/member.js';
-import { writeJson } from './json/write.js';
+import { unserializable } from './json/rules.js';
+import { isWellFormed } from './json/text.js';
+import { tooLarge, writeJson } from './json/write.js';
 import { APP_PREFIX, isTemp, REMOVED, TEMP_PREFIX, USER_PREFIX } from './scope.js';
 import type { StateShape } from './session.js';
 import { type StateSchema, validateDelta, validateEntry } from './state_schema.js';
@@ -197,24 +199,28 @@ export class State<S extends StateShape = StateShape> implements ReadableState<S
   /**
    * Writes one key.
    *
-   * @throws SessionError `schema_violation` (a `StateSchemaError`), `invalid_argument` when the state
-   * object is frozen, `readonly` in a read-only context. Nothing is written then. Whether the value
-   * is JSON is checked when its event is appended.
+   * @throws SessionError `unserializable` with `path` for what JSON cannot say, but under a `temp:` key;
+   * `schema_violation` (a `StateSchemaError`), `invalid_argument` when the state object is frozen,
+   * `readonly` in a read-only context. Nothing is written then.
    */
   set<K extends StateKey<S>>(key: K, value: StateValue<S, K>): void {
     this.assertWritable(key);
+    requireJson(key, value);
     if (this.#schema !== undefined) validateEntry(this.#schema, key, value);
     this.#write(key, value);
   }
 
   /**
-   * Writes several keys, or none if the schema refuses one of them.
+   * Writes several keys, or none if one of them is refused.
    *
    * @throws SessionError as {@link State.set}
    */
   update(changes: StateChanges<S>): void {
     const keys = Object.keys(changes);
-    for (const key of keys) this.assertWritable(key);
+    for (const key of keys) {
+      this.assertWritable(key);
+      requireJson(key, changes[key]);
+    }
     if (this.#schema !== undefined) validateDelta(this.#schema, changes);
     for (const key of keys) this.#write(key, changes[key]);
   }
@@ -366,6 +372,19 @@ export function define(target: object, key: string, value: unknown): boolean {
   } catch {
     return false;
   }
+}
+
+/**
+ * Refuses what JSON cannot say, so that the stack leads to the line that writes it.
+ *
+ * @throws SessionError `unserializable`
+ */
+function requireJson(key: string, value: unknown): void {
+  if (isTemp(key)) return;
+  if (!isWellFormed(key)) throw unserializable([key], 'is a key with half of a surrogate pair');
+  const verdict = value === undefined ? 'plain' : checkState(value);
+  if (verdict === 'too large') throw unserializable([key], tooLarge);
+  if (verdict === 'special') writeJson(value, { rules: 'state', path: [key] });
 }
 
 /** How a value is compared: `undefined` if JSON cannot say it. */

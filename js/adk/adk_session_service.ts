@@ -1,4 +1,4 @@
-import type { BaseSessionService } from '@google/adk';
+import type { BaseSessionService, ListSessionsResponse, Session } from '@google/adk';
 import { invalid, requireOptions, requireRequest, shown } from '../service/call.js';
 import { InMemorySessionService as MemoryService } from '../service/in_memory_session_service.js';
 import {
@@ -12,10 +12,17 @@ import {
 } from '../service/open_session_service.js';
 import type { SessionServiceOptions } from '../service/service_options.js';
 import type { StateWriter } from '../service/state_writer.js';
-import type { Abortable } from '../session.js';
+import type {
+  Abortable,
+  CreateSessionRequest,
+  DeleteSessionRequest,
+  GetSessionRequest,
+  ListSessionsRequest,
+} from '../session.js';
 import type { BaseSessionService as OurService } from '../session_service.js';
 import { frameworkClass, type FrameworkSessionService } from './framework_session_service.js';
 import { FrameworkStateWriter } from './framework_state_writer.js';
+import { acceptToolConfirmations } from './tool_confirmations.js';
 
 /**
  * What a service of ours needs under the framework: spread it into the options of yours.
@@ -34,6 +41,28 @@ export interface FrameworkOptions {
   readonly stateWriter: StateWriter;
   /** A turn that is running must not see foreign events in its middle. */
   readonly stale: 'append';
+}
+
+/**
+ * The service in memory for the framework, with the synchronous twins that the package's own has.
+ *
+ * @example
+ * ```ts
+ * import { InMemorySessionService } from 'adk-session-wasm/adk';
+ *
+ * const sessionService = new InMemorySessionService();
+ * const session = sessionService.createSessionSync({ appName: 'shop', userId: 'ada' });
+ * ```
+ */
+export interface FrameworkInMemorySessionService extends FrameworkSessionService {
+  /** As `createSession`, at once. */
+  createSessionSync(request: CreateSessionRequest): Session;
+  /** As `getSession`, at once. */
+  getSessionSync(request: GetSessionRequest): Session | undefined;
+  /** As `listSessions`, at once. */
+  listSessionsSync(request: ListSessionsRequest): ListSessionsResponse;
+  /** As `deleteSession`, at once. */
+  deleteSessionSync(request: DeleteSessionRequest): void;
 }
 
 /**
@@ -86,7 +115,9 @@ export interface FrameworkIndexedDbSessionServiceClass {
  */
 export interface AdkSessionServices {
   /** Takes the options of the package's own service; only `stale` has another default, `'append'`. */
-  readonly InMemorySessionService: new (options?: SessionServiceOptions) => FrameworkSessionService;
+  readonly InMemorySessionService: new (
+    options?: SessionServiceOptions,
+  ) => FrameworkInMemorySessionService;
   /** Takes the options of the package's own service; only `stale` has another default, `'append'`. */
   readonly IndexedDbSessionService: FrameworkIndexedDbSessionServiceClass;
   /** The same options, choice and failures as the package's own; only `stale` is `'append'`. */
@@ -169,9 +200,30 @@ export function adkSessionService(Base: typeof BaseSessionService): AdkSessionSe
     return { ...options, ...framework, stale };
   }
 
-  class InMemorySessionService extends Over {
+  class InMemorySessionService extends Over implements FrameworkInMemorySessionService {
+    readonly #memory: MemoryService;
+
     constructor(options: SessionServiceOptions = {}) {
-      super(new MemoryService(withFramework(options)));
+      const memory = new MemoryService(withFramework(options));
+      super(memory);
+      this.#memory = memory;
+    }
+
+    createSessionSync(request: CreateSessionRequest): Session {
+      acceptToolConfirmations(request);
+      return this.#memory.createSessionSync(request);
+    }
+
+    getSessionSync(request: GetSessionRequest): Session | undefined {
+      return this.#memory.getSessionSync(request);
+    }
+
+    listSessionsSync(request: ListSessionsRequest): ListSessionsResponse {
+      return this.#memory.listSessionsSync(request);
+    }
+
+    deleteSessionSync(request: DeleteSessionRequest): void {
+      this.#memory.deleteSessionSync(request);
     }
   }
 

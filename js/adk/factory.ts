@@ -8,6 +8,7 @@ import '../default_source.js';
 export { adkSessionService } from './adk_session_service.js';
 export type {
   AdkSessionServices,
+  FrameworkInMemorySessionService,
   FrameworkIndexedDbSessionService,
   FrameworkIndexedDbSessionServiceClass,
   FrameworkOptions,

@@ -11,7 +11,7 @@ import { BaseSessionService } from '@google/adk';
 import {
   adkSessionService,
   type FrameworkIndexedDbSessionService,
-  type FrameworkSessionService,
+  type FrameworkInMemorySessionService,
 } from './factory.js';
 
 export * from './factory.js';
@@ -38,7 +38,7 @@ const services = adkSessionService(BaseSessionService);
  * ```
  */
 export const InMemorySessionService = services.InMemorySessionService;
-export type InMemorySessionService = FrameworkSessionService;
+export type InMemorySessionService = FrameworkInMemorySessionService;
 
 /**
  * The package's `IndexedDbSessionService` as one of the framework: pass it to a `Runner` in a page or

@@ -459,7 +459,12 @@ test('deltas of another realm and without prototype are plain', () => {
 });
 
 test('no delta is an empty one', () => {
-  assert.deepEqual(snapshotDelta(undefined), { text: '{}', delta: {}, hasObjects: false, temp: undefined });
+  assert.deepEqual(snapshotDelta(undefined), {
+    text: '{}',
+    delta: {},
+    hasObjects: false,
+    temp: undefined,
+  });
 });
 
 test('an initial state drops temp: keys and keeps removals, which may meet a stored user: key', () => {

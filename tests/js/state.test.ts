@@ -308,3 +308,43 @@ it('a stamped entry of a delta is read from the state object, which is newer', (
   stampWrite(value, delta, 'a');
   assert.equal(new State(value, delta).get('a'), 'newer');
 });
+
+describe('A value that JSON cannot say', () => {
+  const cycle: StateShape = {};
+  cycle.self = cycle;
+  const refused: [value: unknown, path: string][] = [
+    [{ items: [{ price: 1n }] }, 'cart.items[0].price'],
+    [{ at: new Map() }, 'cart.at'],
+    [NaN, 'cart'],
+    [() => 1, 'cart'],
+    [cycle, 'cart.self'],
+    ['\ud800', 'cart'],
+  ];
+
+  for (const [bad, path] of refused) {
+    it(`is refused by the line that writes it, at ${path} (${typeof bad})`, () => {
+      const [value, delta] = [{ cart: 'old' }, {}];
+      const state = new State<StateShape>(value, delta);
+      for (const write of [
+        () => state.set('cart', bad),
+        () => state.update({ first: 1, cart: bad }),
+      ]) {
+        assert.throws(write, { code: 'unserializable', path });
+        assert.deepEqual([value, delta], [{ cart: 'old' }, {}]);
+      }
+    });
+  }
+
+  it('may stand under a `temp:` key, and what has a toJSON anywhere', () => {
+    const state = new State<StateShape>();
+    const socket = new Map();
+    state.set('temp:socket', socket);
+    state.update({ 'temp:other': () => 1, when: new Date(0), gone: undefined });
+    assert.equal(state.get('temp:socket'), socket);
+  });
+
+  it('is a key with half of a surrogate pair', () => {
+    const state = new State<StateShape>();
+    assert.throws(() => state.set('\ud800', 1), { code: 'unserializable' });
+  });
+});

@@ -14,6 +14,15 @@ describe('A service of ours for the framework', () => {
     assert.ok(new InMemorySessionService() instanceof BaseSessionService);
   });
 
+  it('has the synchronous twins of the service in memory', async () => {
+    const service = new InMemorySessionService();
+    const session = service.createSessionSync({ ...key, state: { a: 1 } });
+    assert.deepEqual(service.getSessionSync({ ...key, sessionId: 's' })?.state, session.state);
+    assert.equal(service.listSessionsSync({ appName: key.appName }).totalItems, 1);
+    service.deleteSessionSync({ ...key, sessionId: 's' });
+    assert.equal(await service.getSession({ ...key, sessionId: 's' }), undefined);
+  });
+
   it('gives sessions that are plain objects with nothing added', async () => {
     const service = new InMemorySessionService();
     await service.createSession({ ...key, state: { 'user:a': 1, b: { c: [1] } } });

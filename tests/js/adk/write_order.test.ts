@@ -14,7 +14,11 @@ import {
   State,
 } from '@google/adk';
 
-import { InMemorySessionService, openSessionService } from '../../../js/adk/index.js';
+import {
+  type FrameworkSessionService,
+  InMemorySessionService,
+  openSessionService,
+} from '../../../js/adk/index.js';
 import { FrameworkStateWriter } from '../../../js/adk/framework_state_writer.js';
 import { isSessionError } from '../../../js/errors.js';
 import { REMOVED } from '../../../js/scope.js';
@@ -34,7 +38,7 @@ async function stored(service: BaseSessionService): Promise<Session> {
 }
 
 interface Bench {
-  service: InMemorySessionService;
+  service: FrameworkSessionService;
   session: Session;
   /** A write through the framework's State, in an event that is still to be appended. */
   write: (key: string, value: unknown, branch?: string) => Event;
@@ -42,7 +46,9 @@ interface Bench {
   storedState: () => Promise<Record<string, unknown>>;
 }
 
-async function bench(service = new InMemorySessionService()): Promise<Bench> {
+async function bench(
+  service: FrameworkSessionService = new InMemorySessionService(),
+): Promise<Bench> {
   const session = await service.createSession(key);
   return {
     service,

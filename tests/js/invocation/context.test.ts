@@ -120,10 +120,11 @@ describe('The state of a read-only context', () => {
   });
 
   it('gives a value as it will be stored, and refuses one that cannot be', async () => {
-    const invocation = new Invocation(await newFixture());
+    const fixture = await newFixture();
+    const invocation = new Invocation(fixture);
     const { state } = invocation.context({ agentName });
     state.set('when', { at: new Date(0) });
-    state.set('map', new Map());
+    Object.assign(fixture.session.state, { map: new Map() });
     const readonly = invocation.readonlyContext({ agentName });
     assert.deepEqual(readonly.state.get('when'), { at: '1970-01-01T00:00:00.000Z' });
     assert.throws(() => readonly.state.get('map'), throwsCode('unserializable'));
