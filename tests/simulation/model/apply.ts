@@ -151,6 +151,17 @@ export function untold(before: World, after: World, { operation }: Call): World 
   return { ...after, views: changed(views, operation.handle, waiting) };
 }
 
+/** As {@link untold}, but the handle has learnt of it: all by merging, else only of the time and the revision. */
+export function noticed(before: World, after: World, call: Call): World {
+  const { operation } = call;
+  const view = operation.kind === 'append' ? before.views.get(operation.handle) : undefined;
+  if (operation.kind !== 'append' || view === undefined || call.policy === 'merge') return after;
+  const session = after.sessions.get(sessionName(operation.key));
+  const { revision, lastUpdateTime } = session ?? view;
+  const told = { ...view, revision, lastUpdateTime, untold: undefined };
+  return { ...after, views: changed(before.views, operation.handle, told) };
+}
+
 /** What the handle shows after an append of its own. */
 function viewAfter(
   view: View,

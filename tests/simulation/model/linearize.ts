@@ -3,7 +3,7 @@
 // have happened or not.
 
 import type { Call } from '../operation.js';
-import { apply, type Rules, untold } from './apply.js';
+import { apply, noticed, type Rules, untold } from './apply.js';
 import { canonical } from './canonical.js';
 import { type View, type World, worldText } from './world.js';
 
@@ -74,9 +74,10 @@ export function linearize(
       if (isOpen) {
         if (answer.code === undefined) {
           if (search(untold(world, after, call), done | bit)) return true;
-          // An append that merges may bring it to the handle with what others have appended.
-          const isMerged = call.operation.kind === 'append' && call.policy === 'merge';
-          if (isMerged && search(after, done | bit)) return true;
+          // The retry of an earlier append of its group may bring it, or its time, to the handle.
+          if (call.operation.kind === 'append' && search(noticed(world, after, call), done | bit)) {
+            return true;
+          }
         }
         if (search(world, done | bit)) return true;
         continue;
