@@ -511,7 +511,7 @@ test('text longer than the engine has strings for is refused', (t) => {
     () => take(complete()),
     (error) => {
       t.mock.restoreAll();
-      assert.ok(isSessionError(error, 'unserializable'));
+      assert.ok(isSessionError(error, 'quota_exceeded'));
       return error.cause === thrown;
     },
   );
