@@ -186,9 +186,11 @@ for (const kind of ['postgresql', 'mysql'] as const) {
       await assert.rejects(append, { code: 'aborted', cause: reason });
       assert.deepEqual(session.events, []);
       if (kind === 'postgresql') {
-        // Only the one that holds the lock is left.
-        const count = async () => Number((await other.query(engine.transactions))[0]?.count);
-        while ((await count()) > 0) await pause(20);
+        // Only the one that holds the lock is left. Within a transaction the view would not change.
+        const watcher = await engine.session(server.port);
+        const count = async () => Number((await watcher.query(engine.transactions))[0]?.count);
+        while ((await count()) > 1) await pause(20);
+        await watcher.end();
       }
       await other.query('rollback');
       await other.end();
