@@ -9,7 +9,6 @@ import { gzipSync } from 'node:zlib';
 import { root, wasmEnv } from '../../tests/toolchain/environment.mjs';
 import { shortenImports } from './import_names.mjs';
 import { keepLiterals } from './literals.mjs';
-import { dropPanicPlaces } from './panic_places.mjs';
 import { outputHashes, sourceHash } from './pkg_hash.mjs';
 
 // All features that rustc emits by now; wasm-opt refuses a module that uses one it is not told of.
@@ -94,7 +93,6 @@ const encode = `    if (len > 32) {
 `;
 const short = shortenImports(readFileSync(wasm), text.replace(loop, encode + loop));
 writeFileSync(glue, keepLiterals(short.wasm, short.glue));
-dropPanicPlaces(short.wasm);
 writeFileSync(wasm, short.wasm);
 
 const bytes = short.wasm;
