@@ -2,14 +2,7 @@
  * Appending through a handle: what is taken at the call, what goes into the store when its turn has
  * come, and what the handle gets afterwards.
  */
-import {
-  appendPacked,
-  callCore,
-  coreError,
-  isSameJson,
-  requireRoom,
-  type SessionCore,
-} from '../core.js';
+import { appendPacked, callCore, coreError, requireRoom, type SessionCore } from '../core.js';
 import type { SessionError } from '../errors.js';
 import type { Event } from '../event.js';
 import { setMember } from '../json/member.js';
@@ -208,12 +201,6 @@ export function apply(
   record.lastUpdateTime = lastUpdateTime;
 }
 
-/** Whether the events have this very one: a retry may bring another version of an event that they have. */
-function holds(events: Event[], { id, text }: EventSnapshot): boolean {
-  const held = events[positionOf(events, id)];
-  return held !== undefined && isSameJson(JSON.stringify(held), text);
-}
-
 /**
  * Gives the handle one event that was stored, each part of it whatever becomes of the others.
  *
@@ -232,7 +219,7 @@ function give(
   let isGiven = true;
   let isKnown = false;
   try {
-    isKnown = isRetry && holds(session.events, snapshot);
+    isKnown = isRetry && positionOf(session.events, snapshot.id) >= 0;
     // A retry of what had succeeded: its delta was applied then, and others may have written the
     // keys since. Only a handle that was never told needs it.
     const isApplied = isRetry && (isKnown || hasAll);
