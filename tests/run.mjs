@@ -37,7 +37,7 @@ const steps = [
   check('prettier', 'prettier --check .'),
   check('eslint', 'eslint .'),
   check('tsc', 'tsc --noEmit -p tests/tsconfig.json'),
-  nodeTests('js', 'tests/js'),
+  nodeTests('js', 'tests/js', undefined, 30),
   nodeTests('simulation', 'tests/simulation', 'browsers', 30, ['--test-concurrency=2']),
   nodeTests('browser', 'tests/browser', 'browsers'),
   nodeTests('packaging', 'tests/packaging', 'browsers'),
