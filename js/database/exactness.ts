@@ -128,6 +128,32 @@ export async function requireExactColumns(
   throw refuse(`has columns that would lose data; run: ${all.join('; ')};`);
 }
 
+/**
+ * `@google/adk`'s own tables on MySQL and MariaDB compare ids without case. They can be read as long as no two
+ * ids are the same to them, which only the ids that are there tell.
+ *
+ * @throws SessionError what `refuse` makes
+ */
+export async function requireDistinctIds(
+  connection: Database,
+  { names, columns, refuse }: Checked,
+): Promise<void> {
+  for (const name of ['app_name', 'user_id']) {
+    const all = columns
+      .filter((column) => column.name === name && column.table !== 'events')
+      .map(
+        ({ table }) => sql`select ${sql.ref(name)} as id from ${sql.table(names.prefix + table)}`,
+      );
+    const { rows } = await sql<{ exact: unknown; alike: unknown }>`
+      select count(distinct binary id) as exact, count(distinct id) as alike
+      from (${sql.join(all, sql` union all `)}) as ids`.execute(connection);
+    if (rows.every(({ exact, alike }) => Number(exact) === Number(alike))) continue;
+    throw refuse(
+      `has values of ${name} that differ only in ways that its columns do not compare, such as case, so that they find each other's rows; rename them, or give the columns a binary collation`,
+    );
+  }
+}
+
 async function foreignKeys(
   connection: Database,
   { schema, prefix }: TableNames,

@@ -4,7 +4,14 @@ import { isSessionError, SessionError, type SessionErrorCode } from '../errors.j
 import type { Engine, EngineKind } from './engine.js';
 import { KnownFailure } from './failure.js';
 import { ADK_LAYOUT, DATABASE_LAYOUT, type Layout, SQLITE_LAYOUT } from './layout.js';
-import { type Column, isText, isTime, requireExactColumns, requireExactIds } from './exactness.js';
+import {
+  type Column,
+  isText,
+  isTime,
+  requireDistinctIds,
+  requireExactColumns,
+  requireExactIds,
+} from './exactness.js';
 import { createTables, onlineIndexStatement, SCHEMA_VERSION } from './schema.js';
 import { OURS, PLAIN_NAMES, type TableNames, withTableNames } from './table_names.js';
 import type { Waits } from './servers/waits.js';
@@ -102,8 +109,8 @@ async function makeTables(
 /**
  * Checks the tables of a database that is only read, those of `@google/adk`'s own service too.
  *
- * Columns that would lose data are no matter here: what they have lost is lost. Ids must be compared to the
- * letter all the same.
+ * Columns that would lose data are no matter here: what they have lost is lost. No id may find another's rows
+ * all the same.
  *
  * @throws SessionError as {@link openTables}; `storage_unavailable` if there are none
  */
@@ -120,9 +127,12 @@ export async function openTablesToRead(database: Database, engine: Engine): Prom
         `has no sessions of google-adk: the tables ${missing.join(', ')} are missing`,
       );
     }
-    await requireExactIds(connection, checkedColumns(columns, kind, PLAIN_NAMES));
+    const layout = layoutOf(columns, kind);
+    const checked = checkedColumns(columns, kind, PLAIN_NAMES);
+    if (layout === ADK_LAYOUT && kind === 'mysql') await requireDistinctIds(connection, checked);
+    else await requireExactIds(connection, checked);
     return {
-      layout: layoutOf(columns, kind),
+      layout,
       database: withTableNames(database, PLAIN_NAMES, tables.has(OURS)),
       refusal: refused(kind, 'was opened to be read'),
     };

@@ -112,6 +112,18 @@ describe("tables of @google/adk's own service", TIMEOUT, () => {
   }
 });
 
+it('users whose ids differ in case alone are refused, where the columns of @google/adk mix them', async () => {
+  const { DatabaseSessionService: Theirs } = theirPackage;
+  const url = await emptied('mariadb', mariadb);
+  const peer = new Theirs(url);
+  await peer.createSession({ ...KEY, userId: 'ada', sessionId: 's1' });
+  await peer.createSession({ ...KEY, userId: 'ADA', sessionId: 's2' });
+  await peer.orm?.close();
+  const { code, err } = await command('migrate', url, `sqlite:${join(folder, 'mixed_users.db')}`);
+  assert.equal(code, 1);
+  assert.match(err, /values of user_id that differ only/);
+});
+
 it("a row that @google/adk's service wrote into Python's tables is told of as damaged", async () => {
   const path = join(folder, 'mixed.db');
   const service = new DatabaseSessionService(`sqlite:${path}`);

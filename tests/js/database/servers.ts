@@ -114,7 +114,11 @@ export function startPostgres(): Promise<Server> {
         ...['-D', data, '-U', 'adk', '-A', 'trust', '-E', 'UTF8'],
         ...['--locale=C.UTF-8', '--no-sync'],
       ]);
-      const settings = ['listen_addresses=127.0.0.1', `unix_socket_directories=${home}`];
+      const settings = [
+        'listen_addresses=127.0.0.1',
+        `unix_socket_directories=${home}`,
+        ...['fsync=off', 'full_page_writes=off'],
+      ];
       const options = settings.flatMap((setting) => ['-c', setting]);
       return [join(folder, 'postgres'), '-D', data, '-p', String(port), ...options];
     },
@@ -149,6 +153,7 @@ export function startMariadb(): Promise<Server> {
         serve,
         ...['--no-defaults', data, `--port=${port}`, '--bind-address=127.0.0.1'],
         ...[`--socket=${join(home, 'socket')}`, '--skip-grant-tables', '--skip-networking=0'],
+        ...['--innodb-flush-method=nosync', '--innodb-flush-log-at-trx-commit=2'],
       ];
     },
     async isUp(port) {
