@@ -13,6 +13,9 @@ const REAL = {
   performanceNow: performance.now.bind(performance),
 };
 
+/** What is due later is a time limit, not a pause. */
+const LONG_MS = 5_000;
+
 interface Timer {
   readonly at: number;
   readonly run: () => void;
@@ -45,8 +48,8 @@ export class VirtualPace implements Pace {
     if (this.#waiting.length > 0) {
       const [resume] = this.#waiting.splice(this.#random.below(this.#waiting.length), 1);
       resume?.();
-    } else if (!this.#passTime()) {
-      // What Node itself does meanwhile, such as loading a module, takes real time.
+    } else if (!this.#passTime(idle > 10 ? Infinity : LONG_MS)) {
+      // What Node itself does meanwhile, such as loading a module, takes real time. It must not meet a time limit.
       if (idle > 3) await new Promise((done) => REAL.setTimeout(done, idle));
       return false;
     }
@@ -84,10 +87,12 @@ export class VirtualPace implements Pace {
     return timer;
   }
 
-  #passTime(): boolean {
+  /** @returns whether a timer was due within that many milliseconds */
+  #passTime(most: number): boolean {
     const [first] = [...this.#timers].sort(([, one], [, other]) => one.at - other.at);
     if (first === undefined) return false;
     const [timer, { at, run }] = first;
+    if (at - this.#now > most) return false;
     this.#timers.delete(timer);
     this.#now = Math.max(this.#now, at);
     run();
