@@ -375,7 +375,7 @@ impl Test {
         &mut self,
         place: Place,
         events: &[Given],
-        unchanged: &[usize],
+        unchanged: &[(usize, Revision)],
         head: SessionHead,
     ) -> Result<(), TestCaseError> {
         let now = self.model.now;
@@ -385,8 +385,8 @@ impl Test {
             let session = self.model.sessions.get_mut(&place).unwrap();
             let text = event_text(given);
             let old = session.events.iter_mut().find(|event| event.number == given.0);
-            if old.as_ref().is_some_and(|old| old.text == text) {
-                same.push(position);
+            if let Some(old) = old.as_ref().filter(|old| old.text == text) {
+                same.push((position, old.revision));
                 continue;
             }
             // The events of an append get one revision after the other, up to the session's.

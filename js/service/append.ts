@@ -29,7 +29,7 @@ export type Answer = [
   revision: number,
   lastUpdateTime: number,
   since: number,
-  unchanged?: number[],
+  unchanged?: [position: number, revision: number][],
   missed?: [seq: number, revision: number, text: string][],
   user?: number,
   app?: number,
@@ -100,13 +100,12 @@ export function appendInMemory(
   }
   const time = answer > 0 ? timestamp : record.lastUpdateTime;
   setTime(session, time);
-  if (!give(session, taken, writer)) return;
+  const written = Math.abs(answer);
+  // It had missed nothing.
+  if (policy === STALE_POLICIES.merge) record.toldUntil = written - 1;
+  if (!give(session, record, taken, written, writer)) return;
   record.lastUpdateTime = time;
-  record.revision = Math.abs(answer);
-  // As in `apply`: what came in between it was told of, or nothing did.
-  if (policy === STALE_POLICIES.merge || record.toldUntil >= record.revision - 1) {
-    record.toldUntil = record.revision;
-  }
+  record.revision = written;
 }
 
 /**
@@ -178,52 +177,60 @@ export function apply(
   writer: StateWriter,
 ): void {
   const [created, revision, lastUpdateTime, since, unchanged, missed] = answer;
-  // What was stored before it was at, or was told of, it has: also what lies outside of its window.
-  const told = Number.isNaN(record.created) ? since : record.toldUntil;
-  const written = events.length - (unchanged?.length ?? 0);
-  const hasAll = policy === STALE_POLICIES.merge || told >= revision - written;
+  const merges = policy === STALE_POLICIES.merge;
+  const earlier = new Map(unchanged);
+  const isWritten = earlier.size < events.length;
+  // The written ones got one revision after the other.
+  let last = revision - (events.length - earlier.size);
   setTime(session, lastUpdateTime);
   let isGiven = true;
+  // What was stored before it was at, it has: also what lies outside of its window.
+  if (Number.isNaN(record.created)) record.toldUntil = since;
   try {
     if (missed !== undefined && missed.length > 0) applyMissed(session, record, since, missed);
+    if (merges) record.toldUntil = last;
   } catch {
     isGiven = false;
   }
-  const retries = new Set(unchanged);
   for (const [number, taken] of events.entries()) {
-    isGiven = give(session, taken, writer, retries.has(number), hasAll) && isGiven;
+    const storedAt = earlier.get(number) ?? ++last;
+    isGiven = give(session, record, taken, storedAt, writer) && isGiven;
   }
   if (!isGiven) return;
   if (record.beginsWith === '') record.beginsWith = session.events[0]?.id ?? '';
   record.created = created;
-  record.revision = revision;
-  record.toldUntil = hasAll ? revision : told;
+  // A retry tells a handle that does not merge nothing of what others appended behind it.
+  record.revision = merges || isWritten ? revision : Math.max(since, ...earlier.values());
   record.lastUpdateTime = lastUpdateTime;
 }
 
 /**
- * Gives the handle one event that was stored, each part of it whatever becomes of the others.
+ * Gives the handle one event that is stored, each part of it whatever becomes of the others.
  *
- * @param isRetry it was stored before
- * @param hasAll the handle has all that is stored, or was told of it
+ * The event itself and each key of its delta stand at a revision on the handle, and change only if the stored
+ * one is later. So a retry of an append whose answer was lost brings what the handle lacks, and nothing that
+ * later appends have overtaken.
+ *
+ * @param storedAt the revision that the event was written at, by this append or an earlier one
  * @returns whether the handle and the event took it
  */
 function give(
   session: TakenHandle,
+  record: HandleRecord,
   taken: TakenEvent,
+  storedAt: number,
   writer: StateWriter,
-  isRetry = false,
-  hasAll = false,
 ): boolean {
   const { event, snapshot } = taken;
+  const { later } = record;
+  const isLater = (than = 0): boolean => storedAt > Math.max(record.toldUntil, than);
+  const isNews = isLater(later?.events.get(snapshot.id));
   let isGiven = true;
-  let isKnown = false;
   try {
-    isKnown = isRetry && positionOf(session.events, snapshot.id) >= 0;
-    // A retry of what had succeeded: its delta was applied then, and others may have written the
-    // keys since. Only a handle that was never told needs it.
-    const isApplied = isRetry && (isKnown || hasAll);
-    writer.after(session, isApplied ? withoutKeys(taken, Object.keys(snapshot.delta)) : taken);
+    const isWhole = isNews && later === undefined;
+    const keys = isWhole ? [] : Object.keys(snapshot.delta);
+    const overtaken = keys.filter((key) => !isLater(later?.keys.get(key)));
+    writer.after(session, withoutKeys(taken, overtaken));
   } catch {
     isGiven = false;
   }
@@ -233,11 +240,28 @@ function give(
     isGiven = false;
   }
   try {
-    if (!isKnown) putEvent(session.events, event, snapshot.id);
+    const isPut = isNews || positionOf(session.events, snapshot.id) < 0;
+    if (isPut) putEvent(session.events, event, snapshot.id);
   } catch {
     isGiven = false;
   }
+  if (isGiven) noteGiven(record, snapshot, storedAt);
   return isGiven;
+}
+
+/** Notes that the handle has what was written at a revision. */
+function noteGiven(record: HandleRecord, { id, delta }: EventSnapshot, revision: number): void {
+  if (revision <= record.toldUntil + 1) {
+    record.toldUntil = Math.max(record.toldUntil, revision);
+    return;
+  }
+  record.later ??= { events: new Map(), keys: new Map() };
+  const { events, keys } = record.later;
+  const note = (map: Map<string, number>, name: string): void => {
+    map.set(name, Math.max(revision, map.get(name) ?? 0));
+  };
+  note(events, id);
+  for (const key of Object.keys(delta)) note(keys, key);
 }
 
 /** Sets the time of the caller's object, unless it is another session by now, or does not take it. */

@@ -13,6 +13,8 @@ export interface HandleRecord {
   revision: number;
   /** The revision up to which the handle has, or was told of, every change; ignored without `created`. */
   toldUntil: number;
+  /** What the handle has of later changes, which are its own. */
+  later?: LaterChanges | undefined;
   /** The session's time at that revision; NaN as long as it is not known. */
   lastUpdateTime: number;
   /**
@@ -22,6 +24,14 @@ export interface HandleRecord {
   beginsWith?: string | undefined;
   /** The last of the appends that are under way through this handle. */
   tail: Promise<unknown> | undefined;
+}
+
+/** Changes that a handle has although it lacks some before them: the revision of each. */
+export interface LaterChanges {
+  /** By event id. */
+  readonly events: Map<string, number>;
+  /** By key of the state. */
+  readonly keys: Map<string, number>;
 }
 
 /**

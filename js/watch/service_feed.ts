@@ -17,7 +17,7 @@ type Appended = readonly [
   revision: number,
   lastUpdateTime: number,
   since: number,
-  unchanged?: readonly number[],
+  unchanged?: readonly unknown[],
   missed?: unknown,
   user?: number,
   app?: number,

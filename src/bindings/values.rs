@@ -81,8 +81,8 @@ fn push_scopes(answer: &Array, ScopeRevisions { user, app }: ScopeRevisions) {
 }
 
 /// `[created, revision, lastUpdateTime, since]`, and behind them, where there is any to tell,
-/// `unchanged`: positions, `missed`: `[seq, revision, text]` each, and the revisions of the other
-/// states that changed, if it `tells`.
+/// `unchanged`: `[position, revision]` each, `missed`: `[seq, revision, text]` each, and the
+/// revisions of the other states that changed, if it `tells`.
 pub(super) fn appended_to_javascript(appended: Appended<ChosenText>, tells: bool) -> JsValue {
     let head = appended.head;
     let scopes = if tells { appended.scopes } else { ScopeRevisions::default() };
@@ -97,8 +97,10 @@ pub(super) fn appended_to_javascript(appended: Appended<ChosenText>, tells: bool
     );
     if !is_plain {
         let (unchanged, missed) = (Array::new(), Array::new());
-        for position in appended.unchanged {
-            push_numbers(&unchanged, &[position as f64]);
+        for (position, revision) in appended.unchanged {
+            let fields = Array::new();
+            push_numbers(&fields, &[position as f64, revision as f64]);
+            unchanged.push(&fields);
         }
         for row in appended.missed {
             let fields = Array::new();

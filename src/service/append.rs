@@ -48,8 +48,9 @@ pub enum Known {
 pub struct Appended<T> {
     /// Where the session stands now.
     pub head: SessionHead,
-    /// Which of the events were stored already with the same content, by their position.
-    pub unchanged: Vec<usize>,
+    /// Which of the events were stored already with the same content: their positions, and the
+    /// revisions that they were written at.
+    pub unchanged: Vec<(usize, Revision)>,
     /// What the handle had missed, in any order; empty unless it was stale and merges.
     pub missed: Vec<EventRow<T>>,
     /// The revision that the handle was at: events with a later `seq` are new to it.
@@ -251,9 +252,12 @@ impl<T: EventText> AppendDecision<T> {
                 None if is_batch => None,
                 None => stored_rows.iter().find(|row| row.id == event.id),
             };
-            let is_same = |text: &T| earlier.is_some_and(|row| row.text.is_same(text));
-            if is_same(&event.text) || event.whole.as_ref().is_some_and(is_same) {
-                unchanged.push(number);
+            let is_same = |row: &&EventRow<T>| {
+                let whole = event.whole.as_ref();
+                row.text.is_same(&event.text) || whole.is_some_and(|text| row.text.is_same(text))
+            };
+            if let Some(row) = earlier.filter(is_same) {
+                unchanged.push((number, row.revision));
                 continue;
             }
             head.revision = head.revision.max(found.floor) + 1;

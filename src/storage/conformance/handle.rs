@@ -107,7 +107,7 @@ impl Handle {
         }
         for (number, event) in own.iter().enumerate() {
             self.put(&event.stored, true);
-            if !appended.unchanged.contains(&number) {
+            if !appended.unchanged.iter().any(|(unchanged, _)| *unchanged == number) {
                 self.apply_delta(&event.given);
             }
         }

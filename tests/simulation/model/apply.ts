@@ -173,13 +173,13 @@ function viewAfter(
   specs: readonly EventSpec[],
 ): View {
   const events = [...view.events];
-  let { state } = view;
+  let { state, told } = view;
+  const given = { events: new Map(Object.entries(view.given.events)), keys: new Map(Object.entries(view.given.keys)) }; // prettier-ignore
   const put = (id: string, text: string): void => {
     const position = events.findIndex((event) => event.id === id);
     if (position >= 0) events[position] = { id, text };
     else events.push({ id, text });
   };
-  const isCurrent = before.revision === view.revision;
   if (policy === 'merge') {
     const missed = before.events.filter((event) => event.revision > view.revision);
     for (const { id, text, seq } of missed) {
@@ -190,22 +190,36 @@ function viewAfter(
       if (seq !== revision) state = undefined;
       if (state !== undefined) state = withDelta(state, delta);
     }
-  } else if (!isCurrent) {
-    state = undefined;
+    told = before.revision;
   }
+  let { revision } = unchanged.size < writes.length ? after : view;
+  if (policy === 'merge') revision = after.revision;
+  let written = after.revision - (writes.length - unchanged.size);
   for (const [number, { id, text }] of writes.entries()) {
-    if (unchanged.has(number)) {
-      if (!events.some((event) => event.id === id)) {
-        put(id, text);
-        if (policy !== 'merge') state = undefined;
-      }
-      continue;
+    const isWritten = !unchanged.has(number);
+    const stored = isWritten ? ++written : before.events.find((event) => event.id === id)!.revision;
+    revision = Math.max(revision, stored);
+    const isLater = (than = 0) => stored > Math.max(told, than);
+    if (isLater(given.events.get(id)) || !events.some((event) => event.id === id)) put(id, text);
+    if (isLater(given.events.get(id))) given.events.set(id, stored);
+    for (const [key, value] of Object.entries(specs[number]!.delta)) {
+      if (!isLater(given.keys.get(key))) continue;
+      given.keys.set(key, stored);
+      if (state !== undefined) state = withDelta(state, Object.fromEntries([[key, value]]));
     }
-    put(id, text);
-    if (state !== undefined) state = withDelta(state, specs[number]!.delta);
+    if (stored === told + 1) told = stored;
   }
-  const { revision, lastUpdateTime } = after;
-  return { ...view, revision, untold: undefined, lastUpdateTime, events, state };
+  const { lastUpdateTime } = after;
+  return {
+    ...view,
+    revision,
+    untold: undefined,
+    lastUpdateTime,
+    events,
+    state,
+    told,
+    given: { events: Object.fromEntries(given.events), keys: Object.fromEntries(given.keys) },
+  };
 }
 
 interface Write {
@@ -301,5 +315,7 @@ function viewOf(world: World, session: ModelSession, last: number | undefined): 
     lastUpdateTime,
     events: last === undefined ? events : events.slice(Math.max(0, events.length - last)),
     state: mergedState(world, session),
+    told: revision,
+    given: { events: {}, keys: {} },
   };
 }

@@ -39,7 +39,13 @@ export interface View {
   readonly events: readonly { readonly id: string; readonly text: string }[];
   /** `undefined`: the contract does not say exactly which keys it has. */
   readonly state: StateShape | undefined;
+  /** The revision up to which the handle has every change. */
+  readonly told: number;
+  /** The revisions of what it has of later changes, by the event's id and by the key. */
+  readonly given: { readonly events: Revisions; readonly keys: Revisions };
 }
+
+export type Revisions = Readonly<Record<string, number>>;
 
 export interface World {
   readonly sessions: ReadonlyMap<string, ModelSession>;
