@@ -10,6 +10,7 @@
 
 import { SessionError, StateSchemaError } from './errors.js';
 import { formatPath } from './json/path.js';
+import { messageOf } from './json/rules.js';
 import { isTemp, REMOVED } from './scope.js';
 
 /**
@@ -165,7 +166,7 @@ function issuesOf(
     result = standard.validate(value);
   } catch (cause) {
     throw new StateSchemaError(
-      `the validator of state key ${JSON.stringify(key)} failed on the value: ${cause instanceof Error ? cause.message : String(cause)}`,
+      `the validator of state key ${JSON.stringify(key)} failed on the value: ${messageOf(cause)}`,
       { key, cause },
     );
   }

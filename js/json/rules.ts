@@ -70,6 +70,16 @@ export function kindOf(value: unknown): string {
   }
 }
 
+/** The message of what was thrown, or what kind of thing was thrown. Never throws. */
+export function messageOf(thrown: unknown): string {
+  try {
+    if (thrown instanceof Error) return String(thrown.message);
+  } catch {
+    // A revoked proxy, or a getter that throws.
+  }
+  return kindOf(thrown);
+}
+
 /**
  * The error for a value that cannot become JSON.
  *

@@ -12,8 +12,13 @@ export function tooLong(units?: number, cause?: unknown): SessionError {
 
 /** Whether the engine threw because a text would be longer than its longest. */
 export function isTooLong(thrown: unknown): boolean {
-  if (!(thrown instanceof Error)) return false;
-  const isOfEngine = thrown instanceof RangeError || thrown.name === 'InternalError';
-  // Chromium and Node; WebKit; Firefox.
-  return isOfEngine && /string length|out of memory|allocation size/i.test(thrown.message);
+  try {
+    if (!(thrown instanceof Error)) return false;
+    const isOfEngine = thrown instanceof RangeError || thrown.name === 'InternalError';
+    // Chromium and Node; WebKit; Firefox.
+    return isOfEngine && /string length|out of memory|allocation size/i.test(thrown.message);
+  } catch {
+    // The caller's own code threw something that throws when it is looked at.
+    return false;
+  }
 }

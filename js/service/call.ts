@@ -2,8 +2,8 @@
  * What every method of a service needs around its call: its request checked, its answer waited for
  * only where it has to be.
  */
-import { SessionError } from '../errors.js';
-import { kindOf } from '../json/rules.js';
+import { isSessionError, SessionError } from '../errors.js';
+import { kindOf, messageOf } from '../json/rules.js';
 import { isTooLong, tooLong } from '../json/too_long.js';
 
 export type MaybePromise<T> = T | Promise<T>;
@@ -40,9 +40,12 @@ export function invalid(key: string, rule: string): SessionError {
   return new SessionError('invalid_argument', `${key} ${rule}.`, { key });
 }
 
-/** What a call that threw rejects with: the same, but for a text that is longer than the engine's longest. */
-export function refusalOf(thrown: unknown): unknown {
-  return isTooLong(thrown) ? tooLong(undefined, thrown) : thrown;
+/** The error of a call that threw. The caller's own code, such as a getter, runs while its request is read. */
+export function refusalOf(thrown: unknown): SessionError {
+  if (isSessionError(thrown)) return thrown;
+  if (isTooLong(thrown)) return tooLong(undefined, thrown);
+  const message = `The request cannot be read, since a part of it threw: ${messageOf(thrown)}`;
+  return new SessionError('invalid_argument', message, { cause: thrown });
 }
 
 /** A word as the caller wrote it, or what kind of thing stands in its place. */

@@ -14,8 +14,6 @@ export class Calls {
       const answer = run();
       return answer instanceof Promise ? this.wait(answer) : Promise.resolve(answer);
     } catch (error) {
-      // Whatever it is that the caller's own code threw: a getter of the request, or a clock.
-      // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors
       return Promise.reject(refusalOf(error));
     }
   }

@@ -2,7 +2,7 @@ import { createIndexedDbCore, deleteDatabase, type IndexedDbAccess, type OnOpen 
 import { isSessionError, SessionError } from '../errors.js';
 import { requireId } from '../ids.js';
 import { openingOf } from '../indexed_db/opening.js';
-import { kindOf } from '../json/rules.js';
+import { kindOf, messageOf } from '../json/rules.js';
 import type { Abortable, StateShape } from '../session.js';
 import type { DataLoss, StorageInfo } from '../session_service.js';
 import { feedOfDatabase } from '../watch/shared_feeds.js';
@@ -158,7 +158,7 @@ export class IndexedDbSessionService<
           await onDataLoss(loss, service);
         } catch (cause) {
           if (isSessionError(cause)) throw cause;
-          const reason = cause instanceof Error ? cause.message : kindOf(cause);
+          const reason = messageOf(cause);
           throw new SessionError('storage_failed', `onDataLoss failed: ${reason}`, { cause });
         } finally {
           await service.close();

@@ -9,7 +9,7 @@ import {
 import { isSessionError, SessionError } from '../errors.js';
 import { createEvent, type Event, newEventId } from '../event.js';
 import { isId, optionalTime, requireId } from '../ids.js';
-import { kindOf } from '../json/rules.js';
+import { kindOf, messageOf } from '../json/rules.js';
 import type {
   Abortable,
   AppendEventRequest,
@@ -140,7 +140,6 @@ export class StoredSessionService<S extends StateShape = StateShape>
       const done = handle ? this.#recalled(appended, handle, [event]) : appended;
       return done instanceof Promise ? this.#calls.wait(done) : Promise.resolve(done);
     } catch (error) {
-      // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors
       return Promise.reject(refusalOf(error));
     }
   }
@@ -221,7 +220,7 @@ export class StoredSessionService<S extends StateShape = StateShape>
       await this.#parts.closeStorage?.(this.#core);
     } catch (cause) {
       if (isSessionError(cause)) throw cause;
-      const reason = cause instanceof Error ? cause.message : kindOf(cause);
+      const reason = messageOf(cause);
       throw new SessionError('storage_failed', `The storage's close failed: ${reason}`, { cause });
     } finally {
       this.#core?.free();

@@ -1,7 +1,7 @@
 import { toSessionError } from '../core.js';
 import { isSessionError, SessionError } from '../errors.js';
 import type { Changes, Decide, StorageAdapter, WriteRequest } from './adapter.js';
-import { kindOf } from '../json/rules.js';
+import { messageOf } from '../json/rules.js';
 import { nonsense } from './checked_rows.js';
 
 /**
@@ -53,6 +53,6 @@ export function writeThrough(
 /** What a verb threw, as an error with a code. */
 export function failureOf(verb: string, cause: unknown): SessionError {
   if (isSessionError(cause)) return cause;
-  const reason = cause instanceof Error ? cause.message : kindOf(cause);
+  const reason = messageOf(cause);
   return new SessionError('storage_failed', `The storage's ${verb} failed: ${reason}`, { cause });
 }

@@ -1,6 +1,6 @@
 /** What a request proves itself with: an OAuth token, or the key of express mode. No error shows either. */
 import { SessionError } from '../errors.js';
-import { kindOf } from '../json/rules.js';
+import { kindOf, messageOf } from '../json/rules.js';
 import { loadOptional } from '../loader/optional_package.js';
 import { invalid } from '../service/call.js';
 import { maskOf } from './mask.js';
@@ -105,10 +105,7 @@ export class Access {
         accessToken === undefined
           ? 'Sign in with: gcloud auth application-default login, or give an accessToken'
           : 'accessToken threw';
-      throw unavailable(
-        `${what}: ${cause instanceof Error ? cause.message : kindOf(cause)}`,
-        cause,
-      );
+      throw unavailable(`${what}: ${messageOf(cause)}`, cause);
     }
     if (typeof token === 'string' && token !== '') return token;
     throw unavailable(`accessToken gave no token but ${token === '' ? 'nothing' : kindOf(token)}`);
