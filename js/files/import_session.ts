@@ -1,7 +1,10 @@
-import { invalid, requireOptions, shown } from '../service/call.js';
+import { kindOf } from '../json/rules.js';
+import { invalid, shown } from '../service/call.js';
+import { type KnownOptions, requireKnownOptions } from '../service/known_options.js';
 import type { Abortable, Session } from '../session.js';
 import type { BaseSessionService } from '../session_service.js';
 import { snapshotDelta, snapshotState } from '../snapshot.js';
+import { appendInBatches, type OnImportProgress } from './append_batches.js';
 import { type ReadSessionOptions, type SessionFile, sessionFromFile } from './session_file.js';
 import { liveState } from './shared_state.js';
 import { planState, type SharedState, touchesShared } from './state_plan.js';
@@ -20,7 +23,19 @@ import { withdraw } from './withdraw.js';
 export interface ImportSessionOptions extends ReadSessionOptions, Abortable {
   /** What becomes of `user:` and `app:` keys. Default `'fill'`: no other session loses a value. */
   sharedState?: SharedState | undefined;
+  /** Called after each batch of events, the last one too. */
+  onProgress?: OnImportProgress | undefined;
 }
+
+const OPTIONS: KnownOptions<ImportSessionOptions> = {
+  appName: true,
+  userId: true,
+  sessionId: true,
+  timeUnit: true,
+  sharedState: true,
+  onProgress: true,
+  signal: true,
+};
 
 /**
  * Stores the session in a file of any of the ADKs; see {@link sessionFromFile} for what is read.
@@ -32,8 +47,10 @@ export interface ImportSessionOptions extends ReadSessionOptions, Abortable {
  * `temp:` keys are dropped, as always.
  *
  * The file is checked before anything is written. Should storing fail halfway, the session is deleted
- * again, and `user:` and `app:` keys get their values back. The session is there from its creation on,
- * and has its events a moment later. A process that ends in between leaves a session without events.
+ * again, and `user:` and `app:` keys get their values back. Events are stored in batches of 500, with a
+ * pause after each for the event loop. The session is there from its creation on, and gets its events
+ * batch by batch. A process that ends in between leaves a session with the first of them: delete it, and
+ * import it again.
  *
  * @param service of this package; over one that does not take `lastUpdateTime`, that becomes now
  * @param file JSON text, or what it parses to
@@ -59,8 +76,9 @@ export async function importSession(
   file: string | SessionFile,
   options: ImportSessionOptions = {},
 ): Promise<Session> {
-  requireOptions(options);
-  const { signal, sharedState, ...reading } = options;
+  requireKnownOptions(options, OPTIONS);
+  const { signal, sharedState, onProgress, ...reading } = options;
+  requireOnProgress(onProgress);
   const policy = sharedStateOf(sharedState);
   const session = sessionFromFile(file, reading);
   requireStorable(session);
@@ -77,9 +95,7 @@ export async function importSession(
     signal,
   });
   try {
-    if (events.length > 0) {
-      await service.appendEvents({ session: stored, events: [...events], signal });
-    }
+    await appendInBatches(service, stored, events, session.events.length, signal, onProgress);
     if (Object.keys(afterwards).length > 0) {
       await service.updateState({ appName, userId, stateDelta: afterwards });
     }
@@ -88,6 +104,12 @@ export async function importSession(
     throw error;
   }
   return stored;
+}
+
+/** @throws SessionError `invalid_argument`, if it is there and no function */
+export function requireOnProgress(value: unknown): void {
+  if (value === undefined || typeof value === 'function') return;
+  throw invalid('onProgress', `must be a function; it is ${kindOf(value)}`);
 }
 
 /** @throws SessionError `invalid_argument`, if it is none */

@@ -3,11 +3,13 @@ import { isSessionError, SessionError, type SessionErrorCode } from '../errors.j
 import { requireId } from '../ids.js';
 import { isPlainObject, kindOf } from '../json/rules.js';
 import { APP_PREFIX, USER_PREFIX } from '../scope.js';
-import { requireNotAborted, requireOptions } from '../service/call.js';
+import { requireNotAborted } from '../service/call.js';
+import { type KnownOptions, requireKnownOptions } from '../service/known_options.js';
 import type { Abortable, StateShape } from '../session.js';
 import type { BaseSessionService } from '../session_service.js';
 import { FORMAT, VERSION } from './export_sessions.js';
-import { importSession, sharedStateOf } from './import_session.js';
+import type { OnImportProgress } from './append_batches.js';
+import { importSession, requireOnProgress, sharedStateOf } from './import_session.js';
 import { linesOf, type LinesSource } from './lines.js';
 import { malformed } from './malformed.js';
 import { parseJson } from './recorded_session.js';
@@ -32,7 +34,17 @@ export interface ImportSessionsOptions extends Abortable {
   timeUnit?: TimeUnit | undefined;
   /** What becomes of `user:` and `app:` keys. Default `'fill'`. */
   sharedState?: SharedState | undefined;
+  /** Called after each batch of events of a session, the last one too. */
+  onProgress?: OnImportProgress | undefined;
 }
+
+const OPTIONS: KnownOptions<ImportSessionsOptions> = {
+  appName: true,
+  timeUnit: true,
+  sharedState: true,
+  onProgress: true,
+  signal: true,
+};
 
 /**
  * What became of a line.
@@ -96,8 +108,9 @@ export async function* importSessions(
   source: LinesSource,
   options: ImportSessionsOptions = {},
 ): AsyncGenerator<ImportOutcome, void> {
-  requireOptions(options);
-  const { signal, appName } = options;
+  requireKnownOptions(options, OPTIONS);
+  const { signal, appName, onProgress } = options;
+  requireOnProgress(onProgress);
   const sharedState = sharedStateOf(options.sharedState);
   const stated = options.timeUnit === undefined ? undefined : requireUnit(options.timeUnit);
   if (appName !== undefined) requireId('appName', appName);
@@ -116,7 +129,8 @@ export async function* importSessions(
         continue;
       }
       outcome = { line, ...nameOf(json, appName) };
-      await importLine(service, json, outcome, { appName, timeUnit, sharedState, signal });
+      const lineOptions = { appName, timeUnit, sharedState, onProgress, signal };
+      await importLine(service, json, outcome, lineOptions);
     } catch (error) {
       if (!isSessionError(error) || !OF_ONE_LINE.has(error.code)) throw error;
       outcome = { ...outcome, error };

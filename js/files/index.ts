@@ -9,6 +9,7 @@
  */
 export type { Casing } from '../dialect/casing.js';
 export type { TimeUnit } from '../dialect/time.js';
+export type { ImportProgress, OnImportProgress } from './append_batches.js';
 export { exportSession } from './export_session.js';
 export type { ExportSessionOptions } from './export_session.js';
 export { exportSessions } from './export_sessions.js';
