@@ -135,7 +135,8 @@ export function describe_missing(text: string, positions: Uint32Array | number[]
 
 /**
  * Ends an append that was begun here. Answers with what it did to the session of that id, as
- * `appended_to_javascript` lays it out; with nothing if none is named.
+ * `appended_to_javascript` lays it out; with nothing if none is named. `null`: it wrote nothing yet, since it needs
+ * the states; `append_events` asks for them.
  */
 export function end_append(place: number, session_id?: string | null): any;
 

@@ -533,7 +533,8 @@ export function describe_missing(text, positions, keys) {
 
 /**
  * Ends an append that was begun here. Answers with what it did to the session of that id, as
- * `appended_to_javascript` lays it out; with nothing if none is named.
+ * `appended_to_javascript` lays it out; with nothing if none is named. `null`: it wrote nothing yet, since it needs
+ * the states; `append_events` asks for them.
  * @param {number} place
  * @param {string | null} [session_id]
  * @returns {any}

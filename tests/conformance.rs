@@ -35,6 +35,7 @@ impl<D: Decide<MemoryText>> Decide<MemoryText> for AskedAgain<D> {
     fn decide(&mut self, found: Found<'_, MemoryText>) -> Option<Changes<MemoryText>> {
         let nothing = Found {
             session: None,
+            state: None,
             user: None,
             app: None,
             events: Vec::new(),

@@ -9,6 +9,7 @@ import { setMember } from '../json/member.js';
 import type { Session } from '../session.js';
 import { applySnapshot, type EventSnapshot, snapshotEvent } from '../snapshot.js';
 import { hasUnstoredWrite } from '../write_order.js';
+import { after } from './call.js';
 import { positionOf, putEvent } from './event_index.js';
 import type { HandleRecord, TakenHandle } from './handle.js';
 import { type PendingEvent, type StateWriter, writeKey } from './state_writer.js';
@@ -33,6 +34,8 @@ export type Answer = [
   missed?: [seq: number, revision: number, text: string][],
   user?: number,
   app?: number,
+  /** What is stored before the append, where an event that the handle has missed was replaced. */
+  state?: string,
 ];
 
 /** Takes an event at the moment of the call. */
@@ -133,29 +136,33 @@ export function store(
   };
   const [first] = events;
   const isOne = first !== undefined && events.length === 1;
+  const appendAll = (): Answer | Promise<Answer> => {
+    let [deltas, texts] = [0, 0];
+    const rows = events.map(({ snapshot: { id, timestamp, deltaText, text, whole } }) => {
+      deltas += deltaText.length;
+      // Only memory takes the texts into the wasm.
+      if (holdsData) texts += text.length + (whole?.length ?? 0);
+      return [id, timestamp, deltaText, text, whole];
+    });
+    requireRoom(deltas, texts);
+    const last = session.lastEventId;
+    return callCore(
+      // prettier-ignore
+      () => withSignal(signal, () => core.append_events(
+        appName, userId, id, created, revision, last, policy, now, rows,
+      ) as Answer | Promise<Answer>),
+      holdsData,
+    );
+  };
   try {
     let answer: Answer | Promise<Answer>;
     const isWhole = isOne && first.snapshot.whole === undefined;
     if (appendOne !== undefined && isWhole && !Number.isNaN(created)) {
       // The adapter's own code runs in there, and it throws nothing but `SessionError`s.
-      answer = appendOne(session, record, policy, first.snapshot, now, signal);
+      const direct = appendOne(session, record, policy, first.snapshot, now, signal);
+      answer = after(direct, (answer) => answer ?? appendAll());
     } else {
-      let [deltas, texts] = [0, 0];
-      const rows = events.map(({ snapshot: { id, timestamp, deltaText, text, whole } }) => {
-        deltas += deltaText.length;
-        // Only memory takes the texts into the wasm.
-        if (holdsData) texts += text.length + (whole?.length ?? 0);
-        return [id, timestamp, deltaText, text, whole];
-      });
-      requireRoom(deltas, texts);
-      const last = session.lastEventId;
-      answer = callCore(
-        // prettier-ignore
-        () => withSignal(signal, () => core.append_events(
-          appName, userId, id, created, revision, last, policy, now, rows,
-        ) as Answer | Promise<Answer>),
-        holdsData,
-      );
+      answer = appendAll();
     }
     return answer instanceof Promise ? answer.catch(rethrow) : answer;
   } catch (thrown) {
@@ -176,7 +183,7 @@ export function apply(
   answer: Answer,
   writer: StateWriter,
 ): void {
-  const [created, revision, lastUpdateTime, since, unchanged, missed] = answer;
+  const [created, revision, lastUpdateTime, since, unchanged, missed, , , state] = answer;
   const merges = policy === STALE_POLICIES.merge;
   const earlier = new Map(unchanged);
   const isWritten = earlier.size < events.length;
@@ -187,7 +194,9 @@ export function apply(
   // What was stored before it was at, it has: also what lies outside of its window.
   if (Number.isNaN(record.created)) record.toldUntil = since;
   try {
-    if (missed !== undefined && missed.length > 0) applyMissed(session, record, since, missed);
+    if (missed !== undefined && missed.length > 0) {
+      applyMissed(session, record, since, missed, state);
+    }
     if (merges) record.toldUntil = last;
   } catch {
     isGiven = false;
@@ -285,12 +294,15 @@ interface MissedEvent {
  * Gives the handle the events that it has not. A storage that others write by rules of their own also
  * gives what only may have come since; of this the handle gets what it should have been read with, had it
  * been there.
+ *
+ * @param stored the stored state, where that tells more than the events
  */
 function applyMissed(
   session: Session,
   record: HandleRecord,
   since: number,
   rows: readonly [seq: number, revision: number, text: string][],
+  stored?: string,
 ): void {
   const { state, events } = session;
   const missed: MissedEvent[] = [];
@@ -310,13 +322,21 @@ function applyMissed(
     return isPut || isNew;
   });
   applied.sort((one, other) => one.revision - other.revision);
-  for (const { text } of applied) {
-    // Parsed once more, so that state and event share no object.
-    const delta = (JSON.parse(text) as Partial<Event>).actions?.stateDelta ?? {};
-    for (const key of Object.keys(delta)) {
-      // A write of this handle's own agents that is still to be appended is newer.
-      if (!hasUnstoredWrite(state, key)) writeKey(state, key, delta[key]);
-    }
+  // By key the newest value. What an event changed before it was replaced, only the stored state tells.
+  const values = new Map<string, unknown>();
+  const put = (delta: Record<string, unknown>): void => {
+    for (const key of Object.keys(delta)) values.set(key, delta[key]);
+  };
+  // Parsed once more, so that state and event share no object.
+  for (const { text } of applied)
+    put((JSON.parse(text) as Partial<Event>).actions?.stateDelta ?? {});
+  if (stored !== undefined) {
+    for (const key of values.keys()) values.set(key, undefined);
+    put(JSON.parse(stored) as Record<string, unknown>);
+  }
+  for (const [key, value] of values) {
+    // A write of this handle's own agents that is still to be appended is newer.
+    if (!hasUnstoredWrite(state, key)) writeKey(state, key, value);
   }
 }
 

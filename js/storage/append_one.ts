@@ -11,7 +11,10 @@ import { decide, isWithoutEvents } from './decide.js';
 import { scopesOf } from './scopes.js';
 import { writeThrough } from './write_through.js';
 
-/** Appends over one adapter. Answers at once where that does, with what `append_events` answers. */
+/**
+ * Appends over one adapter. Answers at once where that does, with what `append_events` answers; with `null`,
+ * having written nothing, where only that can ask for all that is needed.
+ */
 export type AppendOne = (
   session: Session,
   known: { readonly created: number; readonly revision: number },
@@ -19,7 +22,7 @@ export type AppendOne = (
   event: EventSnapshot,
   now: number,
   signal: AbortSignal | undefined,
-) => Answer | Promise<Answer>;
+) => Answer | null | Promise<Answer | null>;
 
 /** `since`, where nothing that changed is wanted: a revision that is later than all. */
 const NEVER = Number.MAX_SAFE_INTEGER;
@@ -54,10 +57,10 @@ export function appendOne(
   };
   let changes: Changes | undefined;
   let isPlain = false;
-  const end = (): Answer => {
+  const end = (): Answer | null => {
     // Only Rust knows more of it, or why it was refused.
     if (!isPlain || changes?.session === undefined) {
-      return end_append(place, sessionId) as Answer;
+      return end_append(place, sessionId) as Answer | null;
     }
     end_append(place);
     const { session, user, app } = changes;

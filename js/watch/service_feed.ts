@@ -21,6 +21,7 @@ type Appended = readonly [
   missed?: unknown,
   user?: number,
   app?: number,
+  state?: unknown,
 ];
 /** What Rust answers to a creation, as far as it matters here. */
 type Opened = readonly [

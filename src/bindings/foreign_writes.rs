@@ -103,13 +103,17 @@ pub fn decided_events() -> Array {
 }
 
 /// Ends an append that was begun here. Answers with what it did to the session of that id, as
-/// `appended_to_javascript` lays it out; with nothing if none is named.
+/// `appended_to_javascript` lays it out; with nothing if none is named. `null`: it wrote nothing yet, since it needs
+/// the states; `append_events` asks for them.
 #[wasm_bindgen]
 pub fn end_append(place: usize, session_id: Option<String>) -> Result<JsValue, JsValue> {
     let append = begun::end(place).and_then(|begun| begun.append);
     let Some((append, session_id)) = append.zip(session_id) else {
         return Ok(JsValue::UNDEFINED);
     };
-    let appended = append.take_back()?.0.appended(&session_id)?;
-    Ok(appended_to_javascript(appended, true))
+    let mut append = append.take_back()?.0.into_append()?;
+    if append.again() {
+        return Ok(JsValue::NULL);
+    }
+    Ok(appended_to_javascript(append.outcome(&session_id)?, true))
 }

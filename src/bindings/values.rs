@@ -81,8 +81,8 @@ fn push_scopes(answer: &Array, ScopeRevisions { user, app }: ScopeRevisions) {
 }
 
 /// `[created, revision, lastUpdateTime, since]`, and behind them, where there is any to tell,
-/// `unchanged`: `[position, revision]` each, `missed`: `[seq, revision, text]` each, and the
-/// revisions of the other states that changed, if it `tells`.
+/// `unchanged`: `[position, revision]` each, `missed`: `[seq, revision, text]` each, the revisions of
+/// the other states that changed, if it `tells`, and the state before the append, if it is needed.
 pub(super) fn appended_to_javascript(appended: Appended<ChosenText>, tells: bool) -> JsValue {
     let head = appended.head;
     let scopes = if tells { appended.scopes } else { ScopeRevisions::default() };
@@ -111,6 +111,9 @@ pub(super) fn appended_to_javascript(appended: Appended<ChosenText>, tells: bool
         answer.push(&unchanged);
         answer.push(&missed);
         push_scopes(&answer, scopes);
+        if let Some(state) = appended.state {
+            answer.push(&state.into());
+        }
     }
     answer.unchecked_into()
 }

@@ -7,8 +7,9 @@ use std::rc::Rc;
 use crate::error::Error;
 use crate::event::NewEvent;
 use crate::names::Names;
+use crate::service::merged;
 use crate::session::{NEVER, Revision, SessionHead, SessionKey};
-use crate::state::Delta;
+use crate::state::{Delta, ScopedState};
 #[cfg(target_arch = "wasm32")]
 use crate::storage::{Ask, MemoryStorage, MemoryText};
 use crate::storage::{
@@ -53,6 +54,9 @@ pub struct Appended<T> {
     pub unchanged: Vec<(usize, Revision)>,
     /// What the handle had missed, in any order; empty unless it was stale and merges.
     pub missed: Vec<EventRow<T>>,
+    /// The JSON object of the stored state before the append, if the handle had missed that an event was
+    /// replaced: what the event's earlier versions changed is in no stored delta any more.
+    pub state: Option<String>,
     /// The revision that the handle was at: events with a later `seq` are new to it.
     pub since: Revision,
     /// Which other states changed.
@@ -129,7 +133,7 @@ impl<T> Decide<T> for LookDecision {
 }
 
 /// Why an append did not happen.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 enum Refused {
     /// The session was deleted, or never existed.
     Gone,
@@ -137,6 +141,9 @@ enum Refused {
         expected: Revision,
         actual: Revision,
     },
+    /// It has to be asked again, with the states.
+    NeedsStates,
+    Failed(Error),
 }
 
 impl Refused {
@@ -147,8 +154,21 @@ impl Refused {
             Self::Stale { expected, actual } => {
                 Error::StaleSession { session_id, expected, actual }
             }
+            Self::NeedsStates => unasked(),
+            Self::Failed(error) => error,
         }
     }
+}
+
+/// The stored state as the session's readers see it.
+fn stored_state<T>(found: &Found<'_, T>) -> Result<String, Error> {
+    let none = ScopedState::default();
+    let (user, app) = (found.user.map(|row| &row.state), found.app.map(|row| &row.state));
+    merged(found.state.unwrap_or(&none), user, app)
+}
+
+fn unasked() -> Error {
+    Error::StorageFailed { reason: "it never asked what to write".into() }
 }
 
 /// Writes events, their deltas, and the session's new revision and time.
@@ -157,6 +177,8 @@ pub(crate) struct AppendDecision<T> {
     policy: StalePolicy,
     events: Vec<NewEvent<T>>,
     now: f64,
+    /// Whether it asks for all states, and not only for those that it changes.
+    sees_states: bool,
     /// `None` until it was asked.
     outcome: Option<Result<Appended<T>, Refused>>,
 }
@@ -168,7 +190,7 @@ impl<T: EventText> AppendDecision<T> {
         events: Vec<NewEvent<T>>,
         now: f64,
     ) -> Self {
-        Self { position, policy, events, now, outcome: None }
+        Self { position, policy, events, now, sees_states: false, outcome: None }
     }
 
     pub(super) fn request(&self, key: SessionKey) -> WriteRequest {
@@ -182,7 +204,9 @@ impl<T: EventText> AppendDecision<T> {
     }
 
     pub(crate) fn scopes(&self) -> ScopeSet {
-        let any = |scope: fn(&Delta) -> bool| self.events.iter().any(|event| scope(&event.delta));
+        let any = |scope: fn(&Delta) -> bool| {
+            self.sees_states || self.events.iter().any(|event| scope(&event.delta))
+        };
         ScopeSet {
             session: any(|delta| !delta.session.is_empty()),
             user: any(|delta| !delta.user.is_empty()),
@@ -202,12 +226,37 @@ impl<T: EventText> AppendDecision<T> {
     }
 
     pub(crate) fn outcome(self, session_id: &str) -> Result<Appended<T>, Error> {
-        let unasked = || Error::StorageFailed { reason: "it never asked what to write".into() };
         self.outcome.ok_or_else(unasked)?.map_err(|refused| refused.of(session_id))
     }
 
+    /// The decision to ask again, where it wrote nothing because it had not asked for the states. Few
+    /// appends need them, and to read them costs as much as they are large.
+    pub(crate) fn again(&mut self) -> bool {
+        if !matches!(self.outcome, Some(Err(Refused::NeedsStates))) {
+            return false;
+        }
+        self.sees_states = true;
+        true
+    }
+
+    /// Whether the handle has missed that an event was replaced.
+    fn missed_replacement(&self, found: &Found<'_, T>) -> bool {
+        let since = self.position.since();
+        let is_replaced = |row: &EventRow<T>| row.revision > since && row.seq != row.revision;
+        self.policy == StalePolicy::Merge && found.changed.iter().any(is_replaced)
+    }
+
     /// Takes note of what to do with the events, or why not.
-    fn note(&mut self, events: Vec<NewEvent<T>>, found: Found<'_, T>) -> Option<Changes<T>> {
+    fn note(
+        &mut self,
+        take: impl FnOnce(&mut Self) -> Vec<NewEvent<T>>,
+        found: Found<'_, T>,
+    ) -> Option<Changes<T>> {
+        if !self.sees_states && self.missed_replacement(&found) {
+            self.outcome = Some(Err(Refused::NeedsStates));
+            return None;
+        }
+        let events = take(self);
         match self.judge(events, found) {
             Ok((appended, changes)) => {
                 self.outcome = Some(Ok(appended));
@@ -280,6 +329,8 @@ impl<T: EventText> AppendDecision<T> {
             let expected = self.position.since();
             return Err(Refused::Stale { expected, actual: stored.revision });
         }
+        let state = self.missed_replacement(&found).then(|| stored_state(&found)).transpose();
+        let state = state.map_err(Refused::Failed)?;
         let missed = match self.policy {
             StalePolicy::Merge => found.changed,
             StalePolicy::Append | StalePolicy::Reject => Vec::new(),
@@ -292,18 +343,17 @@ impl<T: EventText> AppendDecision<T> {
         });
         let scopes = changes.as_ref().map(Changes::scope_revisions).unwrap_or_default();
         let since = self.position.since();
-        Ok((Appended { head, unchanged, missed, since, scopes }, changes))
+        Ok((Appended { head, unchanged, missed, state, since, scopes }, changes))
     }
 }
 
 impl<T: EventText> Decide<T> for AppendDecision<T> {
     fn decide(&mut self, found: Found<'_, T>) -> Option<Changes<T>> {
-        self.note(self.events.clone(), found)
+        self.note(|decision| decision.events.clone(), found)
     }
 
     fn decide_last(&mut self, found: Found<'_, T>) -> Option<Changes<T>> {
-        let events = mem::take(&mut self.events);
-        self.note(events, found)
+        self.note(|decision| mem::take(&mut decision.events), found)
     }
 }
 
@@ -324,16 +374,20 @@ where
     let event_ids = [Rc::clone(&event.id)];
     let position = Position::Revision { created, revision };
     let mut decision = AppendDecision::new(position, policy, vec![event], now);
-    let ask = Ask {
-        app_name,
-        user_id: Some(user_id),
-        session_id: Some(session_id),
-        scopes: decision.scopes(),
-        event_ids: &event_ids,
-        since: decision.since(),
-    };
-    memory.ask(&ask, &mut |found| decision.decide_last(found))?;
-    decision.outcome(session_id)
+    loop {
+        let ask = Ask {
+            app_name,
+            user_id: Some(user_id),
+            session_id: Some(session_id),
+            scopes: decision.scopes(),
+            event_ids: &event_ids,
+            since: decision.since(),
+        };
+        memory.ask(&ask, &mut |found| decision.decide_last(found))?;
+        if !decision.again() {
+            return decision.outcome(session_id);
+        }
+    }
 }
 
 fn set(places: &mut Names<usize>, id: &str, place: usize) {

@@ -4,7 +4,7 @@
 //! wasm once, and not once for each kind of write.
 
 use crate::error::Error;
-use crate::service::append::{AppendDecision, Appended, LookDecision, Position};
+use crate::service::append::{AppendDecision, LookDecision, Position};
 use crate::service::create::{CreateDecision, Created};
 use crate::service::update::UpdateDecision;
 use crate::session::SessionKey;
@@ -45,10 +45,10 @@ impl<T: EventText> Decision<T> {
         }
     }
 
-    /// What [`Decision::Append`] did to the session of that id.
-    pub(crate) fn appended(self, session_id: &str) -> Result<Appended<T>, Error> {
+    /// [`Decision::Append`], which knows what it did.
+    pub(crate) fn into_append(self) -> Result<AppendDecision<T>, Error> {
         match self {
-            Self::Append(decision) => decision.outcome(session_id),
+            Self::Append(decision) => Ok(decision),
             _ => Err(exchanged()),
         }
     }

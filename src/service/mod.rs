@@ -283,10 +283,14 @@ impl<S: Storage> StoredSessionService<S> {
         now: f64,
     ) -> Answer<Appended<S::Text>, S> {
         let position = self.locate(&key, known).await?;
-        let session_id = key.session_id.clone();
-        let decision = append::AppendDecision::new(position, policy, events, now);
-        let request = decision.request(key);
-        Ok(self.append(request, Decision::Append(decision)).await?.appended(&session_id)?)
+        let mut decision = append::AppendDecision::new(position, policy, events, now);
+        loop {
+            let request = decision.request(key.clone());
+            decision = self.append(request, Decision::Append(decision)).await?.into_append()?;
+            if !decision.again() {
+                return Ok(decision.outcome(&key.session_id)?);
+            }
+        }
     }
 
     /// Finds where a handle stands that carries no revision, by the last event it holds.

@@ -82,9 +82,9 @@ pub struct InJavaScript<D>(pub D);
 
 impl<D: Decide<ChosenText>> Decide<JavaScriptText> for InJavaScript<D> {
     fn decide(&mut self, found: Found<'_, JavaScriptText>) -> Option<Changes<JavaScriptText>> {
-        let Found { session, user, app, events, changed, floor } = found;
+        let Found { session, state, user, app, events, changed, floor } = found;
         let (events, changed) = (chosen(events), chosen(changed));
-        let found = Found { session, user, app, events, changed, floor };
+        let found = Found { session, state, user, app, events, changed, floor };
         let Changes { session, user, app, events } = self.0.decide(found)?;
         let mut written = Vec::new();
         for row in events {

@@ -101,6 +101,8 @@ pub struct SessionRow {
 pub struct Found<'a, T> {
     /// The session, if there is one.
     pub session: Option<SessionHead>,
+    /// The session's own state, if it was asked for and is there.
+    pub state: Option<&'a ScopedState>,
     /// The user's state, if it was asked for and is there.
     pub user: Option<&'a ScopeRow>,
     /// The app's state, if it was asked for and is there.

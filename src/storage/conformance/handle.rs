@@ -105,6 +105,13 @@ impl Handle {
         for (.., event) in &missed {
             self.apply_delta(event);
         }
+        if let Some(state) = appended.state {
+            let stored = parse_object(&state)?;
+            let missed = missed.iter().filter_map(|(.., event)| delta_of(event));
+            let keys = missed.flat_map(Map::keys).filter(|key| !stored.contains_key(*key));
+            keys.for_each(|key| drop(self.state.shift_remove(key)));
+            self.state.extend(stored);
+        }
         for (number, event) in own.iter().enumerate() {
             self.put(&event.stored, true);
             if !appended.unchanged.iter().any(|(unchanged, _)| *unchanged == number) {

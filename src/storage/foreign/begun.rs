@@ -102,9 +102,10 @@ pub(crate) fn decide(
     }
     let rows = rows.map(Row);
     let events = |index| rows.as_ref().map(|rows| rows.events(index)).unwrap_or_default();
-    let [_, user, app] = &stored;
+    let [state, user, app] = &stored;
     let changes = asked.borrow_mut().decide(Found {
         session: found.head,
+        state: state.as_ref().map(|row| &row.state),
         user: user.as_ref(),
         app: app.as_ref(),
         events: events(0),

@@ -351,8 +351,11 @@ impl<'a> Group<'a> {
             }
         }
         let row = |position: Option<usize>| self.owners.get(position?)?.row.as_ref();
+        let slot = session.filter(|_| request.scopes.session);
+        let slot = slot.and_then(|position| self.sessions.get(position));
         let changes = member.decision.borrow_mut().decide(Found {
             session: head,
+            state: slot.and_then(SessionSlot::state),
             user: row(user),
             app: row(app),
             events,

@@ -141,6 +141,11 @@ impl SessionSlot {
         Ok(())
     }
 
+    /// The state, where it was read.
+    pub(super) fn state(&self) -> Option<&ScopedState> {
+        self.state.as_ref()
+    }
+
     /// Takes a page in that was read, if it is not known.
     pub(super) fn take_in(&mut self, page: Page) {
         let first = page.rows.first();

@@ -62,10 +62,12 @@ impl<'a> Place<'a> {
             }
             changed = session.events.changed(ask.since);
         }
+        let state = self.session.as_ref().filter(|_| ask.scopes.session);
         let user = self.user.as_ref().filter(|_| ask.scopes.user);
         let app = self.app.as_ref().filter(|_| ask.scopes.app);
         Found {
             session: self.session.as_ref().map(|(_, session)| session.head),
+            state: state.map(|(_, session)| &session.state),
             user: user.and_then(|(_, user)| user.state.as_ref()),
             app: app.and_then(|app| app.state.as_ref()),
             events,

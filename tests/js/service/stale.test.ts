@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { InMemorySessionService } from '../../../js/index.js';
+import { InMemorySessionService, type StateShape } from '../../../js/index.js';
 import { begin, failure, fromJson, KEY, overStorages, says, show, stored, texts, USER } from './fixture.js'; // prettier-ignore
 
 overStorages("A stale handle with stale: 'merge'", (open) => {
@@ -74,6 +74,34 @@ overStorages("A stale handle with stale: 'merge'", (open) => {
     assert.deepEqual(texts(windowed), ['new e2', 'own']);
     assert.deepEqual(texts(late), ['new e1', 'new e2', 'own', 'other']);
     assert.deepEqual(windowed.state, { e1: 1, e2: 1 });
+  });
+
+  it('receives all keys of an event that was replaced, also those of its earlier versions', async () => {
+    const { service, session } = await begin(open);
+    const event = (text: string, delta: StateShape) => ({ ...says(text, delta), id: 'e1' });
+    await service.appendEvent({ session, event: event('one', { a: 1, gone: 1 }) });
+    const late = await stored(service);
+    late.state.mine = 1;
+    const delta = { b: 2, 'user:b': 2, 'app:b': 2, gone: undefined };
+    await service.appendEvent({ session, event: event('two', delta) });
+    await service.appendEvent({ session, event: event('three', { c: 3, gone: undefined }) });
+    await service.appendEvent({ session: late, event: says('own', { d: 4 }) });
+    assert.deepEqual(texts(late), ['three', 'own']);
+    const { state } = await stored(service);
+    assert.deepEqual(state, { a: 1, b: 2, 'user:b': 2, 'app:b': 2, c: 3, d: 4 });
+    assert.deepEqual(late.state, { ...state, mine: 1 });
+  });
+
+  it('receives all keys of replaced events in a batch and in a group as well', async () => {
+    const { service, session } = await begin(open);
+    const [one, two] = [await stored(service), await stored(service)];
+    const events = ['one', 'two'].map((text) => ({ ...says(text, { [text]: 1 }), id: 'e1' }));
+    for (const event of events) await service.appendEvent({ session, event });
+    await service.appendEvents({ session: one, events: [says('three', { a: 1 }), says('four')] });
+    const again = [says('five', { b: 1 }), says('six')];
+    await Promise.all(again.map((event) => service.appendEvent({ session: two, event })));
+    assert.deepEqual(one.state, { one: 1, two: 1, a: 1 });
+    assert.deepEqual(two.state, { one: 1, two: 1, a: 1, b: 1 });
   });
 
   it('receives app and user changes of other sessions at the next read only', async () => {

@@ -1,6 +1,6 @@
 // What the contract says that an operation does, on one possible world.
 
-import type { StateShape } from '../../../js/index.js';
+import { State, type StateShape } from '../../../js/index.js';
 import type { Call, EventSpec, Operation } from '../operation.js';
 import { storedText, updateText } from './events.js';
 import { listText } from './list.js';
@@ -133,7 +133,8 @@ function append(
   if (call.policy === 'reject' && mayRefuse && unchanged.size < specs.length) {
     return { world, answer: { code: 'stale_session' } };
   }
-  const told = viewAfter(view, session, grown, writes, unchanged, call, specs);
+  const stored = mergedState(world, session);
+  const told = viewAfter(view, session, grown, stored, writes, unchanged, call, specs);
   return { world: { ...after, views: changed(after.views, handle, told) }, answer: {} };
 }
 
@@ -167,6 +168,8 @@ function viewAfter(
   view: View,
   before: ModelSession,
   after: ModelSession,
+  /** What a reader saw before the append. */
+  stored: StateShape,
   writes: readonly Write[],
   unchanged: ReadonlySet<number>,
   { policy }: Call,
@@ -185,10 +188,13 @@ function viewAfter(
     for (const { id, text, seq } of missed) {
       if (seq > view.revision || events.some((event) => event.id === id)) put(id, text);
     }
-    for (const { delta, seq, revision } of missed.sort((a, b) => a.revision - b.revision)) {
-      // The keys of what stood there before are in no delta any more.
-      if (seq !== revision) state = undefined;
-      if (state !== undefined) state = withDelta(state, delta);
+    missed.sort((a, b) => a.revision - b.revision);
+    for (const { delta } of missed) state = withDelta(state, delta);
+    // The keys of what stood there before are in no delta any more.
+    if (missed.some(({ seq, revision }) => seq !== revision)) {
+      const gone = missed.flatMap(({ delta }) => Object.keys(delta)).filter((key) => !Object.hasOwn(stored, key)); // prettier-ignore
+      const removed = gone.map((key) => [key, State.REMOVED]);
+      state = withDelta(withDelta(state, Object.fromEntries(removed) as StateShape), stored);
     }
     told = before.revision;
   }
@@ -205,7 +211,7 @@ function viewAfter(
     for (const [key, value] of Object.entries(specs[number]!.delta)) {
       if (!isLater(given.keys.get(key))) continue;
       given.keys.set(key, stored);
-      if (state !== undefined) state = withDelta(state, Object.fromEntries([[key, value]]));
+      state = withDelta(state, Object.fromEntries([[key, value]]));
     }
     if (stored === told + 1) told = stored;
   }

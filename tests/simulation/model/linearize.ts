@@ -127,7 +127,7 @@ export function isShown(view: View, { events, state, lastUpdateTime }: SeenHandl
     view.events.length === events.length &&
     view.events.every(({ text }, position) => text === events[position]) &&
     view.lastUpdateTime === lastUpdateTime &&
-    (view.state === undefined || canonical(view.state) === state)
+    canonical(view.state) === state
   );
 }
 

@@ -37,8 +37,7 @@ export interface View {
   readonly untold?: number | undefined;
   readonly lastUpdateTime: number;
   readonly events: readonly { readonly id: string; readonly text: string }[];
-  /** `undefined`: the contract does not say exactly which keys it has. */
-  readonly state: StateShape | undefined;
+  readonly state: StateShape;
   /** The revision up to which the handle has every change. */
   readonly told: number;
   /** The revisions of what it has of later changes, by the event's id and by the key. */
