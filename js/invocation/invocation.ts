@@ -11,6 +11,7 @@ import { isPlainObject, kindOf } from '../json/rules.js';
 import { isTemp } from '../scope.js';
 import type { Session, StateShape } from '../session.js';
 import type { BaseSessionService } from '../session_service.js';
+import { isThenable, withoutThen } from '../service/thenable.js';
 import { define } from '../state.js';
 import { type StateSchema, validateDelta } from '../state_schema.js';
 import { carryStamps, dropStamp } from '../write_order.js';
@@ -149,7 +150,7 @@ export class Invocation<S extends StateShape = StateShape> {
    * A partial event is completed and returned, and nothing is stored or taken from the context.
    *
    * @param event - Changed as `appendEvent` does; any fields, also of your own.
-   * @returns the same object
+   * @returns the same object; a copy, if it has a `then`
    * @throws SessionError (as a rejection) `invalid_argument` after the end, for a frozen event or a
    * context of another invocation; `schema_violation`; as `appendEvent`
    */
@@ -159,7 +160,10 @@ export class Invocation<S extends StateShape = StateShape> {
   ): Promise<Event & Omit<E, keyof Event>> {
     this.assertRunning();
     const { context, outputKey, signal } = options;
-    if (event.partial === true) return this.#labelled(event, context);
+    if (event.partial === true) {
+      const complete = this.#labelled(event, context);
+      return isThenable(complete) ? withoutThen(complete) : complete;
+    }
 
     const given = event.actions;
     const taken = context === undefined ? undefined : takeActions(context, this);
@@ -182,8 +186,9 @@ export class Invocation<S extends StateShape = StateShape> {
       }
       if (this.stateSchema !== undefined) validateDelta(this.stateSchema, actions.stateDelta);
       set(complete, 'actions', actions);
-      await this.service.appendEvent({ session: this.session, event: complete, signal });
-      return complete;
+      const appended = await this.service.appendEvent({ session: this.session, event: complete, signal }); // prettier-ignore
+      // A promise cannot be resolved with an event that has a `then`: the service answers with a copy.
+      return isThenable(complete) ? (appended as typeof complete) : complete;
     } catch (error) {
       if (given === undefined) Reflect.deleteProperty(event, 'actions');
       else define(event, 'actions', given);
@@ -232,7 +237,11 @@ export class Invocation<S extends StateShape = StateShape> {
 
   #dropTemp(): void {
     const { state } = this.session;
-    for (const key of Object.keys(state)) if (isTemp(key)) Reflect.deleteProperty(state, key);
+    try {
+      for (const key of Object.keys(state)) if (isTemp(key)) Reflect.deleteProperty(state, key);
+    } catch {
+      // A state of proxies that throw. What an append has stored must not fail for it.
+    }
   }
 }
 

@@ -10,6 +10,7 @@ import { after, type MaybePromise, requireNotAborted } from './call.js';
 import { enqueue, type HandleRecord, Handles, takeHandle, type TakenHandle } from './handle.js';
 import type { ServiceParts } from './service_options.js';
 import type { StateWriter } from './state_writer.js';
+import { isThenable, withoutThen } from './thenable.js';
 
 /** No event is ahead of it in its commit. */
 const NONE: ReadonlyMap<string, TakenEvent> = new Map();
@@ -180,27 +181,9 @@ export class Appender {
   }
 }
 
-/**
- * Whether a promise cannot be resolved with it: it would call `then`, and wait for what that does. Asked
- * as late as can be, since `then` may be put there at any time.
- */
-export function isThenable(value: object): boolean {
-  try {
-    return typeof (value as { then?: unknown }).then === 'function';
-  } catch {
-    return true;
-  }
-}
-
 /** A copy of what was stored. JSON has no functions. */
 function storedEvent({ snapshot }: TakenEvent): Event {
   return JSON.parse(snapshot.text) as Event;
-}
-
-function withoutThen(event: Event): Event {
-  const copy: Event & { then?: unknown } = { ...event };
-  delete copy.then;
-  return copy;
 }
 
 /** What is no event, or throws when it is read, is for the snapshot to refuse. */

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 
 import { z } from 'zod';
 
-import { createEvent, createEventActions, type Event } from '../../../js/event.js';
+import { createEvent, createEventActions, type CreateEventParams, type Event } from '../../../js/event.js'; // prettier-ignore
 import { Invocation } from '../../../js/invocation/invocation.js';
 import { MapStorage } from '../service/map_storage.js';
 import { failure, newFixture, storedDeltas, text } from './fixture.js';
@@ -27,6 +27,35 @@ describe('Invocation.append', () => {
     assert.ok(event.timestamp >= before && event.timestamp <= Date.now());
     assert.deepEqual(event.actions, createEventActions());
     assert.equal(session.events[0], event);
+  });
+
+  it('of an event with a `then` resolves with a copy, and calls it never', async () => {
+    const { service, session } = await newFixture();
+    const invocation = new Invocation({ service, session });
+    let calls = 0;
+    const then = (): void => void (calls += 1);
+    const thenable = (event: CreateEventParams): CreateEventParams =>
+      Object.assign(event, { then });
+    const event = await invocation.append(thenable({ id: 'x', content: text('hi') }));
+    assert.deepEqual([event.id, event.content, 'then' in event], ['x', text('hi'), false]);
+    const partial = await invocation.append(thenable({ partial: true, content: text('h') }));
+    assert.deepEqual([partial.partial, partial.content], [true, text('h')]);
+    assert.equal(calls, 0);
+    assert.deepEqual(session.events.map(({ id }) => id), ['x']); // prettier-ignore
+  });
+
+  it('resolves once the event is stored, whatever the state throws as the invocation ends', async () => {
+    const { service, session } = await newFixture();
+    const invocation = new Invocation({ service, session });
+    const { state } = session;
+    const appended = invocation.append({ id: 'x' });
+    invocation.end();
+    session.state = new Proxy(state, {
+      ownKeys: () => {
+        throw new Error('closed');
+      },
+    });
+    assert.equal((await appended).id, 'x');
   });
 
   it('keeps what the event has', async () => {
