@@ -39,6 +39,7 @@ const steps = [
   check('tsc', 'tsc --noEmit -p tests/tsconfig.json'),
   nodeTests('js', 'tests/js'),
   nodeTests('simulation', 'tests/simulation', 'browsers'),
+  nodeTests('attack', 'tests/attack', 'browsers'),
   nodeTests('browser', 'tests/browser', 'browsers'),
   nodeTests('packaging', 'tests/packaging', 'browsers'),
   nodeTests('interop', 'tests/interop', 'browsers'),

@@ -1,0 +1,36 @@
+// An adapter over Maps, and SQLite in memory and in a file.
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after } from 'node:test';
+
+import { openSessionService } from 'adk-session-wasm';
+import { DatabaseSessionService } from 'adk-session-wasm/database';
+import { mapAdapter } from '../../js/examples/map_adapter.js';
+import { attack } from './run.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'adk-session-wasm-attack-'));
+after(() => rmSync(folder, { recursive: true, force: true }));
+let files = 0;
+
+attack({ name: 'map', open: () => openSessionService({ storage: mapAdapter() }) }, 36_000);
+attack(
+  {
+    name: 'sqlite',
+    refusesNul: true,
+    open: () => Promise.resolve(new DatabaseSessionService('sqlite::memory:')),
+  },
+  8000,
+);
+attack(
+  {
+    name: 'sqlite-file',
+    refusesNul: true,
+    open() {
+      const url = `sqlite:${join(folder, `${(files += 1)}.db`)}`;
+      return Promise.resolve(new DatabaseSessionService(url, { durability: 'relaxed' }));
+    },
+  },
+  2000,
+);

@@ -1,0 +1,48 @@
+// IndexedDB in three engines.
+
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { after, before, it } from 'node:test';
+import { build } from 'esbuild';
+
+import { ENGINES, openBrowser } from '../browser/engine.js';
+import { html, serve, type Server } from '../browser/server.js';
+import { root } from '../toolchain/environment.mjs';
+import type { Failure } from './page/main.js';
+import { FROM, onlySeed, onlyTarget } from './run.js';
+
+const CASES = 400;
+
+let site: Server;
+before(async () => {
+  const { outputFiles } = await build({
+    entryPoints: [join(root, 'tests/attack/page/main.ts')],
+    bundle: true,
+    format: 'iife',
+    target: 'es2022',
+    write: false,
+    logLevel: 'silent',
+    alias: { 'node:vm': join(root, 'tests/attack/page/vm.ts') },
+  });
+  site = await serve({
+    '/': html('<!doctype html><meta charset="utf-8"><body><script src="/main.js"></script>'),
+    '/main.js': { body: outputFiles[0]!.text },
+  });
+});
+after(() => site.close());
+
+for (const engine of ENGINES) {
+  if (onlyTarget && onlyTarget !== engine) continue;
+  const [from, to] = onlySeed ? [Number(onlySeed), Number(onlySeed)] : [FROM, FROM + CASES - 1];
+  it(`IndexedDB in ${engine} withstands the attacks of seeds ${from} to ${to}`, async () => {
+    const browser = await openBrowser(engine);
+    try {
+      const failure = await browser.value<Failure | null>(`${site.origin}/?from=${from}&to=${to}`);
+      const { seed, message } = failure ?? {};
+      const repeat = `To repeat it: ATTACK=${engine}:${seed} npm test -- attack\n${message}`;
+      assert.equal(failure, null, repeat);
+    } finally {
+      await browser.close();
+    }
+  });
+}
