@@ -140,11 +140,10 @@ export class Bridge {
       const listing = await untilAborted(request.signal, this.#adapter.list(request));
       object('list', 'an answer', listing);
       const sessions = list('list', 'sessions', listing.sessions).map((row): ListedTuple => {
-        const [sessionId, userId] = [
-          text('list', 'sessionId', row.sessionId),
-          text('list', 'userId', row.userId),
-        ];
-        return [sessionId, userId, ...sessionTuple('list', row)];
+        // First, since it checks that there is a row.
+        const session = sessionTuple('list', row);
+        const sessionId = text('list', 'sessionId', row.sessionId);
+        return [sessionId, text('list', 'userId', row.userId), ...session];
       });
       const users = list('list', 'users', listing.users).flatMap((row) => {
         const [, state] = scopeTuple('list', row);

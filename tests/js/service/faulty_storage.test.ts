@@ -180,6 +180,7 @@ const LIST: Nonsense[] = [
     NO_LIST.map((value): Nonsense => [`${name} ${show(value)}`, name, (answer) => (answer[name] = value)]), // prettier-ignore
   ),
   ...wrongRow('sessions', { ...ROWS.session, sessionId: NO_TEXT, userId: NO_TEXT }, (answer) => (answer.sessions as Answer[])[0], (answer, row) => (answer.sessions = [row])), // prettier-ignore
+  ...[undefined, null, 5].map((value): Nonsense => [`session ${show(value)}`, 'a session that is no object', (answer) => (answer.sessions = [value])]), // prettier-ignore
   ...wrongRow('users', { ...ROWS.user, userId: NO_TEXT }, (answer) => (answer.users as Answer[])[0], (answer, row) => (answer.users = [row])), // prettier-ignore
   ...wrongRow('app', ROWS.app, (answer) => answer.app as Answer, (answer, row) => (answer.app = row)), // prettier-ignore
 ];
