@@ -4,6 +4,7 @@
  * A code and not a class per case, because `instanceof` fails between two copies of the package and
  * between realms (an iframe, `node:vm`), while a string compares equal everywhere.
  */
+import { defineMember } from './json/member.js';
 
 /**
  * Every {@link SessionErrorCode}, in the order of the documentation.
@@ -227,13 +228,15 @@ export class SessionError extends Error {
    * @param fields what programs want to know beside it; `undefined` members are left out
    */
   constructor(code: SessionErrorCode, message: string, fields: SessionErrorFields = {}) {
-    super(masked(message), fields.cause === undefined ? undefined : { cause: fields.cause });
-    const own: Record<string, unknown> = { code };
+    // Without a prototype: a member that somebody put on `Object.prototype` is not told.
+    const given = Object.assign(Object.create(null) as SessionErrorFields, fields);
+    super(masked(message), given.cause === undefined ? undefined : { cause: given.cause });
+    defineMember(this, 'code', code);
     for (const field of FIELDS) {
-      const value = fields[field];
-      if (value !== undefined) own[field] = field === 'body' ? masked(String(fields.body)) : value;
+      const value = given[field];
+      if (value === undefined) continue;
+      defineMember(this, field, field === 'body' ? masked(String(given.body)) : value);
     }
-    Object.assign(this, own);
   }
 
   /**
@@ -246,7 +249,9 @@ export class SessionError extends Error {
     const { name, code, message } = this;
     const plain: Record<string, unknown> = { name, code, message };
     // By name, since engines add members of their own to errors (Safari: `line`, `sourceURL`).
-    for (const field of FIELDS) if (this[field] !== undefined) plain[field] = this[field];
+    for (const field of FIELDS) {
+      if (Object.hasOwn(this, field)) defineMember(plain, field, this[field]);
+    }
     return plain;
   }
 }
