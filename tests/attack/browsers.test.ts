@@ -5,13 +5,14 @@ import { join } from 'node:path';
 import { after, before, it } from 'node:test';
 import { build } from 'esbuild';
 
-import { ENGINES, openBrowser } from '../browser/engine.js';
+import { type EngineName, ENGINES, openBrowser } from '../browser/engine.js';
 import { html, serve, type Server } from '../browser/server.js';
 import { root } from '../toolchain/environment.mjs';
 import type { Failure } from './page/main.js';
 import { FROM, onlySeed, onlyTarget } from './run.js';
 
 const CASES = 400;
+const DAMAGED = 300;
 
 let site: Server;
 before(async () => {
@@ -32,14 +33,20 @@ before(async () => {
 after(() => site.close());
 
 for (const engine of ENGINES) {
-  if (onlyTarget && onlyTarget !== engine) continue;
-  const [from, to] = onlySeed ? [Number(onlySeed), Number(onlySeed)] : [FROM, FROM + CASES - 1];
-  it(`IndexedDB in ${engine} withstands the attacks of seeds ${from} to ${to}`, async () => {
+  run(engine, engine, 'mixed', CASES);
+  run(engine, `damaged-${engine}`, 'damaged', DAMAGED);
+}
+
+function run(engine: EngineName, name: string, kind: string, count: number): void {
+  if (onlyTarget && onlyTarget !== name) return;
+  const [from, to] = onlySeed ? [Number(onlySeed), Number(onlySeed)] : [FROM, FROM + count - 1];
+  it(`IndexedDB, ${name}, withstands the attacks of seeds ${from} to ${to}`, async () => {
     const browser = await openBrowser(engine);
     try {
-      const failure = await browser.value<Failure | null>(`${site.origin}/?from=${from}&to=${to}`);
+      const url = `${site.origin}/?kind=${kind}&from=${from}&to=${to}`;
+      const failure = await browser.value<Failure | null>(url);
       const { seed, message } = failure ?? {};
-      const repeat = `To repeat it: ATTACK=${engine}:${seed} npm test -- attack\n${message}`;
+      const repeat = `To repeat it: ATTACK=${name}:${seed} npm test -- attack\n${message}`;
       assert.equal(failure, null, repeat);
     } finally {
       await browser.close();

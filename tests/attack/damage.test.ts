@@ -9,7 +9,7 @@ import Sqlite from 'better-sqlite3';
 import { openSessionService, type StorageAdapter } from 'adk-session-wasm';
 import { DatabaseSessionService } from 'adk-session-wasm/database';
 import { mapAdapter } from '../../js/examples/map_adapter.js';
-import { damagedCase, NONSENSE } from './damage.js';
+import { damagedCase, NONSENSE, objectsIn } from './damage.js';
 import { Random } from './random.js';
 import { repeat } from './run.js';
 
@@ -40,12 +40,6 @@ function damagingAdapter(): { adapter: StorageAdapter; damage: (random: Random) 
       create: (request, decide) => adapter.create(request, (found) => decide(spoil(found))),
     },
   };
-}
-
-/** Every object that has members. */
-function objectsIn(value: unknown): object[] {
-  if (typeof value !== 'object' || value === null || Object.keys(value).length === 0) return [];
-  return [value, ...Object.values(value).flatMap(objectsIn)];
 }
 
 repeat('damaged-map', 2000, async (seed) => {

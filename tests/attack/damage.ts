@@ -13,6 +13,9 @@ export const NONSENSE: readonly unknown[] = [
   -Infinity, 2 ** 53, 2 ** 64, 1e300, true, {}, [], [null], 'not a time', '9999-99-99 99:99:99', '2020-01-01', 1n,
 ]; // prettier-ignore
 
+export const healthyKey = { appName: 'office', userId: 'healthy', sessionId: 's1' };
+const key = { appName: 'shop', userId: 'damaged', sessionId: 's1' };
+
 const CODES = ['corrupt_record', 'storage_failed', 'not_found', 'already_exists', 'quota_exceeded'];
 
 /**
@@ -22,22 +25,29 @@ const CODES = ['corrupt_record', 'storage_failed', 'not_found', 'already_exists'
 export async function damagedCase(
   service: BaseSessionService,
   random: Random,
-  damage: () => void,
+  damage: () => void | Promise<void>,
   { isOnce }: { readonly isOnce: boolean },
 ): Promise<void> {
-  const key = { appName: 'shop', userId: 'damaged', sessionId: 's1' };
-  const healthyKey = { appName: 'office', userId: 'healthy', sessionId: 's1' };
   const healthy = await service.createSession({ ...healthyKey, state: { well: true } });
+  await service.appendEvent({ session: healthy, event: said('secret') });
   const state = { n: 1, 'user:u': 1, 'app:a': 1 };
   const session = await service.createSession({ ...key, state });
-  for (let count = random.below(4); count >= 0; count -= 1) {
+  // IndexedDB keeps events that come together in one record.
+  const together = Array.from({ length: random.pick([1, 20]) }, () => said(freshId()));
+  await service.appendEvents({ session, events: together });
+  for (let count = random.below(4); count > 0; count -= 1) {
     await service.appendEvent({ session, event: said(freshId()) });
   }
-  damage();
+  await service.updateState({ ...key, stateDelta: { n: 2, 'user:u': 2, 'app:a': 2 } });
+  await damage();
   const calls: (() => unknown)[] = [
     () => service.getSession(key),
     () => service.getSession({ ...key, config: { numRecentEvents: 1 } }),
+    () => service.getSession({ ...key, config: { skipCorrupt: true } }),
+    () => service.getSession({ ...key, config: { afterTimestamp: 1 } }),
     () => service.listSessions({ appName: 'shop' }),
+    () => service.listSessions({ appName: 'shop', userId: 'damaged', limit: 1, order: 'desc' }),
+    () => service.updateState({ ...key, stateDelta: { n: 3, 'user:u': 3, 'app:a': 3 } }),
     () => service.appendEvent({ session, event: said(freshId()) }),
     () => service.getOrCreateSession(key),
     () => service.createSession(key),
@@ -48,11 +58,21 @@ export async function damagedCase(
     const { code } = outcome.error as { code: string };
     must(CODES.includes(code), 'A damaged record is told as such.', outcome.error);
   }
+  if (outcome.isDone) {
+    const seen = JSON.stringify(outcome.value) as string | undefined;
+    must(!seen?.includes('event secret'), 'No other session is read.', outcome.value);
+  }
   // Whatever it was, the other session goes on.
   await service.appendEvent({ session: healthy, event: said(freshId()) });
   const read = await service.getSession(healthyKey);
-  must(read?.events.length === 1 && read.state.well === true, 'All else stays readable.', read);
+  must(read?.events.length === 2 && read.state.well === true, 'All else stays readable.', read);
   const deleted = await outcomeOf(() => service.deleteSession(key));
   requireTypedError(deleted);
   if (isOnce) must(deleted.isDone, 'A damaged session can be deleted.', deleted);
+}
+
+/** Every object that has members. */
+export function objectsIn(value: unknown): object[] {
+  if (typeof value !== 'object' || value === null || Object.keys(value).length === 0) return [];
+  return [value, ...Object.values(value).flatMap(objectsIn)];
 }

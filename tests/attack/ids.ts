@@ -40,6 +40,7 @@ function name(random: Random, { refusesNul = false, longest = Infinity }: NameLi
 
 /** The beginning that fits into so many bytes, without half a character at its end. */
 function fitting(text: string, bytes: number): string {
+  if (bytesOf(text) <= bytes) return text;
   let fitted = '';
   let size = 0;
   for (const character of text) {

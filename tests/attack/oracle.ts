@@ -32,10 +32,12 @@ export async function outcomeOf(call: () => unknown, milliseconds = 60_000): Pro
   try {
     const answer = call();
     must(answer instanceof Promise, 'A method answers with a promise.', answer);
-    const late = new Promise((_, reject) => {
+    const late = new Promise<never>((_, reject) => {
       timer = setTimeout(() => reject(new Broken('The call did not settle.')), milliseconds);
     });
-    return { isDone: true, value: await Promise.race([answer as Promise<unknown>, late]) };
+    // Wrapped: an event with a `then` that the case put there would be called by a second promise.
+    const done = (answer as Promise<unknown>).then((value) => ({ isDone: true, value }) as const);
+    return await Promise.race([done, late]);
   } catch (error) {
     if (error instanceof Broken) throw error;
     return { isDone: false, error };

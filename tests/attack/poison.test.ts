@@ -5,12 +5,11 @@ import { once } from 'node:events';
 import { it } from 'node:test';
 import { Worker } from 'node:worker_threads';
 
-/** Names that the package reads from options, requests, events and states. */
+/** Names that the package reads from events, states, rows and errors. */
 const NAMES = [
-  'state', 'events', 'id', 'appName', 'userId', 'sessionId', 'signal', 'config', 'limit', 'offset', 'page', 'order', 'stale', 'history',
-  'clock', 'newId', 'stateSchema', 'stateWriter', 'lastUpdateTime', 'numRecentEvents', 'afterTimestamp', 'skipCorrupt', 'partial',
+  'events', 'id', 'appName', 'sessionId', 'signal', 'config', 'numRecentEvents', 'afterTimestamp', 'skipCorrupt', 'newId', 'partial',
   'actions', 'stateDelta', 'timestamp', 'author', 'content', 'price', 'created', 'revision', 'floor', 'user', 'app', 'session',
-  'temp', 'text', 'delta', 'code', 'message', 'cause', 'path', 'key', 'storage', 'name', 'event', 'module', 'url', '0', '1',
+  'temp', 'text', 'delta', 'cause', 'path', 'key', 'storage', 'name', 'event', 'module', 'url',
 ]; // prettier-ignore
 
 const POISONS = {
@@ -21,18 +20,26 @@ const POISONS = {
   frozenBefore: 'prototypes that were frozen before the package was loaded',
 };
 
+/** Which of them is tried over which storage. */
+const STORAGES: Record<string, (keyof typeof POISONS)[]> = {
+  memory: ['data', 'setter', 'array', 'frozen', 'frozenBefore'],
+  sqlite: ['array', 'frozen', 'frozenBefore'],
+};
+
 const [onlyTarget] = (process.env.ATTACK ?? '').split(':');
 
 if (!onlyTarget || onlyTarget === 'poison') {
-  for (const [poison, title] of Object.entries(POISONS)) {
-    it(`a service in memory withstands ${title}`, async () => {
-      const worker = new Worker(new URL('poisoned.mjs', import.meta.url), {
-        workerData: { poison, names: poison.startsWith('frozen') ? ['price'] : NAMES },
-        execArgv: [],
+  for (const [storage, poisons] of Object.entries(STORAGES)) {
+    for (const poison of poisons) {
+      it(`a service over ${storage} withstands ${POISONS[poison]}`, async () => {
+        const worker = new Worker(new URL('poisoned.mjs', import.meta.url), {
+          workerData: { storage, poison, names: poison.startsWith('frozen') ? ['price'] : NAMES },
+          execArgv: [],
+        });
+        const [failures] = (await once(worker, 'message')) as [string[]];
+        await worker.terminate();
+        assert.deepEqual(failures, []);
       });
-      const [failures] = (await once(worker, 'message')) as [string[]];
-      await worker.terminate();
-      assert.deepEqual(failures, []);
-    });
+    }
   }
 }

@@ -3,8 +3,8 @@
 
 import { parentPort, workerData } from 'node:worker_threads';
 
-/** @type {{ poison: string, names: string[] }} */
-const { poison, names } = workerData;
+/** @type {{ storage: string, poison: string, names: string[] }} */
+const { storage, poison, names } = workerData;
 /** @type {unknown[]} */
 const caught = [];
 
@@ -77,14 +77,20 @@ async function converse(service, createEvent, name) {
 async function run() {
   if (poison === 'frozenBefore') freeze();
   const { createEvent, InMemorySessionService } = await import('adk-session-wasm');
-  await new InMemorySessionService().getSession({ appName: 'a', userId: 'b', sessionId: 'c' });
+  const { DatabaseSessionService } = await import('adk-session-wasm/database');
+  const open = () => {
+    if (storage === 'memory') return new InMemorySessionService();
+    return new DatabaseSessionService('sqlite::memory:');
+  };
+  // What is loaded on first use is loaded.
+  await open().getSession({ appName: 'a', userId: 'b', sessionId: 'c' });
   /** @type {string[]} */
   const failures = [];
   for (const name of names) {
     poisons[poison]?.(name);
     let failure;
     try {
-      await converse(new InMemorySessionService(), createEvent, name);
+      await converse(open(), createEvent, name);
       must(caught.length === 0, 'No inherited setter is called.', caught);
     } catch (error) {
       failure = error;

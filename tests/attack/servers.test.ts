@@ -1,8 +1,9 @@
-// PostgreSQL, MariaDB, and Vertex AI on loopback.
+// PostgreSQL, MariaDB, PGlite, and Vertex AI on loopback.
 
 import { after, before } from 'node:test';
 
 import { DatabaseSessionService } from 'adk-session-wasm/database';
+import { openPglite } from '../js/database/kysely/pglite.mjs';
 import { emptied, type Server, startMariadb, startPostgres } from '../js/database/servers.js';
 import { serviceOn } from '../js/vertex/service.js';
 import { startVertexServer, type VertexServer } from '../vertex_server/server.js';
@@ -11,13 +12,14 @@ import type { NameLimits } from './ids.js';
 
 let postgres: Server;
 let mariadb: Server;
+let pglite: Awaited<ReturnType<typeof openPglite>>;
 let vertex: VertexServer;
 before(async () => {
-  [postgres, mariadb] = await Promise.all([startPostgres(), startMariadb()]);
+  [postgres, mariadb, pglite] = await Promise.all([startPostgres(), startMariadb(), openPglite()]);
   vertex = await startVertexServer({ operations: -1 });
 });
 after(async () => {
-  await Promise.all([postgres.remove(), mariadb.remove(), vertex.end()]);
+  await Promise.all([postgres.remove(), mariadb.remove(), pglite.close(), vertex.end()]);
 });
 
 /** As the columns are, in characters. */
@@ -44,6 +46,19 @@ attack(
     },
   },
   700,
+);
+attack(
+  {
+    name: 'pglite',
+    ...COLUMNS,
+    refusesNulInText: true,
+    async open() {
+      await pglite.empty();
+      const { kysely } = pglite;
+      return new DatabaseSessionService({ kysely, engine: 'postgresql' });
+    },
+  },
+  300,
 );
 attack(
   {

@@ -1,7 +1,10 @@
 // Runs cases over IndexedDB; the page's address says which.
 
-import { IndexedDbSessionService } from 'adk-session-wasm';
+import { type BaseSessionService, IndexedDbSessionService } from 'adk-session-wasm';
 import { runCase } from '../case.js';
+import { damagedCase } from '../damage.js';
+import { Random } from '../random.js';
+import { clear, damageRecord } from './damage.js';
 import type { Target } from '../world.js';
 
 /** What went wrong, with the seed. */
@@ -14,16 +17,25 @@ const uncaught: string[] = [];
 addEventListener('unhandledrejection', ({ reason }) => void uncaught.push(String(reason)));
 addEventListener('error', ({ message }) => void uncaught.push(message));
 
-async function run(from: number, to: number): Promise<Failure | undefined> {
-  const name = 'attacked';
-  const target: Target = {
-    name: 'indexeddb',
-    open: () => Promise.resolve(new IndexedDbSessionService({ name, durability: 'relaxed' })),
-  };
-  const service = await target.open();
+const name = 'attacked';
+
+function open(): Promise<IndexedDbSessionService> {
+  return Promise.resolve(new IndexedDbSessionService({ name, durability: 'relaxed' }));
+}
+
+const target: Target = { name: 'indexeddb', open };
+
+async function runDamaged(service: BaseSessionService, seed: number): Promise<void> {
+  const random = new Random(seed);
+  await damagedCase(service, random, () => damageRecord(name, random), { isOnce: false });
+  await clear(name);
+}
+
+async function run(kind: string | null, from: number, to: number): Promise<Failure | undefined> {
+  const service = await open();
   for (let seed = from; seed <= to; seed += 1) {
     try {
-      await runCase(service, target, seed);
+      await (kind === 'damaged' ? runDamaged(service, seed) : runCase(service, target, seed));
       if (uncaught.length > 0) throw new Error(`Nobody caught: ${uncaught.join('; ')}`);
     } catch (error) {
       return { seed, message: error instanceof Error ? error.message : String(error) };
@@ -35,6 +47,10 @@ async function run(from: number, to: number): Promise<Failure | undefined> {
 }
 
 const parameters = new URLSearchParams(location.search);
-const report = run(Number(parameters.get('from')), Number(parameters.get('to')));
+const report = run(
+  parameters.get('kind'),
+  Number(parameters.get('from')),
+  Number(parameters.get('to')),
+);
 // `undefined` is no report to a driver.
 Object.assign(globalThis, { report: report.then((failure) => failure ?? null) });
