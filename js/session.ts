@@ -168,10 +168,55 @@ export interface ListSessionsRequest extends Abortable {
   page?: number | undefined;
   /** By `lastUpdateTime`, ties by id. Default `'asc'`. */
   order?: 'asc' | 'desc' | undefined;
+  /** See {@link ListSessionsPageRequest.withTotal}. */
+  withTotal?: true | undefined;
 }
 
 /**
- * A page of sessions.
+ * Asks for a page of sessions, perhaps without the total.
+ *
+ * @example
+ * ```ts
+ * import type { ListSessionsPageRequest } from 'adk-session-wasm';
+ *
+ * const newest: ListSessionsPageRequest = { appName: 'shop', order: 'desc', limit: 20, withTotal: false };
+ * ```
+ */
+export interface ListSessionsPageRequest extends Omit<ListSessionsRequest, 'withTotal'> {
+  /**
+   * `false`: the answer has no `totalItems` and no `totalPages`. An SQL database then counts nothing, which is
+   * most of what a page of a large app costs. No counter is kept there instead: Python's services create and
+   * delete sessions in the same tables and would not change it. Default `true`.
+   */
+  withTotal?: boolean | undefined;
+}
+
+/**
+ * A page of sessions, perhaps without the total.
+ *
+ * @example
+ * ```ts
+ * import type { SessionsPage } from 'adk-session-wasm';
+ *
+ * function isLast({ sessions, limit }: SessionsPage): boolean {
+ *   return sessions.length < limit;
+ * }
+ * ```
+ */
+export interface SessionsPage<S extends StateShape = StateShape> {
+  /** Without events. */
+  sessions: Session<S>[];
+  page: number;
+  /** As requested; without a request, the total, or the number of sessions here where there is no total. */
+  limit: number;
+  /** `undefined` where `withTotal` is `false`. */
+  totalItems?: number | undefined;
+  /** `undefined` where `withTotal` is `false`. */
+  totalPages?: number | undefined;
+}
+
+/**
+ * A page of sessions, with the total.
  *
  * @example
  * ```ts
@@ -182,11 +227,7 @@ export interface ListSessionsRequest extends Abortable {
  * }
  * ```
  */
-export interface ListSessionsResponse<S extends StateShape = StateShape> {
-  /** Without events. */
-  sessions: Session<S>[];
-  page: number;
-  limit: number;
+export interface ListSessionsResponse<S extends StateShape = StateShape> extends SessionsPage<S> {
   totalItems: number;
   totalPages: number;
 }

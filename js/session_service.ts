@@ -7,9 +7,11 @@ import type {
   CreateSessionRequest,
   DeleteSessionRequest,
   GetSessionRequest,
+  ListSessionsPageRequest,
   ListSessionsRequest,
   ListSessionsResponse,
   Session,
+  SessionsPage,
   StateShape,
   UpdateStateRequest,
   UserRequest,
@@ -77,6 +79,8 @@ export interface BaseSessionService<S extends StateShape = StateShape> {
   /** Atomic: however many callers at once, there is one session and no error. */
   getOrCreateSession(request: CreateSessionRequest<S>): Promise<Session<S>>;
   listSessions(request: ListSessionsRequest): Promise<ListSessionsResponse<S>>;
+  /** Without the total, where `withTotal` is `false`. */
+  listSessions(request: ListSessionsPageRequest): Promise<SessionsPage<S>>;
   /** Resolves also when there is none. App and user state stay. */
   deleteSession(request: DeleteSessionRequest): Promise<void>;
   /** Stores the event and its delta in one atomic step; resolves to the same event object. */

@@ -54,7 +54,7 @@ export class SessionCore {
     /**
      * Answers with a page, as `listing_to_javascript` lays it out.
      */
-    list(app_name: string, user_id: string | null | undefined, descending: boolean, limit?: number | null, offset?: number | null, page?: number | null): any;
+    list(app_name: string, user_id: string | null | undefined, descending: boolean, limit: number | null | undefined, offset: number | null | undefined, page: number | null | undefined, with_total: boolean): any;
     /**
      * Over memory of its own.
      */
@@ -181,7 +181,7 @@ export interface InitOutput {
     readonly sessioncore_foreign: (a: any) => number;
     readonly sessioncore_get: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number) => [number, number, number];
     readonly sessioncore_indexed_db: (a: number, b: number, c: number, d: number, e: number, f: number) => number;
-    readonly sessioncore_list: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number) => [number, number, number];
+    readonly sessioncore_list: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number, m: number) => [number, number, number];
     readonly sessioncore_memory: () => number;
     readonly sessioncore_more_of_append: (a: number) => [number, number, number];
     readonly sessioncore_open: (a: number) => [number, number, number];

@@ -241,16 +241,18 @@ export class SessionCore {
      * @param {string} app_name
      * @param {string | null | undefined} user_id
      * @param {boolean} descending
-     * @param {number | null} [limit]
-     * @param {number | null} [offset]
-     * @param {number | null} [page]
+     * @param {number | null | undefined} limit
+     * @param {number | null | undefined} offset
+     * @param {number | null | undefined} page
+     * @param {boolean} with_total
      * @returns {any}
      */
-    list(app_name, user_id, descending, limit, offset, page) {
+    list(app_name, user_id, descending, limit, offset, page, with_total) {
         const val3 = +descending;
         const val4 = +(isLikeNone(limit) ? 0 : limit);
         const val5 = +(isLikeNone(offset) ? 0 : offset);
         const val6 = +(isLikeNone(page) ? 0 : page);
+        const val7 = +with_total;
         let ptr0, len0, ptr1, len1;
         try {
             ptr0 = passStringToWasm0(app_name, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
@@ -262,7 +264,7 @@ export class SessionCore {
             if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 1, 1); }
             throw e;
         }
-        const ret = wasm.sessioncore_list(this.__wbg_ptr, ptr0, len0, ptr1, len1, val3, !isLikeNone(limit), val4, !isLikeNone(offset), val5, !isLikeNone(page), val6);
+        const ret = wasm.sessioncore_list(this.__wbg_ptr, ptr0, len0, ptr1, len1, val3, !isLikeNone(limit), val4, !isLikeNone(offset), val5, !isLikeNone(page), val6, val7);
         if (ret[2]) {
             throw takeFromExternrefTable0(ret[1]);
         }
@@ -809,8 +811,8 @@ function __wbg_get_imports() {
             const ret = arg0.length;
             return ret;
         },
-        _1o: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4, arg5, arg6, arg7, arg8) {
-            const ret = arg0.list(getStringFromWasm0(arg1, arg2), arg3 === 0 ? undefined : getStringFromWasm0(arg3, arg4), arg5 !== 0, arg6, arg7 === 0 ? undefined : arg8);
+        _1o: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4, arg5, arg6, arg7, arg8, arg9) {
+            const ret = arg0.list(getStringFromWasm0(arg1, arg2), arg3 === 0 ? undefined : getStringFromWasm0(arg3, arg4), arg5 !== 0, arg6, arg7 === 0 ? undefined : arg8, arg9 !== 0);
             return ret;
         }, arguments); },
         _7: function() {

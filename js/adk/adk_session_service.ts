@@ -17,10 +17,15 @@ import type {
   CreateSessionRequest,
   DeleteSessionRequest,
   GetSessionRequest,
+  ListSessionsPageRequest,
   ListSessionsRequest,
 } from '../session.js';
 import type { BaseSessionService as OurService } from '../session_service.js';
-import { frameworkClass, type FrameworkSessionService } from './framework_session_service.js';
+import {
+  frameworkClass,
+  type FrameworkSessionService,
+  type FrameworkSessionsPage,
+} from './framework_session_service.js';
 import { FrameworkStateWriter } from './framework_state_writer.js';
 import { acceptToolConfirmations } from './tool_confirmations.js';
 
@@ -61,6 +66,8 @@ export interface FrameworkInMemorySessionService extends FrameworkSessionService
   getSessionSync(request: GetSessionRequest): Session | undefined;
   /** As `listSessions`, at once. */
   listSessionsSync(request: ListSessionsRequest): ListSessionsResponse;
+  /** As `listSessions` without the total, at once. */
+  listSessionsSync(request: ListSessionsPageRequest): FrameworkSessionsPage;
   /** As `deleteSession`, at once. */
   deleteSessionSync(request: DeleteSessionRequest): void;
 }
@@ -218,7 +225,9 @@ export function adkSessionService(Base: typeof BaseSessionService): AdkSessionSe
       return this.#memory.getSessionSync(request);
     }
 
-    listSessionsSync(request: ListSessionsRequest): ListSessionsResponse {
+    listSessionsSync(request: ListSessionsRequest): ListSessionsResponse;
+    listSessionsSync(request: ListSessionsPageRequest): FrameworkSessionsPage;
+    listSessionsSync(request: ListSessionsPageRequest): FrameworkSessionsPage {
       return this.#memory.listSessionsSync(request);
     }
 

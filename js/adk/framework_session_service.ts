@@ -8,8 +8,10 @@ import type {
   CreateSessionRequest,
   DeleteSessionRequest,
   GetSessionRequest,
+  ListSessionsPageRequest,
   ListSessionsRequest,
   Session as OurSession,
+  SessionsPage,
   StateShape,
   UpdateStateRequest,
   UserRequest,
@@ -34,6 +36,11 @@ export interface AppendEventRequest extends Abortable {
 export interface AppendEventsRequest extends Abortable {
   session: Session;
   events: Event[];
+}
+
+/** A page of sessions, perhaps without the total. */
+export interface FrameworkSessionsPage extends Omit<SessionsPage, 'sessions'> {
+  sessions: Session[];
 }
 
 /** What has the same types in the framework as here, or what the framework does not have. */
@@ -72,6 +79,8 @@ export interface FrameworkSessionService extends BaseSessionService, OurMembers,
   /** Atomic, which the framework's own is not. */
   getOrCreateSession(request: CreateSessionRequest): Promise<Session>;
   listSessions(request: ListSessionsRequest): Promise<ListSessionsResponse>;
+  /** Without the total, where `withTotal` is `false`. */
+  listSessions(request: ListSessionsPageRequest): Promise<FrameworkSessionsPage>;
   /** Resolves also when there is none. App and user state stay. */
   deleteSession(request: DeleteSessionRequest): Promise<void>;
   /** Stores the event and its delta in one atomic step; resolves to the same event object. */
@@ -128,7 +137,9 @@ export function frameworkClass(Base: typeof BaseSessionService): FrameworkClass 
       return toFramework(await this.#service.getOrCreateSession(request));
     }
 
-    async listSessions(request: ListSessionsRequest): Promise<ListSessionsResponse> {
+    listSessions(request: ListSessionsRequest): Promise<ListSessionsResponse>;
+    listSessions(request: ListSessionsPageRequest): Promise<FrameworkSessionsPage>;
+    async listSessions(request: ListSessionsPageRequest): Promise<FrameworkSessionsPage> {
       const { sessions, ...position } = await this.#service.listSessions(request);
       return { sessions: sessions.map(toFramework), ...position };
     }

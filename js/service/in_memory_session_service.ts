@@ -4,9 +4,11 @@ import type {
   CreateSessionRequest,
   DeleteSessionRequest,
   GetSessionRequest,
+  ListSessionsPageRequest,
   ListSessionsRequest,
   ListSessionsResponse,
   Session,
+  SessionsPage,
   StateShape,
 } from '../session.js';
 import { requireNotAborted, requireRequest } from './call.js';
@@ -53,9 +55,11 @@ export class InMemorySessionService<
   }
 
   /** As `listSessions`, at once. */
-  listSessionsSync(request: ListSessionsRequest): ListSessionsResponse<S> {
+  listSessionsSync(request: ListSessionsRequest): ListSessionsResponse<S>;
+  listSessionsSync(request: ListSessionsPageRequest): SessionsPage<S>;
+  listSessionsSync(request: ListSessionsPageRequest): SessionsPage<S> {
     this.#check(request);
-    return this.list(request) as ListSessionsResponse<S>;
+    return this.list(request) as SessionsPage<S>;
   }
 
   /** As `deleteSession`, at once. */

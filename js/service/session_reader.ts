@@ -4,9 +4,9 @@ import { isId, optionalNumber, requireId } from '../ids.js';
 import type {
   AppRequest,
   GetSessionRequest,
-  ListSessionsRequest,
-  ListSessionsResponse,
+  ListSessionsPageRequest,
   Session,
+  SessionsPage,
   StateShape,
 } from '../session.js';
 import type { Scopes } from '../watch/service_feed.js';
@@ -122,7 +122,7 @@ export class SessionReader {
     });
   }
 
-  list<S extends StateShape>(request: ListSessionsRequest): MaybePromise<ListSessionsResponse<S>> {
+  list<S extends StateShape>(request: ListSessionsPageRequest): MaybePromise<SessionsPage<S>> {
     const { appName, userId, order = 'asc' } = request;
     requireId('appName', appName);
     if (userId !== undefined) requireId('userId', userId);
@@ -132,8 +132,12 @@ export class SessionReader {
     const limit = optionalNumber('limit', request.limit);
     const offset = optionalNumber('offset', request.offset);
     const page = optionalNumber('page', request.page);
+    const withTotal: unknown = request.withTotal ?? true;
+    if (typeof withTotal !== 'boolean') {
+      throw invalid('withTotal', `must be a boolean; it is ${shown(withTotal)}`);
+    }
     const read = this.#parts.call<ReadPage>(request.signal, (core) =>
-      core.list(appName, userId, order === 'desc', limit, offset, page),
+      core.list(appName, userId, order === 'desc', limit, offset, page, withTotal),
     );
     return after(read, (read) => {
       const [records, ofPage, ofLimit, totalItems, totalPages, shared] = read;
@@ -141,8 +145,8 @@ export class SessionReader {
       // The core counts to 2^32 - 1 only; what was asked for may be more.
       const position = limit
         ? { page: page ?? Math.floor((offset ?? 0) / limit) + 1, limit }
-        : { page: ofPage, limit: ofLimit };
-      return { sessions, ...position, totalItems, totalPages };
+        : { page: ofPage, limit: withTotal ? ofLimit : sessions.length };
+      return { sessions, ...position, ...(withTotal && { totalItems, totalPages }) };
     });
   }
 

@@ -18,9 +18,11 @@ import type {
   CreateSessionRequest,
   DeleteSessionRequest,
   GetSessionRequest,
+  ListSessionsPageRequest,
   ListSessionsRequest,
   ListSessionsResponse,
   Session,
+  SessionsPage,
   StateShape,
   UpdateStateRequest,
   UserRequest,
@@ -121,7 +123,9 @@ export class StoredSessionService<S extends StateShape = StateShape>
     return this.#calls.answer(request, () => this.get(request));
   }
 
-  listSessions(request: ListSessionsRequest): Promise<ListSessionsResponse<S>> {
+  listSessions(request: ListSessionsRequest): Promise<ListSessionsResponse<S>>;
+  listSessions(request: ListSessionsPageRequest): Promise<SessionsPage<S>>;
+  listSessions(request: ListSessionsPageRequest): Promise<SessionsPage<S>> {
     return this.#calls.answer(request, () => this.list(request));
   }
 
@@ -265,7 +269,7 @@ export class StoredSessionService<S extends StateShape = StateShape>
   }
 
   /** @internal */
-  protected list(request: ListSessionsRequest): MaybePromise<ListSessionsResponse<S>> {
+  protected list(request: ListSessionsPageRequest): MaybePromise<SessionsPage<S>> {
     return this.#reader.list(request);
   }
 

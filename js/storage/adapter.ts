@@ -259,6 +259,8 @@ export interface ListRequest {
   readonly offset: number;
   /** Absent: all. */
   readonly limit?: number;
+  /** `false`: nobody looks at {@link Listing.total}, so that nothing need be counted. Absent: it is wanted. */
+  readonly withTotal?: false;
   /** See {@link WriteRequest.signal}. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -278,8 +280,8 @@ export interface Listing {
   /** The states of the users of those sessions, where there are any. */
   readonly users: readonly (ScopeRow & { readonly userId: string })[];
   readonly app?: ScopeRow | undefined;
-  /** How many sessions there are in all. */
-  readonly total: number;
+  /** How many sessions there are in all. May be left out where {@link ListRequest.withTotal} is `false`. */
+  readonly total?: number | undefined;
 }
 
 /**

@@ -127,6 +127,7 @@ export class Bridge {
     descending: boolean,
     offset: number,
     limit: number | undefined,
+    withTotal: boolean,
   ): Promise<unknown[]> {
     const request: ListRequest = {
       appName,
@@ -134,6 +135,7 @@ export class Bridge {
       order: descending ? 'desc' : 'asc',
       offset,
       ...(limit !== undefined && { limit }),
+      ...(!withTotal && { withTotal }),
       ...this.#given(),
     };
     return settled('list', async () => {
@@ -151,7 +153,7 @@ export class Bridge {
       });
       const app = optional(listing.app, (row) => scopeTuple('list', row)[1]);
       const shared: SharedStates = [app, ...users];
-      return [sessions, shared, whole('list', 'total', listing.total)];
+      return [sessions, shared, withTotal ? whole('list', 'total', listing.total) : 0];
     });
   }
 

@@ -150,6 +150,7 @@ impl SessionCore {
     }
 
     /// Answers with a page, as `listing_to_javascript` lays it out.
+    #[allow(clippy::too_many_arguments, reason = "each is a member of the caller's request")]
     pub fn list(
         &self,
         app_name: String,
@@ -158,11 +159,12 @@ impl SessionCore {
         limit: Option<f64>,
         offset: Option<f64>,
         page: Option<f64>,
+        with_total: bool,
     ) -> Result<JsValue, JsValue> {
         let page = Page::from_numbers(limit, offset, page)?;
         let service = Rc::clone(&self.service);
         settle(Box::pin(async move {
-            let listing = service.listing(app_name, user_id, descending, page).await?;
+            let listing = service.listing(app_name, user_id, descending, page, with_total).await?;
             Ok(listing_to_javascript(listing, page))
         }))
     }

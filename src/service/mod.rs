@@ -253,7 +253,7 @@ impl<S: Storage> StoredSessionService<S> {
     where
         S: Storage<Listing = Listing>,
     {
-        let listing = self.listing(app_name, user_id, descending, page).await?;
+        let listing = self.listing(app_name, user_id, descending, page, true).await?;
         Ok(SessionPage::of(listing, page)?)
     }
 
@@ -264,9 +264,10 @@ impl<S: Storage> StoredSessionService<S> {
         user_id: Option<String>,
         descending: bool,
         page: Page,
+        with_total: bool,
     ) -> Answer<S::Listing, S> {
         crate::session::check_id("app_name", &app_name)?;
-        let request = Listed { app_name, user_id, descending, page };
+        let request = Listed { app_name, user_id, descending, page, with_total };
         self.storage.list(request).await.map_err(Refusal::Storage)
     }
 

@@ -268,6 +268,8 @@ pub struct ListRequest {
     pub descending: bool,
     /// The part of the list that is wanted.
     pub page: Page,
+    /// Whether the total is wanted; else [`Listing::total`] may be anything.
+    pub with_total: bool,
 }
 
 /// What `list` returns. `R`: the sessions as rows, or in whatever shape the storage has them.

@@ -305,6 +305,7 @@ where
             user_id: user_id.map(str::to_owned),
             descending: false,
             page: Page { offset: 0, limit: None },
+            with_total: true,
         };
         self.storage.list(request).await.map_err(failed)
     }

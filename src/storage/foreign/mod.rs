@@ -59,6 +59,7 @@ extern "C" {
         descending: bool,
         offset: f64,
         limit: Option<f64>,
+        with_total: bool,
     ) -> Result<JsValue, JsValue>;
 
     #[wasm_bindgen(method, catch)]
@@ -135,9 +136,10 @@ impl ForeignStorage {
     }
 
     pub fn list(&self, request: ListRequest) -> Answer<ChosenListing> {
-        let ListRequest { app_name, user_id, descending, page } = request;
+        let ListRequest { app_name, user_id, descending, page, with_total } = request;
         let (offset, limit) = (page.offset as f64, page.limit.map(|limit| limit as f64));
-        let called = self.bridge.list(&app_name, user_id.as_deref(), descending, offset, limit);
+        let user_id = user_id.as_deref();
+        let called = self.bridge.list(&app_name, user_id, descending, offset, limit, with_total);
         // Nothing of it enters wasm, which might have no room for it.
         Answer::later(promised(called), |listing| {
             let listing = Row::of(listing);

@@ -71,6 +71,8 @@ export const behaviours: Behaviour[] = [
       equal(read?.events.map(textOf), ['hi']);
       const { sessions, totalItems } = await service.listSessions(user);
       equal([totalItems, sessions[0]?.id, sessions[0]?.events], [1, 'one', []], 'the page');
+      const bare = await service.listSessions({ ...user, limit: 1, withTotal: false });
+      equal([bare.totalItems, bare.sessions[0]?.id], [undefined, 'one'], 'the page without total');
     },
   },
   {

@@ -50,11 +50,12 @@ describe('A storage adapter', () => {
     compiled(() => {
       // @ts-expect-error four verbs are missing
       const lacking: StorageAdapter = { create: () => undefined };
-      // @ts-expect-error a listing says how many there are
-      const wrong: Listing = { sessions: [], users: [] };
+      const uncounted: Listing = { sessions: [], users: [] };
+      // @ts-expect-error a listing has the states of its users
+      const wrong: Listing = { sessions: [], total: 0 };
       // @ts-expect-error rows have events
       const none: Rows = {};
-      return [lacking, wrong, none];
+      return [lacking, uncounted, wrong, none];
     });
   });
 

@@ -24,6 +24,7 @@ import {
   type JsonValue,
   type ListSessionsRequest,
   type ListSessionsResponse,
+  type SessionsPage,
   openSessionService,
   type Session,
   SessionError,
@@ -57,6 +58,9 @@ describe('A session service with a shape of its state', () => {
       is<Session<Shop>>()(created);
       is<Session<Shop> | undefined>()(read);
       is<ListSessionsResponse<Shop>>()(listed);
+      is<SessionsPage<Shop>>()(await service.listSessions({ ...key, withTotal: false }));
+      // @ts-expect-error there may be no total
+      is<ListSessionsResponse<Shop>>()(await service.listSessions({ ...key, withTotal: false }));
       is<Session<Shop>>()(handle);
       is<string>()(created.state.topic);
       is<number>()(created.state['user:visits']);

@@ -128,6 +128,8 @@ describe('Sessions at Vertex AI', () => {
       );
     }
     assert.equal((await service.listSessions({ appName })).totalItems, 5);
+    const { totalItems } = await service.listSessions({ appName, limit: 2, withTotal: false });
+    assert.equal(totalItems, undefined);
   });
 
   it('of a user are deleted all together, on whichever page they are', async () => {
