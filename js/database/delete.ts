@@ -1,7 +1,7 @@
 import type { Deleted, DeleteRequest } from '../storage/adapter.js';
-import type { Engine } from './engine.js';
+import type { Engine, StoredTime } from './engine.js';
 import { readFloor } from './found.js';
-import type { Layout, StoredTime } from './layout.js';
+import type { Layout } from './layout.js';
 import { Prepared, type Steps, together } from './prepared.js';
 import { revisionOf } from './rows.js';
 import { type Key, standingColumns } from './session_statements.js';

@@ -1,8 +1,10 @@
 import { type Expression, type RawBuilder, sql } from 'kysely';
-import type { StoredTime } from './layout.js';
 
 /** The engines, by the name that `service.storage.kind` has. */
 export type EngineKind = 'sqlite' | 'postgresql' | 'mysql';
+
+/** A time as a column has it. */
+export type StoredTime = string | number;
 
 /** A column of a query, or what a query makes of it. */
 type Column = Expression<unknown>;

@@ -9,10 +9,10 @@ import type {
   WriteRequest,
 } from '../storage/adapter.js';
 import { byCount, filledBatches } from './batches.js';
-import type { Engine, EngineKind } from './engine.js';
-import type { Layout, StoredTime } from './layout.js';
+import type { Engine, EngineKind, StoredTime } from './engine.js';
+import type { Layout } from './layout.js';
 import { Prepared, type Query, rowsOf, type Steps, together } from './prepared.js';
-import type { StandingColumns } from './revisions.js';
+import type { Revisions, StandingColumns } from './revisions.js';
 import { type EventColumns, eventRow, scopeRow, sessionRow } from './rows.js';
 import {
   inOrder,
@@ -25,7 +25,6 @@ import {
 } from './session_statements.js';
 import { type Database, METADATA } from './tables.js';
 import { LAST_REVISION, parseTime } from '../dialect/micros.js';
-import type { WriteContext } from './write.js';
 
 /** Most ids in one query; engines bound the values that one may have. */
 const MAX_IDS = 1024;
@@ -252,6 +251,14 @@ const LOCKED = sql<number>`1`.as('locked');
 
 export type FoundStatements = ReturnType<typeof foundStatements>;
 
+/** Where a write reads. */
+export interface FindContext {
+  readonly engine: Engine;
+  readonly layout: Layout;
+  readonly statements: SessionStatements & FoundStatements;
+  readonly revisions: Revisions;
+}
+
 /**
  * Reads, and locks in the one order that every write keeps: session, app, user.
  *
@@ -266,7 +273,7 @@ export type FoundStatements = ReturnType<typeof foundStatements>;
  * @param locksApp whether the app's state may be changed
  */
 export function* find(
-  context: WriteContext,
+  context: FindContext,
   request: WriteRequest,
   isCreate: boolean,
   locksApp: boolean,
@@ -426,7 +433,7 @@ interface ChangedRequest {
  * time than what was there before it. Whoever has a handle knows which of those it has.
  */
 function* readChanged(
-  { layout, statements }: WriteContext,
+  { layout, statements }: FindContext,
   { key, session, updated, replacedAt, since }: ChangedRequest,
 ): Steps<EventRow[]> {
   const query = replacedAt > since ? statements.changedOrReplaced : statements.changed;

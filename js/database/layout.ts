@@ -18,10 +18,7 @@
 import { sql } from 'kysely';
 import { toSeconds } from '../dialect/time.js';
 import { timeText, timeTextOf } from '../dialect/micros.js';
-import type { Engine } from './engine.js';
-
-/** A time as a column has it. */
-export type StoredTime = string | number;
+import type { Engine, StoredTime } from './engine.js';
 
 export interface Layout {
   /** The service whose tables these are: one of Python's, or `@google/adk`'s own. */

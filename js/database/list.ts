@@ -1,8 +1,7 @@
 import type { ExpressionBuilder } from 'kysely';
 import type { ListRequest, Listing, SessionRow } from '../storage/adapter.js';
 import { byCount, filledBatches } from './batches.js';
-import type { Engine } from './engine.js';
-import type { StoredTime } from './layout.js';
+import type { Engine, StoredTime } from './engine.js';
 import { Prepared, type Steps, together } from './prepared.js';
 import { scopeRow, type SessionColumns, sessionRow } from './rows.js';
 import {

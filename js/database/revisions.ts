@@ -15,9 +15,9 @@
  *
  * @module
  */
+import type { StoredTime } from './engine.js';
 import type { SessionRow, StorageKey } from '../storage/adapter.js';
 import { forget, putLast } from '../storage/bounded_map.js';
-import type { StoredTime } from './layout.js';
 import { parseTime, timeText } from '../dialect/micros.js';
 
 /** What is read beside a session's row, to tell its revision. */

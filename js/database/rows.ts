@@ -4,10 +4,10 @@
  * Here and wherever a verb goes for each row or append, objects are written out: one that is spread into a
  * longer one takes as long as a query does.
  */
+import type { StoredTime } from './engine.js';
 import type { EventRow, ScopeRow, SessionRow, StorageKey } from '../storage/adapter.js';
 import { SessionError } from '../errors.js';
 import { fromAdkEventData, fromEventData } from './event_data.js';
-import type { StoredTime } from './layout.js';
 import { asJson } from '../dialect/numbers.js';
 import { parseMilliseconds, parseTime } from '../dialect/micros.js';
 

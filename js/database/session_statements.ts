@@ -1,7 +1,7 @@
 /** The queries on sessions, users' and apps' states that reads and writes have in common. */
 import { type Compilable, type SelectQueryBuilder, sql } from 'kysely';
-import type { Engine } from './engine.js';
-import type { Layout, StoredTime } from './layout.js';
+import type { Engine, StoredTime } from './engine.js';
+import type { Layout } from './layout.js';
 import { Prepared } from './prepared.js';
 import type { StandingColumns } from './revisions.js';
 import type { SessionColumns } from './rows.js';

@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely';
-import type { Layout, StoredTime } from './layout.js';
+import type { StoredTime } from './engine.js';
+import type { Layout } from './layout.js';
 
 /** What every row of a session's is found by. */
 interface SessionColumns {

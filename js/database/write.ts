@@ -1,14 +1,12 @@
 /** `create` and `append`: read, ask, write. */
 import type { Changes, Decide, EventRow, Found, WriteRequest } from '../storage/adapter.js';
 import { byCount, exactBatches } from './batches.js';
-import type { Engine } from './engine.js';
+import type { StoredTime } from './engine.js';
 import { toEventData } from './event_data.js';
-import { find, type FoundRows, type FoundStatements } from './found.js';
+import { find, type FindContext, type FoundRows, type FoundStatements } from './found.js';
 import type { LastWrites } from './last_writes.js';
-import type { Layout, StoredTime } from './layout.js';
 import { checkEvent, checkMergeable, checkStates } from './limits.js';
 import { Prepared, type Query, type Steps } from './prepared.js';
-import type { Revisions } from './revisions.js';
 import type { Key, SessionStatements } from './session_statements.js';
 import type { Database } from './tables.js';
 import { microsOf } from '../dialect/micros.js';
@@ -157,11 +155,8 @@ export function writeStatements(database: Database) {
 export type Statements = SessionStatements & FoundStatements & ReturnType<typeof writeStatements>;
 
 /** Where a write is carried out. */
-export interface WriteContext {
-  readonly engine: Engine;
-  readonly layout: Layout;
+export interface WriteContext extends FindContext {
   readonly statements: Statements;
-  readonly revisions: Revisions;
   /** Only where the connection tells whether others have written since. */
   readonly lastWrites?: LastWrites | undefined;
   /** Milliseconds since 1970. */

@@ -14,7 +14,7 @@
 //! value as its compact JSON. What a value holds is never expanded again, so a user who writes
 //! `{app:secret}` into a chat cannot read that key.
 //!
-//! The files: [`Template`] finds the placeholders (`scan`, with the grammar of names in `name`) and
+//! The files: [`Template`] finds each [`Placeholder`] (`scan`, with the grammar of names in `name`) and
 //! prints them (`render`, with JSON in `json` and `number`); [`TemplateContext`] is where values come from
 //! (`context`); [`TemplateError`] says what is missing (`error`) and what was perhaps meant (`near`).
 //!
@@ -36,6 +36,7 @@ mod json;
 mod name;
 mod near;
 mod number;
+mod placeholder;
 mod render;
 mod scan;
 
@@ -44,5 +45,6 @@ mod vectors;
 
 pub use context::{Artifact, ArtifactError, TemplateContext};
 pub use error::{MissingVariable, TemplateError};
+pub use placeholder::{Placeholder, PlaceholderKind};
 pub use render::{Lookup, inject_session_state};
-pub use scan::{Placeholder, PlaceholderKind, Template};
+pub use scan::Template;

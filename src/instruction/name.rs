@@ -1,6 +1,6 @@
 //! What may stand between two braces: the grammar of names.
 
-use super::scan::PlaceholderKind;
+use super::placeholder::PlaceholderKind;
 use crate::platform;
 
 const SCOPES: [&str; 3] = ["app:", "user:", "temp:"];

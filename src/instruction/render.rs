@@ -8,7 +8,8 @@ use crate::names::Names;
 
 use super::context::{Artifact, ArtifactError, TemplateContext};
 use super::error::{MissingVariable, TemplateError};
-use super::scan::{Placeholder, PlaceholderKind, Template, Utf16Cursor};
+use super::placeholder::{Placeholder, PlaceholderKind};
+use super::scan::{Template, Utf16Cursor};
 use super::{json, near};
 
 /// What a look-up found for a placeholder.

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::artifacts::{AnyArtifacts, printed};
 use super::live_state::{LiveState, Writes};
-use super::run::Run;
+use super::shared::Shared;
 use crate::event::EventActions;
 use crate::instruction::{Artifact, ArtifactError, TemplateContext};
 use crate::session::SessionKey;
@@ -42,14 +42,14 @@ use crate::state::{REMOVED, ReadonlyState, State};
 /// ```
 #[derive(Debug, Clone)]
 pub struct ReadonlyContext {
-    pub(super) run: Run,
+    pub(super) shared: Shared,
     agent_name: String,
     branch: Option<String>,
 }
 
 impl ReadonlyContext {
-    pub(super) fn new(run: Run, agent_name: String) -> Self {
-        Self { run, agent_name, branch: None }
+    pub(super) fn new(shared: Shared, agent_name: String) -> Self {
+        Self { shared, agent_name, branch: None }
     }
 
     /// Names the agents down to this one, `root.child`, so that peers can be told apart.
@@ -71,32 +71,32 @@ impl ReadonlyContext {
 
     /// The invocation.
     pub fn invocation_id(&self) -> &str {
-        &self.run.id
+        &self.shared.id
     }
 
     /// What the user said to start the invocation.
     pub fn user_content(&self) -> Option<&Value> {
-        self.run.user_content.as_deref()
+        self.shared.user_content.as_deref()
     }
 
     /// The names of the session.
     pub fn session_key(&self) -> &SessionKey {
-        &self.run.session
+        &self.shared.session
     }
 
     /// The session.
     pub fn session_id(&self) -> &str {
-        &self.run.session.session_id
+        &self.shared.session.session_id
     }
 
     /// The user.
     pub fn user_id(&self) -> &str {
-        &self.run.session.user_id
+        &self.shared.session.user_id
     }
 
     /// The app.
     pub fn app_name(&self) -> &str {
-        &self.run.session.app_name
+        &self.shared.session.app_name
     }
 
     /// Loads a file of the session, `None` if there is none of that name. Versions count from 0;
@@ -122,11 +122,11 @@ impl ReadonlyContext {
     }
 
     fn artifacts(&self) -> Result<&dyn AnyArtifacts, ArtifactError> {
-        self.run.artifacts.as_deref().ok_or(ArtifactError::NoService)
+        self.shared.artifacts.as_deref().ok_or(ArtifactError::NoService)
     }
 
     fn read<R>(&self, reader: impl FnOnce(&LiveState) -> R) -> R {
-        reader(&self.run.state.lock())
+        reader(&self.shared.state.lock())
     }
 
     fn value(&self, key: &str) -> Option<Value> {
@@ -305,7 +305,7 @@ impl State for Context {
     /// [`REMOVED`] removes the key. After the end of the invocation nothing is written any more, and
     /// an append says so.
     fn set(&mut self, key: String, value: Value) {
-        let written = self.base.run.state.lock().write(&key, value);
+        let written = self.base.shared.state.lock().write(&key, value);
         if let Some(write) = written {
             self.writes.insert(key, write);
         }

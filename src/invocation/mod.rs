@@ -48,6 +48,7 @@ mod artifacts;
 mod context;
 mod live_state;
 mod run;
+mod shared;
 #[cfg(test)]
 #[cfg(not(target_arch = "wasm32"))]
 mod tests;

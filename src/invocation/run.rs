@@ -1,37 +1,20 @@
 //! One run on one session.
 
-use std::fmt;
 use std::sync::Arc;
 
 use serde_json::Value;
 use serde_json::map::Entry;
 
-use super::artifacts::{AnyArtifacts, ArtifactService};
+use super::artifacts::ArtifactService;
 use super::context::{Context, ReadonlyContext};
 use super::live_state::{SharedState, Writes};
+use super::shared::Shared;
 use super::turns::Turns;
 use crate::error::Error;
 use crate::event::{Event, EventActions};
 use crate::platform;
 use crate::service::{Session, SessionService};
 use crate::session::SessionKey;
-
-/// What an invocation and its contexts share.
-#[derive(Clone)]
-pub(super) struct Run {
-    pub(super) id: Arc<str>,
-    pub(super) session: Arc<SessionKey>,
-    pub(super) user_content: Option<Arc<Value>>,
-    pub(super) artifacts: Option<Arc<dyn AnyArtifacts>>,
-    pub(super) state: Arc<SharedState>,
-}
-
-impl fmt::Debug for Run {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut run = f.debug_struct("Run");
-        run.field("id", &self.id).field("session", &self.session).finish_non_exhaustive()
-    }
-}
 
 /// One run on one session, from a user's message to the final answer: it gives contexts to the
 /// agents, callbacks and tools that take part, and stores their events. See the
@@ -44,27 +27,27 @@ impl fmt::Debug for Run {
 /// meanwhile arrives with the next [`SessionService::get`]. So: one invocation of a session at a time.
 #[derive(Debug)]
 pub struct Invocation {
-    run: Run,
+    shared: Shared,
     turns: Turns,
 }
 
 impl Invocation {
     /// An invocation of that session. Its id is `e-` and a UUID.
     pub fn new(session: &Session) -> Self {
-        let run = Run {
+        let shared = Shared {
             id: format!("e-{}", platform::new_id()).into(),
             session: Arc::new(session.key().clone()),
             user_content: None,
             artifacts: None,
             state: Arc::new(SharedState::new(session.state().all())),
         };
-        Self { run, turns: Turns::default() }
+        Self { shared, turns: Turns::default() }
     }
 
     /// Gives it another id.
     #[must_use]
     pub fn with_id(mut self, id: impl Into<Arc<str>>) -> Self {
-        self.run.id = id.into();
+        self.shared.id = id.into();
         self
     }
 
@@ -72,7 +55,7 @@ impl Invocation {
     /// first event.
     #[must_use]
     pub fn with_user_content(mut self, content: Value) -> Self {
-        self.run.user_content = Some(Arc::new(content));
+        self.shared.user_content = Some(Arc::new(content));
         self
     }
 
@@ -80,18 +63,18 @@ impl Invocation {
     /// contexts' methods for files, are `artifact_service_missing`.
     #[must_use]
     pub fn with_artifacts(mut self, artifacts: impl ArtifactService + 'static) -> Self {
-        self.run.artifacts = Some(Arc::new(artifacts));
+        self.shared.artifacts = Some(Arc::new(artifacts));
         self
     }
 
     /// The id; events get it.
     pub fn id(&self) -> &str {
-        &self.run.id
+        &self.shared.id
     }
 
     /// The names of the session.
     pub fn session_key(&self) -> &SessionKey {
-        &self.run.session
+        &self.shared.session
     }
 
     /// A context for a callback or a tool of that agent. Each collects its own changes.
@@ -101,7 +84,7 @@ impl Invocation {
 
     /// A context that only reads, for an instruction.
     pub fn readonly_context(&self, agent_name: impl Into<String>) -> ReadonlyContext {
-        ReadonlyContext::new(self.run.clone(), agent_name.into())
+        ReadonlyContext::new(self.shared.clone(), agent_name.into())
     }
 
     /// Completes an event, stores it, and returns it as it was stored.
@@ -159,9 +142,9 @@ impl Invocation {
         let writes = self.collect(&mut event, context.as_deref(), output_key);
         let ticket = self.turns.queue_up();
         ticket.turn().await;
-        event.actions.state_delta = self.run.state.lock().storable(&writes);
-        service.append_event_to(&self.run.session, event.clone()).await?;
-        self.run.state.lock().commit(&writes);
+        event.actions.state_delta = self.shared.state.lock().storable(&writes);
+        service.append_event_to(&self.shared.session, event.clone()).await?;
+        self.shared.state.lock().commit(&writes);
         if let Some(context) = context {
             context.clear();
         }
@@ -172,17 +155,17 @@ impl Invocation {
     /// nothing can be appended. Appends that are under way are still stored. Ending twice does
     /// nothing.
     pub fn end(&self) {
-        self.run.state.lock().end();
+        self.shared.state.lock().end();
     }
 
     fn check(&self, context: Option<&Context>) -> Result<(), Error> {
-        if self.run.state.lock().has_ended() {
+        if self.shared.state.lock().has_ended() {
             return Err(Error::invalid(
                 "invocation",
                 format!("{:?} has ended; begin another one for the next message", self.id()),
             ));
         }
-        if context.is_some_and(|context| !Arc::ptr_eq(&context.run.state, &self.run.state)) {
+        if context.is_some_and(|context| !Arc::ptr_eq(&context.shared.state, &self.shared.state)) {
             return Err(Error::invalid(
                 "context",
                 "is none of this invocation; take one of Invocation::context",
@@ -220,7 +203,7 @@ impl Invocation {
         if let Some((key, text)) = output_key.zip(event.final_response_text()) {
             by_hand.insert(key.to_owned(), text.into());
         }
-        writes.extend(self.run.state.lock().by_hand(by_hand));
+        writes.extend(self.shared.state.lock().by_hand(by_hand));
         writes
     }
 }

@@ -1,6 +1,6 @@
 import type { connect } from 'node:net';
 import { loadOptional } from '../../loader/optional_package.js';
-import type { PgClient } from './postgres_pool.js';
+import type { PgClient } from './postgres_driver.js';
 
 interface Net {
   connect: typeof connect;

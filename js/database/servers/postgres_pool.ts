@@ -2,57 +2,12 @@
 import { Prepared, type Query, type Statement } from '../prepared.js';
 import type { Sendable, ServerConnection, ServerPool } from './lease.js';
 import { sendCancel } from './postgres_cancel.js';
+import type { PgClient, PgPool, PgQuery, PgRowsClass } from './postgres_driver.js';
 import { oneByOne } from './server_runner.js';
 import { textHash } from './text_hash.js';
 
-/** What of a pool of `pg` is used. */
-export interface PgPool {
-  on(event: 'connect', listener: (client: PgClient) => void): unknown;
-  on(event: 'error', listener: () => void): unknown;
-  connect(): Promise<PgClient>;
-  end(): Promise<void>;
-}
-
-/** A connection of `pg`. */
-export interface PgClient {
-  /** Whether it sends a query while others are under way. Older versions never do. */
-  readonly pipeline?: boolean;
-  /** What a cancel request names the connection by. Some poolers give none. */
-  readonly processID?: unknown;
-  readonly secretKey?: unknown;
-  readonly connection: { readonly stream: PgStream };
-  on(event: 'error' | 'end', listener: () => void): unknown;
-  query(query: string | PgQuery): Promise<{ rows?: unknown[] }>;
-  query(query: PgRows): unknown;
-  release(destroys?: boolean): void;
-}
-
-/** The socket, with or without TLS. */
-export interface PgStream {
-  readonly bytesRead?: number;
-  readonly remoteAddress?: string | undefined;
-  readonly remotePort?: number | undefined;
-  destroy(): unknown;
-}
-
-/** `Query` of `pg`: tells of each row when it comes. */
-export type PgRowsClass = new (
-  query: PgQuery,
-  done: (error: Error | null | undefined) => void,
-) => PgRows;
-
-interface PgRows {
-  on(event: 'row', listener: (row: unknown, result: { rows: unknown[] }) => void): unknown;
-}
-
 /** Rows that the driver keeps, which does so for whoever is told of the end. */
 const KEPT_ROWS = 64;
-
-interface PgQuery {
-  name?: string;
-  text: string;
-  values: readonly unknown[];
-}
 
 /**
  * The codes of a server that lacks the named statement, has one of that name already, has one that takes

@@ -1,0 +1,66 @@
+//! One placeholder of a template: where it stands, and what it names.
+
+use std::ops::Range;
+
+/// What a placeholder's name means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum PlaceholderKind {
+    /// A key of the session's state, prefix included.
+    State,
+    /// The name of a file that the artifact service keeps.
+    Artifact,
+}
+
+/// One `{name}` of a [`Template`](super::Template).
+///
+/// ```
+/// use adk_session_wasm::instruction::{PlaceholderKind, Template};
+/// let template = Template::new("Hi { user:name? }");
+/// let Some(found) = template.placeholders().next() else { unreachable!() };
+/// assert_eq!((found.name, found.kind), ("user:name", PlaceholderKind::State));
+/// assert!(found.optional && !found.is_escaped());
+/// assert_eq!(found.range(), 3..17);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Placeholder<'t> {
+    /// The state's key with its prefix, or the artifact's file name (without `artifact.`).
+    pub name: &'t str,
+    /// Whether that is a key or a file name.
+    pub kind: PlaceholderKind,
+    /// Whether it ends with `?`: nothing is printed if there is no value.
+    pub optional: bool,
+    /// The byte at which its `{` stands.
+    pub start: usize,
+    /// The byte after its `}`.
+    pub end: usize,
+    /// How many backslashes stand right before it.
+    pub backslashes: usize,
+}
+
+impl Placeholder<'_> {
+    /// Whether it prints itself and not its value: an odd number of backslashes stands before it.
+    ///
+    /// ```
+    /// use adk_session_wasm::instruction::Template;
+    /// let template = Template::new(r"{a} \{a} \\{a}");
+    /// let escaped: Vec<_> = template.placeholders().map(|found| found.is_escaped()).collect();
+    /// assert_eq!(escaped, [false, true, false]);
+    /// ```
+    #[must_use]
+    pub const fn is_escaped(&self) -> bool {
+        self.backslashes % 2 == 1
+    }
+
+    /// Its bytes in the text, braces included, backslashes not.
+    ///
+    /// ```
+    /// use adk_session_wasm::instruction::Template;
+    /// let template = Template::new(r"1 \{a}");
+    /// let ranges: Vec<_> = template.placeholders().map(|found| found.range()).collect();
+    /// assert_eq!(ranges, [3..6]);
+    /// ```
+    #[must_use]
+    pub const fn range(&self) -> Range<usize> {
+        self.start..self.end
+    }
+}
