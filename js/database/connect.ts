@@ -15,6 +15,7 @@ import { type Begins, serverRunner } from './servers/server_runner.js';
 import type { Waits } from './servers/waits.js';
 import { openSqlite } from './sqlite_file.js';
 import type { Database } from './tables.js';
+import { retried } from './transaction.js';
 
 /** How a database that we open ourselves is used. */
 export interface ConnectOptions {
@@ -51,6 +52,8 @@ export interface Connected {
   readonly run: Runner;
   /** Where nothing but those writes through the connection. */
   readonly lastWrites?: LastWrites;
+  /** Switches the file to a write-ahead log. Called once its tables are known: a refused file stays as it is. */
+  readonly useWriteAheadLog?: () => Promise<void>;
 }
 
 /** Opens the connection, or makes the pool that will. */
@@ -77,19 +80,26 @@ async function connectSqlite(path: string, options: ConnectOptions): Promise<Con
       for (const pragma of pragmas) {
         await connection.executeQuery(CompiledQuery.raw(`pragma ${pragma}`));
       }
-      if (path === IN_MEMORY) return;
-      // Last, since it alone may find the file busy. A file that can only be read keeps its mode.
-      try {
-        await connection.executeQuery(CompiledQuery.raw('pragma journal_mode = wal'));
-      } catch (error) {
-        if (failureOf(ENGINES.sqlite, error) !== 'readonly') throw error;
-      }
     },
   });
+  const { waits } = options;
+  const database: Database = new Kysely({ dialect });
+  const toLog = async (): Promise<void> => {
+    try {
+      await database.executeQuery(CompiledQuery.raw('pragma journal_mode = wal'));
+    } catch (error) {
+      // A file that can only be read keeps its mode.
+      if (failureOf(ENGINES.sqlite, error) !== 'readonly') throw error;
+    }
+  };
   return {
-    database: new Kysely({ dialect }),
-    run: sqliteRunner(file, ENGINES.sqlite, options.waits),
+    database,
+    run: sqliteRunner(file, ENGINES.sqlite, waits),
     lastWrites: new LastWrites(),
+    ...(path !== IN_MEMORY && {
+      // It may find the file busy.
+      useWriteAheadLog: async () => retried(ENGINES.sqlite, toLog, { waits }),
+    }),
   };
 }
 

@@ -283,9 +283,10 @@ export class DatabaseAdapter implements OwnAdapter {
       this.#connected = undefined;
       throw error;
     });
-    const { database, run, lastWrites } = await this.#connected;
+    const { database, run, lastWrites, useWriteAheadLog } = await this.#connected;
     const tables = await this.#parts.openTables(database, engine);
     const { layout, refusal } = tables;
+    if (refusal === undefined) await useWriteAheadLog?.();
     const statements = allStatements(tables.database, engine, layout);
     return { run, lastWrites, layout, statements, refusal };
   }

@@ -84,13 +84,14 @@ describe("tables of @google/adk's own service", TIMEOUT, () => {
       }
       const stored = await peer.getSession(KEY);
       await peer.orm?.close();
+      const hash = engine === 'SQLite' ? hashOf(file) : '';
       const service = new DatabaseSessionService(ours);
       const refusal = { code: 'storage_unavailable', message: /@google\/adk.*migrate/ };
       await assert.rejects(service.open(), refusal);
       await assert.rejects(service.getSession(KEY), refusal);
       await service.close();
+      if (engine === 'SQLite') assert.equal(hashOf(file), hash);
 
-      const hash = engine === 'SQLite' ? hashOf(file) : '';
       const copy = `sqlite:${join(folder, `${engine}.db`)}`;
       const { code, out, err } = await command('migrate', ours, copy);
       assert.equal(code, 0, err);
