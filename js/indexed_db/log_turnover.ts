@@ -15,17 +15,21 @@ const NAME = 'adk-session-wasm (log turnover)';
  * A new log file drops the old one with its end. Deleting a database makes LevelDB begin one, at the cost of
  * some milliseconds beside the page's own work.
  */
-export function turnLogOver(): void {
-  // Chromium alone tells of losses, and it alone has LevelDB.
-  if (typeof IDBVersionChangeEvent === 'undefined') return;
-  if (!('dataLoss' in IDBVersionChangeEvent.prototype)) return;
+export function turnLogOver(factory: IDBFactory): void {
+  if (!isChromium()) return;
   try {
-    const request = indexedDB.open(NAME);
+    const request = factory.open(NAME);
     request.onsuccess = () => {
       request.result.close();
-      indexedDB.deleteDatabase(NAME);
+      factory.deleteDatabase(NAME);
     };
   } catch {
     // It is a precaution; the database itself is open.
   }
+}
+
+/** Chromium alone tells of losses, and it alone has LevelDB. */
+export function isChromium(): boolean {
+  if (typeof IDBVersionChangeEvent === 'undefined') return false;
+  return 'dataLoss' in IDBVersionChangeEvent.prototype;
 }

@@ -1,8 +1,11 @@
+import type { OnOpen } from '../core.js';
 import type { DataLoss, StorageInfo } from '../session_service.js';
 import type { Feed } from '../watch/feed.js';
 import { feedOfDatabase } from '../watch/shared_feeds.js';
-import { turnLogOver } from './log_turnover.js';
+import { isChromium, turnLogOver } from './log_turnover.js';
 import { Marker } from './marker.js';
+import type { Limits } from './mirror/reconcile.js';
+import { mirrorDatabase } from './mirrored.js';
 
 /** Fills a database again that was lost. */
 export type Refill = (loss: DataLoss) => Promise<void>;
@@ -17,7 +20,10 @@ export class Opening {
   readonly #marker: Marker;
   readonly #refills = new Set<Refill>();
   readonly #storages = new Set<StorageInfo>();
-  #wasOpen = false;
+  /** Of the service that came last. */
+  limits: Limits = { timeout: 0, blockedTimeout: 0 };
+  /** Those who have been called. */
+  readonly #wereOpen = new Set<OnOpen>();
   #loss: DataLoss | undefined;
   /** The loss after which the database is still to be filled, where the marker cannot remember it. */
   #unfilled: DataLoss | undefined;
@@ -40,24 +46,40 @@ export class Opening {
     return () => {
       this.#storages.delete(storage);
       // Whoever comes next has missed nothing.
-      if (this.#storages.size === 0) this.#wasOpen = false;
+      if (this.#storages.size === 0) this.#wereOpen.clear();
       if (refill !== undefined) this.#refills.delete(refill);
     };
   }
 
   /** Called with each new connection, before anybody may use it. `message` is Chromium's. */
-  readonly onOpen = (
-    _database: IDBDatabase,
+  readonly onOpen: OnOpen = (database, isNew, message) =>
+    this.#open(this.onOpen, database, isNew, message);
+
+  /** The same for a connection of services that want a mirror. */
+  readonly onOpenWithMirror: OnOpen = (database, isNew, message) =>
+    this.#open(this.onOpenWithMirror, database, isNew, message);
+
+  /** The same for one with which the database is filled again. */
+  readonly onOpenToFill: OnOpen = async (database) => {
+    await this.#mirror(database, false);
+  };
+
+  #open(
+    onOpen: OnOpen,
+    database: IDBDatabase,
     isNew: boolean,
     message: unknown,
-  ): Promise<void> | undefined => {
-    if (this.#wasOpen) this.#feed.resync();
-    this.#wasOpen = true;
-    if (!isNew) turnLogOver();
-    if (isNew || this.#refills.size > 0) return this.#prepare(isNew, message);
+  ): Promise<void> | undefined {
+    if (this.#wereOpen.has(onOpen)) this.#feed.resync();
+    this.#wereOpen.add(onOpen);
+    if (!isNew) turnLogOver(indexedDB);
+    const isWanted = onOpen === this.onOpenWithMirror;
+    if (isWanted || isNew || this.#refills.size > 0 || isChromium()) {
+      return this.#prepare(database, isWanted, isNew, message);
+    }
     void this.#marker.set();
     return undefined;
-  };
+  }
 
   /** Deletes the database by `remove`, so that its absence is no loss. */
   async forget(remove: () => Promise<void>): Promise<void> {
@@ -71,10 +93,24 @@ export class Opening {
     this.#feed.resync();
   }
 
-  async #prepare(isNew: boolean, message: unknown): Promise<void> {
-    if (isNew) await this.#look(typeof message === 'string' ? message : '');
+  async #prepare(
+    database: IDBDatabase,
+    isWanted: boolean,
+    isNew: boolean,
+    message: unknown,
+  ): Promise<void> {
+    const mirrored = await this.#mirror(database, isWanted);
+    if (mirrored === 'lost') await this.#look('the browser was killed while it was restored');
+    else if (isNew && mirrored !== 'restored') {
+      await this.#look(typeof message === 'string' ? message : '');
+    }
     void this.#marker.set();
     await this.#refill();
+  }
+
+  #mirror(database: IDBDatabase, isWanted: boolean) {
+    const wish = { ...this.limits, isWanted, mayStayBehind: true };
+    return mirrorDatabase(this.#name, database, wish);
   }
 
   /** Finds out whether a database that is new had a predecessor. */

@@ -1,6 +1,7 @@
 import { createIndexedDbCore, deleteDatabase, type IndexedDbAccess, type OnOpen } from '../core.js';
 import { isSessionError, SessionError } from '../errors.js';
 import { requireId } from '../ids.js';
+import { deleteMirrored } from '../indexed_db/mirrored.js';
 import { openingOf } from '../indexed_db/opening.js';
 import { kindOf, messageOf } from '../json/rules.js';
 import type { Abortable, StateShape } from '../session.js';
@@ -64,6 +65,13 @@ export interface IndexedDbSessionServiceOptions extends SessionServiceOptions {
    * ```
    */
   onDataLoss?: OnDataLoss | undefined;
+  /**
+   * Keeps a second copy, which the browser does not lose together with the first: each write goes to both
+   * before it resolves, and a database that is lost is restored from it before any call answers. Chromium
+   * only, by Storage Buckets; elsewhere opening fails with `unsupported`. A database that has a mirror keeps
+   * it, whoever opens it, until `deleteDatabase`. Default `false`.
+   */
+  mirror?: boolean | undefined;
 }
 
 /**
@@ -104,6 +112,7 @@ export const INDEXED_DB_OPTIONS: KnownOptions<IndexedDbSessionServiceOptions> = 
   timeoutMs: true,
   blockedTimeoutMs: true,
   onDataLoss: true,
+  mirror: true,
 };
 
 const DEFAULT_NAME = 'adk-sessions';
@@ -143,17 +152,21 @@ export class IndexedDbSessionService<
       blockedTimeoutMs: blockedTimeoutOf(options),
     };
     const taken = { ...options };
-    const { onDataLoss } = taken;
+    const { onDataLoss, mirror = false } = taken;
+    if (typeof mirror !== 'boolean') {
+      throw invalid('mirror', `must be true or false; it is ${kindOf(mirror)}`);
+    }
     if (onDataLoss !== undefined && typeof onDataLoss !== 'function') {
       throw invalid('onDataLoss', `must be a function; it is ${kindOf(onDataLoss)}`);
     }
     const opening = openingOf(access.name);
-    const parts = partsOver(access, opening.onOpen);
+    opening.limits = { timeout: access.timeoutMs, blockedTimeout: access.blockedTimeoutMs };
+    const parts = partsOver(access, mirror ? opening.onOpenWithMirror : opening.onOpen);
     const refill =
       onDataLoss &&
       (async (loss: DataLoss): Promise<void> => {
         // Its connection is its own: the shared one is given to nobody before this has ended.
-        const service = new StoredSessionService(partsOver(access), taken);
+        const service = new StoredSessionService(partsOver(access, opening.onOpenToFill), taken);
         try {
           await onDataLoss(loss, service);
         } catch (cause) {
@@ -186,7 +199,8 @@ export class IndexedDbSessionService<
    *
    * @throws SessionError (as a rejection) `storage_unavailable`: there is no IndexedDB here, or it is
    *   forbidden; `storage_newer`: a newer version of this package has written it; `storage_blocked`: a
-   *   tab with an older version holds it; `quota_exceeded`; `connection_lost`
+   *   tab with an older version holds it; `quota_exceeded`; `connection_lost`; `unsupported`: `mirror` is
+   *   asked for, and the browser has no Storage Buckets
    */
   open(request: Abortable = {}): Promise<void> {
     return this.openStorage(request);
@@ -213,12 +227,14 @@ export class IndexedDbSessionService<
     requireKnownOptions(options, { blockedTimeoutMs: true });
     const blockedTimeout = blockedTimeoutOf(options);
     requireId('name', name);
-    await openingOf(name).forget(() => deleteDatabase(name, blockedTimeout));
+    await openingOf(name).forget(() =>
+      deleteMirrored(name, DEFAULT_TIMEOUT, () => deleteDatabase(name, blockedTimeout)),
+    );
   }
 }
 
 /** What a service over that database is made of. */
-function partsOver(access: IndexedDbAccess, onOpen?: OnOpen) {
+function partsOver(access: IndexedDbAccess, onOpen: OnOpen) {
   let stay: (() => void) | undefined;
   return {
     storage: { kind: 'indexeddb', durable: true } as StorageInfo,

@@ -46,6 +46,7 @@ const URI_OPTIONS: KnownOptions<SessionServiceUriOptions> = {
   callTimeoutMs: true,
   blockedTimeoutMs: true,
   onDataLoss: true,
+  mirror: true,
   driverOptions: true,
   projectId: true,
   location: true,

@@ -1,7 +1,7 @@
 // What takes too long for every run: `npm run soak`.
 
 import { after, before, describe, it } from 'node:test';
-import { killAgainAndAgain } from '../browser/indexed_db/kills.js';
+import { killAgainAndAgain, killWithMirror, newTally } from '../browser/indexed_db/kills.js';
 import { serveSite, type Site } from '../browser/indexed_db/site.js';
 
 /** A database grows with each burst: after so many kills, a new one. */
@@ -16,5 +16,23 @@ describe('A Chromium that is killed in the middle of a strict burst, 200 times',
   for (let round = 1; round <= ROUNDS; round += 1) {
     it(`has lost nothing that was acknowledged: round ${round}`, () =>
       killAgainAndAgain(site, 'strict', KILLS));
+  }
+});
+
+/** After half of them the files of the database are damaged, or its log is cut. */
+const MIRRORED_ROUNDS = 100;
+
+describe('A Chromium that is killed in the middle of a burst with a mirror, 1,000 times', () => {
+  let site: Site;
+  before(async () => (site = await serveSite()));
+  after(() => site.close());
+
+  const tally = newTally();
+  after(() => console.log(`# ${JSON.stringify(tally)}`));
+  for (let round = 1; round <= MIRRORED_ROUNDS; round += 1) {
+    const durability = round % 2 === 0 ? 'strict' : 'relaxed';
+    it(`has lost nothing that was acknowledged: ${durability}, round ${round}`, () => {
+      return killWithMirror(site, durability, KILLS, Date.now(), tally);
+    });
   }
 });

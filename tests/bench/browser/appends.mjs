@@ -26,7 +26,7 @@ async function appendTimes(store, handle, count, first) {
 }
 
 /** Numbers of events that no other call has given. @param {number} first */
-function numbers(first) {
+export function numbers(first) {
   return (/** @type {number} */ count) => (first += count) - count;
 }
 

@@ -11,9 +11,13 @@ export class Ours {
   /** @type {IndexedDbSessionService} */ #service;
   /** @type {{ appName: string, userId: string }} */ #user;
 
-  /** @param {string} name @param {{ appName: string, userId: string }} user */
-  constructor(name, user) {
-    this.#service = new IndexedDbSessionService({ name, durability: 'relaxed' });
+  /**
+   * @param {string} name
+   * @param {{ appName: string, userId: string }} user
+   * @param {{ mirror?: boolean }} [options]
+   */
+  constructor(name, user, options) {
+    this.#service = new IndexedDbSessionService({ name, durability: 'relaxed', ...options });
     this.#user = user;
   }
 

@@ -9,6 +9,7 @@ const cases = {
   'to-many-sessions': async () => (await import('./appends.mjs')).toManySessions(),
   'to-long-session': async () => (await import('./appends.mjs')).toLongSession(),
   'long-session': async () => (await import('./reads.mjs')).longSession(),
+  mirrored: async () => (await import('./mirrored.mjs')).mirrored(),
   'newest-sessions': async () => (await import('./reads.mjs')).newestSessions(),
 };
 

@@ -52,7 +52,9 @@ export default async function indexedDb(engines) {
     /** @type {import('../measure.mjs').Result[]} */
     const measured = await withPages(engine, async (run) => {
       const cases = await firstCall(run);
-      for (const page of PAGES) cases.push(...(await run(page)));
+      // Only Chromium has what a mirror needs.
+      const pages = engine === 'chromium' ? [...PAGES, 'mirrored'] : PAGES;
+      for (const page of pages) cases.push(...(await run(page)));
       return cases;
     });
     results.push(...measured.map((result) => ({ ...result, case: `${engine}: ${result.case}` })));

@@ -12,6 +12,7 @@ import { fallback } from './fallback.js';
 import { files } from './files.js';
 import { history } from './history.js';
 import { loss } from './loss.js';
+import { mirror } from './mirror.js';
 import { quota } from './quota.js';
 import { realms } from './realms.js';
 import { resuming } from './resuming.js';
@@ -41,6 +42,8 @@ const GROUPS = {
   'large events and states': sizes,
   'exceptions within': exceptions,
   'lost numbers': sequence,
+  // At the end: as soon as one database has a mirror, all openings look for theirs.
+  'databases with a mirror': mirror,
 };
 
 describe('IndexedDB', () => {

@@ -1,5 +1,5 @@
 import { after, before, describe, it } from 'node:test';
-import { killAgainAndAgain } from './kills.js';
+import { killAgainAndAgain, killWithMirror } from './kills.js';
 import { serveSite, type Site } from './site.js';
 
 describe('A Chromium that is killed in the middle of a burst', () => {
@@ -12,4 +12,7 @@ describe('A Chromium that is killed in the middle of a burst', () => {
 
   it('has lost nothing that was acknowledged as relaxed, three times over', () =>
     killAgainAndAgain(site, 'relaxed', 3));
+
+  it('has lost nothing with a mirror, four times over, although its files are damaged twice', () =>
+    killWithMirror(site, 'relaxed', 4, Date.now()));
 });

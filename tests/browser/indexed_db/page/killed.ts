@@ -1,32 +1,39 @@
 // The page that is killed with its browser: tells what it finds, then appends until it is gone.
 
+import { around } from './around.js';
 import { burst, readStored } from './burst.js';
 
 const query = new URLSearchParams(location.search);
 const options = {
   name: 'killed',
   durability: query.get('durability') === 'strict' ? 'strict' : 'relaxed',
+  mirror: query.get('mirror') === 'true',
 } as const;
 
-/** What Chromium says of a database that it has given up and begun anew, as after damage to its files. */
+/** What Chromium says of databases that it has given up and begun anew, as after damage to their files. */
 let givenUp: string | undefined;
+let mirrorGivenUp: string | undefined;
 
-const open = indexedDB.open.bind(indexedDB);
-indexedDB.open = (...args) => {
-  const request = open(...args);
+around(IDBFactory.prototype, 'open', (factory, args, proceed) => {
+  const request = proceed(...args) as IDBOpenDBRequest;
   request.addEventListener('upgradeneeded', (event) => {
     const { dataLoss, dataLossMessage } = event as Event & {
       dataLoss?: string;
       dataLossMessage?: string;
     };
-    if (dataLoss !== undefined && dataLoss !== 'none') givenUp = dataLossMessage ?? dataLoss;
+    if (dataLoss === undefined || dataLoss === 'none') return;
+    if (factory === indexedDB) givenUp = dataLossMessage ?? dataLoss;
+    else mirrorGivenUp = dataLossMessage ?? dataLoss;
   });
   return request;
-};
+});
 
 async function run(): Promise<void> {
   const stored = await readStored(options);
-  await fetch('/found', { method: 'POST', body: JSON.stringify({ stored, givenUp }) });
+  await fetch('/found', {
+    method: 'POST',
+    body: JSON.stringify({ stored, givenUp, mirrorGivenUp }),
+  });
   await burst(options, query.get('run') ?? '');
 }
 

@@ -11,6 +11,7 @@ import { openAuto, openExplicitly } from './fallback.js';
 import { restore } from './files.js';
 import { comeBack, visit } from './history.js';
 import * as loss from './loss.js';
+import * as mirror from './mirror.js';
 import * as quota from './quota.js';
 import { hasRealm, workIn } from './realms.js';
 import { changeByHand, takeTurns } from './resuming.js';
@@ -40,6 +41,7 @@ const scenarios = {
   workIn,
   ...connections,
   ...loss,
+  ...mirror,
   ...quota,
   ...schema,
   ...sequel,

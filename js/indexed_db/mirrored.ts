@@ -1,0 +1,61 @@
+import { isSessionError, SessionError } from '../errors.js';
+import { BUCKET, bucketsOf } from './buckets.js';
+import { isChromium } from './log_turnover.js';
+import type { Wish } from './mirror/reconcile.js';
+
+/** What is known of the database that a connection leads to. */
+export type Mirrored = 'kept' | 'restored' | 'lost' | undefined;
+
+/**
+ * Gives a connection a mirror, if the database has one or is to have one; see `mirror/mirror.ts`.
+ *
+ * @returns what became of the database; `undefined` without a mirror
+ * @throws SessionError `unsupported` where there can be none, but is to be
+ */
+export async function mirrorDatabase(
+  name: string,
+  database: IDBDatabase,
+  wish: Wish,
+): Promise<Mirrored> {
+  if (bucketsOf() === undefined) {
+    if (!wish.isWanted) return undefined;
+    throw new SessionError(
+      'unsupported',
+      `The database "${name}" cannot have a mirror here: the browser has no Storage Buckets, or not for a page without HTTPS. Only Chromium has them; it alone loses databases after a kill. Open it without the option mirror.`,
+      { key: 'mirror' },
+    );
+  }
+  try {
+    if (!wish.isWanted && !(await hasBucket())) return undefined;
+    const { openMirror } = await import('./mirror/mirror.js');
+    return await openMirror(name, database, wish);
+  } catch (cause) {
+    throw failure(name, cause);
+  }
+}
+
+/** Deletes a database by `remove`, and its mirror before, if it has one. */
+export async function deleteMirrored(
+  name: string,
+  timeout: number,
+  remove: () => Promise<void>,
+): Promise<void> {
+  if (!(await hasBucket())) return remove();
+  const { deleteWithMirror } = await import('./mirror/mirror.js');
+  await deleteWithMirror(name, timeout, remove);
+}
+
+/** Whether any database of this origin may have a mirror. */
+async function hasBucket(): Promise<boolean> {
+  if (!isChromium()) return false;
+  return (await bucketsOf()?.keys())?.includes(BUCKET) ?? false;
+}
+
+/** Never `storage_unavailable`, for which `'auto'` would take memory: the database is there. */
+function failure(name: string, cause: unknown): unknown {
+  if (isSessionError(cause)) return cause;
+  const { name: kind, message } = cause as Error;
+  const code = kind === 'QuotaExceededError' ? 'quota_exceeded' : 'connection_lost';
+  const reason = `The mirror of the database "${name}" cannot be opened: ${kind}: ${message}`;
+  return new SessionError(code, reason, { cause });
+}

@@ -1,0 +1,188 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import type { EngineName } from '../engine.js';
+import { type Context, inTab, inTwoTabs, newName, type PageTab } from './context.js';
+
+/** What the database holds, after it was made sure that the mirror holds the same. */
+async function assertMirrored(tab: PageTab, name: string): Promise<string[]> {
+  const { primary, mirror, seqs } = await tab.call('copies', name);
+  assert.equal(seqs[1], seqs[0], 'both have come as far');
+  // Not deepEqual: it would print both.
+  assert.ok(JSON.stringify(mirror) === JSON.stringify(primary), 'both hold the same');
+  return primary;
+}
+
+export function mirror(context: Context, engine: EngineName): void {
+  if (engine !== 'chromium') {
+    it('a mirror is refused with unsupported, also by auto', async () => {
+      await inTab(context, async (tab) => {
+        const { opened, auto } = await tab.call('openMirrored', newName());
+        assert.deepEqual([opened.code, auto.code], ['unsupported', 'unsupported']);
+        assert.match(opened.message, /Storage Buckets/);
+      });
+    });
+    return;
+  }
+
+  it('a mirror holds what all kinds of writes leave, and restores a lost database whole', async () => {
+    const name = newName();
+    const options = { name, mirror: true };
+    let all: { sessions: string[]; lost: string };
+    let records: string[];
+    await inTab(context, async (tab) => {
+      await tab.call('writeMuch', options, 'one');
+      records = await assertMirrored(tab, name);
+      all = await tab.call('readAll', options);
+      assert.equal(all.sessions.length, 1);
+      await tab.call('giveUp', name);
+    });
+    await inTab(context, async (tab) => {
+      assert.deepEqual(await tab.call('readAll', options), { ...all, lost: '' });
+      assert.deepEqual(await assertMirrored(tab, name), records);
+      await tab.call('writeMuch', options, 'two');
+      await assertMirrored(tab, name);
+    });
+  });
+
+  it('a service without the option keeps the mirror, and restores a lost database', async () => {
+    const name = newName();
+    await inTab(context, async (tab) => {
+      await tab.call('writeMuch', { name, mirror: true }, 'one');
+      await tab.call('writeMuch', { name }, 'two');
+      const records = await assertMirrored(tab, name);
+      await tab.call('giveUp', name);
+      await tab.call('readAll', { name });
+      assert.deepEqual(await assertMirrored(tab, name), records);
+    });
+  });
+
+  it('a mirror is made for a database that has records, while another service writes', async () => {
+    const name = newName();
+    await inTab(context, async (tab) => {
+      await tab.call('writeMuch', { name }, 'before');
+      const events = ['plain 1', 'plain 2', 'plain 3', 'plain 4', 'mirrored 5'];
+      assert.deepEqual(await tab.call('attachBeside', name), events);
+      await assertMirrored(tab, name);
+    });
+  });
+
+  it('an append that the mirror does not take is connection_lost, and taken by the next opening', async () => {
+    for (const isLost of [false, true]) {
+      const name = newName();
+      await inTab(context, async (tab) => {
+        await tab.call('writeMuch', { name, mirror: true }, 'one');
+        const { code } = await tab.call('appendWithoutMirror', name, 'half');
+        assert.equal(code, 'connection_lost');
+        if (isLost) await tab.call('giveUp', name);
+      });
+      await inTab(context, async (tab) => {
+        const { sessions } = await tab.call('readAll', { name, mirror: true });
+        const isStored = sessions.some((session) => session.includes('"half"'));
+        assert.equal(isStored, !isLost, 'it is whole, or not there');
+        await assertMirrored(tab, name);
+      });
+    }
+  });
+
+  it('a database that fell behind its mirror is restored from it', async () => {
+    const name = newName();
+    await inTab(context, async (tab) => {
+      await tab.call('writeMuch', { name, mirror: true }, 'one');
+      await tab.call('fallBack', name);
+    });
+    await inTab(context, async (tab) => {
+      const { sessions } = await tab.call('readAll', { name, mirror: true });
+      assert.ok(sessions.some((session) => session.includes('later:y')));
+      await assertMirrored(tab, name);
+    });
+  });
+
+  it('a restoring that was interrupted is done again; without a mirror by then it is told as lost', async () => {
+    for (const isGone of [false, true]) {
+      const name = newName();
+      await inTab(context, async (tab) => {
+        await tab.call('writeMuch', { name, mirror: true }, 'one');
+        await tab.call('putMark', name, { isRestoring: true });
+        if (isGone) await tab.call('loseMirror', name);
+      });
+      await inTab(context, async (tab) => {
+        const { sessions, lost } = await tab.call('readAll', { name, mirror: true });
+        assert.equal(sessions.length, isGone ? 0 : 1);
+        assert.equal(lost !== '', isGone);
+        await assertMirrored(tab, name);
+      });
+    }
+  });
+
+  it('a mirror that is lost is made again', async () => {
+    const name = newName();
+    await inTab(context, async (tab) => {
+      await tab.call('writeMuch', { name, mirror: true }, 'one');
+      await tab.call('loseMirror', name);
+    });
+    await inTab(context, async (tab) => {
+      await tab.call('writeMuch', { name, mirror: true }, 'two');
+      await assertMirrored(tab, name);
+    });
+  });
+
+  it('a mirror that is lost while it is written to is made again', async () => {
+    const name = newName();
+    await inTab(context, async (tab) => {
+      await tab.start('appendMany', name, 'a', 100);
+      await inTab(context, async (other) => {
+        for (let loss = 0; loss < 5; loss += 1) await other.call('loseMirror', name);
+      });
+      assert.equal((await tab.finish<'appendMany'>()).length, 100);
+      await assertMirrored(tab, name);
+    });
+  });
+
+  it('a database that is lost while it is written to loses nothing that was acknowledged', async () => {
+    const name = newName();
+    await inTab(context, async (tab) => {
+      const { told, stored } = await tab.call('appendWhileLost', name);
+      const left = new Set(stored);
+      assert.deepEqual(
+        told.filter((id) => !left.has(id)),
+        [],
+      );
+      assert.equal(left.size, stored.length);
+      await assertMirrored(tab, name);
+    });
+  });
+
+  it('two tabs write to one database with a mirror, and the mirror holds the writes of both', async () => {
+    const name = newName();
+    await inTwoTabs(context, async (one, other) => {
+      await one.start('writeMuch', { name, mirror: true }, 'one');
+      await other.start('writeMuch', { name }, 'other');
+      await one.finish();
+      await other.finish();
+      await one.start('appendMany', name, 'one more', 60);
+      await other.start('appendMany', name, 'other more', 60);
+      await one.finish();
+      await other.finish();
+      await assertMirrored(one, name);
+    });
+  });
+
+  it('a database that was deleted with its mirror does not come back', async () => {
+    const name = newName();
+    await inTwoTabs(context, async (one, other) => {
+      await one.call('writeMuch', { name, mirror: true }, 'one');
+      await other.call('deleteAsUser', name);
+      assert.deepEqual(await one.call('readAll', { name, mirror: true }), {
+        sessions: [],
+        lost: '',
+      });
+      await assertMirrored(one, name);
+    });
+  });
+
+  it('a mirror that is neither true nor false is refused', async () => {
+    await inTab(context, async (tab) => {
+      assert.equal((await tab.call('refuseWrongMirror')).code, 'invalid_argument');
+    });
+  });
+}
