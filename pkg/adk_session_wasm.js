@@ -601,7 +601,7 @@ export function scan_template(text) {
 function __wbg_get_imports() {
     const import0 = {
         __proto__: null,
-        _6: function(arg0, arg1) {
+        _4: function(arg0, arg1) {
             const ret = Number(getStringFromWasm0(arg0, arg1));
             return ret;
         },
@@ -614,7 +614,7 @@ function __wbg_get_imports() {
             const ret = typeof(val) === 'object' && val !== null;
             return ret;
         },
-        _h: function(arg0) {
+        _g: function(arg0) {
             const ret = typeof(arg0) === 'string';
             return ret;
         },
@@ -689,13 +689,13 @@ function __wbg_get_imports() {
         _1s: function(arg0) {
             clearTimeout(arg0);
         },
-        _1g: function(arg0) {
+        _1c: function(arg0) {
             arg0.close();
         },
-        _a: function() { return handleError(function (arg0) {
+        _9: function() { return handleError(function (arg0) {
             arg0.commit();
         }, arguments); },
-        _19: function(arg0, arg1) {
+        _18: function(arg0, arg1) {
             const ret = arg0.concat(arg1);
             return ret;
         },
@@ -707,7 +707,7 @@ function __wbg_get_imports() {
             const ret = arg0.createObjectStore(getStringFromWasm0(arg1, arg2), arg3);
             return ret;
         }, arguments); },
-        _1c: function() { return handleError(function (arg0, arg1, arg2) {
+        _1b: function() { return handleError(function (arg0, arg1, arg2) {
             const ret = arg0.deleteDatabase(getStringFromWasm0(arg1, arg2));
             return ret;
         }, arguments); },
@@ -719,7 +719,7 @@ function __wbg_get_imports() {
             const ret = arg0.delete(getStringFromWasm0(arg1, arg2), getStringFromWasm0(arg3, arg4), arg5 === 0 ? undefined : getStringFromWasm0(arg5, arg6), arg7 === 0 ? undefined : getStringFromWasm0(arg7, arg8));
             return ret;
         }, arguments); },
-        _d: function(arg0) {
+        _c: function(arg0) {
             const ret = Array.from(arg0);
             return ret;
         },
@@ -727,11 +727,15 @@ function __wbg_get_imports() {
             const ret = arg0.getAllKeys(arg1);
             return ret;
         }, arguments); },
-        _b: function() { return handleError(function (arg0, arg1, arg2) {
+        _a: function() { return handleError(function (arg0, arg1, arg2) {
             const ret = arg0.getAll(arg1, arg2 === Number.MAX_SAFE_INTEGER ? undefined : arg2);
             return ret;
         }, arguments); },
-        _1a: function() { return handleError(function (arg0, arg1) {
+        _t: function() { return handleError(function (arg0, arg1) {
+            const ret = arg0.getKey(arg1);
+            return ret;
+        }, arguments); },
+        _19: function() { return handleError(function (arg0, arg1) {
             const ret = Reflect.get(arg0, arg1);
             return ret;
         }, arguments); },
@@ -743,11 +747,11 @@ function __wbg_get_imports() {
             const ret = arg0[arg1 >>> 0];
             return ret;
         },
-        _f: function(arg0, arg1, arg2) {
+        _e: function(arg0, arg1, arg2) {
             const ret = arg0[getStringFromWasm0(arg1, arg2)];
             return ret;
         },
-        _j: function(arg0, arg1) {
+        _i: function(arg0, arg1) {
             const ret = arg0[arg1 >>> 0];
             return ret;
         },
@@ -759,11 +763,11 @@ function __wbg_get_imports() {
             const ret = Reflect.has(arg0, arg1);
             return ret;
         }, arguments); },
-        _9: function() { return handleError(function (arg0, arg1, arg2) {
+        _8: function() { return handleError(function (arg0, arg1, arg2) {
             const ret = arg0.index(getStringFromWasm0(arg1, arg2));
             return ret;
         }, arguments); },
-        _r: function(arg0) {
+        _q: function(arg0) {
             let result;
             try {
                 result = arg0 instanceof Float64Array;
@@ -783,7 +787,7 @@ function __wbg_get_imports() {
             const ret = result;
             return ret;
         },
-        _g: function(arg0) {
+        _f: function(arg0) {
             const ret = Array.isArray(arg0);
             return ret;
         },
@@ -795,19 +799,19 @@ function __wbg_get_imports() {
             const ret = Object.is(arg0, arg1);
             return ret;
         },
-        _p: function(arg0, arg1, arg2) {
+        _o: function(arg0, arg1, arg2) {
             const ret = arg0.join(getStringFromWasm0(arg1, arg2));
             return ret;
         },
-        _q: function(arg0) {
+        _p: function(arg0) {
             const ret = arg0.length;
             return ret;
         },
-        _i: function(arg0) {
+        _h: function(arg0) {
             const ret = arg0.length;
             return ret;
         },
-        _e: function(arg0) {
+        _d: function(arg0) {
             const ret = arg0.length;
             return ret;
         },
@@ -815,7 +819,7 @@ function __wbg_get_imports() {
             const ret = arg0.list(getStringFromWasm0(arg1, arg2), arg3 === 0 ? undefined : getStringFromWasm0(arg3, arg4), arg5 !== 0, arg6, arg7 === 0 ? undefined : arg8, arg9 !== 0);
             return ret;
         }, arguments); },
-        _7: function() {
+        _5: function() {
             const ret = new Array();
             return ret;
         },
@@ -823,11 +827,11 @@ function __wbg_get_imports() {
             const ret = new RegExp(getStringFromWasm0(arg0, arg1), getStringFromWasm0(arg2, arg3));
             return ret;
         },
-        _l: function() {
+        _k: function() {
             const ret = new Object();
             return ret;
         },
-        _o: function(arg0, arg1) {
+        _n: function(arg0, arg1) {
             const ret = new Float64Array(getArrayF64FromWasm0(arg0, arg1));
             return ret;
         },
@@ -853,7 +857,7 @@ function __wbg_get_imports() {
             const ret = performance.now();
             return ret;
         },
-        _s: function() {
+        _r: function() {
             const ret = Date.now();
             return ret;
         },
@@ -861,7 +865,7 @@ function __wbg_get_imports() {
             const ret = arg0.objectStore(getStringFromWasm0(arg1, arg2));
             return ret;
         }, arguments); },
-        _3: function(arg0) {
+        _1g: function(arg0) {
             const ret = Array.of(arg0);
             return ret;
         },
@@ -877,7 +881,7 @@ function __wbg_get_imports() {
             const ret = Array.of(arg0, arg1, arg2, arg3, arg4);
             return ret;
         },
-        _c: function(arg0, arg1) {
+        _b: function(arg0, arg1) {
             const ret = Array.of(arg0, arg1);
             return ret;
         },
@@ -885,7 +889,7 @@ function __wbg_get_imports() {
             const ret = arg0.openKeyCursor(arg1, __wbindgen_enum_IdbCursorDirection[arg2]);
             return ret;
         }, arguments); },
-        _1b: function() { return handleError(function (arg0, arg1, arg2, arg3) {
+        _1a: function() { return handleError(function (arg0, arg1, arg2, arg3) {
             const ret = arg0.open(getStringFromWasm0(arg1, arg2), arg3 >>> 0);
             return ret;
         }, arguments); },
@@ -896,7 +900,7 @@ function __wbg_get_imports() {
         _1d: function(arg0) {
             arg0.preventDefault();
         },
-        _4: function(arg0, arg1) {
+        _7: function(arg0, arg1) {
             const ret = arg0.push(arg1);
             return ret;
         },
@@ -923,7 +927,7 @@ function __wbg_get_imports() {
             const ret = Promise.resolve(arg0);
             return ret;
         },
-        _8: function() { return handleError(function (arg0) {
+        _6: function() { return handleError(function (arg0) {
             const ret = arg0.result;
             return ret;
         }, arguments); },
@@ -939,24 +943,20 @@ function __wbg_get_imports() {
             const ret = Reflect.set(arg0, arg1, arg2);
             return ret;
         }, arguments); },
-        _n: function(arg0, arg1, arg2, arg3) {
+        _m: function(arg0, arg1, arg2, arg3) {
             arg0[getStringFromWasm0(arg1, arg2)] = arg3;
         },
         _1w: function(arg0, arg1, arg2) {
             arg0[arg1 >>> 0] = arg2;
         },
-        _m: function(arg0, arg1, arg2, arg3) {
+        _l: function(arg0, arg1, arg2, arg3) {
             arg0[getStringFromWasm0(arg1, arg2)] = arg3;
         },
-        _t: function(arg0, arg1, arg2, arg3, arg4) {
+        _s: function(arg0, arg1, arg2, arg3, arg4) {
             arg0[getStringFromWasm0(arg1, arg2)] = getStringFromWasm0(arg3, arg4);
         },
         _15: function(arg0, arg1, arg2) {
             const ret = arg0.slice(arg1 >>> 0, arg2 >>> 0);
-            return ret;
-        },
-        _18: function(arg0, arg1, arg2, arg3) {
-            const ret = arg0.splice(arg1 >>> 0, arg2 >>> 0, arg3);
             return ret;
         },
         _23: function() {
@@ -979,11 +979,11 @@ function __wbg_get_imports() {
             const ret = JSON.stringify(arg0);
             return ret;
         }, arguments); },
-        _k: function(arg0, arg1, arg2) {
+        _j: function(arg0, arg1, arg2) {
             const ret = arg0.substring(arg1 >>> 0, arg2 >>> 0);
             return ret;
         },
-        _5: function(arg0, arg1, arg2) {
+        _3: function(arg0, arg1, arg2) {
             const ret = arg0.test(getStringFromWasm0(arg1, arg2));
             return ret;
         },
@@ -1102,7 +1102,7 @@ function getFloat64ArrayMemory0() {
 const literals = new Map();
 function getStringFromWasm0(ptr, len) {
     ptr = ptr >>> 0;
-    if (ptr < 1048576 || ptr >= 1063093 || len > 63) return decodeAt(ptr, len);
+    if (ptr < 1048576 || ptr >= 1063141 || len > 63) return decodeAt(ptr, len);
     const place = ptr * 64 + len;
     let literal = literals.get(place);
     if (literal === undefined) literals.set(place, (literal = decodeAt(ptr, len)));

@@ -50,10 +50,13 @@ export function openRecords<S extends StateShape>(
   [appState, ...pairs]: SharedStates,
   handles: Handles,
 ): Session<S>[] {
-  const ofApp = sharedState(APP_PREFIX, appState, 'app state');
+  const app = `app ${JSON.stringify(appName)}`;
+  const ofApp = sharedState(APP_PREFIX, appState, `state of ${app}`);
   const ofUsers = new Map<string, StateShape>();
   for (let index = 0; index < pairs.length; index += 2) {
-    ofUsers.set(pairs[index]!, sharedState(USER_PREFIX, pairs[index + 1], 'user state'));
+    const userId = pairs[index]!;
+    const record = `state of user ${JSON.stringify(userId)} in ${app}`;
+    ofUsers.set(userId, sharedState(USER_PREFIX, pairs[index + 1], record));
   }
   const copy = copier();
   return records.map((listed) => {

@@ -27,7 +27,7 @@ import { abortedError } from '../service/call.js';
 import { onAbort } from '../service/on_abort.js';
 import type { OwnAdapter, OwnRows } from './own_adapter.js';
 import type { ListedTuple, SharedStates } from '../service/listed_records.js';
-import { requireRoom } from '../core.js';
+import { end_append, requireRoom } from '../core.js';
 import { scopesOf } from './scopes.js';
 import { failureOf, writeThrough } from './write_through.js';
 
@@ -71,11 +71,15 @@ export class Bridge {
     const key = storageKey(appName, userId, sessionId);
     const request = { key, scopes: scopesOf(scopes), eventIds, since, ...this.#given() };
     // Rust waits for a promise whatever comes.
-    return settled(verb, async () =>
-      writeThrough(this.#adapter, verb, request, (found) =>
-        decide(verb, place, scopes, key, undefined, found),
-      ),
-    );
+    return settled(verb, async () => {
+      try {
+        await writeThrough(this.#adapter, verb, request, (found) =>
+          decide(verb, place, scopes, key, undefined, found),
+        );
+      } finally {
+        end_append(place);
+      }
+    });
   }
 
   /** See {@link appendOne}. */

@@ -382,10 +382,11 @@ type Answer = Pin<Box<dyn Future<Output = Result<JsValue, JsValue>>>>;
 /// on as a promise.
 ///
 /// Boxed, so that there is one such function in the wasm and not one a method.
-fn settle(mut answer: Answer) -> Result<JsValue, JsValue> {
-    match answer.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+fn settle(answer: Answer) -> Result<JsValue, JsValue> {
+    let mut answer = Guarded::new(answer);
+    match Pin::new(&mut answer).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(answer) => answer,
-        Poll::Pending => Ok(future_to_promise(Guarded::new(answer)).into()),
+        Poll::Pending => Ok(future_to_promise(answer).into()),
     }
 }
 

@@ -207,10 +207,10 @@ impl Storage for ChosenStorage {
             Self::Memory(memory) => Answer::now(listed_in_memory(memory, &request)),
             Self::IndexedDb(indexed_db) => {
                 let records = indexed_db.list_records(request);
-                Answer::later(
-                    Box::pin(records),
-                    |read| Ok(indexed_db::listed_records(read)?.into()),
-                )
+                Answer::later(Box::pin(records), |read| {
+                    let (sessions, shared, total) = indexed_db::listed_texts(read)?;
+                    Ok(ChosenListing { sessions, shared, total })
+                })
             }
             Self::Foreign(foreign) => foreign.list(request),
         }

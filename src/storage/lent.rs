@@ -25,9 +25,15 @@ impl<D> Lent<D> {
     }
 
     pub fn take_back(self) -> Result<D, Error> {
-        let decision = self.0.borrow_mut().take();
-        decision.ok_or_else(|| Error::StorageFailed { reason: "it answered twice".into() })
+        // An exception that ended a decision has left it borrowed.
+        let mut decision = self.0.try_borrow_mut().map_err(|_| broken_off())?;
+        decision.take().ok_or_else(|| Error::StorageFailed { reason: "it answered twice".into() })
     }
+}
+
+/// Of a decision that an exception of JavaScript ended.
+pub(super) fn broken_off() -> Error {
+    Error::StorageFailed { reason: "an exception broke its decision off".into() }
 }
 
 impl<T, D: Decide<T>> Decide<T> for Option<D> {

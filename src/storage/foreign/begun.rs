@@ -16,7 +16,7 @@ use crate::session::SessionHead;
 use crate::storage::chosen::{ChosenText, InJavaScript};
 use crate::storage::foreign::{Row, push_numbers, read_state};
 use crate::storage::javascript_text::JavaScriptText;
-use crate::storage::lent::{Asked, Lent};
+use crate::storage::lent::{Asked, Lent, broken_off};
 use crate::storage::{Changes, EventRow, Found, ScopeChange, ScopeRow, SessionChange};
 
 pub(crate) struct Begun {
@@ -103,7 +103,7 @@ pub(crate) fn decide(
     let rows = rows.map(Row);
     let events = |index| rows.as_ref().map(|rows| rows.events(index)).unwrap_or_default();
     let [state, user, app] = &stored;
-    let changes = asked.borrow_mut().decide(Found {
+    let found = Found {
         session: found.head,
         state: state.as_ref().map(|row| &row.state),
         user: user.as_ref(),
@@ -111,7 +111,9 @@ pub(crate) fn decide(
         events: events(0),
         changed: events(1),
         floor: found.floor as u64,
-    });
+    };
+    // An exception that ended an earlier decision has left it borrowed.
+    let changes = asked.try_borrow_mut().map_err(|_| broken_off())?.decide(found);
     let Some(Changes { session, user, app, events }) = changes else { return Ok(false) };
     let time = session.as_ref().map_or(0.0, |session| session.head.last_update_time);
     let mut decided = Decided { events, numbers: [0.0, 0.0, 0.0, time], ..Decided::NOTHING };
@@ -124,6 +126,7 @@ pub(crate) fn decide(
             // A session's state that no change touches goes back as it came, unread.
             if !changes.is_empty() {
                 let mut state = row.unwrap_or_default().state;
+                state.check_size(&changes)?;
                 state.apply(changes);
                 decided.states.push_str(&state.to_json());
             }

@@ -82,7 +82,8 @@ impl ForeignStorage {
         Self { bridge }
     }
 
-    /// Has the bridge carry out a write, for which it asks by its place.
+    /// Has the bridge carry out a write, for which it asks by its place. The bridge ends it, as no
+    /// future does that an exception has ended.
     pub fn write(
         &self,
         creates: bool,
@@ -105,13 +106,10 @@ impl ForeignStorage {
             request.since as f64,
             place,
         );
-        let written = promised(called);
-        Box::pin(async move {
-            let written = written.await;
-            // The bridge asks no later than that.
+        if called.is_err() {
             begun::end(place);
-            written
-        })
+        }
+        promised(called)
     }
 
     pub fn read(&self, target: Target, window: Window) -> Answer<Rows<ChosenText>> {

@@ -10,6 +10,7 @@ use wasm_bindgen_futures::{JsFuture, spawn_local};
 use web_sys::{Event, IdbDatabase, IdbFactory, IdbOpenDbRequest, IdbTransaction};
 
 use crate::error::StorageProblem;
+use crate::storage::guarded::guard;
 use crate::storage::indexed_db::failure::Failure;
 use crate::storage::indexed_db::record::Record;
 use crate::storage::indexed_db::schema::{STEPS, Step};
@@ -144,13 +145,40 @@ impl Database {
             Ok(request) => request,
             Err(failure) => return self.settle(Err(failure)),
         };
-        let database = Rc::clone(self);
-        let listener = Listener::new(move |event: JsValue| database.hear(event.unchecked_ref()));
+        let (database, asked) = (Rc::clone(self), request.clone());
+        let listener = Listener::new(move |event: JsValue| {
+            if let Err(thrown) = guard(&mut || database.hear(event.unchecked_ref())) {
+                // What it does beside telling those who wait may throw as well.
+                drop(guard(&mut || database.break_off(asked.unchecked_ref(), thrown.clone())));
+            }
+        });
         let events = ["onsuccess", "onerror", "onupgradeneeded", "onblocked"];
         listen(&request, &events, listener.as_ref());
         let opening = Opening { may_try_again, loss: None, broken_step: None, _listener: listener };
         let earlier = self.opening.replace(Some(opening));
         drop(earlier);
+    }
+
+    /// Tells those who wait of an exception: nobody else would.
+    fn break_off(&self, request: &Record, thrown: JsValue) {
+        let failure = Failure::thrown(thrown);
+        if let Some(upgrade) = Record::found(request.get("transaction")) {
+            // It would be committed without its steps. The request then fails.
+            if let Some(opening) = self.opening.borrow_mut().as_mut() {
+                opening.broken_step = Some(failure);
+            }
+            let _ = upgrade.unchecked_ref::<IdbTransaction>().abort();
+        } else if request.text("readyState") == "pending" {
+            self.tell(&Err(failure));
+        } else {
+            self.settle(Err(failure));
+            // Nobody has the connection that was made, if any.
+            if self.connection.borrow().is_none()
+                && let Some(raw) = Record::found(request.get("result"))
+            {
+                raw.unchecked_ref::<IdbDatabase>().close();
+            }
+        }
     }
 
     fn request(&self) -> Result<IdbOpenDbRequest, Failure> {
@@ -163,13 +191,16 @@ impl Database {
     }
 
     fn hear(self: &Rc<Self>, event: &Record) {
+        // Else Firefox reports an error as nobody's.
+        event.unchecked_ref::<Event>().prevent_default();
         let request: Record = event.get("target").unchecked_into();
         match event.text("type").as_str() {
             "upgradeneeded" => {
                 let version = event.count("oldVersion") as usize;
-                if let Some(opening) = self.opening.borrow_mut().as_mut().filter(|_| version == 0) {
-                    // Chromium's own; elsewhere it is undefined.
-                    opening.loss = Some(event.get("dataLossMessage"));
+                // Chromium's own; elsewhere it is undefined.
+                let loss = (version == 0).then(|| event.get("dataLossMessage"));
+                if let Some(opening) = self.opening.borrow_mut().as_mut() {
+                    opening.loss = loss;
                 }
                 self.upgrade(&request, version);
             }
@@ -179,11 +210,7 @@ impl Database {
             }
             "success" if self.steps.is_none() => self.settle(Ok(())),
             "success" => self.adopt(request.get("result").unchecked_into()),
-            _ => {
-                // Else Firefox reports it as nobody's.
-                event.unchecked_ref::<Event>().prevent_default();
-                self.fail(&request.get("error"));
-            }
+            _ => self.fail(&request.get("error")),
         }
     }
 
@@ -210,8 +237,9 @@ impl Database {
                 continue;
             }
             if let Err(thrown) = step(&database, &transaction) {
+                let failure = Failure::of_step(number + 1, &thrown);
                 if let Some(opening) = self.opening.borrow_mut().as_mut() {
-                    opening.broken_step = Some(Failure::of_step(number + 1, &thrown));
+                    opening.broken_step = Some(failure);
                 }
                 // The database stays as it was.
                 let _ = transaction.abort();
@@ -226,8 +254,8 @@ impl Database {
         let database = Rc::downgrade(self);
         let tell = move || {
             if let Some(database) = database.upgrade() {
-                *database.patience.borrow_mut() = None;
                 database.tell(&Err(database.too_long()));
+                database.patience.take();
             }
         };
         let timer = Timer::new(timeout, Box::new(tell));
@@ -247,10 +275,10 @@ impl Database {
         let database = Rc::downgrade(self);
         let closing = raw.clone();
         let listener = Listener::new(move |_| {
-            // Also where nobody may use it yet.
-            closing.close();
+            // Also where nobody may use it yet. Nobody waits for it, so an exception is nobody's.
+            drop(guard(&mut || closing.close()));
             if let Some(database) = database.upgrade() {
-                database.disconnect();
+                drop(guard(&mut || database.disconnect()));
             }
         });
         listen(&raw, &ENDS, listener.as_ref());
@@ -258,14 +286,23 @@ impl Database {
         match self.prepare(&connection) {
             Ok(None) => self.give(connection, Ok(())),
             Ok(Some(prepared)) => {
+                let prepared = JsFuture::from(prepared);
                 self.is_preparing.set(true);
                 self.patience.take();
                 let database = Rc::clone(self);
                 spawn_local(async move {
-                    let prepared = JsFuture::from(prepared).await;
+                    let prepared = prepared.await;
                     database.is_preparing.set(false);
                     let done = prepared.map(drop).map_err(Failure::thrown);
-                    database.give(connection, done);
+                    let mut given = Some((connection, done));
+                    let given = guard(&mut || {
+                        if let Some((connection, done)) = given.take() {
+                            database.give(connection, done);
+                        }
+                    });
+                    if let Err(thrown) = given {
+                        database.settle(Err(Failure::thrown(thrown)));
+                    }
                 });
             }
             Err(thrown) => self.give(connection, Err(Failure::thrown(thrown))),
@@ -286,16 +323,19 @@ impl Database {
 
     fn give(&self, connection: Connection, done: Done) {
         if done.is_ok() {
-            *self.connection.borrow_mut() = Some(connection);
+            let earlier = self.connection.replace(Some(connection));
+            self.settle(done);
+            drop(earlier);
+        } else {
+            self.settle(done);
         }
-        self.settle(done);
     }
 
     fn settle(&self, done: Done) {
         let opening = self.opening.take();
         self.is_blocked.set(false);
-        self.patience.take();
         self.tell(&done);
+        self.patience.take();
         drop(opening);
     }
 

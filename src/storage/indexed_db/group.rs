@@ -1,12 +1,14 @@
 //! Writes that share a transaction: what they need is read in one or two rounds, each is decided on
 //! what those before it left, and what has come out in the end is put.
 
+use std::collections::BinaryHeap;
 use std::mem;
 
 use js_sys::{Array, JSON};
 use wasm_bindgen::{JsCast, JsValue};
 
-use crate::session::SessionKey;
+use crate::session::{Revision, SessionKey};
+use crate::state::{Changes as StateChanges, ScopedState};
 use crate::storage::indexed_db::access::Access;
 use crate::storage::indexed_db::failure::Failure;
 use crate::storage::indexed_db::keys;
@@ -82,7 +84,8 @@ pub(super) async fn write(
                 care.floor = true;
                 continue;
             }
-            let asked_for = group.ask_events(members);
+            let asked_for = group.ask_keys(members);
+            let asked_for = group.ask_events(&asked_for, &transaction.answered().await?);
             group.read_events(&asked_for, &transaction.answered().await?);
         }
         for member in &mut *members {
@@ -110,6 +113,15 @@ pub(super) async fn write(
         }
         return Ok(JsValue::UNDEFINED);
     }
+}
+
+/// Makes sure that a state with the changes is not too large.
+fn check_size(state: Option<&ScopedState>, changes: &StateChanges) -> Done {
+    let checked = match state {
+        Some(state) => state.check_size(changes),
+        None => ScopedState::default().check_size(changes),
+    };
+    checked.map_err(|error| Failure::thrown(error.into()))
 }
 
 /// All that lies in some records, in one call: member by member it would be fifty.
@@ -264,9 +276,9 @@ impl<'a> Group<'a> {
                 || self.owners.iter().any(OwnerSlot::misses_state))
     }
 
-    /// Asks for events: the second round, which most writes do without. Returns the position of the
-    /// session that each request is for.
-    fn ask_events(&self, members: &[Member]) -> Vec<usize> {
+    /// Asks for the keys of the records that hold events with the ids asked for: a round that most
+    /// writes do without. Returns the position of the session that each request is for.
+    fn ask_keys(&self, members: &[Member]) -> Vec<usize> {
         let mut asked_for = Vec::new();
         for Member { request, .. } in members {
             if !self.care.ids && request.ids_are_new {
@@ -277,9 +289,35 @@ impl<'a> Group<'a> {
             else {
                 continue;
             };
+            let index = self.transaction.index(EVENTS, BY_ID);
             for id in &request.event_ids {
                 let id = JsValue::from_str(&keys::event_id(number, id));
-                self.transaction.find(EVENTS, BY_ID, &id);
+                let index = index.clone();
+                self.transaction.ask(index.and_then(|index| index.get_key(&id)));
+                asked_for.push(position);
+            }
+        }
+        asked_for
+    }
+
+    /// Asks for events: the records with those keys, each once, as a page holds many events, and what
+    /// was written since. Returns the position of the session that each request is for.
+    fn ask_events(&self, keys_for: &[usize], keys: &Array) -> Vec<usize> {
+        let mut found = BinaryHeap::new();
+        for (position, key) in keys_for.iter().zip(keys.iter()) {
+            // `[number, seq]`.
+            if let Some(key) = Record::found(key) {
+                found.push((key.count("1") as Revision, *position as u32));
+            }
+        }
+        let mut asked_for = Vec::new();
+        let mut last = None;
+        while let Some(next) = found.pop() {
+            let position = next.1 as usize;
+            if last.replace(next) != Some(next)
+                && let Some((_, _, number)) = self.stored(position)
+            {
+                self.transaction.get_all(EVENTS, &keys::pair(number, next.0 as f64), None);
                 asked_for.push(position);
             }
         }
@@ -367,6 +405,16 @@ impl<'a> Group<'a> {
             self.must_look |= head.is_some() && is_blind;
             return Ok(());
         };
+        // Before any of them is taken in: a write that is refused changes nothing.
+        for (position, change) in [(user, &changes.user), (app, &changes.app)] {
+            if let Some(change) = change {
+                check_size(row(position).map(|row| &row.state), &change.state)?;
+            }
+        }
+        if let Some(change) = &changes.session {
+            let slot = session.and_then(|position| self.sessions.get(position));
+            check_size(slot.and_then(SessionSlot::state), &change.state)?;
+        }
         for (position, change) in [(user, changes.user), (app, changes.app)] {
             let slot = position.and_then(|position| self.owners.get_mut(position));
             if let Some((slot, change)) = slot.zip(change) {

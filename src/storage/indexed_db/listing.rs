@@ -4,6 +4,7 @@ use js_sys::{Array, ArrayIntoIter, Reflect};
 use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{IdbCursor, IdbCursorDirection, IdbIndex};
 
+use crate::names::Names;
 use crate::session::Page;
 use crate::storage::indexed_db::access::Access;
 use crate::storage::indexed_db::failure::Failure;
@@ -14,13 +15,13 @@ use crate::storage::indexed_db::transaction::{Source, Transaction};
 use crate::storage::{ListRequest, Listing, ScopeRow};
 
 /// Reads the row of the app, that of whoever's sessions they are, a page of sessions, and the rows of
-/// their users, each behind the user's id: a list for [`records`].
+/// their users, each behind the user's id: a list for [`texts`] or [`listing`].
 pub(super) async fn list(access: &Access, request: &ListRequest) -> Result<JsValue, Failure> {
     access.twice(&|| Box::pin(list_once(access, request))).await
 }
 
 /// What [`list`] has read, with the sessions as a list of records.
-pub(super) fn records(read: JsValue) -> Result<Listing<JsValue>, Failure> {
+fn records(read: JsValue) -> Result<Listing<JsValue>, Failure> {
     let mut read = read.unchecked_into::<Array>().into_iter();
     let app = scope_row(&mut read)?;
     let owner = Record::next(&mut read);
@@ -49,12 +50,42 @@ pub(super) fn listing(read: JsValue) -> Result<Listing, Failure> {
     Ok(Listing { sessions, users, app, total })
 }
 
+/// What [`list`] has read, for a reader in JavaScript: the sessions as a list of records, the state of the
+/// app, pairs of a user's id and state, and how many sessions there are in all. No state enters the wasm,
+/// which might have no room for all of them.
+pub(super) fn texts(read: JsValue) -> Result<(JsValue, Array, usize), Failure> {
+    let mut read = read.unchecked_into::<Array>().into_iter();
+    let shared = Array::of1(&state_text(&mut read)?);
+    let owner = Record::next(&mut read);
+    let sessions = read.next().unwrap_or_default();
+    while let Some(user_id) = read.next() {
+        let state = state_text(&mut read)?;
+        if !state.is_undefined() {
+            shared.push(&user_id);
+            shared.push(&state);
+        }
+    }
+    let total = owner.map_or(0.0, |owner| owner.count("sessions")) as usize;
+    Ok((sessions, shared, total))
+}
+
+/// The text of the state that the next record holds, if it holds one.
+fn state_text(read: &mut ArrayIntoIter) -> Result<JsValue, Failure> {
+    let Some(record) = Record::next(read).filter(Record::has_state) else {
+        return Ok(JsValue::UNDEFINED);
+    };
+    let state = record.get("state");
+    if state.is_string() { Ok(state) } else { Err(record.damaged("it is damaged")) }
+}
+
 /// The users of some sessions, each once.
 fn users_of(page: &Array) -> Vec<String> {
+    let mut seen = Names::<()>::default();
     let mut users = Vec::new();
     for record in page.iter().filter_map(Record::found) {
         let user_id = record.text("userId");
-        if !users.contains(&user_id) {
+        if seen.get(&user_id).is_none() {
+            seen.get_or_default(&user_id);
             users.push(user_id);
         }
     }

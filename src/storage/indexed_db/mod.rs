@@ -45,7 +45,7 @@ use std::cell::Cell;
 use std::future::Future;
 use std::rc::Rc;
 
-use js_sys::{Function, JsString};
+use js_sys::{Array, Function, JsString};
 use wasm_bindgen::{JsCast, JsValue};
 
 use crate::error::{Error, StorageProblem};
@@ -131,7 +131,7 @@ impl IndexedDbStorage {
         async move { Ok(reading::read(&access, &target, window).await?) }
     }
 
-    /// Reads records, as the verb `list` does, for [`listed_records`].
+    /// Reads records, as the verb `list` does, for [`listed_texts`].
     pub(crate) fn list_records(
         &self,
         request: ListRequest,
@@ -204,9 +204,9 @@ pub(crate) fn rows<T: From<JsValue>>(records: JsValue) -> Result<Rows<T>, JsValu
     Ok(reading::rows(records)?)
 }
 
-/// What was listed, with the sessions as the records that hold them, for a reader in JavaScript.
-pub(crate) fn listed_records(read: JsValue) -> Result<Listing<JsValue>, JsValue> {
-    Ok(listing::records(read)?)
+/// What was listed, for a reader in JavaScript.
+pub(crate) fn listed_texts(read: JsValue) -> Result<(JsValue, Array, usize), JsValue> {
+    Ok(listing::texts(read)?)
 }
 
 impl Storage for IndexedDbStorage {

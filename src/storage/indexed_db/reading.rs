@@ -1,10 +1,12 @@
 //! Reading a session with a window of its events. Only those records are read which hold what is
 //! returned.
 
+use std::collections::BinaryHeap;
+
 use js_sys::Array;
 use wasm_bindgen::{JsCast, JsValue};
 
-use crate::session::Window;
+use crate::session::{Revision, Window};
 use crate::storage::indexed_db::access::Access;
 use crate::storage::indexed_db::failure::Failure;
 use crate::storage::indexed_db::keys;
@@ -160,16 +162,19 @@ fn count(records: &Array, window: Window) -> usize {
     count
 }
 
-/// Puts things into the order of their `seq`, which is that member of each. By their times they
-/// stand nearly in it, so that there is little to be moved.
+/// Puts things into the order of their `seq`, which is that member of each.
 fn by_seq(found: JsValue, member: &str) -> Array {
-    let ordered = Array::new();
-    let mut seqs: Vec<f64> = Vec::new();
-    for thing in found.unchecked_into::<Array>().iter().filter_map(Record::found) {
-        let seq = thing.count(member);
-        let place = seqs.partition_point(|earlier| *earlier < seq);
-        seqs.insert(place, seq);
-        ordered.splice(place as u32, 0, &thing);
+    let found: Array = found.unchecked_into();
+    let mut seqs = BinaryHeap::new();
+    for (place, thing) in found.iter().enumerate() {
+        if let Some(thing) = Record::found(thing) {
+            seqs.push((thing.count(member) as Revision, place as u32));
+        }
     }
-    ordered
+    let ordered = Array::new();
+    // The last one first.
+    while let Some((_, place)) = seqs.pop() {
+        ordered.push(&found.get(place));
+    }
+    ordered.reverse()
 }

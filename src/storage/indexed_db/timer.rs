@@ -6,6 +6,7 @@ use std::rc::{Rc, Weak};
 use js_sys::Function;
 use wasm_bindgen::prelude::*;
 
+use crate::storage::guarded::guard;
 use crate::storage::indexed_db::signal::Listener;
 
 #[wasm_bindgen]
@@ -43,8 +44,15 @@ impl Timer {
         let shared = Rc::new_cyclic(|late: &Weak<Shared>| {
             let late = Weak::clone(late);
             let callback = Listener::new(move |_| {
-                if late.upgrade().is_some_and(|shared| shared.is_time()) {
-                    then();
+                let Some(shared) = late.upgrade() else {
+                    return;
+                };
+                // If the clock throws, it is time as well: nobody would look again.
+                let mut is_time = true;
+                drop(guard(&mut || is_time = shared.is_time()));
+                if is_time {
+                    shared.is_running.set(false);
+                    drop(guard(&mut || then()));
                 }
             });
             Shared {
@@ -91,10 +99,8 @@ impl Shared {
         let left = self.heard.get() + self.milliseconds - now();
         if left > 0.0 {
             self.set(left);
-            return false;
         }
-        self.is_running.set(false);
-        true
+        left <= 0.0
     }
 }
 

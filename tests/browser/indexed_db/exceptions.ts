@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { type Context, inTab, newName } from './context.js';
 import type { ThrowingMethod } from './page/exceptions.js';
+import type { Broken, ThrowingPlace } from './page/opening_exceptions.js';
 
 /** Which calls of a method throw, of those that the wasm makes. */
 const CALLS: Record<ThrowingMethod, number[]> = {
@@ -13,7 +14,56 @@ const CALLS: Record<ThrowingMethod, number[]> = {
   stringify: [1],
 };
 
+/** What the wasm uses while it opens a database for the first time. */
+const AT_OPENING: ThrowingPlace[] = [
+  'the target of an event',
+  'the result of a request',
+  'the version of an event',
+  'a listener of a connection',
+  'the start of a timer',
+  'the end of a timer',
+  'the clock',
+];
+
+/** What it uses while it lets the database go. */
+const LETTING_GO: ThrowingPlace[] = ['the close of a connection', 'a listener of a connection'];
+
+function assertSettled({ thrown, outcomes, uncaught }: Broken, expected: string[]): void {
+  assert.equal(thrown, 1, 'the exception was thrown');
+  const last = outcomes.pop();
+  assert.deepEqual(
+    outcomes.filter((outcome) => !expected.includes(outcome)),
+    [],
+  );
+  assert.equal(last, 'stored', 'the next call works');
+  assert.deepEqual(uncaught, []);
+}
+
 export function exceptions(context: Context): void {
+  for (const place of AT_OPENING) {
+    it(`every call that waits for an opening settles when ${place} throws`, async () => {
+      await inTab(context, async (tab) => {
+        const broken = await tab.call('interruptOpening', newName(), place);
+        assertSettled(broken, ['stored', 'internal']);
+      });
+    });
+  }
+
+  for (const place of LETTING_GO) {
+    it(`the database is let go when ${place} throws`, async () => {
+      await inTab(context, async (tab) => {
+        assertSettled(await tab.call('interruptLettingGo', newName(), place), ['stored']);
+      });
+    });
+  }
+
+  it('a silent transaction is given up when the clock throws', async () => {
+    await inTab(context, async (tab) => {
+      const broken = await tab.call('interruptTimer', newName());
+      assertSettled(broken, ['stored', 'connection_lost']);
+    });
+  });
+
   for (const method of Object.keys(CALLS) as ThrowingMethod[]) {
     for (const call of CALLS[method]) {
       it(`every call settles, and the next ones work, when call ${call} of ${method} throws`, async () => {

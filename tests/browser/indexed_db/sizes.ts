@@ -109,6 +109,16 @@ export function sizes(given: Context, engine: EngineName): void {
     });
   }
 
+  it('refuses an append that makes the state of a scope larger than a session can show', async () => {
+    await inTab(context, async (tab) => {
+      // Fewer characters than a record holds, and more bytes than the core takes.
+      const refused = await tab.call('growState', newName(), 'user:', 'korean');
+      assertRefused(refused, /171 MB/);
+      assert.deepEqual(refused.events, ['after']);
+      assert.deepEqual(refused.keys.sort(), ['after', 'user:one']);
+    });
+  });
+
   it('an event in a page can be replaced by a large one, and the page is split', async () => {
     await inTab(context, async (tab) => {
       const { before, held, appended } = await tab.call('replaceByLarge', newName());

@@ -131,6 +131,34 @@ describe('An exception that JavaScript throws into the wasm', () => {
     assert.deepEqual(after, ALL);
   });
 
+  it('leaves no write of an adapter behind', async () => {
+    const [codes, places, after] = await inChild<[string[], number, string[]]>(`
+      ${SERVICES}
+      const { begin_append, end_append } = await load('core.js');
+      const codes = [];
+      const { resolve } = Promise;
+      for (let number = 0; number < 20; number += 1) {
+        const events = [adk.createEvent(), adk.createEvent()];
+        const appended = codeOf(() => foreign.appendEvents({ session: other, events }));
+        Promise.resolve = function (value) {
+          // By the glue, and not by the adapter, whom the wasm calls as well.
+          const isOurs = new Error().stack.split('\\n')[2].includes('adk_session_wasm.js');
+          if (!isOurs) return resolve.call(this, value);
+          Promise.resolve = resolve;
+          throw new RangeError('Invalid array length');
+        };
+        codes.push((await appended).code);
+      }
+      await foreign.getSession(key);
+      const place = Math.floor(begin_append('id{}', 2, '{}', -1, 0, 0, 0, 0) / 16);
+      end_append(place);
+      return [codes, place, await alive()];
+    `);
+    assert.deepEqual(codes, Array(20).fill('internal'));
+    assert.equal(places, 0);
+    assert.deepEqual(after, ALL);
+  });
+
   it('throws out of a call over memory, and the next call works', async () => {
     const [read, after] = await inChild<[Outcome, string[]]>(`
       ${SERVICES}

@@ -58,6 +58,28 @@ describe('What does not fit into memory', () => {
     assert.deepEqual(sizes, Array(6).fill(5e7));
   });
 
+  it('is refused where an append over an adapter would make a state larger than what can be read', async () => {
+    const [outcomes, sizes, writes] = await inChild<[Outcome[], number[], number]>(`
+      const adk = await load('index.js');
+      const { MapStorage } = await load('../tests/js/service/map_storage.js');
+      const service = await adk.openSessionService({ storage: new MapStorage() });
+      const session = await service.createSession(key);
+      const outcomes = [];
+      for (const name of ['user:a', 'user:b', 'user:c', 'user:d']) {
+        const events = [adk.createEvent({ actions: { stateDelta: { [name]: 'x'.repeat(5e7) } } })];
+        // One event and several go different ways.
+        if (name === 'user:d') events.push(adk.createEvent());
+        outcomes.push(await codeOf(() => service.appendEvents({ session, events })));
+      }
+      const { state, events } = await service.getSession(key);
+      return [outcomes, Object.values(state).map((value) => value.length), events.length];
+    `);
+    const codes = outcomes.map(({ code }) => code ?? 'stored');
+    assert.deepEqual(codes, ['stored', 'stored', 'quota_exceeded', 'quota_exceeded']);
+    assert.deepEqual(sizes, Array(2).fill(5e7));
+    assert.equal(writes, 2);
+  });
+
   it('is refused when the instance’s memory is full; what is there can be read and deleted', async () => {
     const [refused, count, again] = await inChild<[Outcome, boolean, Outcome]>(`
       ${SERVICE}

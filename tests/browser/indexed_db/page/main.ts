@@ -7,6 +7,7 @@ import * as connections from './connections.js';
 import { damageEvent } from './damage.js';
 import { deleteLong } from './deletion.js';
 import { interrupt } from './exceptions.js';
+import * as openingExceptions from './opening_exceptions.js';
 import { openAuto, openExplicitly } from './fallback.js';
 import { restore } from './files.js';
 import { comeBack, visit } from './history.js';
@@ -42,6 +43,7 @@ const scenarios = {
   ...connections,
   ...loss,
   ...mirror,
+  ...openingExceptions,
   ...quota,
   ...schema,
   ...sequel,

@@ -118,15 +118,20 @@ export async function appendTooLarge(name: string, what: TooLarge): Promise<Refu
   return { failed, handle: [before, after], ...(await goOn(service, session)) };
 }
 
-/** Makes a state grow by an event that is small enough, until it is too large for its record. */
-export async function growState(name: string, prefix: string): Promise<Refused> {
+/** Makes a state grow by an event that is small enough, until it is too large for its record or for a scope. */
+export async function growState(
+  name: string,
+  prefix: string,
+  script: Script = 'latin',
+): Promise<Refused> {
   const service = new IndexedDbSessionService({ name });
   const key = (id: string) => `${prefix}${id}`;
-  const state = { [key('one')]: textOf('latin', 40_000_000) };
+  const state = { [key('one')]: textOf(script, 40_000_000) };
   const session = await service.createSession({ ...keyOf('large'), state });
   const summary = () => JSON.stringify([idsOf(session), Object.keys(session.state)]);
   const before = summary();
-  const event = say('two', { [key('two')]: textOf('latin', 30_000_000) });
+  const length = script === 'latin' ? 30_000_000 : 20_000_000;
+  const event = say('two', { [key('two')]: textOf(script, length) });
   const failed = await failure(() => service.appendEvent({ session, event }));
   return { failed, handle: [before, summary()], ...(await goOn(service, session)) };
 }
