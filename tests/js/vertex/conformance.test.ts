@@ -91,7 +91,7 @@ const ALWAYS: Differences = [
 
 const SESSION_ONLY: Differences = [
   [
-    /getUserState: the state has no key "\w1", but should/,
+    /getUserState: the state has no key "\w\d", but should/,
     'many creates at once lose no key of user or app',
     'appends at once to different sessions lose no key of user or app',
   ],
