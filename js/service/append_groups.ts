@@ -1,8 +1,9 @@
 import { loadWasm } from '../core.js';
 import { isSessionError } from '../errors.js';
 import type { TakenEvent } from './append.js';
-import { type MaybePromise, requireNotAborted } from './call.js';
+import { abortedError, type MaybePromise, requireNotAborted } from './call.js';
 import type { HandleRecord, TakenHandle } from './handle.js';
+import { onAbort } from './on_abort.js';
 
 /** Events of a group, at most: a failure stores each of its calls once more. */
 const LIMIT = 128;
@@ -14,6 +15,8 @@ interface Member {
   readonly session: TakenHandle;
   readonly events: readonly TakenEvent[];
   readonly signal: AbortSignal | undefined;
+  /** Once its turn has come: until then, its signal ends its wait at once. */
+  stopWaiting: () => void;
   readonly answer: () => unknown;
   readonly resolve: (answer: unknown) => void;
   readonly reject: (reason: unknown) => void;
@@ -59,17 +62,23 @@ export class AppendGroups {
         session,
         events,
         signal,
+        stopWaiting: () => undefined,
         answer,
         // It is resolved with what `answer` gives.
         resolve: resolve as (answer: unknown) => void,
         reject,
       };
-      const queue = this.#queues.get(record);
-      if (queue !== undefined) {
-        queue.push(member);
-        return;
+      const known = this.#queues.get(record);
+      const queue = known ?? [];
+      queue.push(member);
+      if (signal !== undefined) {
+        member.stopWaiting = onAbort(signal, () => {
+          queue.splice(queue.indexOf(member), 1);
+          reject(abortedError(signal));
+        });
       }
-      this.#queues.set(record, [member]);
+      if (known !== undefined) return;
+      this.#queues.set(record, queue);
       this.#collecting.add(record);
       // Not `queueMicrotask`, for which Node makes a resource that can be traced.
       void soon.then(() => {
@@ -91,7 +100,9 @@ export class AppendGroups {
   /** Waits for nothing that is there or done at once, so that what can be is stored in the same breath. */
   #drain(record: HandleRecord, queue: Member[]): void {
     while (queue.length > 0) {
-      const stored = this.#storeGroup(record, takeGroup(queue));
+      const group = takeGroup(queue);
+      for (const { stopWaiting } of group) stopWaiting();
+      const stored = this.#storeGroup(record, group);
       if (stored !== undefined) {
         void stored.then(() => {
           this.#drain(record, queue);
@@ -119,10 +130,13 @@ export class AppendGroups {
   #store(record: HandleRecord, members: readonly Member[], doubt?: unknown): MaybePromise<void> {
     const [first] = members;
     if (first === undefined) return undefined;
+    const { signal, stop } = whenNoneWaits(members);
     const succeed = (): void => {
+      stop();
       for (const { resolve, answer } of members) resolve(answer());
     };
     const fail = (error: unknown): MaybePromise<void> => {
+      stop();
       if (members.length > 1) return this.#storeEach(record, members, error);
       // Other errors would say that nothing was written.
       first.reject(doubt ?? error);
@@ -130,8 +144,7 @@ export class AppendGroups {
     try {
       const isOne = members.length === 1;
       const events = isOne ? first.events : members.flatMap(({ events }) => events);
-      // One member's signal must not end what others wait for.
-      const written = this.#write(first.session, record, events, isOne ? first.signal : undefined);
+      const written = this.#write(first.session, record, events, signal);
       if (written !== undefined) return written.then(succeed, fail);
     } catch (error) {
       return fail(error);
@@ -180,6 +193,24 @@ function isSameHandle(one: TakenHandle, other: TakenHandle | undefined): boolean
     one.state === other.state &&
     one.events === other.events
   );
+}
+
+/** A signal that fires once those of all members have: one of them must not end what others wait for. */
+function whenNoneWaits(members: readonly Member[]): { signal?: AbortSignal; stop: () => void } {
+  const signals = new Set(members.map(({ signal }) => signal));
+  const nothing = (): void => undefined;
+  const [first] = signals;
+  if (first === undefined || signals.has(undefined)) return { stop: nothing };
+  if (signals.size === 1) return { signal: first, stop: nothing };
+  const controller = new AbortController();
+  const stops = [...signals].flatMap((signal) => {
+    if (signal === undefined) return [];
+    return onAbort(signal, () => {
+      signals.delete(signal);
+      if (signals.size === 0) controller.abort(signal.reason);
+    });
+  });
+  return { signal: controller.signal, stop: () => stops.forEach((each) => each()) };
 }
 
 /** Rejects a call whose signal fired before its turn came. */

@@ -10,9 +10,14 @@ import type { SessionCore } from '../core.js';
 export function letGoInPageCache(core: SessionCore): () => void {
   // A worker is never put there.
   if (!('onpagehide' in globalThis)) return () => undefined;
+  // The page would else keep the core of a service that nobody has any more, and never closed.
+  const held = new WeakRef(core);
   const leave = ({ persisted }: PageTransitionEvent): void => {
-    if (persisted) core.disconnect();
+    const here = held.deref();
+    if (here === undefined) stop();
+    else if (persisted) here.disconnect();
   };
+  const stop = (): void => removeEventListener('pagehide', leave);
   addEventListener('pagehide', leave);
-  return () => removeEventListener('pagehide', leave);
+  return stop;
 }

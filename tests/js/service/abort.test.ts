@@ -73,15 +73,46 @@ describe('A signal that fires while an append is under way', () => {
     const second = service.appendEvent({ session, event, signal: controller.signal });
     const third = service.appendEvent({ session, event: says('three') });
     controller.abort('changed my mind');
-    open();
+    // At once: the storage has not answered the first one.
     const error = await failure(second, 'aborted');
     assert.equal(error.cause, 'changed my mind');
+    open();
     await Promise.all([first, third]);
     assert.deepEqual(texts(session), ['one', 'three']);
     assert.deepEqual(texts(await stored(service)), ['one', 'three']);
     assert.deepEqual([session.state, event.actions.stateDelta], [{}, { a: 1, 'temp:t': 1 }]);
     await service.appendEvent({ session, event });
     assert.deepEqual(texts(session), ['one', 'three', 'two']);
+  });
+
+  it('reaches the storage once nobody waits for the write any more', async () => {
+    const storage = new MapStorage();
+    const service = await openOver(storage);
+    const session = await service.createSession(KEY);
+    const signals: (AbortSignal | undefined)[] = [];
+    const [begun, mayEnd] = [[gate(), gate()] as const, [gate(), gate()] as const];
+    storage.append = async ({ signal, ...request }, decide) => {
+      const number = signals.push(signal) === 1 ? 0 : 1;
+      begun[number].open();
+      await mayEnd[number].opened;
+      return storage.write(request, decide);
+    };
+    const first = service.appendEvent({ session, event: says('one') });
+    await begun[0].opened;
+    const controllers = [new AbortController(), new AbortController()] as const;
+    const group = controllers.map(({ signal }) =>
+      service.appendEvent({ session, event: says('more'), signal }),
+    );
+    mayEnd[0].open();
+    await first;
+    await begun[1].opened;
+    controllers[0].abort();
+    assert.equal(signals[1]?.aborted, false);
+    controllers[1].abort('left');
+    assert.deepEqual([signals[1]?.aborted, signals[1]?.reason], [true, 'left']);
+    mayEnd[1].open();
+    await Promise.all(group);
+    assert.deepEqual(texts(await stored(service)), ['one', 'more', 'more']);
   });
 
   it('does not lie about one whose commit has begun: it settles with what happened', async () => {
