@@ -1,5 +1,6 @@
 import type { BaseSessionService, ListSessionsResponse, Session } from '@google/adk';
-import { invalid, requireOptions, requireRequest, shown } from '../service/call.js';
+import { ownMembers } from '../json/own.js';
+import { invalid, requireOptions, takeRequest, shown } from '../service/call.js';
 import { InMemorySessionService as MemoryService } from '../service/in_memory_session_service.js';
 import {
   type DeleteDatabaseOptions,
@@ -203,7 +204,7 @@ export function adkSessionService(Base: typeof BaseSessionService): AdkSessionSe
   function withFramework<Options extends SessionServiceOptions>(options: Options): Options {
     requireOptions(options);
     const framework = frameworkOptions();
-    const { stale = framework.stale } = options;
+    const { stale = framework.stale } = ownMembers(options);
     return { ...options, ...framework, stale };
   }
 
@@ -257,8 +258,7 @@ export function adkSessionService(Base: typeof BaseSessionService): AdkSessionSe
   async function openSessionService(
     options: OpenSessionServiceOptions,
   ): Promise<FrameworkSessionService> {
-    requireRequest(options);
-    return new Over(await openService(withFramework(options)));
+    return new Over(await openService(withFramework(takeRequest(options))));
   }
 
   function overService(open: (options: FrameworkOptions) => OurService): FrameworkSessionService;

@@ -1,11 +1,7 @@
 import type { Kysely } from 'kysely';
 import { kindOf } from '../json/rules.js';
 import { invalid, requireOptions, shown } from '../service/call.js';
-import {
-  type KnownOptions,
-  requireKnownOptions,
-  SERVICE_OPTIONS,
-} from '../service/known_options.js';
+import { type KnownOptions, SERVICE_OPTIONS, takeOptions } from '../service/known_options.js';
 import { partsOverOwn } from '../service/over_adapter.js';
 import type { SessionServiceOptions } from '../service/service_options.js';
 import { checkedClock } from '../service/sources.js';
@@ -185,8 +181,9 @@ export class DatabaseSessionService<
     beside: DatabaseOptions = {},
   ) {
     requireOptions(beside);
-    const options = typeof given === 'string' ? { ...beside, url: given } : given;
-    requireKnownOptions(options, 'kysely' in options ? KYSELY_OPTIONS : URL_OPTIONS);
+    const all = typeof given === 'string' ? { ...beside, url: given } : given;
+    const isKysely = Object.hasOwn(Object(all) as object, 'kysely');
+    const options = takeOptions(all, isKysely ? KYSELY_OPTIONS : URL_OPTIONS);
     const adapter = new DatabaseAdapter(databaseParts(options));
     super(partsOverOwn(adapter), options);
     this.#adapter = adapter;

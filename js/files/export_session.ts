@@ -1,5 +1,6 @@
 import { SessionError } from '../errors.js';
-import { requireOptions, requireRequest } from '../service/call.js';
+import { ownMembers } from '../json/own.js';
+import { requireOptions, takeRequest } from '../service/call.js';
 import type { Abortable, CompositeSessionKey } from '../session.js';
 import type { BaseSessionService } from '../session_service.js';
 import { type SessionDialect, type SessionFile, sessionToFile } from './session_file.js';
@@ -42,10 +43,9 @@ export async function exportSession(
   key: CompositeSessionKey,
   options: ExportSessionOptions = {},
 ): Promise<SessionFile> {
-  requireRequest(key);
+  const { appName, userId, sessionId } = takeRequest(key);
   requireOptions(options);
-  const { appName, userId, sessionId } = key;
-  const { signal, ...dialect } = options;
+  const { signal, ...dialect } = ownMembers(options);
   const session = await wholeSession(service, { appName, userId, sessionId, signal });
   if (session !== undefined) return sessionToFile(session, dialect);
   throw new SessionError(

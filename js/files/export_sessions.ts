@@ -1,5 +1,5 @@
 import { requireId } from '../ids.js';
-import { requireRequest } from '../service/call.js';
+import { takeRequest } from '../service/call.js';
 import type { Abortable, UserRequest } from '../session.js';
 import type { BaseSessionService } from '../session_service.js';
 import { requireCasing, requireUnit, type SessionDialect, sessionToFile } from './session_file.js';
@@ -66,11 +66,11 @@ export async function* exportSessions(
   service: BaseSessionService,
   request: ExportSessionsRequest,
 ): AsyncGenerator<string, void> {
-  requireRequest(request);
-  const { appName, userId, signal } = request;
+  const taken = takeRequest(request);
+  const { appName, userId, signal } = taken;
   // All of it before the first line: what has gone out cannot be taken back.
-  const casing = requireCasing(request.casing ?? 'camel');
-  const timeUnit = requireUnit(request.timeUnit ?? 'milliseconds');
+  const casing = requireCasing(taken.casing ?? 'camel');
+  const timeUnit = requireUnit(taken.timeUnit ?? 'milliseconds');
   const apps: readonly unknown[] = Array.isArray(appName) ? appName : [appName];
   const appNames = apps.map((app) => requireId('appName', app));
   if (userId !== undefined) requireId('userId', userId);

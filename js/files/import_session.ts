@@ -1,6 +1,6 @@
 import { kindOf } from '../json/rules.js';
 import { invalid, shown } from '../service/call.js';
-import { type KnownOptions, requireKnownOptions } from '../service/known_options.js';
+import { type KnownOptions, takeOptions } from '../service/known_options.js';
 import type { Abortable, Session } from '../session.js';
 import type { BaseSessionService } from '../session_service.js';
 import { snapshotDelta, snapshotState } from '../snapshot.js';
@@ -76,8 +76,7 @@ export async function importSession(
   file: string | SessionFile,
   options: ImportSessionOptions = {},
 ): Promise<Session> {
-  requireKnownOptions(options, OPTIONS);
-  const { signal, sharedState, onProgress, ...reading } = options;
+  const { signal, sharedState, onProgress, ...reading } = takeOptions(options, OPTIONS);
   requireOnProgress(onProgress);
   const policy = sharedStateOf(sharedState);
   const session = sessionFromFile(file, reading);

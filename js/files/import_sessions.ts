@@ -4,7 +4,7 @@ import { requireId } from '../ids.js';
 import { isPlainObject, kindOf } from '../json/rules.js';
 import { APP_PREFIX, USER_PREFIX } from '../scope.js';
 import { requireNotAborted } from '../service/call.js';
-import { type KnownOptions, requireKnownOptions } from '../service/known_options.js';
+import { type KnownOptions, takeOptions } from '../service/known_options.js';
 import type { Abortable, StateShape } from '../session.js';
 import type { BaseSessionService } from '../session_service.js';
 import { FORMAT, VERSION } from './export_sessions.js';
@@ -108,11 +108,11 @@ export async function* importSessions(
   source: LinesSource,
   options: ImportSessionsOptions = {},
 ): AsyncGenerator<ImportOutcome, void> {
-  requireKnownOptions(options, OPTIONS);
-  const { signal, appName, onProgress } = options;
+  const taken = takeOptions(options, OPTIONS);
+  const { signal, appName, onProgress } = taken;
   requireOnProgress(onProgress);
-  const sharedState = sharedStateOf(options.sharedState);
-  const stated = options.timeUnit === undefined ? undefined : requireUnit(options.timeUnit);
+  const sharedState = sharedStateOf(taken.sharedState);
+  const stated = taken.timeUnit === undefined ? undefined : requireUnit(taken.timeUnit);
   if (appName !== undefined) requireId('appName', appName);
   let timeUnit = stated;
   let line = 0;

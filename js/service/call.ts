@@ -3,6 +3,7 @@
  * only where it has to be.
  */
 import { isSessionError, SessionError } from '../errors.js';
+import { ownMembers } from '../json/own.js';
 import { kindOf, messageOf } from '../json/rules.js';
 import { isTooLong, tooLong } from '../json/too_long.js';
 
@@ -16,9 +17,11 @@ export function after<T, U>(
   return value instanceof Promise ? value.then(next) : next(value);
 }
 
-export function requireRequest(request: unknown): void {
-  if (typeof request === 'object' && request !== null) return;
-  throw invalid('The request', `must be one object; it is ${kindOf(request)}`);
+/** What a call is asked, by the request's own members. */
+export function takeRequest<Request extends object>(request: Request): Request {
+  const given: unknown = request;
+  if (typeof given === 'object' && given !== null) return ownMembers(request);
+  throw invalid('The request', `must be one object; it is ${kindOf(given)}`);
 }
 
 export function requireOptions(options: unknown): void {

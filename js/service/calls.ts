@@ -1,28 +1,31 @@
 import { SessionError } from '../errors.js';
 import type { Abortable } from '../session.js';
-import { type MaybePromise, refusalOf, requireNotAborted, requireRequest } from './call.js';
+import { type MaybePromise, refusalOf, requireNotAborted, takeRequest } from './call.js';
 
 /** The calls of one service: none once it is closed, and counted until their outcome is known. */
 export class Calls {
   readonly #pending = new Set<Promise<unknown>>();
   #isClosed = false;
 
-  /** Runs a method at once, so that all is taken at the call. */
-  answer<T>(request: Abortable, run: () => MaybePromise<T>): Promise<T> {
+  /** Runs a method at once, so that all is taken at the call. It gets the request's own members. */
+  answer<Request extends Abortable, T>(
+    request: Request,
+    run: (request: Request) => MaybePromise<T>,
+  ): Promise<T> {
     try {
-      this.check(request);
-      const answer = run();
+      const answer = run(this.take(request));
       return answer instanceof Promise ? this.wait(answer) : Promise.resolve(answer);
     } catch (error) {
       return Promise.reject(refusalOf(error));
     }
   }
 
-  /** Makes sure that a call can be made. */
-  check(request: Abortable): void {
+  /** Makes sure that a call can be made. @returns the request's own members */
+  take<Request extends Abortable>(request: Request): Request {
     this.requireOpen();
-    requireRequest(request);
-    requireNotAborted(request.signal);
+    const taken = takeRequest(request);
+    requireNotAborted(taken.signal);
+    return taken;
   }
 
   requireOpen(): void {

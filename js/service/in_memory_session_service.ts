@@ -11,8 +11,7 @@ import type {
   SessionsPage,
   StateShape,
 } from '../session.js';
-import { requireNotAborted, requireRequest } from './call.js';
-import { requireKnownOptions, SERVICE_OPTIONS } from './known_options.js';
+import { SERVICE_OPTIONS, takeOptions } from './known_options.js';
 import type { SessionServiceOptions } from './service_options.js';
 import { StoredSessionService } from './stored_session_service.js';
 
@@ -34,8 +33,7 @@ export class InMemorySessionService<
 > extends StoredSessionService<S> {
   /** @throws SessionError `invalid_argument` for options that mean nothing */
   constructor(options: SessionServiceOptions = {}) {
-    requireKnownOptions(options, SERVICE_OPTIONS);
-    super({ storage: { kind: 'memory', durable: false } }, options);
+    super({ storage: { kind: 'memory', durable: false } }, takeOptions(options, SERVICE_OPTIONS));
   }
 
   /**
@@ -44,35 +42,30 @@ export class InMemorySessionService<
    * @throws SessionError as `createSession`; `not_loaded` in the slim entry before the wasm is there
    */
   createSessionSync(request: CreateSessionRequest<S>): Session<S> {
-    this.#check(request);
-    return this.create(request, false) as Session<S>;
+    return this.create(this.#take(request), false) as Session<S>;
   }
 
   /** As `getSession`, at once. */
   getSessionSync(request: GetSessionRequest): Session<S> | undefined {
-    this.#check(request);
-    return this.get(request) as Session<S> | undefined;
+    return this.get(this.#take(request)) as Session<S> | undefined;
   }
 
   /** As `listSessions`, at once. */
   listSessionsSync(request: ListSessionsRequest): ListSessionsResponse<S>;
   listSessionsSync(request: ListSessionsPageRequest): SessionsPage<S>;
   listSessionsSync(request: ListSessionsPageRequest): SessionsPage<S> {
-    this.#check(request);
-    return this.list(request) as SessionsPage<S>;
+    return this.list(this.#take(request)) as SessionsPage<S>;
   }
 
   /** As `deleteSession`, at once. */
   deleteSessionSync(request: DeleteSessionRequest): void {
-    this.#check(request);
-    void this.delete(request);
+    void this.delete(this.#take(request));
   }
 
-  #check(request: Abortable): void {
-    this.requireOpen();
-    requireRequest(request);
-    requireNotAborted(request.signal);
+  #take<Request extends Abortable>(request: Request): Request {
+    const taken = this.take(request);
     // Throws while the wasm is on its way.
     callCore(() => undefined);
+    return taken;
   }
 }

@@ -8,7 +8,7 @@ import type { Abortable, StateShape } from '../session.js';
 import type { DataLoss, StorageInfo } from '../session_service.js';
 import { feedOfDatabase } from '../watch/shared_feeds.js';
 import { invalid, shown } from './call.js';
-import { type KnownOptions, requireKnownOptions, SERVICE_OPTIONS } from './known_options.js';
+import { type KnownOptions, SERVICE_OPTIONS, takeOptions } from './known_options.js';
 import { letGoInPageCache } from './page_cache.js';
 import type { ServiceParts, SessionServiceOptions } from './service_options.js';
 import { parseRecords } from './stored_records.js';
@@ -144,14 +144,13 @@ export class IndexedDbSessionService<
 > extends StoredSessionService<S> {
   /** @throws SessionError `invalid_argument` for options that mean nothing */
   constructor(options: IndexedDbSessionServiceOptions = {}) {
-    requireKnownOptions(options, INDEXED_DB_OPTIONS);
+    const taken = takeOptions(options, INDEXED_DB_OPTIONS);
     const access: IndexedDbAccess = {
-      name: requireId('name', options.name ?? DEFAULT_NAME),
-      isStrict: isStrict(options.durability ?? 'relaxed'),
-      timeoutMs: milliseconds('timeoutMs', options.timeoutMs ?? DEFAULT_TIMEOUT),
-      blockedTimeoutMs: blockedTimeoutOf(options),
+      name: requireId('name', taken.name ?? DEFAULT_NAME),
+      isStrict: isStrict(taken.durability ?? 'relaxed'),
+      timeoutMs: milliseconds('timeoutMs', taken.timeoutMs ?? DEFAULT_TIMEOUT),
+      blockedTimeoutMs: blockedTimeoutOf(taken),
     };
-    const taken = { ...options };
     const { onDataLoss, mirror = false } = taken;
     if (typeof mirror !== 'boolean') {
       throw invalid('mirror', `must be true or false; it is ${kindOf(mirror)}`);
@@ -190,7 +189,7 @@ export class IndexedDbSessionService<
           parts.closeStorage();
         },
       },
-      options,
+      taken,
     );
   }
 
@@ -224,8 +223,7 @@ export class IndexedDbSessionService<
     name: string = DEFAULT_NAME,
     options: DeleteDatabaseOptions = {},
   ): Promise<void> {
-    requireKnownOptions(options, { blockedTimeoutMs: true });
-    const blockedTimeout = blockedTimeoutOf(options);
+    const blockedTimeout = blockedTimeoutOf(takeOptions(options, { blockedTimeoutMs: true }));
     requireId('name', name);
     await openingOf(name).forget(() =>
       deleteMirrored(name, DEFAULT_TIMEOUT, () => deleteDatabase(name, blockedTimeout)),

@@ -2,6 +2,7 @@
  * Options that a service does not know are refused: one that is misspelt would else be passed over, and
  * what it was to switch on be missed only after a loss.
  */
+import { ownMembers } from '../json/own.js';
 import { invalid, requireOptions } from './call.js';
 import type { SessionServiceOptions } from './service_options.js';
 
@@ -19,17 +20,22 @@ export const SERVICE_OPTIONS: KnownOptions<SessionServiceOptions> = {
 };
 
 /**
- * Makes sure that the options are an object and hold nothing but options that are known. An option that
- * is `undefined` counts as absent.
+ * Takes the own members of options, which must be an object and hold nothing but options that are known. An
+ * option that is `undefined` counts as absent.
  *
  * @throws SessionError `invalid_argument` with the unknown option as `key`
  */
-export function requireKnownOptions(options: object, known: Readonly<Record<string, true>>): void {
+export function takeOptions<Options extends object>(
+  options: Options,
+  known: Readonly<Record<string, true>>,
+): Options {
   requireOptions(options);
-  for (const [name, value] of Object.entries(options)) {
+  const taken = ownMembers(options);
+  for (const [name, value] of Object.entries(taken)) {
     if (value === undefined || Object.hasOwn(known, name)) continue;
     throw invalid(name, `is not an option here; the options are ${Object.keys(known).join(', ')}`);
   }
+  return taken;
 }
 
 /** Those of the options that are known, for a service that takes fewer than its caller may be given. */
@@ -38,5 +44,5 @@ export function knownOf<Options extends object>(
   known: KnownOptions<Options>,
 ): Options {
   const names = Object.entries(options).filter(([name]) => Object.hasOwn(known, name));
-  return Object.fromEntries(names) as Options;
+  return ownMembers(Object.fromEntries(names)) as Options;
 }

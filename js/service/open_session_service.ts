@@ -3,14 +3,14 @@ import { isSessionError } from '../errors.js';
 import type { StateShape } from '../session.js';
 import type { StorageInfo } from '../session_service.js';
 import type { StorageAdapter } from '../storage/adapter.js';
-import { requireRequest } from './call.js';
+import { takeRequest } from './call.js';
 import { InMemorySessionService } from './in_memory_session_service.js';
 import {
   IndexedDbSessionService,
   type IndexedDbSessionServiceOptions,
 } from './indexed_db_session_service.js';
 import { overAdapter } from './over_adapter.js';
-import { knownOf, requireKnownOptions, SERVICE_OPTIONS } from './known_options.js';
+import { knownOf, SERVICE_OPTIONS, takeOptions } from './known_options.js';
 import type { SessionServiceOptions } from './service_options.js';
 import type { StoredSessionService } from './stored_session_service.js';
 
@@ -65,18 +65,18 @@ export type OpenSessionServiceOptions =
 export async function openSessionService<S extends StateShape = StateShape>(
   options: OpenSessionServiceOptions,
 ): Promise<StoredSessionService<S>> {
-  requireRequest(options);
-  if (options.storage === 'indexeddb' || options.storage === 'auto') {
-    const { storage, ...rest } = options;
+  const all = takeRequest(options);
+  if (all.storage === 'indexeddb' || all.storage === 'auto') {
+    const { storage, ...rest } = all;
     const database = new IndexedDbSessionService<S>(rest);
     const inMemory = () => new InMemorySessionService<S>(knownOf(rest, SERVICE_OPTIONS));
     return openDatabase(storage, database, inMemory);
   }
-  const { storage, ...rest } = options;
-  requireKnownOptions(rest, SERVICE_OPTIONS);
+  const { storage, ...rest } = all;
+  const taken = takeOptions(rest, SERVICE_OPTIONS);
   await loadWasm();
-  if (storage === 'memory') return new InMemorySessionService<S>(rest);
-  return overAdapter<S>(storage, rest);
+  if (storage === 'memory') return new InMemorySessionService<S>(taken);
+  return overAdapter<S>(storage, taken);
 }
 
 /** What of a service it takes to open its database. */

@@ -1,6 +1,7 @@
 import type { SessionCore } from '../core.js';
 import type { Event } from '../event.js';
 import { isId, optionalNumber, requireId } from '../ids.js';
+import { ownMembers } from '../json/own.js';
 import type {
   AppRequest,
   GetSessionRequest,
@@ -71,7 +72,8 @@ export class SessionReader {
   }
 
   get<S extends StateShape>(request: GetSessionRequest): MaybePromise<Session<S> | undefined> {
-    const { appName, userId, sessionId, config } = request;
+    const { appName, userId, sessionId } = request;
+    const config = request.config && ownMembers(request.config);
     requireId('appName', appName);
     requireId('userId', userId);
     const last = optionalNumber('config.numRecentEvents', config?.numRecentEvents);

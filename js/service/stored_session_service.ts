@@ -112,32 +112,31 @@ export class StoredSessionService<S extends StateShape = StateShape>
   }
 
   createSession(request: CreateSessionRequest<S>): Promise<Session<S>> {
-    return this.#calls.answer(request, () => this.create(request, false));
+    return this.#calls.answer(request, (request) => this.create(request, false));
   }
 
   getOrCreateSession(request: CreateSessionRequest<S>): Promise<Session<S>> {
-    return this.#calls.answer(request, () => this.create(request, true));
+    return this.#calls.answer(request, (request) => this.create(request, true));
   }
 
   getSession(request: GetSessionRequest): Promise<Session<S> | undefined> {
-    return this.#calls.answer(request, () => this.get(request));
+    return this.#calls.answer(request, (request) => this.get(request));
   }
 
   listSessions(request: ListSessionsRequest): Promise<ListSessionsResponse<S>>;
   listSessions(request: ListSessionsPageRequest): Promise<SessionsPage<S>>;
   listSessions(request: ListSessionsPageRequest): Promise<SessionsPage<S>> {
-    return this.#calls.answer(request, () => this.list(request));
+    return this.#calls.answer(request, (request) => this.list(request));
   }
 
   deleteSession(request: DeleteSessionRequest): Promise<void> {
-    return this.#calls.answer(request, () => this.delete(request));
+    return this.#calls.answer(request, (request) => this.delete(request));
   }
 
   appendEvent(request: AppendEventRequest<S>): Promise<Event> {
     // As `answer` does it, without the closure.
     try {
-      this.#calls.check(request);
-      const { session, event, signal } = request;
+      const { session, event, signal } = this.#calls.take(request);
       // Where there is nothing to recall, nothing is made for it.
       const handle = this.#reader.isCapped ? takeHandle(session) : undefined;
       const appended = this.#appender.appendOne(session, event, signal);
@@ -149,7 +148,7 @@ export class StoredSessionService<S extends StateShape = StateShape>
   }
 
   appendEvents(request: AppendEventsRequest<S>): Promise<Event[]> {
-    return this.#calls.answer(request, () => {
+    return this.#calls.answer(request, (request) => {
       const { session, events, signal } = request;
       if (!Array.isArray(events))
         throw invalid('events', `must be an array; it is ${kindOf(events)}`);
@@ -160,22 +159,22 @@ export class StoredSessionService<S extends StateShape = StateShape>
   }
 
   updateState(request: UpdateStateRequest): Promise<void> {
-    return this.#calls.answer(request, () => this.#update(request));
+    return this.#calls.answer(request, (request) => this.#update(request));
   }
 
   getUserState(request: UserRequest): Promise<StateShape> {
-    return this.#calls.answer(request, () => {
+    return this.#calls.answer(request, (request) => {
       requireId('userId', request.userId);
       return this.#reader.scopeState(request, request.userId);
     });
   }
 
   getAppState(request: AppRequest): Promise<StateShape> {
-    return this.#calls.answer(request, () => this.#reader.scopeState(request, undefined));
+    return this.#calls.answer(request, (request) => this.#reader.scopeState(request, undefined));
   }
 
   deleteUser(request: UserRequest): Promise<void> {
-    return this.#calls.answer(request, () => {
+    return this.#calls.answer(request, (request) => {
       const { appName, userId } = request;
       requireId('appName', appName);
       requireId('userId', userId);
@@ -185,7 +184,7 @@ export class StoredSessionService<S extends StateShape = StateShape>
   }
 
   deleteUserState(request: UserRequest): Promise<void> {
-    return this.#calls.answer(request, () => {
+    return this.#calls.answer(request, (request) => {
       const { appName, userId } = request;
       requireId('appName', appName);
       requireId('userId', userId);
@@ -195,7 +194,7 @@ export class StoredSessionService<S extends StateShape = StateShape>
   }
 
   deleteAppState(request: AppRequest): Promise<void> {
-    return this.#calls.answer(request, () => {
+    return this.#calls.answer(request, (request) => {
       const appName = requireId('appName', request.appName);
       const done = this.#remove(request, appName);
       return after(done, this.#feed.stateDeleted(appName, undefined));
@@ -205,7 +204,7 @@ export class StoredSessionService<S extends StateShape = StateShape>
   watch(request: WatchRequest, options: ListenOptions): () => void;
   watch(request: WatchRequest, options?: WatchOptions): Notices;
   watch(request: WatchRequest, options: ListenOptions | WatchOptions = {}): Notices | (() => void) {
-    this.requireOpen();
+    this.#calls.requireOpen();
     return this.#feed.watch(request, options);
   }
 
@@ -285,14 +284,14 @@ export class StoredSessionService<S extends StateShape = StateShape>
 
   /** @internal */
   protected openStorage(request: Abortable): Promise<void> {
-    return this.#calls.answer(request, () =>
+    return this.#calls.answer(request, (request) =>
       this.#call<void>(request.signal, (core) => core.open()),
     );
   }
 
   /** @internal */
-  protected requireOpen(): void {
-    this.#calls.requireOpen();
+  protected take<Request extends Abortable>(request: Request): Request {
+    return this.#calls.take(request);
   }
 
   /** Deletes a session, else a user's or an app's state, and a user's sessions if told to. */

@@ -7,8 +7,8 @@ import {
 import {
   knownOf,
   type KnownOptions,
-  requireKnownOptions,
   SERVICE_OPTIONS,
+  takeOptions,
 } from '../service/known_options.js';
 import { partsOverOwn } from '../service/over_adapter.js';
 import type { SessionServiceOptions } from '../service/service_options.js';
@@ -86,10 +86,10 @@ const URI_OPTIONS: KnownOptions<SessionServiceUriOptions> = {
  */
 export function getSessionServiceFromUri<S extends StateShape = StateShape>(
   uri: string,
-  options: SessionServiceUriOptions = {},
+  given: SessionServiceUriOptions = {},
 ): StoredSessionService<S> {
   const named = parseUri(uri);
-  requireKnownOptions(options, URI_OPTIONS);
+  const options = takeOptions(given, URI_OPTIONS);
   switch (named.kind) {
     case 'memory':
       return new InMemorySessionService<S>(knownOf(options, SERVICE_OPTIONS));

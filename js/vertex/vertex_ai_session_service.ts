@@ -1,9 +1,5 @@
 import { invalid, shown } from '../service/call.js';
-import {
-  type KnownOptions,
-  requireKnownOptions,
-  SERVICE_OPTIONS,
-} from '../service/known_options.js';
+import { type KnownOptions, SERVICE_OPTIONS, takeOptions } from '../service/known_options.js';
 import { partsOverOwn } from '../service/over_adapter.js';
 import type { SessionServiceOptions } from '../service/service_options.js';
 import { StoredSessionService } from '../service/stored_session_service.js';
@@ -113,8 +109,8 @@ export class VertexAiSessionService<
 > extends StoredSessionService<S> {
   /** @throws SessionError `invalid_argument` for options that mean nothing; it shows no token and no key */
   constructor(options: VertexAiOptions = {}) {
-    requireKnownOptions(options, VERTEX_OPTIONS);
-    super(partsOverOwn(openAdapter(options)), withVertexIds(options));
+    const taken = takeOptions(options, VERTEX_OPTIONS);
+    super(partsOverOwn(openAdapter(taken)), withVertexIds(taken));
   }
 }
 

@@ -1,7 +1,8 @@
 import type { SessionCore } from '../core.js';
 import { requireId } from '../ids.js';
+import { ownMembers } from '../json/own.js';
 import { kindOf } from '../json/rules.js';
-import { invalid, requireRequest } from '../service/call.js';
+import { invalid, takeRequest } from '../service/call.js';
 import { Feed } from './feed.js';
 import type { ChangeNotice, ListenOptions, Notices, WatchOptions, WatchRequest } from './notice.js';
 import { Watcher } from './watcher.js';
@@ -66,11 +67,10 @@ export class ServiceFeed {
     core.tell_changes(isHeard);
   }
 
-  watch(
-    request: WatchRequest,
-    { signal, onNotice }: ListenOptions | WatchOptions,
-  ): Notices | (() => void) {
-    requireWatchRequest(request);
+  watch(given: WatchRequest, options: ListenOptions | WatchOptions): Notices | (() => void) {
+    const request = takeRequest(given);
+    requireNames(request);
+    const { signal, onNotice } = ownMembers(options);
     if (onNotice !== undefined && typeof onNotice !== 'function') {
       throw invalid('onNotice', `must be a function; it is ${kindOf(onNotice)}`);
     }
@@ -169,9 +169,7 @@ function orderOf(revision: Floor): { revision?: number } {
   return revision === undefined ? {} : { revision };
 }
 
-function requireWatchRequest(request: WatchRequest): void {
-  requireRequest(request);
-  const { appName, userId, sessionId } = request;
+function requireNames({ appName, userId, sessionId }: WatchRequest): void {
   requireId('appName', appName);
   if (userId !== undefined) requireId('userId', userId);
   if (sessionId === undefined) return;

@@ -9,6 +9,7 @@ import { Worker } from 'node:worker_threads';
 const NAMES = [
   'events', 'id', 'appName', 'sessionId', 'signal', 'config', 'numRecentEvents', 'afterTimestamp', 'skipCorrupt', 'newId', 'partial',
   'actions', 'stateDelta', 'timestamp', 'author', 'content', 'price', 'created', 'revision', 'floor', 'user', 'app', 'session',
+  'state', 'userId', 'limit', 'offset', 'page', 'order', 'stale', 'history', 'clock', 'stateSchema', 'stateWriter', 'lastUpdateTime',
   'temp', 'text', 'delta', 'cause', 'path', 'key', 'storage', 'name', 'event', 'module', 'url',
 ]; // prettier-ignore
 
