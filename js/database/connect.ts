@@ -133,19 +133,23 @@ async function connectPostgres(url: string, options: ConnectOptions): Promise<Co
 async function connectMysql(url: string, options: ConnectOptions): Promise<Connected> {
   const { default: mysql } = await loadDriver<Mysql>('mysql');
   const { waits, driverOptions } = options;
-  const pool = mysql.createPool({
-    uri: url,
-    charset: 'utf8mb4',
-    connectTimeout: Math.ceil(waits.timeoutMs),
-    ...driverOptions,
-  });
+  const createPool = (options: object = {}): MysqlPool =>
+    mysql.createPool({
+      uri: url,
+      charset: 'utf8mb4',
+      connectTimeout: Math.ceil(waits.timeoutMs),
+      ...driverOptions,
+      ...options,
+    });
+  const pool = createPool();
   const seconds = Math.ceil(waits.timeoutMs / 1000);
   // MySQL takes the second setting, which it lacks, for a comment.
   const settings = `set session innodb_lock_wait_timeout = ${seconds} /*M!100300 , idle_transaction_timeout = ${seconds} */`;
   pool.on('connection', (connection) => connection.query(settings, () => undefined));
   const engine = ENGINES.mysql;
   const begins = { write: engine.beginWrite, read: engine.beginRead };
-  return onServer(mysqlPool(pool.promise()), engine, waits, begins);
+  const runs = mysqlPool(pool.promise(), (options) => createPool(options).promise());
+  return onServer(runs, engine, waits, begins);
 }
 
 function onServer(pool: ServerPool, engine: Engine, waits: Waits, begins: Begins): Connected {

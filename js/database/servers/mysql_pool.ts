@@ -1,6 +1,7 @@
 /** MySQL and MariaDB by `mysql2` itself: Kysely has the server parse and plan each query anew. */
 import { Prepared, type Query } from '../prepared.js';
 import type { ServerConnection, ServerPool } from './lease.js';
+import { sendKill } from './mysql_kill.js';
 import { oneByOne } from './server_runner.js';
 
 /** What of a pool of `mysql2` is used. */
@@ -10,7 +11,11 @@ export interface MysqlPromisePool {
 }
 
 interface MysqlConnection {
-  readonly connection: { readonly stream?: { readonly bytesRead?: number } };
+  readonly connection: {
+    readonly stream?: { readonly bytesRead?: number; destroy(): unknown };
+    /** The server's number of the connection. */
+    readonly threadId?: unknown;
+  };
   query(query: string, values?: readonly unknown[]): Promise<[rows: unknown, ...rest: unknown[]]>;
   /** Prepares the query, at its first use on this connection. */
   execute(query: string, values: readonly unknown[]): Promise<[rows: unknown, ...rest: unknown[]]>;
@@ -29,8 +34,15 @@ const NOT_PREPARED = [
   'ER_UNKNOWN_STMT_HANDLER',
 ];
 
-/** Connections wait for each answer. */
-export function mysqlPool(pool: MysqlPromisePool): ServerPool {
+/**
+ * Connections wait for each answer.
+ *
+ * @param createPool makes another pool to the same server, with options that take the place of this one's
+ */
+export function mysqlPool(
+  pool: MysqlPromisePool,
+  createPool: (options: object) => MysqlPromisePool,
+): ServerPool {
   let isPrepared = true;
 
   const rowsOf = async (
@@ -66,6 +78,9 @@ export function mysqlPool(pool: MysqlPromisePool): ServerPool {
             return rows;
           }),
         received: () => answered + (connection.connection.stream?.bytesRead ?? 0),
+        cancel() {
+          sendKill(createPool, connection.connection.threadId).catch(() => undefined);
+        },
         fallsBack(error) {
           const { code } = Object(error) as { code?: unknown };
           if (!wasPrepared || !NOT_PREPARED.includes(String(code))) return false;
@@ -73,7 +88,11 @@ export function mysqlPool(pool: MysqlPromisePool): ServerPool {
           return true;
         },
         release: () => connection.release(),
-        destroy: () => connection.destroy(),
+        destroy() {
+          connection.destroy();
+          // The driver would wait until the server closes its side too.
+          connection.connection.stream?.destroy();
+        },
       };
     },
     end: () => pool.end(),

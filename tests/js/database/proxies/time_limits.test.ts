@@ -1,7 +1,7 @@
 // Servers that freeze, locks that others hold, and calls that are no longer wanted: every call ends, and says what is known.
 
 import assert from 'node:assert/strict';
-import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
+import { after, afterEach, before, beforeEach, describe, it, type TestContext } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { Kysely, MysqlDialect, PostgresDialect } from 'kysely';
@@ -16,6 +16,8 @@ import { type FreezingProxy, startFreezingProxy } from './freezing_proxy.js';
 
 const KEY = { appName: 'app', userId: 'user', sessionId: 'session' };
 const SHORT = { timeoutMs: 500 };
+/** For tests that would wait for a lock that nobody frees. */
+const HANGS = { timeout: 60_000 };
 
 async function rejects(call: Promise<unknown>, code: SessionErrorCode, message = /./) {
   await assert.rejects(call, (error) => {
@@ -54,6 +56,9 @@ const ENGINES = {
     refuse: `create function refuse() returns trigger language plpgsql as $$ begin
         if new.id = 'refused' then raise exception 'refused'; end if; return new; end $$;
       create trigger refuses before insert on events for each row execute function refuse()`,
+    sleep: `create function sleep() returns trigger language plpgsql as $$ begin
+        perform pg_sleep(600); return new; end $$;
+      create trigger sleeps before insert on events for each row execute function sleep()`,
   },
   mysql: {
     start: startMariadb,
@@ -76,6 +81,7 @@ const ENGINES = {
       };
     },
     transactions: 'select count(*) as count from information_schema.innodb_trx',
+    sleep: `create trigger sleeps before insert on events for each row do sleep(600)`,
     refuse: `create trigger refuses before insert on events for each row
       if new.id = 'refused' then signal sqlstate '45000' set message_text = 'refused'; end if`,
   },
@@ -171,28 +177,54 @@ for (const kind of ['postgresql', 'mysql'] as const) {
       proxy = await startFreezingProxy(server.port);
     });
 
-    it('a signal ends an append that waits for a lock, and its transaction', async () => {
-      const service = open({ timeoutMs: 20_000 });
-      const session = await service.createSession({ ...KEY, state: { 'app:n': 0 } });
+    /** Waits until so many transactions are left on the server. */
+    async function untilTransactions(most: number, { signal }: TestContext): Promise<void> {
+      // Within a transaction the view would not change.
+      const watcher = await engine.session(server.port);
+      const count = async () => Number((await watcher.query(engine.transactions))[0]?.count);
+      while (!signal.aborted && (await count()) > most) await pause(20);
+      await watcher.end();
+    }
+
+    it(
+      'a signal ends an append that waits for a lock, and frees the locks that it has',
+      HANGS,
+      async (t) => {
+        const service = open({ timeoutMs: 600_000 });
+        const session = await service.createSession({ ...KEY, state: { 'app:n': 0 } });
+        const other = await engine.session(server.port);
+        await other.query('begin');
+        await other.query('select * from app_states for update');
+        const controller = new AbortController();
+        const event = eventOf('e', { n: 1, 'app:n': 1 });
+        const append = service.appendEvent({ session, event, signal: controller.signal });
+        await pause(300);
+        const reason = new Error('no longer wanted');
+        controller.abort(reason);
+        await assert.rejects(append, { code: 'aborted', cause: reason });
+        assert.deepEqual(session.events, []);
+        // Only the one that holds the lock is left.
+        await untilTransactions(1, t);
+        await service.appendEvent({ session, event: eventOf('without the lock', { m: 1 }) });
+        await other.query('rollback');
+        await other.end();
+        await service.appendEvent({ session, event });
+        assert.deepEqual(await stored(service), { ids: ['without the lock', 'e'], n: 1 });
+      },
+    );
+
+    it('an append that takes too long frees its locks', HANGS, async (t) => {
+      const service = open();
+      const session = await service.createSession(KEY);
       const other = await engine.session(server.port);
-      await other.query('begin');
-      await other.query('select * from app_states for update');
-      const controller = new AbortController();
-      const event = eventOf('e', { n: 1, 'app:n': 1 });
-      const append = service.appendEvent({ session, event, signal: controller.signal });
-      await pause(300);
-      const reason = new Error('no longer wanted');
-      controller.abort(reason);
-      await assert.rejects(append, { code: 'aborted', cause: reason });
-      assert.deepEqual(session.events, []);
-      if (kind === 'postgresql') {
-        // Only the one that holds the lock is left. Within a transaction the view would not change.
-        const watcher = await engine.session(server.port);
-        const count = async () => Number((await watcher.query(engine.transactions))[0]?.count);
-        while ((await count()) > 1) await pause(20);
-        await watcher.end();
-      }
-      await other.query('rollback');
+      await other.query(engine.sleep);
+      const event = eventOf('e', { n: 1 });
+      const codes: SessionErrorCode[] = ['storage_blocked', 'connection_lost'];
+      await assert.rejects(service.appendEvent({ session, event }), (error) =>
+        codes.some((code) => isSessionError(error, code)),
+      );
+      await untilTransactions(0, t);
+      await other.query(`drop trigger sleeps${kind === 'mysql' ? '' : ' on events'}`);
       await other.end();
       await service.appendEvent({ session, event });
       assert.deepEqual(await stored(service), { ids: ['e'], n: 1 });
