@@ -52,7 +52,13 @@ interface StoredSession {
   readonly order: number;
   fields: Fields;
   state: Fields;
-  readonly events: StoredEvent[];
+  /** The oldest first. Those of one moment stand as they were appended; a client cannot know that they do. */
+  readonly events: TimedEvent[];
+}
+
+interface TimedEvent {
+  readonly event: StoredEvent;
+  readonly nanos: bigint;
 }
 
 const OWN_ID = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
@@ -175,7 +181,7 @@ export class Engine {
     const timestamp = String(given.timestamp);
     // These two are never missing, but may be empty.
     const whole = { content: {}, actions: {}, ...given };
-    session.events.push({ ...whole, timestamp, name: `${name}/events/${id}` });
+    insertInOrder(session.events, { ...whole, timestamp, name: `${name}/events/${id}` });
     this.#merge(session, fieldsOf(fieldsOf(given.actions).stateDelta));
     this.#touch(session);
     return {};
@@ -191,9 +197,7 @@ export class Engine {
     }
     const inRange = timeRange(query.get('filter') ?? '');
     const { descending } = orderOf(orderBy ?? 'timestamp', ['timestamp']);
-    const events = inOrder(session.events)
-      .filter(({ nanos }) => inRange(nanos))
-      .map(({ event }) => event);
+    const events = session.events.filter(({ nanos }) => inRange(nanos)).map(({ event }) => event);
     if (descending) events.reverse();
     const { items, ...more } = this.#page(events, (event) => event.name, query);
     return { ...listField('sessionEvents', items), ...more };
@@ -201,7 +205,7 @@ export class Engine {
 
   /** All events as they are stored, the oldest first. */
   eventsOf(name: string): StoredEvent[] {
-    return inOrder(this.#find(name).events).map(({ event }) => event);
+    return this.#find(name).events.map(({ event }) => event);
   }
 
   #insert(name: string, engine: string, given: Fields): void {
@@ -284,11 +288,10 @@ function checkId(name: string): void {
   );
 }
 
-/** Events of one moment come as they were appended; a client cannot know that they do. */
-function inOrder(events: readonly StoredEvent[]) {
-  return events
-    .map((event, index) => ({ event, index, nanos: nanosOf(event.timestamp) ?? 0n }))
-    .sort((one, other) => Number(one.nanos - other.nanos) || one.index - other.index);
+function insertInOrder(events: TimedEvent[], event: StoredEvent): void {
+  const nanos = nanosOf(event.timestamp) ?? 0n;
+  const isEarlier = (other: TimedEvent): boolean => other.nanos <= nanos;
+  events.splice(events.findLastIndex(isEarlier) + 1, 0, { event, nanos });
 }
 
 function sessionTest({ field, operator, literal }: Comparison): (session: Fields) => boolean {

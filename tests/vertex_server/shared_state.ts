@@ -27,16 +27,19 @@ export class SharedState {
 
   /** What the session's own state is after the delta; the rest of it goes to where it belongs. */
   merge(own: Fields, delta: Fields, owner: Owner): Fields {
+    const changes = new Map<string | undefined, [string, unknown][]>();
     for (const [key, value] of Object.entries(delta)) {
       const scope = this.#scopeOf(key, owner);
-      if (scope === undefined) {
-        own = withKey(own, key, value);
-      } else {
-        const state = withKey(this.#states.get(scope)?.state ?? {}, key, value);
-        this.#states.set(scope, { engine: owner.engine, state });
-      }
+      const entries = changes.get(scope);
+      if (entries === undefined) changes.set(scope, [[key, value]]);
+      else entries.push([key, value]);
     }
-    return own;
+    for (const [scope, entries] of changes) {
+      if (scope === undefined) continue;
+      const state = withEntries(this.#states.get(scope)?.state ?? {}, entries);
+      this.#states.set(scope, { engine: owner.engine, state });
+    }
+    return withEntries(own, changes.get(undefined) ?? []);
   }
 
   /** What a session shows. */
@@ -64,8 +67,9 @@ export class SharedState {
   }
 }
 
-/** `__proto__` is a key like any other. */
-function withKey(fields: Fields, key: string, value: unknown): Fields {
-  const others = Object.entries(fields).filter(([name]) => name !== key);
-  return Object.fromEntries([...others, [key, value]]);
+/** A key that is set moves to the end. `__proto__` is a key like any other. */
+function withEntries(fields: Fields, entries: readonly [string, unknown][]): Fields {
+  const keys = new Set(entries.map(([key]) => key));
+  const others = Object.entries(fields).filter(([key]) => !keys.has(key));
+  return Object.fromEntries([...others, ...entries]);
 }

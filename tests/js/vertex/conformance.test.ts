@@ -120,7 +120,7 @@ const SHARED: Differences = [
 ];
 
 conforms({ scopes: 'session', operations: 2 }, [...ALWAYS, ...SESSION_ONLY]);
-conforms({ scopes: 'shared', operations: 'done', pageSize: 3, ordersEvents: false }, [
+conforms({ scopes: 'shared', operations: 'done', pageSize: 8, ordersEvents: false }, [
   ...ALWAYS,
   ...SHARED,
 ]);
