@@ -14,7 +14,7 @@ import { ordersAsJavaScript } from './list_order.js';
 import { readsLongSessions } from './long_reads.js';
 import { MARIADB_REFUSALS } from './refusals.js';
 import { knowsRetries } from './retries.js';
-import { emptied, type Server, startMariadb } from './servers.js';
+import { cleared, emptied, type Server, startMariadb } from './servers.js';
 
 let server: Server;
 before(async () => (server = await startMariadb()));
@@ -25,7 +25,7 @@ const open = (url: string) => new DatabaseSessionService(url);
 
 conforms(
   'MariaDB',
-  async (options) => new DatabaseSessionService(await newUrl(), options),
+  async (options) => new DatabaseSessionService(await cleared('mariadb', server), options),
   MARIADB_REFUSALS,
 );
 ordersAsJavaScript('MariaDB', newUrl);

@@ -16,7 +16,7 @@ import { readsLongSessions } from './long_reads.js';
 import { POSTGRESQL_REFUSALS } from './refusals.js';
 import { runsRefusedTransactionsAgain } from './serialization_failures.js';
 import { knowsRetries } from './retries.js';
-import { emptied, type Server, startPostgres } from './servers.js';
+import { cleared, emptied, type Server, startPostgres } from './servers.js';
 
 let server: Server;
 before(async () => (server = await startPostgres()));
@@ -30,7 +30,10 @@ const KEY = { appName: 'app', userId: 'user', sessionId: 'session' };
 conforms(
   'PostgreSQL',
   async (options) => {
-    return new DatabaseSessionService(await newUrl(), { ...options, durability: 'relaxed' });
+    return new DatabaseSessionService(await cleared('postgresql', server), {
+      ...options,
+      durability: 'relaxed',
+    });
   },
   POSTGRESQL_REFUSALS,
 );

@@ -8,7 +8,7 @@ import pg from 'pg';
 import { DatabaseSessionService } from '../../../../js/database/index.js';
 import { conforms } from '../conforms.js';
 import { MARIADB_REFUSALS, POSTGRESQL_REFUSALS } from '../refusals.js';
-import { emptied, type Server, startMariadb, startPostgres } from '../servers.js';
+import { cleared, type Server, startMariadb, startPostgres } from '../servers.js';
 import { openPglite } from './pglite.mjs';
 
 let postgres: Server;
@@ -28,7 +28,7 @@ conforms(
   "a user's Kysely on PostgreSQL",
   async (options) => {
     await last?.destroy();
-    const pool = new pg.Pool({ connectionString: await emptied('postgresql', postgres), max: 4 });
+    const pool = new pg.Pool({ connectionString: await cleared('postgresql', postgres), max: 4 });
     const kysely = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) });
     last = kysely;
     return new DatabaseSessionService({ ...options, kysely, engine: 'postgresql' });
@@ -39,7 +39,7 @@ conforms(
   "a user's Kysely on MariaDB",
   async (options) => {
     await last?.destroy();
-    const url = await emptied('mariadb', mariadb);
+    const url = await cleared('mariadb', mariadb);
     const pool = createPool({ uri: url.replace('mariadb:', 'mysql:'), connectionLimit: 4 });
     const kysely = new Kysely<unknown>({ dialect: new MysqlDialect({ pool }) });
     last = kysely;
