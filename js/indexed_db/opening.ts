@@ -1,4 +1,5 @@
 import type { OnOpen } from '../core.js';
+import { SessionError } from '../errors.js';
 import type { DataLoss, StorageInfo } from '../session_service.js';
 import type { Feed } from '../watch/feed.js';
 import { feedOfDatabase } from '../watch/shared_feeds.js';
@@ -27,6 +28,7 @@ export class Opening {
   #loss: DataLoss | undefined;
   /** The loss after which the database is still to be filled, where the marker cannot remember it. */
   #unfilled: DataLoss | undefined;
+  #filling: Promise<void> | undefined;
 
   constructor(name: string) {
     this.#name = name;
@@ -133,11 +135,31 @@ export class Opening {
     for (const storage of this.#storages) storage.lost = loss;
   }
 
-  /** Has the database filled again, by one tab at a time, if that is still to be done. */
+  /**
+   * Has the database filled again, if that is still to be done.
+   *
+   * The wait has a limit: an `onDataLoss` that calls another service than its own waits for itself. The filling goes on
+   * after the limit, and the next call waits for it again.
+   */
   async #refill(): Promise<void> {
     const [refill] = this.#refills;
     if (refill === undefined) return;
-    await exclusively(`adk-session-wasm:refill:${this.#name}`, async () => {
+    this.#filling ??= this.#fill(refill).finally(() => (this.#filling = undefined));
+    const { timeout } = this.limits;
+    let timer;
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(stillFilling(this.#name, timeout)), timeout);
+    });
+    try {
+      await Promise.race([this.#filling, late]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** One tab at a time does it. */
+  #fill(refill: Refill): Promise<void> {
+    return exclusively(`adk-session-wasm:refill:${this.#name}`, async () => {
       const loss = this.#unfilled ?? (await this.#marker.loss());
       if (loss === undefined) return;
       this.#tell(loss);
@@ -146,6 +168,14 @@ export class Opening {
       await this.#marker.removeLoss();
     });
   }
+}
+
+function stillFilling(name: string, timeout: number): SessionError {
+  return new SessionError(
+    'connection_lost',
+    `onDataLoss has not filled the database "${name}" within ${timeout} ms. It goes on; call again. Inside of onDataLoss, use only the service that it is given: all others wait for its end.`,
+    { key: 'onDataLoss' },
+  );
 }
 
 /** Runs in one tab at a time, where tabs can agree on that. */

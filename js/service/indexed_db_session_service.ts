@@ -45,9 +45,10 @@ export interface IndexedDbSessionServiceOptions extends SessionServiceOptions {
   blockedTimeoutMs?: number | undefined;
   /**
    * Fills the store again when the browser has lost it, as Chromium may after a kill. Calls that came
-   * meanwhile wait for it, in this tab and in others that have the option. `service` alone may be used in
-   * it, and not later. If it fails, the calls that wait reject with its error, and the next call, or the
-   * next visit, asks again.
+   * meanwhile wait for it, in this tab and in others that have the option, but no longer than `timeoutMs`:
+   * then they reject with `connection_lost`, and the filling goes on. `service` alone may be used in
+   * it, and not later: a call on another service waits for the filling. If it fails, the calls that wait
+   * reject with its error, and the next call, or the next visit, asks again.
    *
    * @example
    * ```ts

@@ -21,7 +21,7 @@ describe('A Chromium whose files are damaged while it does not run', () => {
   /** Starts Chromium and kills it; what the page found in its two databases. */
   async function visit(
     profile: string,
-    number: number,
+    number: number | string,
     meanwhile?: () => Promise<void>,
   ): Promise<Visit[]> {
     const browser = startChromium(profile, `${site.origin}/damaged?visit=${number}`);
@@ -55,6 +55,20 @@ describe('A Chromium whose files are damaged while it does not run', () => {
       assert.deepEqual([one?.events, another?.events], [[], []]);
       const events = ['2:0', '2:1', '2:2'];
       assert.deepEqual(await visit(profile, 3), [{ events }, { events }]);
+    }));
+
+  it('imports a backup by onDataLoss before the first call answers, into each database', () =>
+    inProfile(async (profile) => {
+      await visit(profile, 1);
+      await flipBytes(profile);
+      const found = await visit(profile, '2&refill');
+      const backup = Array.from({ length: 600 }, (_, number) => `backup:${number}`);
+      for (const { events, lost } of found) {
+        assert.match(lost ?? '', /gave up the database/);
+        assert.deepEqual(events, backup);
+      }
+      const events = [...backup, '2:0', '2:1', '2:2'];
+      assert.deepEqual(await visit(profile, '3&refill'), [{ events }, { events }]);
     }));
 
   it('loses nothing by a log that ends within a record, which a kill leaves: a new log is begun', () =>

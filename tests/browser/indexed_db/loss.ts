@@ -83,6 +83,34 @@ export function loss(context: Context, engine: EngineName): void {
     });
   });
 
+  it('a call that onDataLoss makes on another service than its own fails, and so does the first call', async () => {
+    const name = newName();
+    await inTab(context, async (tab) => {
+      await tab.call('make', name);
+      await tab.call('giveUp', name);
+      const { inner, first } = await tab.call('refillByItself', name);
+      for (const { code, message } of [inner, first]) {
+        assert.equal(code, 'connection_lost');
+        assert.match(message, /use only the service that it is given/);
+      }
+    });
+    await inTab(context, async (tab) => {
+      assert.deepEqual(await tab.call('refill', name), { asked: 1, events: ['refilled'] });
+    });
+  });
+
+  it('calls do not wait longer than timeoutMs for onDataLoss, which goes on', async () => {
+    const name = newName();
+    await inTab(context, async (tab) => {
+      await tab.call('make', name);
+      await tab.call('giveUp', name);
+      const { failed, events } = await tab.call('refillSlowly', name);
+      const codes = failed.map(({ code }) => code);
+      assert.deepEqual(codes, ['connection_lost', 'connection_lost']);
+      assert.deepEqual(events, ['refilled 1']);
+    });
+  });
+
   it('a page without a Cache API works as before', async () => {
     await inTab(context, async (tab) => {
       assert.deepEqual(await tab.call('openWithoutCaches', newName()), ['event 0']);

@@ -1,7 +1,8 @@
 // A page of a browser that is killed, and whose files are then damaged: tells what it finds, then writes a little.
 
-import { IndexedDbSessionService } from 'adk-session-wasm';
-import { idsOf, keyOf, mark } from './events.js';
+import { IndexedDbSessionService, type OnDataLoss } from 'adk-session-wasm';
+import { importSession } from 'adk-session-wasm/files';
+import { APP, idsOf, keyOf, mark, USER } from './events.js';
 import { acknowledge } from './site.js';
 
 /** What the page finds in one of its databases when it is opened. */
@@ -14,8 +15,17 @@ export interface Visit {
 
 const query = new URLSearchParams(location.search);
 
+/** More events than one batch of an import has. */
+const BACKUP = Array.from({ length: 600 }, (_, number) => mark(`backup:${number}`));
+
+/** Imports the backup. */
+const refill: OnDataLoss = async (_loss, service) => {
+  await importSession(service, { id: 'one', appName: APP, userId: USER, events: BACKUP });
+};
+
 async function visit(name: string): Promise<void> {
-  const service = new IndexedDbSessionService({ name });
+  const onDataLoss = query.has('refill') ? refill : undefined;
+  const service = new IndexedDbSessionService({ name, onDataLoss });
   const session = await service.getOrCreateSession(keyOf('one'));
   const found: Visit = { events: idsOf(session), lost: service.storage.lost?.message };
   for (let number = 0; number < 3; number += 1) {

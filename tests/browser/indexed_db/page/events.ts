@@ -52,3 +52,14 @@ export async function failure(run: () => unknown): Promise<Failure> {
   }
   throw new Error('it did not fail');
 }
+
+/** Does it again as long as the connection is lost meanwhile: a retry is safe. */
+export async function persist<T>(run: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await run();
+    } catch (error) {
+      if (!isSessionError(error, 'connection_lost')) throw error;
+    }
+  }
+}

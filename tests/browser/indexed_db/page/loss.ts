@@ -2,8 +2,11 @@
 
 import { IndexedDbSessionService } from 'adk-session-wasm';
 import { answer } from './bare.js';
-import { type Failure, failure, idsOf, keyOf, mark } from './events.js';
+import { type Failure, failure, idsOf, keyOf, mark, persist } from './events.js';
 import { Feed } from './feed.js';
+
+/** The `timeoutMs` of calls that are to wait in vain. */
+const SHORT = 1_000;
 
 export interface AfterLoss {
   /** What `service.storage.lost` says before and after the first call. */
@@ -80,6 +83,47 @@ export async function refillInVain(name: string): Promise<{ failed: string[]; as
   }
   await service.close();
   return { failed, asked };
+}
+
+/** The filling waits for a call that waits for the filling; what that call, the first one and the next fail with. */
+export async function refillByItself(name: string): Promise<Record<'inner' | 'first', Failure>> {
+  let inner: Promise<Failure> | undefined;
+  const service: IndexedDbSessionService = new IndexedDbSessionService({
+    name,
+    timeoutMs: SHORT,
+    onDataLoss: async () => {
+      inner = failure(() => service.createSession(keyOf('one')));
+      await inner;
+      throw new Error('it could not fill');
+    },
+  });
+  const first = await failure(() => service.getSession(keyOf('one')));
+  if (inner === undefined) throw new Error('onDataLoss was not called');
+  await service.close();
+  return { inner: await inner, first };
+}
+
+/** A filling that takes longer than calls wait; what they answer. */
+export async function refillSlowly(name: string): Promise<{ failed: Failure[]; events: string[] }> {
+  let go = (): void => undefined;
+  const mayEnd = new Promise<void>((resolve) => (go = resolve));
+  let asked = 0;
+  const service = new IndexedDbSessionService({
+    name,
+    timeoutMs: SHORT,
+    onDataLoss: async (_loss, service) => {
+      asked += 1;
+      const session = await service.createSession(keyOf('one'));
+      await mayEnd;
+      await service.appendEvent({ session, event: mark(`refilled ${asked}`) });
+    },
+  });
+  const read = () => service.getSession(keyOf('one'));
+  const failed = [await failure(read), await failure(read)];
+  go();
+  const events = idsOf(await persist(read));
+  await service.close();
+  return { failed, events };
 }
 
 /** A page that cannot remember anything outside of IndexedDB. */

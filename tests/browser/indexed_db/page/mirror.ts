@@ -2,13 +2,12 @@
 
 import {
   IndexedDbSessionService,
-  isSessionError,
   type IndexedDbSessionServiceOptions,
   openSessionService,
 } from 'adk-session-wasm';
 import { answer, completion, dump, type Row, withDatabase } from './bare.js';
 import { around } from './around.js';
-import { APP, type Failure, failure, idsOf, keyOf, mark, say, USER } from './events.js';
+import { APP, type Failure, failure, idsOf, keyOf, mark, persist, say, USER } from './events.js';
 import { giveUp } from './loss.js';
 
 const META = 'meta';
@@ -180,17 +179,6 @@ export async function attachBeside(name: string): Promise<string[]> {
   await mirrored.appendEvent({ session: same!, event: mark('mirrored 5') });
   await Promise.all([plain.close(), mirrored.close()]);
   return idsOf(same);
-}
-
-/** Does it again as long as the connection is lost meanwhile: a retry is safe. */
-async function persist<T>(run: () => Promise<T>): Promise<T> {
-  for (;;) {
-    try {
-      return await run();
-    } catch (error) {
-      if (!isSessionError(error, 'connection_lost')) throw error;
-    }
-  }
 }
 
 /** One after the other, so many; returns those that were acknowledged. */
