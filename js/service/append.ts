@@ -9,7 +9,7 @@ import { setMember } from '../json/member.js';
 import type { Session } from '../session.js';
 import { applySnapshot, type EventSnapshot, snapshotEvent } from '../snapshot.js';
 import { hasUnstoredWrite } from '../write_order.js';
-import { after } from './call.js';
+import { after, onCore } from './call.js';
 import { positionOf, putEvent } from './event_index.js';
 import type { HandleRecord, TakenHandle } from './handle.js';
 import { type PendingEvent, type StateWriter, writeKey } from './state_writer.js';
@@ -125,7 +125,7 @@ export function store(
   events: readonly TakenEvent[],
   now: number,
   holdsData: boolean,
-  { appendOne, withSignal = (_, begin) => begin() }: Pick<ServiceParts, 'appendOne' | 'withSignal'>,
+  { appendOne, withSignal }: Pick<ServiceParts, 'appendOne' | 'withSignal'>,
   signal: AbortSignal | undefined,
   explain: (error: SessionError) => SessionError,
 ): Answer | Promise<Answer> {
@@ -146,13 +146,11 @@ export function store(
     });
     requireRoom(deltas, texts);
     const last = session.lastEventId;
-    return callCore(
-      // prettier-ignore
-      () => withSignal(signal, () => core.append_events(
-        appName, userId, id, created, revision, last, policy, now, rows,
-      ) as Answer | Promise<Answer>),
-      holdsData,
-    );
+    // prettier-ignore
+    const append = (core: SessionCore) => core.append_events(
+      appName, userId, id, created, revision, last, policy, now, rows,
+    ) as Answer | Promise<Answer>;
+    return callCore(() => onCore(core, signal, withSignal, append), holdsData);
   };
   try {
     let answer: Answer | Promise<Answer>;

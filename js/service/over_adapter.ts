@@ -34,7 +34,15 @@ function partsOver(storage: StorageAdapter, own?: OwnAdapter): ServiceParts {
     storage: { kind: storage.kind ?? 'custom', durable: storage.durable ?? true },
     openCore: () => createForeignCore(bridge),
     appendOne: bridge.appendOne,
-    withSignal: bridge.withSignal,
+    withSignal(signal, call) {
+      const core = createForeignCore(new Bridge(storage, own, signal));
+      try {
+        return call(core);
+      } finally {
+        // What the call has begun goes on.
+        core.free();
+      }
+    },
     closeStorage: closeOnce(storage),
     feed: feedOfAdapter(storage),
   };

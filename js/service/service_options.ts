@@ -1,12 +1,11 @@
 import type { SessionCore } from '../core.js';
 import type { SessionError } from '../errors.js';
 import type { AppendOne } from '../storage/append_one.js';
-import type { WithSignal } from '../storage/bridge.js';
 import type { CompositeSessionKey } from '../session.js';
 import type { StorageInfo } from '../session_service.js';
 import type { StateSchema } from '../state_schema.js';
 import { STALE_POLICIES } from './append.js';
-import { invalid, shown } from './call.js';
+import { invalid, shown, type WithSignal } from './call.js';
 import type { HistoryOptions } from './history.js';
 import type { StateWriter } from './state_writer.js';
 import type { parseEvents } from './stored_events.js';
@@ -59,7 +58,7 @@ export interface ServiceParts {
   readonly openCore?: () => SessionCore;
   /** Appends where the core need not wait for the storage; absent: it has to, or never does. */
   readonly appendOne?: AppendOne;
-  /** Begins calls of the core whose signal the storage heeds; absent: it heeds none. */
+  /** Absent: the storage heeds no signal. */
   readonly withSignal?: WithSignal;
   /** The service begins to close, and waits for its calls. */
   readonly closing?: () => void;

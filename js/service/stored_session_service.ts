@@ -34,7 +34,7 @@ import { STALE_POLICIES } from './append.js';
 import { Appender } from './appender.js';
 import { Calls } from './calls.js';
 import { makeDisposable } from './disposable.js';
-import { after, invalid, type MaybePromise, refusalOf, requireNotAborted } from './call.js';
+import { after, invalid, type MaybePromise, onCore, refusalOf, requireNotAborted } from './call.js';
 import { Handles, takeHandle, type TakenHandle } from './handle.js';
 import { policyOf, type ServiceParts, type SessionServiceOptions } from './service_options.js';
 import { type ReadSession, SessionReader } from './session_reader.js';
@@ -372,10 +372,7 @@ export class StoredSessionService<S extends StateShape = StateShape>
     requireRoom(units);
     const core = this.#openCore();
     const { withSignal } = this.#parts;
-    const begin = (): unknown =>
-      signal === undefined || withSignal === undefined
-        ? call(core)
-        : withSignal(signal, () => call(core));
+    const begin = (): unknown => onCore(core, signal, withSignal, call);
     const answer = callCore(begin, holdsData) as MaybePromise<T>;
     if (!(answer instanceof Promise)) return answer;
     return answer.catch((error: unknown) => {

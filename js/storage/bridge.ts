@@ -23,7 +23,7 @@ import {
   whole,
 } from './checked_rows.js';
 import { decide } from './decide.js';
-import { abortedError } from '../service/call.js';
+import { abortedError, requireNotAborted } from '../service/call.js';
 import { onAbort } from '../service/on_abort.js';
 import type { OwnAdapter, OwnRows } from './own_adapter.js';
 import type { ListedTuple, SharedStates } from '../service/listed_records.js';
@@ -31,31 +31,21 @@ import { end_append, requireRoom } from '../core.js';
 import { scopesOf } from './scopes.js';
 import { failureOf, writeThrough } from './write_through.js';
 
-/** Begins a call with the caller's signal, which the adapter gets. */
-export type WithSignal = <T>(signal: AbortSignal | undefined, begin: () => T) => T;
-
 /** What `src/storage/foreign/mod.rs` calls. */
 export class Bridge {
   readonly #adapter: StorageAdapter;
   readonly #own: OwnAdapter | undefined;
-  /** Of the call that is begun at this moment. */
-  #signal: AbortSignal | undefined;
+  readonly #signal: AbortSignal | undefined;
 
-  /** @param own the adapter, if it is ours */
-  constructor(adapter: StorageAdapter, own?: OwnAdapter) {
+  /**
+   * @param own the adapter, if it is ours
+   * @param signal the caller's, if the bridge is for one call; each verb of the call gets it
+   */
+  constructor(adapter: StorageAdapter, own?: OwnAdapter, signal?: AbortSignal) {
     this.#adapter = adapter;
     this.#own = own;
-  }
-
-  /** Begins a call of the core, which asks for its first verb at once. */
-  readonly withSignal: WithSignal = (signal, begin) => {
     this.#signal = signal;
-    try {
-      return begin();
-    } finally {
-      this.#signal = undefined;
-    }
-  };
+  }
 
   write(
     creates: boolean,
@@ -71,14 +61,13 @@ export class Bridge {
     const key = storageKey(appName, userId, sessionId);
     const request = { key, scopes: scopesOf(scopes), eventIds, since, ...this.#given() };
     // Rust waits for a promise whatever comes.
-    return settled(verb, async () => {
-      try {
-        await writeThrough(this.#adapter, verb, request, (found) =>
-          decide(verb, place, scopes, key, undefined, found),
-        );
-      } finally {
-        end_append(place);
-      }
+    const written = this.#settled(verb, async () =>
+      writeThrough(this.#adapter, verb, request, (found) =>
+        decide(verb, place, scopes, key, undefined, found),
+      ),
+    );
+    return written.finally(() => {
+      end_append(place);
     });
   }
 
@@ -94,7 +83,7 @@ export class Bridge {
   ): Promise<unknown[]> {
     const window = { ...(last !== undefined && { last }), ...(after !== undefined && { after }) };
     const request = { key: storageKey(appName, userId, sessionId), window, ...this.#given() };
-    return settled('read', async () => {
+    return this.#settled('read', async () => {
       const rows: OwnRows = await untilAborted(
         request.signal,
         this.#own === undefined ? this.#checked(request) : this.#own.readParsed(request),
@@ -142,7 +131,7 @@ export class Bridge {
       ...(!withTotal && { withTotal }),
       ...this.#given(),
     };
-    return settled('list', async () => {
+    return this.#settled('list', async () => {
       const listing = await untilAborted(request.signal, this.#adapter.list(request));
       object('list', 'an answer', listing);
       const sessions = list('list', 'sessions', listing.sessions).map((row): ListedTuple => {
@@ -161,6 +150,17 @@ export class Bridge {
     });
   }
 
+  /** Runs a verb; whatever it throws becomes an error with a code. */
+  async #settled<T>(verb: string, run: () => Promise<T>): Promise<T> {
+    try {
+      // It may have fired between two verbs of a call.
+      requireNotAborted(this.#signal);
+      return await run();
+    } catch (cause) {
+      throw failureOf(verb, cause);
+    }
+  }
+
   #given(): { readonly signal?: AbortSignal } {
     return this.#signal === undefined ? {} : { signal: this.#signal };
   }
@@ -173,7 +173,7 @@ export class Bridge {
   ): Promise<number | undefined> {
     const key = storageKey(appName, userId, sessionId);
     const request = { what, key, ...this.#given() } as DeleteRequest;
-    return settled('delete', async () => {
+    return this.#settled('delete', async () => {
       const deleted: unknown = await this.#adapter.delete(request);
       // An adapter need not tell it, and may answer whatever its database does.
       const isTold = typeof deleted === 'object' && deleted !== null && 'floor' in deleted;
@@ -201,15 +201,6 @@ async function untilAborted<T>(
 
 function sizeOf(state: string | undefined): number {
   return state?.length ?? 0;
-}
-
-/** Runs a verb; whatever it throws becomes an error with a code. */
-async function settled<T>(verb: string, run: () => Promise<T>): Promise<T> {
-  try {
-    return await run();
-  } catch (cause) {
-    throw failureOf(verb, cause);
-  }
 }
 
 function storageKey(

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
 import { APP, begin, failure, KEY, openOver, overStorages, says, stored, texts, USER } from './fixture.js'; // prettier-ignore
+import type { Abortable } from '../../../js/index.js';
 import { gate, MapStorage } from './map_storage.js';
 
 overStorages('A signal that fired before the call', (open) => {
@@ -150,6 +151,50 @@ describe('A signal that fires while an append is under way', () => {
     await failure(service.appendEvent({ session, event: says('x'), signal }), 'storage_failed');
   });
 
+  it('reaches every verb of a call, and ends it between two', async () => {
+    const storage = new MapStorage();
+    const service = await openOver(storage);
+    const session = await service.createSession(KEY);
+    const event = says('one', { a: 1 });
+    await service.appendEvent({ session, event });
+    const behind = await stored(service);
+    await service.appendEvent({ session, event: { ...says('two', { a: 2 }), id: event.id } });
+    await service.appendEvent({ session, event: says('last') });
+    const copy = structuredClone(await stored(service));
+    const calls: [verbs: string[], call: (signal: AbortSignal) => Promise<unknown>][] = [
+      [
+        ['read', 'create'],
+        (signal) => service.getOrCreateSession({ ...USER, sessionId: 'another', signal }),
+      ],
+      // A handle that the service did not give out is looked for first.
+      [
+        ['append', 'append'],
+        (signal) => service.appendEvent({ session: copy, event: says('three'), signal }),
+      ],
+      // A handle that has missed a replacement asks for the states as well.
+      [
+        ['append', 'append', 'append'],
+        (signal) => service.appendEvent({ session: behind, event: says('four'), signal }),
+      ],
+    ];
+    for (const [verbs, call] of calls) {
+      const { begin, asked } = listening(storage);
+      const controller = new AbortController();
+      begin(() => controller.abort('left'));
+      const error = await failure(call(controller.signal), 'aborted');
+      assert.equal(error.cause, 'left');
+      assert.deepEqual(asked, verbs.slice(0, 1));
+    }
+    for (const [verbs, call] of calls) {
+      const { begin, asked, signals } = listening(storage);
+      begin(() => undefined);
+      const { signal } = new AbortController();
+      await call(signal);
+      assert.deepEqual(asked, verbs);
+      assert.deepEqual(new Set(signals), new Set([signal]));
+    }
+  });
+
   it('comes too late for one that is done', async () => {
     const controller = new AbortController();
     const service = await openOver(new MapStorage());
@@ -159,3 +204,29 @@ describe('A signal that fires while an append is under way', () => {
     assert.deepEqual(texts(await stored(service)), ['one']);
   });
 });
+
+/** Notes the verbs that a storage is asked for. */
+function listening(storage: MapStorage) {
+  const asked: string[] = [];
+  const signals: (AbortSignal | undefined)[] = [];
+  let onVerb = (): void => undefined;
+  const note = ({ signal }: Abortable, verb: string): void => {
+    asked.push(verb);
+    signals.push(signal);
+    onVerb();
+  };
+  const inner = new MapStorage(storage);
+  storage.create = (request, decide) => {
+    note(request, 'create');
+    return inner.create(request, decide);
+  };
+  storage.append = (request, decide) => {
+    note(request, 'append');
+    return inner.append(request, decide);
+  };
+  storage.read = (request) => {
+    note(request, 'read');
+    return inner.read(request);
+  };
+  return { asked, signals, begin: (listener: () => void) => (onVerb = listener) };
+}

@@ -26,12 +26,18 @@ interface StoredSession {
 export class MapStorage implements StorageAdapter {
   readonly kind: string = 'map';
   readonly durable: boolean = false;
-  readonly sessions = new Map<string, StoredSession>();
-  readonly scopes = new Map<string, ScopeRow>();
+  readonly sessions: Map<string, StoredSession>;
+  readonly scopes: Map<string, ScopeRow>;
   floor = 0;
   /** Called within each verb, before it looks at anything. */
   pause: () => Promise<unknown> | undefined = () => new Promise((done) => setTimeout(done, 0));
   #last: Promise<unknown> = Promise.resolve();
+
+  /** @param other whose data it has */
+  constructor(other?: MapStorage) {
+    this.sessions = other?.sessions ?? new Map<string, StoredSession>();
+    this.scopes = other?.scopes ?? new Map<string, ScopeRow>();
+  }
 
   create(request: StorageWriteRequest, decide: Decide): void | Promise<void> {
     return this.#alone(() => this.write(request, decide));
