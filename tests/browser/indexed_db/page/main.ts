@@ -4,6 +4,7 @@ import { offer } from '../../offer.js';
 import { failInBatch, failInGroup } from './atomicity.js';
 import { burst, readStored } from './burst.js';
 import * as connections from './connections.js';
+import { dropServices } from './collect.js';
 import { damageEvent } from './damage.js';
 import { deleteLong } from './deletion.js';
 import { interrupt } from './exceptions.js';
@@ -28,6 +29,7 @@ const scenarios = {
   comeBack,
   damageEvent,
   deleteLong,
+  dropServices,
   failInBatch,
   failInGroup,
   hasRealm,

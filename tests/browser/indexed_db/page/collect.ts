@@ -1,0 +1,56 @@
+// Session services that nobody has any more, and that nobody has closed.
+
+import { IndexedDbSessionService, type IndexedDbSessionServiceOptions } from 'adk-session-wasm';
+import { around } from './around.js';
+import { keyOf, mark } from './events.js';
+
+/** Rounds of garbage collection, after which whatever is left counts as held. */
+const ROUNDS = 100;
+
+/** What garbage collection may take: the services, and the objects that stand for something in the wasm. */
+export interface Collected {
+  made: { services: number; cores: number };
+  left: { services: number; cores: number };
+}
+
+/** Opens so many, uses each and drops it; `few` may be left, as what the last call still had on its stack. */
+export async function dropServices(
+  options: IndexedDbSessionServiceOptions,
+  count: number,
+  few: number,
+): Promise<Collected> {
+  const services: WeakRef<object>[] = [];
+  const cores: WeakRef<object>[] = [];
+  const end = around(FinalizationRegistry.prototype, 'register', (registry, args, proceed) => {
+    cores.push(new WeakRef(args[0] as object));
+    return proceed(...args);
+  });
+  for (let number = 0; number < count; number += 1) {
+    services.push(await useAndDrop(options, `event ${number}`));
+  }
+  end();
+  const left = () => ({ services: alive(services), cores: alive(cores) });
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const { services, cores } = left();
+    if (services <= few && cores <= few) break;
+    // In a task of its own: what a task has looked at through a WeakRef lives as long as the task.
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    (globalThis as unknown as { gc(): void }).gc();
+  }
+  return { made: { services: services.length, cores: cores.length }, left: left() };
+}
+
+async function useAndDrop(
+  options: IndexedDbSessionServiceOptions,
+  id: string,
+): Promise<WeakRef<object>> {
+  const onDataLoss = () => Promise.resolve();
+  const service = new IndexedDbSessionService({ ...options, onDataLoss });
+  const session = await service.getOrCreateSession(keyOf('one'));
+  await service.appendEvent({ session, event: mark(id) });
+  return new WeakRef(service);
+}
+
+function alive(refs: readonly WeakRef<object>[]): number {
+  return refs.filter((ref) => ref.deref() !== undefined).length;
+}
