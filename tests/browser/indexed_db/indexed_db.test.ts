@@ -16,6 +16,7 @@ import { mirror } from './mirror.js';
 import { quota } from './quota.js';
 import { realms } from './realms.js';
 import { resuming } from './resuming.js';
+import { retries } from './retries.js';
 import { schema } from './schema.js';
 import { sequel } from './sequel.js';
 import { sequence } from './sequence.js';
@@ -38,6 +39,7 @@ const GROUPS = {
   'after a bad end': sequel,
   'long sessions': deletion,
   'back and forward': history,
+  'events appended again': retries,
   'session files': files,
   'large events and states': sizes,
   'exceptions within': exceptions,

@@ -4,7 +4,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
 import type { DatabaseSessionService } from '../../../js/database/index.js';
-import { createEvent, type Event } from '../../../js/index.js';
+import { createEvent, type Event, State } from '../../../js/index.js';
+import { assertUnchanged } from '../service/fixture.js';
+import { retrySuperseded, SUPERSEDED } from '../service/superseded_retries.js';
 
 const KEY = { appName: 'app', userId: 'user', sessionId: 'session' };
 
@@ -66,6 +68,13 @@ export function knowsRetries(
       );
       assert.equal(after.state.status, 'paid');
     });
+
+    for (const scene of SUPERSEDED) {
+      it(`changes nothing where a later write has superseded keys of an event ${scene}`, async () => {
+        await using service = open(await newUrl());
+        assertUnchanged(await retrySuperseded(service, { State, createEvent }, scene));
+      });
+    }
 
     it('takes the place of the stored one if a value differs', async () => {
       await using service = open(await newUrl());

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
 import { createEvent, State, type Event, type StateShape } from '../../../js/index.js';
-import { begin, overStorages, says, stored } from './fixture.js';
+import { assertUnchanged, begin, overStorages, says, stored } from './fixture.js';
+import { retrySuperseded, SUPERSEDED } from './superseded_retries.js';
 
 /** An event that carries the very delta a State wrote to, as an agent's does. */
 function carrying(delta: StateShape): Event {
@@ -87,6 +88,12 @@ overStorages('Two agents that write to one state', (open) => {
     await service.appendEvent({ session, event: older });
     assert.deepEqual(await stored(service), before, 'a retry is a no-op');
   });
+
+  for (const scene of SUPERSEDED) {
+    it(`are not applied again by a retry of an event ${scene}`, async () => {
+      assertUnchanged(await retrySuperseded(await open(), { State, createEvent }, scene));
+    });
+  }
 
   it('see a write that is not stored yet after another event was', async () => {
     const { service, session } = await begin(open);

@@ -17,6 +17,7 @@ import * as mirror from './mirror.js';
 import * as quota from './quota.js';
 import { hasRealm, workIn } from './realms.js';
 import { changeByHand, takeTurns } from './resuming.js';
+import { retry } from './retries.js';
 import * as schema from './schema.js';
 import * as sequel from './sequel.js';
 import * as sequence from './sequence.js';
@@ -38,6 +39,7 @@ const scenarios = {
   openExplicitly,
   readStored,
   restore,
+  retry,
   takeTurns,
   visit,
   workBesideAnother,
