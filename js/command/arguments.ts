@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import type { TimeUnit } from '../dialect/time.js';
+import type { NameOptions } from '../database/table_names.js';
 import { requireUnit } from '../files/session_file.js';
 import { invalid } from '../service/call.js';
 import { schemaSql } from './schema_sql.js';
@@ -19,6 +20,10 @@ Options:
   --app NAME          only this app; may be given several times
   --overwrite         replace what differs in the target, rather than tell of it
   --time-unit UNIT    of the times in FROM's files: seconds or milliseconds
+  --from-schema NAME, --from-table-prefix PREFIX
+                      where FROM's tables are, as DatabaseSessionService takes it
+  --to-schema NAME, --to-table-prefix PREFIX
+                      the same of TO
   --quiet             tell only what fails
   --help
 
@@ -39,6 +44,8 @@ export type Command =
       readonly overwrite: boolean;
       readonly quiet: boolean;
       readonly timeUnit: TimeUnit | undefined;
+      readonly fromNames: NameOptions;
+      readonly toNames: NameOptions;
     }
   | { readonly kind: 'schema'; readonly sql: string };
 
@@ -49,6 +56,7 @@ export function parseCommand(args: readonly string[]): Command {
   const [command, from, to, ...rest] = positionals;
   if (command === 'schema') {
     if (to !== undefined) throw invalid('schema', 'takes one ENGINE');
+    requireOnly(values, ['schema', 'table-prefix']);
     const { schema, 'table-prefix': tablePrefix } = values;
     return { kind: 'schema', sql: schemaSql(from, { schema, tablePrefix }) };
   }
@@ -56,9 +64,23 @@ export function parseCommand(args: readonly string[]): Command {
   if (from === undefined || to === undefined || rest.length > 0) {
     throw invalid('migrate', `takes FROM and TO; there are ${positionals.length - 1} arguments`);
   }
+  requireOnly(values, MIGRATE_OPTIONS);
   const { app: apps = [], overwrite = false, quiet = false } = values;
   const timeUnit = values['time-unit'] === undefined ? undefined : requireUnit(values['time-unit']);
-  return { kind: 'migrate', from, to, apps, overwrite, quiet, timeUnit };
+  const fromNames = { schema: values['from-schema'], tablePrefix: values['from-table-prefix'] };
+  const toNames = { schema: values['to-schema'], tablePrefix: values['to-table-prefix'] };
+  return { kind: 'migrate', from, to, apps, overwrite, quiet, timeUnit, fromNames, toNames };
+}
+
+const MIGRATE_OPTIONS = [
+  ...['app', 'overwrite', 'quiet', 'time-unit'],
+  ...['from-schema', 'from-table-prefix', 'to-schema', 'to-table-prefix'],
+];
+
+/** An option of the other command would else be passed over. */
+function requireOnly(values: object, known: readonly string[]): void {
+  const other = Object.keys(values).find((name) => !known.includes(name));
+  if (other !== undefined) throw invalid(`--${other}`, `is not for this command; see --help`);
 }
 
 function parsed(args: readonly string[]) {
@@ -73,6 +95,10 @@ function parsed(args: readonly string[]) {
         'time-unit': { type: 'string' },
         schema: { type: 'string' },
         'table-prefix': { type: 'string' },
+        'from-schema': { type: 'string' },
+        'from-table-prefix': { type: 'string' },
+        'to-schema': { type: 'string' },
+        'to-table-prefix': { type: 'string' },
         help: { type: 'boolean', short: 'h' },
       },
     });

@@ -1,5 +1,6 @@
 import { isSessionError } from '../errors.js';
 import { ReadOnlyDatabase } from '../database/read_only_database.js';
+import type { NameOptions } from '../database/table_names.js';
 import { prefixed } from '../files/shared_state.js';
 import { APP_PREFIX, USER_PREFIX } from '../scope.js';
 import type { StateShape } from '../session.js';
@@ -14,8 +15,8 @@ export class DatabaseSource implements Source {
   #apps: Promise<string[]> | undefined;
 
   /** @param only the apps that are read; none: all */
-  constructor(url: string, only: readonly string[]) {
-    this.#database = new ReadOnlyDatabase(url);
+  constructor(url: string, only: readonly string[], names: NameOptions) {
+    this.#database = new ReadOnlyDatabase(url, names);
     this.#only = only;
   }
 

@@ -1,5 +1,6 @@
 import type { DatabaseAdapter } from '../database/database_adapter.js';
 import { openAdapter } from '../database/open_adapter.js';
+import type { NameOptions } from '../database/table_names.js';
 import { microsOf } from '../dialect/micros.js';
 import type { Changes, EventRow, StorageKey } from '../storage/adapter.js';
 import { type Fingerprint, fingerprintOf } from './fingerprint.js';
@@ -15,8 +16,8 @@ export class DatabaseTarget implements Target {
   readonly isFile = false;
   readonly #adapter: DatabaseAdapter;
 
-  constructor(url: string) {
-    this.#adapter = openAdapter({ url });
+  constructor(url: string, { schema, tablePrefix }: NameOptions) {
+    this.#adapter = openAdapter({ url, schema, tablePrefix });
   }
 
   open(): Promise<void> {

@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { SessionError } from '../errors.js';
+import type { NameOptions } from '../database/table_names.js';
 import { invalid } from '../service/call.js';
 import { parseUri } from '../uri/parse_uri.js';
 import { DatabaseSource } from './database_source.js';
@@ -11,18 +12,26 @@ import { FolderTarget } from './folder_target.js';
 import type { Source, Target } from './store.js';
 
 /** @throws SessionError `invalid_argument`, `unsupported`; without the URL */
-export function sourceOf(from: string, options: FileSourceOptions): Source {
+export function sourceOf(from: string, options: FileSourceOptions, names: NameOptions): Source {
   const place = placeOf('FROM', from);
+  if (place.kind === 'file') requireNoNames('from', names);
   return place.kind === 'file'
     ? new FileSource(place.path, options)
-    : new DatabaseSource(place.url, options.apps);
+    : new DatabaseSource(place.url, options.apps, names);
 }
 
 /** @throws SessionError `invalid_argument`, `unsupported`; without the URL */
-export function targetOf(to: string): Target {
+export function targetOf(to: string, names: NameOptions): Target {
   const place = placeOf('TO', to);
-  if (place.kind === 'database') return new DatabaseTarget(place.url);
+  if (place.kind === 'database') return new DatabaseTarget(place.url, names);
+  requireNoNames('to', names);
   return isFolder(place.path) ? new FolderTarget(place.path) : new FileTarget(place.path);
+}
+
+function requireNoNames(side: 'from' | 'to', { schema, tablePrefix }: NameOptions): void {
+  if (schema === undefined && tablePrefix === undefined) return;
+  const option = schema === undefined ? 'table-prefix' : 'schema';
+  throw invalid(`--${side}-${option}`, `is for databases; ${side.toUpperCase()} is a file`);
 }
 
 /** It is there as one, or is named as one. */

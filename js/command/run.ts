@@ -30,10 +30,12 @@ export async function run(args: readonly string[], { out, err }: Outputs): Promi
       out.write(command.sql);
       return 0;
     }
-    const { from, to, apps, timeUnit, overwrite } = command;
-    if (from === to) throw invalid('TO', 'must not be FROM');
-    source = sourceOf(from, { apps, timeUnit });
-    target = targetOf(to);
+    const { from, to, apps, timeUnit, overwrite, fromNames, toNames } = command;
+    if (from === to && JSON.stringify(fromNames) === JSON.stringify(toNames)) {
+      throw invalid('TO', 'must not be FROM');
+    }
+    source = sourceOf(from, { apps, timeUnit }, fromNames);
+    target = targetOf(to, toNames);
     if (overwrite && target.isFile) throw overwriteNeedsDatabase();
   } catch (error) {
     err.write(`adk-session-wasm: ${told(error)}\nadk-session-wasm --help tells more.\n`);

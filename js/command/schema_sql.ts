@@ -23,7 +23,8 @@ import {
   onlineIndexStatement,
   tableStatements,
 } from '../database/schema.js';
-import { requireTableNames, withTableNames } from '../database/table_names.js';
+import { withTableNames } from '../database/renaming.js';
+import { requireTableNames } from '../database/table_names.js';
 import type { Tables } from '../database/tables.js';
 import { invalid } from '../service/call.js';
 

@@ -13,7 +13,8 @@ import {
   requireExactIds,
 } from './exactness.js';
 import { createTables, onlineIndexStatement, SCHEMA_VERSION } from './schema.js';
-import { OURS, PLAIN_NAMES, type TableNames, withTableNames } from './table_names.js';
+import { withTableNames } from './renaming.js';
+import { OURS, type TableNames } from './table_names.js';
 import type { Waits } from './servers/waits.js';
 import { type Database, METADATA, readMetadata } from './tables.js';
 import { inTransaction } from './transaction.js';
@@ -114,10 +115,15 @@ async function makeTables(
  *
  * @throws SessionError as {@link openTables}; `storage_unavailable` if there are none
  */
-export async function openTablesToRead(database: Database, engine: Engine): Promise<OpenedTables> {
+export async function openTablesToRead(
+  database: Database,
+  engine: Engine,
+  names: TableNames,
+): Promise<OpenedTables> {
   const { kind } = engine;
-  return inTransaction(database, engine, 'read', async (connection) => {
-    const looked = await look(connection, kind, PLAIN_NAMES);
+  const named = withTableNames(database, names, true);
+  return inTransaction(named, engine, 'read', async (connection) => {
+    const looked = await look(connection, kind, names);
     requireLayout(looked, kind);
     const { columns, tables } = looked;
     const missing = PYTHON_TABLES.filter((table) => !tables.has(table));
@@ -128,12 +134,12 @@ export async function openTablesToRead(database: Database, engine: Engine): Prom
       );
     }
     const layout = layoutOf(columns, kind);
-    const checked = checkedColumns(columns, kind, PLAIN_NAMES);
+    const checked = checkedColumns(columns, kind, names);
     if (layout === ADK_LAYOUT && kind === 'mysql') await requireDistinctIds(connection, checked);
     else await requireExactIds(connection, checked);
     return {
       layout,
-      database: withTableNames(database, PLAIN_NAMES, tables.has(OURS)),
+      database: withTableNames(database, names, tables.has(OURS)),
       refusal: refused(kind, 'was opened to be read'),
     };
   });

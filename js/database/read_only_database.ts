@@ -6,8 +6,10 @@ import { connect, type Connected, throughKysely } from './connect.js';
 import { DatabaseAdapter } from './database_adapter.js';
 import { type Engine, ENGINES } from './engine.js';
 import { openTablesToRead } from './opening.js';
+import { withTableNames } from './renaming.js';
 import { Waits } from './servers/waits.js';
 import { openSqlite } from './sqlite_file.js';
+import { type NameOptions, requireTableNames, type TableNames } from './table_names.js';
 import type { Database } from './tables.js';
 import { inTransaction } from './transaction.js';
 
@@ -23,14 +25,16 @@ const PAGE = 1000;
  */
 export class ReadOnlyDatabase {
   readonly #address: Address;
+  readonly #names: TableNames;
   readonly #engine: Engine;
   readonly #adapter: DatabaseAdapter;
   readonly #waits = new Waits();
   #connected: Promise<Connected> | undefined;
 
   /** @throws SessionError `invalid_argument`, without the URL */
-  constructor(url: string) {
+  constructor(url: string, options: NameOptions = {}) {
     const address = parseAddress(url);
+    this.#names = requireTableNames(address.kind, options);
     if (address.kind === 'sqlite' && address.path === IN_MEMORY) {
       throw invalid('url', 'names a database in memory, which is empty; name a file: sqlite:PATH');
     }
@@ -40,7 +44,7 @@ export class ReadOnlyDatabase {
       engine: this.#engine,
       durable: true,
       connect: () => this.#connect(),
-      openTables: openTablesToRead,
+      openTables: (database, engine) => openTablesToRead(database, engine, this.#names),
       owns: true,
       clock: Date.now,
       waits: this.#waits,
@@ -126,7 +130,8 @@ export class ReadOnlyDatabase {
   async #query<T>(work: (database: Database) => Promise<T>): Promise<T> {
     await this.#adapter.open();
     const { database } = await this.#connect();
-    return inTransaction(database, this.#engine, 'read', work);
+    const named = withTableNames(database, this.#names, true);
+    return inTransaction(named, this.#engine, 'read', work);
   }
 
   #connect(): Promise<Connected> {

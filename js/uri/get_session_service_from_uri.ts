@@ -11,6 +11,9 @@ import {
   takeOptions,
 } from '../service/known_options.js';
 import { partsOverOwn } from '../service/over_adapter.js';
+import type { TableOptions } from '../database/database_session_service.js';
+import { requireTableNames } from '../database/table_names.js';
+import { invalid } from '../service/call.js';
 import type { SessionServiceOptions } from '../service/service_options.js';
 import { StoredSessionService } from '../service/stored_session_service.js';
 import type { StateShape } from '../session.js';
@@ -21,7 +24,8 @@ import { parseUri } from './parse_uri.js';
 
 /**
  * How the service that a URI names is used. What its storage does not know is passed over, so that one
- * setting of a program does for all.
+ * setting of a program does for all. But `schema` and `tablePrefix` keep tenants apart: a storage that others
+ * can reach and that has no tables refuses them.
  *
  * @example
  * ```ts
@@ -34,7 +38,8 @@ import { parseUri } from './parse_uri.js';
 export interface SessionServiceUriOptions
   extends
     Omit<IndexedDbSessionServiceOptions, 'name'>,
-    Omit<VertexAiOptions, 'agentEngineId' | keyof SessionServiceOptions> {
+    Omit<VertexAiOptions, 'agentEngineId' | keyof SessionServiceOptions>,
+    TableOptions {
   /** For databases: goes to the driver as it is. */
   driverOptions?: object | undefined;
 }
@@ -48,6 +53,9 @@ const URI_OPTIONS: KnownOptions<SessionServiceUriOptions> = {
   onDataLoss: true,
   mirror: true,
   driverOptions: true,
+  createTables: true,
+  schema: true,
+  tablePrefix: true,
   projectId: true,
   location: true,
   expressModeApiKey: true,
@@ -94,12 +102,14 @@ export function getSessionServiceFromUri<S extends StateShape = StateShape>(
     case 'memory':
       return new InMemorySessionService<S>(knownOf(options, SERVICE_OPTIONS));
     case 'indexeddb':
+      requireNoNames(options);
       return new IndexedDbSessionService<S>({
         ...knownOf<IndexedDbSessionServiceOptions>(options, INDEXED_DB_OPTIONS),
         name: named.name,
       });
     case 'database': {
       const { engine: kind, durable, url } = named;
+      requireTableNames(kind, options);
       const adapter = new LazyAdapter({ kind, durable }, async () => {
         const { openAdapter } = await import('#database');
         return openAdapter({ ...options, url });
@@ -108,6 +118,7 @@ export function getSessionServiceFromUri<S extends StateShape = StateShape>(
     }
     case 'vertexai': {
       const { agentEngineId } = named;
+      requireNoNames(options);
       const adapter = new LazyAdapter({ kind: 'vertexai', durable: true }, async () => {
         const { openAdapter } = await import('../vertex/vertex_ai_session_service.js');
         return openAdapter({ ...options, agentEngineId });
@@ -115,4 +126,11 @@ export function getSessionServiceFromUri<S extends StateShape = StateShape>(
       return new StoredSessionService<S>(partsOverOwn(adapter), withVertexIds(options));
     }
   }
+}
+
+/** Tenants whose names were passed over would share what they are to keep apart. */
+function requireNoNames({ schema, tablePrefix }: SessionServiceUriOptions): void {
+  if (schema === undefined && tablePrefix === undefined) return;
+  const key = schema === undefined ? 'tablePrefix' : 'schema';
+  throw invalid(key, 'is for SQL databases alone; this URI names none');
 }

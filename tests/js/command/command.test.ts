@@ -42,6 +42,24 @@ describe('Wrong usage', () => {
       /FROM is an agent engine, which knows neither apps.*unsupported/,
     ],
     ['no agent engine', ['migrate', 'agentengine://s3cret', 'to.jsonl'], /number of an agent/],
+    [
+      'a schema of a file',
+      ['migrate', from, 'to.jsonl', '--to-schema', 'a'],
+      /--to-schema is for databases; TO is/,
+    ],
+    [
+      'a prefix of a file',
+      ['migrate', 'to.jsonl', from, '--from-table-prefix', 'a'],
+      /FROM is a file/,
+    ],
+    ['a schema of SQLite', ['migrate', from, 'to.jsonl', '--from-schema', 'a'], /not for SQLite/],
+    [
+      'a prefix that is no name',
+      ['migrate', from, 'to.jsonl', '--from-table-prefix', 'a-b'],
+      /must be of letters/,
+    ],
+    ['an option of schema', ['migrate', from, 'to.jsonl', '--schema', 'a'], /--schema is not for/],
+    ['an option of migrate', ['schema', 'sqlite', '--quiet'], /--quiet is not for/],
     ['to overwrite a file', ['migrate', from, 'to.jsonl', '--overwrite'], /needs a database/],
   ];
   for (const [title, args, message] of wrong) {

@@ -45,6 +45,32 @@ it('SQLite to PostgreSQL to MariaDB to SQLite is what it was', async () => {
   }
 });
 
+it('tables in a schema and with a prefix are copied to another schema, and back to a file', async () => {
+  const url = await emptied('postgresql', postgres);
+  await query(url, 'drop schema if exists tenant_a cascade; create schema tenant_a');
+  const [from, to] = [newFile(), newFile()];
+  await fill(from);
+  const [toNames, fromNames] = ['to', 'from'].map((side) => [
+    ...[`--${side}-schema`, 'tenant_a', `--${side}-table-prefix`, 'Agents_'],
+  ]) as [string[], string[]];
+  for (const args of [
+    [from, url, ...toNames],
+    [url, url, ...fromNames, '--to-table-prefix', 'other_'],
+    [url, to, '--from-table-prefix', 'other_'],
+  ]) {
+    const outcome = await command('migrate', ...args);
+    assert.deepEqual([outcome.code, outcome.err], [0, '']);
+    assert.deepEqual(row(outcome, 'verified'), [5, 34]);
+  }
+  assert.deepEqual(await contentsOf(to), await contentsOf(from));
+  const without = await command('migrate', url, to);
+  assert.equal(without.code, 1);
+  assert.match(without.err, /has no sessions of google-adk/);
+  const missing = await command('migrate', from, url, '--to-schema', 'tenant_b');
+  assert.equal(missing.code, 1);
+  assert.match(missing.err, /CREATE SCHEMA tenant_b/);
+});
+
 it('numbers that a server spells otherwise are found to be the same', async () => {
   const [from, to] = [newFile(), await emptied('postgresql', postgres)];
   const service = new DatabaseSessionService(from);

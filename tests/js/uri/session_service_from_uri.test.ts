@@ -136,6 +136,38 @@ describe('The service of a URI', () => {
     await service.close();
   });
 
+  for (const [title, uri, options, message] of [
+    ['a schema on SQLite', 'sqlite:s.db', { schema: 'a' }, /^schema is not for SQLite/],
+    ['a schema that is no name', 'mysql://a@b/c', { schema: 'a;b' }, /^schema must be of letters/],
+    ['an empty schema', 'postgresql://a@b/c', { schema: '' }, /^schema must be of letters/],
+    [
+      'a prefix that is no name',
+      'postgresql://a@b/c',
+      { tablePrefix: 'a-b' },
+      /^tablePrefix must be/,
+    ],
+    ['a schema of IndexedDB', 'indexeddb:a', { schema: 'a' }, /^schema is for SQL databases/],
+    [
+      'a prefix at Vertex AI',
+      'vertexai://1',
+      { tablePrefix: 'a' },
+      /^tablePrefix is for SQL databases/,
+    ],
+    [
+      'a misspelt prefix',
+      'postgresql://a@b/c',
+      { tablePrefx: 'a' },
+      /^tablePrefx is not an option/,
+    ],
+  ] as const) {
+    it(`refuses ${title} at once`, () => {
+      assert.throws(() => getSessionServiceFromUri(uri, options as object), {
+        code: 'invalid_argument',
+        message,
+      });
+    });
+  }
+
   it('tells of options that its database does not take', async () => {
     const service = getSessionServiceFromUri('mariadb://ada:s3cret@127.0.0.1/db', {
       durability: 'relaxed',

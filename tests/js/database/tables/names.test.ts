@@ -10,6 +10,7 @@ import { createConnection } from 'mysql2/promise';
 import pg from 'pg';
 
 import { DatabaseSessionService, type TableOptions } from '../../../../js/database/index.js';
+import { getSessionServiceFromUri } from '../../../../js/uri/index.js';
 import { eventOf } from '../concurrency.js';
 import { conforms } from '../conforms.js';
 import { POSTGRESQL_REFUSALS } from '../refusals.js';
@@ -105,6 +106,29 @@ describe('two tenants of one database', () => {
       for (const service of services) await service.close();
     });
   }
+});
+
+it('services of one URI with different schemas and prefixes share nothing', async () => {
+  const uri = await withSchemas('tenant_a', 'tenant_b');
+  const names: TableOptions[] = [
+    { schema: 'tenant_a' },
+    { schema: 'tenant_b' },
+    { tablePrefix: 'b_' },
+  ];
+  const services = names.map((options) => getSessionServiceFromUri(uri, options));
+  for (const [n, service] of services.entries()) {
+    await service.createSession({ ...KEY, state: { n, 'app:n': n } });
+  }
+  for (const [n, service] of services.entries()) {
+    assert.deepEqual((await service.getSession(KEY))?.state, { n, 'app:n': n });
+    await service.close();
+  }
+  const service = getSessionServiceFromUri(uri, { tablePrefix: 'c_', createTables: false });
+  await assert.rejects(service.createSession(KEY), {
+    code: 'storage_unavailable',
+    message: /createTables is false/,
+  });
+  await service.close();
 });
 
 it('a schema that is not there is told of with the statement that makes it', async () => {
