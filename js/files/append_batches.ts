@@ -22,8 +22,8 @@ export interface ImportProgress {
   readonly total: number;
 }
 
-/** Is told of the progress of an import. What it throws ends the import, and nothing of it stays stored. */
-export type OnImportProgress = (progress: ImportProgress) => void;
+/** Is told of the progress of an import, which waits for it. What it throws or rejects with ends the import. */
+export type OnImportProgress = (progress: ImportProgress) => void | Promise<void>;
 
 /** Events to append at once. Over memory they take some milliseconds. */
 export const BATCH = 500;
@@ -32,9 +32,10 @@ export const BATCH = 500;
 const INSEPARABLE = 2;
 
 /**
+ * @param events all that are to be stored; those that `session` has are passed over
  * @param total how many events the file has; a plan may store one of them more than once
  * @throws SessionError (as a rejection) what `appendEvents` rejects with; `invalid_argument` if
- *   `onProgress` throws
+ *   `onProgress` throws or rejects
  */
 export async function appendInBatches(
   service: BaseSessionService,
@@ -44,26 +45,30 @@ export async function appendInBatches(
   signal: AbortSignal | undefined,
   onProgress: OnImportProgress | undefined,
 ): Promise<void> {
-  for (let at = 0; at < events.length;) {
-    if (at > 0) await pause();
+  const first = session.events.length;
+  for (let at = first; at < events.length;) {
+    if (at > first) await pause();
     const end = events.length - at <= BATCH + INSEPARABLE ? events.length : at + BATCH;
     await service.appendEvents({ session, events: events.slice(at, end), signal });
     at = end;
-    tell(onProgress, { sessionId: session.id, stored: Math.min(at, total), total });
+    await tell(onProgress, { sessionId: session.id, stored: Math.min(at, total), total });
   }
 }
 
-function tell(onProgress: OnImportProgress | undefined, progress: ImportProgress): void {
+async function tell(
+  onProgress: OnImportProgress | undefined,
+  progress: ImportProgress,
+): Promise<void> {
   try {
-    onProgress?.(progress);
+    await onProgress?.(progress);
   } catch (cause) {
-    const message = `onProgress threw, which ended the import: ${messageOf(cause)}`;
+    const message = `onProgress failed, which ended the import: ${messageOf(cause)}`;
     throw new SessionError('invalid_argument', message, { key: 'onProgress', cause });
   }
 }
 
 /** Lets timers, input and painting have their turn. Browsers delay chains of timers, but no messages. */
-function pause(): Promise<void> {
+export function pause(): Promise<void> {
   return new Promise((resolve) => {
     const { port1, port2 } = new MessageChannel();
     port1.onmessage = () => {

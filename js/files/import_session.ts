@@ -1,13 +1,15 @@
+import { isSessionError } from '../errors.js';
 import { kindOf } from '../json/rules.js';
 import { invalid, shown } from '../service/call.js';
 import { type KnownOptions, takeOptions } from '../service/known_options.js';
 import type { Abortable, Session } from '../session.js';
 import type { BaseSessionService } from '../session_service.js';
 import { snapshotDelta, snapshotState } from '../snapshot.js';
-import { appendInBatches, type OnImportProgress } from './append_batches.js';
-import { type ReadSessionOptions, type SessionFile, sessionFromFile } from './session_file.js';
+import { appendInBatches, BATCH, type OnImportProgress, pause } from './append_batches.js';
+import { interruptedImport, liveBefore } from './interrupted.js';
+import { readingSteps, type ReadSessionOptions, type SessionFile } from './session_file.js';
 import { liveState } from './shared_state.js';
-import { planState, type SharedState, touchesShared } from './state_plan.js';
+import { planState, type SharedState, type StatePlan, touchesShared } from './state_plan.js';
 import { withdraw } from './withdraw.js';
 
 /**
@@ -26,6 +28,9 @@ export interface ImportSessionOptions extends ReadSessionOptions, Abortable {
   /** Called after each batch of events, the last one too. */
   onProgress?: OnImportProgress | undefined;
 }
+
+/** Characters of a file that is read with pauses. */
+const LONG = 500_000;
 
 const OPTIONS: KnownOptions<ImportSessionOptions> = {
   appName: true,
@@ -49,8 +54,10 @@ const OPTIONS: KnownOptions<ImportSessionOptions> = {
  * The file is checked before anything is written. Should storing fail halfway, the session is deleted
  * again, and `user:` and `app:` keys get their values back. Events are stored in batches of 500, with a
  * pause after each for the event loop. The session is there from its creation on, and gets its events
- * batch by batch. A process that ends in between leaves a session with the first of them: delete it, and
- * import it again.
+ * batch by batch. A process that ends in between leaves a session with the first of them: import the file
+ * again, and it gets the others. It is known by the file's `lastUpdateTime` and by the ids of its events.
+ * With `sharedState: 'fill'`, `user:` and `app:` keys that have the value of those events are set to the
+ * file's. If the second import fails, the session stays as far as it came.
  *
  * @param service of this package; over one that does not take `lastUpdateTime`, that becomes now
  * @param file JSON text, or what it parses to
@@ -79,30 +86,63 @@ export async function importSession(
   const { signal, sharedState, onProgress, ...reading } = takeOptions(options, OPTIONS);
   requireOnProgress(onProgress);
   const policy = sharedStateOf(sharedState);
-  const session = sessionFromFile(file, reading);
-  requireStorable(session);
+  const session = await readInSteps(file, reading);
   const { appName, userId, id, lastUpdateTime } = session;
   const live = touchesShared(session) ? await liveState(service, { appName, userId, signal }) : {};
-  const plan = planState(session, live, policy);
-  const { initial, events, afterwards } = plan;
-  const stored = await service.createSession({
-    appName,
-    userId,
-    sessionId: id,
-    state: initial,
-    lastUpdateTime,
-    signal,
-  });
-  try {
-    await appendInBatches(service, stored, events, session.events.length, signal, onProgress);
+  const store = async (handle: Session, { events, afterwards }: StatePlan): Promise<Session> => {
+    await appendInBatches(service, handle, events, session.events.length, signal, onProgress);
     if (Object.keys(afterwards).length > 0) {
       await service.updateState({ appName, userId, stateDelta: afterwards });
     }
+    return handle;
+  };
+  const plan = planState(session, live, policy);
+  let stored: Session;
+  try {
+    stored = await service.createSession({
+      appName,
+      userId,
+      sessionId: id,
+      state: plan.initial,
+      lastUpdateTime,
+      signal,
+    });
+  } catch (error) {
+    if (!isSessionError(error, 'already_exists')) throw error;
+    const half = await interruptedImport(service, session, { signal });
+    if (half === undefined) throw error;
+    const before = policy === 'fill' ? liveBefore(live, half.events) : live;
+    return store(half, planState(session, before, policy));
+  }
+  try {
+    return await store(stored, plan);
   } catch (error) {
     await withdraw(service, stored, live, plan, error);
     throw error;
   }
-  return stored;
+}
+
+/** Reads and checks the file, with pauses for the event loop if it is a long one. */
+async function readInSteps(
+  file: string | SessionFile,
+  options: ReadSessionOptions,
+): Promise<Session> {
+  const isLong = isLongFile(file);
+  const steps = readingSteps(file, options);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (isLong) await pause();
+    if (done !== true) continue;
+    requireStorable(value);
+    return value;
+  }
+}
+
+/** Whether reading it takes longer than an append of a batch. */
+function isLongFile(file: string | SessionFile | null): boolean {
+  if (typeof file === 'string') return file.length > LONG;
+  const events = file?.events;
+  return Array.isArray(events) && events.length > BATCH;
 }
 
 /** @throws SessionError `invalid_argument`, if it is there and no function */

@@ -138,12 +138,29 @@ export function sessionFromFile(
   file: string | SessionFile,
   options: ReadSessionOptions = {},
 ): Session {
-  const { timeUnit, ...given } = options;
+  const steps = readingSteps(file, options);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done === true) return value;
+  }
+}
+
+/** {@link sessionFromFile} in steps, between which the caller of a long file may pause. */
+export function* readingSteps(
+  file: string | SessionFile,
+  { timeUnit, ...given }: ReadSessionOptions,
+): Generator<undefined, Session> {
   const stated = timeUnit === undefined ? undefined : requireUnit(timeUnit);
   const json = typeof file === 'string' ? parseJson(file) : file;
-  const recorded = recordedSession(readNames(json, SESSION), given);
+  // An object is the caller's, who may change it meanwhile.
+  if (typeof file === 'string') yield;
+  const named = readNames(json, SESSION);
+  yield;
+  const recorded = recordedSession(named, given);
+  yield;
   const { id, appName, userId } = recorded;
   const { lastUpdateTime, ...timed } = timedSession(recorded, stated);
+  yield;
   // What makes them events was checked; other fields are whatever the file has.
   const events = timed.events as unknown as Event[];
   const state = recorded.state ?? madeOf({}, events);

@@ -122,6 +122,6 @@ function agrees({ actions }: Event, wanted: Readonly<StateShape>): boolean {
 }
 
 /** Both are JSON. Those that differ in the order of members count as two, which does no harm here. */
-function isSame(one: unknown, other: unknown): boolean {
+export function isSame(one: unknown, other: unknown): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }

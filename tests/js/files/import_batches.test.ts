@@ -78,13 +78,29 @@ overStorages('An import of many events', (open) => {
     assert.deepEqual(await service.getUserState(USER), {});
   });
 
-  it('is taken back whole when onProgress throws', async () => {
+  for (const [how, onProgress] of [
+    ['throws', throwing],
+    ['rejects', () => Promise.reject(new RangeError('no'))],
+  ] as const) {
+    it(`is taken back whole when onProgress ${how}`, async () => {
+      const service = await open();
+      const imported = importSession(service, fileOf(1203), { onProgress });
+      const error = await failure(imported, 'invalid_argument');
+      assert.equal(error.key, 'onProgress');
+      assert.ok(error.cause instanceof RangeError);
+      assert.equal((await service.listSessions(APP)).totalItems, 0);
+    });
+  }
+
+  it('waits for the promise of onProgress before the next batch', async () => {
     const service = await open();
-    const imported = importSession(service, fileOf(1203), { onProgress: throwing });
-    const error = await failure(imported, 'invalid_argument');
-    assert.equal(error.key, 'onProgress');
-    assert.ok(error.cause instanceof RangeError);
-    assert.equal((await service.listSessions(APP)).totalItems, 0);
+    const lengths: number[] = [];
+    const onProgress = async (): Promise<void> => {
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      lengths.push((await service.getSession(KEY))!.events.length);
+    };
+    await importSession(service, fileOf(1203), { onProgress });
+    assert.deepEqual(lengths, [500, 1000, 1203]);
   });
 });
 

@@ -10,7 +10,7 @@ import { deleteLong } from './deletion.js';
 import { interrupt } from './exceptions.js';
 import * as openingExceptions from './opening_exceptions.js';
 import { openAuto, openExplicitly } from './fallback.js';
-import { restore } from './files.js';
+import * as files from './files.js';
 import { comeBack, visit } from './history.js';
 import * as loss from './loss.js';
 import * as mirror from './mirror.js';
@@ -38,13 +38,13 @@ const scenarios = {
   openAuto,
   openExplicitly,
   readStored,
-  restore,
   retry,
   takeTurns,
   visit,
   workBesideAnother,
   workIn,
   ...connections,
+  ...files,
   ...loss,
   ...mirror,
   ...openingExceptions,
