@@ -30,6 +30,7 @@ pub mod service;
 pub mod session;
 pub mod state;
 pub mod storage;
+pub mod write;
 
 pub use error::Error;
 pub use event::{Event, EventActions};

@@ -9,11 +9,11 @@
 
 use std::collections::BTreeMap;
 
+use adk_session_wasm::event::EventText;
 use adk_session_wasm::event::NewEvent;
 use adk_session_wasm::service::{InMemorySessionService, Known, StalePolicy};
 use adk_session_wasm::session::{SessionKey, Window};
 use adk_session_wasm::state::{Delta, REMOVED, Scope, ScopedState, merge_to_json};
-use adk_session_wasm::storage::MemoryText;
 use proptest::prelude::*;
 use serde_json::{Map, Value};
 
@@ -119,8 +119,8 @@ fn parsed(json: &str) -> Vec<(String, Value)> {
     members.into_iter().collect()
 }
 
-fn event(number: usize, delta: &str) -> NewEvent<MemoryText> {
-    let text = MemoryText::from(format!("event {number}"));
+fn event(number: usize, delta: &str) -> NewEvent {
+    let text = EventText::from(format!("event {number}"));
     NewEvent::new(format!("e{number}"), number as f64, delta, text).unwrap()
 }
 

@@ -11,11 +11,11 @@
 use std::collections::BTreeMap;
 
 use adk_session_wasm::Error;
-use adk_session_wasm::event::NewEvent;
+use adk_session_wasm::event::{EventText, NewEvent};
 use adk_session_wasm::service::{InMemorySessionService, Known, StalePolicy, StoredSession};
 use adk_session_wasm::session::{Page, Revision, SessionHead, SessionKey, Window};
 use adk_session_wasm::state::{Delta, REMOVED};
-use adk_session_wasm::storage::{Deletion, MemoryText, Storage};
+use adk_session_wasm::storage::{Deletion, Storage};
 use proptest::prelude::*;
 use serde_json::{Map, Value};
 
@@ -197,8 +197,8 @@ fn event_text((number, time, says, entries): &Given) -> String {
     format!("{number} at {time}: {says} {}", delta_text(entries))
 }
 
-fn new_event(given: &Given) -> NewEvent<MemoryText> {
-    let text = MemoryText::from(event_text(given));
+fn new_event(given: &Given) -> NewEvent {
+    let text = EventText::from(event_text(given));
     NewEvent::new(event_id(given.0), given.1, &delta_text(&given.3), text).unwrap()
 }
 
@@ -206,7 +206,7 @@ fn event_id(number: u8) -> String {
     format!("event {number}")
 }
 
-fn texts(stored: StoredSession<MemoryText>) -> Vec<String> {
+fn texts(stored: StoredSession) -> Vec<String> {
     stored.events.into_iter().map(String::from).collect()
 }
 

@@ -7,11 +7,11 @@
     reason = "clippy takes helpers of tests for the program"
 )]
 
+use adk_session_wasm::event::EventText;
 use adk_session_wasm::event::NewEvent;
 use adk_session_wasm::service::{InMemorySessionService, Known, StalePolicy};
 use adk_session_wasm::session::{MAX_TIMESTAMP, Page, SessionKey, Window};
 use adk_session_wasm::state::Delta;
-use adk_session_wasm::storage::MemoryText;
 use proptest::prelude::*;
 
 /// Few, so that they are equal often, and the ends of what is allowed.
@@ -45,8 +45,8 @@ fn text_of((id, time, says): Given) -> String {
     format!("{id} at {time}: {says}")
 }
 
-fn new_event(given: Given) -> NewEvent<MemoryText> {
-    let text = MemoryText::from(text_of(given));
+fn new_event(given: Given) -> NewEvent {
+    let text = EventText::from(text_of(given));
     NewEvent::new(format!("event {}", given.0), given.1, "{}", text).unwrap()
 }
 

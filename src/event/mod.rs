@@ -2,6 +2,8 @@
 
 mod adk_event;
 mod new_event;
+mod text;
 
 pub use adk_event::{Event, EventActions};
 pub use new_event::NewEvent;
+pub use text::{EventText, TextSlice};

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use crate::error::Error;
+use crate::event::EventText;
 use crate::session::{check_id, check_timestamp};
 use crate::state::Delta;
 
@@ -12,7 +13,7 @@ use crate::state::Delta;
 /// is what every later read returns, so unknown fields survive and nothing is shared with the
 /// caller.
 #[derive(Debug, Clone)]
-pub struct NewEvent<T> {
+pub struct NewEvent {
     /// Unique within the session; an event of the same id is replaced.
     pub id: Rc<str>,
     /// Milliseconds since 1970.
@@ -20,13 +21,13 @@ pub struct NewEvent<T> {
     /// What the event changes in the state.
     pub delta: Delta,
     /// The event's JSON text.
-    pub text: T,
+    pub text: EventText,
     /// The event's JSON text before superseded keys were taken out of its delta, if any were: an event
     /// that is stored with them is this one as well.
-    pub whole: Option<T>,
+    pub whole: Option<EventText>,
 }
 
-impl<T> NewEvent<T> {
+impl NewEvent {
     /// Checks the fields; `delta` is the JSON text of the event's `stateDelta`.
     ///
     /// # Errors
@@ -36,7 +37,7 @@ impl<T> NewEvent<T> {
         id: impl Into<Rc<str>>,
         timestamp: f64,
         delta: &str,
-        text: T,
+        text: EventText,
     ) -> Result<Self, Error> {
         let id = id.into();
         check_id("event.id", &id)?;

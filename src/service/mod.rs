@@ -1,35 +1,24 @@
 //! The session service: every rule of creating, reading, listing, appending and deleting, over
 //! any [`Storage`].
 //!
-//! Each write is a decision: a pure function from what the storage found to what it shall write.
-//! The decisions live in `create`, `append` and `update`, one file each.
+//! Each write is a [`Write`], which the storage carries out.
 
-mod append;
-mod create;
-mod decision;
 mod session_service;
-mod update;
 
 use std::convert::Infallible;
 
-#[cfg(target_arch = "wasm32")]
-pub(crate) use append::{AppendDecision, Position, append_now};
-pub use append::{Appended, Known, StalePolicy};
 pub use session_service::{
     CreateRequest, DeleteRequest, GetRequest, ListRequest, Session, SessionService,
 };
 
 use crate::error::Error;
-use crate::event::NewEvent;
+use crate::event::{EventText, NewEvent};
 use crate::names::Names;
-use crate::room::require_room;
-pub(crate) use crate::service::decision::Decision;
-use crate::session::{NEVER, Page, PagePosition, Revision, SessionHead, SessionKey, Window};
-use crate::state::{Delta, Scope, ScopedState, merge_to_json};
-use crate::storage::{
-    Deletion, ListRequest as Listed, Listing, MemoryStorage, ScopeRevisions, ScopeRow, ScopeSet,
-    SessionRow, Storage, Target, WriteRequest,
-};
+use crate::session::{Page, PagePosition, Revision, SessionHead, SessionKey, Window};
+use crate::state::Delta;
+use crate::storage::{Deletion, ListRequest as Listed, Listing, MemoryStorage, Storage};
+pub use crate::write::{Appended, Known, StalePolicy};
+use crate::write::{Position, ScopeRevisions, ScopeRow, SessionRow, Target, Write, merged};
 
 /// A session service that keeps everything in memory.
 ///
@@ -88,7 +77,7 @@ impl From<Refusal<Self>> for Error {
 
 /// A session as a read returns it.
 #[derive(Debug, Clone)]
-pub struct StoredSession<T> {
+pub struct StoredSession {
     /// What names it.
     pub key: SessionKey,
     /// Its revisions and time.
@@ -96,23 +85,23 @@ pub struct StoredSession<T> {
     /// The JSON object of app, user and session state, prefixes put back.
     pub state: String,
     /// The texts of the events in the window, in append order.
-    pub events: Vec<T>,
+    pub events: Vec<EventText>,
     /// Which other states changed, if the call created it; `None` if it was there.
     pub created: Option<ScopeRevisions>,
 }
 
 /// A page of sessions, without events.
 #[derive(Debug, Clone)]
-pub struct SessionPage<T> {
+pub struct SessionPage {
     /// The sessions of the page.
-    pub sessions: Vec<StoredSession<T>>,
+    pub sessions: Vec<StoredSession>,
     /// Where the page stands.
     pub position: PagePosition,
     /// How many sessions there are in all.
     pub total: usize,
 }
 
-impl<T> SessionPage<T> {
+impl SessionPage {
     /// The page that a storage listed.
     fn of(listing: Listing, page: Page) -> Result<Self, Error> {
         let mut users = Names::default();
@@ -165,7 +154,7 @@ impl<S: Storage> StoredSessionService<S> {
         key: SessionKey,
         state: Delta,
         now: f64,
-    ) -> Answer<StoredSession<S::Text>, S> {
+    ) -> Answer<StoredSession, S> {
         let taken = Error::AlreadyExists(key.clone());
         self.create_if_absent(key, state, now).await?.ok_or(Refusal::Rule(taken))
     }
@@ -180,7 +169,7 @@ impl<S: Storage> StoredSessionService<S> {
         key: SessionKey,
         state: Delta,
         now: f64,
-    ) -> Answer<StoredSession<S::Text>, S> {
+    ) -> Answer<StoredSession, S> {
         for _ in 0..MAX_ROUNDS {
             if let Some(session) = self.get_session(key.clone(), Window::ALL).await? {
                 return Ok(session);
@@ -205,17 +194,9 @@ impl<S: Storage> StoredSessionService<S> {
         key: SessionKey,
         state: Delta,
         now: f64,
-    ) -> Answer<Option<StoredSession<S::Text>>, S> {
-        let request = WriteRequest {
-            target: key.clone().into(),
-            scopes: ScopeSet { session: true, user: true, app: true },
-            event_ids: Vec::new(),
-            ids_are_new: false,
-            since: NEVER,
-        };
-        let decision = Decision::Create(create::CreateDecision::new(state, now));
-        let decision = self.storage.create(request, decision).await.map_err(Refusal::Storage)?;
-        Ok(decision.created()?.map(|(head, state, scopes)| StoredSession {
+    ) -> Answer<Option<StoredSession>, S> {
+        let write = self.write(Write::create(key.clone(), state, now)).await?;
+        Ok(write.created()?.map(|(head, state, scopes)| StoredSession {
             key,
             head,
             state,
@@ -232,7 +213,7 @@ impl<S: Storage> StoredSessionService<S> {
         &self,
         key: SessionKey,
         window: Window,
-    ) -> Answer<Option<StoredSession<S::Text>>, S> {
+    ) -> Answer<Option<StoredSession>, S> {
         let rows = self.storage.read(key.into(), window).await.map_err(Refusal::Storage)?;
         let (user, app) = (rows.user, rows.app);
         let session = rows.session.map(|row| seen(row, user.as_ref(), app.as_ref(), rows.events));
@@ -249,7 +230,7 @@ impl<S: Storage> StoredSessionService<S> {
         user_id: Option<String>,
         descending: bool,
         page: Page,
-    ) -> Answer<SessionPage<S::Text>, S>
+    ) -> Answer<SessionPage, S>
     where
         S: Storage<Listing = Listing>,
     {
@@ -280,38 +261,28 @@ impl<S: Storage> StoredSessionService<S> {
         key: SessionKey,
         known: Known,
         policy: StalePolicy,
-        events: Vec<NewEvent<S::Text>>,
+        events: Vec<NewEvent>,
         now: f64,
-    ) -> Answer<Appended<S::Text>, S> {
+    ) -> Answer<Appended, S> {
         let position = self.locate(&key, known).await?;
-        let mut decision = append::AppendDecision::new(position, policy, events, now);
+        let mut write = Write::append(key, position, policy, events, now);
         loop {
-            let request = decision.request(key.clone());
-            decision = self.append(request, Decision::Append(decision)).await?.into_append()?;
-            if !decision.again() {
-                return Ok(decision.outcome(&key.session_id)?);
+            write = self.write(write).await?;
+            if !write.again() {
+                return Ok(write.appended()?);
             }
         }
     }
 
     /// Finds where a handle stands that carries no revision, by the last event it holds.
-    async fn locate(&self, key: &SessionKey, known: Known) -> Answer<append::Position, S> {
-        let last_event_id = match known {
-            Known::Revision { created, revision } => {
-                return Ok(append::Position::Revision { created, revision });
+    async fn locate(&self, key: &SessionKey, known: Known) -> Answer<Position, S> {
+        match known {
+            Known::Revision { created, revision } => Ok(Position::Revision { created, revision }),
+            Known::Latest => Ok(Position::Latest),
+            Known::LastEvent(id) => {
+                Ok(self.write(Write::locate(key.clone(), id)).await?.position()?)
             }
-            Known::Latest => return Ok(append::Position::Latest),
-            Known::LastEvent(id) => id,
-        };
-        let request = WriteRequest {
-            target: key.clone().into(),
-            scopes: ScopeSet::default(),
-            event_ids: last_event_id.into_iter().map(Into::into).collect(),
-            ids_are_new: false,
-            since: NEVER,
-        };
-        let look = Decision::Look(append::LookDecision::default());
-        Ok(self.append(request, look).await?.position(key)?)
+        }
     }
 
     /// Changes `user:` and `app:` keys without a session, and so without an event. Answers with the
@@ -325,17 +296,12 @@ impl<S: Storage> StoredSessionService<S> {
         user_id: Option<String>,
         delta: Delta,
     ) -> Answer<ScopeRevisions, S> {
-        let decision = update::UpdateDecision::new(&app_name, user_id.as_deref(), delta)?;
-        let request = decision.request(Target { app_name, user_id, session_id: None });
-        Ok(self.append(request, Decision::Update(decision)).await?.updated()?)
+        let write = Write::update(app_name, user_id, delta)?;
+        Ok(self.write(write).await?.updated()?)
     }
 
-    async fn append(
-        &self,
-        request: WriteRequest,
-        decision: Decision<S::Text>,
-    ) -> Answer<Decision<S::Text>, S> {
-        self.storage.append(request, decision).await.map_err(Refusal::Storage)
+    async fn write(&self, write: Write) -> Answer<Write, S> {
+        self.storage.write(write).await.map_err(Refusal::Storage)
     }
 
     /// The JSON object of a user's state, or of an app's where no user is named; names without
@@ -370,24 +336,12 @@ impl<S: Storage> StoredSessionService<S> {
 }
 
 /// A stored session as its readers see it: the three scopes as one state.
-fn seen<T>(
+fn seen(
     row: SessionRow,
     user: Option<&ScopeRow>,
     app: Option<&ScopeRow>,
-    events: Vec<T>,
-) -> Result<StoredSession<T>, Error> {
+    events: Vec<EventText>,
+) -> Result<StoredSession, Error> {
     let state = merged(&row.state, user.map(|row| &row.state), app.map(|row| &row.state))?;
     Ok(StoredSession { key: row.key, head: row.head, state, events, created: None })
-}
-
-/// The JSON object of the three scopes as one state.
-pub(crate) fn merged(
-    session: &ScopedState,
-    user: Option<&ScopedState>,
-    app: Option<&ScopedState>,
-) -> Result<String, Error> {
-    require_room([Some(session), user, app].into_iter().flatten().map(ScopedState::size).sum())?;
-    let user = user.map(|state| (Scope::User, state));
-    let app = app.map(|state| (Scope::App, state));
-    Ok(merge_to_json([(Scope::Session, session)].into_iter().chain(user).chain(app)))
 }

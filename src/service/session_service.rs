@@ -12,7 +12,7 @@ use serde_json::Value;
 
 pub use self::session::Session;
 use crate::error::Error;
-use crate::event::{Event, NewEvent};
+use crate::event::{Event, EventText, NewEvent};
 use crate::platform;
 use crate::service::{Known, Refusal, StalePolicy, StoredSessionService};
 use crate::session::{Page, SessionKey, Window, check_id};
@@ -206,7 +206,6 @@ pub trait SessionService {
 impl<S> SessionService for StoredSessionService<S>
 where
     S: Storage<Listing = Listing>,
-    S::Text: From<String> + Into<String>,
     Error: From<Refusal<S::Failure>>,
 {
     async fn create(&self, request: CreateRequest) -> Result<Session, Error> {
@@ -281,7 +280,7 @@ where
         let event = event.without_temp();
         check_event(&event)?;
         let delta = to_json("event.actions.state_delta", &by_key(&event.actions.state_delta))?;
-        let text = S::Text::from(to_json("event", &event)?);
+        let text = EventText::from(to_json("event", &event)?);
         let event = NewEvent::new(event.id, event.timestamp, &delta, text)?;
         let (policy, now) = (StalePolicy::Append, platform::now());
         self.append_events(key.clone(), Known::Latest, policy, vec![event], now).await?;

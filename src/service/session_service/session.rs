@@ -81,7 +81,7 @@ impl Session {
 
     /// # Errors
     /// `corrupt_record` naming what cannot be read.
-    pub(super) fn read<T: Into<String>>(stored: StoredSession<T>) -> Result<Self, Error> {
+    pub(super) fn read(stored: StoredSession) -> Result<Self, Error> {
         let id = &stored.key.session_id;
         let corrupt = |record: String, reason: String| Error::CorruptRecord { record, reason };
         let corrupt_state = |reason| corrupt(format!("state of session {id:?}"), reason);
@@ -92,7 +92,8 @@ impl Session {
         };
         let mut events = Vec::with_capacity(stored.events.len());
         for (number, text) in stored.events.into_iter().enumerate() {
-            let event = read_event(&text.into())
+            let event = text
+                .with(read_event)
                 .map_err(|reason| corrupt(format!("event {number} of session {id:?}"), reason))?;
             events.push(event);
         }

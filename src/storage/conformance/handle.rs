@@ -41,12 +41,12 @@ impl Outgoing {
         Self { given, stored }
     }
 
-    pub(super) fn to_new_event<T: From<String>>(&self) -> Result<NewEvent<T>, Stop> {
+    pub(super) fn to_new_event(&self) -> Result<NewEvent, Stop> {
         let member = |name| self.stored.get(name);
         let id = member("id").and_then(Value::as_str).unwrap_or_default().to_owned();
         let timestamp = member("timestamp").and_then(Value::as_f64).unwrap_or(f64::NAN);
         let delta = delta_of(&self.stored).map_or_else(|| "{}".into(), to_text);
-        Ok(NewEvent::new(id, timestamp, &delta, T::from(self.stored.to_string()))?)
+        Ok(NewEvent::new(id, timestamp, &delta, self.stored.to_string().into())?)
     }
 }
 
@@ -60,8 +60,8 @@ pub(super) struct Handle {
 }
 
 impl Handle {
-    pub(super) fn of<T: Into<String>>(session: StoredSession<T>) -> Result<Self, Stop> {
-        let events = session.events.into_iter().map(|text| parse(&text.into()));
+    pub(super) fn of(session: StoredSession) -> Result<Self, Stop> {
+        let events = session.events.into_iter().map(|text| text.with(parse));
         let head = session.head;
         Ok(Self {
             key: session.key,
@@ -88,14 +88,10 @@ impl Handle {
     }
 
     /// What the service's face does to a handle after its append.
-    pub(super) fn receive<T: Into<String>>(
-        &mut self,
-        appended: Appended<T>,
-        own: &[Outgoing],
-    ) -> Result<(), Stop> {
+    pub(super) fn receive(&mut self, appended: Appended, own: &[Outgoing]) -> Result<(), Stop> {
         let mut missed = Vec::new();
         for row in appended.missed {
-            missed.push((row.seq, row.revision, parse(&row.text.into())?));
+            missed.push((row.seq, row.revision, row.text.with(parse)?));
         }
         missed.sort_by_key(|(seq, ..)| *seq);
         for (seq, _, event) in &missed {

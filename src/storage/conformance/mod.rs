@@ -101,7 +101,6 @@ impl fmt::Display for Report {
 pub async fn run<S>(open: impl AsyncFn() -> S) -> Report
 where
     S: Storage<Listing = Listing>,
-    S::Text: From<String> + Into<String>,
     S::Failure: fmt::Debug,
 {
     let mut report = Report::default();

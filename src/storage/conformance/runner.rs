@@ -64,7 +64,6 @@ pub(super) struct Runner<S> {
 impl<S> Runner<S>
 where
     S: Storage<Listing = Listing>,
-    S::Text: From<String> + Into<String>,
     S::Failure: Debug,
 {
     pub(super) fn new(storage: S, stale: StalePolicy) -> Self {
@@ -231,8 +230,7 @@ where
         let several = call.with.get("events").and_then(Value::as_array).map(Vec::as_slice);
         let written = one.or(several).unwrap_or_default();
         let own: Vec<Outgoing> = written.iter().map(Outgoing::new).collect();
-        let events: Result<Vec<NewEvent<S::Text>>, Stop> =
-            own.iter().map(Outgoing::to_new_event).collect();
+        let events: Result<Vec<NewEvent>, Stop> = own.iter().map(Outgoing::to_new_event).collect();
         let (key, known) = (handle.key.clone(), handle.known.clone());
         let appending = self.service.append_events(key, known, self.stale, events?, call.now);
         let appended = appending.await?;
@@ -287,7 +285,7 @@ where
     }
 
     /// A revision is never used again, also after the session was deleted.
-    fn see_created(&self, session: &StoredSession<S::Text>) -> Result<(), Stop> {
+    fn see_created(&self, session: &StoredSession) -> Result<(), Stop> {
         let newest = self.newest.borrow().get(&session.key).copied().unwrap_or_default();
         self.see(&session.key, session.head);
         if session.head.created > newest {

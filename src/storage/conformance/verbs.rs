@@ -5,46 +5,16 @@ use std::rc::Rc;
 
 use std::fmt::Debug;
 
+use crate::event::EventText;
 use crate::session::{NEVER, Page, Revision, SessionHead, SessionKey, Window};
 use crate::state::{Change, Changes as StateChanges};
 use crate::storage::conformance::Report;
-use crate::storage::{
-    Changes, Decide, Deletion, EventRow, Found, ListRequest, Listing, Rows, ScopeChange, ScopeRow,
-    ScopeSet, SessionChange, Storage, Target, WriteRequest,
+use crate::storage::{Deletion, ListRequest, Listing, Rows, Storage};
+use crate::write::{
+    Changes, EventChange, EventRow, Plan, ScopeChange, ScopeSet, SessionChange, Target, Told, Write,
 };
 
 type Verdict = Result<(), String>;
-
-/// What a decision was told, kept beyond the call.
-struct Told<T> {
-    session: Option<SessionHead>,
-    user: Option<ScopeRow>,
-    app: Option<ScopeRow>,
-    events: Vec<EventRow<T>>,
-    changed: Vec<EventRow<T>>,
-    floor: Revision,
-}
-
-/// Answers what it was made with, and keeps what it was told.
-struct Script<T> {
-    answer: fn(Revision) -> Option<Changes<T>>,
-    told: Option<Told<T>>,
-}
-
-impl<T> Decide<T> for Script<T> {
-    fn decide(&mut self, found: Found<'_, T>) -> Option<Changes<T>> {
-        let floor = found.floor;
-        self.told = Some(Told {
-            session: found.session,
-            user: found.user.cloned(),
-            app: found.app.cloned(),
-            events: found.events,
-            changed: found.changed,
-            floor,
-        });
-        (self.answer)(floor)
-    }
-}
 
 /// The storage under test.
 struct Subject<S> {
@@ -54,29 +24,36 @@ struct Subject<S> {
 impl<S> Subject<S>
 where
     S: Storage<Listing = Listing>,
-    S::Text: From<String> + Into<String>,
     S::Failure: Debug,
 {
-    async fn create(&self, answer: fn(Revision) -> Option<Changes<S::Text>>) -> Answer<S> {
-        let script = Script { answer, told: None };
-        let script = self.storage.create(request(&[], NEVER), script).await;
-        told(script.map_err(failed)?)
+    async fn create(&self, ids: &[&str], answer: fn(Revision) -> Option<Changes>) -> Answer {
+        let plan = Plan { creates: true, ..plan(&[], NEVER) };
+        self.write(plan, ids.iter().map(|id| event(id)).collect(), answer).await
     }
 
     async fn append(
         &self,
-        request: WriteRequest,
-        answer: fn(Revision) -> Option<Changes<S::Text>>,
-    ) -> Answer<S> {
-        let script = Script { answer, told: None };
-        told(self.storage.append(request, script).await.map_err(failed)?)
+        plan: Plan,
+        ids: &[&str],
+        answer: fn(Revision) -> Option<Changes>,
+    ) -> Answer {
+        self.write(plan, ids.iter().map(|id| event(id)).collect(), answer).await
     }
 
-    async fn look(&self, event_ids: &[&str], since: Revision) -> Answer<S> {
-        self.append(request(event_ids, since), |_| None).await
+    async fn write(
+        &self,
+        plan: Plan,
+        events: Vec<EventRow>,
+        answer: fn(Revision) -> Option<Changes>,
+    ) -> Answer {
+        told(self.storage.write(Write::script(plan, events, answer)).await.map_err(failed)?)
     }
 
-    async fn read(&self) -> Result<Rows<S::Text>, String> {
+    async fn look(&self, event_ids: &[&str], since: Revision) -> Answer {
+        self.append(plan(event_ids, since), &[], |_| None).await
+    }
+
+    async fn read(&self) -> Result<Rows, String> {
         self.storage.read(key().into(), Window::ALL).await.map_err(failed)
     }
 
@@ -85,10 +62,10 @@ where
     }
 
     async fn refusals_write_nothing(&self) -> Verdict {
-        self.create(|_| None).await?;
+        self.create(&[], |_| None).await?;
         let rows = self.read().await?;
         check("a session", rows.session.is_none() && rows.user.is_none() && rows.app.is_none())?;
-        self.create(|_| Some(filled(1, 1, &["e1"]))).await?;
+        self.create(&["e1"], |_| Some(filled(1, 1, 1))).await?;
         self.look(&["e1"], 0).await?;
         let rows = self.read().await?;
         equal("the revision", revision(&rows), Some(1))?;
@@ -96,7 +73,7 @@ where
     }
 
     async fn one_write_is_seen_whole(&self) -> Verdict {
-        self.create(|_| Some(filled(7, 7, &["e1", "e2"]))).await?;
+        self.create(&["e1", "e2"], |_| Some(filled(7, 7, 2))).await?;
         let rows = self.read().await?;
         let session = rows.session.ok_or("there is no session")?;
         let head = SessionHead { created: 7, revision: 7, last_update_time: 1000.25 };
@@ -114,7 +91,7 @@ where
     async fn a_decision_is_told_what_is_stored(&self) -> Verdict {
         let told = self.look(&["e1"], 0).await?;
         check("an empty storage", told.session.is_none() && told.events.is_empty())?;
-        self.create(|_| Some(filled(3, 3, &["e1", "e2"]))).await?;
+        self.create(&["e1", "e2"], |_| Some(filled(3, 3, 2))).await?;
         let told = self.look(&["e2", "none", "e1"], NEVER).await?;
         equal(
             "the revision",
@@ -135,23 +112,23 @@ where
     }
 
     async fn an_event_comes_back_as_it_was_written(&self) -> Verdict {
-        self.create(|_| Some(filled(3, 3, &["e1"]))).await?;
+        self.create(&["e1"], |_| Some(filled(3, 3, 1))).await?;
         let told = self.look(&["e1"], 0).await?;
         for row in told.events.iter().chain(&told.changed) {
             equal("the row", (&*row.id, row.seq, row.revision, row.timestamp), ("e1", 3, 3, 0.5))?;
-            equal("its text", row.text.clone().into(), text_of("e1"))?;
+            equal("its text", String::from(row.text.clone()), text_of("e1"))?;
         }
         equal("the rows", (told.events.len(), told.changed.len()), (1, 1))
     }
 
     async fn changes_since_a_revision_are_new_and_replaced_events(&self) -> Verdict {
-        self.create(|_| Some(filled(1, 1, &["e1", "e2", "e3"]))).await?;
-        self.append(request(&["e2"], NEVER), |_| {
+        self.create(&["e1", "e2", "e3"], |_| Some(filled(1, 1, 3))).await?;
+        self.append(plan(&["e2"], NEVER), &["e2", "e4"], |_| {
             Some(Changes {
                 session: Some(session_change(1, 9, &[])),
                 user: None,
                 app: None,
-                events: vec![event("e2", 2, 8), event("e4", 9, 9)],
+                events: vec![change(0, 2, 8), change(1, 9, 9)],
             })
         })
         .await?;
@@ -173,27 +150,26 @@ where
     }
 
     async fn texts_are_opaque(&self) -> Verdict {
-        self.create(|_| {
-            let events = ODD_TEXTS.iter().zip(1..).map(|(text, seq)| EventRow {
-                text: (*text).to_owned().into(),
-                ..event(&format!("e{seq}"), seq, seq)
-            });
-            Some(Changes { events: events.collect(), ..filled(1, 1, &[]) })
-        })
-        .await?;
+        let odd = |(text, number): (&&str, usize)| EventRow {
+            text: (*text).to_owned().into(),
+            ..event(&format!("e{number}"))
+        };
+        let plan = Plan { creates: true, ..plan(&[], NEVER) };
+        let events = ODD_TEXTS.iter().zip(1..).map(odd).collect();
+        self.write(plan, events, |_| Some(filled(1, 1, ODD_TEXTS.len()))).await?;
         let found = texts(self.read().await?.events);
         equal("the events", found, ODD_TEXTS.map(str::to_owned).into())
     }
 
     async fn revisions_may_be_as_large_as_javascript_holds_them(&self) -> Verdict {
         const LARGEST: Revision = NEVER - 1;
-        self.create(|_| Some(filled(1, 1, &["e1"]))).await?;
-        self.append(request(&[], NEVER), |_| {
+        self.create(&["e1"], |_| Some(filled(1, 1, 1))).await?;
+        self.append(plan(&[], NEVER), &["e2"], |_| {
             Some(Changes {
                 session: Some(session_change(1, LARGEST, &[])),
                 user: None,
                 app: None,
-                events: vec![event("e2", LARGEST, LARGEST)],
+                events: vec![change(0, LARGEST, LARGEST)],
             })
         })
         .await?;
@@ -208,26 +184,26 @@ where
             Deletion::Session(key()),
             Deletion::User { app_name: "app".into(), user_id: "user".into() },
         ] {
-            self.create(|floor| Some(filled(floor + 1, floor + 50, &["e1"]))).await?;
+            self.create(&["e1"], |floor| Some(filled(floor + 1, floor + 50, 1))).await?;
             let last = revision(&self.read().await?).unwrap_or_default();
             self.delete(deletion).await?;
             let told = self.look(&["e1"], 0).await?;
             check("a deleted session", told.session.is_none())?;
             check("events of it", told.events.is_empty() && told.changed.is_empty())?;
             at_least("the floor after a delete", told.floor, last)?;
-            let told = self.create(|_| None).await?;
+            let told = self.create(&[], |_| None).await?;
             at_least("the floor before a create", told.floor, last)?;
         }
         Ok(())
     }
 
     async fn the_floor_never_falls_below_a_deleted_state(&self) -> Verdict {
-        self.create(|_| Some(filled(1, 1, &[]))).await?;
+        self.create(&[], |_| Some(filled(1, 1, 0))).await?;
         for (deletion, revision) in [
             (Deletion::UserState { app_name: "app".into(), user_id: "user".into() }, 40),
             (Deletion::AppState { app_name: "app".into() }, 50),
         ] {
-            self.append(request(&[], NEVER), |_| {
+            self.append(plan(&[], NEVER), &[], |_| {
                 let user = Some(ScopeChange { revision: 40, state: set_all() });
                 let app = Some(ScopeChange { revision: 50, state: set_all() });
                 Some(Changes { session: None, user, app, events: Vec::new() })
@@ -245,20 +221,14 @@ where
         let of_user = Target { session_id: None, ..key().into() };
         let of_app = Target { user_id: None, ..of_user.clone() };
         let scopes = ScopeSet { session: false, user: true, app: true };
-        let request = WriteRequest {
-            target: of_user.clone(),
-            scopes,
-            event_ids: Vec::new(),
-            ids_are_new: false,
-            since: NEVER,
-        };
+        let plan = Plan { target: of_user.clone(), scopes, ..plan(&[], NEVER) };
         let answer = |_| {
             let user = Some(ScopeChange { revision: 1, state: set_all() });
             Some(Changes { session: None, user, app: None, events: Vec::new() })
         };
-        let told = self.append(request.clone(), answer).await?;
+        let told = self.append(plan.clone(), &[], answer).await?;
         check("anything", told.session.is_none() && told.user.is_none() && told.app.is_none())?;
-        let told = self.append(request, |_| None).await?;
+        let told = self.append(plan, &[], |_| None).await?;
         check("the user's state", told.user.is_some() && told.app.is_none())?;
         let read = async |target| self.storage.read(target, Window::ALL).await.map_err(failed);
         let rows = read(of_user).await?;
@@ -271,20 +241,19 @@ where
     }
 
     async fn a_list_shows_each_user_once(&self) -> Verdict {
-        self.create(|_| Some(filled(1, 1, &["e1"]))).await?;
+        self.create(&["e1"], |_| Some(filled(1, 1, 1))).await?;
         for (user_id, session_id) in [("user", "second"), ("other", "third")] {
             let target = Target {
                 app_name: "app".into(),
                 user_id: Some(user_id.into()),
                 session_id: Some(session_id.into()),
             };
-            let request = WriteRequest { target, ..request(&[], NEVER) };
+            let plan = Plan { creates: true, target, ..plan(&[], NEVER) };
             let answer = |_| {
                 let session = Some(session_change(2, 2, &[("own", "1.50")]));
                 Some(Changes { session, user: None, app: None, events: Vec::new() })
             };
-            let script = Script { answer, told: None };
-            self.storage.create(request, script).await.map_err(failed)?;
+            self.append(plan, &[], answer).await?;
         }
         let listed = self.list(None).await?;
         let ids: Vec<_> = listed.sessions.iter().map(|row| &*row.key.session_id).collect();
@@ -315,7 +284,6 @@ where
 pub(super) async fn run<S>(open: &impl AsyncFn() -> S, report: &mut Report)
 where
     S: Storage<Listing = Listing>,
-    S::Text: From<String> + Into<String>,
     S::Failure: Debug,
 {
     macro_rules! verbs {
@@ -342,10 +310,10 @@ where
     }
 }
 
-type Answer<S> = Result<Told<<S as Storage>::Text>, String>;
+type Answer = Result<Told, String>;
 
-fn told<T>(script: Script<T>) -> Result<Told<T>, String> {
-    script.told.ok_or_else(|| "it never asked what to write".to_owned())
+fn told(write: Write) -> Answer {
+    write.told().ok_or_else(|| "it never asked what to write".to_owned())
 }
 
 fn failed(failure: impl Debug) -> String {
@@ -356,8 +324,9 @@ fn key() -> SessionKey {
     SessionKey { app_name: "app".into(), user_id: "user".into(), session_id: "session".into() }
 }
 
-fn request(event_ids: &[&str], since: Revision) -> WriteRequest {
-    WriteRequest {
+fn plan(event_ids: &[&str], since: Revision) -> Plan {
+    Plan {
+        creates: false,
         target: key().into(),
         scopes: ScopeSet { session: true, user: true, app: true },
         event_ids: event_ids.iter().map(|id| Rc::from(*id)).collect(),
@@ -387,9 +356,9 @@ fn session_change(created: Revision, revision: Revision, state: &[(&str, &str)])
     SessionChange { head, state: set(state) }
 }
 
-/// A write of everything; the events' revisions count from `created`.
-fn filled<T: From<String>>(created: Revision, revision: Revision, ids: &[&str]) -> Changes<T> {
-    let events = ids.iter().zip(created..).map(|(id, seq)| event(id, seq, seq));
+/// A write of everything, and of so many events; their revisions count from `created`.
+fn filled(created: Revision, revision: Revision, events: usize) -> Changes {
+    let events = (0..events).zip(created..).map(|(position, seq)| change(position, seq, seq));
     Changes {
         session: Some(SessionChange { state: set_all(), ..session_change(created, revision, &[]) }),
         user: Some(ScopeChange { revision, state: set_all() }),
@@ -398,8 +367,13 @@ fn filled<T: From<String>>(created: Revision, revision: Revision, ids: &[&str]) 
     }
 }
 
-fn event<T: From<String>>(id: &str, seq: Revision, revision: Revision) -> EventRow<T> {
-    EventRow { id: id.into(), seq, revision, timestamp: 0.5, text: text_of(id).into() }
+fn change(position: usize, seq: Revision, revision: Revision) -> EventChange {
+    EventChange { position, seq, revision }
+}
+
+/// An event that is to be written.
+fn event(id: &str) -> EventRow {
+    EventRow { id: id.into(), seq: 0, revision: 0, timestamp: 0.5, text: text_of(id).into() }
 }
 
 fn text_of(id: &str) -> String {
@@ -410,11 +384,11 @@ fn texts_of(ids: &[&str]) -> Vec<String> {
     ids.iter().map(|id| text_of(id)).collect()
 }
 
-fn texts<T: Into<String>>(texts: Vec<T>) -> Vec<String> {
+fn texts(texts: Vec<EventText>) -> Vec<String> {
     texts.into_iter().map(Into::into).collect()
 }
 
-fn revision<T>(rows: &Rows<T>) -> Option<Revision> {
+fn revision(rows: &Rows) -> Option<Revision> {
     rows.session.as_ref().map(|session| session.head.revision)
 }
 

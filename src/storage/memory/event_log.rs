@@ -1,9 +1,10 @@
 //! The events of one session: appended at the end, replaced in place, found by id.
 
+use crate::event::EventText;
 use crate::names::Index;
 use crate::session::{Revision, Window};
-use crate::storage::EventRow;
-use crate::storage::memory::text::{Blocks, MemoryText, Place};
+use crate::storage::memory::blocks::{Blocks, Place};
+use crate::write::EventRow;
 
 /// Entries lie in chunks rather than in one vector, whose doubling would leave a hole of its old
 /// size in wasm's memory, which never shrinks.
@@ -59,9 +60,8 @@ impl EventLog {
     }
 
     /// Adds the event, or puts it in the place of the one that has its id.
-    pub(super) fn write<T: Into<MemoryText>>(&mut self, row: EventRow<T>) {
-        let text: MemoryText = row.text.into();
-        let text = text.with(|text| self.blocks.push(text));
+    pub(super) fn write(&mut self, row: EventRow) {
+        let text = row.text.with(|text| self.blocks.push(text));
         self.used += text.len();
         let end = self.len();
         let is_of = |position: usize| is_of(&self.chunks, &self.blocks, position, &row.id);
@@ -120,11 +120,11 @@ impl EventLog {
     }
 
     /// The row with that id.
-    pub(super) fn get<T: From<MemoryText>>(&self, id: &str) -> Option<EventRow<T>> {
+    pub(super) fn get(&self, id: &str) -> Option<EventRow> {
         self.row(self.position(id)?)
     }
 
-    fn row<T: From<MemoryText>>(&self, position: usize) -> Option<EventRow<T>> {
+    fn row(&self, position: usize) -> Option<EventRow> {
         let entry = self.entry(position)?;
         Some(EventRow {
             id: self.blocks.with(entry.id, |id| id.into()),
@@ -136,7 +136,7 @@ impl EventLog {
     }
 
     /// The rows written after `since`: those replaced, then those new, by `seq`.
-    pub(super) fn changed<T: From<MemoryText>>(&self, since: Revision) -> Vec<EventRow<T>> {
+    pub(super) fn changed(&self, since: Revision) -> Vec<EventRow> {
         let is_new = |position: usize| self.entry(position).is_some_and(|entry| entry.seq > since);
         let mut first_new = self.len();
         while first_new > 0 && is_new(first_new - 1) {
@@ -158,7 +158,7 @@ impl EventLog {
     }
 
     /// The texts in a window, by `seq`.
-    pub(super) fn window<T: From<MemoryText>>(&self, window: Window) -> Vec<T> {
+    pub(super) fn window(&self, window: Window) -> Vec<EventText> {
         let limit = window.last.unwrap_or(usize::MAX);
         let mut texts = Vec::new();
         for entry in self.chunks.iter().rev().flat_map(|chunk| chunk.iter().rev()) {
@@ -187,12 +187,12 @@ fn is_of(chunks: &[Vec<Entry>], blocks: &Blocks, position: usize, id: &str) -> b
 mod tests {
     use super::*;
 
-    fn row(id: &str, seq: Revision, revision: Revision, text: &str) -> EventRow<MemoryText> {
-        let text = MemoryText::from(text.to_owned());
+    fn row(id: &str, seq: Revision, revision: Revision, text: &str) -> EventRow {
+        let text = EventText::from(text.to_owned());
         EventRow { id: id.into(), seq, revision, timestamp: seq as f64, text }
     }
 
-    fn texts(texts: Vec<MemoryText>) -> Vec<String> {
+    fn texts(texts: Vec<EventText>) -> Vec<String> {
         texts.into_iter().map(String::from).collect()
     }
 
@@ -203,9 +203,9 @@ mod tests {
             log.write(row(&format!("event-{seq}"), seq, seq, &format!("text {seq}")));
         }
         for seq in [1, 1024, 1025, 4_999, 5_000] {
-            assert_eq!(log.get::<MemoryText>(&format!("event-{seq}")).unwrap().seq, seq);
+            assert_eq!(log.get(&format!("event-{seq}")).unwrap().seq, seq);
         }
-        assert!(log.get::<MemoryText>("event-0").is_none());
+        assert!(log.get("event-0").is_none());
         let last = log.window(Window { last: Some(2), after: None });
         assert_eq!(texts(last), ["text 4999", "text 5000"]);
     }
@@ -219,10 +219,9 @@ mod tests {
         log.write(row("2", 2, 5, "new"));
         log.write(row("2", 2, 6, "newer"));
         assert_eq!(texts(log.window(Window::ALL)), ["old", "newer", "old", "old"]);
-        let changed: Vec<_> =
-            log.changed::<MemoryText>(3).iter().map(|row| (row.seq, row.revision)).collect();
+        let changed: Vec<_> = log.changed(3).iter().map(|row| (row.seq, row.revision)).collect();
         assert_eq!(changed, [(2, 6), (4, 4)]);
-        assert!(log.changed::<MemoryText>(6).is_empty());
+        assert!(log.changed(6).is_empty());
     }
 
     #[test]
@@ -234,7 +233,7 @@ mod tests {
             log.write(row("changing", 2, revision, &format!("{long}{revision}")));
         }
         assert!(log.used < 4 * LEAST_WASTE);
-        assert_eq!(String::from(log.get::<MemoryText>("kept").unwrap().text), "kept");
-        assert!(String::from(log.get::<MemoryText>("changing").unwrap().text).ends_with("1999"));
+        assert_eq!(String::from(log.get("kept").unwrap().text), "kept");
+        assert!(String::from(log.get("changing").unwrap().text).ends_with("1999"));
     }
 }

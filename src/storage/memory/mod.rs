@@ -1,18 +1,17 @@
 //! Sessions in memory: the reference that other storages are compared with.
 
+mod blocks;
 mod event_log;
 mod order;
 mod owners;
 mod place;
-mod text;
 
 use std::cell::RefCell;
 use std::mem;
 use std::rc::Rc;
 
-pub use text::MemoryText;
-
 use crate::error::Error;
+use crate::event::EventText;
 use crate::names::Names;
 use crate::room::{SPARE, no_room, require_room};
 use crate::session::{Revision, SessionHead, SessionKey, Window};
@@ -21,26 +20,14 @@ use crate::storage::memory::event_log::EventLog;
 use crate::storage::memory::order::{Order, Position};
 use crate::storage::memory::owners::Owners;
 use crate::storage::memory::place::Place;
-use crate::storage::{
-    Changes, Decide, Deletion, Found, ListRequest, Listing, Rows, ScopeRow, ScopeSet, SessionRow,
-    Storage, Target, WriteRequest,
-};
+use crate::storage::{Deletion, ListRequest, Listing, Rows, Storage};
+use crate::write::{ScopeRow, SessionRow, Target, Write};
 
 /// The bytes that a row on its way out takes at most: its fields, and an id, which has up to 512.
 const ROW: usize = 640;
 
 /// Gets a session of a list: its user's id, its own, its head and its own state.
 type Visit<'a> = dyn FnMut(&str, &str, SessionHead, &ScopedState) -> Result<(), Error> + 'a;
-
-/// What is read before a write is decided: a [`WriteRequest`] of names that are borrowed.
-pub(crate) struct Ask<'a> {
-    pub(crate) app_name: &'a str,
-    pub(crate) user_id: Option<&'a str>,
-    pub(crate) session_id: Option<&'a str>,
-    pub(crate) scopes: ScopeSet,
-    pub(crate) event_ids: &'a [Rc<str>],
-    pub(crate) since: Revision,
-}
 
 /// Keeps everything in memory; what it keeps is gone with it. Its futures are always ready.
 #[derive(Debug, Default)]
@@ -86,43 +73,13 @@ impl MemoryStorage {
         Self::default()
     }
 
-    // The verbs as plain calls. Texts come in and go out in whatever type the caller keeps texts
-    // in, so that none has to translate whole lists of them.
+    // The verbs as plain calls.
 
-    pub(crate) fn write<T, D>(&self, request: WriteRequest, decision: &mut D) -> Result<(), Error>
-    where
-        T: From<MemoryText> + Into<MemoryText>,
-        D: Decide<T>,
-    {
-        let WriteRequest { target, scopes, event_ids, since, .. } = &request;
-        let ask = Ask {
-            app_name: &target.app_name,
-            user_id: target.user_id.as_deref(),
-            session_id: target.session_id.as_deref(),
-            scopes: *scopes,
-            event_ids,
-            since: *since,
-        };
-        self.ask(&ask, &mut |found| decision.decide_last(found))
+    pub(crate) fn write_now(&self, write: &mut Write) -> Result<(), Error> {
+        self.contents.borrow_mut().write(write)
     }
 
-    /// Has decided what to write, and writes it.
-    pub(crate) fn ask<T>(
-        &self,
-        ask: &Ask<'_>,
-        decide: &mut dyn FnMut(Found<'_, T>) -> Option<Changes<T>>,
-    ) -> Result<(), Error>
-    where
-        T: From<MemoryText> + Into<MemoryText>,
-    {
-        self.contents.borrow_mut().write(ask, decide)
-    }
-
-    pub(crate) fn rows<T: From<MemoryText>>(
-        &self,
-        target: &Target,
-        window: Window,
-    ) -> Result<Rows<T>, Error> {
+    pub(crate) fn rows(&self, target: &Target, window: Window) -> Result<Rows, Error> {
         self.contents.borrow().read(target, window)
     }
 
@@ -144,28 +101,15 @@ impl MemoryStorage {
 }
 
 impl Storage for MemoryStorage {
-    type Text = MemoryText;
     type Listing = Listing;
     type Failure = Error;
 
-    async fn create<D: Decide<MemoryText> + 'static>(
-        &self,
-        request: WriteRequest,
-        decision: D,
-    ) -> Result<D, Error> {
-        self.append(request, decision).await
+    async fn write(&self, mut write: Write) -> Result<Write, Error> {
+        self.write_now(&mut write)?;
+        Ok(write)
     }
 
-    async fn append<D: Decide<MemoryText> + 'static>(
-        &self,
-        request: WriteRequest,
-        mut decision: D,
-    ) -> Result<D, Error> {
-        self.write(request, &mut decision)?;
-        Ok(decision)
-    }
-
-    async fn read(&self, target: Target, window: Window) -> Result<Rows<MemoryText>, Error> {
+    async fn read(&self, target: Target, window: Window) -> Result<Rows, Error> {
         self.rows(&target, window)
     }
 
@@ -200,47 +144,44 @@ impl Contents {
         (app, user)
     }
 
-    fn write<T>(
-        &mut self,
-        ask: &Ask<'_>,
-        decide: &mut dyn FnMut(Found<'_, T>) -> Option<Changes<T>>,
-    ) -> Result<(), Error>
-    where
-        T: From<MemoryText> + Into<MemoryText>,
-    {
-        let mut place = Place::of(&mut self.apps, ask, false);
-        require_room(place.changed_len(ask) * ROW + SPARE)?;
-        let Some(changes) = decide(place.found(ask, self.floor)) else {
+    fn write(&mut self, write: &mut Write) -> Result<(), Error> {
+        let plan = write.plan();
+        let mut place = Place::of(&mut self.apps, plan, false);
+        require_room(place.changed_len(plan) * ROW + SPARE)?;
+        let found = place.found(plan, self.floor);
+        let Some(changes) = write.decide(found) else {
             return Ok(());
         };
         place.reserve(&changes)?;
         // What was there is looked up once. What was not is made now, so that asking makes nothing.
-        if place.is_whole(ask) {
-            place.write(changes);
+        let plan = write.plan();
+        if place.is_whole(plan) {
+            place.write(changes, write);
             return Ok(());
         }
-        let place = Place::of(&mut self.apps, ask, true);
-        if !place.is_whole(ask) {
+        let place = Place::of(&mut self.apps, plan, true);
+        if !place.is_whole(plan) {
             return Err(no_room());
         }
         let is_session = changes.session.is_some();
-        place.write(changes);
+        place.write(changes, write);
+        let Target { app_name, user_id, session_id } = &plan.target;
         if let (Some(owners), Some(user_id), Some(session_id), true) =
-            (&mut self.owners, ask.user_id, ask.session_id, is_session)
+            (&mut self.owners, user_id.as_deref(), session_id.as_deref(), is_session)
         {
-            owners.add(ask.app_name, user_id, session_id);
+            owners.add(app_name, user_id, session_id);
         }
         Ok(())
     }
 
-    fn read<T: From<MemoryText>>(&self, target: &Target, window: Window) -> Result<Rows<T>, Error> {
+    fn read(&self, target: &Target, window: Window) -> Result<Rows, Error> {
         let (app, user) = self.user(target);
         let session = user
             .zip(target.session_id.as_deref())
             .and_then(|(user, id)| user.sessions.get(id).map(|session| (id, session)));
         let len = session.map_or(0, |(_, session)| session.events.len());
         // A list that grows is there twice, and half as large the first time.
-        require_room(len.min(window.last.unwrap_or(len)) * 3 * size_of::<T>())?;
+        require_room(len.min(window.last.unwrap_or(len)) * 3 * size_of::<EventText>())?;
         Ok(Rows {
             events: session.map_or_else(Vec::new, |(_, session)| session.events.window(window)),
             session: session.zip(target.user_id.as_deref()).map(|((id, session), user_id)| {

@@ -8,11 +8,10 @@ use crate::room::no_room;
 use crate::session::Revision;
 use crate::state::{Changes as StateChanges, ScopedState};
 use crate::storage::memory::order::{Order, Position};
-use crate::storage::memory::text::MemoryText;
-use crate::storage::memory::{App, Ask, StoredSession, User};
-use crate::storage::{Changes, Found, ScopeChange, ScopeRow, SessionChange};
+use crate::storage::memory::{App, StoredSession, User};
+use crate::write::{Changes, Found, Plan, ScopeChange, ScopeRow, SessionChange, Write};
 
-/// As much as there is of what an [`Ask`] names.
+/// As much as there is of what a [`Plan`] names.
 #[derive(Default)]
 pub(super) struct Place<'a> {
     app: Option<Scope<'a>>,
@@ -28,43 +27,42 @@ struct Scope<'a> {
 
 impl<'a> Place<'a> {
     /// `makes`: what is not there.
-    pub(super) fn of(apps: &'a mut Names<App>, ask: &Ask<'_>, makes: bool) -> Self {
+    pub(super) fn of(apps: &'a mut Names<App>, plan: &Plan, makes: bool) -> Self {
         let mut place = Self::default();
-        let Some((_, App { state, order, users })) = apps.entry(ask.app_name, makes) else {
+        let Some((_, App { state, order, users })) = apps.entry(&plan.target.app_name, makes)
+        else {
             return place;
         };
         place.app = Some(Scope { state, order });
-        let Some((user_id, user)) = ask.user_id.and_then(|id| users.entry(id, makes)) else {
+        let Some((user_id, user)) =
+            plan.target.user_id.as_deref().and_then(|id| users.entry(id, makes))
+        else {
             return place;
         };
         let User { state, order, sessions } = user;
         place.user = Some((user_id, Scope { state, order }));
-        place.session = ask.session_id.and_then(|id| sessions.entry(id, makes));
+        place.session = plan.target.session_id.as_deref().and_then(|id| sessions.entry(id, makes));
         place
     }
 
-    /// Whether everything is there that the ask names.
-    pub(super) fn is_whole(&self, ask: &Ask<'_>) -> bool {
+    /// Whether everything is there that the plan names.
+    pub(super) fn is_whole(&self, plan: &Plan) -> bool {
         self.app.is_some()
-            && self.user.is_some() == ask.user_id.is_some()
-            && self.session.is_some() == ask.session_id.is_some()
+            && self.user.is_some() == plan.target.user_id.is_some()
+            && self.session.is_some() == plan.target.session_id.is_some()
     }
 
-    pub(super) fn found<T: From<MemoryText>>(
-        &self,
-        ask: &Ask<'_>,
-        floor: Revision,
-    ) -> Found<'_, T> {
+    pub(super) fn found(&self, plan: &Plan, floor: Revision) -> Found<'_> {
         let (mut events, mut changed) = (Vec::new(), Vec::new());
         if let Some((_, session)) = &self.session {
-            for id in ask.event_ids {
+            for id in &plan.event_ids {
                 events.extend(session.events.get(id));
             }
-            changed = session.events.changed(ask.since);
+            changed = session.events.changed(plan.since);
         }
-        let state = self.session.as_ref().filter(|_| ask.scopes.session);
-        let user = self.user.as_ref().filter(|_| ask.scopes.user);
-        let app = self.app.as_ref().filter(|_| ask.scopes.app);
+        let state = self.session.as_ref().filter(|_| plan.scopes.session);
+        let user = self.user.as_ref().filter(|_| plan.scopes.user);
+        let app = self.app.as_ref().filter(|_| plan.scopes.app);
         Found {
             session: self.session.as_ref().map(|(_, session)| session.head),
             state: state.map(|(_, session)| &session.state),
@@ -77,11 +75,11 @@ impl<'a> Place<'a> {
     }
 
     /// How many events were changed since the revision asked for, at most.
-    pub(super) fn changed_len(&self, ask: &Ask<'_>) -> usize {
+    pub(super) fn changed_len(&self, plan: &Plan) -> usize {
         let Some((_, session)) = &self.session else {
             return 0;
         };
-        let revisions = session.head.revision.saturating_sub(ask.since);
+        let revisions = session.head.revision.saturating_sub(plan.since);
         session.events.len().min(usize::try_from(revisions).unwrap_or(usize::MAX))
     }
 
@@ -89,7 +87,7 @@ impl<'a> Place<'a> {
     ///
     /// # Errors
     /// `quota_exceeded`.
-    pub(super) fn reserve<T>(&mut self, changes: &Changes<T>) -> Result<(), Error> {
+    pub(super) fn reserve(&mut self, changes: &Changes) -> Result<(), Error> {
         if let Some(changes) = &changes.app {
             let state = self.app.as_mut().and_then(|app| app.state.as_mut());
             reserve_state(state.map(|row| &mut row.state), &changes.state)?;
@@ -111,7 +109,7 @@ impl<'a> Place<'a> {
         }
     }
 
-    pub(super) fn write<T: Into<MemoryText>>(self, changes: Changes<T>) {
+    pub(super) fn write(self, changes: Changes, write: &Write) {
         let Some(mut app) = self.app else {
             return;
         };
@@ -130,8 +128,10 @@ impl<'a> Place<'a> {
         };
         let is_new = session.head.revision == 0;
         session.change(change);
-        for event in changes.events {
-            session.events.write(event);
+        for event in &changes.events {
+            if let Some(row) = write.row(event) {
+                session.events.write(row);
+            }
         }
         let time = session.head.last_update_time.to_bits();
         if is_new {

@@ -7,64 +7,10 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use crate::json::is_same_json;
-use crate::storage::EventText;
+use crate::event::TextSlice;
 
 const FIRST_BLOCK: usize = 1 << 10;
 const LARGEST_BLOCK: usize = 1 << 20;
-
-/// A text within a block. Cloning it copies no text; the block lives as long as any text in it.
-#[derive(Clone, Debug)]
-pub struct MemoryText {
-    // Blocks only grow at their end, so the range stays valid while others push. The borrow ends
-    // within each method here and is never held across an await.
-    block: Rc<RefCell<String>>,
-    start: u32,
-    end: u32,
-}
-
-impl MemoryText {
-    /// Shows the text to `reader`.
-    pub fn with<R>(&self, reader: impl FnOnce(&str) -> R) -> R {
-        let block = self.block.borrow();
-        reader(block.get(self.start as usize..self.end as usize).unwrap_or_default())
-    }
-
-    /// The end of the text, from the byte `start` on; nothing is copied.
-    #[cfg(target_arch = "wasm32")]
-    pub(crate) fn end(&self, start: usize) -> Self {
-        Self { start: self.start + start as u32, ..self.clone() }
-    }
-
-    /// The length in bytes.
-    pub fn len(&self) -> usize {
-        (self.end - self.start) as usize
-    }
-
-    /// Whether it is the empty text.
-    pub fn is_empty(&self) -> bool {
-        self.start == self.end
-    }
-}
-
-impl From<String> for MemoryText {
-    fn from(text: String) -> Self {
-        let end = u32::try_from(text.len()).unwrap_or(u32::MAX);
-        Self { block: Rc::new(RefCell::new(text)), start: 0, end }
-    }
-}
-
-impl From<MemoryText> for String {
-    fn from(text: MemoryText) -> Self {
-        text.with(str::to_owned)
-    }
-}
-
-impl EventText for MemoryText {
-    fn is_same(&self, other: &Self) -> bool {
-        self.with(|text| other.with(|other| is_same_json(text, other)))
-    }
-}
 
 /// The texts of one session.
 #[derive(Debug, Default)]
@@ -116,12 +62,10 @@ impl Blocks {
     }
 
     /// The text at a place that [`Blocks::push`] returned.
-    pub(super) fn get(&self, place: Place) -> MemoryText {
+    pub(super) fn get(&self, place: Place) -> TextSlice {
         match self.blocks.get(place.block as usize) {
-            Some(block) => {
-                MemoryText { block: Rc::clone(block), start: place.start, end: place.end }
-            }
-            None => MemoryText::from(String::new()),
+            Some(block) => TextSlice::new(Rc::clone(block), place.start, place.end),
+            None => TextSlice::from(String::new()),
         }
     }
 
@@ -148,7 +92,7 @@ mod tests {
             .collect();
         let places: Vec<Place> = texts.iter().map(|text| blocks.push(text)).collect();
         for (text, place) in texts.iter().zip(places) {
-            assert_eq!(String::from(blocks.get(place)), *text);
+            blocks.get(place).with(|stored| assert_eq!(stored, text));
         }
     }
 
@@ -158,6 +102,6 @@ mod tests {
         let place = blocks.push("kept");
         let text = blocks.get(place);
         drop(blocks);
-        assert_eq!(String::from(text), "kept");
+        text.with(|text| assert_eq!(text, "kept"));
     }
 }

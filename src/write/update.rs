@@ -1,19 +1,20 @@
 //! Changing a user's or an app's state without a session.
 
 use crate::error::Error;
-use crate::session::{NEVER, check_id};
+use crate::session::check_id;
 use crate::state::Delta;
-use crate::storage::{
-    Changes, Decide, Found, ScopeChange, ScopeRevisions, ScopeSet, Target, WriteRequest,
-};
+use crate::write::changes::{Changes, ScopeChange, ScopeRevisions};
+use crate::write::plan::ScopeSet;
+use crate::write::rows::Found;
 
 /// Writes the scopes that its delta touches.
-pub(crate) struct UpdateDecision {
+#[derive(Debug)]
+pub(super) struct Update {
     delta: Delta,
     updated: ScopeRevisions,
 }
 
-impl UpdateDecision {
+impl Update {
     pub(super) fn new(app_name: &str, user_id: Option<&str>, delta: Delta) -> Result<Self, Error> {
         check_id("app_name", app_name)?;
         if let Some(user_id) = user_id {
@@ -39,23 +40,15 @@ impl UpdateDecision {
         self.updated
     }
 
-    pub(super) fn request(&self, target: Target) -> WriteRequest {
-        WriteRequest {
-            target,
-            scopes: ScopeSet {
-                session: false,
-                user: !self.delta.user.is_empty(),
-                app: !self.delta.app.is_empty(),
-            },
-            event_ids: Vec::new(),
-            ids_are_new: false,
-            since: NEVER,
+    pub(super) fn scopes(&self) -> ScopeSet {
+        ScopeSet {
+            session: false,
+            user: !self.delta.user.is_empty(),
+            app: !self.delta.app.is_empty(),
         }
     }
-}
 
-impl<T> Decide<T> for UpdateDecision {
-    fn decide(&mut self, found: Found<'_, T>) -> Option<Changes<T>> {
+    pub(super) fn decide(&mut self, found: &Found<'_>) -> Option<Changes> {
         let user = ScopeChange::of(found.user, self.delta.user.clone(), found.floor);
         let app = ScopeChange::of(found.app, self.delta.app.clone(), found.floor);
         let changes = Changes { session: None, user, app, events: Vec::new() };

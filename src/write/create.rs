@@ -1,15 +1,15 @@
 //! Creating a session.
 
 use crate::error::Error;
-use crate::service::merged;
 use crate::session::SessionHead;
 use crate::state::{Changes as StateChanges, Delta, ScopedState};
-use crate::storage::{
-    Changes, Decide, Found, ScopeChange, ScopeRevisions, ScopeRow, SessionChange,
-};
+use crate::write::changes::{Changes, ScopeChange, ScopeRevisions, SessionChange};
+use crate::write::merged;
+use crate::write::rows::{Found, ScopeRow};
 
 /// Writes a session if its key is free.
-pub(crate) struct CreateDecision {
+#[derive(Debug)]
+pub(super) struct Create {
     state: Delta,
     now: f64,
     created: Result<Option<Created>, Error>,
@@ -18,7 +18,7 @@ pub(crate) struct CreateDecision {
 /// A session that was made: its head and merged state, and which other states changed.
 pub(super) type Created = (SessionHead, String, ScopeRevisions);
 
-impl CreateDecision {
+impl Create {
     pub(super) fn new(state: Delta, now: f64) -> Self {
         Self { state, now, created: Ok(None) }
     }
@@ -29,8 +29,8 @@ impl CreateDecision {
     }
 }
 
-impl<T> Decide<T> for CreateDecision {
-    fn decide(&mut self, found: Found<'_, T>) -> Option<Changes<T>> {
+impl Create {
+    pub(super) fn decide(&mut self, found: &Found<'_>) -> Option<Changes> {
         self.created = Ok(None);
         if found.session.is_some() {
             return None;

@@ -1,0 +1,277 @@
+//! A write: which rows it needs, what it changes in their light, what its caller gets.
+//!
+//! Every write is a [`Write`]. A storage reads what [`Write::plan`] names, asks [`Write::decide`], and
+//! writes the [`Changes`] that it gets, all in one transaction. A transaction that starts over asks
+//! again: the last answer counts. No rule reads the text of an event.
+
+mod append;
+mod changes;
+mod create;
+mod locate;
+mod plan;
+mod rows;
+#[cfg(any(test, feature = "testing"))]
+mod script;
+mod update;
+
+use append::Append;
+pub use append::{Appended, Known, StalePolicy};
+pub use changes::{Changes, EventChange, ScopeChange, ScopeRevisions, SessionChange};
+use create::{Create, Created};
+use locate::Locate;
+pub(crate) use locate::Position;
+pub use plan::{Plan, ScopeSet, Target};
+pub use rows::{EventRow, Found, ScopeRow, SessionRow, StoredEvent};
+#[cfg(any(test, feature = "testing"))]
+pub(crate) use script::Told;
+use update::Update;
+
+use crate::error::Error;
+use crate::event::{EventText, NewEvent};
+use crate::names::Names;
+use crate::room::require_room;
+use crate::session::{NEVER, SessionKey};
+use crate::state::{Delta, Scope, ScopedState, merge_to_json};
+
+/// See the module.
+#[derive(Debug)]
+pub struct Write {
+    plan: Plan,
+    rule: Rule,
+    texts: Vec<NewText>,
+    #[cfg(any(test, feature = "testing"))]
+    starts_over: bool,
+}
+
+/// The texts of an event that is to be stored.
+#[derive(Debug)]
+struct NewText {
+    text: EventText,
+    /// Before superseded keys were taken out of its delta, if any were.
+    whole: Option<EventText>,
+}
+
+/// What is decided on.
+#[derive(Debug)]
+enum Rule {
+    Create(Create),
+    Append(Append),
+    Locate(Locate),
+    Update(Update),
+    #[cfg(any(test, feature = "testing"))]
+    Script(script::Script),
+}
+
+impl Write {
+    fn new(plan: Plan, rule: Rule, texts: Vec<NewText>) -> Self {
+        Self {
+            plan,
+            rule,
+            texts,
+            #[cfg(any(test, feature = "testing"))]
+            starts_over: false,
+        }
+    }
+
+    /// Creates a session, if its key is free.
+    pub(crate) fn create(key: SessionKey, state: Delta, now: f64) -> Self {
+        let plan = Plan {
+            creates: true,
+            target: key.into(),
+            scopes: ScopeSet { session: true, user: true, app: true },
+            event_ids: Vec::new(),
+            ids_are_new: false,
+            since: NEVER,
+        };
+        Self::new(plan, Rule::Create(Create::new(state, now)), Vec::new())
+    }
+
+    /// Stores events and their deltas, all or none, in order.
+    pub(crate) fn append(
+        key: SessionKey,
+        position: Position,
+        policy: StalePolicy,
+        events: Vec<NewEvent>,
+        now: f64,
+    ) -> Self {
+        let (append, texts) = Append::new(position, policy, events, now);
+        let plan = Plan {
+            creates: false,
+            target: key.into(),
+            scopes: append.scopes(),
+            event_ids: append.event_ids(),
+            ids_are_new: true,
+            since: append.since(),
+        };
+        Self::new(plan, Rule::Append(append), texts)
+    }
+
+    /// Finds where a handle stands by the id of the last event that it holds; writes nothing.
+    pub(crate) fn locate(key: SessionKey, last_event_id: Option<String>) -> Self {
+        let plan = Plan {
+            creates: false,
+            target: key.into(),
+            scopes: ScopeSet::default(),
+            event_ids: last_event_id.into_iter().map(Into::into).collect(),
+            ids_are_new: false,
+            since: NEVER,
+        };
+        Self::new(plan, Rule::Locate(Locate::default()), Vec::new())
+    }
+
+    /// Changes the states of a user and an app.
+    ///
+    /// # Errors
+    /// `invalid_argument` for keys of a scope that the request names no owner of.
+    pub(crate) fn update(
+        app_name: String,
+        user_id: Option<String>,
+        delta: Delta,
+    ) -> Result<Self, Error> {
+        let update = Update::new(&app_name, user_id.as_deref(), delta)?;
+        let plan = Plan {
+            creates: false,
+            scopes: update.scopes(),
+            target: Target { app_name, user_id, session_id: None },
+            event_ids: Vec::new(),
+            ids_are_new: false,
+            since: NEVER,
+        };
+        Ok(Self::new(plan, Rule::Update(update), Vec::new()))
+    }
+
+    /// Which rows the storage has to read.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// Says what to write in the light of what was found; `None`: nothing.
+    pub fn decide(&mut self, found: Found<'_>) -> Option<Changes> {
+        #[cfg(any(test, feature = "testing"))]
+        self.start_over(&found);
+        self.decide_once(found)
+    }
+
+    fn decide_once(&mut self, found: Found<'_>) -> Option<Changes> {
+        let stored = self.compared(&found.events);
+        match &mut self.rule {
+            Rule::Create(create) => create.decide(&found),
+            Rule::Append(append) => append.decide(found, &stored),
+            Rule::Locate(locate) => {
+                locate.decide(&found, &stored);
+                None
+            }
+            Rule::Update(update) => update.decide(&found),
+            #[cfg(any(test, feature = "testing"))]
+            Rule::Script(script) => script.decide(found),
+        }
+    }
+
+    /// The row that a change writes.
+    pub fn row(&self, change: &EventChange) -> Option<EventRow> {
+        let EventChange { position, seq, revision } = *change;
+        let text = self.texts.get(position)?.text.clone();
+        let (id, timestamp) = match &self.rule {
+            Rule::Append(append) => append.event(position)?,
+            #[cfg(any(test, feature = "testing"))]
+            Rule::Script(script) => script.event(position)?,
+            _ => return None,
+        };
+        Some(EventRow { id, seq, revision, timestamp, text })
+    }
+
+    /// Compares the stored events with those that are to be written. The only look at a text.
+    fn compared(&self, rows: &[EventRow]) -> Vec<StoredEvent> {
+        let mut places = Names::default();
+        for (place, row) in rows.iter().enumerate() {
+            if let Some((_, known)) = places.entry(&row.id, true) {
+                *known = place;
+            }
+        }
+        let mut stored = Vec::new();
+        if rows.is_empty() {
+            return stored;
+        }
+        for (position, id) in self.plan.event_ids.iter().enumerate() {
+            if let Some(row) = places.get(id).and_then(|place: &usize| rows.get(*place)) {
+                let is_same = self.texts.get(position).is_some_and(|new| new.is_same(&row.text));
+                stored.push(StoredEvent {
+                    position,
+                    seq: row.seq,
+                    revision: row.revision,
+                    is_same,
+                });
+            }
+        }
+        stored
+    }
+
+    /// Whether it wrote nothing because it has to know more, which [`Write::plan`] now names.
+    pub(crate) fn again(&mut self) -> bool {
+        let Rule::Append(append) = &mut self.rule else {
+            return false;
+        };
+        let is_again = append.again();
+        self.plan.scopes = append.scopes();
+        is_again
+    }
+
+    /// The new session; `None` if the key was taken.
+    pub(crate) fn created(self) -> Result<Option<Created>, Error> {
+        match self.rule {
+            Rule::Create(create) => create.created(),
+            _ => Err(exchanged()),
+        }
+    }
+
+    /// What an append did.
+    pub(crate) fn appended(self) -> Result<Appended, Error> {
+        match (self.rule, &self.plan.target.session_id) {
+            (Rule::Append(append), Some(session_id)) => append.appended(session_id),
+            _ => Err(exchanged()),
+        }
+    }
+
+    /// Where a handle stands by its last event.
+    pub(crate) fn position(self) -> Result<Position, Error> {
+        match (self.rule, &self.plan.target.session_id) {
+            (Rule::Locate(locate), Some(session_id)) => locate.position(session_id),
+            _ => Err(exchanged()),
+        }
+    }
+
+    /// The new revisions of the states that an update changed.
+    pub(crate) fn updated(self) -> Result<ScopeRevisions, Error> {
+        match self.rule {
+            Rule::Update(update) => Ok(update.updated()),
+            _ => Err(exchanged()),
+        }
+    }
+}
+
+impl NewText {
+    fn is_same(&self, stored: &EventText) -> bool {
+        stored.is_same(&self.text) || self.whole.as_ref().is_some_and(|text| stored.is_same(text))
+    }
+}
+
+/// The JSON object of the three scopes as one state.
+pub(crate) fn merged(
+    session: &ScopedState,
+    user: Option<&ScopedState>,
+    app: Option<&ScopedState>,
+) -> Result<String, Error> {
+    require_room([Some(session), user, app].into_iter().flatten().map(ScopedState::size).sum())?;
+    let user = user.map(|state| (Scope::User, state));
+    let app = app.map(|state| (Scope::App, state));
+    Ok(merge_to_json([(Scope::Session, session)].into_iter().chain(user).chain(app)))
+}
+
+fn unasked() -> Error {
+    Error::StorageFailed { reason: "it never asked what to write".into() }
+}
+
+/// A storage hands back the write that it was handed; no other can come.
+fn exchanged() -> Error {
+    Error::StorageFailed { reason: "it handed back another write".into() }
+}

@@ -1,0 +1,94 @@
+//! A write that a test decides, to ask of a storage what no session service would.
+
+use std::rc::Rc;
+
+use crate::session::{Revision, SessionHead};
+use crate::write::changes::Changes;
+use crate::write::plan::Plan;
+use crate::write::rows::{EventRow, Found, ScopeRow};
+use crate::write::{NewText, Rule, Write};
+
+/// See the module.
+#[derive(Debug)]
+pub(super) struct Script {
+    events: Vec<(Rc<str>, f64)>,
+    answer: fn(Revision) -> Option<Changes>,
+    told: Option<Told>,
+}
+
+/// What the storage has found.
+#[derive(Debug)]
+pub(crate) struct Told {
+    pub(crate) session: Option<SessionHead>,
+    pub(crate) user: Option<ScopeRow>,
+    pub(crate) app: Option<ScopeRow>,
+    pub(crate) events: Vec<EventRow>,
+    pub(crate) changed: Vec<EventRow>,
+    pub(crate) floor: Revision,
+}
+
+impl Script {
+    pub(super) fn decide(&mut self, found: Found<'_>) -> Option<Changes> {
+        let floor = found.floor;
+        self.told = Some(Told {
+            session: found.session,
+            user: found.user.cloned(),
+            app: found.app.cloned(),
+            events: found.events,
+            changed: found.changed,
+            floor,
+        });
+        (self.answer)(floor)
+    }
+
+    pub(super) fn event(&self, position: usize) -> Option<(Rc<str>, f64)> {
+        self.events.get(position).cloned()
+    }
+}
+
+impl Write {
+    /// `events`: their ids, timestamps and texts; `answer` gets the floor.
+    pub(crate) fn script(
+        plan: Plan,
+        events: Vec<EventRow>,
+        answer: fn(Revision) -> Option<Changes>,
+    ) -> Self {
+        let (mut heads, mut texts) = (Vec::new(), Vec::new());
+        for event in events {
+            heads.push((event.id, event.timestamp));
+            texts.push(NewText { text: event.text, whole: None });
+        }
+        Self::new(plan, Rule::Script(Script { events: heads, answer, told: None }), texts)
+    }
+
+    /// From now on it is asked three times, twice of them on rows that turn out to be void, as by a
+    /// database that aborts a transaction.
+    pub fn starting_over(self) -> Self {
+        Self { starts_over: true, ..self }
+    }
+
+    pub(super) fn start_over(&mut self, found: &Found<'_>) {
+        if !self.starts_over {
+            return;
+        }
+        let (events, changed) = (found.events.clone(), found.changed.clone());
+        self.decide_once(Found {
+            session: None,
+            state: None,
+            user: None,
+            app: None,
+            events: Vec::new(),
+            changed: Vec::new(),
+            floor: 0,
+        });
+        self.decide_once(Found { events, changed, ..*found });
+    }
+
+    /// What the storage has found; `None` if it never asked.
+    pub(crate) fn told(self) -> Option<Told> {
+        match self.rule {
+            Rule::Script(script) => script.told,
+            _ => None,
+        }
+    }
+}
