@@ -601,7 +601,7 @@ export function scan_template(text) {
 function __wbg_get_imports() {
     const import0 = {
         __proto__: null,
-        _4: function(arg0, arg1) {
+        _3: function(arg0, arg1) {
             const ret = Number(getStringFromWasm0(arg0, arg1));
             return ret;
         },
@@ -609,20 +609,20 @@ function __wbg_get_imports() {
             const ret = typeof(arg0) === 'function';
             return ret;
         },
-        _z: function(arg0) {
+        _11: function(arg0) {
             const val = arg0;
             const ret = typeof(val) === 'object' && val !== null;
             return ret;
         },
-        _g: function(arg0) {
+        _h: function(arg0) {
             const ret = typeof(arg0) === 'string';
             return ret;
         },
-        _10: function(arg0) {
+        _12: function(arg0) {
             const ret = arg0 === undefined;
             return ret;
         },
-        _0: function(arg0, arg1) {
+        _4: function(arg0, arg1) {
             const ret = arg0 === arg1;
             return ret;
         },
@@ -678,7 +678,7 @@ function __wbg_get_imports() {
             const ret = IDBKeyRange.bound(arg0, arg1);
             return ret;
         }, arguments); },
-        _1e: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4) {
+        _1g: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4) {
             const ret = arg0.call(arg1, arg2, arg3, arg4);
             return ret;
         }, arguments); },
@@ -689,13 +689,13 @@ function __wbg_get_imports() {
         _1s: function(arg0) {
             clearTimeout(arg0);
         },
-        _1c: function(arg0) {
+        _1e: function(arg0) {
             arg0.close();
         },
-        _9: function() { return handleError(function (arg0) {
+        _b: function() { return handleError(function (arg0) {
             arg0.commit();
         }, arguments); },
-        _18: function(arg0, arg1) {
+        _1a: function(arg0, arg1) {
             const ret = arg0.concat(arg1);
             return ret;
         },
@@ -703,11 +703,11 @@ function __wbg_get_imports() {
             const ret = arg0.createIndex(getStringFromWasm0(arg1, arg2), arg3, arg4);
             return ret;
         }, arguments); },
-        _11: function() { return handleError(function (arg0, arg1, arg2, arg3) {
+        _13: function() { return handleError(function (arg0, arg1, arg2, arg3) {
             const ret = arg0.createObjectStore(getStringFromWasm0(arg1, arg2), arg3);
             return ret;
         }, arguments); },
-        _1b: function() { return handleError(function (arg0, arg1, arg2) {
+        _1d: function() { return handleError(function (arg0, arg1, arg2) {
             const ret = arg0.deleteDatabase(getStringFromWasm0(arg1, arg2));
             return ret;
         }, arguments); },
@@ -719,7 +719,7 @@ function __wbg_get_imports() {
             const ret = arg0.delete(getStringFromWasm0(arg1, arg2), getStringFromWasm0(arg3, arg4), arg5 === 0 ? undefined : getStringFromWasm0(arg5, arg6), arg7 === 0 ? undefined : getStringFromWasm0(arg7, arg8));
             return ret;
         }, arguments); },
-        _c: function(arg0) {
+        _e: function(arg0) {
             const ret = Array.from(arg0);
             return ret;
         },
@@ -727,15 +727,15 @@ function __wbg_get_imports() {
             const ret = arg0.getAllKeys(arg1);
             return ret;
         }, arguments); },
-        _a: function() { return handleError(function (arg0, arg1, arg2) {
+        _c: function() { return handleError(function (arg0, arg1, arg2) {
             const ret = arg0.getAll(arg1, arg2 === Number.MAX_SAFE_INTEGER ? undefined : arg2);
             return ret;
         }, arguments); },
-        _t: function() { return handleError(function (arg0, arg1) {
+        _v: function() { return handleError(function (arg0, arg1) {
             const ret = arg0.getKey(arg1);
             return ret;
         }, arguments); },
-        _19: function() { return handleError(function (arg0, arg1) {
+        _1b: function() { return handleError(function (arg0, arg1) {
             const ret = Reflect.get(arg0, arg1);
             return ret;
         }, arguments); },
@@ -743,15 +743,15 @@ function __wbg_get_imports() {
             const ret = arg0.get(arg1);
             return ret;
         }, arguments); },
-        _y: function(arg0, arg1) {
+        _10: function(arg0, arg1) {
             const ret = arg0[arg1 >>> 0];
             return ret;
         },
-        _e: function(arg0, arg1, arg2) {
+        _f: function(arg0, arg1, arg2) {
             const ret = arg0[getStringFromWasm0(arg1, arg2)];
             return ret;
         },
-        _i: function(arg0, arg1) {
+        _k: function(arg0, arg1) {
             const ret = arg0[arg1 >>> 0];
             return ret;
         },
@@ -763,11 +763,11 @@ function __wbg_get_imports() {
             const ret = Reflect.has(arg0, arg1);
             return ret;
         }, arguments); },
-        _8: function() { return handleError(function (arg0, arg1, arg2) {
+        _a: function() { return handleError(function (arg0, arg1, arg2) {
             const ret = arg0.index(getStringFromWasm0(arg1, arg2));
             return ret;
         }, arguments); },
-        _q: function(arg0) {
+        _s: function(arg0) {
             let result;
             try {
                 result = arg0 instanceof Float64Array;
@@ -777,7 +777,7 @@ function __wbg_get_imports() {
             const ret = result;
             return ret;
         },
-        _1f: function(arg0) {
+        _1h: function(arg0) {
             let result;
             try {
                 result = arg0 instanceof Promise;
@@ -787,11 +787,11 @@ function __wbg_get_imports() {
             const ret = result;
             return ret;
         },
-        _f: function(arg0) {
+        _g: function(arg0) {
             const ret = Array.isArray(arg0);
             return ret;
         },
-        _1h: function(arg0) {
+        _1j: function(arg0) {
             const ret = Number.isSafeInteger(arg0);
             return ret;
         },
@@ -799,19 +799,19 @@ function __wbg_get_imports() {
             const ret = Object.is(arg0, arg1);
             return ret;
         },
-        _o: function(arg0, arg1, arg2) {
+        _q: function(arg0, arg1, arg2) {
             const ret = arg0.join(getStringFromWasm0(arg1, arg2));
             return ret;
         },
-        _p: function(arg0) {
+        _r: function(arg0) {
             const ret = arg0.length;
             return ret;
         },
-        _h: function(arg0) {
+        _j: function(arg0) {
             const ret = arg0.length;
             return ret;
         },
-        _d: function(arg0) {
+        _i: function(arg0) {
             const ret = arg0.length;
             return ret;
         },
@@ -827,11 +827,11 @@ function __wbg_get_imports() {
             const ret = new RegExp(getStringFromWasm0(arg0, arg1), getStringFromWasm0(arg2, arg3));
             return ret;
         },
-        _k: function() {
+        _m: function() {
             const ret = new Object();
             return ret;
         },
-        _n: function(arg0, arg1) {
+        _p: function(arg0, arg1) {
             const ret = new Float64Array(getArrayF64FromWasm0(arg0, arg1));
             return ret;
         },
@@ -853,11 +853,11 @@ function __wbg_get_imports() {
                 state0.a = 0;
             }
         },
-        _v: function() {
+        _x: function() {
             const ret = performance.now();
             return ret;
         },
-        _r: function() {
+        _t: function() {
             const ret = Date.now();
             return ret;
         },
@@ -865,7 +865,7 @@ function __wbg_get_imports() {
             const ret = arg0.objectStore(getStringFromWasm0(arg1, arg2));
             return ret;
         }, arguments); },
-        _1g: function(arg0) {
+        _1i: function(arg0) {
             const ret = Array.of(arg0);
             return ret;
         },
@@ -873,34 +873,34 @@ function __wbg_get_imports() {
             const ret = Array.of(arg0, arg1, arg2, arg3);
             return ret;
         },
-        _17: function(arg0, arg1, arg2) {
+        _19: function(arg0, arg1, arg2) {
             const ret = Array.of(arg0, arg1, arg2);
             return ret;
         },
-        _16: function(arg0, arg1, arg2, arg3, arg4) {
+        _18: function(arg0, arg1, arg2, arg3, arg4) {
             const ret = Array.of(arg0, arg1, arg2, arg3, arg4);
             return ret;
         },
-        _b: function(arg0, arg1) {
+        _d: function(arg0, arg1) {
             const ret = Array.of(arg0, arg1);
             return ret;
         },
-        _12: function() { return handleError(function (arg0, arg1, arg2) {
+        _14: function() { return handleError(function (arg0, arg1, arg2) {
             const ret = arg0.openKeyCursor(arg1, __wbindgen_enum_IdbCursorDirection[arg2]);
             return ret;
         }, arguments); },
-        _1a: function() { return handleError(function (arg0, arg1, arg2, arg3) {
+        _1c: function() { return handleError(function (arg0, arg1, arg2, arg3) {
             const ret = arg0.open(getStringFromWasm0(arg1, arg2), arg3 >>> 0);
             return ret;
         }, arguments); },
-        _13: function(arg0) {
+        _15: function(arg0) {
             const ret = arg0.pop();
             return ret;
         },
-        _1d: function(arg0) {
+        _1f: function(arg0) {
             arg0.preventDefault();
         },
-        _7: function(arg0, arg1) {
+        _6: function(arg0, arg1) {
             const ret = arg0.push(arg1);
             return ret;
         },
@@ -915,27 +915,27 @@ function __wbg_get_imports() {
         _1z: function(arg0) {
             queueMicrotask(arg0);
         },
-        _1j: function() {
+        _8: function() {
             const ret = Math.random();
             return ret;
         },
-        _1: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4, arg5, arg6, arg7, arg8, arg9, arg10) {
+        _0: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4, arg5, arg6, arg7, arg8, arg9, arg10) {
             const ret = arg0.read(getStringFromWasm0(arg1, arg2), arg3 === 0 ? undefined : getStringFromWasm0(arg3, arg4), arg5 === 0 ? undefined : getStringFromWasm0(arg5, arg6), arg7 === 0 ? undefined : arg8, arg9 === 0 ? undefined : arg10);
             return ret;
         }, arguments); },
-        _1i: function(arg0) {
+        _1k: function(arg0) {
             const ret = Promise.resolve(arg0);
             return ret;
         },
-        _6: function() { return handleError(function (arg0) {
+        _9: function() { return handleError(function (arg0) {
             const ret = arg0.result;
             return ret;
         }, arguments); },
-        _14: function(arg0) {
+        _16: function(arg0) {
             const ret = arg0.reverse();
             return ret;
         },
-        _w: function(arg0, arg1) {
+        _y: function(arg0, arg1) {
             const ret = setTimeout(arg0, arg1);
             return ret;
         },
@@ -943,19 +943,19 @@ function __wbg_get_imports() {
             const ret = Reflect.set(arg0, arg1, arg2);
             return ret;
         }, arguments); },
-        _m: function(arg0, arg1, arg2, arg3) {
+        _o: function(arg0, arg1, arg2, arg3) {
             arg0[getStringFromWasm0(arg1, arg2)] = arg3;
         },
         _1w: function(arg0, arg1, arg2) {
             arg0[arg1 >>> 0] = arg2;
         },
-        _l: function(arg0, arg1, arg2, arg3) {
+        _n: function(arg0, arg1, arg2, arg3) {
             arg0[getStringFromWasm0(arg1, arg2)] = arg3;
         },
-        _s: function(arg0, arg1, arg2, arg3, arg4) {
+        _u: function(arg0, arg1, arg2, arg3, arg4) {
             arg0[getStringFromWasm0(arg1, arg2)] = getStringFromWasm0(arg3, arg4);
         },
-        _15: function(arg0, arg1, arg2) {
+        _17: function(arg0, arg1, arg2) {
             const ret = arg0.slice(arg1 >>> 0, arg2 >>> 0);
             return ret;
         },
@@ -975,19 +975,19 @@ function __wbg_get_imports() {
             const ret = typeof window === 'undefined' ? undefined : window;
             return isLikeNone(ret) ? 0 : addToExternrefTable0(ret);
         },
-        _u: function() { return handleError(function (arg0) {
+        _w: function() { return handleError(function (arg0) {
             const ret = JSON.stringify(arg0);
             return ret;
         }, arguments); },
-        _j: function(arg0, arg1, arg2) {
+        _l: function(arg0, arg1, arg2) {
             const ret = arg0.substring(arg1 >>> 0, arg2 >>> 0);
             return ret;
         },
-        _3: function(arg0, arg1, arg2) {
+        _2: function(arg0, arg1, arg2) {
             const ret = arg0.test(getStringFromWasm0(arg1, arg2));
             return ret;
         },
-        _2: function(arg0, arg1, arg2) {
+        _1: function(arg0, arg1, arg2) {
             const ret = arg0.then(arg1, arg2);
             return ret;
         },
@@ -995,22 +995,22 @@ function __wbg_get_imports() {
             const ret = arg0.then(arg1);
             return ret;
         },
-        _x: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4) {
+        _z: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4) {
             const ret = arg0.transaction(arg1, getStringFromWasm0(arg2, arg3), arg4);
             return ret;
         }, arguments); },
-        _1k: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4, arg5, arg6, arg7, arg8, arg9, arg10, arg11) {
+        _7: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4, arg5, arg6, arg7, arg8, arg9, arg10, arg11) {
             const ret = arg0.write(arg1 !== 0, getStringFromWasm0(arg2, arg3), arg4 === 0 ? undefined : getStringFromWasm0(arg4, arg5), arg6 === 0 ? undefined : getStringFromWasm0(arg6, arg7), arg8, arg9, arg10, arg11 >>> 0);
             return ret;
         }, arguments); },
         _2l: function(arg0, arg1) {
-            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 10, ret: Unit, inner_ret: Some(Unit) }, mutable: true }) -> Externref`.
-            const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__h029af6d614e5b697);
+            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 41, ret: Result(Unit), inner_ret: Some(Result(Unit)) }, mutable: true }) -> Externref`.
+            const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__hd03ea6924eea3427);
             return ret;
         },
         _2m: function(arg0, arg1) {
-            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 43, ret: Result(Unit), inner_ret: Some(Result(Unit)) }, mutable: true }) -> Externref`.
-            const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__hd03ea6924eea3427);
+            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 7, ret: Unit, inner_ret: Some(Unit) }, mutable: true }) -> Externref`.
+            const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__h029af6d614e5b697);
             return ret;
         },
         _2n: function(arg0) {
@@ -1102,7 +1102,7 @@ function getFloat64ArrayMemory0() {
 const literals = new Map();
 function getStringFromWasm0(ptr, len) {
     ptr = ptr >>> 0;
-    if (ptr < 1048576 || ptr >= 1063141 || len > 63) return decodeAt(ptr, len);
+    if (ptr < 1048576 || ptr >= 1063117 || len > 63) return decodeAt(ptr, len);
     const place = ptr * 64 + len;
     let literal = literals.get(place);
     if (literal === undefined) literals.set(place, (literal = decodeAt(ptr, len)));

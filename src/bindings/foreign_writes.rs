@@ -13,11 +13,10 @@ use crate::bindings::parts::Parts;
 use crate::bindings::sessions::policy_of;
 use crate::bindings::values::appended_to_javascript;
 use crate::event::NewEvent;
-use crate::service::{AppendDecision, Decision, Position};
-use crate::session::{NEVER, SessionHead, check_timestamp};
-use crate::storage::chosen::InJavaScript;
-use crate::storage::foreign::begun::{self, Begun, FoundStates, decided, rows_of};
-use crate::storage::lent::Lent;
+use crate::session::{NEVER, SessionHead, SessionKey, check_timestamp};
+use crate::storage::foreign::begun::{self, FoundStates, decided, rows_of};
+use crate::storage::shared_write::SharedWrite;
+use crate::write::{Position, Write};
 
 /// Begins an append to a session behind a bridge, through a handle of ours, or with `created` below 0
 /// through none. `packed`: the event's id, of so many UTF-16 code units, and its delta. Answers with its
@@ -44,11 +43,13 @@ pub fn begin_append(
     } else {
         Position::Revision { created: created as u64, revision: revision as u64 }
     };
-    let decision = AppendDecision::new(position, policy_of(policy), vec![event], now);
-    let (scopes, since) = (decision.scopes(), decision.since());
+    // The adapter alone has to know which session it is.
+    let [app_name, user_id, session_id] = [const { String::new() }; 3];
+    let key = SessionKey { app_name, user_id, session_id };
+    let write = Write::append(key, position, policy_of(policy), vec![event], now);
+    let (scopes, since) = (write.plan().scopes, write.plan().since);
     let wanted = scopes.bits() | u8::from(since < NEVER) << 3;
-    let lent = Lent::new(InJavaScript(Decision::Append(decision)));
-    let place = begun::begin(Begun { asked: lent.asked(), append: Some(lent) });
+    let place = begun::begin(SharedWrite::new(write));
     Ok((place * 16) as f64 + f64::from(wanted))
 }
 
@@ -107,13 +108,12 @@ pub fn decided_events() -> Array {
 /// the states; `append_events` asks for them.
 #[wasm_bindgen]
 pub fn end_append(place: usize, session_id: Option<String>) -> Result<JsValue, JsValue> {
-    let append = begun::end(place).and_then(|begun| begun.append);
-    let Some((append, session_id)) = append.zip(session_id) else {
+    let Some((write, session_id)) = begun::end(place).zip(session_id) else {
         return Ok(JsValue::UNDEFINED);
     };
-    let mut append = append.take_back()?.0.into_append()?;
-    if append.again() {
+    let mut write = write.take()?;
+    if write.again() {
         return Ok(JsValue::NULL);
     }
-    Ok(appended_to_javascript(append.outcome(&session_id)?, true))
+    Ok(appended_to_javascript(write.appended(&session_id)?, true))
 }

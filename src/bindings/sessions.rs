@@ -15,15 +15,16 @@ use crate::bindings::values::{
     appended_to_javascript, listing_to_javascript, scopes_to_javascript, session_to_javascript,
 };
 use crate::error::Error;
-use crate::event::NewEvent;
+use crate::event::{EventText, NewEvent, TextSlice};
 use crate::room;
-use crate::service::{Appended, Known, StalePolicy, StoredSessionService, append_now};
-use crate::session::{Page, Revision, SessionKey, Window, check_id, check_timestamp};
+use crate::service::{Appended, Known, StalePolicy, StoredSessionService};
+use crate::session::{Page, SessionKey, Window, check_id, check_timestamp};
 use crate::state::Delta;
-use crate::storage::chosen::{ChosenStorage, ChosenText};
+use crate::storage::chosen::ChosenStorage;
 use crate::storage::foreign::{Bridge, ForeignStorage};
 use crate::storage::guarded::Guarded;
-use crate::storage::{Deletion, IndexedDbOptions, IndexedDbStorage, MemoryStorage, MemoryText};
+use crate::storage::{Deletion, IndexedDbOptions, IndexedDbStorage, MemoryStorage};
+use crate::write::{Position, Write};
 
 /// A session service. A method answers at once where the storage does, else with a promise.
 #[wasm_bindgen]
@@ -31,7 +32,7 @@ pub struct SessionCore {
     // Shared with the futures under way, so that JavaScript may drop its handle meanwhile.
     service: Rc<StoredSessionService<ChosenStorage>>,
     /// What [`SessionCore::append_packed`] did, where its answer could not say it.
-    appended: Cell<Option<Result<Appended<ChosenText>, Error>>>,
+    appended: Cell<Option<Result<Appended, Error>>>,
     is_heard: Cell<bool>,
 }
 
@@ -94,10 +95,9 @@ impl SessionCore {
         self.is_heard.get() || !matches!(self.service.storage(), ChosenStorage::Memory(_))
     }
 
-    fn text(&self, text: JsValue) -> ChosenText {
+    fn text(&self, text: JsValue) -> EventText {
         match self.service.storage() {
-            // Read from JavaScript now: what the caller holds may change later.
-            ChosenStorage::Memory(_) => ChosenText::Memory(ChosenText::from(text).into()),
+            ChosenStorage::Memory(_) => text.as_string().unwrap_or_default().into(),
             ChosenStorage::IndexedDb(_) | ChosenStorage::Foreign(_) => text.into(),
         }
     }
@@ -191,14 +191,16 @@ impl SessionCore {
         timestamp: f64,
         time: f64,
     ) -> f64 {
-        let packed = MemoryText::from(packed);
+        let packed = TextSlice::from(packed);
         let appended = packed.with(|text| {
             let mut parts = Parts::of(text);
             let key = [app_name, user_id, session_id].map(|length| parts.next(length));
             let (id, delta) = (parts.next(event_id), parts.next(delta));
-            let text = ChosenText::Memory(packed.end(parts.start()));
+            let text = EventText::Rust(packed.end(parts.start()));
             let event = NewEvent::new(id, timestamp, delta, text)?;
-            self.append_now(key, (created as u64, revision as u64), policy_of(policy), event, now)
+            let position =
+                Position::Revision { created: created as u64, revision: revision as u64 };
+            self.append_now(key, position, policy_of(policy), event, now)
         });
         let answer =
             appended.as_ref().map_or(0.0, |appended| short_answer(appended, timestamp, time));
@@ -210,17 +212,28 @@ impl SessionCore {
 
     fn append_now(
         &self,
-        key: [&str; 3],
-        known: (Revision, Revision),
+        [app_name, user_id, session_id]: [&str; 3],
+        position: Position,
         policy: StalePolicy,
-        event: NewEvent<ChosenText>,
+        event: NewEvent,
         now: f64,
-    ) -> Result<Appended<ChosenText>, Error> {
+    ) -> Result<Appended, Error> {
         let ChosenStorage::Memory(memory) = self.service.storage() else {
             return Err(Error::Unsupported("append at once"));
         };
         let now = check_timestamp("the clock", now)?;
-        append_now(memory, key, known, policy, event, now)
+        let key = SessionKey {
+            app_name: app_name.to_owned(),
+            user_id: user_id.to_owned(),
+            session_id: session_id.to_owned(),
+        };
+        let mut write = Write::append(key, position, policy, vec![event], now);
+        loop {
+            memory.write_now(&mut write)?;
+            if !write.again() {
+                return write.appended(session_id);
+            }
+        }
     }
 
     /// What the last [`SessionCore::append_packed`] did, as `appended_to_javascript` lays it out.
@@ -270,7 +283,7 @@ impl SessionCore {
         key: SessionKey,
         known: Known,
         policy: u8,
-        events: Vec<NewEvent<ChosenText>>,
+        events: Vec<NewEvent>,
         now: f64,
     ) -> Result<JsValue, JsValue> {
         let policy = policy_of(policy);
@@ -392,7 +405,7 @@ fn settle(answer: Answer) -> Result<JsValue, JsValue> {
 
 /// What an append did as one number, as [`SessionCore::append_packed`] has it; 0 where that cannot
 /// tell all.
-fn short_answer(appended: &Appended<ChosenText>, timestamp: f64, time: f64) -> f64 {
+fn short_answer(appended: &Appended, timestamp: f64, time: f64) -> f64 {
     let Appended { head, unchanged, missed, .. } = appended;
     if !unchanged.is_empty() || !missed.is_empty() {
         0.0

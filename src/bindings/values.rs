@@ -4,9 +4,10 @@ use js_sys::Array;
 use wasm_bindgen::prelude::*;
 use wasm_bindgen::{JsCast, JsValue};
 
+use crate::event::EventText;
 use crate::service::{Appended, StoredSession};
 use crate::session::Page;
-use crate::storage::chosen::{ChosenListing, ChosenText};
+use crate::storage::chosen::ChosenListing;
 use crate::storage::foreign::push_numbers;
 use crate::storage::{ScopeRevisions, is_same_json};
 
@@ -21,15 +22,15 @@ pub fn same_json(one: &str, other: &str) -> bool {
 const PIECE: usize = 256 << 10;
 
 /// JSON texts, each one event or several with commas between them.
-fn fragments(texts: Vec<ChosenText>) -> Array {
+fn fragments(texts: Vec<EventText>) -> Array {
     let fragments = Array::new();
     let mut piece = String::new();
     for text in texts {
         match text {
-            ChosenText::JavaScript(text) => {
-                fragments.push(text.as_ref());
+            EventText::JavaScript(text) => {
+                fragments.push(&text);
             }
-            ChosenText::Memory(text) => {
+            EventText::Rust(text) => {
                 if !piece.is_empty() && piece.len() + text.len() > PIECE {
                     fragments.push(&JsValue::from_str(&piece));
                     piece.clear();
@@ -54,7 +55,7 @@ fn fragments(texts: Vec<ChosenText>) -> Array {
 
 /// `[created, revision, lastUpdateTime, state, fragments]`; if the call created it and `tells`, the
 /// revisions of the other states that changed follow.
-pub(super) fn session_to_javascript(session: StoredSession<ChosenText>, tells: bool) -> JsValue {
+pub(super) fn session_to_javascript(session: StoredSession, tells: bool) -> JsValue {
     let head = session.head;
     let answer = Array::of5(
         &JsValue::from_f64(head.created as f64),
@@ -83,7 +84,7 @@ fn push_scopes(answer: &Array, ScopeRevisions { user, app }: ScopeRevisions) {
 /// `[created, revision, lastUpdateTime, since]`, and behind them, where there is any to tell,
 /// `unchanged`: `[position, revision]` each, `missed`: `[seq, revision, text]` each, the revisions of
 /// the other states that changed, if it `tells`, and the state before the append, if it is needed.
-pub(super) fn appended_to_javascript(appended: Appended<ChosenText>, tells: bool) -> JsValue {
+pub(super) fn appended_to_javascript(appended: Appended, tells: bool) -> JsValue {
     let head = appended.head;
     let scopes = if tells { appended.scopes } else { ScopeRevisions::default() };
     let is_plain = appended.unchanged.is_empty()

@@ -11,16 +11,13 @@ use wasm_bindgen::JsValue;
 use crate::error::Error;
 use crate::room::require_room;
 use crate::session::{Revision, Window};
-use crate::storage::answer::{Answer, Later};
+use crate::storage::answer::{Answer, promised};
 use crate::storage::foreign::{ForeignStorage, push_numbers, read_floor};
 use crate::storage::indexed_db::{self, IndexedDbStorage};
-use crate::storage::javascript_text::JavaScriptText;
-use crate::storage::lent::Lent;
-use crate::storage::memory::{MemoryStorage, MemoryText};
-use crate::storage::{
-    Changes, Decide, Deletion, EventRow, EventText, Found, ListRequest, Listing, Rows, Storage,
-    Target, WriteRequest,
-};
+use crate::storage::memory::MemoryStorage;
+use crate::storage::shared_write::SharedWrite;
+use crate::storage::{Deletion, ListRequest, Listing, Rows, Storage};
+use crate::write::{Target, Write};
 
 /// See the module.
 pub enum ChosenStorage {
@@ -29,104 +26,19 @@ pub enum ChosenStorage {
     Foreign(ForeignStorage),
 }
 
-/// An event's text where that storage wants it: in wasm, or left in JavaScript. What a read of a
-/// storage in JavaScript gives may be the record of several.
-#[derive(Clone)]
-pub enum ChosenText {
-    Memory(MemoryText),
-    JavaScript(JavaScriptText),
-}
-
-impl EventText for ChosenText {
-    fn is_same(&self, other: &Self) -> bool {
-        match (self, other) {
-            (Self::Memory(one), Self::Memory(other)) => one.is_same(other),
-            (Self::JavaScript(one), Self::JavaScript(other)) => one.is_same(other),
-            _ => false,
-        }
-    }
-}
-
-impl From<MemoryText> for ChosenText {
-    fn from(text: MemoryText) -> Self {
-        Self::Memory(text)
-    }
-}
-
-impl From<ChosenText> for MemoryText {
-    fn from(text: ChosenText) -> Self {
-        match text {
-            ChosenText::Memory(text) => text,
-            ChosenText::JavaScript(text) => String::from(text).into(),
-        }
-    }
-}
-
-impl From<JsValue> for ChosenText {
-    fn from(text: JsValue) -> Self {
-        Self::JavaScript(text.into())
-    }
-}
-
-impl From<ChosenText> for JsValue {
-    fn from(text: ChosenText) -> Self {
-        match text {
-            ChosenText::Memory(text) => text.with(Self::from_str),
-            ChosenText::JavaScript(text) => text.into(),
-        }
-    }
-}
-
-/// A decision on [`ChosenText`]s, asked by a storage that has JavaScript's.
-pub struct InJavaScript<D>(pub D);
-
-impl<D: Decide<ChosenText>> Decide<JavaScriptText> for InJavaScript<D> {
-    fn decide(&mut self, found: Found<'_, JavaScriptText>) -> Option<Changes<JavaScriptText>> {
-        let Found { session, state, user, app, events, changed, floor } = found;
-        let (events, changed) = (chosen(events), chosen(changed));
-        let found = Found { session, state, user, app, events, changed, floor };
-        let Changes { session, user, app, events } = self.0.decide(found)?;
-        let mut written = Vec::new();
-        for row in events {
-            written.push(row.map(|text| JsValue::from(text).into()));
-        }
-        Some(Changes { session, user, app, events: written })
-    }
-}
-
-fn chosen(rows: Vec<EventRow<JavaScriptText>>) -> Vec<EventRow<ChosenText>> {
-    let mut chosen = Vec::new();
-    for row in rows {
-        chosen.push(row.map(ChosenText::JavaScript));
-    }
-    chosen
-}
-
 impl ChosenStorage {
-    fn write<D: Decide<ChosenText> + 'static>(
-        &self,
-        creates: bool,
-        request: WriteRequest,
-        mut decision: D,
-    ) -> Answer<D> {
-        let lend = |decision| Lent::new(InJavaScript(decision));
-        let (lent, written): (_, Later) = match self {
-            Self::Memory(memory) => {
-                let written = memory.write(request, &mut decision);
-                return Answer::now(written.map(|()| decision));
-            }
-            Self::IndexedDb(indexed_db) => {
-                let lent = lend(decision);
-                let written = indexed_db.ask(creates, request, lent.asked());
-                (lent, Box::pin(written))
-            }
-            Self::Foreign(foreign) => {
-                let lent = lend(decision);
-                let written = foreign.write(creates, &request, lent.asked());
-                (lent, written)
-            }
+    fn carry_out(&self, mut write: Write) -> Answer<Write> {
+        if let Self::Memory(memory) = self {
+            let written = memory.write_now(&mut write);
+            return Answer::now(written.map(|()| write));
+        }
+        let shared = SharedWrite::new(write);
+        let carried = match self {
+            Self::IndexedDb(indexed_db) => Box::pin(indexed_db.carry_out(shared.clone())),
+            Self::Foreign(foreign) => foreign.carry_out(shared.clone()),
+            Self::Memory(_) => promised(Ok(JsValue::UNDEFINED)),
         };
-        Answer::later(written, move |_| Ok(lent.take_back()?.0))
+        Answer::later(carried, move |_| Ok(shared.take()?))
     }
 }
 
@@ -168,31 +80,14 @@ fn listed_in_memory(memory: &MemoryStorage, request: &ListRequest) -> Result<Cho
 }
 
 impl Storage for ChosenStorage {
-    type Text = ChosenText;
     type Listing = ChosenListing;
     type Failure = JsValue;
 
-    fn create<D: Decide<ChosenText> + 'static>(
-        &self,
-        request: WriteRequest,
-        decision: D,
-    ) -> impl Future<Output = Result<D, JsValue>> {
-        self.write(true, request, decision)
+    fn write(&self, write: Write) -> impl Future<Output = Result<Write, JsValue>> {
+        self.carry_out(write)
     }
 
-    fn append<D: Decide<ChosenText> + 'static>(
-        &self,
-        request: WriteRequest,
-        decision: D,
-    ) -> impl Future<Output = Result<D, JsValue>> {
-        self.write(false, request, decision)
-    }
-
-    fn read(
-        &self,
-        target: Target,
-        window: Window,
-    ) -> impl Future<Output = Result<Rows<ChosenText>, JsValue>> {
+    fn read(&self, target: Target, window: Window) -> impl Future<Output = Result<Rows, JsValue>> {
         match self {
             Self::Memory(memory) => Answer::now(memory.rows(&target, window)),
             Self::IndexedDb(indexed_db) => {

@@ -32,6 +32,8 @@ pub(crate) mod guarded;
 #[cfg(target_arch = "wasm32")]
 mod indexed_db;
 mod memory;
+#[cfg(target_arch = "wasm32")]
+pub(crate) mod shared_write;
 
 #[cfg(all(target_arch = "wasm32", feature = "testing"))]
 pub use indexed_db::Step;

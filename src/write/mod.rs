@@ -225,17 +225,17 @@ impl Write {
     }
 
     /// What an append did.
-    pub(crate) fn appended(self) -> Result<Appended, Error> {
-        match (self.rule, &self.plan.target.session_id) {
-            (Rule::Append(append), Some(session_id)) => append.appended(session_id),
+    pub(crate) fn appended(self, session_id: &str) -> Result<Appended, Error> {
+        match self.rule {
+            Rule::Append(append) => append.appended(session_id),
             _ => Err(exchanged()),
         }
     }
 
     /// Where a handle stands by its last event.
-    pub(crate) fn position(self) -> Result<Position, Error> {
-        match (self.rule, &self.plan.target.session_id) {
-            (Rule::Locate(locate), Some(session_id)) => locate.position(session_id),
+    pub(crate) fn position(self, session_id: &str) -> Result<Position, Error> {
+        match self.rule {
+            Rule::Locate(locate) => locate.position(session_id),
             _ => Err(exchanged()),
         }
     }

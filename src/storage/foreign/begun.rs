@@ -6,28 +6,18 @@
 //! found, crosses as rows.
 
 use std::cell::RefCell;
-use std::rc::Rc;
 
 use js_sys::Array;
 use wasm_bindgen::JsValue;
 
-use crate::service::Decision;
 use crate::session::SessionHead;
-use crate::storage::chosen::{ChosenText, InJavaScript};
 use crate::storage::foreign::{Row, push_numbers, read_state};
-use crate::storage::javascript_text::JavaScriptText;
-use crate::storage::lent::{Asked, Lent, broken_off};
-use crate::storage::{Changes, EventRow, Found, ScopeChange, ScopeRow, SessionChange};
-
-pub(crate) struct Begun {
-    pub(crate) asked: Asked<JavaScriptText>,
-    /// Of an append that no future waits for: what is asked for what it did.
-    pub(crate) append: Option<Lent<InJavaScript<Decision<ChosenText>>>>,
-}
+use crate::storage::shared_write::SharedWrite;
+use crate::write::{Changes, EventRow, Found, ScopeChange, ScopeRow, SessionChange};
 
 thread_local! {
     /// Of all services: JavaScript then needs to know no more than a write's place.
-    static PLACES: RefCell<Vec<Option<Begun>>> = const { RefCell::new(Vec::new()) };
+    static PLACES: RefCell<Vec<Option<SharedWrite>>> = const { RefCell::new(Vec::new()) };
     /// What was decided last.
     static DECIDED: RefCell<Decided> = const { RefCell::new(Decided::NOTHING) };
 }
@@ -39,7 +29,7 @@ pub(crate) struct Decided {
     /// The states of session, user and app, each empty where it does not change, with a NUL between
     /// them, which no JSON has.
     pub(crate) states: String,
-    pub(crate) events: Vec<EventRow<JavaScriptText>>,
+    pub(crate) events: Vec<EventRow>,
 }
 
 impl Decided {
@@ -57,18 +47,18 @@ pub(crate) struct FoundStates<'a> {
 }
 
 /// Returns its place.
-pub(crate) fn begin(begun: Begun) -> usize {
+pub(crate) fn begin(write: SharedWrite) -> usize {
     PLACES.with_borrow_mut(|places| {
         let free = places.iter().position(Option::is_none).unwrap_or(places.len());
         match places.get_mut(free) {
-            Some(place) => *place = Some(begun),
-            None => places.push(Some(begun)),
+            Some(place) => *place = Some(write),
+            None => places.push(Some(write)),
         }
         free
     })
 }
 
-pub(crate) fn end(place: usize) -> Option<Begun> {
+pub(crate) fn end(place: usize) -> Option<SharedWrite> {
     // An event's text may be large, and JavaScript asks only for what it does not know.
     DECIDED.set(Decided::NOTHING);
     PLACES.with_borrow_mut(|places| places.get_mut(place)?.take())
@@ -87,9 +77,9 @@ pub(crate) fn decide(
     found: FoundStates<'_>,
     rows: Option<Array>,
 ) -> Result<bool, JsValue> {
-    let asked = PLACES.with_borrow(|places| Some(Rc::clone(&places.get(place)?.as_ref()?.asked)));
+    let write = PLACES.with_borrow(|places| places.get(place)?.clone());
     // The bridge lets nobody ask after the end.
-    let Some(asked) = asked else { return Ok(false) };
+    let Some(write) = write else { return Ok(false) };
     let mut stored = [const { None }; 3];
     let revisions = [0.0, found.user_revision, found.app_revision];
     let records = ["state of the session", "user state", "app state"];
@@ -112,9 +102,12 @@ pub(crate) fn decide(
         changed: events(1),
         floor: found.floor as u64,
     };
-    // An exception that ended an earlier decision has left it borrowed.
-    let changes = asked.try_borrow_mut().map_err(|_| broken_off())?.decide(found);
-    let Some(Changes { session, user, app, events }) = changes else { return Ok(false) };
+    let changes = write.with(|write| {
+        let changes = write.decide(found)?;
+        let events = changes.events.iter().filter_map(|event| write.row(event)).collect();
+        Some((changes, events))
+    })?;
+    let Some((Changes { session, user, app, .. }, events)) = changes else { return Ok(false) };
     let time = session.as_ref().map_or(0.0, |session| session.head.last_update_time);
     let mut decided = Decided { events, numbers: [0.0, 0.0, 0.0, time], ..Decided::NOTHING };
     let session =
@@ -138,7 +131,7 @@ pub(crate) fn decide(
 }
 
 /// `[id, seq, revision, timestamp, text]` each.
-pub(crate) fn rows_of(events: Vec<EventRow<JavaScriptText>>) -> Array {
+pub(crate) fn rows_of(events: Vec<EventRow>) -> Array {
     let rows = Array::new();
     for row in events {
         let fields = Array::of1(&JsValue::from_str(&row.id));

@@ -7,20 +7,18 @@
 
 pub(crate) mod begun;
 
-use begun::Begun;
 use js_sys::Array;
 use wasm_bindgen::prelude::*;
 
 use crate::error::Error;
+use crate::event::EventText;
 use crate::session::{Revision, SessionHead, SessionKey, Window};
 use crate::state::ScopedState;
 use crate::storage::answer::{Answer, Later, promised};
-use crate::storage::chosen::{ChosenListing, ChosenText};
-use crate::storage::javascript_text::JavaScriptText;
-use crate::storage::lent::Asked;
-use crate::storage::{
-    Deletion, EventRow, ListRequest, Rows, ScopeRow, SessionRow, Target, WriteRequest,
-};
+use crate::storage::chosen::ChosenListing;
+use crate::storage::shared_write::SharedWrite;
+use crate::storage::{Deletion, ListRequest, Rows};
+use crate::write::{EventRow, Plan, ScopeRow, SessionRow, Target};
 
 #[wasm_bindgen]
 extern "C" {
@@ -84,26 +82,26 @@ impl ForeignStorage {
 
     /// Has the bridge carry out a write, for which it asks by its place. The bridge ends it, as no
     /// future does that an exception has ended.
-    pub fn write(
-        &self,
-        creates: bool,
-        request: &WriteRequest,
-        asked: Asked<JavaScriptText>,
-    ) -> Later {
-        let Target { app_name, user_id, session_id } = &request.target;
-        let event_ids = Array::new();
-        for id in &request.event_ids {
-            event_ids.push(&JsValue::from_str(id));
+    pub fn carry_out(&self, write: SharedWrite) -> Later {
+        let plan = match write.with(|write| write.plan().clone()) {
+            Ok(plan) => plan,
+            Err(error) => return promised(Err(error.into())),
+        };
+        let Plan { creates, target, scopes, event_ids, since, .. } = plan;
+        let Target { app_name, user_id, session_id } = target;
+        let ids = Array::new();
+        for id in &event_ids {
+            ids.push(&JsValue::from_str(id));
         }
-        let place = begun::begin(Begun { asked, append: None });
+        let place = begun::begin(write);
         let called = self.bridge.write(
             creates,
-            app_name,
+            &app_name,
             user_id.as_deref(),
             session_id.as_deref(),
-            request.scopes.bits(),
-            event_ids,
-            request.since as f64,
+            scopes.bits(),
+            ids,
+            since as f64,
             place,
         );
         if called.is_err() {
@@ -112,7 +110,7 @@ impl ForeignStorage {
         promised(called)
     }
 
-    pub fn read(&self, target: Target, window: Window) -> Answer<Rows<ChosenText>> {
+    pub fn read(&self, target: Target, window: Window) -> Answer<Rows> {
         let Target { app_name, user_id, session_id } = &target;
         let last = window.last.map(|last| last as f64);
         let (user, session) = (user_id.as_deref(), session_id.as_deref());
@@ -128,7 +126,7 @@ impl ForeignStorage {
                 session: rows.row(0).map(|row| row.session(key)).transpose()?,
                 user: rows.row(1).map(|row| row.scope("user")).transpose()?,
                 app: rows.row(2).map(|row| row.scope("app")).transpose()?,
-                events: rows.list(3).map(ChosenText::from).collect(),
+                events: rows.list(3).map(EventText::from).collect(),
             })
         })
     }
@@ -224,7 +222,7 @@ impl Row {
         Ok(ScopeRow { revision: self.number(0) as u64, state })
     }
 
-    fn events(&self, index: u32) -> Vec<EventRow<JavaScriptText>> {
+    fn events(&self, index: u32) -> Vec<EventRow> {
         let mut events = Vec::new();
         for row in self.list(index) {
             events.push(Self::of(row).event());
@@ -233,7 +231,7 @@ impl Row {
     }
 
     /// `[id, seq, revision, timestamp, text]`
-    fn event(&self) -> EventRow<JavaScriptText> {
+    fn event(&self) -> EventRow {
         EventRow {
             id: self.text(0).into(),
             seq: self.number(1) as u64,

@@ -20,17 +20,15 @@ use crate::storage::indexed_db::sequence::Sequence;
 use crate::storage::indexed_db::session_slot::SessionSlot;
 use crate::storage::indexed_db::signal::{Done, Signal};
 use crate::storage::indexed_db::transaction::Transaction;
-use crate::storage::javascript_text::JavaScriptText;
-use crate::storage::lent::Asked;
-use crate::storage::{Found, Target, WriteRequest};
+use crate::storage::shared_write::SharedWrite;
+use crate::write::{Found, Plan, Target};
 
 /// One write that waits for its turn.
 pub(super) struct Member {
-    pub(super) request: WriteRequest,
-    pub(super) creates: bool,
+    pub(super) plan: Plan,
     /// Tells a session that this write made from any other of that name.
     pub(super) token: f64,
-    pub(super) decision: Asked<JavaScriptText>,
+    pub(super) write: SharedWrite,
     /// What became of this write alone, where the group as a whole was written.
     pub(super) done: Done,
     /// Of whoever waits for it.
@@ -133,10 +131,10 @@ fn text_of(records: &Array) -> Option<JsValue> {
 /// The stores that these writes may touch.
 fn stores(members: &[Member], care: Care) -> JsValue {
     let (mut sessions, mut states, mut creates) = (false, false, false);
-    for Member { request, creates: is_creation, .. } in members {
-        sessions |= request.target.session_id.is_some();
-        states |= request.scopes.user || request.scopes.app || *is_creation;
-        creates |= is_creation;
+    for Member { plan, .. } in members {
+        sessions |= plan.target.session_id.is_some();
+        states |= plan.scopes.user || plan.scopes.app || plan.creates;
+        creates |= plan.creates;
     }
     let sequence = creates || care.floor || !(sessions || states);
     let needed = [
@@ -198,10 +196,10 @@ impl<'a> Group<'a> {
     }
 
     /// Makes the slots that a member needs.
-    fn name(&mut self, Member { request, creates, .. }: &Member) {
-        let Target { app_name, user_id, session_id } = &request.target;
+    fn name(&mut self, Member { plan, .. }: &Member) {
+        let Target { app_name, user_id, session_id } = &plan.target;
         if let Some((user_id, session_id)) = user_id.as_ref().zip(session_id.as_ref()) {
-            let position = self.session_position(&request.target).unwrap_or_else(|| {
+            let position = self.session_position(&plan.target).unwrap_or_else(|| {
                 self.sessions.push(SessionSlot::new(SessionKey {
                     app_name: app_name.clone(),
                     user_id: user_id.clone(),
@@ -210,15 +208,14 @@ impl<'a> Group<'a> {
                 self.sessions.len() - 1
             });
             if let Some(slot) = self.sessions.get_mut(position) {
-                slot.since = slot.since.min(request.since);
+                slot.since = slot.since.min(plan.since);
                 slot.is_wanted = true;
             }
         }
-        self.wants_sequence |= creates;
-        let wants_user = request.scopes.user && user_id.is_some();
-        for (user_id, wants_state) in [(user_id.as_deref(), wants_user), (None, request.scopes.app)]
-        {
-            if !wants_state && !creates {
+        self.wants_sequence |= plan.creates;
+        let wants_user = plan.scopes.user && user_id.is_some();
+        for (user_id, wants_state) in [(user_id.as_deref(), wants_user), (None, plan.scopes.app)] {
+            if !wants_state && !plan.creates {
                 continue;
             }
             let position = self.owner_position(app_name, user_id).unwrap_or_else(|| {
@@ -256,7 +253,7 @@ impl<'a> Group<'a> {
     /// The text of the records that must be stored for what an earlier write left to hold, in the order
     /// in which they were asked for. `None` where that does not tell all.
     fn left(&self, members: &[Member]) -> Option<JsValue> {
-        let may_find_events = |member: &Member| self.care.ids || !member.request.ids_are_new;
+        let may_find_events = |member: &Member| self.care.ids || !member.plan.ids_are_new;
         if self.wants_sequence || members.iter().any(may_find_events) {
             return None;
         }
@@ -280,17 +277,17 @@ impl<'a> Group<'a> {
     /// writes do without. Returns the position of the session that each request is for.
     fn ask_keys(&self, members: &[Member]) -> Vec<usize> {
         let mut asked_for = Vec::new();
-        for Member { request, .. } in members {
-            if !self.care.ids && request.ids_are_new {
+        for Member { plan, .. } in members {
+            if !self.care.ids && plan.ids_are_new {
                 continue;
             }
             let Some((position, _, number)) =
-                self.session_position(&request.target).and_then(|position| self.stored(position))
+                self.session_position(&plan.target).and_then(|position| self.stored(position))
             else {
                 continue;
             };
             let index = self.transaction.index(EVENTS, BY_ID);
-            for id in &request.event_ids {
+            for id in &plan.event_ids {
                 let id = JsValue::from_str(&keys::event_id(number, id));
                 let index = index.clone();
                 self.transaction.ask(index.and_then(|index| index.get_key(&id)));
@@ -362,26 +359,26 @@ impl<'a> Group<'a> {
 
     /// Asks one member, and takes its changes into what the next one finds.
     fn ask(&mut self, member: &Member) -> Done {
-        let Member { request, token, .. } = member;
-        let Target { app_name, user_id, .. } = &request.target;
-        let session = self.session_position(&request.target);
-        let user = user_id.as_deref().filter(|_| request.scopes.user);
+        let Member { plan, token, .. } = member;
+        let Target { app_name, user_id, .. } = &plan.target;
+        let session = self.session_position(&plan.target);
+        let user = user_id.as_deref().filter(|_| plan.scopes.user);
         let user = user.and_then(|user_id| self.owner_position(app_name, Some(user_id)));
-        let app = self.owner_position(app_name, None).filter(|_| request.scopes.app);
+        let app = self.owner_position(app_name, None).filter(|_| plan.scopes.app);
 
         let mut head = None;
         let (mut events, mut changed) = (Vec::new(), Vec::new());
         if let Some(slot) = session.and_then(|position| self.sessions.get_mut(position)) {
             head = slot.head()?;
             let is_maker = |record: &Record| record.number("token") == Some(*token);
-            if self.care.again && member.creates && slot.record.as_ref().is_some_and(is_maker) {
+            if self.care.again && plan.creates && slot.record.as_ref().is_some_and(is_maker) {
                 return Ok(());
             }
-            if request.scopes.session {
+            if plan.scopes.session {
                 slot.read_state()?;
             }
-            events = slot.events(&request.event_ids);
-            changed = slot.changed(request.since);
+            events = slot.events(&plan.event_ids);
+            changed = slot.changed(plan.since);
         }
         for position in [user, app] {
             if let Some(slot) = position.and_then(|position| self.owners.get_mut(position)) {
@@ -389,9 +386,9 @@ impl<'a> Group<'a> {
             }
         }
         let row = |position: Option<usize>| self.owners.get(position?)?.row.as_ref();
-        let slot = session.filter(|_| request.scopes.session);
+        let slot = session.filter(|_| plan.scopes.session);
         let slot = slot.and_then(|position| self.sessions.get(position));
-        let changes = member.decision.borrow_mut().decide(Found {
+        let found = Found {
             session: head,
             state: slot.and_then(SessionSlot::state),
             user: row(user),
@@ -399,9 +396,15 @@ impl<'a> Group<'a> {
             events,
             changed,
             floor: self.sequence.as_ref().map_or(0, Sequence::floor),
+        };
+        let decided = member.write.with(|write| {
+            let changes = write.decide(found)?;
+            let events = changes.events.iter().filter_map(|event| write.row(event)).collect();
+            Some((changes, events))
         });
-        let Some(changes) = changes else {
-            let is_blind = request.ids_are_new && !self.care.ids;
+        let decided = decided.map_err(|error| Failure::thrown(error.into()))?;
+        let Some((changes, events)) = decided else {
+            let is_blind = plan.ids_are_new && !self.care.ids;
             self.must_look |= head.is_some() && is_blind;
             return Ok(());
         };
@@ -432,7 +435,7 @@ impl<'a> Group<'a> {
                     }
                 }
             }
-            slot.change(change, changes.events);
+            slot.change(change, events);
         }
         Ok(())
     }

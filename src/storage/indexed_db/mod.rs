@@ -55,10 +55,9 @@ use crate::storage::indexed_db::access::Access;
 use crate::storage::indexed_db::database::Database;
 use crate::storage::indexed_db::page::Page;
 use crate::storage::indexed_db::queue::Queue;
-use crate::storage::indexed_db::signal::Signal;
-use crate::storage::javascript_text::JavaScriptText;
-use crate::storage::lent::{Asked, Lent};
-use crate::storage::{Decide, Deletion, ListRequest, Listing, Rows, Storage, Target, WriteRequest};
+use crate::storage::shared_write::SharedWrite;
+use crate::storage::{Deletion, ListRequest, Listing, Rows, Storage};
+use crate::write::{Target, Write};
 
 /// How a database is opened and written.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -140,14 +139,16 @@ impl IndexedDbStorage {
         async move { Ok(listing::list(&access, &request).await?) }
     }
 
-    /// Writes what is decided.
-    pub(crate) fn ask(
+    /// Carries out a write.
+    pub(crate) fn carry_out(
         &self,
-        creates: bool,
-        request: WriteRequest,
-        decision: Asked<JavaScriptText>,
+        write: SharedWrite,
     ) -> impl Future<Output = Result<JsValue, JsValue>> + use<> {
-        settled(self.queue.write(creates, request, decision))
+        let written = self.queue.write(write);
+        async move {
+            written?.await?;
+            Ok(JsValue::UNDEFINED)
+        }
     }
 
     /// Makes sure that a record can hold the event.
@@ -181,26 +182,10 @@ impl IndexedDbStorage {
     pub async fn delete_database(name: &str, blocked_timeout: f64) -> Result<(), JsValue> {
         Ok(database::delete(name, blocked_timeout).await?)
     }
-
-    async fn write<D: Decide<JavaScriptText> + 'static>(
-        &self,
-        creates: bool,
-        request: WriteRequest,
-        decision: D,
-    ) -> Result<D, JsValue> {
-        let lent = Lent::new(decision);
-        self.ask(creates, request, lent.asked()).await?;
-        Ok(lent.take_back()?)
-    }
-}
-
-async fn settled(signal: Signal) -> Result<JsValue, JsValue> {
-    signal.await?;
-    Ok(JsValue::UNDEFINED)
 }
 
 /// What was read, with the events as the records that hold them, for a reader in JavaScript.
-pub(crate) fn rows<T: From<JsValue>>(records: JsValue) -> Result<Rows<T>, JsValue> {
+pub(crate) fn rows(records: JsValue) -> Result<Rows, JsValue> {
     Ok(reading::rows(records)?)
 }
 
@@ -210,32 +195,21 @@ pub(crate) fn listed_texts(read: JsValue) -> Result<(JsValue, Array, usize), JsV
 }
 
 impl Storage for IndexedDbStorage {
-    type Text = JavaScriptText;
     type Listing = Listing;
     type Failure = JsValue;
 
-    async fn create<D: Decide<JavaScriptText> + 'static>(
-        &self,
-        request: WriteRequest,
-        decision: D,
-    ) -> Result<D, JsValue> {
-        self.write(true, request, decision).await
+    async fn write(&self, write: Write) -> Result<Write, JsValue> {
+        let shared = SharedWrite::new(write);
+        self.carry_out(shared.clone()).await?;
+        Ok(shared.take()?)
     }
 
-    async fn append<D: Decide<JavaScriptText> + 'static>(
-        &self,
-        request: WriteRequest,
-        decision: D,
-    ) -> Result<D, JsValue> {
-        self.write(false, request, decision).await
-    }
-
-    async fn read(&self, target: Target, window: Window) -> Result<Rows<JavaScriptText>, JsValue> {
+    async fn read(&self, target: Target, window: Window) -> Result<Rows, JsValue> {
         let records = self.read_records(target, window).await?;
-        let Rows { session, user, app, events: records } = rows::<JsValue>(records)?;
+        let Rows { session, user, app, events: records } = rows(records)?;
         let mut events = Vec::new();
         for record in records {
-            let page = Page::read(record.unchecked_ref())?;
+            let page = Page::read(JsValue::from(record).unchecked_ref())?;
             events.extend(page.rows.into_iter().map(|row| row.text));
         }
         Ok(Rows { session, user, app, events })

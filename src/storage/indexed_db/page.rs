@@ -8,11 +8,10 @@ use js_sys::{Array, Float64Array, JsString};
 use wasm_bindgen::prelude::*;
 
 use crate::session::{Revision, Window};
-use crate::storage::EventRow;
 use crate::storage::indexed_db::failure::Failure;
 use crate::storage::indexed_db::keys;
 use crate::storage::indexed_db::record::Record;
-use crate::storage::javascript_text::JavaScriptText;
+use crate::write::EventRow;
 
 /// Events in a sealed page. 10,000 events in such pages load five times as fast as in a record
 /// each; larger ones gain little, and make a replacement and a short window dearer.
@@ -33,7 +32,7 @@ const MARKS: u32 = 4;
 pub(super) struct Page {
     /// What the session's events are kept under.
     number: f64,
-    pub(super) rows: Vec<EventRow<JavaScriptText>>,
+    pub(super) rows: Vec<EventRow>,
     /// UTF-16 code units of the texts, each with its comma.
     length: u32,
 }
@@ -44,7 +43,7 @@ impl Page {
     }
 
     /// Adds an event that stands behind all others.
-    fn push(&mut self, row: EventRow<JavaScriptText>) {
+    fn push(&mut self, row: EventRow) {
         self.length += length_of(&row);
         self.rows.push(row);
     }
@@ -93,7 +92,7 @@ impl Page {
                 seq: seq as Revision,
                 revision: revision as Revision,
                 timestamp,
-                text: JavaScriptText::from(JsValue::from(text.substring(start, end as u32))),
+                text: JsValue::from(text.substring(start, end as u32)).into(),
             });
             start = end as u32 + 1;
         }
@@ -113,9 +112,9 @@ impl Page {
         let (mut end, mut revision, mut replaced, mut time) = (0.0, 0, 0, 0.0_f64);
         for row in &self.rows {
             ids.push(&JsValue::from_str(&keys::event_id(self.number, &row.id)));
-            let text: &JsValue = row.text.as_ref();
-            texts.push(text);
-            end += f64::from(row.text.length());
+            let text = string_of(row);
+            end += f64::from(text.length());
+            texts.push(&text);
             marks.extend([row.seq as f64, row.revision as f64, row.timestamp, end]);
             end += 1.0;
             revision = revision.max(row.revision);
@@ -131,7 +130,7 @@ impl Page {
             record.set("replaced", &keys::pair(self.number, replaced as f64));
         }
         if let [row] = self.rows.as_slice() {
-            record.set("text", row.text.as_ref());
+            record.set("text", &string_of(row));
         } else {
             record.set("marks", &Float64Array::from(marks.as_slice()));
             record.set("text", &texts.join(","));
@@ -187,13 +186,17 @@ pub(super) fn cut(record: Record, window: Window, skip: usize) -> Option<Record>
     (!page.rows.is_empty()).then(|| page.record())
 }
 
+fn string_of(row: &EventRow) -> JsString {
+    JsValue::from(row.text.clone()).unchecked_into()
+}
+
 /// The length of an event's text, with a comma.
-fn length_of(row: &EventRow<JavaScriptText>) -> u32 {
-    row.text.length().saturating_add(1)
+fn length_of(row: &EventRow) -> u32 {
+    string_of(row).length().saturating_add(1)
 }
 
 /// Events of a session, by `seq`, in pages within the bounds.
-pub(super) fn pages_of(number: f64, rows: Vec<EventRow<JavaScriptText>>) -> Vec<Page> {
+pub(super) fn pages_of(number: f64, rows: Vec<EventRow>) -> Vec<Page> {
     let mut pages: Vec<Page> = Vec::new();
     for row in rows {
         match pages.last_mut().filter(|page| page.has_room(length_of(&row))) {
@@ -209,7 +212,7 @@ pub(super) fn pages_of(number: f64, rows: Vec<EventRow<JavaScriptText>>) -> Vec<
 }
 
 /// The same for new events, which stand alone where there are too few of them for a page.
-pub(super) fn new_pages_of(number: f64, rows: Vec<EventRow<JavaScriptText>>) -> Vec<Page> {
+pub(super) fn new_pages_of(number: f64, rows: Vec<EventRow>) -> Vec<Page> {
     let mut pages = pages_of(number, rows);
     let few = pages.pop_if(|last| last.rows.len() < SMALL_PAGE);
     for row in few.map(|last| last.rows).unwrap_or_default() {

@@ -11,17 +11,17 @@ use std::{mem, slice};
 use wasm_bindgen::JsValue;
 use wasm_bindgen_futures::spawn_local;
 
+use crate::error::Error;
 use crate::platform;
 use crate::session::{Revision, SessionKey};
+use crate::storage::Deletion;
 use crate::storage::guarded::Guarded;
 use crate::storage::indexed_db::access::Access;
 use crate::storage::indexed_db::failure::Failure;
 use crate::storage::indexed_db::group::{Care, Left, Member, write};
 use crate::storage::indexed_db::signal::{Done, Signal};
 use crate::storage::indexed_db::{deleting, sealing};
-use crate::storage::javascript_text::JavaScriptText;
-use crate::storage::lent::Asked;
-use crate::storage::{Deletion, WriteRequest};
+use crate::storage::shared_write::SharedWrite;
 
 /// Members of a group at the most: a transaction should not keep others waiting for long.
 const LARGEST: usize = 256;
@@ -66,18 +66,13 @@ impl Queue {
         })
     }
 
-    pub(super) fn write(
-        self: &Rc<Self>,
-        creates: bool,
-        request: WriteRequest,
-        decision: Asked<JavaScriptText>,
-    ) -> Signal {
-        let token = if creates { f64::from(platform::random_seed() as u32) } else { 0.0 };
+    pub(super) fn write(self: &Rc<Self>, write: SharedWrite) -> Result<Signal, Error> {
+        let plan = write.with(|write| write.plan().clone())?;
+        let token = if plan.creates { f64::from(platform::random_seed() as u32) } else { 0.0 };
         let settled = Signal::default();
         let waiting = settled.clone();
-        let done = Ok(());
-        self.push(Work::Write(Member { request, creates, token, decision, done, settled }));
-        waiting
+        self.push(Work::Write(Member { plan, token, write, done: Ok(()), settled }));
+        Ok(waiting)
     }
 
     pub(super) fn delete(self: &Rc<Self>, deletion: Deletion, floor: Rc<Cell<Revision>>) -> Signal {

@@ -7,6 +7,7 @@ use js_sys::Array;
 use wasm_bindgen::{JsCast, JsValue};
 
 use crate::session::{Revision, Window};
+use crate::storage::Rows;
 use crate::storage::indexed_db::access::Access;
 use crate::storage::indexed_db::failure::Failure;
 use crate::storage::indexed_db::keys;
@@ -14,7 +15,7 @@ use crate::storage::indexed_db::page::{admitted, cut};
 use crate::storage::indexed_db::record::Record;
 use crate::storage::indexed_db::schema::{BY_TIME, EVENTS, SESSIONS, STATES};
 use crate::storage::indexed_db::transaction::Transaction;
-use crate::storage::{Rows, Target};
+use crate::write::Target;
 
 /// Reads the state of the app, that of the user, the session, and the records that hold its events,
 /// cut to the window: a list for [`rows`].
@@ -27,12 +28,12 @@ pub(super) async fn read(
 }
 
 /// What [`read`] has read.
-pub(super) fn rows<T: From<JsValue>>(read: JsValue) -> Result<Rows<T>, Failure> {
+pub(super) fn rows(read: JsValue) -> Result<Rows, Failure> {
     let mut read = read.unchecked_into::<Array>().into_iter();
     let [app, user, session] = [(); 3].map(|()| Record::next(&mut read));
     let mut events = Vec::new();
     for record in read {
-        events.push(T::from(record));
+        events.push(record.into());
     }
     Ok(Rows {
         session: session.as_ref().map(Record::session_row).transpose()?,

@@ -15,10 +15,7 @@ use crate::storage::indexed_db::page::{PAGE, Page, new_pages_of, pages_of};
 use crate::storage::indexed_db::record::Record;
 use crate::storage::indexed_db::schema::{EVENTS, SESSIONS};
 use crate::storage::indexed_db::transaction::Transaction;
-use crate::storage::javascript_text::JavaScriptText;
-use crate::storage::{EventRow, SessionChange, Target};
-
-type Row = EventRow<JavaScriptText>;
+use crate::write::{EventRow, SessionChange, Target};
 
 /// See the module.
 pub(super) struct SessionSlot {
@@ -42,7 +39,7 @@ pub(super) struct SessionSlot {
     /// Stored events that somebody asked for.
     pages: Vec<StoredPage>,
     /// Events that are to be added, by `seq`.
-    new: Vec<Row>,
+    new: Vec<EventRow>,
     /// Where these and those stand, by their ids.
     places: Names<EventPlace>,
 }
@@ -159,7 +156,7 @@ impl SessionSlot {
     }
 
     /// The events with those ids, of those that were read or are to be added.
-    pub(super) fn events(&self, ids: &[Rc<str>]) -> Vec<Row> {
+    pub(super) fn events(&self, ids: &[Rc<str>]) -> Vec<EventRow> {
         let mut events = Vec::new();
         for id in ids {
             events.extend(self.places.get(id).and_then(|place| self.event(place)).cloned());
@@ -168,7 +165,7 @@ impl SessionSlot {
     }
 
     /// The events that were written after a revision, of the same.
-    pub(super) fn changed(&self, since: Revision) -> Vec<Row> {
+    pub(super) fn changed(&self, since: Revision) -> Vec<EventRow> {
         let mut changed = Vec::new();
         let read = self.pages.iter().map(|stored| &stored.page.rows);
         for rows in read.chain([&self.new]) {
@@ -177,7 +174,7 @@ impl SessionSlot {
         changed
     }
 
-    fn event(&self, place: &EventPlace) -> Option<&Row> {
+    fn event(&self, place: &EventPlace) -> Option<&EventRow> {
         match place.page {
             Some(page) => self.pages.get(page)?.page.rows.get(place.row),
             None => self.new.get(place.row),
@@ -192,7 +189,7 @@ impl SessionSlot {
 
     /// Takes a change of the session in, and events: added, or in the place of those that have
     /// their ids.
-    pub(super) fn change(&mut self, change: SessionChange, events: Vec<Row>) {
+    pub(super) fn change(&mut self, change: SessionChange, events: Vec<EventRow>) {
         if let Some(place) = &mut self.place {
             place.head = change.head;
         }
@@ -205,7 +202,7 @@ impl SessionSlot {
         }
     }
 
-    fn write(&mut self, event: Row) {
+    fn write(&mut self, event: EventRow) {
         let Some(place) = self.places.get(&event.id).copied() else {
             self.set_place(&event.id, EventPlace { page: None, row: self.new.len() });
             self.new.push(event);
