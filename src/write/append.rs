@@ -11,7 +11,7 @@ use crate::write::changes::{Changes, EventChange, ScopeChange, ScopeRevisions, S
 use crate::write::locate::Position;
 use crate::write::plan::ScopeSet;
 use crate::write::rows::{EventRow, Found, StoredEvent};
-use crate::write::{NewText, merged, unasked};
+use crate::write::{NewText, merged, set, unasked};
 
 /// What an append does when others appended since its handle was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -287,11 +287,5 @@ impl Append {
         let scopes = changes.as_ref().map(Changes::scope_revisions).unwrap_or_default();
         let since = self.position.since();
         Ok((Appended { head, unchanged, missed, state, since, scopes }, changes))
-    }
-}
-
-fn set(places: &mut Names<usize>, id: &str, place: usize) {
-    if let Some((_, known)) = places.entry(id, true) {
-        *known = place;
     }
 }

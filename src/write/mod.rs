@@ -182,15 +182,13 @@ impl Write {
 
     /// Compares the stored events with those that are to be written. The only look at a text.
     fn compared(&self, rows: &[EventRow]) -> Vec<StoredEvent> {
-        let mut places = Names::default();
-        for (place, row) in rows.iter().enumerate() {
-            if let Some((_, known)) = places.entry(&row.id, true) {
-                *known = place;
-            }
-        }
         let mut stored = Vec::new();
         if rows.is_empty() {
             return stored;
+        }
+        let mut places = Names::default();
+        for (place, row) in rows.iter().enumerate() {
+            set(&mut places, &row.id, place);
         }
         for (position, id) in self.plan.event_ids.iter().enumerate() {
             if let Some(row) = places.get(id).and_then(|place: &usize| rows.get(*place)) {
@@ -220,7 +218,7 @@ impl Write {
     pub(crate) fn created(self) -> Result<Option<Created>, Error> {
         match self.rule {
             Rule::Create(create) => create.created(),
-            _ => Err(exchanged()),
+            _ => Err(unasked()),
         }
     }
 
@@ -228,7 +226,7 @@ impl Write {
     pub(crate) fn appended(self, session_id: &str) -> Result<Appended, Error> {
         match self.rule {
             Rule::Append(append) => append.appended(session_id),
-            _ => Err(exchanged()),
+            _ => Err(unasked()),
         }
     }
 
@@ -236,7 +234,7 @@ impl Write {
     pub(crate) fn position(self, session_id: &str) -> Result<Position, Error> {
         match self.rule {
             Rule::Locate(locate) => locate.position(session_id),
-            _ => Err(exchanged()),
+            _ => Err(unasked()),
         }
     }
 
@@ -244,7 +242,7 @@ impl Write {
     pub(crate) fn updated(self) -> Result<ScopeRevisions, Error> {
         match self.rule {
             Rule::Update(update) => Ok(update.updated()),
-            _ => Err(exchanged()),
+            _ => Err(unasked()),
         }
     }
 }
@@ -267,11 +265,12 @@ pub(crate) fn merged(
     Ok(merge_to_json([(Scope::Session, session)].into_iter().chain(user).chain(app)))
 }
 
-fn unasked() -> Error {
-    Error::StorageFailed { reason: "it never asked what to write".into() }
+fn set(places: &mut Names<usize>, id: &str, place: usize) {
+    if let Some((_, known)) = places.entry(id, true) {
+        *known = place;
+    }
 }
 
-/// A storage hands back the write that it was handed; no other can come.
-fn exchanged() -> Error {
-    Error::StorageFailed { reason: "it handed back another write".into() }
+fn unasked() -> Error {
+    Error::StorageFailed { reason: "it never asked what to write".into() }
 }
