@@ -16,13 +16,8 @@ import {
 } from 'kysely';
 import type { EngineKind } from '../database/engine.js';
 import { DATABASE_LAYOUT } from '../database/layout.js';
-import {
-  indices,
-  metadataRows,
-  MYSQL_COLLATIONS,
-  onlineIndexStatement,
-  tableStatements,
-} from '../database/schema.js';
+import { onlineIndexStatement } from '../database/online_indices.js';
+import { indices, metadataRows, MYSQL_COLLATIONS, tableStatements } from '../database/schema.js';
 import { withTableNames } from '../database/renaming.js';
 import { requireTableNames } from '../database/table_names.js';
 import type { Tables } from '../database/tables.js';

@@ -115,6 +115,7 @@ export class DatabaseAdapter implements OwnAdapter {
   readonly #revisions = new Revisions();
   #connected: Promise<Connected> | undefined;
   #opening: Promise<void> | undefined;
+  #building: Promise<void> | undefined;
   /** Once it succeeded: what the verbs then need not wait for. */
   #opened: Opened | undefined;
 
@@ -195,6 +196,7 @@ export class DatabaseAdapter implements OwnAdapter {
   async close(): Promise<void> {
     // What could not be opened needs no closing.
     const connected = await this.#connected?.catch(() => undefined);
+    await this.#building;
     if (this.#parts.owns) await connected?.database.destroy();
   }
 
@@ -287,6 +289,8 @@ export class DatabaseAdapter implements OwnAdapter {
     const tables = await this.#parts.openTables(database, engine);
     const { layout, refusal } = tables;
     if (refusal === undefined) await useWriteAheadLog?.();
+    // Nobody waits for it but `close`: it may take minutes.
+    this.#building ??= tables.buildIndices?.();
     const statements = allStatements(tables.database, engine, layout);
     return { run, lastWrites, layout, statements, refusal };
   }

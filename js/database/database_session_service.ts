@@ -31,7 +31,8 @@ import { requireTransactions } from './transaction_check.js';
  */
 export interface TableOptions {
   /**
-   * Whether tables that are missing are made; default: `true`. With `false`, Python's tables can be read
+   * Whether tables and indices that are missing are made; default: `true`. The build of an index on tables that
+   * others write to takes one connection of the pool until it is done. With `false`, Python's tables can be read
    * without ours, and `npx adk-session-wasm schema` prints what makes them.
    */
   createTables?: boolean | undefined;

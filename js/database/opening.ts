@@ -12,7 +12,8 @@ import {
   requireExactColumns,
   requireExactIds,
 } from './exactness.js';
-import { createTables, onlineIndexStatement, SCHEMA_VERSION } from './schema.js';
+import { buildOnline, missingIndices } from './online_indices.js';
+import { createTables, type Index, SCHEMA_VERSION } from './schema.js';
 import { withTableNames } from './renaming.js';
 import { OURS, type TableNames } from './table_names.js';
 import type { Waits } from './servers/waits.js';
@@ -39,6 +40,8 @@ export interface OpenedTables {
   readonly database: Database;
   /** Why nothing can be written; `undefined`: it can be. */
   readonly refusal?: SessionError | undefined;
+  /** Builds the indices that are missing while others write. Takes as long as the tables are large; never rejects. */
+  readonly buildIndices?: (() => Promise<void>) | undefined;
 }
 
 /**
@@ -63,7 +66,14 @@ export async function openTables(
     waits,
   );
   const { layout, isWhole, tables } = checked;
-  if (isWhole) return { layout, database: named };
+  const whole = (layout: Layout, missing: readonly Index[]): OpenedTables => ({
+    layout,
+    database: named,
+    buildIndices: isToCreate
+      ? () => buildOnline(named, { kind, layout, names }, missing)
+      : undefined,
+  });
+  if (isWhole) return whole(layout, checked.missing);
   const toRead = (refusal: SessionError): OpenedTables => {
     if (!PYTHON_TABLES.every((table) => tables.has(table))) throw refusal;
     return { layout, database: withTableNames(database, names, tables.has(OURS)), refusal };
@@ -73,7 +83,8 @@ export async function openTables(
     return toRead(refused(kind, what));
   }
   try {
-    return { layout: await makeTables(named, engine, names, waits), database: named };
+    const made = await makeTables(named, engine, names, waits);
+    return whole(made.layout, made.missing);
   } catch (error) {
     if (!isSessionError(error) || PASSING.includes(error.code)) throw error;
     return toRead(error);
@@ -88,23 +99,18 @@ async function makeTables(
   engine: Engine,
   names: TableNames,
   waits: Waits | undefined,
-): Promise<Layout> {
+): Promise<Pick<Checked, 'layout' | 'missing'>> {
   const { kind } = engine;
   // Once more under the lock, since others may be opening it as well.
   const work = (connection: Database) =>
     alone(connection, engine, async () => {
-      const { isWhole, layout, tables } = await check(connection, kind, names, true);
-      if (isWhole) return { layout, missing: [] };
-      return { layout, missing: await createTables(connection, { kind, layout, names }, tables) };
+      const { isWhole, layout, tables, missing } = await check(connection, kind, names, true);
+      if (isWhole) return { layout, missing };
+      const schema = { kind, layout, names };
+      const absent = await missingIndices(connection, schema);
+      return { layout, missing: await createTables(connection, schema, tables, absent) };
     });
-  const { layout, missing } = await inTransaction(named, engine, 'write', work, waits);
-  for (const index of missing) {
-    // Without it, lists are as right and take longer: whoever may not make it can use the tables.
-    await onlineIndexStatement(kind, index)
-      .execute(named)
-      .catch(() => undefined);
-  }
-  return layout;
+  return inTransaction(named, engine, 'write', work, waits);
 }
 
 /**
@@ -173,8 +179,10 @@ async function alone<T>(
 interface Checked {
   readonly layout: Layout;
   readonly tables: ReadonlySet<string>;
-  /** Whether nothing is missing. */
+  /** Whether no table is missing, and no row of metadata. */
   readonly isWhole: boolean;
+  /** The indices that are missing, if nothing else is. */
+  readonly missing: readonly Index[];
 }
 
 /** @param isAlone whether nobody can be making the tables at this moment */
@@ -187,7 +195,7 @@ async function check(
   const looked = await look(connection, kind, names);
   const { columns, tables, version } = looked;
   const mayBeHalfMade = tables.has(DATABASE_LAYOUT.metadata) && version === undefined && !isAlone;
-  if (mayBeHalfMade) return { layout: DATABASE_LAYOUT, tables, isWhole: false };
+  if (mayBeHalfMade) return { layout: DATABASE_LAYOUT, tables, isWhole: false, missing: [] };
   requireLayout(looked, kind);
   const layout = layoutOf(columns, kind);
   if (layout === ADK_LAYOUT) throw ofAdk(kind);
@@ -197,7 +205,8 @@ async function check(
   const isWhole =
     [...PYTHON_TABLES, layout.metadata, OURS].every((table) => tables.has(table)) &&
     (await readMetadata(connection, layout.metadata, METADATA.floor)) !== undefined;
-  return { layout, tables, isWhole };
+  const missing = isWhole ? await missingIndices(connection, { kind, layout, names }) : [];
+  return { layout, tables, isWhole, missing };
 }
 
 function checkedColumns(columns: readonly Column[], kind: EngineKind, names: TableNames) {

@@ -163,20 +163,20 @@ export function metadataRows({
  * have no rows yet.
  *
  * @param existing the tables that are there
+ * @param missing the indices that are not there
  * @returns the indices that are left to be made, since those who write to these tables would wait for them
  */
 export async function createTables(
   connection: Database,
   schema: Schema,
   existing: ReadonlySet<string>,
+  missing: readonly Index[],
 ): Promise<Index[]> {
   const { kind, layout } = schema;
   const collation = kind === 'mysql' ? await exactCollation(connection) : '';
   for (const statement of tableStatements(connection, schema, collation)) {
     await connection.executeQuery(statement.compile());
   }
-  const known = await indexNames(connection, schema);
-  const missing = indices(schema).filter(({ name }) => !known.has(name));
   // SQLite has one writer at a time, whatever it does.
   const isEmpty = ({ table }: Index) => kind === 'sqlite' || !existing.has(table);
   for (const index of missing.filter(isEmpty)) {
@@ -189,6 +189,7 @@ export async function createTables(
   return missing.filter((index) => !isEmpty(index));
 }
 
+/** An index of a table. */
 export interface Index {
   readonly name: string;
   readonly table: keyof Tables;
@@ -221,28 +222,4 @@ function indexStatement(database: Database, { name, table, columns }: Index): Co
     .createIndex(name)
     .on(table)
     .expression(sql.raw(columns.join(', ')));
-}
-
-/** What makes an index while others write to the table. Not within a transaction. */
-export function onlineIndexStatement(kind: EngineKind, index: Index): RawBuilder<unknown> {
-  const table = sql.table(index.table);
-  const name = sql.ref(index.name);
-  const columns = sql.raw(index.columns.join(', '));
-  return {
-    sqlite: sql`create index if not exists ${name} on ${table} (${columns})`,
-    postgresql: sql`create index concurrently if not exists ${name} on ${table} (${columns})`,
-    mysql: sql`alter table ${table} add index ${name} (${columns}), algorithm=inplace, lock=none`,
-  }[kind];
-}
-
-async function indexNames(connection: Database, { kind, names }: Schema): Promise<Set<string>> {
-  const { schema } = names;
-  const from = {
-    sqlite: sql`sqlite_master where type = 'index'`,
-    postgresql: sql`pg_indexes where schemaname = ${schema ?? sql`current_schema()`}`,
-    mysql: sql`information_schema.statistics where table_schema = ${schema ?? sql`database()`}`,
-  }[kind];
-  const column = { sqlite: 'name', postgresql: 'indexname', mysql: 'index_name' }[kind];
-  const query = sql<{ known: string }>`select ${sql.ref(column)} as known from ${from}`;
-  return new Set((await query.execute(connection)).rows.map(({ known }) => known));
 }

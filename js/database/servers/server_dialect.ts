@@ -49,7 +49,7 @@ class LeasedConnection implements DatabaseConnection {
     readonly parameters: readonly unknown[];
   }): Promise<QueryResult<Row>> {
     const { sql, parameters: values } = query;
-    const factor = /^create (?:unique )?index/i.test(sql) ? INDEX_FACTOR : 1;
+    const factor = /^(?:create|drop) index|^alter table/i.test(sql) ? INDEX_FACTOR : 1;
     const sent = values.length === 0 ? sql : { statement: { query: query as never }, values };
     const [rows = []] = await this.lease.send([sent], { factor });
     // That a query has the rows which its builder promised is believed here.

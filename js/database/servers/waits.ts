@@ -20,13 +20,14 @@ export interface WaitOptions {
   readonly isAbortable?: () => boolean;
   /** Grows with all that arrives: the limit counts from the last arrival. */
   readonly received?: () => number;
-  /** Multiplies the limit. */
+  /** Multiplies the limit, until the service closes. */
   readonly factor?: number;
 }
 
 export class Waits {
   readonly timeoutMs: number;
   #limit: number;
+  #isClosing = false;
   readonly #restarts = new Set<() => void>();
 
   constructor(timeoutMs: number = DEFAULT_TIMEOUT_MS) {
@@ -37,6 +38,7 @@ export class Waits {
   /** The service closes: waits that have begun end soon as well. */
   shorten(): void {
     this.#limit = Math.min(this.#limit, CLOSING_MS);
+    this.#isClosing = true;
     for (const restart of this.#restarts) restart();
   }
 
@@ -61,7 +63,7 @@ export class Waits {
       let timer: ReturnType<typeof setTimeout> | undefined;
       let lastReceived = received();
       const start = (): void => {
-        const limit = this.#limit * factor;
+        const limit = this.#isClosing ? this.#limit : this.#limit * factor;
         clearTimeout(timer);
         timer = setTimeout(() => {
           const before = lastReceived;

@@ -6,7 +6,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import Sqlite from 'better-sqlite3';
-import { Kysely, PostgresDialect } from 'kysely';
 import { createConnection } from 'mysql2/promise';
 import pg from 'pg';
 
@@ -78,8 +77,11 @@ const engines: [engine: string, open: () => Promise<OfPython>][] = [
       const run: Run = async (statements) => {
         const client = new pg.Client({ connectionString: url });
         await client.connect();
-        for (const statement of statements) await client.query(statement);
-        await client.end();
+        try {
+          for (const statement of statements) await client.query(statement);
+        } finally {
+          await client.end();
+        }
       };
       return filled(
         url,
@@ -143,34 +145,158 @@ describe('createTables: false', () => {
   });
 });
 
-it("indices of Python's tables on PostgreSQL are built while others write", async () => {
-  const [, open] = engines[1] ?? [];
-  const { url } = (await open?.()) ?? { url: '' };
-  const pool = new pg.Pool({ connectionString: url });
-  const said: string[] = [];
-  const kysely = new Kysely<unknown>({
-    dialect: new PostgresDialect({ pool }),
-    log: ({ query }) => void said.push(query.sql),
+/** The valid indices of PostgreSQL and MariaDB that are ours, by name. */
+const VALID: Readonly<Record<string, string>> = {
+  postgresql: `select relname as name from pg_index join pg_class on oid = indexrelid
+    where indisvalid and relname like 'adk_session_wasm_by%'`,
+  mariadb: `select distinct index_name as name from information_schema.statistics
+    where index_name like 'adk_session_wasm_by%'`,
+};
+
+async function validIndices(engine: string, url: string): Promise<string[]> {
+  const query = VALID[engine] ?? '';
+  if (engine === 'mariadb') {
+    const connection = await createConnection(url.replace('mariadb:', 'mysql:'));
+    const [rows] = await connection.query(query);
+    await connection.end();
+    return (rows as { name: string }[]).map(({ name }) => name).sort();
+  }
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  const { rows } = await client.query<{ name: string }>(query);
+  await client.end();
+  return rows.map(({ name }) => name).sort();
+}
+
+const OUR_INDICES = [
+  ...['adk_session_wasm_by_last_update', 'adk_session_wasm_by_update'],
+  ...['adk_session_wasm_by_user', 'adk_session_wasm_by_user_last'],
+];
+
+for (const [engine, open] of engines.slice(1)) {
+  describe(`an index that is missing on ${engine}`, () => {
+    const on = engine === 'mariadb' ? ' on sessions' : '';
+
+    it("is made where Python's tables are completed", async () => {
+      const { url } = await open();
+      const service = new DatabaseSessionService(url);
+      await service.open();
+      await service.close();
+      assert.deepEqual(await validIndices(engine, url), OUR_INDICES);
+    });
+
+    it('is made where all tables are there, and no call waits for it', async () => {
+      const { url, run } = await open();
+      const first = new DatabaseSessionService(url);
+      await first.open();
+      await first.close();
+      await run([`drop index adk_session_wasm_by_user${on}`]);
+      const service = new DatabaseSessionService(url);
+      const session = await service.getSession(KEY);
+      assert.ok(session);
+      await service.appendEvent({ session, event: eventOf('e2', { n: 2 }) });
+      await service.close();
+      assert.deepEqual(await validIndices(engine, url), OUR_INDICES);
+    });
+
+    it('is not made with createTables: false', async () => {
+      const { url, run } = await open();
+      const first = new DatabaseSessionService(url);
+      await first.open();
+      await first.close();
+      await run([`drop index adk_session_wasm_by_user${on}`]);
+      const service = new DatabaseSessionService(url, { createTables: false });
+      await service.open();
+      await service.close();
+      assert.equal((await validIndices(engine, url)).includes('adk_session_wasm_by_user'), false);
+    });
   });
-  const service = new DatabaseSessionService({ kysely, engine: 'postgresql' });
-  await service.open();
-  const built = said.filter(
-    (text) => /create index/i.test(text) && !text.includes('wasm_sessions'),
-  );
-  assert.equal(built.length, INDICES.length);
-  for (const text of built) assert.match(text, /concurrently/);
-  const { rows } = await pool.query<{ name: string }>(
-    `select relname as name from pg_index join pg_class on oid = indexrelid
-     where indisvalid and relname = any($1) order by 1`,
-    [INDICES],
-  );
-  assert.deepEqual(
-    rows.map(({ name }) => name),
-    INDICES,
-  );
-  await service.close();
-  await kysely.destroy();
+}
+
+describe('an index of PostgreSQL', () => {
+  it('is built while a transaction of others writes, which nothing waits for', async () => {
+    const [, open] = engines[1] ?? [];
+    const { url, run } = (await open?.()) ?? { url: '', run: () => Promise.resolve() };
+    const first = new DatabaseSessionService(url);
+    await first.open();
+    await first.close();
+    await run(['drop index adk_session_wasm_by_user']);
+    const writer = new pg.Client({ connectionString: url });
+    await writer.connect();
+    await writer.query('begin');
+    await writer.query("update sessions set state = '{}'");
+    const service = new DatabaseSessionService(url, { timeoutMs: 5000 });
+    // The build waits for the writer. Calls do not wait for the build, nor do other writers.
+    assert.notEqual(await service.getSession(KEY), undefined);
+    await service.createSession({ ...KEY, sessionId: 'another' });
+    await writer.query('update sessions set state = \'{"n": 1}\'');
+    await writer.query('commit');
+    await writer.end();
+    await service.close();
+    assert.deepEqual(await validIndices('postgresql', url), OUR_INDICES);
+  });
+
+  it('whose concurrent build was interrupted is built again', async () => {
+    const [, open] = engines[1] ?? [];
+    const { url, run } = (await open?.()) ?? { url: '', run: () => Promise.resolve() };
+    const first = new DatabaseSessionService(url);
+    await first.open();
+    await first.close();
+    await run(['drop index adk_session_wasm_by_user']);
+    const writer = new pg.Client({ connectionString: url });
+    await writer.connect();
+    await writer.query('begin');
+    await writer.query("update sessions set state = '{}'");
+    await assert.rejects(
+      run([
+        "set statement_timeout = '300ms'",
+        'create index concurrently adk_session_wasm_by_user on sessions (app_name, user_id, update_time)',
+      ]),
+      /statement timeout/,
+    );
+    await writer.query('rollback');
+    await writer.end();
+    assert.equal(
+      (await validIndices('postgresql', url)).includes('adk_session_wasm_by_user'),
+      false,
+    );
+    const service = new DatabaseSessionService(url);
+    await service.open();
+    await service.close();
+    assert.deepEqual(await validIndices('postgresql', url), OUR_INDICES);
+  });
+
+  it('that somebody builds at this moment is left alone', async () => {
+    const [, open] = engines[1] ?? [];
+    const { url, run } = (await open?.()) ?? { url: '', run: () => Promise.resolve() };
+    const first = new DatabaseSessionService(url);
+    await first.open();
+    await first.close();
+    await run(['drop index adk_session_wasm_by_user']);
+    const writer = new pg.Client({ connectionString: url });
+    await writer.connect();
+    await writer.query('begin');
+    await writer.query("update sessions set state = '{}'");
+    const built = run([
+      'create index concurrently adk_session_wasm_by_user on sessions (app_name, user_id, update_time)',
+    ]);
+    await untilBuilding(writer);
+    const service = new DatabaseSessionService(url);
+    await service.open();
+    await service.close();
+    await writer.query('commit');
+    await writer.end();
+    await built;
+    assert.deepEqual(await validIndices('postgresql', url), OUR_INDICES);
+  });
 });
+
+async function untilBuilding(client: pg.Client): Promise<void> {
+  for (;;) {
+    const { rowCount } = await client.query('select 1 from pg_index where not indisvalid');
+    if (rowCount !== 0) return;
+  }
+}
 
 describe('a SQLite file that can only be read', () => {
   const driverOptions = { readonly: true };
