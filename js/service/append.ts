@@ -8,6 +8,7 @@ import type { Event } from '../event.js';
 import { setMember } from '../json/member.js';
 import type { Session } from '../session.js';
 import { applySnapshot, type EventSnapshot, snapshotEvent } from '../snapshot.js';
+import { type AppendAnswer, STALE_POLICIES } from '../wasm/protocol.js';
 import { hasUnstoredWrite } from '../write_order.js';
 import { after, onCore } from './call.js';
 import { positionOf, putEvent } from './event_index.js';
@@ -16,27 +17,10 @@ import { type PendingEvent, type StateWriter, writeKey } from './state_writer.js
 import type { ServiceParts } from './service_options.js';
 import { readEvent } from './stored_events.js';
 
-/** What happens when others appended since the handle was read; the numbers are Rust's. */
-export const STALE_POLICIES = { merge: 0, append: 1, reject: 2 } as const;
-
 /** An event that was taken, and the caller's object that it was taken from. */
 export interface TakenEvent extends PendingEvent {
   readonly event: Event;
 }
-
-/** See `appended_to_javascript` in `src/bindings/values.rs`. */
-export type Answer = [
-  created: number,
-  revision: number,
-  lastUpdateTime: number,
-  since: number,
-  unchanged?: [position: number, revision: number][],
-  missed?: [seq: number, revision: number, text: string][],
-  user?: number,
-  app?: number,
-  /** What is stored before the append, where an event that the handle has missed was replaced. */
-  state?: string,
-];
 
 /** Takes an event at the moment of the call. */
 export function takeEvent(
@@ -97,7 +81,7 @@ export function appendInMemory(
   );
   if (answer === 0) {
     // What it did, or why it did not happen, which a number could not tell.
-    const more = callCore(() => core.more_of_append() as Answer, true);
+    const more = callCore(() => core.more_of_append() as AppendAnswer, true);
     apply(session, record, [taken], policy, more, writer);
     return;
   }
@@ -128,7 +112,7 @@ export function store(
   { appendOne, withSignal }: Pick<ServiceParts, 'appendOne' | 'withSignal'>,
   signal: AbortSignal | undefined,
   explain: (error: SessionError) => SessionError,
-): Answer | Promise<Answer> {
+): AppendAnswer | Promise<AppendAnswer> {
   const { appName, userId, id } = session;
   const { created, revision } = record;
   const rethrow = (thrown: unknown): never => {
@@ -136,7 +120,7 @@ export function store(
   };
   const [first] = events;
   const isOne = first !== undefined && events.length === 1;
-  const appendAll = (): Answer | Promise<Answer> => {
+  const appendAll = (): AppendAnswer | Promise<AppendAnswer> => {
     let [deltas, texts] = [0, 0];
     const rows = events.map(({ snapshot: { id, timestamp, deltaText, text, whole } }) => {
       deltas += deltaText.length;
@@ -149,11 +133,11 @@ export function store(
     // prettier-ignore
     const append = (core: SessionCore) => core.append_events(
       appName, userId, id, created, revision, last, policy, now, rows,
-    ) as Answer | Promise<Answer>;
+    ) as AppendAnswer | Promise<AppendAnswer>;
     return callCore(() => onCore(core, signal, withSignal, append), holdsData);
   };
   try {
-    let answer: Answer | Promise<Answer>;
+    let answer: AppendAnswer | Promise<AppendAnswer>;
     const isWhole = isOne && first.snapshot.whole === undefined;
     if (appendOne !== undefined && isWhole && !Number.isNaN(created)) {
       // The adapter's own code runs in there, and it throws nothing but `SessionError`s.
@@ -178,7 +162,7 @@ export function apply(
   record: HandleRecord,
   events: readonly TakenEvent[],
   policy: number,
-  answer: Answer,
+  answer: AppendAnswer,
   writer: StateWriter,
 ): void {
   const [created, revision, lastUpdateTime, since, unchanged, missed, , , state] = answer;

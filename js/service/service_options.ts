@@ -4,7 +4,7 @@ import type { AppendOne } from '../storage/append_one.js';
 import type { CompositeSessionKey } from '../session.js';
 import type { StorageInfo } from '../session_service.js';
 import type { StateSchema } from '../state_schema.js';
-import { STALE_POLICIES } from './append.js';
+import { STALE_POLICIES } from '../wasm/protocol.js';
 import { invalid, shown, type WithSignal } from './call.js';
 import type { HistoryOptions } from './history.js';
 import type { StateWriter } from './state_writer.js';

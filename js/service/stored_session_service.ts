@@ -30,10 +30,10 @@ import type {
 import type { BaseSessionService, StorageInfo } from '../session_service.js';
 import { snapshotDelta, snapshotState } from '../snapshot.js';
 import { type StateSchema, validateDelta } from '../state_schema.js';
-import { STALE_POLICIES } from './append.js';
 import { Appender } from './appender.js';
 import { Calls } from './calls.js';
 import { makeDisposable } from './disposable.js';
+import { STALE_POLICIES } from '../wasm/protocol.js';
 import { after, invalid, type MaybePromise, onCore, refusalOf, requireNotAborted } from './call.js';
 import { Handles, takeHandle, type TakenHandle } from './handle.js';
 import { policyOf, type ServiceParts, type SessionServiceOptions } from './service_options.js';

@@ -3,7 +3,7 @@
  * there, asked what to write once the adapter has read, and ended.
  */
 import { begin_append, end_append, requireRoom } from '../core.js';
-import type { Answer } from '../service/append.js';
+import { type AppendAnswer, PLACE_UNIT, WANTS_CHANGED } from '../wasm/protocol.js';
 import type { Session } from '../session.js';
 import type { EventSnapshot } from '../snapshot.js';
 import type { Changes, StorageAdapter, WriteRequest } from './adapter.js';
@@ -22,14 +22,10 @@ export type AppendOne = (
   event: EventSnapshot,
   now: number,
   signal: AbortSignal | undefined,
-) => Answer | null | Promise<Answer | null>;
+) => AppendAnswer | null | Promise<AppendAnswer | null>;
 
 /** `since`, where nothing that changed is wanted: a revision that is later than all. */
 const NEVER = Number.MAX_SAFE_INTEGER;
-
-// What `begin_append` answers: scopes, whether it wants what changed, and its place.
-const CHANGED = 8;
-const PLACE = 16;
 
 export function appendOne(
   adapter: StorageAdapter,
@@ -43,24 +39,24 @@ export function appendOne(
   const begun = begin_append(
     id + deltaText, id.length, text, created, revision, policy, now, timestamp,
   );
-  const wanted = begun % PLACE;
-  const place = (begun - wanted) / PLACE;
-  const scopes = wanted % CHANGED;
+  const wanted = begun % PLACE_UNIT;
+  const place = (begun - wanted) / PLACE_UNIT;
+  const scopes = wanted % WANTS_CHANGED;
   const key = { appName, userId, sessionId };
   const request: WriteRequest = {
     key,
     scopes: scopesOf(scopes),
     eventIds: [id],
-    since: wanted < CHANGED ? NEVER : revision,
+    since: wanted < WANTS_CHANGED ? NEVER : revision,
     lastUpdateTime: Math.min(timestamp, now),
     ...(signal !== undefined && { signal }),
   };
   let changes: Changes | undefined;
   let isPlain = false;
-  const end = (): Answer | null => {
+  const end = (): AppendAnswer | null => {
     // Only Rust knows more of it, or why it was refused.
     if (!isPlain || changes?.session === undefined) {
-      return end_append(place, sessionId) as Answer | null;
+      return end_append(place, sessionId) as AppendAnswer | null;
     }
     end_append(place);
     const { session, user, app } = changes;

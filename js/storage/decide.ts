@@ -1,4 +1,5 @@
 import * as core from '../core.js';
+import { ABSENT, DECIDED, SCOPES } from '../wasm/protocol.js';
 import type { Changes, EventRow, Found, ScopeRow, StorageKey } from './adapter.js';
 import {
   type EventTuple,
@@ -13,20 +14,6 @@ import {
 } from './checked_rows.js';
 
 type NewEvent = Omit<EventRow, 'seq' | 'revision'>;
-
-/** What a write wants to see of the states, by their sum. */
-const SESSION = 1;
-const USER = 2;
-const APP = 4;
-
-/** As a revision of what is not there. */
-const ABSENT = -1;
-
-/** What `decided_number` tells. */
-const SESSION_REVISION = 0;
-const USER_REVISION = 1;
-const APP_REVISION = 2;
-const TIME = 3;
 
 /**
  * Asks the core what to write in the light of what an adapter found.
@@ -54,9 +41,9 @@ export function decide(
   const [created, last, time, state] = session ?? [0, ABSENT, 0, '{}'];
   const [userRevision, userState] = user ?? [0, ''];
   const [appRevision, appState] = app ?? [0, ''];
-  const first = wanted(scopes & SESSION && session, state);
-  const second = wanted(scopes & USER && user, userState);
-  const third = wanted(scopes & APP && app, appState);
+  const first = wanted(scopes & SCOPES.session && session, state);
+  const second = wanted(scopes & SCOPES.user && user, userState);
+  const third = wanted(scopes & SCOPES.app && app, appState);
   core.requireRoom(first.length + second.length + third.length);
   // prettier-ignore
   const isAny = core.decide(
@@ -65,8 +52,11 @@ export function decide(
     isPlain ? undefined : [rowsOf(verb, events), rowsOf(verb, changed)],
   );
   if (!isAny) return undefined;
-  const revision = core.decided_number(SESSION_REVISION);
-  const [ofUser, ofApp] = [core.decided_number(USER_REVISION), core.decided_number(APP_REVISION)];
+  const revision = core.decided_number(DECIDED.sessionRevision);
+  const [ofUser, ofApp] = [
+    core.decided_number(DECIDED.userRevision),
+    core.decided_number(DECIDED.appRevision),
+  ];
   if (!Number.isSafeInteger(Math.max(revision, ofUser, ofApp))) {
     throw nonsense(verb, 'gave a floor or a revision that no other one can follow');
   }
@@ -83,7 +73,7 @@ export function decide(
             sessionId,
             created: session === undefined ? revision : created,
             revision,
-            lastUpdateTime: core.decided_number(TIME),
+            lastUpdateTime: core.decided_number(DECIDED.lastUpdateTime),
             // What no change touches goes back as it came.
             state: ofSession === '' ? state : ofSession,
           },

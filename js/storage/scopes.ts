@@ -1,8 +1,9 @@
+import { SCOPES } from '../wasm/protocol.js';
 import type { WriteRequest } from './adapter.js';
 
 const NAMES = ['session', 'user', 'app'] as const;
 
-/** Scopes by the sum of their numbers, as Rust's `ScopeSet` has it: session 1, user 2, app 4. */
+/** The scopes of a sum of {@link SCOPES}. */
 export function scopesOf(sum: number): WriteRequest['scopes'] {
-  return NAMES.filter((_, bit) => (sum >> bit) & 1);
+  return NAMES.filter((name) => (sum & SCOPES[name]) !== 0);
 }

@@ -7,8 +7,7 @@ use wasm_bindgen::{JsCast, JsValue};
 use crate::event::EventText;
 use crate::service::{Appended, StoredSession};
 use crate::session::Page;
-use crate::storage::chosen::ChosenListing;
-use crate::storage::foreign::push_numbers;
+use crate::storage::answer::{ChosenListing, push_numbers};
 use crate::storage::{ScopeRevisions, is_same_json};
 
 /// Whether two JSON texts say the same.

@@ -5,11 +5,13 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-use js_sys::Promise;
+use js_sys::{Array, Promise};
 use wasm_bindgen::JsValue;
 use wasm_bindgen_futures::JsFuture;
 
 use crate::error::Error;
+use crate::session::Revision;
+use crate::storage::Listing;
 
 /// A value of JavaScript's that comes later.
 pub type Later = Pin<Box<dyn Future<Output = Result<JsValue, JsValue>>>>;
@@ -58,5 +60,39 @@ impl<T> Future for Answer<T> {
             }
         };
         answer.map_or(Poll::Pending, Poll::Ready)
+    }
+}
+
+/// A list as JavaScript gets it. The states of users and of the app stand in it once: a text a session of
+/// all that it shows would take more memory than there is.
+pub struct ChosenListing {
+    /// Records as the storage has them, or of memory `[sessionId, userId, created, revision,
+    /// lastUpdateTime, state]` each. States are those of the sessions alone.
+    pub sessions: JsValue,
+    /// The app's state, then pairs of a user's id and state; names without prefix.
+    pub shared: Array,
+    pub total: usize,
+}
+
+impl From<Listing<JsValue>> for ChosenListing {
+    fn from(Listing { sessions, users, app, total }: Listing<JsValue>) -> Self {
+        let shared = Array::of1(&app.map_or(JsValue::UNDEFINED, |app| app.state.to_json().into()));
+        for (user_id, user) in users {
+            shared.push(&user_id.into());
+            shared.push(&user.state.to_json().into());
+        }
+        Self { sessions, shared, total }
+    }
+}
+
+/// The floor after a deletion, where the storage tells it.
+#[allow(clippy::unnecessary_wraps, reason = "as all that reads an answer")]
+pub(crate) fn read_floor(floor: JsValue) -> Result<Option<Revision>, JsValue> {
+    Ok(floor.as_f64().map(|floor| floor as Revision))
+}
+
+pub(crate) fn push_numbers(array: &Array, numbers: &[f64]) {
+    for number in numbers {
+        array.push(&JsValue::from_f64(*number));
     }
 }

@@ -11,8 +11,8 @@ use wasm_bindgen::JsValue;
 use crate::error::Error;
 use crate::room::require_room;
 use crate::session::{Revision, Window};
-use crate::storage::answer::{Answer, promised};
-use crate::storage::foreign::{ForeignStorage, push_numbers, read_floor};
+use crate::storage::answer::{Answer, ChosenListing, promised, push_numbers, read_floor};
+use crate::storage::foreign::ForeignStorage;
 use crate::storage::indexed_db::{self, IndexedDbStorage};
 use crate::storage::memory::MemoryStorage;
 use crate::storage::shared_write::SharedWrite;
@@ -39,28 +39,6 @@ impl ChosenStorage {
             Self::Memory(_) => promised(Ok(JsValue::UNDEFINED)),
         };
         Answer::later(carried, move |_| Ok(shared.take()?))
-    }
-}
-
-/// A list as JavaScript gets it. The states of users and of the app stand in it once: a text a session of
-/// all that it shows would take more memory than there is.
-pub struct ChosenListing {
-    /// Records as the storage has them, or of memory `[sessionId, userId, created, revision,
-    /// lastUpdateTime, state]` each. States are those of the sessions alone.
-    pub sessions: JsValue,
-    /// The app's state, then pairs of a user's id and state; names without prefix.
-    pub shared: Array,
-    pub total: usize,
-}
-
-impl From<Listing<JsValue>> for ChosenListing {
-    fn from(Listing { sessions, users, app, total }: Listing<JsValue>) -> Self {
-        let shared = Array::of1(&app.map_or(JsValue::UNDEFINED, |app| app.state.to_json().into()));
-        for (user_id, user) in users {
-            shared.push(&user_id.into());
-            shared.push(&user.state.to_json().into());
-        }
-        Self { sessions, shared, total }
     }
 }
 

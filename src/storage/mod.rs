@@ -20,7 +20,7 @@
 //!    read which stands beyond `offset + limit`.
 
 #[cfg(target_arch = "wasm32")]
-mod answer;
+pub(crate) mod answer;
 #[cfg(target_arch = "wasm32")]
 pub(crate) mod chosen;
 #[cfg(any(test, feature = "testing"))]

@@ -11,7 +11,8 @@ use js_sys::Array;
 use wasm_bindgen::JsValue;
 
 use crate::session::SessionHead;
-use crate::storage::foreign::{Row, push_numbers, read_state};
+use crate::storage::answer::push_numbers;
+use crate::storage::foreign::rows::{Row, read_state};
 use crate::storage::shared_write::SharedWrite;
 use crate::write::{Changes, EventRow, Found, ScopeChange, ScopeRow, SessionChange};
 

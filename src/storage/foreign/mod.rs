@@ -6,19 +6,18 @@
 //! wrong with it, so nothing is checked again here.
 
 pub(crate) mod begun;
+mod rows;
 
 use js_sys::Array;
 use wasm_bindgen::prelude::*;
 
-use crate::error::Error;
 use crate::event::EventText;
-use crate::session::{Revision, SessionHead, SessionKey, Window};
-use crate::state::ScopedState;
-use crate::storage::answer::{Answer, Later, promised};
-use crate::storage::chosen::ChosenListing;
+use crate::session::{Revision, SessionKey, Window};
+use crate::storage::answer::{Answer, ChosenListing, Later, promised, read_floor};
+use crate::storage::foreign::rows::Row;
 use crate::storage::shared_write::SharedWrite;
 use crate::storage::{Deletion, ListRequest, Rows};
-use crate::write::{EventRow, Plan, ScopeRow, SessionRow, Target};
+use crate::write::{Plan, Target};
 
 #[wasm_bindgen]
 extern "C" {
@@ -160,90 +159,4 @@ impl ForeignStorage {
         let called = self.bridge.delete(what, app_name, user_id, session_id);
         Answer::later(promised(called), read_floor)
     }
-}
-
-/// The floor after a deletion, where the storage tells it.
-#[allow(clippy::unnecessary_wraps, reason = "as all that reads an answer")]
-pub(crate) fn read_floor(floor: JsValue) -> Result<Option<Revision>, JsValue> {
-    Ok(floor.as_f64().map(|floor| floor as Revision))
-}
-
-pub(crate) fn push_numbers(array: &Array, numbers: &[f64]) {
-    for number in numbers {
-        array.push(&JsValue::from_f64(*number));
-    }
-}
-
-/// Where a session's state stands in its row: `[created, revision, lastUpdateTime, state]`.
-const STATE: u32 = 3;
-
-/// The fields of one row, in the bridge's order.
-struct Row(Array);
-
-impl Row {
-    fn of(value: JsValue) -> Self {
-        Self(value.unchecked_into())
-    }
-
-    fn number(&self, index: u32) -> f64 {
-        self.0.get(index).as_f64().unwrap_or_default()
-    }
-
-    fn text(&self, index: u32) -> String {
-        self.0.get(index).as_string().unwrap_or_default()
-    }
-
-    fn row(&self, index: u32) -> Option<Self> {
-        let value = self.0.get(index);
-        (!value.is_undefined()).then(|| Self::of(value))
-    }
-
-    fn list(&self, index: u32) -> impl Iterator<Item = JsValue> {
-        self.0.get(index).unchecked_into::<Array>().into_iter()
-    }
-
-    fn head(&self) -> SessionHead {
-        SessionHead {
-            created: self.number(0) as u64,
-            revision: self.number(1) as u64,
-            last_update_time: self.number(2),
-        }
-    }
-
-    fn session(&self, key: SessionKey) -> Result<SessionRow, JsValue> {
-        let record = format!("state of session \"{}\"", key.session_id);
-        let state = read_state(&self.text(STATE), &record)?;
-        Ok(SessionRow { key, head: self.head(), state })
-    }
-
-    /// `[revision, state]`
-    fn scope(&self, scope: &str) -> Result<ScopeRow, JsValue> {
-        let state = read_state(&self.text(1), &format!("{scope} state"))?;
-        Ok(ScopeRow { revision: self.number(0) as u64, state })
-    }
-
-    fn events(&self, index: u32) -> Vec<EventRow> {
-        let mut events = Vec::new();
-        for row in self.list(index) {
-            events.push(Self::of(row).event());
-        }
-        events
-    }
-
-    /// `[id, seq, revision, timestamp, text]`
-    fn event(&self) -> EventRow {
-        EventRow {
-            id: self.text(0).into(),
-            seq: self.number(1) as u64,
-            revision: self.number(2) as u64,
-            timestamp: self.number(3),
-            text: self.0.get(4).into(),
-        }
-    }
-}
-
-fn read_state(text: &str, record: &str) -> Result<ScopedState, JsValue> {
-    ScopedState::parse(text).map_err(|error| {
-        Error::CorruptRecord { record: record.to_owned(), reason: error.to_string() }.into()
-    })
 }

@@ -50,7 +50,7 @@ use wasm_bindgen::{JsCast, JsValue};
 
 use crate::error::{Error, StorageProblem};
 use crate::session::{Revision, Window};
-use crate::storage::foreign::read_floor;
+use crate::storage::answer::read_floor;
 use crate::storage::indexed_db::access::Access;
 use crate::storage::indexed_db::database::Database;
 use crate::storage::indexed_db::page::Page;
