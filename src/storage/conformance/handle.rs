@@ -7,7 +7,7 @@ use crate::platform;
 use crate::service::{Appended, Known, StoredSession};
 use crate::session::SessionKey;
 use crate::state::{REMOVED, Scope};
-use crate::storage::conformance::runner::Stop;
+use crate::storage::conformance::stop::Stop;
 
 /// An event on its way in: as the case has it, and as it is stored.
 pub(super) struct Outgoing {

@@ -52,6 +52,7 @@ mod expand;
 mod expect;
 mod handle;
 mod runner;
+mod stop;
 mod together;
 mod verbs;
 

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use crate::error::Error;
 use crate::event::NewEvent;
 use crate::platform;
-use crate::service::{Known, Refusal, StalePolicy, StoredSession, StoredSessionService};
+use crate::service::{Known, StalePolicy, StoredSession, StoredSessionService};
 use crate::session::{Page, Revision, SessionHead, SessionKey, Window};
 use crate::state::Delta;
 use crate::storage::conformance::case::{Call, Op, Step};
@@ -19,37 +19,9 @@ use crate::storage::conformance::expect::{Kind, compare};
 use crate::storage::conformance::handle::{
     Handle, Outgoing, javascript_number, parse_object, to_text,
 };
+use crate::storage::conformance::stop::Stop;
 use crate::storage::conformance::together::{Pending, together};
 use crate::storage::{Deletion, Listing, Storage};
-
-/// Why a step has no answer.
-#[derive(Debug)]
-pub(super) enum Stop {
-    /// A rule forbids it, which the case may expect.
-    Refused(Error),
-    /// What no case expects.
-    Broken(String),
-}
-
-impl From<Error> for Stop {
-    fn from(error: Error) -> Self {
-        match error {
-            Error::StaleSession { expected, actual, .. } if expected >= actual => Self::Broken(
-                format!("a stale handle is said to be at {expected}, and the store at {actual}"),
-            ),
-            error => Self::Refused(error),
-        }
-    }
-}
-
-impl<F: Debug> From<Refusal<F>> for Stop {
-    fn from(refusal: Refusal<F>) -> Self {
-        match refusal {
-            Refusal::Rule(error) => error.into(),
-            Refusal::Storage(failure) => Self::Broken(format!("the storage failed: {failure:?}")),
-        }
-    }
-}
 
 /// One case under way.
 pub(super) struct Runner<S> {

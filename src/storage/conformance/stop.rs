@@ -1,0 +1,35 @@
+//! Why a step has no answer.
+
+use std::fmt::Debug;
+
+use crate::error::Error;
+use crate::service::Refusal;
+
+/// See the module.
+#[derive(Debug)]
+pub(super) enum Stop {
+    /// A rule forbids it, which the case may expect.
+    Refused(Error),
+    /// What no case expects.
+    Broken(String),
+}
+
+impl From<Error> for Stop {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::StaleSession { expected, actual, .. } if expected >= actual => Self::Broken(
+                format!("a stale handle is said to be at {expected}, and the store at {actual}"),
+            ),
+            error => Self::Refused(error),
+        }
+    }
+}
+
+impl<F: Debug> From<Refusal<F>> for Stop {
+    fn from(refusal: Refusal<F>) -> Self {
+        match refusal {
+            Refusal::Rule(error) => error.into(),
+            Refusal::Storage(failure) => Self::Broken(format!("the storage failed: {failure:?}")),
+        }
+    }
+}
