@@ -1,4 +1,4 @@
-import type { MysqlPromisePool } from './mysql_pool.js';
+import type { MysqlPromisePool } from './mysql_driver.js';
 
 /** How long the way to the server, and then its answer, may take. */
 const KILL_MS = 2000;

@@ -1,27 +1,9 @@
 /** MySQL and MariaDB by `mysql2` itself: Kysely has the server parse and plan each query anew. */
 import { Prepared, type Query } from '../prepared.js';
 import type { ServerConnection, ServerPool } from './lease.js';
+import type { MysqlConnection, MysqlPromisePool } from './mysql_driver.js';
 import { sendKill } from './mysql_kill.js';
 import { oneByOne } from './server_runner.js';
-
-/** What of a pool of `mysql2` is used. */
-export interface MysqlPromisePool {
-  getConnection(): Promise<MysqlConnection>;
-  end(): Promise<void>;
-}
-
-interface MysqlConnection {
-  readonly connection: {
-    readonly stream?: { readonly bytesRead?: number; destroy(): unknown };
-    /** The server's number of the connection. */
-    readonly threadId?: unknown;
-  };
-  query(query: string, values?: readonly unknown[]): Promise<[rows: unknown, ...rest: unknown[]]>;
-  /** Prepares the query, at its first use on this connection. */
-  execute(query: string, values: readonly unknown[]): Promise<[rows: unknown, ...rest: unknown[]]>;
-  release(): void;
-  destroy(): void;
-}
 
 /**
  * What says that there are no prepared statements to be had: a proxy in between that knows none, a server
