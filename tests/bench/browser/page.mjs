@@ -10,6 +10,7 @@ const cases = {
   'to-long-session': async () => (await import('./appends.mjs')).toLongSession(),
   'long-session': async () => (await import('./reads.mjs')).longSession(),
   mirrored: async () => (await import('./mirrored.mjs')).mirrored(),
+  imports: async () => (await import('./imports.mjs')).longImports(),
   'newest-sessions': async () => (await import('./reads.mjs')).newestSessions(),
 };
 

@@ -128,6 +128,18 @@ export function sizes(given: Context, engine: EngineName): void {
       assert.deepEqual(appended, [...before, 'after']);
     });
   });
+
+  it('a batch sends as many requests however long the session is, and its retry reads each page once', async () => {
+    await inTab(context, async (tab) => {
+      const { appended, retried } = await tab.call('countReads', newName(), 12, 500);
+      // The first one also opens the database.
+      const [, second, ...later] = appended;
+      for (const counts of later) assert.deepEqual(counts, second);
+      for (const counts of retried) assert.deepEqual(counts, retried[0]);
+      // 500 events lie in four pages of at most 128.
+      assert.equal(retried[0]?.['IDBObjectStore.getAll'], 4);
+    });
+  });
 }
 
 function assertRefused({ failed, handle }: Refused, name: RegExp): void {

@@ -17,6 +17,7 @@ import * as mirror from './mirror.js';
 import * as quota from './quota.js';
 import { hasRealm, workIn } from './realms.js';
 import { changeByHand, takeTurns } from './resuming.js';
+import * as requests from './requests.js';
 import { retry } from './retries.js';
 import * as schema from './schema.js';
 import * as sequel from './sequel.js';
@@ -49,6 +50,7 @@ const scenarios = {
   ...mirror,
   ...openingExceptions,
   ...quota,
+  ...requests,
   ...schema,
   ...sequel,
   ...sequence,

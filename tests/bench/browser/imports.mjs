@@ -1,0 +1,23 @@
+// Importing and appending a long session over IndexedDB.
+
+import { IndexedDbSessionService } from 'adk-session-wasm';
+import { imports } from '../imports.mjs';
+
+/** Chromium takes about twice as long for a batch of a long session, by the same requests. Quadratic would be 8 times. */
+const MOST = 2.5;
+
+export function longImports() {
+  /** @param {(service: IndexedDbSessionService) => Promise<number>} run */
+  const withService = async (run) => {
+    const name = `bench-${crypto.randomUUID()}`;
+    const service = new IndexedDbSessionService({ name });
+    try {
+      await service.open();
+      return await run(service);
+    } finally {
+      await service.close();
+      await IndexedDbSessionService.deleteDatabase(name);
+    }
+  };
+  return imports('IndexedDB', withService, MOST);
+}
