@@ -5,8 +5,6 @@
 
 mod session_service;
 
-use std::convert::Infallible;
-
 pub use session_service::{
     CreateRequest, DeleteRequest, GetRequest, ListRequest, Session, SessionService,
 };
@@ -58,19 +56,11 @@ impl<F> From<Error> for Refusal<F> {
     }
 }
 
-impl From<Refusal<Infallible>> for Error {
-    fn from(refusal: Refusal<Infallible>) -> Self {
+impl<F: Into<Self>> From<Refusal<F>> for Error {
+    fn from(refusal: Refusal<F>) -> Self {
         match refusal {
             Refusal::Rule(error) => error,
-            Refusal::Storage(never) => match never {},
-        }
-    }
-}
-
-impl From<Refusal<Self>> for Error {
-    fn from(refusal: Refusal<Self>) -> Self {
-        match refusal {
-            Refusal::Rule(error) | Refusal::Storage(error) => error,
+            Refusal::Storage(failure) => failure.into(),
         }
     }
 }

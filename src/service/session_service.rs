@@ -206,7 +206,7 @@ pub trait SessionService {
 impl<S> SessionService for StoredSessionService<S>
 where
     S: Storage<Listing = Listing>,
-    Error: From<Refusal<S::Failure>>,
+    S::Failure: Into<Error>,
 {
     async fn create(&self, request: CreateRequest) -> Result<Session, Error> {
         let id = request.session_id.filter(|id| !id.trim().is_empty());

@@ -1,0 +1,82 @@
+//! A storage of another crate, with failures of its own, is a session service.
+#![cfg(not(target_arch = "wasm32"))]
+
+use std::cell::Cell;
+
+use adk_session_wasm::error::StorageProblem;
+use adk_session_wasm::service::StoredSessionService;
+use adk_session_wasm::session::Window;
+use adk_session_wasm::storage::{
+    Deletion, ListRequest, Listing, MemoryStorage, Rows, Storage, Target, Write,
+};
+use adk_session_wasm::{CreateRequest, Error, Event, GetRequest, SessionService};
+
+/// Keeps nothing while its disk is full.
+#[derive(Default)]
+struct Disk {
+    contents: MemoryStorage,
+    is_full: Cell<bool>,
+}
+
+#[derive(Debug)]
+enum DiskError {
+    Full,
+    Contents(Error),
+}
+
+impl From<DiskError> for Error {
+    fn from(error: DiskError) -> Self {
+        match error {
+            DiskError::Full => {
+                Self::Storage { problem: StorageProblem::QuotaExceeded, reason: "full".into() }
+            }
+            DiskError::Contents(error) => error,
+        }
+    }
+}
+
+impl Storage for Disk {
+    type Listing = Listing;
+    type Failure = DiskError;
+
+    async fn write(&self, write: Write) -> Result<Write, DiskError> {
+        if self.is_full.get() {
+            return Err(DiskError::Full);
+        }
+        self.contents.write(write).await.map_err(DiskError::Contents)
+    }
+
+    async fn read(&self, target: Target, window: Window) -> Result<Rows, DiskError> {
+        self.contents.read(target, window).await.map_err(DiskError::Contents)
+    }
+
+    async fn list(&self, request: ListRequest) -> Result<Listing, DiskError> {
+        self.contents.list(request).await.map_err(DiskError::Contents)
+    }
+
+    async fn delete(&self, deletion: Deletion) -> Result<Option<u64>, DiskError> {
+        self.contents.delete(deletion).await.map_err(DiskError::Contents)
+    }
+}
+
+#[tokio::test]
+async fn a_storage_with_failures_of_its_own_is_a_session_service() -> Result<(), Error> {
+    let service = StoredSessionService::over(Disk::default());
+    let (app_name, user_id) = ("shop".to_owned(), "ada".to_owned());
+    let create = CreateRequest {
+        app_name: app_name.clone(),
+        user_id: user_id.clone(),
+        ..CreateRequest::default()
+    };
+    let session = service.create(create).await?;
+    service.append_event_to(session.key(), Event::new("first")).await?;
+
+    service.storage().is_full.set(true);
+    let refused = service.append_event_to(session.key(), Event::new("second")).await;
+    assert_eq!(refused.map_err(|error| error.code()), Err("quota_exceeded"));
+
+    let session_id = session.id().to_owned();
+    let read = service.get(GetRequest { app_name, user_id, session_id, ..GetRequest::default() });
+    assert_eq!(read.await?.events().len(), 1);
+    Ok(())
+}
