@@ -22,6 +22,10 @@ export type Failure =
   /** The database only reads. */
   | 'readonly'
   | 'unreachable'
+  /** The certificate is not one that the caller trusts. */
+  | 'untrusted'
+  /** The caller asks for TLS, and the server has none. */
+  | 'noTls'
   | 'other';
 
 /** Where one engine differs from another. Everything else is the same SQL. */
@@ -65,6 +69,10 @@ function failures(table: Readonly<Partial<Record<Failure, string>>>) {
 /** What Node says when there is no way to a server, and when the way broke off. */
 const NO_WAY = 'ECONNREFUSED ENOTFOUND EAI_AGAIN EHOSTUNREACH ENETUNREACH ETIMEDOUT ENOENT';
 const BROKEN_OFF = 'ECONNRESET EPIPE';
+
+/** What it says of a certificate. */
+const UNTRUSTED =
+  'DEPTH_ZERO_SELF_SIGNED_CERT SELF_SIGNED_CERT_IN_CHAIN UNABLE_TO_ CERT_ ERR_TLS_CERT_ALTNAME_INVALID';
 
 const BY_TIME = [sql.ref('events.timestamp'), sql.ref('id')];
 
@@ -113,6 +121,7 @@ const POSTGRESQL: Engine = {
     readonly: '25006',
     // A violation of the protocol, which another try repeats.
     other: '08P01',
+    untrusted: UNTRUSTED,
     unreachable: `28 3D000 3F000 42501 53300 57P03 08001 08004 ${NO_WAY}`,
   }),
 };
@@ -140,6 +149,8 @@ const MYSQL: Engine = {
     lost: `PROTOCOL_ ER_ERROR_DURING_COMMIT ER_SERVER_SHUTDOWN ER_CONNECTION_KILLED ER_NEW_ABORTING ${BROKEN_OFF}`,
     readonly:
       'ER_OPTION_PREVENTS_STATEMENT ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION ER_READ_ONLY_MODE',
+    untrusted: `HANDSHAKE_SSL_ERROR ${UNTRUSTED}`,
+    noTls: 'HANDSHAKE_NO_SSL_SUPPORT',
     unreachable: `ER_ACCESS_DENIED ER_DBACCESS_DENIED ER_TABLEACCESS_DENIED ER_BAD_DB ER_CON_COUNT ER_NOT_SUPPORTED_AUTH ER_HOST ${NO_WAY}`,
   }),
 };

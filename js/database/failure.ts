@@ -31,6 +31,11 @@ const CODES: Readonly<
     'Check the address, the access and that the server runs.',
     'Check the path, and who may read and write the file and its folder.',
   ],
+  untrusted: [
+    'storage_unavailable',
+    'Name the authority of its certificate: driverOptions: { ssl: { ca } }; the host must be one that it names.',
+  ],
+  noTls: ['storage_unavailable', 'Switch TLS on in the server, or ask for none.'],
   other: ['storage_failed', 'Nothing was written.'],
 };
 
@@ -79,6 +84,7 @@ export function failureOf(engine: Engine, error: unknown): Failure {
   }
   // Drivers give no code to what happens on this side of the connection.
   const said = typeof message === 'string' ? message : '';
+  if (/does not support SSL/i.test(said)) return 'noTls';
   if (/Cannot open database|connection timeout|timeout exceeded/i.test(said)) return 'unreachable';
   return /Connection (?:terminated|ended|closed)|not queryable|connection error|closed state|timeout/i.test(
     said,

@@ -2,7 +2,7 @@
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chownSync, mkdtempSync, rmSync } from 'node:fs';
+import { chownSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
@@ -15,6 +15,8 @@ export interface Server {
   /** As if the power had failed: nothing is said to anybody. */
   kill(): Promise<void>;
   start(): Promise<void>;
+  /** Its own certificate, of the host db.example, where it was started with TLS. */
+  certificate(): string;
   /** Ends it for good and takes its folder away. */
   remove(): Promise<void>;
 }
@@ -79,6 +81,7 @@ async function startServer(recipe: Recipe): Promise<Server> {
   let child: ChildProcess | undefined;
   const server: Server = {
     port,
+    certificate: () => readFileSync(join(folder, CERTIFICATE), 'utf8'),
     async start() {
       child = spawn(command, args, { ...ids, cwd: folder, stdio: 'ignore' });
       for (let tries = 0; !(await recipe.isUp(port)); tries += 1) {
@@ -101,8 +104,33 @@ async function startServer(recipe: Recipe): Promise<Server> {
   return server;
 }
 
+/** How a server is started. */
+export interface ServerOptions {
+  /** With a certificate that nobody else has signed. */
+  readonly tls?: boolean;
+}
+
+const [CERTIFICATE, CERTIFICATE_KEY] = ['certificate.pem', 'certificate.key'];
+
+function makeCertificate(run: (command: string[]) => void): void {
+  run([
+    ...[
+      'openssl',
+      'req',
+      '-x509',
+      '-nodes',
+      '-newkey',
+      'ec',
+      '-pkeyopt',
+      'ec_paramgen_curve:P-256',
+    ],
+    ...['-subj', '/CN=db.example', '-addext', 'subjectAltName=DNS:db.example', '-days', '2'],
+    ...['-out', CERTIFICATE, '-keyout', CERTIFICATE_KEY],
+  ]);
+}
+
 /** PostgreSQL, with a user `adk` and a database of that name. */
-export function startPostgres(): Promise<Server> {
+export function startPostgres({ tls = false }: ServerOptions = {}): Promise<Server> {
   const folder = program('POSTGRES_PROGRAMS');
   return startServer({
     name: 'postgres',
@@ -119,6 +147,11 @@ export function startPostgres(): Promise<Server> {
         `unix_socket_directories=${home}`,
         ...['fsync=off', 'full_page_writes=off'],
       ];
+      if (tls) {
+        makeCertificate(run);
+        const [certificate, key] = [CERTIFICATE, CERTIFICATE_KEY].map((name) => join(home, name));
+        settings.push('ssl=on', `ssl_cert_file=${certificate}`, `ssl_key_file=${key}`);
+      }
       const options = settings.flatMap((setting) => ['-c', setting]);
       return [join(folder, 'postgres'), '-D', data, '-p', String(port), ...options];
     },
@@ -141,7 +174,7 @@ export function startPostgres(): Promise<Server> {
 }
 
 /** MariaDB, with a user `adk` without password and a database of that name. */
-export function startMariadb(): Promise<Server> {
+export function startMariadb({ tls = false }: ServerOptions = {}): Promise<Server> {
   const [serve, install] = [program('MARIADBD'), program('MARIADB_INSTALL_DB')];
   return startServer({
     name: 'mariadb',
@@ -149,11 +182,14 @@ export function startMariadb(): Promise<Server> {
     prepare(home, port, run) {
       const data = `--datadir=${join(home, 'data')}`;
       run([install, '--no-defaults', data, '--auth-root-authentication-method=normal']);
+      if (tls) makeCertificate(run);
+      const [certificate, key] = [CERTIFICATE, CERTIFICATE_KEY].map((name) => join(home, name));
       return [
         serve,
         ...['--no-defaults', data, `--port=${port}`, '--bind-address=127.0.0.1'],
         ...[`--socket=${join(home, 'socket')}`, '--skip-grant-tables', '--skip-networking=0'],
         ...['--innodb-flush-method=nosync', '--innodb-flush-log-at-trx-commit=2'],
+        ...(tls ? [`--ssl-cert=${certificate}`, `--ssl-key=${key}`] : []),
       ];
     },
     async isUp(port) {

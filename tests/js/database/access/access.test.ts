@@ -39,7 +39,7 @@ describe('PostgreSQL', () => {
 
   it('without TLS is storage_unavailable to whoever asks for it', async () => {
     const service = new DatabaseSessionService(`${url}?ssl=require`);
-    await rejects(service.open(), 'storage_unavailable', /SSL.*Check the address/);
+    await rejects(service.open(), 'storage_unavailable', /SSL.*Switch TLS on/);
     await service.close();
   });
 
@@ -102,7 +102,7 @@ describe('MariaDB', () => {
 
   it('without TLS is storage_unavailable to whoever asks for it', async () => {
     const service = new DatabaseSessionService(url, { driverOptions: { ssl: {} } });
-    await rejects(service.open(), 'storage_unavailable', /secure.*Check the address/);
+    await rejects(service.open(), 'storage_unavailable', /secure.*Switch TLS on/);
     await service.close();
   });
 

@@ -1,0 +1,79 @@
+// Servers with a certificate that nobody has signed: each refusal says what to do, and the certificate is taken where it is named.
+
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { inspect } from 'node:util';
+
+import { DatabaseSessionService } from '../../../../js/database/index.js';
+import { isSessionError } from '../../../../js/index.js';
+import { emptied, type Server, startMariadb, startPostgres } from '../servers.js';
+
+const KEY = { appName: 'app', userId: 'user', sessionId: 'session' };
+/** What the option must hold. */
+const FIX = /driverOptions: \{ ssl: \{ ca \} \}/;
+
+async function refuses(url: string, options: object, message: RegExp): Promise<void> {
+  const service = new DatabaseSessionService(url, options);
+  await assert.rejects(service.open(), (error) => {
+    assert.ok(isSessionError(error, 'storage_unavailable'), inspect(error));
+    assert.match(error.message, message);
+    assert.match(error.message, FIX);
+    return true;
+  });
+  await service.close();
+}
+
+async function works(url: string, options: object): Promise<void> {
+  const service = new DatabaseSessionService(url, options);
+  await service.getOrCreateSession(KEY);
+  await service.close();
+}
+
+const SERVERS = {
+  postgresql: {
+    start: startPostgres,
+    verified: '?sslmode=verify-full',
+    unverified: '?ssl=require',
+  },
+  mariadb: { start: startMariadb, verified: '', unverified: '' },
+} as const;
+
+for (const kind of ['postgresql', 'mariadb'] as const) {
+  const { start, verified, unverified } = SERVERS[kind];
+  describe(`TLS on ${kind}`, () => {
+    let server: Server;
+    let url: string;
+    before(async () => {
+      server = await start({ tls: true });
+      url = await emptied(kind, server);
+    });
+    after(() => server.remove());
+
+    const withTls = (ssl: object) => ({ driverOptions: { ssl } });
+
+    it('refuses a certificate that is signed by nobody known', async () => {
+      await refuses(
+        url + verified,
+        kind === 'mariadb' ? withTls({}) : {},
+        /self-signed certificate/,
+      );
+    });
+
+    it('refuses a certificate of another host', async () => {
+      const ssl = { ca: server.certificate(), verifyIdentity: true };
+      await refuses(url.replace('127.0.0.1', 'localhost'), withTls(ssl), /altnames/);
+    });
+
+    it('takes the certificate that the options name', async () => {
+      const ssl = { ca: server.certificate(), servername: 'db.example' };
+      await works(url, withTls(ssl));
+    });
+
+    it('takes any certificate where that is asked for', async () => {
+      await works(
+        url + unverified,
+        kind === 'mariadb' ? withTls({ rejectUnauthorized: false }) : {},
+      );
+    });
+  });
+}
