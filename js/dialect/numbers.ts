@@ -18,10 +18,9 @@ const QUOTED_DIGITS = new RegExp(`"${MARK}(-?\\d+)"`, 'g');
 
 const MANY_DIGITS = /\d{16}/;
 
-/** Whether a text may hold such a token. Most hold none, and then the native parser does it all. */
+/** Whether a text may hold a token that JSON has not. Most hold none, and then the native parser does it all. */
 function isSuspect(text: string): boolean {
-  // Three searches take half the time of one with a pattern for all.
-  return MANY_DIGITS.test(text) || text.includes('NaN') || text.includes('Infinity');
+  return text.includes('NaN') || text.includes('Infinity');
 }
 
 /** A whole number, a token that JSON has not, or the begin of a string. */
@@ -41,7 +40,9 @@ const LONG_INTEGER = /^-?[1-9]\d{15,}$/;
  * ```
  */
 export function parseExactly(text: string): unknown {
-  return JSON.parse(isSuspect(text) ? withoutForeignNumbers(text, quotedDigits) : text);
+  // Three searches take half the time of one with a pattern for all.
+  const isForeign = MANY_DIGITS.test(text) || isSuspect(text);
+  return JSON.parse(isForeign ? withoutForeignNumbers(text, quotedDigits) : text);
 }
 
 /**
