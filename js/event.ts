@@ -7,6 +7,7 @@
  * not declared here: a `string` would make our event unfit for the ADK, and a nominal enum cannot
  * be written without importing it. They are kept all the same, as every unknown field is.
  */
+import { ownMembers } from './json/own.js';
 
 /** A file's bytes within a {@link Part}. */
 export interface InlineData {
@@ -238,7 +239,8 @@ export function newEventId(): string {
 }
 
 /** Takes out members that are `undefined`: they would show in `Object.keys`, and JSON has none. */
-function withoutUndefined<T extends object>(value: T): T {
+function withoutUndefined<T extends object>(given: T): T {
+  const value = ownMembers(given);
   for (const key of Object.keys(value) as (keyof T)[]) {
     if (value[key] === undefined) delete value[key];
   }
@@ -259,7 +261,7 @@ function withoutUndefined<T extends object>(value: T): T {
  * ```
  */
 export function createEventActions(params: CreateEventActionsParams = {}): EventActions {
-  const given = withoutUndefined({ ...params }) as Partial<EventActions>;
+  const given = withoutUndefined(params) as Partial<EventActions>;
   const actions: EventActions = {
     stateDelta: {},
     artifactDelta: {},
@@ -293,7 +295,7 @@ export function createEventActions(params: CreateEventActionsParams = {}): Event
 export function createEvent<P extends CreateEventParams = CreateEventParams>(
   params?: P,
 ): Event & Omit<P, keyof Event> {
-  const given = withoutUndefined({ ...params }) as CreateEventParams;
+  const given: CreateEventParams = withoutUndefined<CreateEventParams>(params ?? {});
   const id = given.id ?? '';
   const event: unknown = {
     ...given,

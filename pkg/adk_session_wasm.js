@@ -605,11 +605,11 @@ function __wbg_get_imports() {
             const ret = Number(getStringFromWasm0(arg0, arg1));
             return ret;
         },
-        _21: function(arg0) {
+        _22: function(arg0) {
             const ret = typeof(arg0) === 'function';
             return ret;
         },
-        _11: function(arg0) {
+        _12: function(arg0) {
             const val = arg0;
             const ret = typeof(val) === 'object' && val !== null;
             return ret;
@@ -618,7 +618,7 @@ function __wbg_get_imports() {
             const ret = typeof(arg0) === 'string';
             return ret;
         },
-        _12: function(arg0) {
+        _13: function(arg0) {
             const ret = arg0 === undefined;
             return ret;
         },
@@ -626,13 +626,13 @@ function __wbg_get_imports() {
             const ret = arg0 === arg1;
             return ret;
         },
-        _28: function(arg0, arg1) {
+        _29: function(arg0, arg1) {
             const obj = arg1;
             const ret = typeof(obj) === 'number' ? obj : undefined;
             getDataViewMemory0().setFloat64((arg0 >>> 0) + 8 * 1, isLikeNone(ret) ? 0 : ret, true);
             getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 0, !isLikeNone(ret), true);
         },
-        _27: function(arg0, arg1) {
+        _28: function(arg0, arg1) {
             const obj = arg1;
             const ret = typeof(obj) === 'string' ? obj : undefined;
             var ptr1 = isLikeNone(ret) ? 0 : passStringToWasm0(ret, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
@@ -640,23 +640,23 @@ function __wbg_get_imports() {
             getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 1, len1, true);
             getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 0, ptr1, true);
         },
-        _29: function(arg0, arg1) {
+        _2a: function(arg0, arg1) {
             throw new Error(getStringFromWasm0(arg0, arg1));
         },
-        _1r: function(arg0) {
+        _1s: function(arg0) {
             arg0._wbg_cb_unref();
         },
-        _2j: function() { return handleError(function (arg0) {
+        _2k: function() { return handleError(function (arg0) {
             arg0.abort();
         }, arguments); },
-        _2d: function() { return handleError(function (arg0, arg1) {
+        _2e: function() { return handleError(function (arg0, arg1) {
             const ret = arg0.add(arg1);
             return ret;
         }, arguments); },
-        _2b: function() { return handleError(function (arg0, arg1) {
+        _2c: function() { return handleError(function (arg0, arg1) {
             arg0.advance(arg1 >>> 0);
         }, arguments); },
-        _1l: function() { return handleError(function (arg0, arg1, arg2, arg3) {
+        _1m: function() { return handleError(function (arg0, arg1, arg2, arg3) {
             try {
                 var state0 = {a: arg0, b: arg1};
                 var cb0 = () => {
@@ -674,48 +674,52 @@ function __wbg_get_imports() {
                 state0.a = 0;
             }
         }, arguments); },
-        _2c: function() { return handleError(function (arg0, arg1) {
+        _2d: function() { return handleError(function (arg0, arg1) {
             const ret = IDBKeyRange.bound(arg0, arg1);
             return ret;
         }, arguments); },
-        _1g: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4) {
+        _1h: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4) {
             const ret = arg0.call(arg1, arg2, arg3, arg4);
             return ret;
         }, arguments); },
-        _1u: function() { return handleError(function (arg0, arg1, arg2) {
+        _1v: function() { return handleError(function (arg0, arg1, arg2) {
             const ret = arg0.call(arg1, arg2);
             return ret;
         }, arguments); },
-        _1s: function(arg0) {
+        _1t: function(arg0) {
             clearTimeout(arg0);
         },
-        _1e: function(arg0) {
+        _1f: function(arg0) {
             arg0.close();
         },
         _b: function() { return handleError(function (arg0) {
             arg0.commit();
         }, arguments); },
-        _1a: function(arg0, arg1) {
+        _1b: function(arg0, arg1) {
             const ret = arg0.concat(arg1);
             return ret;
         },
-        _2g: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4) {
+        _2h: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4) {
             const ret = arg0.createIndex(getStringFromWasm0(arg1, arg2), arg3, arg4);
             return ret;
         }, arguments); },
-        _13: function() { return handleError(function (arg0, arg1, arg2, arg3) {
+        _14: function() { return handleError(function (arg0, arg1, arg2, arg3) {
             const ret = arg0.createObjectStore(getStringFromWasm0(arg1, arg2), arg3);
             return ret;
         }, arguments); },
-        _1d: function() { return handleError(function (arg0, arg1, arg2) {
+        _11: function(arg0) {
+            const ret = Object.create(arg0);
+            return ret;
+        },
+        _1e: function() { return handleError(function (arg0, arg1, arg2) {
             const ret = arg0.deleteDatabase(getStringFromWasm0(arg1, arg2));
             return ret;
         }, arguments); },
-        _2h: function() { return handleError(function (arg0, arg1) {
+        _2i: function() { return handleError(function (arg0, arg1) {
             const ret = arg0.delete(arg1);
             return ret;
         }, arguments); },
-        _1p: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4, arg5, arg6, arg7, arg8) {
+        _1q: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4, arg5, arg6, arg7, arg8) {
             const ret = arg0.delete(getStringFromWasm0(arg1, arg2), getStringFromWasm0(arg3, arg4), arg5 === 0 ? undefined : getStringFromWasm0(arg5, arg6), arg7 === 0 ? undefined : getStringFromWasm0(arg7, arg8));
             return ret;
         }, arguments); },
@@ -723,7 +727,7 @@ function __wbg_get_imports() {
             const ret = Array.from(arg0);
             return ret;
         },
-        _2a: function() { return handleError(function (arg0, arg1) {
+        _2b: function() { return handleError(function (arg0, arg1) {
             const ret = arg0.getAllKeys(arg1);
             return ret;
         }, arguments); },
@@ -731,19 +735,19 @@ function __wbg_get_imports() {
             const ret = arg0.getAll(arg1, arg2 === Number.MAX_SAFE_INTEGER ? undefined : arg2);
             return ret;
         }, arguments); },
-        _v: function() { return handleError(function (arg0, arg1) {
+        _u: function() { return handleError(function (arg0, arg1) {
             const ret = arg0.getKey(arg1);
             return ret;
         }, arguments); },
-        _1b: function() { return handleError(function (arg0, arg1) {
+        _1c: function() { return handleError(function (arg0, arg1) {
             const ret = Reflect.get(arg0, arg1);
             return ret;
         }, arguments); },
-        _2e: function() { return handleError(function (arg0, arg1) {
+        _2f: function() { return handleError(function (arg0, arg1) {
             const ret = arg0.get(arg1);
             return ret;
         }, arguments); },
-        _10: function(arg0, arg1) {
+        _z: function(arg0, arg1) {
             const ret = arg0[arg1 >>> 0];
             return ret;
         },
@@ -755,11 +759,11 @@ function __wbg_get_imports() {
             const ret = arg0[arg1 >>> 0];
             return ret;
         },
-        _1v: function(arg0, arg1) {
+        _1w: function(arg0, arg1) {
             const ret = arg0[arg1 >>> 0];
             return ret;
         },
-        _26: function() { return handleError(function (arg0, arg1) {
+        _27: function() { return handleError(function (arg0, arg1) {
             const ret = Reflect.has(arg0, arg1);
             return ret;
         }, arguments); },
@@ -767,7 +771,7 @@ function __wbg_get_imports() {
             const ret = arg0.index(getStringFromWasm0(arg1, arg2));
             return ret;
         }, arguments); },
-        _s: function(arg0) {
+        _r: function(arg0) {
             let result;
             try {
                 result = arg0 instanceof Float64Array;
@@ -777,7 +781,7 @@ function __wbg_get_imports() {
             const ret = result;
             return ret;
         },
-        _1h: function(arg0) {
+        _1i: function(arg0) {
             let result;
             try {
                 result = arg0 instanceof Promise;
@@ -791,19 +795,19 @@ function __wbg_get_imports() {
             const ret = Array.isArray(arg0);
             return ret;
         },
-        _1j: function(arg0) {
+        _1k: function(arg0) {
             const ret = Number.isSafeInteger(arg0);
             return ret;
         },
-        _1x: function(arg0, arg1) {
+        _1y: function(arg0, arg1) {
             const ret = Object.is(arg0, arg1);
             return ret;
         },
-        _q: function(arg0, arg1, arg2) {
+        _p: function(arg0, arg1, arg2) {
             const ret = arg0.join(getStringFromWasm0(arg1, arg2));
             return ret;
         },
-        _r: function(arg0) {
+        _q: function(arg0) {
             const ret = arg0.length;
             return ret;
         },
@@ -815,7 +819,7 @@ function __wbg_get_imports() {
             const ret = arg0.length;
             return ret;
         },
-        _1o: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4, arg5, arg6, arg7, arg8, arg9) {
+        _1p: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4, arg5, arg6, arg7, arg8, arg9) {
             const ret = arg0.list(getStringFromWasm0(arg1, arg2), arg3 === 0 ? undefined : getStringFromWasm0(arg3, arg4), arg5 !== 0, arg6, arg7 === 0 ? undefined : arg8, arg9 !== 0);
             return ret;
         }, arguments); },
@@ -823,19 +827,15 @@ function __wbg_get_imports() {
             const ret = new Array();
             return ret;
         },
-        _1q: function(arg0, arg1, arg2, arg3) {
+        _1r: function(arg0, arg1, arg2, arg3) {
             const ret = new RegExp(getStringFromWasm0(arg0, arg1), getStringFromWasm0(arg2, arg3));
             return ret;
         },
-        _m: function() {
-            const ret = new Object();
-            return ret;
-        },
-        _p: function(arg0, arg1) {
+        _o: function(arg0, arg1) {
             const ret = new Float64Array(getArrayF64FromWasm0(arg0, arg1));
             return ret;
         },
-        _1t: function(arg0, arg1) {
+        _1u: function(arg0, arg1) {
             try {
                 var state0 = {a: arg0, b: arg1};
                 var cb0 = (arg0, arg1) => {
@@ -853,31 +853,31 @@ function __wbg_get_imports() {
                 state0.a = 0;
             }
         },
-        _x: function() {
+        _w: function() {
             const ret = performance.now();
             return ret;
         },
-        _t: function() {
+        _s: function() {
             const ret = Date.now();
             return ret;
         },
-        _2i: function() { return handleError(function (arg0, arg1, arg2) {
+        _2j: function() { return handleError(function (arg0, arg1, arg2) {
             const ret = arg0.objectStore(getStringFromWasm0(arg1, arg2));
             return ret;
         }, arguments); },
-        _1i: function(arg0) {
+        _1j: function(arg0) {
             const ret = Array.of(arg0);
             return ret;
         },
-        _1n: function(arg0, arg1, arg2, arg3) {
+        _1o: function(arg0, arg1, arg2, arg3) {
             const ret = Array.of(arg0, arg1, arg2, arg3);
             return ret;
         },
-        _19: function(arg0, arg1, arg2) {
+        _1a: function(arg0, arg1, arg2) {
             const ret = Array.of(arg0, arg1, arg2);
             return ret;
         },
-        _18: function(arg0, arg1, arg2, arg3, arg4) {
+        _19: function(arg0, arg1, arg2, arg3, arg4) {
             const ret = Array.of(arg0, arg1, arg2, arg3, arg4);
             return ret;
         },
@@ -885,34 +885,34 @@ function __wbg_get_imports() {
             const ret = Array.of(arg0, arg1);
             return ret;
         },
-        _14: function() { return handleError(function (arg0, arg1, arg2) {
+        _15: function() { return handleError(function (arg0, arg1, arg2) {
             const ret = arg0.openKeyCursor(arg1, __wbindgen_enum_IdbCursorDirection[arg2]);
             return ret;
         }, arguments); },
-        _1c: function() { return handleError(function (arg0, arg1, arg2, arg3) {
+        _1d: function() { return handleError(function (arg0, arg1, arg2, arg3) {
             const ret = arg0.open(getStringFromWasm0(arg1, arg2), arg3 >>> 0);
             return ret;
         }, arguments); },
-        _15: function(arg0) {
+        _16: function(arg0) {
             const ret = arg0.pop();
             return ret;
         },
-        _1f: function(arg0) {
+        _1g: function(arg0) {
             arg0.preventDefault();
         },
         _6: function(arg0, arg1) {
             const ret = arg0.push(arg1);
             return ret;
         },
-        _2f: function() { return handleError(function (arg0, arg1) {
+        _2g: function() { return handleError(function (arg0, arg1) {
             const ret = arg0.put(arg1);
             return ret;
         }, arguments); },
-        _20: function(arg0) {
+        _21: function(arg0) {
             const ret = arg0.queueMicrotask;
             return ret;
         },
-        _1z: function(arg0) {
+        _20: function(arg0) {
             queueMicrotask(arg0);
         },
         _8: function() {
@@ -923,7 +923,7 @@ function __wbg_get_imports() {
             const ret = arg0.read(getStringFromWasm0(arg1, arg2), arg3 === 0 ? undefined : getStringFromWasm0(arg3, arg4), arg5 === 0 ? undefined : getStringFromWasm0(arg5, arg6), arg7 === 0 ? undefined : arg8, arg9 === 0 ? undefined : arg10);
             return ret;
         }, arguments); },
-        _1k: function(arg0) {
+        _1l: function(arg0) {
             const ret = Promise.resolve(arg0);
             return ret;
         },
@@ -931,51 +931,55 @@ function __wbg_get_imports() {
             const ret = arg0.result;
             return ret;
         }, arguments); },
-        _16: function(arg0) {
+        _17: function(arg0) {
             const ret = arg0.reverse();
             return ret;
         },
-        _y: function(arg0, arg1) {
+        _10: function(arg0, arg1) {
+            const ret = Object.setPrototypeOf(arg0, arg1);
+            return ret;
+        },
+        _x: function(arg0, arg1) {
             const ret = setTimeout(arg0, arg1);
             return ret;
         },
-        _1m: function() { return handleError(function (arg0, arg1, arg2) {
+        _1n: function() { return handleError(function (arg0, arg1, arg2) {
             const ret = Reflect.set(arg0, arg1, arg2);
             return ret;
         }, arguments); },
-        _o: function(arg0, arg1, arg2, arg3) {
-            arg0[getStringFromWasm0(arg1, arg2)] = arg3;
-        },
-        _1w: function(arg0, arg1, arg2) {
-            arg0[arg1 >>> 0] = arg2;
-        },
         _n: function(arg0, arg1, arg2, arg3) {
             arg0[getStringFromWasm0(arg1, arg2)] = arg3;
         },
-        _u: function(arg0, arg1, arg2, arg3, arg4) {
+        _1x: function(arg0, arg1, arg2) {
+            arg0[arg1 >>> 0] = arg2;
+        },
+        _m: function(arg0, arg1, arg2, arg3) {
+            arg0[getStringFromWasm0(arg1, arg2)] = arg3;
+        },
+        _t: function(arg0, arg1, arg2, arg3, arg4) {
             arg0[getStringFromWasm0(arg1, arg2)] = getStringFromWasm0(arg3, arg4);
         },
-        _17: function(arg0, arg1, arg2) {
+        _18: function(arg0, arg1, arg2) {
             const ret = arg0.slice(arg1 >>> 0, arg2 >>> 0);
             return ret;
         },
-        _23: function() {
+        _24: function() {
             const ret = typeof globalThis === 'undefined' ? undefined : globalThis;
             return isLikeNone(ret) ? 0 : addToExternrefTable0(ret);
         },
-        _22: function() {
+        _23: function() {
             const ret = typeof global === 'undefined' ? undefined : global;
             return isLikeNone(ret) ? 0 : addToExternrefTable0(ret);
         },
-        _25: function() {
+        _26: function() {
             const ret = typeof self === 'undefined' ? undefined : self;
             return isLikeNone(ret) ? 0 : addToExternrefTable0(ret);
         },
-        _24: function() {
+        _25: function() {
             const ret = typeof window === 'undefined' ? undefined : window;
             return isLikeNone(ret) ? 0 : addToExternrefTable0(ret);
         },
-        _w: function() { return handleError(function (arg0) {
+        _v: function() { return handleError(function (arg0) {
             const ret = JSON.stringify(arg0);
             return ret;
         }, arguments); },
@@ -991,11 +995,11 @@ function __wbg_get_imports() {
             const ret = arg0.then(arg1, arg2);
             return ret;
         },
-        _1y: function(arg0, arg1) {
+        _1z: function(arg0, arg1) {
             const ret = arg0.then(arg1);
             return ret;
         },
-        _z: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4) {
+        _y: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4) {
             const ret = arg0.transaction(arg1, getStringFromWasm0(arg2, arg3), arg4);
             return ret;
         }, arguments); },
@@ -1003,27 +1007,27 @@ function __wbg_get_imports() {
             const ret = arg0.write(arg1 !== 0, getStringFromWasm0(arg2, arg3), arg4 === 0 ? undefined : getStringFromWasm0(arg4, arg5), arg6 === 0 ? undefined : getStringFromWasm0(arg6, arg7), arg8, arg9, arg10, arg11 >>> 0);
             return ret;
         }, arguments); },
-        _2l: function(arg0, arg1) {
+        _2m: function(arg0, arg1) {
             // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 41, ret: Result(Unit), inner_ret: Some(Result(Unit)) }, mutable: true }) -> Externref`.
             const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__hd03ea6924eea3427);
             return ret;
         },
-        _2m: function(arg0, arg1) {
+        _2n: function(arg0, arg1) {
             // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 7, ret: Unit, inner_ret: Some(Unit) }, mutable: true }) -> Externref`.
             const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__h029af6d614e5b697);
             return ret;
         },
-        _2n: function(arg0) {
+        _2o: function(arg0) {
             // Cast intrinsic for `F64 -> Externref`.
             const ret = arg0;
             return ret;
         },
-        _2o: function(arg0, arg1) {
+        _2p: function(arg0, arg1) {
             // Cast intrinsic for `Ref(String) -> Externref`.
             const ret = getStringFromWasm0(arg0, arg1);
             return ret;
         },
-        _2k: function() {
+        _2l: function() {
             const table = wasm.__wbindgen_externrefs;
             table.set(0, undefined);
             table.set(1024, undefined);

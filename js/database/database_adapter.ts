@@ -39,6 +39,7 @@ import type {
   WriteRequest,
 } from '../storage/adapter.js';
 import { isSessionError, SessionError } from '../errors.js';
+import { ownMembers } from '../json/own.js';
 import { requireNotAborted } from '../service/call.js';
 import type { Abortable } from '../session.js';
 import type { OwnAdapter, OwnRows } from '../storage/own_adapter.js';
@@ -285,9 +286,9 @@ export class DatabaseAdapter implements OwnAdapter {
       this.#connected = undefined;
       throw error;
     });
-    const { database, run, lastWrites, useWriteAheadLog } = await this.#connected;
+    const { database, run, lastWrites, useWriteAheadLog } = ownMembers(await this.#connected);
     const tables = await this.#parts.openTables(database, engine);
-    const { layout, refusal } = tables;
+    const { layout, refusal } = ownMembers(tables);
     if (refusal === undefined) await useWriteAheadLog?.();
     // Nobody waits for it but `close`: it may take minutes.
     this.#building ??= tables.buildIndices?.();

@@ -181,10 +181,17 @@ function withColumns(
   { id, invocationId, timeMicros = NaN }: KnownColumns,
 ): JsonObject & { timestamp: number } {
   // For Python the column is the id, whatever its JSON says.
-  event.id = id;
-  event.invocationId ??= invocationId;
+  defineMember(event, 'id', id);
+  const own = Object.hasOwn(event, 'invocationId') ? event.invocationId : undefined;
+  defineMember(event, 'invocationId', own ?? invocationId);
   const timestamp = isTime(event.timestamp) ? event.timestamp : timeMicros / 1e3;
-  return Object.assign(event, { timestamp, actions: withMissing(event.actions, NO_ACTIONS) });
+  const actions = withMissing(
+    Object.hasOwn(event, 'actions') ? event.actions : undefined,
+    NO_ACTIONS,
+  );
+  defineMember(event, 'timestamp', timestamp);
+  defineMember(event, 'actions', actions);
+  return event as JsonObject & { timestamp: number };
 }
 
 /** Without what says nothing: the `node_info` that each event has, and what is ours. */
@@ -205,8 +212,8 @@ export function isDefaultNodeInfo(nodeInfo: unknown): boolean {
 /** With what no event of Python's lacks. */
 function completed(forPython: JsonObject, id: string, invocationId: string): JsonObject {
   const whole = withMissing(forPython, { id, invocation_id: invocationId, author: '' });
-  whole.actions = withMissing(forPython.actions, NO_PYTHON_ACTIONS);
-  whole.node_info = withMissing(forPython.node_info, { path: '' });
+  defineMember(whole, 'actions', withMissing(forPython.actions, NO_PYTHON_ACTIONS));
+  defineMember(whole, 'node_info', withMissing(forPython.node_info, { path: '' }));
   return whole;
 }
 

@@ -8,6 +8,7 @@
 import { EVENT, type Fields, type Shape, snakeName } from '../dialect/fields.js';
 import { toMilliseconds } from '../dialect/time.js';
 import { createEventActions, type Event } from '../event.js';
+import { defineMember } from '../json/member.js';
 import { isPlainObject, MAX_EVENT_LEVELS } from '../json/rules.js';
 import { replaceLoneSurrogates } from '../json/text.js';
 import { eventOfData, isDefaultNodeInfo, isTime } from './event_data.js';
@@ -173,6 +174,8 @@ function read(object: JsonObject, place: Place, level: number): JsonObject | und
   let last: Member | undefined;
   let found = 0;
   for (const key in object) {
+    // What is inherited comes last.
+    if (!Object.hasOwn(object, key)) break;
     let member = last === undefined ? place.first : last.next;
     if (member?.source !== key) {
       member = place.members.get(key);
@@ -192,7 +195,7 @@ function read(object: JsonObject, place: Place, level: number): JsonObject | und
       if (value === given && value !== null && key === member.name) continue;
       result = membersUpTo(object, key);
     }
-    if (value !== null) result[member.name] = value;
+    if (value !== null) defineMember(result, member.name, value);
   }
   if (found !== place.needed) return undefined;
   return result ?? object;
@@ -223,7 +226,7 @@ function membersUpTo(object: JsonObject, end: string): JsonObject {
   const copy: JsonObject = {};
   for (const key in object) {
     if (key === end) break;
-    copy[key] = object[key];
+    defineMember(copy, key, object[key]);
   }
   return copy;
 }

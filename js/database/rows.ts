@@ -8,6 +8,7 @@ import type { StoredTime } from './engine.js';
 import type { EventRow, ScopeRow, SessionRow, StorageKey } from '../storage/adapter.js';
 import { SessionError } from '../errors.js';
 import { fromAdkEventData, fromEventData } from './event_data.js';
+import { memberOf } from '../json/own.js';
 import { asJson } from '../dialect/numbers.js';
 import { parseMilliseconds, parseTime } from '../dialect/micros.js';
 
@@ -76,5 +77,11 @@ function rowOfEvent(columns: EventColumns, read: typeof fromEventData): EventRow
   const { id, invocation_id: invocationId, event_data: eventData } = columns;
   const seq = revisionOf(columns.timestamp, 'event', id);
   const event = read({ id, invocationId, eventData, timeMicros: seq });
-  return { id, seq, revision: event.revision ?? seq, timestamp: event.timestamp, text: event.text };
+  return {
+    id,
+    seq,
+    revision: memberOf(event, 'revision') ?? seq,
+    timestamp: event.timestamp,
+    text: event.text,
+  };
 }

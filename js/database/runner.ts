@@ -1,6 +1,7 @@
 /** Who runs what the verbs want of the database: each verb is one transaction. */
 import type { SqliteDatabase, SqliteStatement } from 'kysely';
 import { isSessionError } from '../errors.js';
+import { memberOf } from '../json/own.js';
 import type { Engine } from './engine.js';
 import { failureOf } from './failure.js';
 import type { Query, Statement, Steps } from './prepared.js';
@@ -10,8 +11,11 @@ import { type Mode, retried } from './transaction.js';
 /** @param work is begun anew for each attempt */
 export type Runner = <T>(mode: Mode, work: () => Steps<T>, signal?: AbortSignal) => T | Promise<T>;
 
-/** What is used of a statement: `raw` is better-sqlite3's alone. */
-type PreparedStatement = SqliteStatement & { raw?: (isRaw: boolean) => unknown };
+/** What is used of a statement: `raw` and `columns` are better-sqlite3's alone. */
+type PreparedStatement = SqliteStatement & {
+  raw?: (isRaw: boolean) => unknown;
+  columns?: () => readonly { readonly name: string }[];
+};
 
 /** Gives the rows of a statement that was prepared on a connection. */
 type Run = (query: Query) => readonly unknown[];
@@ -100,17 +104,43 @@ function runOf({ fromColumns }: Statement, prepared: PreparedStatement): Run {
       return NONE;
     };
   }
-  const isRaw = fromColumns !== undefined && prepared.raw !== undefined;
-  if (isRaw) prepared.raw?.(true);
+  const rowOf = prepared.raw && (fromColumns ?? rowMaker(prepared));
+  if (rowOf !== undefined) prepared.raw?.(true);
   return (query) => {
-    if (query.take !== undefined) {
+    const take = memberOf(query, 'take');
+    if (take !== undefined) {
       for (const row of prepared.iterate(query.values)) {
-        query.take(isRaw ? fromColumns(row as never) : row);
+        take(rowOf === undefined ? row : rowOf(row as never));
       }
       return NONE;
     }
     const rows = prepared.all(query.values);
     // That a query has the columns which its builder promised is believed here.
-    return isRaw ? (rows as never[]).map(fromColumns) : rows;
+    return rowOf === undefined ? rows : (rows as never[]).map((columns) => rowOf(columns));
   };
+}
+
+/** A row that inherits nothing, as quick to make as any other object. */
+class Row {
+  [column: string]: unknown;
+
+  static {
+    Object.setPrototypeOf(this.prototype, null);
+  }
+}
+
+/**
+ * Makes rows of columns. The driver's own rows are objects that it assigns to, and so lack the columns of which
+ * `Object.prototype` has a setter.
+ */
+function rowMaker(prepared: PreparedStatement): ((columns: never) => unknown) | undefined {
+  const names = prepared.columns?.().map(({ name }) => name);
+  return (
+    names &&
+    ((columns: readonly unknown[]) => {
+      const row = new Row();
+      for (let at = 0; at < names.length; at += 1) row[names[at]!] = columns[at];
+      return row;
+    })
+  );
 }

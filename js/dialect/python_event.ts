@@ -78,12 +78,12 @@ function projectedObject(
     const field = members.get(name);
     const member = field === undefined ? REFUSED : projected(value, field.accepted, level + 1);
     if (field === undefined || member === REFUSED) continue;
-    result[field.snakeName] = member;
+    defineMember(result, field.snakeName, member);
     isEmpty = false;
   }
   if (isEmpty && !wasEmpty) return REFUSED;
-  if (required.some((name) => !(name in result))) return REFUSED;
-  const present = together.filter((name) => name in result).length;
+  if (required.some((name) => !Object.hasOwn(result, name))) return REFUSED;
+  const present = together.filter((name) => Object.hasOwn(result, name)).length;
   return present > 0 && present < together.length ? REFUSED : result;
 }
 

@@ -126,6 +126,7 @@ export class Appender {
       toldUntil: 0,
       lastUpdateTime: NaN,
       tail: undefined,
+      later: undefined,
     };
     const taken = [this.#take(event)];
     this.flush();

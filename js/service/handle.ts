@@ -14,7 +14,7 @@ export interface HandleRecord {
   /** The revision up to which the handle has, or was told of, every change; ignored without `created`. */
   toldUntil: number;
   /** What the handle has of later changes, which are its own. */
-  later?: LaterChanges | undefined;
+  later: LaterChanges | undefined;
   /** The session's time at that revision; NaN as long as it is not known. */
   lastUpdateTime: number;
   /**
@@ -48,7 +48,15 @@ export class Handles {
   of(session: Session): HandleRecord {
     let record = this.#records.get(session.state);
     if (record === undefined) {
-      record = { created: NaN, revision: 0, toldUntil: 0, lastUpdateTime: NaN, tail: undefined };
+      record = {
+        created: NaN,
+        revision: 0,
+        toldUntil: 0,
+        lastUpdateTime: NaN,
+        beginsWith: undefined,
+        tail: undefined,
+        later: undefined,
+      };
       this.#records.set(session.state, record);
     }
     return record;
@@ -90,6 +98,7 @@ export class Handles {
       lastUpdateTime,
       beginsWith: isWhole ? (events[0]?.id ?? '') : undefined,
       tail: undefined,
+      later: undefined,
     });
     return { id, appName, userId, state, events, lastUpdateTime };
   }

@@ -72,7 +72,8 @@ export function openRecords<S extends StateShape>(
     }
     const state = stateOf(record, appName);
     for (const shared of [ofUsers.get(userId), ofApp]) {
-      for (const key in shared) defineMember(state, key, copy(shared[key]));
+      if (shared === undefined) continue;
+      for (const key of Object.keys(shared)) defineMember(state, key, copy(shared[key]));
     }
     const head = [created, revision, lastUpdateTime] as const;
     return handles.take<S>(appName, userId, sessionId, head, state as S, []);

@@ -1,4 +1,5 @@
 import { createForeignCore } from '../core.js';
+import { memberOf } from '../json/own.js';
 import type { StateShape } from '../session.js';
 import type { StorageAdapter } from '../storage/adapter.js';
 import { Bridge } from '../storage/bridge.js';
@@ -23,7 +24,7 @@ export function overAdapter<S extends StateShape = StateShape>(
 export function partsOverOwn(adapter: OwnAdapter): ServiceParts {
   return {
     ...partsOver(adapter, adapter),
-    closing: () => adapter.closing?.(),
+    closing: () => memberOf(adapter, 'closing')?.call(adapter),
     explain: (error, key) => adapter.explain(error, key),
   };
 }
@@ -31,7 +32,10 @@ export function partsOverOwn(adapter: OwnAdapter): ServiceParts {
 function partsOver(storage: StorageAdapter, own?: OwnAdapter): ServiceParts {
   const bridge = new Bridge(storage, own);
   return {
-    storage: { kind: storage.kind ?? 'custom', durable: storage.durable ?? true },
+    storage: {
+      kind: memberOf(storage, 'kind') ?? 'custom',
+      durable: memberOf(storage, 'durable') ?? true,
+    },
     openCore: () => createForeignCore(bridge),
     appendOne: bridge.appendOne,
     withSignal(signal, call) {
@@ -57,7 +61,7 @@ function closeOnce(storage: StorageAdapter): () => void | Promise<void> {
   return () => {
     const others = (USERS.get(storage) ?? 1) - 1;
     USERS.set(storage, others);
-    if (others === 0) return storage.close?.();
+    if (others === 0) return memberOf(storage, 'close')?.call(storage);
   };
 }
 

@@ -8,6 +8,7 @@ import {
 } from '../core.js';
 import { isSessionError, SessionError } from '../errors.js';
 import { createEvent, type Event, newEventId } from '../event.js';
+import { ownMembers } from '../json/own.js';
 import { isId, optionalTime, requireId } from '../ids.js';
 import { kindOf, messageOf } from '../json/rules.js';
 import type {
@@ -81,7 +82,8 @@ export class StoredSessionService<S extends StateShape = StateShape>
   #core: SessionCore | undefined;
   #closing: Promise<void> | undefined;
 
-  constructor(parts: ServiceParts, options: SessionServiceOptions = {}) {
+  constructor(given: ServiceParts, options: SessionServiceOptions = {}) {
+    const parts = ownMembers(given);
     this.storage = parts.storage;
     this.#parts = parts;
     this.#feed = new ServiceFeed(parts.feed);

@@ -8,6 +8,7 @@ import type { Session } from '../session.js';
 import type { EventSnapshot } from '../snapshot.js';
 import type { Changes, StorageAdapter, WriteRequest } from './adapter.js';
 import { decide, isWithoutEvents } from './decide.js';
+import { ownMembers } from '../json/own.js';
 import { scopesOf } from './scopes.js';
 import { writeThrough } from './write_through.js';
 
@@ -43,14 +44,14 @@ export function appendOne(
   const place = (begun - wanted) / PLACE_UNIT;
   const scopes = wanted % WANTS_CHANGED;
   const key = { appName, userId, sessionId };
-  const request: WriteRequest = {
+  const request = ownMembers<WriteRequest>({
     key,
     scopes: scopesOf(scopes),
     eventIds: [id],
     since: wanted < WANTS_CHANGED ? NEVER : revision,
     lastUpdateTime: Math.min(timestamp, now),
     ...(signal !== undefined && { signal }),
-  };
+  });
   let changes: Changes | undefined;
   let isPlain = false;
   const end = (): AppendAnswer | null => {

@@ -24,6 +24,7 @@ import {
 } from './checked_rows.js';
 import { decide } from './decide.js';
 import { abortedError, requireNotAborted } from '../service/call.js';
+import { memberOf, ownMembers } from '../json/own.js';
 import { onAbort } from '../service/on_abort.js';
 import type { OwnAdapter, OwnRows } from './own_adapter.js';
 import type { ListedTuple, SharedStates } from '../service/listed_records.js';
@@ -59,7 +60,7 @@ export class Bridge {
   ): Promise<void> {
     const verb = creates ? 'create' : 'append';
     const key = storageKey(appName, userId, sessionId);
-    const request = { key, scopes: scopesOf(scopes), eventIds, since, ...this.#given() };
+    const request = this.#request({ key, scopes: scopesOf(scopes), eventIds, since });
     // Rust waits for a promise whatever comes.
     const written = this.#settled(verb, async () =>
       writeThrough(this.#adapter, verb, request, (found) =>
@@ -81,16 +82,20 @@ export class Bridge {
     last: number | undefined,
     after: number | undefined,
   ): Promise<unknown[]> {
-    const window = { ...(last !== undefined && { last }), ...(after !== undefined && { after }) };
-    const request = { key: storageKey(appName, userId, sessionId), window, ...this.#given() };
+    const window = ownMembers({
+      ...(last !== undefined && { last }),
+      ...(after !== undefined && { after }),
+    });
+    const request = this.#request({ key: storageKey(appName, userId, sessionId), window });
     return this.#settled('read', async () => {
       const rows: OwnRows = await untilAborted(
         request.signal,
         this.#own === undefined ? this.#checked(request) : this.#own.readParsed(request),
       );
-      const session = optional(rows.session, (row) => sessionTuple('read', row));
-      const user = optional(rows.user, (row) => scopeTuple('read', row));
-      const app = optional(rows.app, (row) => scopeTuple('read', row));
+      const session = optional(memberOf(rows, 'session'), (row) => sessionTuple('read', row));
+      const user = optional(memberOf(rows, 'user'), (row) => scopeTuple('read', row));
+      const app = optional(memberOf(rows, 'app'), (row) => scopeTuple('read', row));
+      const parsed = memberOf(rows, 'parsed');
       requireRoom(sizeOf(session?.[3]) + sizeOf(user?.[1]) + sizeOf(app?.[1]));
       return [
         session,
@@ -98,7 +103,7 @@ export class Bridge {
         app,
         // The rows as they are: wasm hands them on, and the reader of a text that is damaged then
         // knows its id. Events as one thing, as it takes long to hand on thousands.
-        rows.parsed === undefined ? rows.events : [rows.parsed],
+        parsed === undefined ? rows.events : [parsed],
       ];
     });
   }
@@ -107,7 +112,11 @@ export class Bridge {
   async #checked(request: ReadRequest): Promise<Rows> {
     const rows = await this.#adapter.read(request);
     object('read', 'an answer', rows);
-    const { session, user, app } = rows;
+    const [session, user, app] = [
+      memberOf(rows, 'session'),
+      memberOf(rows, 'user'),
+      memberOf(rows, 'app'),
+    ];
     // An array of our own: what the adapter's throws when it is read is thrown here, and not into the wasm.
     const events = [...list('read', 'events', rows.events)];
     for (const row of events) eventTuple('read', row);
@@ -122,15 +131,14 @@ export class Bridge {
     limit: number | undefined,
     withTotal: boolean,
   ): Promise<unknown[]> {
-    const request: ListRequest = {
+    const request = this.#request<ListRequest>({
       appName,
       ...(userId !== undefined && { userId }),
       order: descending ? 'desc' : 'asc',
       offset,
       ...(limit !== undefined && { limit }),
       ...(!withTotal && { withTotal }),
-      ...this.#given(),
-    };
+    });
     return this.#settled('list', async () => {
       const listing = await untilAborted(request.signal, this.#adapter.list(request));
       object('list', 'an answer', listing);
@@ -144,7 +152,7 @@ export class Bridge {
         const [, state] = scopeTuple('list', row);
         return [text('list', 'userId', row.userId), state];
       });
-      const app = optional(listing.app, (row) => scopeTuple('list', row)[1]);
+      const app = optional(memberOf(listing, 'app'), (row) => scopeTuple('list', row)[1]);
       const shared: SharedStates = [app, ...users];
       return [sessions, shared, withTotal ? whole('list', 'total', listing.total) : 0];
     });
@@ -161,8 +169,10 @@ export class Bridge {
     }
   }
 
-  #given(): { readonly signal?: AbortSignal } {
-    return this.#signal === undefined ? {} : { signal: this.#signal };
+  /** An adapter finds nothing in a request that was left out, whatever stands on `Object.prototype`. */
+  #request<Request extends object>(given: Request): Request & { readonly signal?: AbortSignal } {
+    const signal = this.#signal === undefined ? {} : { signal: this.#signal };
+    return ownMembers({ ...given, ...signal });
   }
 
   delete(
@@ -172,12 +182,13 @@ export class Bridge {
     sessionId: string | undefined,
   ): Promise<number | undefined> {
     const key = storageKey(appName, userId, sessionId);
-    const request = { what, key, ...this.#given() } as DeleteRequest;
+    const request = this.#request({ what, key }) as DeleteRequest;
     return this.#settled('delete', async () => {
-      const deleted: unknown = await this.#adapter.delete(request);
+      const deleted = (await this.#adapter.delete(request)) as { readonly floor?: unknown } | null;
       // An adapter need not tell it, and may answer whatever its database does.
-      const isTold = typeof deleted === 'object' && deleted !== null && 'floor' in deleted;
-      return isTold ? whole('delete', 'floor', deleted.floor) : undefined;
+      const isObject = typeof deleted === 'object' && deleted !== null;
+      const floor = isObject ? memberOf(deleted, 'floor') : undefined;
+      return floor === undefined ? undefined : whole('delete', 'floor', floor);
     });
   }
 }
@@ -208,7 +219,6 @@ function storageKey(
   userId: string | undefined,
   sessionId: string | undefined,
 ): StorageKey {
-  // Each written out: spreading takes as long as all else that is done here.
-  if (userId === undefined) return { appName };
-  return sessionId === undefined ? { appName, userId } : { appName, userId, sessionId };
+  if (userId === undefined) return ownMembers({ appName });
+  return ownMembers(sessionId === undefined ? { appName, userId } : { appName, userId, sessionId });
 }

@@ -1,5 +1,6 @@
 import * as core from '../core.js';
 import { ABSENT, DECIDED, SCOPES } from '../wasm/protocol.js';
+import { memberOf } from '../json/own.js';
 import type { Changes, EventRow, Found, ScopeRow, StorageKey } from './adapter.js';
 import {
   type EventTuple,
@@ -32,9 +33,9 @@ export function decide(
 ): Changes | undefined {
   object(verb, 'decide', found);
   const floor = whole(verb, 'floor', found.floor);
-  const session = optional(found.session, (row) => sessionTuple(verb, row));
-  const user = optional(found.user, (row) => scopeTuple(verb, row));
-  const app = optional(found.app, (row) => scopeTuple(verb, row));
+  const session = optional(memberOf(found, 'session'), (row) => sessionTuple(verb, row));
+  const user = optional(memberOf(found, 'user'), (row) => scopeTuple(verb, row));
+  const app = optional(memberOf(found, 'app'), (row) => scopeTuple(verb, row));
   const events = list(verb, 'events', found.events);
   const changed = list(verb, 'changed', found.changed);
   const isPlain = isWithoutEvents(found);

@@ -10,6 +10,7 @@ import type {
   StorageKey,
   WriteRequest,
 } from '../storage/adapter.js';
+import { memberOf } from '../json/own.js';
 import type { OwnAdapter, OwnRows } from '../storage/own_adapter.js';
 
 /**
@@ -64,7 +65,8 @@ export class LazyAdapter implements OwnAdapter {
   }
 
   closing(): void {
-    this.#made?.closing?.();
+    const made = this.#made;
+    if (made !== undefined) memberOf(made, 'closing')?.call(made);
   }
 
   async close(): Promise<void> {

@@ -1,7 +1,7 @@
 //! Results as plain JavaScript objects.
 
 use js_sys::{Array, Object as JsObject, Reflect};
-use wasm_bindgen::JsValue;
+use wasm_bindgen::{JsCast, JsValue};
 
 /// A result by the names of its fields.
 ///
@@ -11,7 +11,9 @@ pub(super) struct Object(JsObject);
 
 impl Default for Object {
     fn default() -> Self {
-        Self(JsObject::new())
+        // It inherits nothing: what it is given are members of its own, whatever the page has put on
+        // `Object.prototype`, and what it was not given is not there.
+        Self(JsObject::create(JsValue::NULL.unchecked_ref()))
     }
 }
 

@@ -1,4 +1,5 @@
 /** PostgreSQL by `pg` itself: Kysely names no statement, and waits for each. */
+import { memberOf } from '../../json/own.js';
 import { Prepared, type Query, type Statement } from '../prepared.js';
 import type { Sendable, ServerConnection, ServerPool } from './lease.js';
 import { sendCancel } from './postgres_cancel.js';
@@ -51,11 +52,12 @@ export function postgresPool(pool: PgPool, Rows: PgRowsClass): ServerPool {
 
   const rowsOf = async (client: PgClient, query: Query | string): Promise<readonly unknown[]> => {
     if (typeof query === 'string') return (await client.query(query)).rows ?? [];
-    if (query.take === undefined) return (await client.query(pgQuery(query))).rows ?? [];
+    const take = memberOf(query, 'take');
+    if (take === undefined) return (await client.query(pgQuery(query))).rows ?? [];
     return new Promise((resolve, reject) => {
       const rows = new Rows(pgQuery(query), (error) => (error ? reject(error) : resolve([])));
       rows.on('row', (row, { rows: kept }) => {
-        query.take?.(row);
+        take(row);
         if (kept.length === KEPT_ROWS) kept.length = 0;
       });
       client.query(rows);

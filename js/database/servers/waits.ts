@@ -1,4 +1,5 @@
 /** Limits for everything that a call waits for. */
+import { ownMembers } from '../../json/own.js';
 import { abortedError } from '../../service/call.js';
 import { onAbort } from '../../service/on_abort.js';
 
@@ -57,8 +58,9 @@ export class Waits {
   until<T>(
     awaited: Promise<T>,
     timedOut: (milliseconds: number) => Error,
-    { signal, isAbortable, received = NOTHING, factor = 1 }: WaitOptions = {},
+    options: WaitOptions = {},
   ): Promise<T> {
+    const { signal, isAbortable, received = NOTHING, factor = 1 } = ownMembers(options);
     return new Promise<T>((resolve, reject) => {
       let timer: ReturnType<typeof setTimeout> | undefined;
       let lastReceived = received();

@@ -33,8 +33,9 @@ extern "C" {
 }
 
 impl Record {
+    /// It inherits nothing, so that a setter which the page has put on `Object.prototype` takes no member.
     pub(super) fn empty() -> Self {
-        Object::new().unchecked_into()
+        Object::<JsValue>::create(JsValue::NULL.unchecked_ref()).unchecked_into()
     }
 
     /// What a store gave for a key.
@@ -42,9 +43,11 @@ impl Record {
         value.is_object().then(|| value.unchecked_into())
     }
 
-    /// What it gave for the next of several.
+    /// What it gave for the next of several. From then on it inherits nothing, as [`empty`](Self::empty).
     pub(super) fn next(answers: &mut ArrayIntoIter) -> Option<Self> {
-        Self::found(answers.next()?)
+        let record = Self::found(answers.next()?)?;
+        Object::<JsValue>::set_prototype_of(&record, JsValue::NULL.unchecked_ref());
+        Some(record)
     }
 
     pub(super) fn number(&self, member: &str) -> Option<f64> {

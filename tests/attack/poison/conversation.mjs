@@ -1,0 +1,140 @@
+// A conversation in a realm whose prototypes are poisoned, in Node or a page.
+// @ts-check
+
+/**
+ * @typedef {object} Opened
+ * @property {() => Promise<any> | any} open opens a new service, empty
+ * @property {(parameters: object) => any} createEvent
+ */
+
+/** @type {unknown[]} */
+const caught = [];
+
+/**
+ * What poisons a realm under a name.
+ *
+ * @type {Record<string, (name: string) => void>}
+ */
+const POISONS = {
+  data: (name) =>
+    put(Object.prototype, name, { value: 'poison', writable: true, enumerable: true }),
+  setter: (name) =>
+    put(Object.prototype, name, { set: (value) => void caught.push(value), get: () => undefined }),
+  array: (name) => put(Array.prototype, name, { value: 'poison', writable: true }),
+  frozen: freeze,
+  frozenBefore: () => undefined,
+};
+
+export function freeze() {
+  for (const each of [Object, Array, String, Function, Promise, Map]) Object.freeze(each.prototype);
+}
+
+/** @param {object} prototype @param {string} name @param {PropertyDescriptor} descriptor */
+function put(prototype, name, descriptor) {
+  Object.defineProperty(prototype, name, { ...descriptor, configurable: true });
+}
+
+/** @param {boolean} holds @param {string} rule @param {unknown} [seen] */
+function must(holds, rule, seen) {
+  if (!holds) throw new Error(`${rule} ${JSON.stringify(seen)}`);
+}
+
+/** @param {any} state @param {any} expected @param {string} rule */
+function mustEqual(state, expected, rule) {
+  const [seen, wanted] = [state, expected].map((value) => JSON.stringify(Object.entries(value).sort()));
+  must(seen === wanted, rule, [seen, wanted]);
+} // prettier-ignore
+
+let sessions = 0;
+
+/** @param {any} service @param {Opened['createEvent']} createEvent @param {string} name */
+async function converse(service, createEvent, name) {
+  sessions += 1;
+  const key = { appName: 'shop', userId: 'ada', sessionId: `s${sessions}` };
+  const given = { 'the cart': ['tea'], [name]: 1, constructor: 2, toString: 3, 'user:x': 4 };
+  const session = await service.createSession({ ...key, state: given });
+  must(session.state['the cart'][0] === 'tea', 'The state is as given.', session.state);
+  const delta = { 'the sku': 7, [name]: 8, valueOf: 9, 'the nest': { [name]: [name] } };
+  const event = createEvent({
+    id: 'e1',
+    author: 'user',
+    timestamp: 1,
+    content: { role: 'user', parts: [{ text: 'hello' }] },
+    actions: { stateDelta: { ...delta } },
+  });
+  await service.appendEvent({ session, event });
+  const older = await service.getSession(key);
+  await service.appendEvents({
+    session,
+    events: ['e2', 'e3'].map((id) => createEvent({ id, author: 'agent', timestamp: 2 })),
+  });
+  await service.updateState({
+    ...key,
+    stateDelta: { 'the end': true, 'app:y': 5, 'user:x': null },
+  });
+  // A handle that has missed three events.
+  await service.appendEvent({ session: older, event: createEvent({ id: 'e5', author: 'user' }) });
+  const read = await service.getSession(key);
+  const expected = { ...given, ...delta, 'the end': true, 'app:y': 5, 'user:x': null };
+  for (const handle of [older, read]) {
+    mustEqual(handle.state, expected, 'The state is stored.');
+    must(handle.events.length === 5, 'The events are stored.', handle.events);
+    const [first] = handle.events;
+    mustEqual(first.actions.stateDelta, delta, 'The delta is whole.');
+    must(first.author === 'user' && first.timestamp === 1, 'The event is whole.', first);
+    mustEqual(first.content.parts[0], { text: 'hello' }, 'The content is whole.');
+    must(Object.keys(first.content).length === 2, 'Nothing is added.', first.content);
+  }
+  const last = await service.getSession({ ...key, config: { numRecentEvents: 1 } });
+  must(last.events.length === 1 && last.events[0].id === 'e5', 'A window is read.', last.events);
+  const listed = await service.listSessions({ appName: 'shop', userId: 'ada' });
+  must(listed.sessions.length === 1 && listed.totalItems === 1, 'It is listed.', listed);
+  mustEqual(listed.sessions[0].state, expected, 'The list has the state.');
+  const refused = await service.createSession(key).catch((/** @type {unknown} */ error) => error);
+  must(refused.code === 'already_exists', 'A refusal says why.', String(refused));
+  const odd = { session: read, event: createEvent({ actions: { stateDelta: { n: [NaN] } } }) };
+  const unsaid = await service.appendEvent(odd).catch((/** @type {unknown} */ error) => error);
+  must(unsaid.code === 'unserializable', 'A refusal says why.', String(unsaid));
+  must(unsaid.path === 'n[0]', 'A refusal says where.', unsaid.path);
+  await service.deleteSession(key);
+  must((await service.getSession(key)) === undefined, 'It is gone.');
+  await service.deleteUserState({ appName: 'shop', userId: 'ada' });
+  await service.deleteAppState({ appName: 'shop' });
+}
+
+/**
+ * @param {string} poison
+ * @param {readonly string[]} names
+ * @param {Opened} opened
+ * @param {boolean} isReopened whether the poison is there when a service is opened, and not only when it is used
+ * @returns {Promise<string[]>} what failed, by its name
+ */
+export async function withstand(poison, names, { open, createEvent }, isReopened) {
+  // What is loaded on first use is loaded.
+  let service = await open();
+  await converse(service, createEvent, 'first');
+  /** @type {string[]} */
+  const failures = [];
+  for (const name of names) {
+    POISONS[poison]?.(name);
+    let failure;
+    try {
+      if (isReopened) {
+        await service.close();
+        service = await open();
+      }
+      await converse(service, createEvent, name);
+      must(caught.length === 0, 'No inherited setter is called.', caught.splice(0));
+    } catch (error) {
+      failure = error;
+    }
+    Reflect.deleteProperty(Object.prototype, name);
+    Reflect.deleteProperty(Array.prototype, name);
+    caught.length = 0;
+    if (failure === undefined) continue;
+    failures.push(`${name}: ${String(failure)}`);
+    // What it left behind is of no concern to the next.
+    service = await open();
+  }
+  return failures;
+}

@@ -1,0 +1,12 @@
+// A page of its own, whose prototypes are poisoned; it tells what went wrong.
+
+import { createEvent, IndexedDbSessionService } from 'adk-session-wasm';
+import { withstand } from './conversation.mjs';
+
+declare const POISON: string;
+declare const NAMES: readonly string[];
+
+const open = (): IndexedDbSessionService =>
+  new IndexedDbSessionService({ name: 'poisoned', durability: 'relaxed' });
+const report = withstand(POISON, NAMES, { open, createEvent }, false);
+Object.assign(globalThis, { report });
