@@ -14,7 +14,7 @@ const CODES: Readonly<
   full: [
     'quota_exceeded',
     "Nothing was written; make room on the server's disk, or delete sessions, and try again.",
-    'Nothing was written; make room on the disk, or delete sessions, and try again.',
+    'Nothing was written; make room on the disk, delete sessions, or end programs that read the file, and try again.',
   ],
   lost: [
     'connection_lost',

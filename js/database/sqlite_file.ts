@@ -43,15 +43,15 @@ export async function openSqlite(
   isReadOnly = false,
 ): Promise<SqliteDatabase> {
   const better = await loadOptional<BetterSqlite>('better-sqlite3');
+  const readonly = isReadOnly || ('readonly' in options && options.readonly === true);
   if (better !== undefined) {
-    const readonly = isReadOnly || ('readonly' in options && options.readonly === true);
     return new better.default(path, { ...options, timeout: 0, readonly });
   }
   const builtIn = await loadOptional<NodeSqlite>('node:sqlite');
   if (builtIn === undefined) throw missingDriver('sqlite');
   const database = new builtIn.DatabaseSync(
     path,
-    isReadOnly ? { ...options, readOnly: true } : options,
+    readonly ? { ...options, readOnly: true } : options,
   );
   return {
     prepare: (sql) => adapted(sql, database.prepare(sql)),

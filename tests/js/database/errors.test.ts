@@ -19,8 +19,6 @@ import { eventOf } from './concurrency.js';
 const folder = mkdtempSync(join(tmpdir(), 'adk-session-wasm-errors-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
 
-const fullDisk = fileURLToPath(new URL('full_disk.ts', import.meta.url));
-
 const KEY = { appName: 'app', userId: 'user', sessionId: 'session' };
 
 async function rejects(call: Promise<unknown>, code: SessionErrorCode, message: RegExp) {
@@ -183,23 +181,40 @@ describe('a full disk', () => {
 });
 
 describe('a file that may not grow', () => {
-  it('refuses an append, leaves the handle as it was, takes a smaller one, and empties its log', () => {
+  /** What a program prints whose files may have 800 KB. */
+  function limited(name: string): unknown {
     // Told of by an error, where the signal would end the program.
-    const program = 'trap "" XFSZ; ulimit -f 800; exec "$@"';
-    const path = join(folder, 'limited.db');
-    const command = [process.execPath, '--import', 'tsx', fullDisk, path];
-    const { stdout, stderr } = spawnSync('bash', ['-c', program, 'bash', ...command], {
+    const limit = 'trap "" XFSZ; ulimit -f 800; exec "$@"';
+    const file = fileURLToPath(new URL(name, import.meta.url));
+    const command = [process.execPath, '--import', 'tsx', file, join(folder, `${name}.db`)];
+    const { stdout, stderr } = spawnSync('bash', ['-c', limit, 'bash', ...command], {
       encoding: 'utf8',
       // Otherwise it keeps what it compiles in files.
       env: { ...process.env, TSX_DISABLE_CACHE: '1' },
     });
     assert.notEqual(stdout, '', stderr);
-    assert.deepEqual(JSON.parse(stdout), {
+    return JSON.parse(stdout);
+  }
+
+  it('refuses an append, leaves the handle as it was, takes a smaller one, and empties its log', () => {
+    assert.deepEqual(limited('full_disk.ts'), {
       code: 'quota_exceeded',
       handle: { ids: [], state: { n: 0 } },
       stored: { ids: ['small'], state: { n: 2 } },
       full: ['0 9', '1 9', '2 9', '3 9'],
     });
+  });
+
+  it('refuses deletions too while a reader keeps its log from being emptied, and takes them then', () => {
+    const { refusal, deletion, ...rest } = limited('full_log.ts') as Record<string, unknown>;
+    for (const message of [refusal, deletion]) {
+      assert.match(
+        String(message),
+        /^quota_exceeded: .*make room on the disk, delete sessions, or end programs/,
+      );
+      assert.doesNotMatch(String(message), /server/);
+    }
+    assert.deepEqual(rest, { isWhole: true, then: ['done', 'done'], left: 0 });
   });
 });
 
