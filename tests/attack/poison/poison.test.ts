@@ -21,7 +21,7 @@ const POISONS = {
 };
 type Poison = keyof typeof POISONS;
 
-/** What a library below fails of. Nothing of ours fails of these: the messages were looked at, one by one. */
+/** Names under which a library below us fails. The error's message, or the name itself, points at the library. */
 const BELOW: Partial<Record<string, Partial<Record<Poison, readonly string[]>>>> = {
   sqlite: {
     // better-sqlite3 assigns what `run()` and an iterator return.
