@@ -7,7 +7,7 @@ JavaScript.
 | [`session`] | what names a session, what orders its changes, which part of it is read |
 | [`event`] | the steps of a conversation |
 | [`state`] | the four scopes, deltas, stored state |
-| [`write`] | the rules of every write: which rows it needs, what it changes, what its caller gets |
+| [`mod@write`] | the rules of every write: which rows it needs, what it changes, what its caller gets |
 | [`storage`] | the seam with its four verbs, and the storage in memory |
 | [`service`] | a session service over any storage |
 | [`instruction`] | templates with state values in braces |
