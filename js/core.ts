@@ -301,10 +301,12 @@ export function describeMissing(
   positions: Uint32Array,
   keys: string[],
 ): { message: string; missing: MissingVariable[] } {
-  return callCore(
+  const { message, missing } = callCore(
     () =>
       describe_missing(text, positions, keys) as { message: string; missing: MissingVariable[] },
   );
+  // Rust's objects inherit nothing; users get ordinary ones.
+  return { message, missing: missing.map((variable) => ({ ...variable })) };
 }
 
 /** What to say of an artifact that could not be loaded. */
