@@ -17,40 +17,32 @@ import { killRunning, runStep } from './toolchain/steps.mjs';
 
 const clippy = '--all-targets --all-features -- -D warnings';
 
-// The second group of steps runs in two lanes at once, since most steps leave a core idle now and then. The build comes
-// first: it makes js/dist anew, which all others read.
 /** @type {Step[]} */
-const first = [check('build', 'npm run build:js')];
-
-/** @type {Step[][]} */
-const lanes = [
-  [
-    check('rustfmt', 'cargo fmt --check'),
-    check('clippy-host', `cargo clippy ${clippy}`),
-    check('clippy-wasm', `cargo clippy --target wasm32-unknown-unknown ${clippy}`, 'wasm'),
-    rustTests('rust', 'cargo test --all-features --no-fail-fast'),
-    check('rustdoc', 'env RUSTDOCFLAGS=-Dwarnings cargo doc --no-deps --all-features'),
-    check('pkg', 'node js/build/pkg_hash.mjs --rebuild', 'wasm'),
-    rustTests(
-      'wasm-node',
-      'wasm-pack test --node --mode no-install -- --all-features --test wasm*',
-      'wasm',
-    ),
-    wasmTests('wasm-chromium', 'chromium'),
-    wasmTests('wasm-firefox', 'firefox'),
-    wasmTests('wasm-webkit', 'webkit'),
-    nodeTests('browser', 'tests/browser', 'browsers'),
-  ],
-  [
-    check('prettier', 'prettier --check .'),
-    check('eslint', 'eslint .'),
-    check('tsc', 'tsc --noEmit -p tests/tsconfig.json'),
-    nodeTests('js', 'tests/js'),
-    nodeTests('attack', 'tests/attack', 'browsers'),
-    nodeTests('simulation', 'tests/simulation', 'browsers'),
-    nodeTests('packaging', 'tests/packaging', 'browsers'),
-    nodeTests('interop', 'tests/interop', 'browsers'),
-  ],
+const steps = [
+  check('rustfmt', 'cargo fmt --check'),
+  check('clippy-host', `cargo clippy ${clippy}`),
+  check('clippy-wasm', `cargo clippy --target wasm32-unknown-unknown ${clippy}`, 'wasm'),
+  rustTests('rust', 'cargo test --all-features --no-fail-fast'),
+  check('rustdoc', 'env RUSTDOCFLAGS=-Dwarnings cargo doc --no-deps --all-features'),
+  check('pkg', 'node js/build/pkg_hash.mjs --rebuild', 'wasm'),
+  check('build', 'npm run build:js'),
+  rustTests(
+    'wasm-node',
+    'wasm-pack test --node --mode no-install -- --all-features --test wasm*',
+    'wasm',
+  ),
+  wasmTests('wasm-chromium', 'chromium'),
+  wasmTests('wasm-firefox', 'firefox'),
+  wasmTests('wasm-webkit', 'webkit'),
+  check('prettier', 'prettier --check .'),
+  check('eslint', 'eslint .'),
+  check('tsc', 'tsc --noEmit -p tests/tsconfig.json'),
+  nodeTests('js', 'tests/js'),
+  nodeTests('simulation', 'tests/simulation', 'browsers'),
+  nodeTests('attack', 'tests/attack', 'browsers'),
+  nodeTests('browser', 'tests/browser', 'browsers'),
+  nodeTests('packaging', 'tests/packaging', 'browsers'),
+  nodeTests('interop', 'tests/interop', 'browsers'),
 ];
 
 /** @param {string} name @param {string} command @param {Step['tools']} [tools] @returns {Step} */
@@ -123,7 +115,6 @@ function packagesAreOld() {
 
 /** @param {string[]} names */
 async function main(names) {
-  const steps = [...first, ...lanes.flat()];
   const known = steps.map((step) => step.name);
   if (names.includes('--list')) return console.log(known.join('\n'));
   const unknown = names.filter((name) => !known.includes(name));
@@ -132,20 +123,14 @@ async function main(names) {
     process.exitCode = 2;
     return;
   }
-  /** @param {Step} step */
-  const isChosen = (step) => names.length === 0 || names.includes(step.name);
+  const chosen = steps.filter((step) => names.length === 0 || names.includes(step.name));
   let [passed, failed] = [0, 0];
-  /** @param {Step[]} chosen one after the other */
-  const run = async (chosen) => {
-    for (const step of chosen) {
-      const counts = await runStep(step, step.tools === 'wasm' ? wasmEnv() : hostEnv());
-      passed += counts.passed;
-      failed += counts.failed;
-    }
-  };
-  await run(preparations(steps.filter(isChosen)));
-  await run(first.filter(isChosen));
-  await Promise.all(lanes.map((lane) => run(lane.filter(isChosen))));
+  for (const step of preparations(chosen)) failed += (await runStep(step, hostEnv())).failed;
+  for (const step of chosen) {
+    const counts = await runStep(step, step.tools === 'wasm' ? wasmEnv() : hostEnv());
+    passed += counts.passed;
+    failed += counts.failed;
+  }
   console.log(`${passed} passed, ${failed} failed`);
   process.exitCode = failed > 0 ? 1 : 0;
 }

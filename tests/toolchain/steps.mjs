@@ -19,12 +19,12 @@ import { root } from './environment.mjs';
 const logs = join(root, 'target', 'test-logs');
 const tailLines = 100;
 
-// Every process that a step starts inherits its mark, so that a browser which left the step's process group is found too.
-const markName = 'ADK_SESSION_WASM_TEST_STEP';
-let marks = 0;
+// Every process that a step starts inherits this mark, so that a browser which left the step's process group is found too.
+const markName = 'ADK_SESSION_WASM_TEST_RUN';
+const markValue = `${process.pid}-${Date.now()}`;
 
-/** The process groups of the steps that run, each with its step's mark. @type {Map<number, string>} */
-const running = new Map();
+/** @type {number | undefined} the process group of the step that runs */
+let running;
 
 /**
  * @param {Step} step
@@ -32,6 +32,7 @@ const running = new Map();
  * @returns {Promise<import('./counts.mjs').Counts>}
  */
 export async function runStep(step, env) {
+  process.stdout.write(step.name.padEnd(15));
   const started = performance.now();
   const path = join(logs, `${step.name}.log`);
   const problem = await runLogged(step, env, path);
@@ -40,8 +41,7 @@ export async function runStep(step, env) {
   const seconds = ((performance.now() - started) / 1000).toFixed(1);
   const counted = passed + failed > 0 ? `${passed} passed, ${failed} failed` : 'done';
   const why = failed > 0 ? (problem ?? reason ?? '') : '';
-  const line = `${step.name.padEnd(15)}${counted.padEnd(26)} ${seconds.padStart(7)} s  ${why}`;
-  console.log(line.trimEnd());
+  console.log(`${counted.padEnd(26)} ${seconds.padStart(7)} s  ${why}`.trimEnd());
   if (failed > 0) {
     console.log(log.trimEnd().split('\n').slice(-tailLines).join('\n').replace(/^/gm, '    | '));
     console.log(`    whole log: ${relative(root, path)}`);
@@ -80,25 +80,23 @@ async function runLogged(step, env, path) {
  */
 function runToEnd([program = '', ...args], env, minutes, log) {
   return new Promise((resolve) => {
-    marks += 1;
-    const mark = `${process.pid}-${marks}`;
     const child = spawn(program, args, {
       cwd: root,
-      env: { ...env, [markName]: mark },
+      env: { ...env, [markName]: markValue },
       stdio: ['ignore', log, log],
       detached: true, // a process group of its own, to be killed as a whole
     });
-    const group = child.pid;
-    if (group !== undefined) running.set(group, mark);
+    running = child.pid;
     let late = false;
     const limit = setTimeout(() => {
       late = true;
-      endStep(group);
+      killRunning();
     }, minutes * 60_000);
     /** @param {string | undefined} problem */
     const end = (problem) => {
       clearTimeout(limit);
-      endStep(group);
+      killRunning();
+      running = undefined;
       resolve(late ? `it took longer than ${minutes} minutes` : problem);
     };
     child.once('error', (error) => end(error.message));
@@ -108,21 +106,14 @@ function runToEnd([program = '', ...args], env, minutes, log) {
   });
 }
 
-/** Ends the steps that run, with whatever drivers, browsers and screens they started. */
+/** Ends the step that runs, with whatever drivers, browsers and screens it started. */
 export function killRunning() {
-  for (const group of running.keys()) endStep(group);
+  if (running === undefined) return;
+  kill(-running);
+  for (const pid of markedProcesses()) kill(pid);
 }
 
-/** @param {number | undefined} group */
-function endStep(group) {
-  const mark = group === undefined ? undefined : running.get(group);
-  if (group === undefined || mark === undefined) return;
-  running.delete(group);
-  kill(-group);
-  for (const pid of processesWith(mark)) kill(pid);
-}
-
-/** @param {number} pid a process, or minus a process group */
+/** @param {number} pid */
 function kill(pid) {
   try {
     process.kill(pid, 'SIGKILL');
@@ -131,12 +122,12 @@ function kill(pid) {
   }
 }
 
-/** Linux only; elsewhere the process group has to do. @param {string} mark */
-function processesWith(mark) {
+/** Linux only; elsewhere the process group has to do. */
+function markedProcesses() {
   try {
     return readdirSync('/proc')
       .map(Number)
-      .filter((pid) => pid > 0 && environmentOf(pid).includes(`${markName}=${mark}`));
+      .filter((pid) => pid > 0 && environmentOf(pid).includes(`${markName}=${markValue}`));
   } catch {
     return [];
   }
