@@ -1,4 +1,4 @@
-// Kills that take too long for every run: `npm run soak`. SOAK_ROUNDS=2 runs fewer of each kind.
+// What takes too long for every run: `npm run soak`.
 
 import { after, before, describe, it } from 'node:test';
 import { killAgainAndAgain, killWithMirror, newTally } from '../browser/indexed_db/kills.js';
@@ -6,10 +6,9 @@ import { serveSite, type Site } from '../browser/indexed_db/site.js';
 
 /** A database grows with each burst: after so many kills, a new one. */
 const KILLS = 10;
-const CHOSEN = process.env.SOAK_ROUNDS;
-const ROUNDS = Number(CHOSEN ?? 20);
+const ROUNDS = 20;
 
-describe(`A Chromium that is killed in the middle of a strict burst, ${ROUNDS * KILLS} times`, () => {
+describe('A Chromium that is killed in the middle of a strict burst, 200 times', () => {
   let site: Site;
   before(async () => (site = await serveSite()));
   after(() => site.close());
@@ -21,9 +20,9 @@ describe(`A Chromium that is killed in the middle of a strict burst, ${ROUNDS * 
 });
 
 /** After half of them the files of the database are damaged, or its log is cut. */
-const MIRRORED_ROUNDS = Number(CHOSEN ?? 100);
+const MIRRORED_ROUNDS = 100;
 
-describe(`A Chromium that is killed in the middle of a burst with a mirror, ${MIRRORED_ROUNDS * KILLS} times`, () => {
+describe('A Chromium that is killed in the middle of a burst with a mirror, 1,000 times', () => {
   let site: Site;
   before(async () => (site = await serveSite()));
   after(() => site.close());

@@ -16,9 +16,6 @@ const REAL = {
 /** What is due later is a time limit, not a pause. */
 const LONG_MS = 5_000;
 
-/** After so many steps, which take two seconds, nothing but a time limit can still come. */
-const FRUITLESS_STEPS = 110;
-
 interface Timer {
   readonly at: number;
   readonly run: () => void;
@@ -28,7 +25,7 @@ interface Timer {
  * Requests go on one by one, in an order that the seed decides. When none waits, the clock jumps to the next timer.
  */
 export class VirtualPace implements Pace {
-  readonly patience = FRUITLESS_STEPS + 30;
+  readonly patience = 30;
   readonly #random: Random;
   readonly #waiting: (() => void)[] = [];
   readonly #timers = new Map<object, Timer>();
@@ -51,9 +48,9 @@ export class VirtualPace implements Pace {
     if (this.#waiting.length > 0) {
       const [resume] = this.#waiting.splice(this.#random.below(this.#waiting.length), 1);
       resume?.();
-    } else if (!this.#passTime(idle > FRUITLESS_STEPS ? Infinity : LONG_MS)) {
+    } else if (!this.#passTime(idle > 10 ? Infinity : LONG_MS)) {
       // What Node itself does meanwhile, such as loading a module, takes real time. It must not meet a time limit.
-      if (idle > 3) await new Promise((done) => REAL.setTimeout(done, Math.min(idle, 20)));
+      if (idle > 3) await new Promise((done) => REAL.setTimeout(done, idle));
       return false;
     }
     await drained();
