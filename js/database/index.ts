@@ -10,6 +10,6 @@ export type {
   DatabaseKyselyOptions,
   DatabaseOptions,
   DatabaseUrlOptions,
-  TableOptions,
 } from './database_session_service.js';
+export type { TableOptions } from './table_options.js';
 export type { EngineKind } from './engine.js';

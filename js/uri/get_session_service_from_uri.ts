@@ -11,7 +11,7 @@ import {
   takeOptions,
 } from '../service/known_options.js';
 import { partsOverOwn } from '../service/over_adapter.js';
-import type { TableOptions } from '../database/database_session_service.js';
+import type { TableOptions } from '../database/table_options.js';
 import { requireTableNames } from '../database/table_names.js';
 import { invalid } from '../service/call.js';
 import type { SessionServiceOptions } from '../service/service_options.js';
