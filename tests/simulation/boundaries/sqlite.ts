@@ -8,6 +8,7 @@ import { Kysely, SqliteDialect } from 'kysely';
 
 import { DatabaseSessionService } from '../../../js/database/index.js';
 import type { SessionServiceOptions } from '../../../js/index.js';
+import { loadOptional } from '../../../js/loader/optional_package.js';
 import type { Boundary, Client, Simulated } from '../run/boundary.js';
 import { Faults } from '../run/faults.js';
 import { Lost } from '../run/lost.js';
@@ -66,10 +67,12 @@ class SqliteStorage implements Simulated {
   readonly #unhook: () => void;
   readonly #connections = new Map<number, Set<Sqlite.Database>>();
   readonly #crashed = new Set<number>();
+  /** Clients that have not run a statement yet. They may be waiting for the driver's module. */
+  readonly #opening = new Set<number>();
 
   constructor(seed: number, empty: Buffer) {
     this.#random = new Random(seed, 'sqlite');
-    this.pace = new VirtualPace(new Random(seed, 'pace'));
+    this.pace = new VirtualPace(new Random(seed, 'pace'), () => this.#driverLoaded());
     this.faults = new Faults(new Random(seed, 'faults'), FAULTS, (note) => this.notes.push(note));
     writeFileSync(join(this.#folder, 'db'), empty);
     const hook = (statement: Sqlite.Statement, run: () => unknown) => this.#run(statement, run);
@@ -78,6 +81,7 @@ class SqliteStorage implements Simulated {
   }
 
   openClient(number: number, options: SessionServiceOptions): Client {
+    this.#opening.add(number);
     const path = this.#path(number);
     const isOverKysely = this.#random.isLikely(0.3);
     const service = isOverKysely
@@ -95,6 +99,7 @@ class SqliteStorage implements Simulated {
   }
 
   openObserver() {
+    this.#opening.add(0);
     return new DatabaseSessionService(`sqlite:${this.#path(0)}`, { durability: 'relaxed' });
   }
 
@@ -111,10 +116,16 @@ class SqliteStorage implements Simulated {
     return `${this.#folder}/${'./'.repeat(client)}db`;
   }
 
+  /** The thread of Node's module loader answers in order: whoever asked before has the module then. */
+  async #driverLoaded(): Promise<void> {
+    if (this.#opening.size > 0) await loadOptional('better-sqlite3');
+  }
+
   #run(statement: Sqlite.Statement, run: () => unknown): unknown {
     const { database, source } = statement;
     if (!database.name.startsWith(this.#folder)) return run();
     const client = (database.name.length - this.#path(0).length) / './'.length;
+    this.#opening.delete(client);
     if (this.#crashed.has(client)) throw errorOf('SQLITE_IOERR');
     const connections = this.#connections.get(client) ?? new Set();
     this.#connections.set(client, connections.add(database));
