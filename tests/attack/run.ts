@@ -1,17 +1,31 @@
 // Runs the cases of a storage, and says how to repeat the one that failed.
+//
+//   npm test -- attack                          all cases
+//   ATTACK=memory:1234 npm test -- attack       the case of one seed, with those before it on the same sessions
+//   ATTACK=memory npm test -- attack            all cases of one target
+//   ATTACK_FROM=5000 npm test -- attack         as many cases, but from another seed on
+//
+// `cases/` holds what an attack does and what must hold behind it, `storages/` and `browsers/` run it over each
+// storage, and `poison/` runs a conversation in realms whose prototypes are changed.
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import type { BaseSessionService } from 'adk-session-wasm';
-import { runCase } from './case.js';
-import type { Target } from './world.js';
+import { CaseRunner, firstSeedBeside } from './cases/case.js';
+import type { Target } from './cases/world.js';
 
-/** `ATTACK=memory:1234` runs that case alone; `ATTACK_FROM=5000` begins with another seed. */
+/** See above. */
 export const [onlyTarget, onlySeed] = (process.env.ATTACK ?? '').split(':');
-export const FROM = Number(process.env.ATTACK_FROM ?? 1);
+const FROM = Number(process.env.ATTACK_FROM ?? 1);
+
+/** The first and the last seed of a target that has so many cases. */
+export function seedsOf(count: number): readonly [from: number, to: number] {
+  if (onlySeed) return [firstSeedBeside(Number(onlySeed)), Number(onlySeed)];
+  const from = firstSeedBeside(FROM);
+  return [from, from + count - 1];
+}
 
 /** A service serves so many cases; then another one is opened. */
-const CASES_A_SERVICE = 500;
+const CASES_A_SERVICE = 600;
 
 /** What nobody caught, with the seed that was running. */
 const uncaught: string[] = [];
@@ -20,15 +34,16 @@ const note = (error: unknown): void => void uncaught.push(`${running}: ${String(
 
 /** Runs a storage's cases, many on one service. */
 export function attack(target: Target, count: number): void {
-  let service: BaseSessionService | undefined;
+  let runner: CaseRunner | undefined;
   let cases = 0;
   const close = async (): Promise<void> => {
-    await service?.close();
-    service = undefined;
+    await runner?.end();
+    await runner?.service.close();
+    runner = undefined;
   };
   const run = async (seed: number): Promise<void> => {
-    service ??= await target.open();
-    await runCase(service, target, seed);
+    runner ??= new CaseRunner(await target.open(), target);
+    await runner.run(seed);
     cases += 1;
     if (cases % CASES_A_SERVICE === 0) await close();
   };
@@ -43,7 +58,7 @@ export function repeat(
   end?: () => Promise<void>,
 ): void {
   if (onlyTarget && onlyTarget !== name) return;
-  const [from, to] = onlySeed ? [Number(onlySeed), Number(onlySeed)] : [FROM, FROM + count - 1];
+  const [from, to] = seedsOf(count);
   it(`${name} withstands the attacks of seeds ${from} to ${to}`, async () => {
     process.on('unhandledRejection', note).on('uncaughtException', note);
     try {

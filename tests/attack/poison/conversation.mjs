@@ -47,14 +47,17 @@ function mustEqual(state, expected, rule) {
 
 let sessions = 0;
 
-/** @param {any} service @param {Opened['createEvent']} createEvent @param {string} name */
-async function converse(service, createEvent, name) {
+/** @param {any} service @param {Opened['createEvent']} createEvent @param {readonly string[]} names keys of the state */
+async function converse(service, createEvent, names) {
   sessions += 1;
   const key = { appName: 'shop', userId: 'ada', sessionId: `s${sessions}` };
-  const given = { 'the cart': ['tea'], [name]: 1, constructor: 2, toString: 3, 'user:x': 4 };
+  const withNames = (/** @type {number} */ value) =>
+    Object.fromEntries(names.map((name) => [name, value]));
+  const [name = ''] = names;
+  const given = { 'the cart': ['tea'], ...withNames(1), constructor: 2, toString: 3, 'user:x': 4 };
   const session = await service.createSession({ ...key, state: given });
   must(session.state['the cart'][0] === 'tea', 'The state is as given.', session.state);
-  const delta = { 'the sku': 7, [name]: 8, valueOf: 9, 'the nest': { [name]: [name] } };
+  const delta = { 'the sku': 7, ...withNames(8), valueOf: 9, 'the nest': { [name]: [name] } };
   const event = createEvent({
     id: 'e1',
     author: 'user',
@@ -102,39 +105,77 @@ async function converse(service, createEvent, name) {
   await service.deleteAppState({ appName: 'shop' });
 }
 
+/** Names that poison a realm at once. */
+const TOGETHER = 24;
+
+/**
+ * Each name is tried twice, beside others: one name may keep a call from reaching what another one breaks.
+ *
+ * @param {readonly string[]} names
+ */
+function groupsOf(names) {
+  const count = Math.ceil(names.length / TOGETHER);
+  const neighbours = Array.from({ length: count }, (_, index) =>
+    names.slice(index * TOGETHER, (index + 1) * TOGETHER),
+  );
+  const distant = Array.from({ length: count }, (_, first) =>
+    names.filter((_, index) => index % count === first),
+  );
+  return [...neighbours, ...distant];
+}
+
 /**
  * @param {string} poison
  * @param {readonly string[]} names
  * @param {Opened} opened
  * @param {boolean} isReopened whether the poison is there when a service is opened, and not only when it is used
+ * @param {readonly string[]} [apart] names that are tried one by one, since they are known to fail
  * @returns {Promise<string[]>} what failed, by its name
  */
-export async function withstand(poison, names, { open, createEvent }, isReopened) {
+export async function withstand(poison, names, { open, createEvent }, isReopened, apart = []) {
   // What is loaded on first use is loaded.
   let service = await open();
-  await converse(service, createEvent, 'first');
-  /** @type {string[]} */
-  const failures = [];
-  for (const name of names) {
-    POISONS[poison]?.(name);
-    let failure;
+  await converse(service, createEvent, ['first']);
+  /** @type {Set<string>} */
+  const failures = new Set();
+
+  /** @param {readonly string[]} group @returns {Promise<boolean>} whether the service failed */
+  async function search(group) {
+    const failure = await failureUnder(group);
+    if (failure === undefined) return false;
+    // What it left behind is of no concern to the next.
+    service = await open();
+    const middle = Math.ceil(group.length / 2);
+    const halves = group.length === 1 ? [] : [group.slice(0, middle), group.slice(middle)];
+    let isFound = false;
+    for (const half of halves) if (await search(half)) isFound = true;
+    if (!isFound) failures.add(`${group.join()}: ${String(failure)}`);
+    return true;
+  }
+
+  /** @param {readonly string[]} group @returns {Promise<unknown>} */
+  async function failureUnder(group) {
+    for (const name of group) POISONS[poison]?.(name);
     try {
       if (isReopened) {
         await service.close();
         service = await open();
       }
-      await converse(service, createEvent, name);
+      await converse(service, createEvent, group);
       must(caught.length === 0, 'No inherited setter is called.', caught.splice(0));
     } catch (error) {
-      failure = error;
+      return error;
+    } finally {
+      for (const name of group) {
+        Reflect.deleteProperty(Object.prototype, name);
+        Reflect.deleteProperty(Array.prototype, name);
+      }
+      caught.length = 0;
     }
-    Reflect.deleteProperty(Object.prototype, name);
-    Reflect.deleteProperty(Array.prototype, name);
-    caught.length = 0;
-    if (failure === undefined) continue;
-    failures.push(`${name}: ${String(failure)}`);
-    // What it left behind is of no concern to the next.
-    service = await open();
+    return undefined;
   }
-  return failures;
+
+  for (const group of groupsOf(names.filter((name) => !apart.includes(name)))) await search(group);
+  for (const name of apart) if (names.includes(name)) await search([name]);
+  return [...failures];
 }

@@ -53,12 +53,12 @@ function withstands(
   over: string,
   poison: Poison,
   names: readonly string[],
-  run: (names: readonly string[]) => Promise<string[]>,
+  run: (names: readonly string[], apart: readonly string[]) => Promise<string[]>,
 ): void {
   if (onlyTarget && onlyTarget !== 'poison') return;
   it(`a service over ${over} withstands ${POISONS[poison]}`, async () => {
-    const failures = await run(poison.startsWith('frozen') ? ['price'] : names);
     const below = BELOW[over]?.[poison] ?? [];
+    const failures = await run(poison.startsWith('frozen') ? ['price'] : names, below);
     assert.deepEqual(
       failures.filter((failure) => !below.includes(failure.split(':')[0]!)),
       [],
@@ -87,17 +87,17 @@ const OF_OPENING = memberNames((file) =>
 
 for (const poison of Object.keys(POISONS) as Poison[]) {
   for (const storage of ['memory', 'adapter']) {
-    withstands(storage, poison, EXCEPT_SQL, (names) =>
-      inThread({ storage, poison, names, adapter, isReopened: true }),
+    withstands(storage, poison, EXCEPT_SQL, (names, apart) =>
+      inThread({ storage, poison, names, adapter, isReopened: true, apart }),
     );
   }
-  withstands('sqlite', poison, NAMES, (names) =>
-    inThread({ storage: 'sqlite', poison, names, adapter, isReopened: false }),
+  withstands('sqlite', poison, NAMES, (names, apart) =>
+    inThread({ storage: 'sqlite', poison, names, adapter, isReopened: false, apart }),
   );
 }
 for (const poison of ['data', 'setter'] as const) {
-  withstands('sqlite, while it is opened,', poison, OF_OPENING, (names) =>
-    inThread({ storage: 'sqlite', poison, names, adapter, isReopened: true }),
+  withstands('sqlite, while it is opened,', poison, OF_OPENING, (names, apart) =>
+    inThread({ storage: 'sqlite', poison, names, adapter, isReopened: true, apart }),
   );
 }
 for (const poison of ['data', 'setter', 'frozen'] as const) {

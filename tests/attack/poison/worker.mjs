@@ -4,8 +4,8 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { freeze, withstand } from './conversation.mjs';
 
-/** @type {{ storage: string, poison: string, names: string[], adapter: string, isReopened: boolean }} */
-const { storage, poison, names, adapter, isReopened } = workerData;
+/** @type {{ storage: string, poison: string, names: string[], adapter: string, isReopened: boolean, apart: string[] }} */
+const { storage, poison, names, adapter, isReopened, apart } = workerData;
 
 /** @returns {Promise<import('./conversation.mjs').Opened>} */
 async function load() {
@@ -24,7 +24,7 @@ async function load() {
 
 async function run() {
   if (poison === 'frozenBefore') freeze();
-  return withstand(poison, names, await load(), isReopened);
+  return withstand(poison, names, await load(), isReopened, apart);
 }
 
 parentPort?.postMessage(await run().catch((error) => [String(error?.stack ?? error)]));

@@ -7,8 +7,8 @@ import {
   type SessionError,
 } from 'adk-session-wasm';
 import { exportSession, importSession, type SessionFile } from 'adk-session-wasm/files';
-import { NONSENSE, objectsIn } from './damage.js';
-import { hostileAttempt } from './events.js';
+import { NONSENSE, objectsIn } from '../cases/damage.js';
+import { hostileAttempt } from '../cases/events.js';
 import {
   isSameJson,
   must,
@@ -17,10 +17,10 @@ import {
   requireTypedError,
   type Stored,
   storedOf,
-} from './oracle.js';
-import { Random } from './random.js';
-import { repeat } from './run.js';
-import { said } from './world.js';
+} from '../cases/oracle.js';
+import { Random } from '../cases/random.js';
+import { repeat } from '../run.js';
+import { said } from '../cases/world.js';
 
 const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
 /** A case has no need to guess the unit of its times. */

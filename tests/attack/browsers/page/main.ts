@@ -1,11 +1,11 @@
 // Runs cases over IndexedDB; the page's address says which.
 
 import { type BaseSessionService, IndexedDbSessionService } from 'adk-session-wasm';
-import { runCase } from '../case.js';
-import { damagedCase } from '../damage.js';
-import { Random } from '../random.js';
+import { CaseRunner } from '../../cases/case.js';
+import { damagedCase } from '../../cases/damage.js';
+import { Random } from '../../cases/random.js';
 import { clear, damageRecord } from './damage.js';
-import type { Target } from '../world.js';
+import type { Target } from '../../cases/world.js';
 
 /** What went wrong, with the seed. */
 export interface Failure {
@@ -33,14 +33,16 @@ async function runDamaged(service: BaseSessionService, seed: number): Promise<vo
 
 async function run(kind: string | null, from: number, to: number): Promise<Failure | undefined> {
   const service = await open();
+  const runner = new CaseRunner(service, target);
   for (let seed = from; seed <= to; seed += 1) {
     try {
-      await (kind === 'damaged' ? runDamaged(service, seed) : runCase(service, target, seed));
+      await (kind === 'damaged' ? runDamaged(service, seed) : runner.run(seed));
       if (uncaught.length > 0) throw new Error(`Nobody caught: ${uncaught.join('; ')}`);
     } catch (error) {
       return { seed, message: error instanceof Error ? error.message : String(error) };
     }
   }
+  await runner.end();
   await service.close();
   await IndexedDbSessionService.deleteDatabase(name);
   return undefined;

@@ -15,7 +15,7 @@ type Method =
 /** Calls a method with a request that may be anything. */
 export async function attackRequest(world: World): Promise<void> {
   const { service, random, key } = world;
-  const before = await world.read();
+  const before = await world.readBefore();
   const method = random.pick<Method>(['createSession', 'getSession', 'listSessions', 'deleteSession', 'appendEvent', 'updateState']); // prettier-ignore
   const request = oddRequest(world, method);
   const callable = service as unknown as Record<Method, (request: unknown) => unknown>;
@@ -61,7 +61,7 @@ export async function attackState(world: World): Promise<void> {
   const isCreate = random.once(2);
   const sessionId = target.vertexIds ? `${key.sessionId}n` : `${key.sessionId.slice(0, 90)}n`;
   const fresh = { ...key, sessionId };
-  const before = await world.read();
+  const before = await world.readBefore();
   const outcome = await outcomeOf(() =>
     isCreate
       ? service.createSession({ ...fresh, state: value as never })

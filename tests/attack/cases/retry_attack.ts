@@ -15,7 +15,8 @@ export async function attackRetry(world: World, session: Session): Promise<void>
   const once = await world.read();
   const handle = random.once(2) ? session : present(await service.getSession(world.key));
   await service.appendEvent({ session: handle, event: random.once(2) ? event : copy });
-  must(isSameJson(once, await world.read()), 'A retry changes nothing.', once, await world.read());
+  const twice = await world.read();
+  must(isSameJson(once, twice), 'A retry changes nothing.', once, twice);
   const changed = createEvent({ ...copy, author: 'changed', actions: { stateDelta: { value: 2 } } });
   await service.appendEvent({ session: handle, event: changed });
   const after = await world.read();
@@ -26,7 +27,8 @@ export async function attackRetry(world: World, session: Session): Promise<void>
 /** Many calls through one handle, the hostile among them: each has its own outcome. */
 export async function attackAtOnce(world: World, session: Session): Promise<void> {
   const { service, random } = world;
-  const before = await world.read();
+  const before = await world.readBefore();
+  world.isSpent = true;
   const good = Array.from({ length: 1 + random.below(5) }, () => said(freshId()));
   const bad = hostileAttempt(random).event as Event;
   const calls = good.map((event) => service.appendEvent({ session, event }));

@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { after, before, it } from 'node:test';
 import { build } from 'esbuild';
 
-import { type EngineName, ENGINES, openBrowser } from '../browser/engine.js';
-import { html, serve, type Server } from '../browser/server.js';
-import { root } from '../toolchain/environment.mjs';
+import { type EngineName, ENGINES, openBrowser } from '../../browser/engine.js';
+import { html, serve, type Server } from '../../browser/server.js';
+import { root } from '../../toolchain/environment.mjs';
 import type { Failure } from './page/main.js';
-import { FROM, onlySeed, onlyTarget } from './run.js';
+import { onlyTarget, seedsOf } from '../run.js';
 
 const CASES = 400;
 const DAMAGED = 300;
@@ -17,13 +17,13 @@ const DAMAGED = 300;
 let site: Server;
 before(async () => {
   const { outputFiles } = await build({
-    entryPoints: [join(root, 'tests/attack/page/main.ts')],
+    entryPoints: [join(root, 'tests/attack/browsers/page/main.ts')],
     bundle: true,
     format: 'iife',
     target: 'es2022',
     write: false,
     logLevel: 'silent',
-    alias: { 'node:vm': join(root, 'tests/attack/page/vm.ts') },
+    alias: { 'node:vm': join(root, 'tests/attack/browsers/page/vm.ts') },
   });
   site = await serve({
     '/': html('<!doctype html><meta charset="utf-8"><body><script src="/main.js"></script>'),
@@ -39,7 +39,7 @@ for (const engine of ENGINES) {
 
 function run(engine: EngineName, name: string, kind: string, count: number): void {
   if (onlyTarget && onlyTarget !== name) return;
-  const [from, to] = onlySeed ? [Number(onlySeed), Number(onlySeed)] : [FROM, FROM + count - 1];
+  const [from, to] = seedsOf(count);
   it(`IndexedDB, ${name}, withstands the attacks of seeds ${from} to ${to}`, async () => {
     const browser = await openBrowser(engine);
     try {

@@ -22,9 +22,10 @@ export async function attackAppend(world: World, session: Session): Promise<void
   const isOddHandle = random.once(3);
   const attempt = random.once(3) ? plainAttempt(random) : hostileAttempt(random);
   const handle = isOddHandle ? handleChange(random)(session) : session;
-  const before = present(await world.read());
+  const before = present(await world.readBefore());
   const handleBefore = isOddHandle ? undefined : JSON.stringify(session);
   const spoiling = random.once(3) ? spoil(random, session, attempt) : NOTHING;
+  world.isSpent = attempt.fields === OPEN;
   const isMany = random.once(5);
   const event = attempt.event as Event;
   const many = [said(freshId()), event, said(freshId())];

@@ -8,10 +8,10 @@ import Sqlite from 'better-sqlite3';
 
 import { openSessionService, type StorageAdapter } from 'adk-session-wasm';
 import { DatabaseSessionService } from 'adk-session-wasm/database';
-import { mapAdapter } from '../../js/examples/map_adapter.js';
-import { damagedCase, NONSENSE, objectsIn } from './damage.js';
-import { Random } from './random.js';
-import { repeat } from './run.js';
+import { mapAdapter } from '../../../js/examples/map_adapter.js';
+import { damagedCase, NONSENSE, objectsIn } from '../cases/damage.js';
+import { Random } from '../cases/random.js';
+import { repeat } from '../run.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'adk-session-wasm-damage-'));
 after(() => rmSync(folder, { recursive: true, force: true }));

@@ -1,4 +1,4 @@
-// One case's sessions: the one that is attacked, and one beside it that must never change.
+// The sessions of some cases: the one that is attacked, and one beside it that must never change.
 
 import { type BaseSessionService, createEvent, type Session } from 'adk-session-wasm';
 import { caseKey, type Key, lookAlike, type NameLimits } from './ids.js';
@@ -19,11 +19,14 @@ export class World {
   readonly key: Key;
   readonly #other: Key;
   #otherBefore: Stored | undefined;
+  #lastRead: Stored | undefined;
+  /** Whether the next case needs other sessions, since this one may have stored an event of any id. */
+  isSpent = false;
 
   constructor(
     readonly service: BaseSessionService,
     readonly target: Target,
-    readonly random: Random,
+    public random: Random,
   ) {
     this.key = caseKey(random, `c${random.seed.toString(36)}x`, target);
     this.#other = lookAlike(random, this.key, target);
@@ -44,6 +47,19 @@ export class World {
 
   async read(): Promise<Stored | undefined> {
     return storedOf(await this.service.getSession(this.key));
+  }
+
+  /** Reads the session for the check behind a case, whose result the next case begins with. */
+  async readAgain(): Promise<Stored | undefined> {
+    this.#lastRead = await this.read();
+    return this.#lastRead;
+  }
+
+  /** The session as it is before a case. Call it once a case, before anything is written. */
+  async readBefore(): Promise<Stored | undefined> {
+    const last = this.#lastRead;
+    this.#lastRead = undefined;
+    return last ?? (await this.read());
   }
 
   async #readOther(): Promise<Stored | undefined> {

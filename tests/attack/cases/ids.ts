@@ -38,23 +38,17 @@ function name(random: Random, { refusesNul = false, longest = Infinity }: NameLi
   return text.trim() === '' ? `${text}x` : text;
 }
 
-/** The beginning that fits into so many bytes, without half a character at its end. */
+const encoder = new TextEncoder();
+const buffer = new Uint8Array(512);
+
+/** The beginning that fits into so many bytes, at most 512, without half a character at its end. */
 function fitting(text: string, bytes: number): string {
-  if (bytesOf(text) <= bytes) return text;
-  let fitted = '';
-  let size = 0;
-  for (const character of text) {
-    size += bytesOf(character);
-    if (size > bytes) break;
-    fitted += character;
-  }
-  return fitted;
+  return text.slice(0, encoder.encodeInto(text, buffer.subarray(0, bytes)).read);
 }
 
-const encoder = new TextEncoder();
-
-function bytesOf(text: string): number {
-  return encoder.encode(text).length;
+function fits(text: string, bytes: number): boolean {
+  // A code unit has at most three bytes.
+  return text.length * 3 <= bytes || fitting(text, bytes) === text;
 }
 
 /** A key for one case; its app belongs to no other case. */
@@ -104,16 +98,16 @@ function isSame(one: Key, other: Key): boolean {
 
 function isAllowed({ appName, userId, sessionId }: Key, limits: NameLimits): boolean {
   const { longest = 512, vertexIds = false, app } = limits;
-  const fits = [appName, userId, sessionId].every(
+  const isFine = [appName, userId, sessionId].every(
     (name) =>
       name !== '' &&
       name.trim() !== '' &&
-      bytesOf(name) <= Math.min(512, longest) &&
+      fits(name, Math.min(512, longest)) &&
       !/\p{Surrogate}/u.test(name),
   );
   // At Vertex AI the session's name alone tells sessions apart.
   if (vertexIds) return false;
-  return fits && (app === undefined || appName === app);
+  return isFine && (app === undefined || appName === app);
 }
 
 /** What names nothing. */

@@ -1,8 +1,13 @@
 // Damages one member of one record in IndexedDB: a session's, a state's, an event's, a page's or the sequence's.
 
-import { answer, completion, type Row, withDatabase } from '../../browser/indexed_db/page/bare.js';
-import { healthyKey, NONSENSE } from '../damage.js';
-import type { Random } from '../random.js';
+import {
+  answer,
+  completion,
+  type Row,
+  withDatabase,
+} from '../../../browser/indexed_db/page/bare.js';
+import { healthyKey, NONSENSE } from '../../cases/damage.js';
+import type { Random } from '../../cases/random.js';
 
 /** The session that no case damages. */
 const HEALTHY = [healthyKey.appName, healthyKey.userId, healthyKey.sessionId];

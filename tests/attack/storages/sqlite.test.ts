@@ -1,27 +1,24 @@
-// An adapter over Maps, and SQLite in memory and in a file.
+// SQLite in memory and in a file.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after } from 'node:test';
 
-import { openSessionService } from 'adk-session-wasm';
 import { DatabaseSessionService } from 'adk-session-wasm/database';
-import { mapAdapter } from '../../js/examples/map_adapter.js';
-import { attack } from './run.js';
+import { attack } from '../run.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'adk-session-wasm-attack-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
 let files = 0;
 
-attack({ name: 'map', open: () => openSessionService({ storage: mapAdapter() }) }, 36_000);
 attack(
   {
     name: 'sqlite',
     refusesNul: true,
     open: () => Promise.resolve(new DatabaseSessionService('sqlite::memory:')),
   },
-  8000,
+  5000,
 );
 attack(
   {
