@@ -138,18 +138,23 @@ function* removeSession({ statements }: DeleteContext, key: Key): Steps<number[]
  * Deletes a user with all sessions; gives their revisions.
  *
  * All is locked before anything is deleted: a create that has the user's row and inserts a session would
- * wait for the deletion of one that had its id, and the deletion for the user's row. What was created
- * while the user's row was waited for is found by reading once more.
+ * wait for the deletion of one that had its id, and the deletion for the user's row. A create that ends
+ * meanwhile is found by reading the sessions once more. If it has made the user's row too, nothing is
+ * locked yet: the row is then locked and the sessions are read again.
  */
 function* removeUser({ statements }: DeleteContext, app: string, user: string): Steps<number[]> {
   const key = { app, user, session: '' };
-  yield* statements.deleteAll.times.run(key);
-  const [row] = yield* statements.lockedUser.run(key);
-  const rows = yield* statements.deleteAll.times.run(key);
-  if (rows.length > 0) yield* deleteRows(statements.deleteAll, key);
-  if (row === undefined) return revisionsOf(rows);
-  yield* statements.deleteUser.run(key);
-  return [...revisionsOf(rows), revisionOf(row.update_time, 'a state')];
+  let rows = yield* statements.deleteAll.times.run(key);
+  for (;;) {
+    const { length: before } = rows;
+    const [row] = yield* statements.lockedUser.run(key);
+    rows = yield* statements.deleteAll.times.run(key);
+    if (row === undefined && rows.length > before) continue;
+    if (rows.length > 0) yield* deleteRows(statements.deleteAll, key);
+    if (row === undefined) return revisionsOf(rows);
+    yield* statements.deleteUser.run(key);
+    return [...revisionsOf(rows), revisionOf(row.update_time, 'a state')];
+  }
 }
 
 function* deleteRows(

@@ -1,0 +1,103 @@
+// What another service creates between two statements of a deletion, on servers whose transactions read what was
+// committed meanwhile.
+
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { type DatabaseConnection, type Dialect, type Driver, Kysely, MysqlDialect, PostgresDialect } from 'kysely'; // prettier-ignore
+import { createPool } from 'mysql2';
+import pg from 'pg';
+
+import { DatabaseSessionService } from '../../../../js/database/index.js';
+import { emptied, type Server, startMariadb, startPostgres } from '../servers.js';
+
+const dialects = {
+  postgresql: (url: string) =>
+    new PostgresDialect({ pool: new pg.Pool({ connectionString: url, max: 1 }) }),
+  mariadb: (url: string) =>
+    new MysqlDialect({
+      pool: createPool({ uri: url.replace('mariadb:', 'mysql:'), connectionLimit: 1 }),
+    }),
+};
+
+/** Runs `act` after so many answers of the database. */
+class Gap {
+  #left = 0;
+  #act: (() => Promise<unknown>) | undefined;
+
+  set(answers: number, act: () => Promise<unknown>): void {
+    this.#left = answers;
+    this.#act = act;
+  }
+
+  hasNotCome(): boolean {
+    return this.#left > 0;
+  }
+
+  /** The same dialect, whose answers are counted. */
+  in(dialect: Dialect): Dialect {
+    const createDriver = (): Driver => {
+      const driver = dialect.createDriver();
+      const acquire = driver.acquireConnection.bind(driver);
+      const counted = new WeakSet<DatabaseConnection>();
+      driver.acquireConnection = async (...options) => {
+        const connection = await acquire(...options);
+        if (!counted.has(connection)) this.#count(connection);
+        counted.add(connection);
+        return connection;
+      };
+      return driver;
+    };
+    return {
+      createDriver,
+      createAdapter: () => dialect.createAdapter(),
+      createIntrospector: (database) => dialect.createIntrospector(database),
+      createQueryCompiler: () => dialect.createQueryCompiler(),
+    };
+  }
+
+  #count(connection: DatabaseConnection): void {
+    const execute = connection.executeQuery.bind(connection) as (
+      ...values: unknown[]
+    ) => Promise<never>;
+    connection.executeQuery = async (...values: unknown[]) => {
+      const answer = await execute(...values);
+      this.#left -= 1;
+      if (this.#left === 0) await this.#act?.();
+      return answer;
+    };
+  }
+}
+
+for (const [kind, start, engine] of [
+  ['postgresql', startPostgres, 'postgresql'],
+  ['mariadb', startMariadb, 'mysql'],
+] as const) {
+  describe(`deleteUser on ${kind}`, () => {
+    let server: Server;
+    before(async () => (server = await start()));
+    after(() => server.remove());
+
+    it('deletes all or nothing of a session that is created between two of its statements', async () => {
+      const url = await emptied(kind, server);
+      const gap = new Gap();
+      await using kysely = new Kysely<unknown>({ dialect: gap.in(dialects[kind](url)) });
+      await using deleting = new DatabaseSessionService({ kysely, engine });
+      await using creating = new DatabaseSessionService(url);
+      await deleting.open();
+      await creating.createSession({ appName: 'app', userId: 'other' });
+      for (let answers = 1; ; answers += 1) {
+        const user = { appName: 'app', userId: `user ${answers}` };
+        const key = { ...user, sessionId: 's' };
+        gap.set(answers, () => creating.createSession({ ...key, state: { 'user:a': 1 } }));
+        await deleting.deleteUser(user);
+        if (gap.hasNotCome()) {
+          assert.ok(answers > 3);
+          return;
+        }
+        const session = await creating.getSession(key);
+        const state = await creating.getUserState(user);
+        assert.deepEqual(state, session === undefined ? {} : { a: 1 }, `after answer ${answers}`);
+      }
+    });
+  });
+}
