@@ -26,17 +26,19 @@ const steps = [
   check('rustdoc', 'env RUSTDOCFLAGS=-Dwarnings cargo doc --no-deps --all-features'),
   check('pkg', 'node js/build/pkg_hash.mjs --rebuild', 'wasm'),
   check('build', 'npm run build:js'),
-  rustTests(
-    'wasm-node',
-    'wasm-pack test --node --mode no-install -- --all-features --test wasm*',
-    'wasm',
-  ),
+  wasmTests('wasm-node', 'node'),
   wasmTests('wasm-chromium', 'chromium'),
   wasmTests('wasm-firefox', 'firefox'),
   wasmTests('wasm-webkit', 'webkit'),
-  check('prettier', 'prettier --check .'),
+  check(
+    'prettier',
+    'prettier --check --cache --cache-strategy content --cache-location target/prettier.json .',
+  ),
   check('eslint', 'eslint .'),
-  check('tsc', 'tsc --noEmit -p tests/tsconfig.json'),
+  check(
+    'tsc',
+    'tsc --noEmit -p tests/tsconfig.json --incremental --tsBuildInfoFile target/tsc.json',
+  ),
   nodeTests('js', 'tests/js'),
   nodeTests('simulation', 'tests/simulation', 'browsers'),
   nodeTests('attack', 'tests/attack', 'browsers'),
@@ -50,14 +52,14 @@ function check(name, command, tools) {
   return { name, kind: 'check', command: () => command.split(' '), minutes: 10, tools };
 }
 
-/** @param {string} name @param {string} command @param {Step['tools']} [tools] @returns {Step} */
-function rustTests(name, command, tools) {
-  return { name, kind: 'cargo', command: () => command.split(' '), minutes: 15, tools };
+/** @param {string} name @param {string} command @returns {Step} */
+function rustTests(name, command) {
+  return { name, kind: 'cargo', command: () => command.split(' '), minutes: 15 };
 }
 
-/** @param {string} name @param {Parameters<typeof wasmPackTest>[0]} engine @returns {Step} */
-function wasmTests(name, engine) {
-  const command = wasmPackTest.bind(undefined, engine);
+/** @param {string} name @param {Parameters<typeof wasmPackTest>[0]} where @returns {Step} */
+function wasmTests(name, where) {
+  const command = wasmPackTest.bind(undefined, where);
   return { name, kind: 'cargo', command, minutes: 15, tools: 'wasm' };
 }
 

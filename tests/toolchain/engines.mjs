@@ -53,12 +53,29 @@ export const engines = {
 };
 
 /**
- * The command that runs the wasm suites, those configured for a page or a worker, in one engine; completes its environment.
+ * The command that runs the wasm suites: in Node, or those configured for a page or a worker in one engine. Completes its
+ * environment.
  *
- * @param {keyof typeof engines} name
+ * @param {'node' | keyof typeof engines} where
  * @param {NodeJS.ProcessEnv} env
  */
-export function wasmPackTest(name, env) {
+export function wasmPackTest(where, env) {
+  const host = where === 'node' ? ['--node'] : ['--headless', ...driverOf(where, env)];
+  // Lightly optimised, all checks of a debug build included: WebKitGTK's compilers for wasm break large
+  // debug builds now and then (four of fifteen runs ended in traps within safe Rust), its interpreter is
+  // too slow for them, and the others take a third longer.
+  env.CARGO_PROFILE_RELEASE_OPT_LEVEL = '1';
+  env.CARGO_PROFILE_RELEASE_LTO = 'false';
+  env.CARGO_PROFILE_RELEASE_CODEGEN_UNITS = '16';
+  env.CARGO_PROFILE_RELEASE_DEBUG_ASSERTIONS = 'true';
+  env.CARGO_PROFILE_RELEASE_OVERFLOW_CHECKS = 'true';
+  const command = ['wasm-pack', 'test', ...host, '--mode', 'no-install', '--release'];
+  // By name: Cargo would run the documentation's examples as well, which are for the host.
+  return [...command, '--', '--all-features', '--test', 'wasm*'];
+}
+
+/** @param {keyof typeof engines} name @param {NodeJS.ProcessEnv} env */
+function driverOf(name, env) {
   const { driver, wasmPack, capabilities } = engines[name];
   const path = env[driver];
   if (!path) throw new Error(`no driver for ${name} was found: see target/test-logs/set-up.log`);
@@ -70,18 +87,5 @@ export function wasmPackTest(name, env) {
   env.WASM_BINDGEN_TEST_WEBDRIVER_JSON = join(folder, `${name}.json`);
   writeFileSync(env.WASM_BINDGEN_TEST_WEBDRIVER_JSON, JSON.stringify(capabilities(env), null, 2));
   env.WASM_BINDGEN_TEST_TIMEOUT = '300';
-  const command = ['wasm-pack', 'test', '--headless', ...wasmPack, path, '--mode', 'no-install'];
-  if (name === 'webkit') {
-    // WebKitGTK's compilers for wasm break the large debug builds of these suites now and then (four of
-    // fifteen runs ended in traps within safe Rust), and its interpreter is too slow for them. So these
-    // are lightly optimised, all checks of a debug build included.
-    command.push('--release');
-    env.CARGO_PROFILE_RELEASE_OPT_LEVEL = '1';
-    env.CARGO_PROFILE_RELEASE_LTO = 'false';
-    env.CARGO_PROFILE_RELEASE_CODEGEN_UNITS = '16';
-    env.CARGO_PROFILE_RELEASE_DEBUG_ASSERTIONS = 'true';
-    env.CARGO_PROFILE_RELEASE_OVERFLOW_CHECKS = 'true';
-  }
-  // By name: Cargo would run the documentation's examples as well, which are for the host.
-  return [...command, '--', '--all-features', '--test', 'wasm*'];
+  return [...wasmPack, path];
 }
