@@ -66,7 +66,7 @@ export function recordedSession(json: unknown, given: GivenNames): RecordedSessi
 function eventAt(json: unknown, at: number, ids: Map<unknown, number>): JsonObject {
   const path = ['events', at];
   const event = objectAt(json, path);
-  const { id = '', timestamp, content, partial } = event;
+  const { id = '', timestamp, partial } = event;
   if (typeof timestamp !== 'number') {
     throw malformed([...path, 'timestamp'], `must be a number; it is ${kind(timestamp)}`);
   }
@@ -77,7 +77,6 @@ function eventAt(json: unknown, at: number, ids: Map<unknown, number>): JsonObje
     }
     ids.set(id, at);
   }
-  if (content !== undefined) checkContent(content, [...path, 'content']);
   if (partial === true) {
     throw malformed(
       [...path, 'partial'],
@@ -93,14 +92,6 @@ function actionsAt(json: unknown, path: readonly PathSegment[]): JsonObject {
   if (actions.stateDelta === undefined) return { ...actions, stateDelta: {} };
   objectAt(actions.stateDelta, [...path, 'stateDelta']);
   return actions;
-}
-
-function checkContent(content: unknown, path: readonly PathSegment[]): void {
-  const { parts = [] } = objectAt(content, path);
-  if (!Array.isArray(parts)) {
-    throw malformed([...path, 'parts'], `must be a list; it is ${kind(parts)}`);
-  }
-  parts.forEach((part: unknown, at) => objectAt(part, [...path, 'parts', at]));
 }
 
 function objectAt(value: unknown, path: readonly PathSegment[]): JsonObject {

@@ -27,14 +27,20 @@ export function timedSession(
   let latest = 0;
   const events = recorded.events.map((event, at) => {
     return withTimes(event, (value, path) => {
+      if (path[0] !== 'timestamp') return actionTime(value, unit);
       const time = inMilliseconds(value, unit, ['events', at, ...path]);
-      if (path[0] === 'timestamp') latest = Math.max(latest, time);
+      latest = Math.max(latest, time);
       return time;
     });
   });
   const { lastUpdateTime } = recorded;
   if (lastUpdateTime === undefined) return { events, lastUpdateTime: latest };
   return { events, lastUpdateTime: inMilliseconds(lastUpdateTime, unit, ['lastUpdateTime']) };
+}
+
+/** An append stores any JSON value in `actions`, so what is not a time is kept to the letter. */
+function actionTime(value: unknown, unit: TimeUnit): unknown {
+  return typeof value === 'number' && unit === 'seconds' ? toMilliseconds(value) : value;
 }
 
 function inMilliseconds(value: unknown, unit: TimeUnit, path: readonly PathSegment[]): number {
