@@ -32,6 +32,7 @@ export async function* sessionKeys(
       order: 'asc',
       limit: PAGE,
       offset,
+      withTotal: false,
       signal,
     });
     const page = sessions.map(({ id, userId }) => ({ sessionId: id, userId }));

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { describe, it } from 'node:test';
 
+import { mapAdapter } from '../../../js/examples/map_adapter.js';
 import {
   exportSession,
   exportSessions,
@@ -17,7 +18,9 @@ import {
   type BaseSessionService,
   type Event,
   InMemorySessionService,
+  openSessionService,
   type StateShape,
+  type StorageAdapter,
 } from '../../../js/index.js';
 import { failure, overStorages, says } from '../service/fixture.js';
 
@@ -194,6 +197,22 @@ describe('The lines of an export', () => {
     }
     assert.equal(new Set(found).size, found.length);
     assert.deepEqual(new Set(found), new Set(ids(350)));
+  });
+
+  it('are listed without a total', async () => {
+    const withTotals: unknown[] = [];
+    const adapter = mapAdapter();
+    const storage: StorageAdapter = {
+      ...adapter,
+      list(request) {
+        withTotals.push(request.withTotal);
+        return adapter.list(request);
+      },
+    };
+    const service = await openSessionService({ storage });
+    await fill(service, 'ada', ids(120));
+    await linesOf(service, SHOP);
+    assert.deepEqual(withTotals, [false, false]);
   });
 
   it('begin with no line, if what is asked for means nothing', async () => {
