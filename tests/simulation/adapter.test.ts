@@ -1,4 +1,4 @@
 import { adapterBoundary } from './boundaries/adapter.js';
 import { simulate } from './run/seeds.js';
 
-simulate(adapterBoundary, 18_000);
+simulate(adapterBoundary, 19_000);

@@ -81,7 +81,9 @@ export interface Call {
   isAborted: boolean;
   /** Whether the client's `close` had been called before. */
   readonly isAfterClose: boolean;
-  /** Faults that the client's requests had met when the call began, and when it settled. */
+  /** Whether the client's `close` was called while it was under way. */
+  isDuringClose: boolean;
+  /** Faults that the client's requests had met when the call, or one it overlaps, began; and when it settled. */
   readonly faultsBefore: number;
   faultsAfter: number;
   /** Where the call is an append: what the handle's service does with stale handles. */

@@ -1,4 +1,4 @@
-// What takes too long for every run: `npm run soak`.
+// Kills that take too long for every run: `npm run soak`. SOAK_ROUNDS=2 runs fewer of each kind.
 
 import { after, before, describe, it } from 'node:test';
 import { killAgainAndAgain, killWithMirror, newTally } from '../browser/indexed_db/kills.js';
@@ -6,9 +6,10 @@ import { serveSite, type Site } from '../browser/indexed_db/site.js';
 
 /** A database grows with each burst: after so many kills, a new one. */
 const KILLS = 10;
-const ROUNDS = 20;
+const CHOSEN = process.env.SOAK_ROUNDS;
+const ROUNDS = Number(CHOSEN ?? 20);
 
-describe('A Chromium that is killed in the middle of a strict burst, 200 times', () => {
+describe(`A Chromium that is killed in the middle of a strict burst, ${ROUNDS * KILLS} times`, () => {
   let site: Site;
   before(async () => (site = await serveSite()));
   after(() => site.close());
@@ -20,9 +21,9 @@ describe('A Chromium that is killed in the middle of a strict burst, 200 times',
 });
 
 /** After half of them the files of the database are damaged, or its log is cut. */
-const MIRRORED_ROUNDS = 100;
+const MIRRORED_ROUNDS = Number(CHOSEN ?? 100);
 
-describe('A Chromium that is killed in the middle of a burst with a mirror, 1,000 times', () => {
+describe(`A Chromium that is killed in the middle of a burst with a mirror, ${MIRRORED_ROUNDS * KILLS} times`, () => {
   let site: Site;
   before(async () => (site = await serveSite()));
   after(() => site.close());

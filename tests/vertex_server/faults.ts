@@ -23,6 +23,8 @@ export type Fault =
   | { readonly kind: 'hang' }
   /** It is done, and the answer is this text. */
   | { readonly kind: 'answer'; readonly text: string }
+  /** It is done, and the answer comes so much later. */
+  | { readonly kind: 'late'; readonly milliseconds: number }
   /** This happens first, for instance another's write. */
   | { readonly kind: 'before'; readonly action: () => unknown };
 

@@ -4,6 +4,7 @@
 import { once } from 'node:events';
 import { type IncomingMessage, type ServerResponse, createServer } from 'node:http';
 import { type AddressInfo } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 
 import { type Call, callOf } from './calls.js';
 import { Engine, type EngineOptions } from './engine.js';
@@ -14,6 +15,8 @@ import { ApiError, invalid, statusOf } from './status.js';
 export interface VertexServerOptions extends EngineOptions {
   /** The only credentials that are good, tokens and keys alike; all are. */
   readonly credentials?: readonly string[];
+  /** Decides at each request for which no fault waits. @param token whose request it is */
+  readonly faultAt?: (call: Call, token: string) => Fault | undefined;
 }
 
 /** A request as it came; `code` is what was answered, and is missing if nothing was. */
@@ -57,7 +60,7 @@ const PROJECT_NUMBER = '424242424242';
 const EXPRESS_LOCATION = 'us-central1';
 
 export async function startVertexServer(options: VertexServerOptions = {}): Promise<VertexServer> {
-  const { credentials, ...engineOptions } = options;
+  const { credentials, faultAt, ...engineOptions } = options;
   const engine = new Engine(engineOptions);
   const faults = new Faults();
   const requests: LoggedRequest[] = [];
@@ -84,8 +87,8 @@ export async function startVertexServer(options: VertexServerOptions = {}): Prom
       entry.call = called.call;
       requests.push(entry as LoggedRequest);
       entry.body = jsonOf(text);
-      authenticate(request, credentials);
-      let fault = faults.take(called.call);
+      const token = authenticate(request, credentials);
+      let fault = faults.take(called.call) ?? faultAt?.(called.call, token);
       while (fault?.kind === 'before') {
         await fault.action();
         fault = faults.take(called.call);
@@ -98,6 +101,7 @@ export async function startVertexServer(options: VertexServerOptions = {}): Prom
       if (fault?.kind === 'refuse') throw new ApiError(statusOf(fault.code), fault.message);
       const result = called.run(engine, entry.body);
       if (fault?.kind === 'lose') return void response.destroy();
+      if (fault?.kind === 'late') await pause(fault.milliseconds);
       if (fault?.kind === 'deny') throw new ApiError(statusOf(fault.code), fault.message);
       send(200, fault?.kind === 'answer' ? fault.text : JSON.stringify(result));
     } catch (error) {
@@ -157,8 +161,8 @@ function homeIn(location: string): string {
   return `projects/${PROJECT_NUMBER}/locations/${location}`;
 }
 
-/** With a token in a project; with a key in express mode. */
-function authenticate({ headers }: IncomingMessage, good: readonly string[] | undefined): void {
+/** With a token in a project; with a key in express mode. @returns it */
+function authenticate({ headers }: IncomingMessage, good: readonly string[] | undefined): string {
   const token = /^Bearer (.+)$/.exec(headers.authorization ?? '')?.[1];
   const given = token ?? headers['x-goog-api-key'];
   if (typeof given !== 'string' || (good !== undefined && !good.includes(given))) {
@@ -167,6 +171,7 @@ function authenticate({ headers }: IncomingMessage, good: readonly string[] | un
       'Request had invalid authentication credentials. Expected OAuth 2 access token, login cookie or other valid authentication credential.',
     );
   }
+  return given;
 }
 
 function jsonOf(text: string): unknown {

@@ -145,7 +145,7 @@ export function startPostgres({ tls = false }: ServerOptions = {}): Promise<Serv
       const settings = [
         'listen_addresses=127.0.0.1',
         `unix_socket_directories=${home}`,
-        ...['fsync=off', 'full_page_writes=off'],
+        ...['fsync=off', 'full_page_writes=off', 'max_connections=300'],
       ];
       if (tls) {
         makeCertificate(run);
@@ -188,6 +188,7 @@ export function startMariadb({ tls = false }: ServerOptions = {}): Promise<Serve
         serve,
         ...['--no-defaults', data, `--port=${port}`, '--bind-address=127.0.0.1'],
         ...[`--socket=${join(home, 'socket')}`, '--skip-grant-tables', '--skip-networking=0'],
+        '--max-connections=300',
         ...['--innodb-flush-method=nosync', '--innodb-flush-log-at-trx-commit=2'],
         ...(tls ? [`--ssl-cert=${certificate}`, `--ssl-key=${key}`] : []),
       ];

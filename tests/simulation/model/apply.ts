@@ -23,6 +23,8 @@ import {
 export interface Rules {
   /** Whether `lastUpdateTime` is what the contract says; else it is not compared. */
   readonly hasExactTimes: boolean;
+  /** Whether the states of users and apps are shown by their sessions alone: without a session they cannot be read. */
+  readonly sharedStatesNeedSessions?: boolean;
 }
 
 /** What an operation answers in a world, and the world after it. */
@@ -57,10 +59,14 @@ export function apply(world: World, call: Call, rules: Rules): Step {
       return append(world, call, operation, rules);
     case 'update':
       return update(world, call, operation, rules);
-    case 'userState':
-      return { world, answer: { value: scopeText(world.users.get(userName(operation))) } };
-    case 'appState':
-      return { world, answer: { value: scopeText(world.apps.get(nameOf(operation.appName))) } };
+    case 'userState': {
+      const { users } = readable(world, rules);
+      return { world, answer: { value: scopeText(users.get(userName(operation))) } };
+    }
+    case 'appState': {
+      const { apps } = readable(world, rules);
+      return { world, answer: { value: scopeText(apps.get(nameOf(operation.appName))) } };
+    }
     case 'deleteUser': {
       const { appName, userId } = operation;
       const sessions = [...world.sessions].filter(
@@ -80,6 +86,19 @@ export function apply(world: World, call: Call, rules: Rules): Step {
         answer: {},
       };
   }
+}
+
+/** The world without the states that nobody can read. */
+export function readable(world: World, { sharedStatesNeedSessions }: Rules): World {
+  if (sharedStatesNeedSessions !== true) return world;
+  const keys = [...world.sessions.values()].map(({ key }) => key);
+  const users = new Set(keys.map(userName));
+  const apps = new Set(keys.map(({ appName }) => nameOf(appName)));
+  return {
+    ...world,
+    users: new Map([...world.users].filter(([name]) => users.has(name))),
+    apps: new Map([...world.apps].filter(([name]) => apps.has(name))),
+  };
 }
 
 const userName = ({ appName, userId }: { appName: string; userId: string }) =>

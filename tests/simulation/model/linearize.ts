@@ -3,7 +3,7 @@
 // have happened or not.
 
 import type { Call } from '../operation.js';
-import { apply, noticed, type Rules, untold } from './apply.js';
+import { apply, noticed, readable, type Rules, untold } from './apply.js';
 import { canonical } from './canonical.js';
 import { type View, type World, worldText } from './world.js';
 
@@ -58,7 +58,7 @@ export function linearize(
     tries += 1;
     if (tries > MAX_TRIES) throw new Error('the search for an order of the calls takes too long');
     if (done === 2 ** sorted.length - 1) {
-      if (!fits(world, seen)) return false;
+      if (!fits(readable(world, rules), seen)) return false;
       results.set(isThorough ? key(world) : '', world);
       return !isThorough;
     }

@@ -2,6 +2,7 @@
 
 import type { BaseSessionService, SessionServiceOptions } from '../../../js/index.js';
 import type { Rules } from '../model/apply.js';
+import type { SessionName } from '../operation.js';
 import type { Faults } from './faults.js';
 import type { Pace } from './pace.js';
 import type { Random } from './random.js';
@@ -14,6 +15,8 @@ export interface Boundary {
   readonly landsLate?: boolean;
   /** Operations that it does not offer, or that cannot be exact there. */
   readonly without?: readonly string[];
+  /** Whether it has no transactions: one client at a time calls it, and waits for each answer. */
+  readonly isSequential?: boolean;
   start(seed: number): Promise<Simulated> | Simulated;
 }
 
@@ -25,8 +28,8 @@ export interface Simulated {
   openClient(number: number, options: SessionServiceOptions): Promise<Client> | Client;
   /** A service that no fault reaches. */
   openObserver(): Promise<BaseSessionService> | BaseSessionService;
-  /** What lies behind a name, so that seeds that share a server do not meet. */
-  readonly prefix?: string;
+  /** The sessions that clients use, where they cannot be the usual ones. */
+  readonly names?: readonly SessionName[];
   /** What the storage itself has seen that must not be. */
   readonly complaints?: readonly string[];
   /** The simulation hears here that a fault ends a client. */
@@ -50,6 +53,7 @@ export type Knowledge = 'nothing was written' | 'it may have been written';
 export function knowledgeOf(code: string): Knowledge | undefined {
   switch (code) {
     case 'connection_lost':
+    case 'remote':
       return 'it may have been written';
     case 'storage_failed':
     case 'quota_exceeded':

@@ -30,7 +30,9 @@ export function judge(call: Call): Candidate | undefined {
   if (ANSWERS.includes(code)) return { call, isOpen: false };
   if (code === 'closed' && call.isAfterClose) return undefined;
   if (code === 'aborted' && call.isAborted) return undefined;
-  const knowledge = knowledgeOf(code);
+  // A service that closes gives up what a storage does not answer.
+  const knowledge =
+    code === 'closed' && call.isDuringClose ? 'it may have been written' : knowledgeOf(code);
   if (knowledge === undefined || call.faultsAfter === call.faultsBefore) {
     throw new Error(
       `call ${call.number} may not fail with ${code}: ${told(operation)}\n${String(outcome.error)}`,

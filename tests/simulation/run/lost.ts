@@ -16,6 +16,6 @@ export class Lost {
 
   async end(): Promise<void> {
     for (const end of this.#ends.splice(0)) end();
-    await new Promise((done) => setTimeout(done, 0));
+    await new Promise((done) => setImmediate(done));
   }
 }

@@ -39,6 +39,35 @@ export function simulate(boundary: Boundary, seeds: number, first = 0): void {
   });
 }
 
+/** How many seeds run at once where time is real: they mostly wait. */
+const AT_ONCE = 20;
+
+/**
+ * Runs seeds of a boundary in real time, several at once. Each that ends makes room for the next.
+ *
+ * @param boundary called when its server is there
+ */
+export function simulateTogether(name: string, boundary: () => Boundary, seeds: number): void {
+  const chosen = SEED === undefined ? undefined : Number(SEED);
+  if (chosen !== undefined && BOUNDARY !== name) return;
+  const [first, end] = chosen === undefined ? [0, seeds] : [chosen, chosen + 1];
+  it(`keeps the contract with the seeds from ${first} to ${end - 1} of ${name}`, async () => {
+    const reports: string[] = [];
+    const stop = listen((error) => reports.push(`nobody heard of this: ${String(error)}`));
+    let next = first;
+    const work = async (): Promise<void> => {
+      while (next < end) {
+        const result = await runSeed(boundary(), next++, () => () => undefined);
+        if (result.problem !== undefined) reports.push(report(boundary(), result));
+        else if (chosen !== undefined) console.log(report(boundary(), result));
+      }
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, work));
+    stop();
+    assert.equal(reports.length, 0, reports.join('\n\n'));
+  });
+}
+
 async function requireSound(boundary: Boundary, seed: number): Promise<void> {
   const result = await runSeed(boundary, seed, listen);
   if (result.problem === undefined) return;

@@ -35,6 +35,12 @@ interface Pending {
 const ROUNDS = 5;
 const MAX_PARALLEL = 5;
 
+/**
+ * In how many steps of a round without progress callers may still abort, close and crash. In a longer wait a time limit
+ * must end, and a client that crashes would end it first.
+ */
+const RESTLESS_STEPS = 20;
+
 /** Runs the operations of a seed, or only the first `limit` of them. */
 export class Simulation {
   /** What happened; texts are made only when somebody reads them. */
@@ -67,8 +73,7 @@ export class Simulation {
     this.#random = new Random(seed, 'schedule');
     this.#limit = limit;
     this.#storage = storage;
-    const prefix = storage.prefix ?? '';
-    this.#workload = new Workload(new Random(seed, 'workload'), prefix, boundary.without ?? []);
+    this.#workload = new Workload(new Random(seed, 'workload'), storage.names, boundary.without);
   }
 
   get trace(): string[] {
@@ -81,7 +86,8 @@ export class Simulation {
       this.#crash(this.#members.find(({ number }) => number === client));
     };
     this.#observer = await this.#storage.openObserver();
-    for (let left = 1 + this.#random.below(3); left > 0; left -= 1) await this.#join();
+    const clients = this.#boundary.isSequential === true ? 1 : 1 + this.#random.below(3);
+    for (let left = clients; left > 0; left -= 1) await this.#join();
     for (let round = 0; round < ROUNDS && this.begun < this.#limit; round += 1) {
       this.#storage.faults.isOn = true;
       await this.#playRound(1 + this.#random.below(MAX_PARALLEL));
@@ -120,21 +126,27 @@ export class Simulation {
       // There is always somebody.
       for (; this.#crashes > 0; this.#crashes -= 1) await this.#join();
       this.#step += 1;
-      if (left > 0 && (isOver || this.#random.isLikely(0.5))) {
+      const isNext = this.#boundary.isSequential !== true && this.#random.isLikely(0.5);
+      if (left > 0 && (isOver || isNext)) {
         left -= 1;
         const isAllowed = this.begun < this.#limit;
         if (isAllowed) this.#begin(this.#random.pick(this.#members));
         else left = 0;
         continue;
       }
-      if (this.#random.isLikely(0.03)) this.#abortOne();
-      const end = this.#random.next();
-      if (end < 0.01) this.#closeOne();
-      else if (end < 0.02) this.#crash(this.#random.pick(this.#members));
+      if (idle < RESTLESS_STEPS) this.#disturb();
       const { pace } = this.#storage;
       idle = (await pace.next(idle)) ? 0 : idle + 1;
       if (idle > pace.patience) this.#blameThePending();
     }
+  }
+
+  /** Sometimes a caller changes its mind, or a client ends. */
+  #disturb(): void {
+    if (this.#random.isLikely(0.03)) this.#abortOne();
+    const end = this.#random.next();
+    if (end < 0.01) this.#closeOne();
+    else if (end < 0.02) this.#crash(this.#random.pick(this.#members));
   }
 
   /** Whatever is pending now never settles. */
@@ -149,7 +161,12 @@ export class Simulation {
     const operation = chosen ?? this.#workload.next(handles, this.#now);
     const abort = this.#random.isLikely(0.1) ? new AbortController() : undefined;
     this.begun += 1;
-    const faults = this.#storage.faults.countOf(member.number);
+    // Calls that overlap may share what fails: a connection that is being made, a batch.
+    const beside = [...this.#pending.values()].filter(({ call }) => call.client === member.number);
+    const faults = Math.min(
+      this.#storage.faults.countOf(member.number),
+      ...beside.map(({ call }) => call.faultsBefore),
+    );
     const call: Call = {
       number: this.begun,
       client: member.number,
@@ -160,6 +177,7 @@ export class Simulation {
       now: this.#now,
       isAborted: false,
       isAfterClose: member.isClosed,
+      isDuringClose: false,
       faultsBefore: faults,
       faultsAfter: faults,
       policy: operation.kind === 'update' ? 'append' : member.policy,
@@ -222,6 +240,9 @@ export class Simulation {
     if (member.isClosed) return;
     this.#log(`client ${member.number} closes`);
     member.isClosed = true;
+    for (const { call } of this.#pending.values()) {
+      if (call.client === member.number) call.isDuringClose = true;
+    }
     this.#close(member);
   }
 

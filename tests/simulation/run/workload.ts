@@ -24,30 +24,36 @@ const WEIGHTS: Readonly<Record<Kind, number>> = {
 
 const KEYS = ['a', 'b', 'user:a', 'user:b', 'app:a', 'temp:t', '__proto__'];
 
+/** The usual sessions. @param prefix keeps apart seeds that share a server */
+export function namesOf(prefix: string): readonly SessionName[] {
+  return [
+    { appName: `${prefix}app`, userId: 'ada', sessionId: 's' },
+    { appName: `${prefix}app`, userId: 'ada', sessionId: 't' },
+    { appName: `${prefix}app`, userId: 'bob', sessionId: 's' },
+    { appName: `${prefix}other`, userId: 'ada', sessionId: 's' },
+  ];
+}
+
 export class Workload {
   readonly #random: Random;
   readonly #weights: Readonly<Record<Kind, number>>;
   readonly #names: readonly SessionName[];
-  readonly #hasPages: boolean;
+  readonly #without: readonly string[];
   /** By session: what was appended or tried, to be tried again. */
   readonly #events = new Map<string, EventSpec[]>();
   #count = 0;
 
-  constructor(random: Random, prefix: string, without: readonly string[]) {
+  /** @param without operations, `pages`, `batches`, `shared updates`, `removals at creation` */
+  constructor(random: Random, names = namesOf(''), without: readonly string[] = []) {
     this.#random = random;
-    this.#hasPages = !without.includes('pages');
+    this.#names = names;
+    this.#without = without;
     const weights = { ...WEIGHTS };
     for (const kind of Object.keys(weights) as Kind[]) {
       // Each seed does some things more often and some not at all.
       weights[kind] *= without.includes(kind) ? 0 : random.pick([0.2, 1, 1, 1, 3]);
     }
     this.#weights = weights;
-    this.#names = [
-      { appName: `${prefix}app`, userId: 'ada', sessionId: 's' },
-      { appName: `${prefix}app`, userId: 'ada', sessionId: 't' },
-      { appName: `${prefix}app`, userId: 'bob', sessionId: 's' },
-      { appName: `${prefix}other`, userId: 'ada', sessionId: 's' },
-    ];
   }
 
   get names(): readonly SessionName[] {
@@ -65,7 +71,7 @@ export class Workload {
     switch (kind) {
       case 'create':
       case 'getOrCreate':
-        return { kind, key, state: this.#delta(KEYS, 0.3), handle: this.#count };
+        return { kind, key, state: this.#initialState(), handle: this.#count };
       case 'get': {
         const last = random.isLikely(0.3) ? random.below(4) : undefined;
         return { kind, key, last, handle: this.#count };
@@ -73,7 +79,7 @@ export class Workload {
       case 'append':
         return this.#append(random.pick(handles), now);
       case 'list': {
-        const isPaged = this.#hasPages && random.isLikely(0.3);
+        const isPaged = !this.#without.includes('pages') && random.isLikely(0.3);
         return {
           kind,
           appName,
@@ -97,7 +103,8 @@ export class Workload {
 
   #update(key: SessionName): Operation {
     const random = this.#random;
-    const scope = random.pick(['session', 'session', 'user', 'app']);
+    const isOwn = this.#without.includes('shared updates');
+    const scope = isOwn ? 'session' : random.pick(['session', 'session', 'user', 'app']);
     const allowed = { session: KEYS, user: ['user:a', 'app:a'], app: ['app:a'] }[scope] ?? [];
     return {
       kind: 'update',
@@ -110,7 +117,7 @@ export class Workload {
 
   #append({ number, key }: Handle, now: number): Operation {
     const random = this.#random;
-    const isBatch = random.isLikely(0.2);
+    const isBatch = random.isLikely(0.2) && !this.#without.includes('batches');
     const events = this.#events.get(JSON.stringify(key)) ?? [];
     this.#events.set(JSON.stringify(key), events);
     const chosen: EventSpec[] = [];
@@ -134,6 +141,12 @@ export class Workload {
     // Some clocks are behind, some ahead.
     const timestamp = now + this.#random.pick([0, 0, 0, -5000, 7000]);
     return { id, text: `text ${this.#count} 日本 😀`, timestamp, delta: this.#delta(KEYS, 0.3) };
+  }
+
+  #initialState(): StateShape {
+    const state = this.#delta(KEYS, 0.3);
+    if (!this.#without.includes('removals at creation')) return state;
+    return Object.fromEntries(Object.entries(state).filter(([, value]) => value !== State.REMOVED));
   }
 
   #delta(keys: readonly string[], probability: number): StateShape {

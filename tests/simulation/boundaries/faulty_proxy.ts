@@ -1,0 +1,152 @@
+// A proxy in front of a server. It asks at each piece of a client's requests which fault happens there.
+
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Pace } from '../run/pace.js';
+import type { RealPace } from '../run/real_pace.js';
+
+export const SERVER_FAULTS = {
+  /** The server gets the request late. */
+  delays: { fails: false },
+  /** The connection ends, and the server never gets the request. */
+  'cuts before': { fails: true },
+  /** The server gets the request, and the connection ends without its answer. */
+  'cuts after': { fails: true },
+  /** The connection ends in the middle of the answer. */
+  'cuts the answer': { fails: true },
+  /** The connection stays open, and nothing passes any more. */
+  freezes: { fails: true },
+  'crashes before': { fails: true },
+  'crashes after': { fails: true },
+} as const;
+
+export type ServerFault = keyof typeof SERVER_FAULTS;
+
+/** What a proxy needs. */
+export interface ProxyParts {
+  readonly pace: RealPace & Pace;
+  faultAt(request: string): ServerFault | undefined;
+  /** Ends the client. */
+  crash(): void;
+  /** Called when a frozen connection has ended. */
+  thaw(): void;
+}
+
+export class FaultyProxy {
+  readonly #parts: ProxyParts;
+  readonly #serverPort: number;
+  readonly #links = new Set<Link>();
+  readonly #listener = createServer({ noDelay: true, allowHalfOpen: true }, (client) => {
+    const server = connect({ port: this.#serverPort, host: '127.0.0.1', noDelay: true });
+    const link = new Link(client, server, this.#parts);
+    this.#links.add(link);
+    // The server finishes the client's requests before the model reads what is stored.
+    client.once('close', () => void this.#parts.pace.until(closed(server)));
+  });
+
+  readonly #isClosed = once(this.#listener, 'close');
+
+  constructor(serverPort: number, parts: ProxyParts) {
+    this.#serverPort = serverPort;
+    this.#parts = parts;
+  }
+
+  /** @returns the port */
+  async listen(): Promise<number> {
+    this.#listener.listen(0, '127.0.0.1');
+    await once(this.#listener, 'listening');
+    return (this.#listener.address() as AddressInfo).port;
+  }
+
+  /** Ends all connections at once and takes no others. The server still does what it has got. */
+  cutOff(): void {
+    this.#listener.close();
+    for (const link of this.#links) link.cut();
+  }
+
+  async close(): Promise<void> {
+    for (const link of this.#links) link.destroy();
+    if (this.#listener.listening) this.#listener.close();
+    await this.#isClosed;
+  }
+}
+
+/** One connection of the client, and the one to the server that belongs to it. */
+class Link {
+  readonly #client: Socket;
+  readonly #server: Socket;
+  readonly #parts: ProxyParts;
+  /** What the client sends, piece by piece, passes in its order. */
+  #passed: Promise<void> = Promise.resolve();
+  /** How many bytes of answers still pass before the connection ends. */
+  #left = Infinity;
+  #isFrozen = false;
+
+  constructor(client: Socket, server: Socket, parts: ProxyParts) {
+    this.#client = client;
+    this.#server = server;
+    this.#parts = parts;
+    for (const socket of [client, server]) socket.on('error', () => undefined);
+    client.on('data', (data) => {
+      this.#passed = this.#passed.then(() => this.#pass(data));
+    });
+    client.on('end', () => void this.#passed.then(() => server.end()));
+    client.on('close', () => void this.#passed.then(() => server.end()));
+    server.on('data', (data) => this.#answer(data));
+    server.on('close', () => {
+      if (this.#isFrozen) parts.thaw();
+      else client.destroy();
+    });
+  }
+
+  /** Ends the connection to the client. The server does what it has got, and then sees the end. */
+  cut(): void {
+    this.#client.destroy();
+  }
+
+  destroy(): void {
+    this.#client.destroy();
+    this.#server.destroy();
+  }
+
+  async #pass(data: Buffer): Promise<void> {
+    if (this.#client.destroyed || this.#isFrozen) return;
+    const fault = this.#parts.faultAt(`a request of ${data.length} bytes`);
+    switch (fault) {
+      case undefined:
+        break;
+      case 'delays':
+        await pause(10);
+        break;
+      case 'cuts before':
+        return this.cut();
+      case 'cuts after':
+        this.#server.write(data);
+        return this.cut();
+      case 'cuts the answer':
+        this.#left = 7;
+        break;
+      case 'freezes':
+        this.#isFrozen = true;
+        return;
+      case 'crashes before':
+        return this.#parts.crash();
+      case 'crashes after':
+        this.#server.write(data);
+        return this.#parts.crash();
+    }
+    this.#server.write(data);
+  }
+
+  #answer(data: Buffer): void {
+    if (this.#isFrozen || this.#client.destroyed) return;
+    this.#client.write(data.subarray(0, this.#left));
+    this.#left -= data.length;
+    if (this.#left <= 0) this.#client.end(() => this.cut());
+  }
+}
+
+function closed(socket: Socket): Promise<unknown> {
+  return socket.destroyed ? Promise.resolve() : once(socket, 'close');
+}
