@@ -1,6 +1,7 @@
 // Looks for an order of the calls of a round in which the contract gives just what was seen: each answer, every
 // handle and all that is stored. Calls that overlapped may stand in either order. A call that ended in the open may
-// have happened or not.
+// have happened or not. An append that met a fault may have happened twice: if the answer of a group is lost, its members
+// are appended again, and the handle then learns of what others have appended meanwhile.
 
 import type { Call } from '../operation.js';
 import { apply, noticed, readable, type Rules, untold } from './apply.js';
@@ -26,6 +27,8 @@ export interface Candidate {
   readonly call: Call;
   /** Whether nobody knows if it happened. */
   readonly isOpen: boolean;
+  /** Whether it is a try of an append that succeeds later. */
+  readonly isFirstTry?: boolean;
 }
 
 export interface Round {
@@ -47,14 +50,16 @@ export function linearize(
   isThorough: boolean,
 ): World[] {
   // Most calls happen in the order in which they are answered.
-  const sorted = [...steps].sort((one, other) => one.call.settledAt - other.call.settledAt);
-  const before = sorted.map(({ call }) => predecessors(call, sorted));
+  const sorted = steps
+    .flatMap((step) => (mayHaveTwoTries(step) ? [firstTryOf(step), step] : step))
+    .sort((one, other) => one.call.settledAt - other.call.settledAt);
+  const before = sorted.map((step) => predecessors(step, sorted));
   const results = new Map<string, World>();
   const visited = new Set<string>();
   let tries = 0;
 
   /** @returns whether the search is over */
-  const search = (world: World, done: number): boolean => {
+  const search = (world: World, done: number, skipped = 0): boolean => {
     tries += 1;
     if (tries > MAX_TRIES) throw new Error('the search for an order of the calls takes too long');
     if (done === 2 ** sorted.length - 1) {
@@ -63,23 +68,31 @@ export function linearize(
       return !isThorough;
     }
     if (isThorough || tries > 500) {
-      const state = `${done} ${key(world)}`;
+      const state = `${done} ${skipped} ${key(world)}`;
       if (visited.has(state)) return false;
       visited.add(state);
     }
-    for (const [position, { call, isOpen }] of sorted.entries()) {
+    for (const [position, { call, isOpen, isFirstTry }] of sorted.entries()) {
       const bit = 1 << position;
       if ((done & bit) !== 0 || (before[position]! & ~done) !== 0) continue;
       const { world: after, answer } = apply(world, call, rules);
+      if (isFirstTry === true) {
+        // Most have none. Without it, later ones of its group have none either.
+        if (search(world, done | bit, skipped | bit)) return true;
+        const mayHappen = answer.code === undefined && (before[position]! & skipped) === 0;
+        if (mayHappen && search(untold(world, after, call), done | bit, skipped)) return true;
+        continue;
+      }
       if (isOpen) {
         if (answer.code === undefined) {
-          if (search(untold(world, after, call), done | bit)) return true;
+          if (search(untold(world, after, call), done | bit, skipped)) return true;
           // The retry of an earlier append of its group may bring it, or its time, to the handle.
-          if (call.operation.kind === 'append' && search(noticed(world, after, call), done | bit)) {
+          const isAppend = call.operation.kind === 'append';
+          if (isAppend && search(noticed(world, after, call), done | bit, skipped)) {
             return true;
           }
         }
-        if (search(world, done | bit)) return true;
+        if (search(world, done | bit, skipped)) return true;
         continue;
       }
       const { outcome } = call;
@@ -87,7 +100,7 @@ export function linearize(
         outcome.kind === 'failed'
           ? outcome.code === answer.code
           : outcome.kind === 'done' && answer.code === undefined && outcome.value === answer.value;
-      if (isSame && search(after, done | bit)) return true;
+      if (isSame && search(after, done | bit, skipped & ~before[position]!)) return true;
     }
     return false;
   };
@@ -96,11 +109,29 @@ export function linearize(
   return [...results.values()];
 }
 
-/** As bits: which of the calls came before this one. */
-function predecessors(call: Call, sorted: readonly Candidate[]): number {
+function mayHaveTwoTries({ call }: Candidate): boolean {
+  const { operation, outcome, faultsBefore, faultsAfter } = call;
+  return operation.kind === 'append' && outcome.kind === 'done' && faultsAfter > faultsBefore;
+}
+
+function firstTryOf({ call }: Candidate): Candidate {
+  return { call, isOpen: true, isFirstTry: true };
+}
+
+/** As bits: which of the steps came before this one. */
+function predecessors(step: Candidate, sorted: readonly Candidate[]): number {
+  const { call } = step;
   let bits = 0;
-  for (const [position, { call: other }] of sorted.entries()) {
-    if (other === call) continue;
+  for (const [position, earlierStep] of sorted.entries()) {
+    const { call: other } = earlierStep;
+    if (earlierStep === step) continue;
+    if (other === call) {
+      if (earlierStep.isFirstTry === true) bits |= 1 << position;
+      continue;
+    }
+    // All of a group are tried once before the first of them is tried again.
+    const isTriedAgain = step.isFirstTry === true && earlierStep.isFirstTry !== true;
+    if (isTriedAgain && mayHaveTwoTries(earlierStep) && other.settledAt > call.beganAt) continue;
     const { operation } = call;
     const { operation: earlier } = other;
     const isQueued =
