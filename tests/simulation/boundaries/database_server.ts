@@ -12,7 +12,7 @@ import { namesOf } from '../run/workload.js';
 import { FaultyProxy, SERVER_FAULTS, type ServerFault } from './faulty_proxy.js';
 
 /** How long a client waits for a connection that has frozen. A busy machine answers in less. */
-const TIMEOUT_MS = 10_000;
+const TIMEOUT_MS = 15_000;
 
 /** The connections of one client. The server must have room for those of all seeds that run at once. */
 const CONNECTIONS = 2;
@@ -49,7 +49,7 @@ class DatabaseServer implements Simulated {
   onCrash?: (client: number) => void;
   readonly #kind: string;
   readonly #port: number;
-  /** A freeze costs the whole time limit: it happens once, in one of four seeds. */
+  /** A freeze costs the whole time limit: it happens once, in one of ten seeds. */
   #mayFreeze: boolean;
   readonly #proxies: FaultyProxy[] = [];
 
@@ -57,7 +57,7 @@ class DatabaseServer implements Simulated {
     this.names = namesOf(`seed ${seed} ${Math.random()} `);
     this.#kind = kind;
     this.#port = port;
-    this.#mayFreeze = new Random(seed, 'freeze').isLikely(0.25);
+    this.#mayFreeze = new Random(seed, 'freeze').isLikely(0.1);
     const note = (text: string): void => void this.notes.push(text);
     this.faults = new ServerFaults(new Random(seed, 'faults'), SERVER_FAULTS, note);
   }
@@ -68,7 +68,10 @@ class DatabaseServer implements Simulated {
       faultAt: (request) => this.#faultAt(number, request),
       crash: () => this.onCrash?.(number),
       // Its transaction held locks until now, for which others may have waited too long.
-      thaw: () => this.faults.blame(EVERYBODY),
+      thaw: () => {
+        this.faults.lasting -= 1;
+        this.faults.blame(EVERYBODY);
+      },
     });
     this.#proxies.push(proxy);
     const service = this.#serviceAt(await proxy.listen(), options);
@@ -93,6 +96,7 @@ class DatabaseServer implements Simulated {
     const fault = this.faults.at(client, request, this.#mayFreeze ? ALL : WITHOUT_FREEZING);
     if (fault === 'freezes') {
       this.#mayFreeze = false;
+      this.faults.lasting += 1;
       this.faults.blame(EVERYBODY);
     }
     return fault;

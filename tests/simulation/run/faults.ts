@@ -13,6 +13,8 @@ export class Faults<K extends string = string> {
   readonly #counts = new Map<number, number>();
   readonly #note: (text: string) => void;
   isOn = false;
+  /** How many faults last: whatever begins meanwhile may fail for them too. */
+  lasting = 0;
 
   constructor(
     random: Random,
