@@ -1,4 +1,6 @@
+// Half of the adapter's seeds. The other half runs in a process of its own beside this one.
+
 import { adapterBoundary } from './boundaries/adapter.js';
 import { simulate } from './run/seeds.js';
 
-simulate(adapterBoundary, 19_000);
+simulate(adapterBoundary, 9500);

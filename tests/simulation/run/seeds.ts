@@ -21,7 +21,8 @@ export function simulate(boundary: Boundary, seeds: number, first = 0): void {
   const { name } = boundary;
   const chosen = SEED === undefined ? undefined : Number(SEED);
   if (chosen !== undefined) {
-    if ((BOUNDARY ?? name) !== name) return;
+    // Of the files that share a boundary's seeds, one runs it.
+    if ((BOUNDARY ?? name) !== name || first > 0) return;
     it(`seed ${chosen} of ${name} keeps the contract`, async () => {
       const result = await runSeed(boundary, chosen, listen);
       console.log(report(boundary, result));

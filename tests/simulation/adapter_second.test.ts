@@ -1,0 +1,6 @@
+// The other half of the adapter's seeds.
+
+import { adapterBoundary } from './boundaries/adapter.js';
+import { simulate } from './run/seeds.js';
+
+simulate(adapterBoundary, 9500, 9500);
