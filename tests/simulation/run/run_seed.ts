@@ -60,7 +60,7 @@ export function report(
     `seed ${seed} of ${name}: ${problem}`,
     'It does this:',
     ...simulation.trace.map((line) => `  ${line}`),
-    `Run it again: SEED=${seed} BOUNDARY=${name} npm test -- simulation`,
+    `Run this file again with SEED=${seed} BOUNDARY=${name}`,
   ].join('\n');
 }
 

@@ -1,4 +1,0 @@
-import { vertexBoundary } from './boundaries/vertex.js';
-import { simulateTogether } from './run/seeds.js';
-
-simulateTogether(vertexBoundary.name, () => vertexBoundary, 200);
