@@ -4,8 +4,9 @@ import type { MysqlPromisePool } from './mysql_driver.js';
 const KILL_MS = 2000;
 
 /**
- * Asks the server to stop the statement of a connection that was closed: it would else keep its locks until it
- * has got those that it waits for. The server looks at a connection only between its statements.
+ * Asks the server to end a connection that was closed: it would else keep its locks until it has got those that
+ * it waits for, since it looks at a connection only between its statements. `kill query` would do nothing if it
+ * came before the server has begun the statement.
  *
  * @param createPool makes a pool of its own, since those in use may all wait for the same lock
  */
@@ -19,7 +20,7 @@ export async function sendKill(
     const connection = await pool.getConnection();
     // A frozen server answers nothing, and the program could not end.
     const timer = setTimeout(() => connection.connection.stream?.destroy(), KILL_MS);
-    await connection.query(`kill query ${threadId}`).finally(() => clearTimeout(timer));
+    await connection.query(`kill ${threadId}`).finally(() => clearTimeout(timer));
   } finally {
     await pool.end();
   }

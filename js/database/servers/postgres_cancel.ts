@@ -12,9 +12,13 @@ const CANCEL = 80877102;
 /** How long the request may take. */
 const CANCEL_MS = 2000;
 
+/** When the request is repeated, in milliseconds: the server ignores one that comes before it has begun the statement. */
+const REPEATS_MS = [100, 1000, 5000];
+
 /**
- * Asks the server to cancel what it does for a connection: it would else keep its locks until it has got those
- * that it waits for. The protocol has a connection of its own for it, and no answer.
+ * Asks the server to cancel what it does for a connection that was closed: it would else keep its locks until it
+ * has got those that it waits for. The protocol has a connection of its own for it, and no answer. A request for
+ * a connection that has ended meanwhile does nothing: the key belongs to that connection alone.
  */
 export function sendCancel({ processID, secretKey, connection }: PgClient): void {
   const { remoteAddress: host, remotePort: port } = connection.stream;
@@ -25,10 +29,16 @@ export function sendCancel({ processID, secretKey, connection }: PgClient): void
   loadOptional<Net>('node:net')
     .then((net) => {
       if (net === undefined) return;
-      const socket = net.connect({ host, port }, () => socket.end(new Uint8Array(message.buffer)));
-      socket.on('error', () => undefined);
-      socket.setTimeout(CANCEL_MS, () => socket.destroy());
-      socket.unref();
+      const send = (): void => {
+        const socket = net.connect({ host, port }, () =>
+          socket.end(new Uint8Array(message.buffer)),
+        );
+        socket.on('error', () => undefined);
+        socket.setTimeout(CANCEL_MS, () => socket.destroy());
+        socket.unref();
+      };
+      send();
+      for (const delay of REPEATS_MS) setTimeout(send, delay).unref();
     })
     .catch(() => undefined);
 }
