@@ -181,12 +181,14 @@ export function startMariadb({ tls = false }: ServerOptions = {}): Promise<Serve
     user: 'mysql',
     prepare(home, port, run) {
       const data = `--datadir=${join(home, 'data')}`;
-      run([install, '--no-defaults', data, '--auth-root-authentication-method=normal']);
+      // A server that starts deletes the temporary tables of all others that share its folder for them.
+      const temporary = `--tmpdir=${home}`;
+      run([install, '--no-defaults', data, temporary, '--auth-root-authentication-method=normal']);
       if (tls) makeCertificate(run);
       const [certificate, key] = [CERTIFICATE, CERTIFICATE_KEY].map((name) => join(home, name));
       return [
         serve,
-        ...['--no-defaults', data, `--port=${port}`, '--bind-address=127.0.0.1'],
+        ...['--no-defaults', data, temporary, `--port=${port}`, '--bind-address=127.0.0.1'],
         ...[`--socket=${join(home, 'socket')}`, '--skip-grant-tables', '--skip-networking=0'],
         '--max-connections=300',
         ...['--innodb-flush-method=nosync', '--innodb-flush-log-at-trx-commit=2'],
