@@ -1,3 +1,0 @@
-import { indexedDbIn } from './in_engine.js';
-
-indexedDbIn('webkit');
