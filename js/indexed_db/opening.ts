@@ -19,10 +19,8 @@ export class Opening {
   readonly #name: string;
   readonly #feed: Feed;
   readonly #marker: Marker;
-  /** Those of the services that use the database. Weak, so that a service that nobody closed can be collected. */
-  readonly #storages = new Set<WeakRef<StorageInfo>>();
-  /** By `storage`: an `onDataLoss` may refer to its own service. */
-  readonly #refills = new WeakMap<StorageInfo, Refill>();
+  readonly #refills = new Set<Refill>();
+  readonly #storages = new Set<StorageInfo>();
   /** Of the service that came last. */
   limits: Limits = { timeout: 0, blockedTimeout: 0 };
   /** Those who have been called. */
@@ -44,34 +42,15 @@ export class Opening {
    * @returns ends that
    */
   join(storage: StorageInfo, refill: Refill | undefined): () => void {
-    const member = new WeakRef(storage);
-    this.#storages.add(member);
+    this.#storages.add(storage);
     if (this.#loss !== undefined) storage.lost = this.#loss;
-    if (refill !== undefined) this.#refills.set(storage, refill);
+    if (refill !== undefined) this.#refills.add(refill);
     return () => {
-      this.#storages.delete(member);
+      this.#storages.delete(storage);
       // Whoever comes next has missed nothing.
-      if (this.#liveStorages().length === 0) this.#wereOpen.clear();
+      if (this.#storages.size === 0) this.#wereOpen.clear();
+      if (refill !== undefined) this.#refills.delete(refill);
     };
-  }
-
-  #liveStorages(): StorageInfo[] {
-    const live: StorageInfo[] = [];
-    for (const member of this.#storages) {
-      const storage = member.deref();
-      if (storage === undefined) this.#storages.delete(member);
-      else live.push(storage);
-    }
-    return live;
-  }
-
-  /** That of the service that came first, of those that have one. */
-  #firstRefill(): Refill | undefined {
-    for (const storage of this.#liveStorages()) {
-      const refill = this.#refills.get(storage);
-      if (refill !== undefined) return refill;
-    }
-    return undefined;
   }
 
   /** Called with each new connection, before anybody may use it. `message` is Chromium's. */
@@ -97,7 +76,7 @@ export class Opening {
     this.#wereOpen.add(onOpen);
     if (!isNew) turnLogOver(indexedDB);
     const isWanted = onOpen === this.onOpenWithMirror;
-    if (isWanted || isNew || this.#firstRefill() !== undefined || isChromium()) {
+    if (isWanted || isNew || this.#refills.size > 0 || isChromium()) {
       return this.#prepare(database, isWanted, isNew, message);
     }
     void this.#marker.set();
@@ -147,14 +126,13 @@ export class Opening {
     this.#tell(loss);
     this.#unfilled = loss;
     // What a filling that is interrupted leaves to do is done at the next opening.
-    const isToFill = this.#firstRefill() !== undefined;
-    if (isToFill && (await this.#marker.setLoss(loss))) this.#unfilled = undefined;
+    if (this.#refills.size > 0 && (await this.#marker.setLoss(loss))) this.#unfilled = undefined;
     this.#feed.publish([{ type: 'lost', ...loss }]);
   }
 
   #tell(loss: DataLoss): void {
     this.#loss = loss;
-    for (const storage of this.#liveStorages()) storage.lost = loss;
+    for (const storage of this.#storages) storage.lost = loss;
   }
 
   /**
@@ -164,7 +142,7 @@ export class Opening {
    * after the limit, and the next call waits for it again.
    */
   async #refill(): Promise<void> {
-    const refill = this.#firstRefill();
+    const [refill] = this.#refills;
     if (refill === undefined) return;
     this.#filling ??= this.#fill(refill).finally(() => (this.#filling = undefined));
     const { timeout } = this.limits;

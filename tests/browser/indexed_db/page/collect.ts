@@ -44,10 +44,7 @@ async function useAndDrop(
   options: IndexedDbSessionServiceOptions,
   id: string,
 ): Promise<WeakRef<object>> {
-  // It refers to its own service, as an application's does.
-  const onDataLoss = async () => {
-    await service.getSession(keyOf('one'));
-  };
+  const onDataLoss = () => Promise.resolve();
   const service = new IndexedDbSessionService({ ...options, onDataLoss });
   const session = await service.getOrCreateSession(keyOf('one'));
   await service.appendEvent({ session, event: mark(id) });
