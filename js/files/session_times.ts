@@ -40,12 +40,16 @@ export function timedSession(
 
 /** An append stores any JSON value in `actions`, so what is not a time is kept to the letter. */
 function actionTime(value: unknown, unit: TimeUnit): unknown {
-  return typeof value === 'number' && unit === 'seconds' ? toMilliseconds(value) : value;
+  return typeof value === 'number' ? millisecondsOf(value, unit) : value;
+}
+
+function millisecondsOf(time: number, unit: TimeUnit): number {
+  return unit === 'seconds' ? toMilliseconds(time) : time;
 }
 
 function inMilliseconds(value: unknown, unit: TimeUnit, path: readonly PathSegment[]): number {
   if (typeof value !== 'number') throw malformed(path, `must be a number; it is ${kindOf(value)}`);
-  const time = unit === 'seconds' ? toMilliseconds(value) : value;
+  const time = millisecondsOf(value, unit);
   if (time >= 0 && time <= MAX_TIMESTAMP) return time;
   throw malformed(
     path,

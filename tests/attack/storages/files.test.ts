@@ -2,6 +2,7 @@
 
 import { type BaseSessionService, type Event, InMemorySessionService } from 'adk-session-wasm';
 import { exportSession, importSession, type SessionFile } from 'adk-session-wasm/files';
+import { DIALECTS } from '../../js/files/dialects.js';
 import { NONSENSE, objectsIn } from '../cases/damage.js';
 import { hostileAttempt } from '../cases/events.js';
 import {
@@ -18,13 +19,6 @@ import { repeat } from '../run.js';
 import { said } from '../cases/world.js';
 
 const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
-/** What files are written in: `@google/adk`'s own, Python's, and both mixtures. */
-const DIALECTS = [
-  { casing: 'camel', timeUnit: 'milliseconds' },
-  { casing: 'snake', timeUnit: 'seconds' },
-  { casing: 'camel', timeUnit: 'seconds' },
-  { casing: 'snake', timeUnit: 'milliseconds' },
-] as const;
 type Dialect = (typeof DIALECTS)[number];
 
 repeat('files', 1000, async (seed) => {

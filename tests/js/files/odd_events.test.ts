@@ -3,14 +3,9 @@ import { describe, it } from 'node:test';
 
 import { exportSession, importSession } from '../../../js/files/index.js';
 import { createEvent, InMemorySessionService } from '../../../js/index.js';
+import { DIALECTS } from './dialects.js';
 
 const KEY = { appName: 'shop', userId: 'ada', sessionId: 's1' };
-const DIALECTS = [
-  { casing: 'camel', timeUnit: 'milliseconds' },
-  { casing: 'camel', timeUnit: 'seconds' },
-  { casing: 'snake', timeUnit: 'milliseconds' },
-  { casing: 'snake', timeUnit: 'seconds' },
-] as const;
 
 /** Members that an append stores to the letter, although no ADK writes them so. */
 const MEMBERS: object[] = [
