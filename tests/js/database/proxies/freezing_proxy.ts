@@ -17,7 +17,7 @@ export interface FreezingProxy {
 interface Pair {
   readonly sockets: readonly Socket[];
   isFrozen: boolean;
-  /** The milliseconds that the next request is late. */
+  /** Milliseconds that each of its requests is late. */
   late: number;
 }
 

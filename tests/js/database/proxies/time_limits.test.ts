@@ -186,15 +186,21 @@ for (const kind of ['postgresql', 'mysql'] as const) {
       await watcher.end();
     }
 
+    /** A service whose appends wait for the state of the app, which another connection has locked. */
+    async function openWithLockedApp() {
+      const service = open({ timeoutMs: 600_000 });
+      const session = await service.createSession({ ...KEY, state: { 'app:n': 0 } });
+      const other = await engine.session(server.port);
+      await other.query('begin');
+      await other.query('select * from app_states for update');
+      return { service, session, other };
+    }
+
     it(
       'a signal ends an append that waits for a lock, and frees the locks that it has',
       HANGS,
       async (t) => {
-        const service = open({ timeoutMs: 600_000 });
-        const session = await service.createSession({ ...KEY, state: { 'app:n': 0 } });
-        const other = await engine.session(server.port);
-        await other.query('begin');
-        await other.query('select * from app_states for update');
+        const { service, session, other } = await openWithLockedApp();
         const controller = new AbortController();
         const event = eventOf('e', { n: 1, 'app:n': 1 });
         const append = service.appendEvent({ session, event, signal: controller.signal });
@@ -217,11 +223,7 @@ for (const kind of ['postgresql', 'mysql'] as const) {
       'a statement that reaches the server after its cancellation does not wait for a lock either',
       HANGS,
       async (t) => {
-        const service = open({ timeoutMs: 600_000 });
-        const session = await service.createSession({ ...KEY, state: { 'app:n': 0 } });
-        const other = await engine.session(server.port);
-        await other.query('begin');
-        await other.query('select * from app_states for update');
+        const { service, session, other } = await openWithLockedApp();
         const controller = new AbortController();
         proxy.delay('app_states', 500);
         const event = eventOf('e', { n: 1, 'app:n': 1 });
