@@ -19,8 +19,10 @@ export class Opening {
   readonly #name: string;
   readonly #feed: Feed;
   readonly #marker: Marker;
-  readonly #refills = new Set<Refill>();
-  readonly #storages = new Set<StorageInfo>();
+  /** Those of the services that use the database. Weak, so that a service that nobody closed can be collected. */
+  readonly #storages = new Set<WeakRef<StorageInfo>>();
+  /** By `storage`: an `onDataLoss` may refer to its own service. */
+  readonly #refills = new WeakMap<StorageInfo, Refill>();
   /** Of the service that came last. */
   limits: Limits = { timeout: 0, blockedTimeout: 0 };
   /** Those who have been called. */
@@ -42,15 +44,34 @@ export class Opening {
    * @returns ends that
    */
   join(storage: StorageInfo, refill: Refill | undefined): () => void {
-    this.#storages.add(storage);
+    const member = new WeakRef(storage);
+    this.#storages.add(member);
     if (this.#loss !== undefined) storage.lost = this.#loss;
-    if (refill !== undefined) this.#refills.add(refill);
+    if (refill !== undefined) this.#refills.set(storage, refill);
     return () => {
-      this.#storages.delete(storage);
+      this.#storages.delete(member);
       // Whoever comes next has missed nothing.
-      if (this.#storages.size === 0) this.#wereOpen.clear();
-      if (refill !== undefined) this.#refills.delete(refill);
+      if (this.#liveStorages().length === 0) this.#wereOpen.clear();
     };
+  }
+
+  #liveStorages(): StorageInfo[] {
+    const live: StorageInfo[] = [];
+    for (const member of this.#storages) {
+      const storage = member.deref();
+      if (storage === undefined) this.#storages.delete(member);
+      else live.push(storage);
+    }
+    return live;
+  }
+
+  /** That of the service that came first, of those that have one. */
+  #firstRefill(): Refill | undefined {
+    for (const storage of this.#liveStorages()) {
+      const refill = this.#refills.get(storage);
+      if (refill !== undefined) return refill;
+    }
+    return undefined;
   }
 
   /** Called with each new connection, before anybody may use it. `message` is Chromium's. */
@@ -76,7 +97,7 @@ export class Opening {
     this.#wereOpen.add(onOpen);
     if (!isNew) turnLogOver(indexedDB);
     const isWanted = onOpen === this.onOpenWithMirror;
-    if (isWanted || isNew || this.#refills.size > 0 || isChromium()) {
+    if (isWanted || isNew || this.#firstRefill() !== undefined || isChromium()) {
       return this.#prepare(database, isWanted, isNew, message);
     }
     void this.#marker.set();
@@ -126,13 +147,14 @@ export class Opening {
     this.#tell(loss);
     this.#unfilled = loss;
     // What a filling that is interrupted leaves to do is done at the next opening.
-    if (this.#refills.size > 0 && (await this.#marker.setLoss(loss))) this.#unfilled = undefined;
+    const isToFill = this.#firstRefill() !== undefined;
+    if (isToFill && (await this.#marker.setLoss(loss))) this.#unfilled = undefined;
     this.#feed.publish([{ type: 'lost', ...loss }]);
   }
 
   #tell(loss: DataLoss): void {
     this.#loss = loss;
-    for (const storage of this.#storages) storage.lost = loss;
+    for (const storage of this.#liveStorages()) storage.lost = loss;
   }
 
   /**
@@ -142,7 +164,7 @@ export class Opening {
    * after the limit, and the next call waits for it again.
    */
   async #refill(): Promise<void> {
-    const [refill] = this.#refills;
+    const refill = this.#firstRefill();
     if (refill === undefined) return;
     this.#filling ??= this.#fill(refill).finally(() => (this.#filling = undefined));
     const { timeout } = this.limits;

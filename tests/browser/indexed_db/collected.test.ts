@@ -20,7 +20,7 @@ describe('IndexedDB session services that were not closed', () => {
   });
 
   for (const mirror of [false, true]) {
-    it(`are collected when nobody has them any more${mirror ? ', with a mirror too' : ''}`, () =>
+    it(`are collected when only their own onDataLoss refers to them${mirror ? ', with a mirror too' : ''}`, () =>
       inTab({ browser, site }, async (tab) => {
         const { made, left } = await tab.call(
           'dropServices',

@@ -44,7 +44,10 @@ async function useAndDrop(
   options: IndexedDbSessionServiceOptions,
   id: string,
 ): Promise<WeakRef<object>> {
-  const onDataLoss = () => Promise.resolve();
+  // It refers to its own service, as an application's does.
+  const onDataLoss = async () => {
+    await service.getSession(keyOf('one'));
+  };
   const service = new IndexedDbSessionService({ ...options, onDataLoss });
   const session = await service.getOrCreateSession(keyOf('one'));
   await service.appendEvent({ session, event: mark(id) });
