@@ -1,7 +1,8 @@
-// IndexedDB in the three engines: several tabs, pages that end, records that are damaged. One browser an engine.
+// IndexedDB in one of the engines: several tabs, pages that end, records that are damaged. One browser, one test file: two
+// engines are tested at the same time.
 
 import { after, before, describe } from 'node:test';
-import { type Browser, ENGINES, openBrowser } from '../engine.js';
+import { type Browser, type EngineName, openBrowser } from '../engine.js';
 import { atomicity } from './atomicity.js';
 import { bursts } from './bursts.js';
 import { connections } from './connections.js';
@@ -48,28 +49,29 @@ const GROUPS = {
   'databases with a mirror': mirror,
 };
 
-describe('IndexedDB', () => {
-  let site: Site;
-  before(async () => (site = await serveSite()));
-  after(() => site.close());
-
-  for (const engine of ENGINES) {
-    describe(`in ${engine}`, () => {
-      let browser: Browser;
-      before(async () => (browser = await openBrowser(engine)));
-      after(() => browser.close());
-
-      const context = {
-        get browser() {
-          return browser;
-        },
-        get site() {
-          return site;
-        },
-      };
-      for (const [name, group] of Object.entries(GROUPS)) {
-        describe(name, () => group(context, engine));
-      }
+export function indexedDbIn(engine: EngineName): void {
+  describe(`IndexedDB in ${engine}`, () => {
+    let site: Site;
+    let browser: Browser;
+    before(async () => {
+      site = await serveSite();
+      browser = await openBrowser(engine);
     });
-  }
-});
+    after(async () => {
+      await browser.close();
+      await site.close();
+    });
+
+    const context = {
+      get browser() {
+        return browser;
+      },
+      get site() {
+        return site;
+      },
+    };
+    for (const [name, group] of Object.entries(GROUPS)) {
+      describe(name, () => group(context, engine));
+    }
+  });
+}

@@ -1,0 +1,3 @@
+import { indexedDbIn } from './in_engine.js';
+
+indexedDbIn('firefox');
