@@ -22,13 +22,30 @@ export async function make(name: string): Promise<void> {
   const session = await service.createSession(keyOf('one'));
   await service.appendEvent({ session, event: mark('before') });
   await service.close();
-  const isMarked = async () => (await caches.keys()).some((key) => key.endsWith(`:${name}`));
-  while (!(await isMarked())) await new Promise((resolve) => setTimeout(resolve, 10));
+  await within(`the marker of "${name}" is not there`, async () => {
+    const isMarked = async () => (await caches.keys()).some((key) => key.endsWith(`:${name}`));
+    while (!(await isMarked())) await new Promise((resolve) => setTimeout(resolve, 10));
+  });
+}
+
+/** Less than a test waits for a page, so that the test learns what the page waits for. */
+const PATIENCE = 60_000;
+
+async function within(problem: string, run: () => Promise<unknown>): Promise<void> {
+  let timer;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`${problem} after ${PATIENCE} ms`)), PATIENCE);
+  });
+  try {
+    await Promise.race([run(), late]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /** Deletes the database as the browser does it: nobody tells the package. */
 export async function giveUp(name: string): Promise<void> {
-  await answer(indexedDB.deleteDatabase(name));
+  await within(`"${name}" is not deleted`, () => answer(indexedDB.deleteDatabase(name)));
 }
 
 export async function deleteAsUser(name: string): Promise<void> {
