@@ -5,17 +5,15 @@
  * remembered: the next call tries again.
  */
 import {
+  AdapterWrite,
   artifact_message,
-  begin_append as beginAppend,
-  decide as decideWrite,
-  decided_events,
-  decided_number,
-  decided_states,
+  check_window,
   delete_database,
   describe_missing,
-  end_append as endAppend,
   has_room,
   initSync,
+  merge_states,
+  page_numbers,
   same_json,
   scan_template,
   SessionCore,
@@ -28,14 +26,8 @@ import {
 } from './errors.js';
 import { tooLong } from './json/too_long.js';
 
+export { AdapterWrite };
 export type { SessionCore };
-
-/** A write to a foreign storage, step by step; see `src/bindings/foreign_writes.rs`. */
-export const begin_append = /* @__PURE__ */ guarded(beginAppend);
-export const decide = /* @__PURE__ */ guarded(decideWrite);
-export const end_append = /* @__PURE__ */ guarded(endAppend);
-// They read what `decide` left, which cannot fail.
-export { decided_events, decided_number, decided_states };
 
 /** Where the wasm comes from. One of the two is enough. */
 export interface WasmSource {
@@ -183,18 +175,6 @@ export function appendPacked(
   }
 }
 
-/** An export that throws `SessionError`s. */
-function guarded<A extends unknown[], T>(call: (...args: A) => T): (...args: A) => T {
-  return (...args) => {
-    try {
-      return call(...args);
-    } catch (thrown) {
-      suspicion = { thrown };
-      throw coreError(thrown);
-    }
-  };
-}
-
 /** Makes sure that the instance holds what it was given. */
 export function requireLive(): void {
   if (suspicion !== undefined) coreError(suspicion.thrown);
@@ -319,9 +299,48 @@ export function createMemoryCore(): SessionCore {
   return callCore(() => SessionCore.memory());
 }
 
-/** A session service in wasm, over a storage behind its bridge. */
-export function createForeignCore(bridge: object): SessionCore {
-  return callCore(() => SessionCore.foreign(bridge));
+/**
+ * A state, and those of its user and its app, as one JSON object with the prefixes put back.
+ *
+ * @param record names the first state in an error
+ */
+export function mergeStates(record: string, state: string, user?: string, app?: string): string {
+  requireRoom(state.length + (user?.length ?? 0) + (app?.length ?? 0));
+  return callCore(() => merge_states(record, state, user, app));
+}
+
+/** @throws SessionError `invalid_argument` for numbers that mean no window of a session's events */
+export function checkWindow(last: number | undefined, after: number | undefined): void {
+  callCore(() => check_window(last, after));
+}
+
+/** What the numbers of a request for a page mean. */
+export interface PageNumbers {
+  readonly offset: number;
+  readonly limit: number | undefined;
+  /** From 1. */
+  readonly page: number;
+  /** Those of a page; without a limit, the total. */
+  readonly items: number;
+  readonly pages: number;
+}
+
+/** @throws SessionError `invalid_argument` for numbers that mean no page */
+export function pageNumbers(
+  limit: number | undefined,
+  offset: number | undefined,
+  page: number | undefined,
+  total: number,
+): PageNumbers {
+  const numbers = callCore(() => page_numbers(limit, offset, page, total));
+  const [from = 0, most = NaN, position = 1, items = 0, pages = 0] = numbers;
+  return {
+    offset: from,
+    limit: Number.isNaN(most) ? undefined : most,
+    page: position,
+    items,
+    pages,
+  };
 }
 
 /** Which database of the browser, and how it is written to. */

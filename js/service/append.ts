@@ -2,19 +2,16 @@
  * Appending through a handle: what is taken at the call, what goes into the store when its turn has
  * come, and what the handle gets afterwards.
  */
-import { appendPacked, callCore, coreError, requireRoom, type SessionCore } from '../core.js';
-import type { SessionError } from '../errors.js';
+import { appendPacked, callCore, requireRoom, type SessionCore } from '../core.js';
 import type { Event } from '../event.js';
 import { setMember } from '../json/member.js';
 import type { Session } from '../session.js';
 import { applySnapshot, type EventSnapshot, snapshotEvent } from '../snapshot.js';
 import { type AppendAnswer, STALE_POLICIES } from '../wasm/protocol.js';
 import { hasUnstoredWrite } from '../write_order.js';
-import { after, onCore } from './call.js';
 import { positionOf, putEvent } from './event_index.js';
 import type { HandleRecord, TakenHandle } from './handle.js';
 import { type PendingEvent, type StateWriter, writeKey } from './state_writer.js';
-import type { ServiceParts } from './service_options.js';
 import { readEvent } from './stored_events.js';
 
 /** An event that was taken, and the caller's object that it was taken from. */
@@ -93,63 +90,6 @@ export function appendInMemory(
   if (!give(session, record, taken, written, writer)) return;
   record.lastUpdateTime = time;
   record.revision = written;
-}
-
-/**
- * Stores events whose turn has come. Answers at once over memory.
- *
- * @param appendOne the shorter way for one event, where there is one
- * @param explain what a refusal becomes
- */
-export function store(
-  core: SessionCore,
-  session: TakenHandle,
-  record: HandleRecord,
-  policy: number,
-  events: readonly TakenEvent[],
-  now: number,
-  holdsData: boolean,
-  { appendOne, withSignal }: Pick<ServiceParts, 'appendOne' | 'withSignal'>,
-  signal: AbortSignal | undefined,
-  explain: (error: SessionError) => SessionError,
-): AppendAnswer | Promise<AppendAnswer> {
-  const { appName, userId, id } = session;
-  const { created, revision } = record;
-  const rethrow = (thrown: unknown): never => {
-    throw explain(coreError(thrown));
-  };
-  const [first] = events;
-  const isOne = first !== undefined && events.length === 1;
-  const appendAll = (): AppendAnswer | Promise<AppendAnswer> => {
-    let [deltas, texts] = [0, 0];
-    const rows = events.map(({ snapshot: { id, timestamp, deltaText, text, whole } }) => {
-      deltas += deltaText.length;
-      // Only memory takes the texts into the wasm.
-      if (holdsData) texts += text.length + (whole?.length ?? 0);
-      return [id, timestamp, deltaText, text, whole];
-    });
-    requireRoom(deltas, texts);
-    const last = session.lastEventId;
-    // prettier-ignore
-    const append = (core: SessionCore) => core.append_events(
-      appName, userId, id, created, revision, last, policy, now, rows,
-    ) as AppendAnswer | Promise<AppendAnswer>;
-    return callCore(() => onCore(core, signal, withSignal, append), holdsData);
-  };
-  try {
-    let answer: AppendAnswer | Promise<AppendAnswer>;
-    const isWhole = isOne && first.snapshot.whole === undefined;
-    if (appendOne !== undefined && isWhole && !Number.isNaN(created)) {
-      // The adapter's own code runs in there, and it throws nothing but `SessionError`s.
-      const direct = appendOne(session, record, policy, first.snapshot, now, signal);
-      answer = after(direct, (answer) => answer ?? appendAll());
-    } else {
-      answer = appendAll();
-    }
-    return answer instanceof Promise ? answer.catch(rethrow) : answer;
-  } catch (thrown) {
-    return rethrow(thrown);
-  }
 }
 
 /**

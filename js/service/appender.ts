@@ -1,13 +1,16 @@
-import { loadWasm, type SessionCore } from '../core.js';
-import type { SessionError } from '../errors.js';
+import { loadWasm } from '../core.js';
+import { isSessionError } from '../errors.js';
 import type { Event } from '../event.js';
 import type { CompositeSessionKey, Session, StateShape } from '../session.js';
 import { type StateSchema, validateDelta } from '../state_schema.js';
 import { AppendGroups } from './append_groups.js';
-import { appendInMemory, apply, store, takeEvent, type TakenEvent, withoutKeys } from './append.js';
+import { appendInMemory, apply, takeEvent, type TakenEvent, withoutKeys } from './append.js';
 import type { ServiceFeed } from '../watch/service_feed.js';
 import { after, type MaybePromise, requireNotAborted } from './call.js';
 import { enqueue, type HandleRecord, Handles, takeHandle, type TakenHandle } from './handle.js';
+import type { SessionStore } from '../storage/session_store.js';
+import type { CoreStore } from '../wasm/core_store.js';
+import type { AppendAnswer } from '../wasm/protocol.js';
 import type { ServiceParts } from './service_options.js';
 import type { StateWriter } from './state_writer.js';
 import { isThenable, withoutThen } from './thenable.js';
@@ -24,11 +27,10 @@ export interface AppenderParts {
   readonly schema: StateSchema | undefined;
   readonly clock: () => number;
   readonly newId: () => string;
-  readonly core: () => SessionCore;
-  /** Whether the core holds the data, which is lost if it dies. */
-  readonly holdsData: boolean;
+  readonly store: () => SessionStore;
+  /** Whether the wasm holds the data: appends are then done when they return. */
+  readonly isInMemory: boolean;
   readonly feed: ServiceFeed;
-  readonly storage: Pick<ServiceParts, 'appendOne' | 'withSignal'>;
   readonly explain: NonNullable<ServiceParts['explain']>;
 }
 
@@ -71,19 +73,20 @@ export class Appender {
     signal: AbortSignal | undefined,
   ): MaybePromise<Event> {
     const session = takeHandle(given);
-    const { handles, writer, policy, clock, core, holdsData, feed } = this.#parts;
+    const { handles, writer, policy, clock, store, isInMemory, feed } = this.#parts;
     const record = handles.of(session);
     if (isPartial(event)) return isThenable(event) ? withoutThen(event) : event;
     const taken = this.#take(event);
     const answer = (): Event => (isThenable(event) ? storedEvent(taken) : event);
     // A handle that we did not give out tells by its events where it stands.
     const isStranger = Number.isNaN(record.created);
-    const isLong = !holdsData || feed.isHeard || isStranger;
+    const isLong = !isInMemory || feed.isHeard || isStranger;
     const isAhead = isLong || (record.tail ?? loadWasm(true)) !== undefined;
     if (isAhead || writer.before(session, taken, NONE).length > 0) {
       return this.#commit(session, record, [taken], signal, answer);
     }
-    appendInMemory(core(), session, record, policy, taken, clock(), writer);
+    const { core } = store() as CoreStore;
+    appendInMemory(core, session, record, policy, taken, clock(), writer);
     return answer();
   }
 
@@ -95,8 +98,8 @@ export class Appender {
     signal: AbortSignal | undefined,
     answer: () => T,
   ): MaybePromise<T> {
-    const { holdsData, policy } = this.#parts;
-    if (!holdsData) return this.#groups.add(session, record, taken, signal, answer);
+    const { isInMemory, policy } = this.#parts;
+    if (!isInMemory) return this.#groups.add(session, record, taken, signal, answer);
     const run = (): MaybePromise<T> =>
       after(this.#store(session, record, policy, taken, signal), answer);
     // The wasm may still be on its way. What is stored is the event as it is now.
@@ -134,7 +137,7 @@ export class Appender {
       requireNotAborted(signal);
       return this.#store(session, record, policy, taken, signal);
     };
-    return loadWasm(this.#parts.holdsData)?.then(run) ?? run();
+    return loadWasm(this.#parts.isInMemory)?.then(run) ?? run();
   }
 
   /** Begins the appends that were called for until now, ahead of whatever is called next. */
@@ -156,17 +159,26 @@ export class Appender {
     events: readonly TakenEvent[],
     signal: AbortSignal | undefined,
   ): MaybePromise<void> {
-    const { writer, core, clock, holdsData, feed, storage, explain } = this.#parts;
-    const { appName, userId, id } = session;
+    const { writer, store, clock, feed, explain } = this.#parts;
+    const { appName, userId, id: sessionId, lastEventId } = session;
+    const key = { appName, userId, sessionId };
+    const { created, revision } = record;
     const reduced = this.#leaveOut(session, events);
-    const refusal = (error: SessionError) => explain(error, { appName, userId, sessionId: id });
-    // prettier-ignore
-    const answer = store(
-      core(), session, record, policy, reduced, clock(), holdsData, storage, signal, refusal,
-    );
-    return after(answer, (answer) => {
+    const snapshots = reduced.map(({ snapshot }) => snapshot);
+    const refuse = (error: unknown): never => {
+      throw isSessionError(error) ? explain(error, key) : error;
+    };
+    let answer: MaybePromise<AppendAnswer>;
+    try {
+      const position = { created, revision, lastEventId };
+      answer = store().append(key, position, policy, snapshots, clock(), signal);
+    } catch (error) {
+      return refuse(error);
+    }
+    const stored = answer instanceof Promise ? answer.catch(refuse) : answer;
+    return after(stored, (answer) => {
       apply(session, record, reduced, policy, answer, writer);
-      feed.appended(appName, userId, id, answer, reduced.length);
+      feed.appended(appName, userId, sessionId, answer, reduced.length);
     });
   }
 

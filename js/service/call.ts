@@ -2,7 +2,6 @@
  * What every method of a service needs around its call: its request checked, its answer waited for
  * only where it has to be.
  */
-import type { SessionCore } from '../core.js';
 import { isSessionError, SessionError } from '../errors.js';
 import { ownMembers } from '../json/own.js';
 import { kindOf, messageOf } from '../json/rules.js';
@@ -32,19 +31,6 @@ export function requireOptions(options: unknown): void {
 
 export function requireNotAborted(signal: AbortSignal | undefined): void {
   if (signal?.aborted === true) throw abortedError(signal);
-}
-
-/** Begins a call on a core whose every verb gets the call's signal. */
-export type WithSignal = <T>(signal: AbortSignal, call: (core: SessionCore) => T) => T;
-
-/** Begins a call on the service's core, or on one whose every verb gets the call's signal. */
-export function onCore<T>(
-  core: SessionCore,
-  signal: AbortSignal | undefined,
-  withSignal: WithSignal | undefined,
-  call: (core: SessionCore) => T,
-): T {
-  return signal === undefined || withSignal === undefined ? call(core) : withSignal(signal, call);
 }
 
 /** For a call whose signal fired before its commit began. */

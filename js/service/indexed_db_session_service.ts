@@ -6,6 +6,7 @@ import { openingOf } from '../indexed_db/opening.js';
 import { kindOf, messageOf } from '../json/rules.js';
 import type { Abortable, StateShape } from '../session.js';
 import type { DataLoss, StorageInfo } from '../session_service.js';
+import { CoreStore } from '../wasm/core_store.js';
 import { feedOfDatabase } from '../watch/shared_feeds.js';
 import { invalid, shown } from './call.js';
 import { type KnownOptions, SERVICE_OPTIONS, takeOptions } from './known_options.js';
@@ -181,9 +182,9 @@ export class IndexedDbSessionService<
     super(
       {
         ...parts,
-        openCore() {
+        openStore() {
           leave = opening.join(parts.storage, refill);
-          return parts.openCore();
+          return parts.openStore();
         },
         closeStorage() {
           leave?.();
@@ -237,10 +238,10 @@ function partsOver(access: IndexedDbAccess, onOpen: OnOpen) {
   let stay: (() => void) | undefined;
   return {
     storage: { kind: 'indexeddb', durable: true } as StorageInfo,
-    openCore() {
+    openStore() {
       const core = createIndexedDbCore(access, onOpen);
       stay = letGoInPageCache(core);
-      return core;
+      return new CoreStore(core, false);
     },
     closeStorage: () => stay?.(),
     parseEvents: parseRecords,

@@ -1,8 +1,7 @@
-import { createForeignCore } from '../core.js';
 import { memberOf } from '../json/own.js';
 import type { StateShape } from '../session.js';
 import type { StorageAdapter } from '../storage/adapter.js';
-import { Bridge } from '../storage/bridge.js';
+import { AdapterStore } from '../storage/adapter_store.js';
 import type { OwnAdapter } from '../storage/own_adapter.js';
 import { feedOfAdapter } from '../watch/shared_feeds.js';
 import { invalid, shown } from './call.js';
@@ -30,23 +29,12 @@ export function partsOverOwn(adapter: OwnAdapter): ServiceParts {
 }
 
 function partsOver(storage: StorageAdapter, own?: OwnAdapter): ServiceParts {
-  const bridge = new Bridge(storage, own);
   return {
     storage: {
       kind: memberOf(storage, 'kind') ?? 'custom',
       durable: memberOf(storage, 'durable') ?? true,
     },
-    openCore: () => createForeignCore(bridge),
-    appendOne: bridge.appendOne,
-    withSignal(signal, call) {
-      const core = createForeignCore(new Bridge(storage, own, signal));
-      try {
-        return call(core);
-      } finally {
-        // What the call has begun goes on.
-        core.free();
-      }
-    },
+    openStore: () => new AdapterStore(storage, own),
     closeStorage: closeOnce(storage),
     feed: feedOfAdapter(storage),
   };

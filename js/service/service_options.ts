@@ -1,11 +1,10 @@
-import type { SessionCore } from '../core.js';
 import type { SessionError } from '../errors.js';
-import type { AppendOne } from '../storage/append_one.js';
+import type { SessionStore } from '../storage/session_store.js';
 import type { CompositeSessionKey } from '../session.js';
 import type { StorageInfo } from '../session_service.js';
 import type { StateSchema } from '../state_schema.js';
 import { STALE_POLICIES } from '../wasm/protocol.js';
-import { invalid, shown, type WithSignal } from './call.js';
+import { invalid, shown } from './call.js';
 import type { HistoryOptions } from './history.js';
 import type { StateWriter } from './state_writer.js';
 import type { parseEvents } from './stored_events.js';
@@ -54,16 +53,12 @@ export interface SessionServiceOptions {
 /** What a service is made of beside its options. */
 export interface ServiceParts {
   readonly storage: StorageInfo;
-  /** Makes the core over the storage; absent: over memory, which it holds itself. */
-  readonly openCore?: () => SessionCore;
-  /** Appends where the core need not wait for the storage; absent: it has to, or never does. */
-  readonly appendOne?: AppendOne;
-  /** Absent: the storage heeds no signal. */
-  readonly withSignal?: WithSignal;
+  /** Makes what the service works on; absent: memory, which the wasm holds. */
+  readonly openStore?: () => SessionStore;
   /** The service begins to close, and waits for its calls. */
   readonly closing?: () => void;
-  /** With the core, if there ever was need of one. */
-  readonly closeStorage?: (core: SessionCore | undefined) => void | Promise<void>;
+  /** The service has closed. */
+  readonly closeStorage?: () => void | Promise<void>;
   /** Reads what the storage keeps events in; absent: texts, or an adapter's rows. */
   readonly parseEvents?: typeof parseEvents;
   /** Adds to the refusal of an append what only the storage can tell of it. */

@@ -1,4 +1,3 @@
-import type { SessionCore } from '../core.js';
 import type { Event } from '../event.js';
 import { isId, optionalNumber, requireId } from '../ids.js';
 import { ownMembers } from '../json/own.js';
@@ -10,44 +9,19 @@ import type {
   SessionsPage,
   StateShape,
 } from '../session.js';
-import type { Scopes } from '../watch/service_feed.js';
+import type { ReadPage, ReadSession, SessionStore } from '../storage/session_store.js';
 import { after, invalid, type MaybePromise, shown } from './call.js';
 import type { Handles } from './handle.js';
 import { History, type HistoryOptions } from './history.js';
-import {
-  type ListedRecord,
-  type ListedTuple,
-  openRecords,
-  type SharedStates,
-} from './listed_records.js';
-import { type Fragments, parseEvents } from './stored_events.js';
-
-/** See `session_to_javascript` in `src/bindings/values.rs`. */
-export type ReadSession = [
-  created: number,
-  revision: number,
-  lastUpdateTime: number,
-  state: string,
-  fragments: Fragments,
-  ...scopes: Scopes | [],
-];
-
-/** See `listing_to_javascript` in `src/bindings/values.rs`. */
-type ReadPage = [
-  sessions: (ListedRecord | ListedTuple)[],
-  page: number,
-  limit: number,
-  totalItems: number,
-  totalPages: number,
-  shared: SharedStates,
-];
+import { openRecords } from './listed_records.js';
+import { parseEvents } from './stored_events.js';
 
 /** What a {@link SessionReader} works with. */
 export interface ReaderParts {
-  /** Calls into the core, no earlier than it is there. */
+  /** Calls the store, no earlier than the wasm is there. */
   readonly call: <T>(
     signal: AbortSignal | undefined,
-    call: (core: SessionCore) => unknown,
+    call: (store: SessionStore) => MaybePromise<T>,
   ) => MaybePromise<T>;
   readonly handles: Handles;
   /** Default: parses them anew. */
@@ -81,8 +55,8 @@ export class SessionReader {
     if (!isId(sessionId)) return undefined;
     const skipCorrupt = config?.skipCorrupt === true;
     const read = (last: number | undefined): MaybePromise<Session<S> | undefined> => {
-      const found = this.#parts.call<ReadSession | undefined>(request.signal, (core) =>
-        core.get(appName, userId, sessionId, last, from),
+      const found = this.#parts.call<ReadSession | undefined>(request.signal, (store) =>
+        store.get({ appName, userId, sessionId }, last, from, request.signal),
       );
       return after(
         found,
@@ -138,8 +112,9 @@ export class SessionReader {
     if (typeof withTotal !== 'boolean') {
       throw invalid('withTotal', `must be a boolean; it is ${shown(withTotal)}`);
     }
-    const read = this.#parts.call<ReadPage>(request.signal, (core) =>
-      core.list(appName, userId, order === 'desc', limit, offset, page, withTotal),
+    const wanted = { limit, offset, page, withTotal };
+    const read = this.#parts.call<ReadPage>(request.signal, (store) =>
+      store.list(appName, userId, order === 'desc', wanted, request.signal),
     );
     return after(read, (read) => {
       const [records, ofPage, ofLimit, totalItems, totalPages, shared] = read;
@@ -158,7 +133,9 @@ export class SessionReader {
     userId: string | undefined,
   ): MaybePromise<StateShape> {
     requireId('appName', appName);
-    const text = this.#parts.call<string>(signal, (core) => core.scope_state(appName, userId));
+    const text = this.#parts.call<string>(signal, (store) =>
+      store.scopeState(appName, userId, signal),
+    );
     return after(text, (text) => JSON.parse(text) as StateShape);
   }
 

@@ -1,11 +1,4 @@
-import {
-  callCore,
-  coreError,
-  createMemoryCore,
-  loadWasm,
-  requireRoom,
-  type SessionCore,
-} from '../core.js';
+import { createMemoryCore, loadWasm } from '../core.js';
 import { isSessionError, SessionError } from '../errors.js';
 import { createEvent, type Event, newEventId } from '../event.js';
 import { ownMembers } from '../json/own.js';
@@ -29,16 +22,18 @@ import type {
   UserRequest,
 } from '../session.js';
 import type { BaseSessionService, StorageInfo } from '../session_service.js';
+import type { ReadSession, SessionStore } from '../storage/session_store.js';
+import { CoreStore } from '../wasm/core_store.js';
 import { snapshotDelta, snapshotState } from '../snapshot.js';
 import { type StateSchema, validateDelta } from '../state_schema.js';
 import { Appender } from './appender.js';
 import { Calls } from './calls.js';
 import { makeDisposable } from './disposable.js';
 import { STALE_POLICIES } from '../wasm/protocol.js';
-import { after, invalid, type MaybePromise, onCore, refusalOf, requireNotAborted } from './call.js';
+import { after, invalid, type MaybePromise, refusalOf, requireNotAborted } from './call.js';
 import { Handles, takeHandle, type TakenHandle } from './handle.js';
 import { policyOf, type ServiceParts, type SessionServiceOptions } from './service_options.js';
-import { type ReadSession, SessionReader } from './session_reader.js';
+import { SessionReader } from './session_reader.js';
 import { checkedClock, checkedIds } from './sources.js';
 import { writerOf } from './state_writer.js';
 import type {
@@ -79,7 +74,7 @@ export class StoredSessionService<S extends StateShape = StateShape>
   readonly #appender: Appender;
   readonly #reader: SessionReader;
   readonly #calls = new Calls();
-  #core: SessionCore | undefined;
+  #store: SessionStore | undefined;
   #closing: Promise<void> | undefined;
 
   constructor(given: ServiceParts, options: SessionServiceOptions = {}) {
@@ -105,10 +100,9 @@ export class StoredSessionService<S extends StateShape = StateShape>
       schema: stateSchema,
       clock: this.#clock,
       newId: this.#newId,
-      core: () => this.#openCore(),
-      holdsData: parts.openCore === undefined,
+      store: () => this.#openStore(),
+      isInMemory: parts.openStore === undefined,
       feed: this.#feed,
-      storage: parts,
       explain: parts.explain ?? ((error) => error),
     });
   }
@@ -222,14 +216,14 @@ export class StoredSessionService<S extends StateShape = StateShape>
     this.#parts.closing?.();
     await settled;
     try {
-      await this.#parts.closeStorage?.(this.#core);
+      await this.#parts.closeStorage?.();
     } catch (cause) {
       if (isSessionError(cause)) throw cause;
       const reason = messageOf(cause);
       throw new SessionError('storage_failed', `The storage's close failed: ${reason}`, { cause });
     } finally {
-      this.#core?.free();
-      this.#core = undefined;
+      this.#store?.free?.();
+      this.#store = undefined;
       this.#feed.close();
     }
   }
@@ -245,10 +239,9 @@ export class StoredSessionService<S extends StateShape = StateShape>
     const now = optionalTime('lastUpdateTime', lastUpdateTime) ?? this.#clock();
     const create = (): MaybePromise<Session<S>> => {
       requireNotAborted(request.signal);
-      const read = this.#call<ReadSession>(
-        request.signal,
-        (core) => core.create(appName, userId, id, text, now, ifAbsent),
-        text.length,
+      const key = { appName, userId, sessionId: id };
+      const read = this.#call<ReadSession>(request.signal, (store) =>
+        store.create(key, text, now, ifAbsent, request.signal),
       );
       return after(read, (read) => {
         this.#feed.created(appName, userId, id, read);
@@ -287,7 +280,7 @@ export class StoredSessionService<S extends StateShape = StateShape>
   /** @internal */
   protected openStorage(request: Abortable): Promise<void> {
     return this.#calls.answer(request, (request) =>
-      this.#call<void>(request.signal, (core) => core.open()),
+      this.#call<void>(request.signal, (store) => store.open?.()),
     );
   }
 
@@ -304,7 +297,9 @@ export class StoredSessionService<S extends StateShape = StateShape>
     sessionId?: string,
     withSessions = false,
   ): MaybePromise<Floor> {
-    return this.#call(signal, (core) => core.delete(appName, userId, sessionId, withSessions));
+    return this.#call(signal, (store) =>
+      store.delete(appName, userId, sessionId, withSessions, signal),
+    );
   }
 
   #update(request: UpdateStateRequest): MaybePromise<void> {
@@ -314,10 +309,8 @@ export class StoredSessionService<S extends StateShape = StateShape>
     if (sessionId === undefined) {
       const { text, delta } = snapshotDelta(stateDelta);
       if (this.#schema !== undefined) validateDelta(this.#schema, delta);
-      const done = this.#call<Scopes>(
-        request.signal,
-        (core) => core.update(appName, userId, text),
-        text.length,
+      const done = this.#call<Scopes>(request.signal, (store) =>
+        store.update(appName, userId, text, request.signal),
       );
       return after(done, this.#feed.stateChanged(appName, userId));
     }
@@ -345,40 +338,24 @@ export class StoredSessionService<S extends StateShape = StateShape>
     return after(appended, (answer) => after(this.#reader.recall(handle, events), () => answer));
   }
 
-  #openCore(): SessionCore {
-    this.#core ??= (this.#parts.openCore ?? createMemoryCore)();
-    this.#feed.attend(this.#core);
-    return this.#core;
+  #openStore(): SessionStore {
+    this.#store ??= this.#parts.openStore?.() ?? new CoreStore(createMemoryCore(), true);
+    this.#feed.attend(this.#store);
+    return this.#store;
   }
 
-  /**
-   * Calls into the wasm, no earlier than it is there.
-   *
-   * @param units how many UTF-16 code units of states it is given
-   */
+  /** Calls the store, no earlier than the wasm is there. */
   #call<T>(
     signal: AbortSignal | undefined,
-    call: (core: SessionCore) => unknown,
-    units = 0,
+    call: (store: SessionStore) => MaybePromise<T>,
   ): MaybePromise<T> {
     // Before anything is waited for, so that what was called first waits first.
     this.#appender.flush();
-    const holdsData = this.#parts.openCore === undefined;
-    const wait = loadWasm(holdsData);
-    if (wait !== undefined) {
-      return wait.then(() => {
-        requireNotAborted(signal);
-        return this.#call<T>(signal, call, units);
-      });
-    }
-    requireRoom(units);
-    const core = this.#openCore();
-    const { withSignal } = this.#parts;
-    const begin = (): unknown => onCore(core, signal, withSignal, call);
-    const answer = callCore(begin, holdsData) as MaybePromise<T>;
-    if (!(answer instanceof Promise)) return answer;
-    return answer.catch((error: unknown) => {
-      throw coreError(error);
+    const wait = loadWasm(this.#parts.openStore === undefined);
+    if (wait === undefined) return call(this.#openStore());
+    return wait.then(() => {
+      requireNotAborted(signal);
+      return this.#call<T>(signal, call);
     });
   }
 }

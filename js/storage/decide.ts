@@ -1,6 +1,7 @@
-import * as core from '../core.js';
-import { ABSENT, DECIDED, SCOPES } from '../wasm/protocol.js';
+import { type AdapterWrite, callCore, requireRoom } from '../core.js';
 import { memberOf } from '../json/own.js';
+import type { EventSnapshot } from '../snapshot.js';
+import { ABSENT, DECIDED, SCOPES } from '../wasm/protocol.js';
 import type { Changes, EventRow, Found, ScopeRow, StorageKey } from './adapter.js';
 import {
   type EventTuple,
@@ -14,21 +15,16 @@ import {
   whole,
 } from './checked_rows.js';
 
-type NewEvent = Omit<EventRow, 'seq' | 'revision'>;
-
 /**
  * Asks the core what to write in the light of what an adapter found.
  *
- * @param place where the write stands among those that are under way
- * @param scopes the states that it wants to see
- * @param event the one that it appends, if it is but one: of this the core then need not tell more
+ * @param events those that it appends
  */
 export function decide(
   verb: string,
-  place: number,
-  scopes: number,
+  write: AdapterWrite,
   key: StorageKey,
-  event: NewEvent | undefined,
+  events: readonly EventSnapshot[],
   found: Found,
 ): Changes | undefined {
   object(verb, 'decide', found);
@@ -36,33 +32,31 @@ export function decide(
   const session = optional(memberOf(found, 'session'), (row) => sessionTuple(verb, row));
   const user = optional(memberOf(found, 'user'), (row) => scopeTuple(verb, row));
   const app = optional(memberOf(found, 'app'), (row) => scopeTuple(verb, row));
-  const events = list(verb, 'events', found.events);
-  const changed = list(verb, 'changed', found.changed);
-  const isPlain = isWithoutEvents(found);
+  const stored = rowsOf(verb, list(verb, 'events', found.events));
+  const changed = rowsOf(verb, list(verb, 'changed', found.changed));
   const [created, last, time, state] = session ?? [0, ABSENT, 0, '{}'];
   const [userRevision, userState] = user ?? [0, ''];
   const [appRevision, appState] = app ?? [0, ''];
+  const scopes = write.scopes();
   const first = wanted(scopes & SCOPES.session && session, state);
   const second = wanted(scopes & SCOPES.user && user, userState);
   const third = wanted(scopes & SCOPES.app && app, appState);
-  core.requireRoom(first.length + second.length + third.length);
+  requireRoom(first.length + second.length + third.length);
   // prettier-ignore
-  const isAny = core.decide(
-    place, floor, created, last, time, userRevision, appRevision,
+  const isAny = callCore(() => write.decide(
+    floor, created, last, time, userRevision, appRevision,
     first + second + third, first.length, second.length,
-    isPlain ? undefined : [rowsOf(verb, events), rowsOf(verb, changed)],
-  );
+    stored.length + changed.length === 0 ? undefined : [stored, changed],
+  ));
   if (!isAny) return undefined;
-  const revision = core.decided_number(DECIDED.sessionRevision);
-  const [ofUser, ofApp] = [
-    core.decided_number(DECIDED.userRevision),
-    core.decided_number(DECIDED.appRevision),
-  ];
+  const revision = write.number(DECIDED.sessionRevision);
+  const ofUser = write.number(DECIDED.userRevision);
+  const ofApp = write.number(DECIDED.appRevision);
   if (!Number.isSafeInteger(Math.max(revision, ofUser, ofApp))) {
     throw nonsense(verb, 'gave a floor or a revision that no other one can follow');
   }
   // A NUL behind each, which no JSON has.
-  const [ofSession = '', userText, appText] = scopes === 0 ? [] : core.decided_states().split('\0');
+  const [ofSession = '', userText, appText] = scopes === 0 ? [] : write.states().split('\0');
   const { appName, userId = '', sessionId = '' } = key;
   return {
     session:
@@ -74,24 +68,14 @@ export function decide(
             sessionId,
             created: session === undefined ? revision : created,
             revision,
-            lastUpdateTime: core.decided_number(DECIDED.lastUpdateTime),
+            lastUpdateTime: write.number(DECIDED.lastUpdateTime),
             // What no change touches goes back as it came.
             state: ofSession === '' ? state : ofSession,
           },
     user: changedScope(ofUser, userText),
     app: changedScope(ofApp, appText),
-    events:
-      isPlain && event !== undefined
-        ? [rowOf(event, revision)]
-        : (core.decided_events() as EventTuple[]).map(([id, seq, revision, timestamp, text]) => {
-            return { id, seq, revision, timestamp, text };
-          }),
+    events: eventRows(write.events(), events),
   };
-}
-
-/** Whether a write found what it nearly always does: none of its events stored, and nothing changed since. */
-export function isWithoutEvents({ events, changed }: Found): boolean {
-  return events.length === 0 && changed.length === 0;
 }
 
 /** The text of a state that is there and asked for. One that is damaged is not to pass for none. */
@@ -100,12 +84,21 @@ function wanted(isWanted: unknown, state: string): string {
   return state === '' ? ' ' : state;
 }
 
-function rowOf({ id, timestamp, text }: NewEvent, revision: number): EventRow {
-  return { id, seq: revision, revision, timestamp, text };
-}
-
 function rowsOf(verb: string, rows: readonly EventRow[]): EventTuple[] {
   return rows.map((row) => eventTuple(verb, row));
+}
+
+/** @param numbers `position, seq, revision` of each event that is written */
+function eventRows(numbers: Float64Array, events: readonly EventSnapshot[]): EventRow[] {
+  const rows: EventRow[] = [];
+  for (let at = 0; at < numbers.length; at += 3) {
+    const [position = 0, seq = 0, revision = 0] = numbers.subarray(at, at + 3);
+    const event = events[position];
+    if (event === undefined) continue;
+    const { id, timestamp, text } = event;
+    rows.push({ id, seq, revision, timestamp, text });
+  }
+  return rows;
 }
 
 function changedScope(revision: number, state = ''): ScopeRow | undefined {

@@ -9,15 +9,13 @@ export const STALE_POLICIES = { merge: 0, append: 1, reject: 2 } as const;
 /** States that a write wants to see, as a sum; `ScopeSet::bits` in `src/write/plan.rs`. */
 export const SCOPES = { session: 1, user: 2, app: 4 } as const;
 
-/** In what `begin_append` answers: added to the scopes where events that changed are wanted. */
-export const WANTS_CHANGED = 8;
-/** In what `begin_append` answers: the unit of the write's place. */
-export const PLACE_UNIT = 16;
+/** What a handle is known by; `AdapterWrite::append` in `adapter_write.rs`. */
+export const POSITIONS = { revision: 0, latest: 1, event: 2 } as const;
 
 /** Passed to `decide` as the revision of a session that is not there. */
 export const ABSENT = -1;
 
-/** What `decided_number` is asked for. */
+/** What `AdapterWrite::number` is asked for. */
 export const DECIDED = {
   sessionRevision: 0,
   userRevision: 1,

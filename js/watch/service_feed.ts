@@ -1,8 +1,8 @@
-import type { SessionCore } from '../core.js';
 import { requireId } from '../ids.js';
 import { ownMembers } from '../json/own.js';
 import { kindOf } from '../json/rules.js';
 import { invalid, takeRequest } from '../service/call.js';
+import type { SessionStore } from '../storage/session_store.js';
 import { Feed } from './feed.js';
 import type { ChangeNotice, ListenOptions, Notices, WatchOptions, WatchRequest } from './notice.js';
 import { Watcher } from './watcher.js';
@@ -59,12 +59,12 @@ export class ServiceFeed {
     return this.#feed.isHeard;
   }
 
-  /** Before a call: has the core tell what the notices need, if anybody hears them. */
-  attend(core: SessionCore): void {
+  /** Before a call: has the store tell what the notices need, if anybody hears them. */
+  attend(store: Pick<SessionStore, 'tellChanges'>): void {
     const { isHeard } = this;
     if (isHeard === this.#isTold) return;
     this.#isTold = isHeard;
-    core.tell_changes(isHeard);
+    store.tellChanges?.(isHeard);
   }
 
   watch(given: WatchRequest, options: ListenOptions | WatchOptions): Notices | (() => void) {

@@ -2,8 +2,9 @@
 //!
 //! Nothing here is public API: `js/core.ts` is its one caller, and checks what users pass in.
 
+mod adapter_write;
 mod errors;
-mod foreign_writes;
+mod new_events;
 mod object;
 mod parts;
 mod sessions;

@@ -10,6 +10,7 @@ use js_sys::{Array, Function, Promise};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::future_to_promise;
 
+use crate::bindings::new_events::new_events;
 use crate::bindings::parts::Parts;
 use crate::bindings::values::{
     appended_to_javascript, listing_to_javascript, scopes_to_javascript, session_to_javascript,
@@ -21,7 +22,6 @@ use crate::service::{Appended, Known, StalePolicy, StoredSessionService};
 use crate::session::{Page, SessionKey, Window, check_id, check_timestamp};
 use crate::state::Delta;
 use crate::storage::chosen::ChosenStorage;
-use crate::storage::foreign::{Bridge, ForeignStorage};
 use crate::storage::guarded::Guarded;
 use crate::storage::{Deletion, IndexedDbOptions, IndexedDbStorage, MemoryStorage};
 use crate::write::{Position, Write};
@@ -74,11 +74,6 @@ impl SessionCore {
         }
     }
 
-    /// Over a JavaScript object with the five verbs, behind its bridge.
-    pub fn foreign(bridge: Bridge) -> Self {
-        Self::over(ChosenStorage::Foreign(ForeignStorage::new(bridge)))
-    }
-
     fn over(storage: ChosenStorage) -> Self {
         let service = Rc::new(StoredSessionService::over(storage));
         Self { service, appended: Cell::default(), is_heard: Cell::new(false) }
@@ -95,10 +90,13 @@ impl SessionCore {
         self.is_heard.get() || !matches!(self.service.storage(), ChosenStorage::Memory(_))
     }
 
-    fn text(&self, text: JsValue) -> EventText {
+    fn text(&self, id: &str, text: JsValue) -> Result<EventText, JsValue> {
         match self.service.storage() {
-            ChosenStorage::Memory(_) => text.as_string().unwrap_or_default().into(),
-            ChosenStorage::IndexedDb(_) | ChosenStorage::Foreign(_) => text.into(),
+            ChosenStorage::Memory(_) => Ok(text.as_string().unwrap_or_default().into()),
+            ChosenStorage::IndexedDb(_) => {
+                IndexedDbStorage::check_event(id, &text)?;
+                Ok(text.into())
+            }
         }
     }
 
@@ -243,8 +241,7 @@ impl SessionCore {
         Ok(answer.unwrap_or(JsValue::UNDEFINED))
     }
 
-    /// Appends events, `[id, timestamp, delta, text]` each, all or none; behind them, where keys of the
-    /// delta were superseded, the text with them. `created` is NaN for a
+    /// Appends events as `new_events` reads them, all or none. `created` is NaN for a
     /// handle that we did not give out; then `last_event_id` is what it is known by; below 0 there is
     /// no handle. Answers as `appended_to_javascript` lays it out.
     #[allow(clippy::too_many_arguments, reason = "an object would cost more than the append")]
@@ -262,20 +259,8 @@ impl SessionCore {
     ) -> Result<JsValue, JsValue> {
         let key = SessionKey::new(app_name, user_id, session_id)?;
         let known = known(created, revision, last_event_id);
-        let mut read = Vec::with_capacity(events.length() as usize);
-        for event in events.iter() {
-            let row = Array::from(&event);
-            let string = |index| row.get(index).as_string().unwrap_or_default();
-            let timestamp = row.get(1).as_f64().unwrap_or(f64::NAN);
-            let (id, text) = (string(0), row.get(3));
-            if matches!(self.service.storage(), ChosenStorage::IndexedDb(_)) {
-                IndexedDbStorage::check_event(&id, &text)?;
-            }
-            let mut event = NewEvent::new(&*id, timestamp, &string(2), self.text(text))?;
-            event.whole = Some(row.get(4)).filter(JsValue::is_string).map(|text| self.text(text));
-            read.push(event);
-        }
-        self.append(key, known, policy, read, now)
+        let events = new_events(&events, &|id, text| self.text(id, text))?;
+        self.append(key, known, policy, events, now)
     }
 
     fn append(

@@ -6,9 +6,10 @@ use wasm_bindgen::{JsCast, JsValue};
 
 use crate::event::EventText;
 use crate::service::{Appended, StoredSession};
-use crate::session::Page;
+use crate::session::{Page, SessionHead, Window};
 use crate::storage::answer::{ChosenListing, push_numbers};
 use crate::storage::{ScopeRevisions, is_same_json};
+use crate::write::Created;
 
 /// Whether two JSON texts say the same.
 #[wasm_bindgen]
@@ -55,15 +56,29 @@ fn fragments(texts: Vec<EventText>) -> Array {
 /// `[created, revision, lastUpdateTime, state, fragments]`; if the call created it and `tells`, the
 /// revisions of the other states that changed follow.
 pub(super) fn session_to_javascript(session: StoredSession, tells: bool) -> JsValue {
-    let head = session.head;
+    let StoredSession { head, state, events, created, .. } = session;
+    opened_to_javascript(head, &state, &fragments(events), created.filter(|_| tells))
+}
+
+/// The same for a session that was created just now.
+pub(super) fn created_to_javascript((head, state, scopes): Created) -> JsValue {
+    opened_to_javascript(head, &state, &Array::new(), Some(scopes))
+}
+
+fn opened_to_javascript(
+    head: SessionHead,
+    state: &str,
+    fragments: &Array,
+    scopes: Option<ScopeRevisions>,
+) -> JsValue {
     let answer = Array::of5(
         &JsValue::from_f64(head.created as f64),
         &JsValue::from_f64(head.revision as f64),
         &JsValue::from_f64(head.last_update_time),
-        &JsValue::from_str(&session.state),
-        &fragments(session.events),
+        &JsValue::from_str(state),
+        fragments,
     );
-    if let Some(scopes) = session.created.filter(|_| tells) {
+    if let Some(scopes) = scopes {
         push_scopes(&answer, scopes);
     }
     answer.unchecked_into()
@@ -116,6 +131,30 @@ pub(super) fn appended_to_javascript(appended: Appended, tells: bool) -> JsValue
         }
     }
     answer.unchecked_into()
+}
+
+/// What the numbers of a request for a page mean: `[offset, limit, page, items on a page, pages]`, where
+/// `limit` is NaN without one, and the last two rest on the `total`.
+#[wasm_bindgen]
+pub fn page_numbers(
+    limit: Option<f64>,
+    offset: Option<f64>,
+    page: Option<f64>,
+    total: f64,
+) -> Result<Vec<f64>, JsValue> {
+    let page = Page::from_numbers(limit, offset, page)?;
+    let position = page.position(total as usize);
+    let limit = page.limit.map_or(f64::NAN, |limit| limit as f64);
+    let [number, items, pages] = [position.page, position.limit, position.total_pages];
+    Ok(vec![page.offset as f64, limit, number as f64, items as f64, pages as f64])
+}
+
+/// # Errors
+/// `invalid_argument` for numbers that mean no window of a session's events.
+#[wasm_bindgen]
+pub fn check_window(last: Option<f64>, after: Option<f64>) -> Result<(), JsValue> {
+    Window::from_numbers(last, after)?;
+    Ok(())
 }
 
 /// `[sessions, page, limit, totalItems, totalPages, shared]`, as [`ChosenListing`] has them.

@@ -5,9 +5,8 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-use js_sys::{Array, Promise};
+use js_sys::Array;
 use wasm_bindgen::JsValue;
-use wasm_bindgen_futures::JsFuture;
 
 use crate::error::Error;
 use crate::session::Revision;
@@ -15,11 +14,6 @@ use crate::storage::Listing;
 
 /// A value of JavaScript's that comes later.
 pub type Later = Pin<Box<dyn Future<Output = Result<JsValue, JsValue>>>>;
-
-/// `called` is what a call of JavaScript returned, a promise or not, or threw.
-pub fn promised(called: Result<JsValue, JsValue>) -> Later {
-    Box::pin(async move { JsFuture::from(Promise::resolve(&called?)).await })
-}
 
 /// Reads what JavaScript answered.
 type Read<T> = Box<dyn FnOnce(JsValue) -> Result<T, JsValue>>;

@@ -11,8 +11,7 @@ use wasm_bindgen::JsValue;
 use crate::error::Error;
 use crate::room::require_room;
 use crate::session::{Revision, Window};
-use crate::storage::answer::{Answer, ChosenListing, promised, push_numbers, read_floor};
-use crate::storage::foreign::ForeignStorage;
+use crate::storage::answer::{Answer, ChosenListing, push_numbers, read_floor};
 use crate::storage::indexed_db::{self, IndexedDbStorage};
 use crate::storage::memory::MemoryStorage;
 use crate::storage::shared_write::SharedWrite;
@@ -23,22 +22,21 @@ use crate::write::{Target, Write};
 pub enum ChosenStorage {
     Memory(MemoryStorage),
     IndexedDb(IndexedDbStorage),
-    Foreign(ForeignStorage),
 }
 
 impl ChosenStorage {
     fn carry_out(&self, mut write: Write) -> Answer<Write> {
-        if let Self::Memory(memory) = self {
-            let written = memory.write_now(&mut write);
-            return Answer::now(written.map(|()| write));
+        match self {
+            Self::Memory(memory) => {
+                let written = memory.write_now(&mut write);
+                Answer::now(written.map(|()| write))
+            }
+            Self::IndexedDb(indexed_db) => {
+                let shared = SharedWrite::new(write);
+                let carried = Box::pin(indexed_db.carry_out(shared.clone()));
+                Answer::later(carried, move |_| Ok(shared.take()?))
+            }
         }
-        let shared = SharedWrite::new(write);
-        let carried = match self {
-            Self::IndexedDb(indexed_db) => Box::pin(indexed_db.carry_out(shared.clone())),
-            Self::Foreign(foreign) => foreign.carry_out(shared.clone()),
-            Self::Memory(_) => promised(Ok(JsValue::UNDEFINED)),
-        };
-        Answer::later(carried, move |_| Ok(shared.take()?))
     }
 }
 
@@ -71,7 +69,6 @@ impl Storage for ChosenStorage {
             Self::IndexedDb(indexed_db) => {
                 Answer::later(Box::pin(indexed_db.read_records(target, window)), indexed_db::rows)
             }
-            Self::Foreign(foreign) => foreign.read(target, window),
         }
     }
 
@@ -85,7 +82,6 @@ impl Storage for ChosenStorage {
                     Ok(ChosenListing { sessions, shared, total })
                 })
             }
-            Self::Foreign(foreign) => foreign.list(request),
         }
     }
 
@@ -98,7 +94,6 @@ impl Storage for ChosenStorage {
             Self::IndexedDb(indexed_db) => {
                 Answer::later(Box::pin(indexed_db.remove(deletion)), read_floor)
             }
-            Self::Foreign(foreign) => foreign.delete(&deletion),
         }
     }
 }

@@ -26,8 +26,6 @@ pub(crate) mod chosen;
 #[cfg(any(test, feature = "testing"))]
 pub mod conformance;
 #[cfg(target_arch = "wasm32")]
-pub(crate) mod foreign;
-#[cfg(target_arch = "wasm32")]
 pub(crate) mod guarded;
 #[cfg(target_arch = "wasm32")]
 mod indexed_db;

@@ -16,7 +16,7 @@ pub(super) struct Create {
 }
 
 /// A session that was made: its head and merged state, and which other states changed.
-pub(super) type Created = (SessionHead, String, ScopeRevisions);
+pub(crate) type Created = (SessionHead, String, ScopeRevisions);
 
 impl Create {
     pub(super) fn new(state: Delta, now: f64) -> Self {

@@ -173,7 +173,7 @@ describe('A signal that fires while an append is under way', () => {
       ],
       // A handle that has missed a replacement asks for the states as well.
       [
-        ['append', 'append', 'append'],
+        ['append', 'append'],
         (signal) => service.appendEvent({ session: behind, event: says('four'), signal }),
       ],
     ];

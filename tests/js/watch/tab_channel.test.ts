@@ -5,11 +5,10 @@ import { spawnSync } from 'node:child_process';
 import { afterEach, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
-import { createForeignCore } from '../../../js/core.js';
 import { mapAdapter } from '../../../js/examples/map_adapter.js';
 import type { Notice, StorageAdapter } from '../../../js/index.js';
 import { StoredSessionService } from '../../../js/service/stored_session_service.js';
-import { Bridge } from '../../../js/storage/bridge.js';
+import { AdapterStore } from '../../../js/storage/adapter_store.js';
 import { Feed } from '../../../js/watch/feed.js';
 import { feedOfDatabase } from '../../../js/watch/shared_feeds.js';
 import { TabChannel } from '../../../js/watch/tab_channel.js';
@@ -52,7 +51,7 @@ class Tab {
     const storage = { kind: 'indexeddb', durable: true };
     return new StoredSessionService({
       storage,
-      openCore: () => createForeignCore(new Bridge(adapter)),
+      openStore: () => new AdapterStore(adapter),
       feed: this.feed,
     });
   }
@@ -264,7 +263,7 @@ describe('The channel between tabs', () => {
     const storage = { kind: 'indexeddb', durable: true };
     const service = new StoredSessionService({
       storage,
-      openCore: () => createForeignCore(new Bridge(mapAdapter())),
+      openStore: () => new AdapterStore(mapAdapter()),
       feed,
     });
     const notices = listen(service);

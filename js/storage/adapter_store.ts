@@ -1,0 +1,359 @@
+import {
+  AdapterWrite,
+  callCore,
+  checkWindow,
+  mergeStates,
+  pageNumbers,
+  requireRoom,
+} from '../core.js';
+import { SessionError } from '../errors.js';
+import { memberOf, ownMembers } from '../json/own.js';
+import { abortedError, after, type MaybePromise, requireNotAborted } from '../service/call.js';
+import type { ListedTuple, SharedStates } from '../service/listed_records.js';
+import { onAbort } from '../service/on_abort.js';
+import type { EventSnapshot } from '../snapshot.js';
+import { type AppendAnswer, POSITIONS } from '../wasm/protocol.js';
+import type { Floor, Scopes } from '../watch/service_feed.js';
+import type {
+  DeleteRequest,
+  ListRequest,
+  ReadRequest,
+  Rows,
+  StorageAdapter,
+  StorageKey,
+  WriteRequest,
+} from './adapter.js';
+import {
+  eventTuple,
+  list,
+  object,
+  optional,
+  scopeTuple,
+  sessionTuple,
+  text,
+  whole,
+} from './checked_rows.js';
+import { decide } from './decide.js';
+import type { OwnAdapter, OwnRows } from './own_adapter.js';
+import { scopesOf } from './scopes.js';
+import type {
+  HandlePosition,
+  PageRequest,
+  ReadPage,
+  ReadSession,
+  SessionStore,
+} from './session_store.js';
+import { failureOf, writeThrough } from './write_through.js';
+
+/** How often a session may be there to create and not to read before `getOrCreateSession` gives up. */
+const MAX_ROUNDS = 100;
+
+/**
+ * A store over a storage adapter: the core decides, the adapter reads and writes. It checks what the adapter
+ * answers, so that nonsense is named where it was made, and gives whatever the adapter throws a code.
+ *
+ * An append answers at once where the adapter does.
+ */
+export class AdapterStore implements SessionStore {
+  readonly #adapter: StorageAdapter;
+  readonly #own: OwnAdapter | undefined;
+
+  /** @param own the adapter, if it is ours */
+  constructor(adapter: StorageAdapter, own?: OwnAdapter) {
+    this.#adapter = adapter;
+    this.#own = own;
+  }
+
+  async create(
+    key: Required<StorageKey>,
+    state: string,
+    now: number,
+    ifAbsent: boolean,
+    signal: AbortSignal | undefined,
+  ): Promise<ReadSession> {
+    const { appName, userId, sessionId } = key;
+    requireRoom(state.length);
+    for (let round = 0; round < MAX_ROUNDS; round += 1) {
+      const found = ifAbsent ? await this.get(key, undefined, undefined, signal) : undefined;
+      if (found !== undefined) return found;
+      const write = callCore(() => AdapterWrite.create(appName, userId, sessionId, state, now));
+      const created = await this.#write('create', key, write, [], now, signal, () =>
+        write.created(ifAbsent),
+      );
+      if (created !== undefined) return created as ReadSession;
+      // Somebody else created it meanwhile. Now it can be read, unless it was deleted again.
+    }
+    const message = `The storage failed: session ${JSON.stringify(sessionId)} is there to create and not to read, ${MAX_ROUNDS} times in a row; reads must see what was written.`;
+    throw new SessionError('storage_failed', message);
+  }
+
+  append(
+    key: Required<StorageKey>,
+    { created, revision, lastEventId }: HandlePosition,
+    policy: number,
+    events: readonly EventSnapshot[],
+    now: number,
+    signal: AbortSignal | undefined,
+  ): MaybePromise<AppendAnswer> {
+    let deltas = 0;
+    const rows = events.map(({ id, timestamp, deltaText, text, whole }) => {
+      deltas += deltaText.length;
+      return [id, timestamp, deltaText, text, whole];
+    });
+    requireRoom(deltas);
+    const append = (position: number, created: number, at: number): MaybePromise<AppendAnswer> => {
+      const write = callCore(() => AdapterWrite.append(position, created, at, policy, now, rows));
+      return this.#write('append', key, write, events, now, signal, () =>
+        write.appended(key.sessionId),
+      ) as MaybePromise<AppendAnswer>;
+    };
+    if (created < 0) return append(POSITIONS.latest, 0, 0);
+    if (!Number.isNaN(created)) return append(POSITIONS.revision, created, revision);
+    const search = callCore(() => AdapterWrite.locate(lastEventId));
+    const ids = lastEventId === undefined ? [] : [lastEventId];
+    const located = this.#write(
+      'append',
+      key,
+      search,
+      [],
+      0,
+      signal,
+      () => search.located(key.sessionId),
+      ids,
+    );
+    return after(located, (located) => {
+      const [created, seq] = located as [created: number, seq: number];
+      return append(POSITIONS.event, created, seq);
+    });
+  }
+
+  async update(
+    appName: string,
+    userId: string | undefined,
+    delta: string,
+    signal: AbortSignal | undefined,
+  ): Promise<Scopes> {
+    requireRoom(delta.length);
+    const write = callCore(() => AdapterWrite.update(appName, userId, delta));
+    const key = storageKey({ appName, userId });
+    return (await this.#write('append', key, write, [], 0, signal, () =>
+      write.updated(),
+    )) as Scopes;
+  }
+
+  async get(
+    key: Required<StorageKey>,
+    last: number | undefined,
+    after: number | undefined,
+    signal: AbortSignal | undefined,
+  ): Promise<ReadSession | undefined> {
+    checkWindow(last, after);
+    const { session, user, app, parsed, events } = await this.#read(key, last, after, signal);
+    if (session === undefined) return undefined;
+    const [created, revision, lastUpdateTime, state] = session;
+    const merged = mergeStates(`state of session "${key.sessionId}"`, state, user?.[1], app?.[1]);
+    // Rows as they are: the reader of a text that is damaged then knows its id.
+    const fragments = parsed === undefined ? events : ([parsed] as const);
+    return [created, revision, lastUpdateTime, merged, fragments];
+  }
+
+  async scopeState(
+    appName: string,
+    userId: string | undefined,
+    signal: AbortSignal | undefined,
+  ): Promise<string> {
+    const key = storageKey({ appName, userId });
+    const { user, app } = await this.#read(key, 0, undefined, signal);
+    const [record, row] = userId === undefined ? ['app state', app] : ['user state', user];
+    return mergeStates(record, row?.[1] ?? '{}');
+  }
+
+  async #read(
+    key: StorageKey,
+    last: number | undefined,
+    after: number | undefined,
+    signal: AbortSignal | undefined,
+  ) {
+    const window = ownMembers({
+      ...(last !== undefined && { last }),
+      ...(after !== undefined && { after }),
+    });
+    const request: ReadRequest = requestOf({ key, window }, signal);
+    return settled('read', signal, async () => {
+      const read = this.#own === undefined ? this.#checked(request) : this.#own.readParsed(request);
+      const rows: OwnRows = await untilAborted(signal, read);
+      const session = optional(memberOf(rows, 'session'), (row) => sessionTuple('read', row));
+      const user = optional(memberOf(rows, 'user'), (row) => scopeTuple('read', row));
+      const app = optional(memberOf(rows, 'app'), (row) => scopeTuple('read', row));
+      return { session, user, app, events: rows.events, parsed: memberOf(rows, 'parsed') };
+    });
+  }
+
+  /** What an adapter of somebody else's read. */
+  async #checked(request: ReadRequest): Promise<Rows> {
+    const rows = await this.#adapter.read(request);
+    object('read', 'an answer', rows);
+    const session = memberOf(rows, 'session');
+    const user = memberOf(rows, 'user');
+    const app = memberOf(rows, 'app');
+    const events = [...list('read', 'events', rows.events)];
+    for (const row of events) eventTuple('read', row);
+    return { session, user, app, events };
+  }
+
+  async list(
+    appName: string,
+    userId: string | undefined,
+    descending: boolean,
+    { limit, offset, page, withTotal }: PageRequest,
+    signal: AbortSignal | undefined,
+  ): Promise<ReadPage> {
+    const wanted = pageNumbers(limit, offset, page, 0);
+    const given: ListRequest = {
+      appName,
+      ...(userId !== undefined && { userId }),
+      order: descending ? 'desc' : 'asc',
+      offset: wanted.offset,
+      ...(wanted.limit !== undefined && { limit: wanted.limit }),
+      ...(!withTotal && { withTotal }),
+    };
+    const request = requestOf(given, signal);
+    return settled('list', signal, async () => {
+      const listing = await untilAborted(signal, this.#adapter.list(request));
+      object('list', 'an answer', listing);
+      const sessions = list('list', 'sessions', listing.sessions).map((row): ListedTuple => {
+        // First, since it checks that there is a row.
+        const session = sessionTuple('list', row);
+        const sessionId = text('list', 'sessionId', row.sessionId);
+        return [sessionId, text('list', 'userId', row.userId), ...session];
+      });
+      const users = list('list', 'users', listing.users).flatMap((row) => {
+        const [, state] = scopeTuple('list', row);
+        return [text('list', 'userId', row.userId), state];
+      });
+      const app = optional(memberOf(listing, 'app'), (row) => scopeTuple('list', row)[1]);
+      const shared: SharedStates = [app, ...users];
+      const total = withTotal ? whole('list', 'total', listing.total) : 0;
+      const numbers = pageNumbers(limit, offset, page, total);
+      return [sessions, numbers.page, numbers.items, total, numbers.pages, shared];
+    });
+  }
+
+  async delete(
+    appName: string,
+    userId: string | undefined,
+    sessionId: string | undefined,
+    withSessions: boolean,
+    signal: AbortSignal | undefined,
+  ): Promise<Floor> {
+    const ofUser = withSessions ? 'user' : 'userState';
+    const what = sessionId !== undefined ? 'session' : userId !== undefined ? ofUser : 'appState';
+    const request = requestOf(
+      { what, key: storageKey({ appName, userId, sessionId }) },
+      signal,
+    ) as DeleteRequest;
+    return settled('delete', signal, async () => {
+      const deleted = (await this.#adapter.delete(request)) as { readonly floor?: unknown } | null;
+      // An adapter need not tell it, and may answer whatever its database does.
+      const isObject = typeof deleted === 'object' && deleted !== null;
+      const floor = isObject ? memberOf(deleted, 'floor') : undefined;
+      return floor === undefined ? undefined : whole('delete', 'floor', floor);
+    });
+  }
+
+  /** Carries out a write, as often as it needs to see more. Answers at once where the adapter does. */
+  #write(
+    verb: 'create' | 'append',
+    key: StorageKey,
+    write: AdapterWrite,
+    events: readonly EventSnapshot[],
+    now: number,
+    signal: AbortSignal | undefined,
+    end: () => unknown,
+    eventIds: readonly string[] = events.map(({ id }) => id),
+  ): MaybePromise<unknown> {
+    const times = events.map(({ timestamp }) => Math.min(timestamp, now));
+    const run = (): MaybePromise<unknown> => {
+      requireNotAborted(signal);
+      const given: WriteRequest = {
+        key: storageKey(key),
+        scopes: scopesOf(write.scopes()),
+        eventIds,
+        since: write.since(),
+        lastUpdateTime: Math.max(verb === 'create' ? now : 0, ...times),
+      };
+      const written = writeThrough(this.#adapter, verb, requestOf(given, signal), (found) =>
+        decide(verb, write, key, events, found),
+      );
+      return after(written, () => (write.again() ? run() : callCore(end)));
+    };
+    return finallyFree(write, run);
+  }
+}
+
+function finallyFree<T>(write: AdapterWrite, run: () => MaybePromise<T>): MaybePromise<T> {
+  let answer: MaybePromise<T> | undefined;
+  try {
+    answer = run();
+    return answer;
+  } finally {
+    if (answer instanceof Promise) void answer.then(free, free);
+    else free();
+  }
+  function free(): void {
+    write.free();
+  }
+}
+
+/** Runs a verb; whatever it throws becomes an error with a code. */
+async function settled<T>(
+  verb: string,
+  signal: AbortSignal | undefined,
+  run: () => Promise<T>,
+): Promise<T> {
+  try {
+    // It may have fired between two verbs of a call.
+    requireNotAborted(signal);
+    return await run();
+  } catch (cause) {
+    throw failureOf(verb, cause);
+  }
+}
+
+/** An adapter finds nothing in a request that was left out, whatever stands on `Object.prototype`. */
+function requestOf<Request extends object>(
+  given: Request,
+  signal: AbortSignal | undefined,
+): Request & { readonly signal?: AbortSignal } {
+  return ownMembers({ ...given, ...(signal !== undefined && { signal }) });
+}
+
+/** A read changes nothing, and so need not be waited for once nobody wants it. */
+async function untilAborted<T>(
+  signal: AbortSignal | undefined,
+  answer: MaybePromise<T>,
+): Promise<T> {
+  if (signal === undefined) return answer;
+  let ignore = (): void => undefined;
+  const aborted = new Promise<never>((_, reject) => {
+    ignore = onAbort(signal, () => reject(abortedError(signal)));
+  });
+  try {
+    return await Promise.race([answer, aborted]);
+  } finally {
+    ignore();
+  }
+}
+
+function storageKey({
+  appName,
+  userId,
+  sessionId,
+}: {
+  readonly appName: string;
+  readonly userId?: string | undefined;
+  readonly sessionId?: string | undefined;
+}): StorageKey {
+  if (userId === undefined) return ownMembers({ appName });
+  return sessionId === undefined ? ownMembers({ appName, userId }) : { appName, userId, sessionId };
+}

@@ -1,0 +1,113 @@
+import { callCore, coreError, requireRoom, type SessionCore } from '../core.js';
+import type { MaybePromise } from '../service/call.js';
+import type { EventSnapshot } from '../snapshot.js';
+import type { StorageKey } from '../storage/adapter.js';
+import type {
+  HandlePosition,
+  PageRequest,
+  ReadPage,
+  ReadSession,
+  SessionStore,
+} from '../storage/session_store.js';
+import type { Floor, Scopes } from '../watch/service_feed.js';
+import type { AppendAnswer } from './protocol.js';
+
+/** A store that is in the wasm as a whole: over memory or IndexedDB. It heeds no signal. */
+export class CoreStore implements SessionStore {
+  readonly core: SessionCore;
+  /** Whether the instance holds the data, which is lost if it dies. */
+  readonly #holdsData: boolean;
+
+  constructor(core: SessionCore, holdsData: boolean) {
+    this.core = core;
+    this.#holdsData = holdsData;
+  }
+
+  open(): MaybePromise<void> {
+    return this.#answer((core) => core.open());
+  }
+
+  create(
+    { appName, userId, sessionId }: Required<StorageKey>,
+    state: string,
+    now: number,
+    ifAbsent: boolean,
+  ): MaybePromise<ReadSession> {
+    requireRoom(state.length);
+    return this.#answer((core) => core.create(appName, userId, sessionId, state, now, ifAbsent));
+  }
+
+  get(
+    { appName, userId, sessionId }: Required<StorageKey>,
+    last: number | undefined,
+    after: number | undefined,
+  ): MaybePromise<ReadSession | undefined> {
+    return this.#answer((core) => core.get(appName, userId, sessionId, last, after));
+  }
+
+  list(
+    appName: string,
+    userId: string | undefined,
+    descending: boolean,
+    { limit, offset, page, withTotal }: PageRequest,
+  ): MaybePromise<ReadPage> {
+    return this.#answer((core) =>
+      core.list(appName, userId, descending, limit, offset, page, withTotal),
+    );
+  }
+
+  append(
+    { appName, userId, sessionId }: Required<StorageKey>,
+    { created, revision, lastEventId }: HandlePosition,
+    policy: number,
+    events: readonly EventSnapshot[],
+    now: number,
+  ): MaybePromise<AppendAnswer> {
+    let [deltas, texts] = [0, 0];
+    const rows = events.map(({ id, timestamp, deltaText, text, whole }) => {
+      deltas += deltaText.length;
+      // Only memory takes the texts into the wasm.
+      if (this.#holdsData) texts += text.length + (whole?.length ?? 0);
+      return [id, timestamp, deltaText, text, whole];
+    });
+    requireRoom(deltas, texts);
+    // prettier-ignore
+    return this.#answer((core) => core.append_events(
+      appName, userId, sessionId, created, revision, lastEventId, policy, now, rows,
+    ));
+  }
+
+  update(appName: string, userId: string | undefined, delta: string): MaybePromise<Scopes> {
+    requireRoom(delta.length);
+    return this.#answer((core) => core.update(appName, userId, delta));
+  }
+
+  scopeState(appName: string, userId: string | undefined): MaybePromise<string> {
+    return this.#answer((core) => core.scope_state(appName, userId));
+  }
+
+  delete(
+    appName: string,
+    userId: string | undefined,
+    sessionId: string | undefined,
+    withSessions: boolean,
+  ): MaybePromise<Floor> {
+    return this.#answer((core) => core.delete(appName, userId, sessionId, withSessions));
+  }
+
+  tellChanges(isHeard: boolean): void {
+    this.core.tell_changes(isHeard);
+  }
+
+  free(): void {
+    this.core.free();
+  }
+
+  #answer<T>(call: (core: SessionCore) => unknown): MaybePromise<T> {
+    const answer = callCore(() => call(this.core), this.#holdsData) as MaybePromise<T>;
+    if (!(answer instanceof Promise)) return answer;
+    return answer.catch((thrown: unknown) => {
+      throw coreError(thrown);
+    });
+  }
+}

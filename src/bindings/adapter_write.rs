@@ -1,0 +1,304 @@
+//! A write to a storage that JavaScript drives: a user's own adapter, SQL, Vertex AI.
+//!
+//! JavaScript begins the write, reads the rows that it asks for, has it decided, writes what was decided,
+//! and asks what came of it. The storage may ask for a decision several times; the last one counts.
+//!
+//! Numbers cross as numbers, and the states as one text: an object costs more than all that is decided.
+//! Texts of events stay JavaScript strings; only their handles cross.
+
+use js_sys::Array;
+use wasm_bindgen::prelude::*;
+use wasm_bindgen::{JsCast, JsValue};
+
+use crate::bindings::new_events::new_events;
+use crate::bindings::parts::Parts;
+use crate::bindings::sessions::policy_of;
+use crate::bindings::values::{
+    appended_to_javascript, created_to_javascript, scopes_to_javascript,
+};
+use crate::error::Error;
+use crate::session::{SessionHead, SessionKey, check_timestamp};
+use crate::state::{Delta, ScopedState};
+use crate::storage::answer::push_numbers;
+use crate::write::{
+    Changes, EventRow, Found, Position, ScopeChange, ScopeRow, SessionChange, Target, Write, merged,
+};
+
+/// See the module.
+#[wasm_bindgen]
+pub struct AdapterWrite {
+    /// `None` once it was ended.
+    write: Option<Write>,
+    decided: Decided,
+}
+
+/// What JavaScript asks for after a decision.
+#[derive(Default)]
+struct Decided {
+    /// The new revisions of session, user and app, 0 where they do not change; the session's time.
+    numbers: [f64; 4],
+    /// The states of session, user and app, each empty where it does not change, with a NUL behind it,
+    /// which no JSON has.
+    states: String,
+    /// `position, seq, revision` of each event that is written.
+    events: Vec<f64>,
+}
+
+#[wasm_bindgen]
+impl AdapterWrite {
+    /// Begins to create a session.
+    pub fn create(
+        app_name: String,
+        user_id: String,
+        session_id: String,
+        state: &str,
+        now: f64,
+    ) -> Result<Self, JsValue> {
+        let key = SessionKey::new(app_name, user_id, session_id)?;
+        let now = check_timestamp("the clock", now)?;
+        Ok(Self::of(Write::create(key, Delta::parse(state)?, now)))
+    }
+
+    /// Begins an append to a session. `events` as `new_events` reads them. `position` says what a handle
+    /// is known by: a revision (0), nothing (1), or the `seq` of its last event (2); `at` is that number.
+    pub fn append(
+        position: u8,
+        created: f64,
+        at: f64,
+        policy: u8,
+        now: f64,
+        events: &Array,
+    ) -> Result<Self, JsValue> {
+        let now = check_timestamp("the clock", now)?;
+        let (created, at) = (created as u64, at as u64);
+        let position = match position {
+            0 => Position::Revision { created, revision: at },
+            1 => Position::Latest,
+            _ => Position::Event { created, seq: at },
+        };
+        let events = new_events(events, &|_, text| Ok(text.into()))?;
+        Ok(Self::of(Write::append(nameless(), position, policy_of(policy), events, now)))
+    }
+
+    /// Begins to look for the last event of a handle; writes nothing.
+    pub fn locate(last_event_id: Option<String>) -> Self {
+        Self::of(Write::locate(nameless(), last_event_id))
+    }
+
+    /// Begins to change the states of a user and an app.
+    pub fn update(app_name: String, user_id: Option<String>, delta: &str) -> Result<Self, JsValue> {
+        Ok(Self::of(Write::update(app_name, user_id, Delta::parse(delta)?)?))
+    }
+
+    fn of(write: Write) -> Self {
+        Self { write: Some(write), decided: Decided::default() }
+    }
+
+    /// The states that it wants to see, as a sum: session (1), user (2) and app (4).
+    pub fn scopes(&self) -> u8 {
+        self.write.as_ref().map_or(0, |write| write.plan().scopes.bits())
+    }
+
+    /// Events that were written after this revision are wanted.
+    pub fn since(&self) -> f64 {
+        self.write.as_ref().map_or(0.0, |write| write.plan().since as f64)
+    }
+
+    /// Decides what to write; returns whether it is anything.
+    ///
+    /// `revision` is below 0 where there is no session. `states`: those of session, user and app as far as
+    /// they are there and were asked for, else empty, with the lengths of the first two in UTF-16 code
+    /// units. `rows`: the events, and the changed ones, if there are any, as `checked_rows.ts` has them.
+    #[allow(clippy::too_many_arguments, reason = "an object would cost more than the call")]
+    pub fn decide(
+        &mut self,
+        floor: f64,
+        created: f64,
+        revision: f64,
+        time: f64,
+        user_revision: f64,
+        app_revision: f64,
+        states: &str,
+        session: usize,
+        user: usize,
+        rows: Option<Array>,
+    ) -> Result<bool, JsValue> {
+        self.decided = Decided::default();
+        let write = self.write.as_mut().ok_or_else(ended)?;
+        let mut parts = Parts::of(states);
+        let [state, user, app] = [
+            (parts.next(session), revision, "state of the session"),
+            (parts.next(user), user_revision, "user state"),
+            (parts.rest(), app_revision, "app state"),
+        ]
+        .map(|(text, revision, record)| scope_row(text, revision, record));
+        let stored = [state?, user?, app?];
+        let head = SessionHead {
+            created: created as u64,
+            revision: revision as u64,
+            last_update_time: time,
+        };
+        let events =
+            |index| rows.as_ref().map(|rows| event_rows(&rows.get(index).unchecked_into()));
+        let [state, user, app] = &stored;
+        let changes = write.decide(Found {
+            session: (revision >= 0.0).then_some(head),
+            state: state.as_ref().map(|row| &row.state),
+            user: user.as_ref(),
+            app: app.as_ref(),
+            events: events(0).unwrap_or_default(),
+            changed: events(1).unwrap_or_default(),
+            floor: floor as u64,
+        });
+        let Some(changes) = changes else { return Ok(false) };
+        self.decided = Decided::of(changes, stored)?;
+        Ok(true)
+    }
+
+    /// The new revisions of session (0), user (1) and app (2), 0 where they do not change; the session's
+    /// time (3).
+    pub fn number(&self, which: usize) -> f64 {
+        self.decided.numbers.get(which).copied().unwrap_or_default()
+    }
+
+    /// The states of session, user and app, each empty where it does not change, with a NUL behind it,
+    /// which no JSON has.
+    pub fn states(&mut self) -> String {
+        std::mem::take(&mut self.decided.states)
+    }
+
+    /// `position, seq, revision` of each event that is written.
+    pub fn events(&mut self) -> Vec<f64> {
+        std::mem::take(&mut self.decided.events)
+    }
+
+    /// Whether an append wrote nothing because it needs to see more states: it has to be run again.
+    pub fn again(&mut self) -> bool {
+        self.write.as_mut().is_some_and(Write::again)
+    }
+
+    /// Ends a creation. Answers as `session_to_javascript` lays it out. If the key was taken it fails, or
+    /// answers with `undefined` where that is what was asked for.
+    pub fn created(&mut self, if_absent: bool) -> Result<JsValue, JsValue> {
+        let write = self.end()?;
+        let Target { app_name, user_id, session_id } = write.plan().target.clone();
+        match write.created()? {
+            Some(created) => Ok(created_to_javascript(created)),
+            None if if_absent => Ok(JsValue::UNDEFINED),
+            None => Err(Error::AlreadyExists(SessionKey {
+                app_name,
+                user_id: user_id.unwrap_or_default(),
+                session_id: session_id.unwrap_or_default(),
+            })
+            .into()),
+        }
+    }
+
+    /// Ends an append. Answers as `appended_to_javascript` lays it out.
+    pub fn appended(&mut self, session_id: &str) -> Result<JsValue, JsValue> {
+        Ok(appended_to_javascript(self.end()?.appended(session_id)?, true))
+    }
+
+    /// Ends a search: `[created, seq]` of the last event.
+    pub fn located(&mut self, session_id: &str) -> Result<JsValue, JsValue> {
+        let answer = Array::new();
+        if let Position::Event { created, seq } = self.end()?.position(session_id)? {
+            push_numbers(&answer, &[created as f64, seq as f64]);
+        }
+        Ok(answer.into())
+    }
+
+    /// Ends an update. Answers as `scopes_to_javascript` lays it out.
+    pub fn updated(&mut self) -> Result<JsValue, JsValue> {
+        Ok(scopes_to_javascript(self.end()?.updated()?))
+    }
+
+    fn end(&mut self) -> Result<Write, Error> {
+        self.write.take().ok_or_else(ended)
+    }
+}
+
+impl Decided {
+    fn of(changes: Changes, stored: [Option<ScopeRow>; 3]) -> Result<Self, Error> {
+        let Changes { session, user, app, events } = changes;
+        let time = session.as_ref().map_or(0.0, |session| session.head.last_update_time);
+        let mut decided = Self { numbers: [0.0, 0.0, 0.0, time], ..Self::default() };
+        for event in events {
+            let numbers = [event.position as f64, event.seq as f64, event.revision as f64];
+            decided.events.extend(numbers);
+        }
+        let session = session
+            .map(|SessionChange { head, state }| ScopeChange { revision: head.revision, state });
+        let changes = [session, user, app];
+        for ((number, row), change) in decided.numbers.iter_mut().zip(stored).zip(changes) {
+            if let Some(ScopeChange { revision, state: changes }) = change {
+                *number = revision as f64;
+                // A session's state that no change touches goes back as it came, unread.
+                if !changes.is_empty() {
+                    let mut state = row.unwrap_or_default().state;
+                    state.check_size(&changes)?;
+                    state.apply(changes);
+                    decided.states.push_str(&state.to_json());
+                }
+            }
+            decided.states.push('\0');
+        }
+        Ok(decided)
+    }
+}
+
+/// A state, and those of its user and its app, as far as they are there, as one JSON object with the
+/// prefixes put back. `record` names the first in an error.
+#[wasm_bindgen]
+pub fn merge_states(
+    record: &str,
+    state: &str,
+    user: Option<String>,
+    app: Option<String>,
+) -> Result<String, JsValue> {
+    let state = read_state(state, record)?;
+    let user = user.map(|text| read_state(&text, "user state")).transpose()?;
+    let app = app.map(|text| read_state(&text, "app state")).transpose()?;
+    Ok(merged(&state, user.as_ref(), app.as_ref())?)
+}
+
+/// The adapter alone has to know which session it is.
+fn nameless() -> SessionKey {
+    let [app_name, user_id, session_id] = [const { String::new() }; 3];
+    SessionKey { app_name, user_id, session_id }
+}
+
+fn ended() -> Error {
+    Error::StorageFailed { reason: "the write has ended".into() }
+}
+
+fn scope_row(text: &str, revision: f64, record: &str) -> Result<Option<ScopeRow>, Error> {
+    if text.is_empty() {
+        return Ok(None);
+    }
+    Ok(Some(ScopeRow { revision: revision as u64, state: read_state(text, record)? }))
+}
+
+fn read_state(text: &str, record: &str) -> Result<ScopedState, Error> {
+    ScopedState::parse(text).map_err(|error| Error::CorruptRecord {
+        record: record.to_owned(),
+        reason: error.to_string(),
+    })
+}
+
+/// `[id, seq, revision, timestamp, text]` each.
+fn event_rows(rows: &Array) -> Vec<EventRow> {
+    let mut events = Vec::new();
+    for row in rows.iter() {
+        let row: Array = row.unchecked_into();
+        let number = |index| row.get(index).as_f64().unwrap_or_default();
+        events.push(EventRow {
+            id: row.get(0).as_string().unwrap_or_default().into(),
+            seq: number(1) as u64,
+            revision: number(2) as u64,
+            timestamp: number(3),
+            text: row.get(4).into(),
+        });
+    }
+    events
+}
