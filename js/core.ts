@@ -161,20 +161,6 @@ export function callCore<T>(call: () => T, holdsData = false): T {
   }
 }
 
-/** {@link callCore} for `append_packed`, which nearly all appends are, without a closure. */
-export function appendPacked(
-  core: SessionCore,
-  ...sent: Parameters<SessionCore['append_packed']>
-): number {
-  requireLive();
-  try {
-    return core.append_packed(...sent);
-  } catch (thrown) {
-    suspicion = { thrown };
-    throw coreError(thrown);
-  }
-}
-
 /** Makes sure that the instance holds what it was given. */
 export function requireLive(): void {
   if (suspicion !== undefined) coreError(suspicion.thrown);

@@ -2,7 +2,6 @@
  * Appending through a handle: what is taken at the call, what goes into the store when its turn has
  * come, and what the handle gets afterwards.
  */
-import { appendPacked, callCore, requireRoom, type SessionCore } from '../core.js';
 import type { Event } from '../event.js';
 import { setMember } from '../json/member.js';
 import type { Session } from '../session.js';
@@ -51,45 +50,6 @@ export function withoutKeys(taken: TakenEvent, keys: readonly string[]): TakenEv
     actions: { ...snapshot.actions, stateDelta: delta },
   };
   return { ...taken, snapshot: reduced };
-}
-
-/**
- * Stores one event through a handle of ours, over memory, and gives it to the handle: what nearly all
- * appends are, and therefore without anything that is made for each call.
- */
-export function appendInMemory(
-  core: SessionCore,
-  session: TakenHandle,
-  record: HandleRecord,
-  policy: number,
-  taken: TakenEvent,
-  now: number,
-  writer: StateWriter,
-): void {
-  const { appName, userId, id } = session;
-  const { id: eventId, timestamp, deltaText, text } = taken.snapshot;
-  const { created, revision, lastUpdateTime } = record;
-  requireRoom(deltaText.length, text.length);
-  // prettier-ignore
-  const answer = appendPacked(
-    core, appName + userId + id + eventId + deltaText + text,
-    appName.length, userId.length, id.length, eventId.length, deltaText.length,
-    created, revision, policy, now, timestamp, lastUpdateTime,
-  );
-  if (answer === 0) {
-    // What it did, or why it did not happen, which a number could not tell.
-    const more = callCore(() => core.more_of_append() as AppendAnswer, true);
-    apply(session, record, [taken], policy, more, writer);
-    return;
-  }
-  const time = answer > 0 ? timestamp : record.lastUpdateTime;
-  setTime(session, time);
-  const written = Math.abs(answer);
-  // It had missed nothing.
-  if (policy === STALE_POLICIES.merge) record.toldUntil = written - 1;
-  if (!give(session, record, taken, written, writer)) return;
-  record.lastUpdateTime = time;
-  record.revision = written;
 }
 
 /**

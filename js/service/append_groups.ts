@@ -17,8 +17,7 @@ interface Member {
   readonly signal: AbortSignal | undefined;
   /** Once its turn has come: until then, its signal ends its wait at once. */
   stopWaiting: () => void;
-  readonly answer: () => unknown;
-  readonly resolve: (answer: unknown) => void;
+  readonly resolve: () => void;
   readonly reject: (reason: unknown) => void;
 }
 
@@ -49,23 +48,20 @@ export class AppendGroups {
     this.#write = write;
   }
 
-  /** @returns what `answer` gives, once the events are stored */
-  add<T>(
+  /** Settles once the events are stored, or cannot be. */
+  add(
     session: TakenHandle,
     record: HandleRecord,
     events: readonly TakenEvent[],
     signal: AbortSignal | undefined,
-    answer: () => T,
-  ): Promise<T> {
+  ): Promise<void> {
     return new Promise((resolve, reject) => {
       const member: Member = {
         session,
         events,
         signal,
         stopWaiting: () => undefined,
-        answer,
-        // It is resolved with what `answer` gives.
-        resolve: resolve as (answer: unknown) => void,
+        resolve,
         reject,
       };
       const known = this.#queues.get(record);
@@ -133,7 +129,7 @@ export class AppendGroups {
     const { signal, stop } = whenNoneWaits(members);
     const succeed = (): void => {
       stop();
-      for (const { resolve, answer } of members) resolve(answer());
+      for (const { resolve } of members) resolve();
     };
     const fail = (error: unknown): MaybePromise<void> => {
       stop();

@@ -4,19 +4,14 @@ import type { Event } from '../event.js';
 import type { CompositeSessionKey, Session, StateShape } from '../session.js';
 import { type StateSchema, validateDelta } from '../state_schema.js';
 import { AppendGroups } from './append_groups.js';
-import { appendInMemory, apply, takeEvent, type TakenEvent, withoutKeys } from './append.js';
+import { apply, takeEvent, type TakenEvent, withoutKeys } from './append.js';
 import type { ServiceFeed } from '../watch/service_feed.js';
 import { after, type MaybePromise, requireNotAborted } from './call.js';
 import { enqueue, type HandleRecord, Handles, takeHandle, type TakenHandle } from './handle.js';
 import type { SessionStore } from '../storage/session_store.js';
-import type { CoreStore } from '../wasm/core_store.js';
 import type { AppendAnswer } from '../wasm/protocol.js';
 import type { ServiceParts } from './service_options.js';
 import type { StateWriter } from './state_writer.js';
-import { isThenable, withoutThen } from './thenable.js';
-
-/** No event is ahead of it in its commit. */
-const NONE: ReadonlyMap<string, TakenEvent> = new Map();
 
 /** What an {@link Appender} works with. */
 export interface AppenderParts {
@@ -50,67 +45,34 @@ export class Appender {
     this.#parts = parts;
   }
 
-  /** Everything is taken and checked at the call; nothing is changed if that throws. */
+  /**
+   * Everything is taken and checked at the call; nothing is changed if that throws.
+   *
+   * @returns the events that were stored, by their positions. A partial event is a piece of a streamed
+   * answer: it is not stored.
+   */
   append<S extends StateShape>(
     given: Session<S>,
-    events: Event[],
+    events: readonly Event[],
     signal: AbortSignal | undefined,
-  ): MaybePromise<Event[]> {
+  ): MaybePromise<readonly TakenEvent[]> {
     const session = takeHandle(given);
-    const record = this.#parts.handles.of(session);
-    // A partial event is a piece of a streamed answer: nothing is stored, nothing is changed.
+    const { handles, policy, isInMemory } = this.#parts;
+    const record = handles.of(session);
     const taken: TakenEvent[] = [];
     for (const event of events) if (!isPartial(event)) taken.push(this.#take(event));
-    const answer = (): Event[] => (isThenable(events) ? [...events] : events);
-    if (taken.length === 0) return answer();
-    return this.#commit(session, record, taken, signal, answer);
-  }
-
-  /** {@link Appender.append} for one event. */
-  appendOne<S extends StateShape>(
-    given: Session<S>,
-    event: Event,
-    signal: AbortSignal | undefined,
-  ): MaybePromise<Event> {
-    const session = takeHandle(given);
-    const { handles, writer, policy, clock, store, isInMemory, feed } = this.#parts;
-    const record = handles.of(session);
-    if (isPartial(event)) return isThenable(event) ? withoutThen(event) : event;
-    const taken = this.#take(event);
-    const answer = (): Event => (isThenable(event) ? storedEvent(taken) : event);
-    // A handle that we did not give out tells by its events where it stands.
-    const isStranger = Number.isNaN(record.created);
-    const isLong = !isInMemory || feed.isHeard || isStranger;
-    const isAhead = isLong || (record.tail ?? loadWasm(true)) !== undefined;
-    if (isAhead || writer.before(session, taken, NONE).length > 0) {
-      return this.#commit(session, record, [taken], signal, answer);
-    }
-    const { core } = store() as CoreStore;
-    appendInMemory(core, session, record, policy, taken, clock(), writer);
-    return answer();
-  }
-
-  /** Stores what was taken when its turn has come, and answers with what `answer` gives then. */
-  #commit<T>(
-    session: TakenHandle,
-    record: HandleRecord,
-    taken: readonly TakenEvent[],
-    signal: AbortSignal | undefined,
-    answer: () => T,
-  ): MaybePromise<T> {
-    const { isInMemory, policy } = this.#parts;
-    if (!isInMemory) return this.#groups.add(session, record, taken, signal, answer);
-    const run = (): MaybePromise<T> =>
-      after(this.#store(session, record, policy, taken, signal), answer);
-    // The wasm may still be on its way. What is stored is the event as it is now.
+    if (taken.length === 0) return taken;
+    if (!isInMemory) return this.#groups.add(session, record, taken, signal).then(() => taken);
+    const run = (): MaybePromise<void> => this.#store(session, record, policy, taken, signal);
+    // The wasm may still be on its way.
     const ahead = record.tail ?? loadWasm(true);
-    if (ahead === undefined) return run();
+    if (ahead === undefined) return after(run(), () => taken);
     const done = ahead.then(() => {
       requireNotAborted(signal);
       return run();
     });
     enqueue(record, done);
-    return done;
+    return done.then(() => taken);
   }
 
   /** Appends to a session that nobody has a handle of. */
@@ -192,11 +154,6 @@ export class Appender {
       return reduced;
     });
   }
-}
-
-/** A copy of what was stored. JSON has no functions. */
-function storedEvent({ snapshot }: TakenEvent): Event {
-  return JSON.parse(snapshot.text) as Event;
 }
 
 /** What is no event, or throws when it is read, is for the snapshot to refuse. */

@@ -26,15 +26,17 @@ import type { ReadSession, SessionStore } from '../storage/session_store.js';
 import { CoreStore } from '../wasm/core_store.js';
 import { snapshotDelta, snapshotState } from '../snapshot.js';
 import { type StateSchema, validateDelta } from '../state_schema.js';
+import type { TakenEvent } from './append.js';
 import { Appender } from './appender.js';
 import { Calls } from './calls.js';
 import { makeDisposable } from './disposable.js';
 import { STALE_POLICIES } from '../wasm/protocol.js';
-import { after, invalid, type MaybePromise, refusalOf, requireNotAborted } from './call.js';
-import { Handles, takeHandle, type TakenHandle } from './handle.js';
+import { after, invalid, type MaybePromise, requireNotAborted } from './call.js';
+import { Handles, takeHandle } from './handle.js';
 import { policyOf, type ServiceParts, type SessionServiceOptions } from './service_options.js';
 import { SessionReader } from './session_reader.js';
 import { checkedClock, checkedIds } from './sources.js';
+import { isThenable, withoutThen } from './thenable.js';
 import { writerOf } from './state_writer.js';
 import type {
   ListenOptions,
@@ -130,17 +132,11 @@ export class StoredSessionService<S extends StateShape = StateShape>
   }
 
   appendEvent(request: AppendEventRequest<S>): Promise<Event> {
-    // As `answer` does it, without the closure.
-    try {
-      const { session, event, signal } = this.#calls.take(request);
-      // Where there is nothing to recall, nothing is made for it.
-      const handle = this.#reader.isCapped ? takeHandle(session) : undefined;
-      const appended = this.#appender.appendOne(session, event, signal);
-      const done = handle ? this.#recalled(appended, handle, [event]) : appended;
-      return done instanceof Promise ? this.#calls.wait(done) : Promise.resolve(done);
-    } catch (error) {
-      return Promise.reject(refusalOf(error));
-    }
+    return this.#calls.answer(request, ({ session, event, signal }) =>
+      after(this.#append(session, [event], signal), ([stored]) =>
+        isThenable(event) ? withoutThen(event, stored?.snapshot.text) : event,
+      ),
+    );
   }
 
   appendEvents(request: AppendEventsRequest<S>): Promise<Event[]> {
@@ -148,9 +144,9 @@ export class StoredSessionService<S extends StateShape = StateShape>
       const { session, events, signal } = request;
       if (!Array.isArray(events))
         throw invalid('events', `must be an array; it is ${kindOf(events)}`);
-      const handle = takeHandle(session);
-      const appended = this.#appender.append(session, events, signal);
-      return this.#recalled(appended, handle, [...events]);
+      return after(this.#append(session, [...events], signal), () =>
+        isThenable(events) ? [...events] : events,
+      );
     });
   }
 
@@ -329,13 +325,17 @@ export class StoredSessionService<S extends StateShape = StateShape>
     return this.#appender.appendUnread(key, append, event, request.signal);
   }
 
-  /** The same, once the handle has got what the option `history` says that these events answer. */
-  #recalled<T>(
-    appended: MaybePromise<T>,
-    handle: TakenHandle,
+  /** Appends, and then gives the handle the events that the option `history` says these ones answer. */
+  #append(
+    session: Session<S>,
     events: readonly Event[],
-  ): MaybePromise<T> {
-    return after(appended, (answer) => after(this.#reader.recall(handle, events), () => answer));
+    signal: AbortSignal | undefined,
+  ): MaybePromise<readonly TakenEvent[]> {
+    // Where there is nothing to recall, nothing is made for it.
+    const handle = this.#reader.isCapped ? takeHandle(session) : undefined;
+    const appended = this.#appender.append(session, events, signal);
+    if (handle === undefined) return appended;
+    return after(appended, (stored) => after(this.#reader.recall(handle, events), () => stored));
   }
 
   #openStore(): SessionStore {

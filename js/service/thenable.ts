@@ -12,8 +12,14 @@ export function isThenable(value: object): boolean {
   }
 }
 
-/** A copy that a promise can be resolved with. */
-export function withoutThen<E extends Event>(event: E): E {
+/**
+ * A copy of an event that a promise can be resolved with.
+ *
+ * @param stored the text that was stored, if it was. JSON has no functions, and parsing it runs no code of
+ *   the caller's, which must not fail an append that is committed.
+ */
+export function withoutThen<E extends Event>(event: E, stored?: string): E {
+  if (stored !== undefined) return JSON.parse(stored) as E;
   const copy: E & { then?: unknown } = { ...event };
   delete copy.then;
   return copy;

@@ -12,6 +12,7 @@ import { abortedError, after, type MaybePromise, requireNotAborted } from '../se
 import type { ListedTuple, SharedStates } from '../service/listed_records.js';
 import { onAbort } from '../service/on_abort.js';
 import type { EventSnapshot } from '../snapshot.js';
+import { packEvents } from '../wasm/new_events.js';
 import { type AppendAnswer, POSITIONS } from '../wasm/protocol.js';
 import type { Floor, Scopes } from '../watch/service_feed.js';
 import type {
@@ -95,21 +96,21 @@ export class AdapterStore implements SessionStore {
     now: number,
     signal: AbortSignal | undefined,
   ): MaybePromise<AppendAnswer> {
-    let deltas = 0;
-    const rows = events.map(({ id, timestamp, deltaText, text, whole }) => {
-      deltas += deltaText.length;
-      return [id, timestamp, deltaText, text, whole];
-    });
-    requireRoom(deltas);
+    const { sessionId } = key;
+    const { packed, numbers, texts, deltaUnits } = packEvents(events);
+    requireRoom(deltaUnits);
     const append = (position: number, created: number, at: number): MaybePromise<AppendAnswer> => {
-      const write = callCore(() => AdapterWrite.append(position, created, at, policy, now, rows));
+      // prettier-ignore
+      const write = callCore(() => AdapterWrite.append(
+        sessionId, position, created, at, policy, now, packed, numbers, texts,
+      ));
       return this.#write('append', key, write, events, now, signal, () =>
-        write.appended(key.sessionId),
+        write.appended(),
       ) as MaybePromise<AppendAnswer>;
     };
     if (created < 0) return append(POSITIONS.latest, 0, 0);
     if (!Number.isNaN(created)) return append(POSITIONS.revision, created, revision);
-    const search = callCore(() => AdapterWrite.locate(lastEventId));
+    const search = callCore(() => AdapterWrite.locate(sessionId, lastEventId));
     const ids = lastEventId === undefined ? [] : [lastEventId];
     const located = this.#write(
       'append',
@@ -118,7 +119,7 @@ export class AdapterStore implements SessionStore {
       [],
       0,
       signal,
-      () => search.located(key.sessionId),
+      () => search.located(),
       ids,
     );
     return after(located, (located) => {
@@ -301,7 +302,11 @@ function finallyFree<T>(write: AdapterWrite, run: () => MaybePromise<T>): MaybeP
     else free();
   }
   function free(): void {
-    write.free();
+    try {
+      write.free();
+    } catch {
+      // JavaScript threw into one of its methods, which still counts as running. It stays in memory.
+    }
   }
 }
 

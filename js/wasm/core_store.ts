@@ -10,6 +10,7 @@ import type {
   SessionStore,
 } from '../storage/session_store.js';
 import type { Floor, Scopes } from '../watch/service_feed.js';
+import { packEvents } from './new_events.js';
 import type { AppendAnswer } from './protocol.js';
 
 /** A store that is in the wasm as a whole: over memory or IndexedDB. It heeds no signal. */
@@ -63,17 +64,12 @@ export class CoreStore implements SessionStore {
     events: readonly EventSnapshot[],
     now: number,
   ): MaybePromise<AppendAnswer> {
-    let [deltas, texts] = [0, 0];
-    const rows = events.map(({ id, timestamp, deltaText, text, whole }) => {
-      deltas += deltaText.length;
-      // Only memory takes the texts into the wasm.
-      if (this.#holdsData) texts += text.length + (whole?.length ?? 0);
-      return [id, timestamp, deltaText, text, whole];
-    });
-    requireRoom(deltas, texts);
+    const { packed, numbers, texts, deltaUnits, textUnits } = packEvents(events);
+    // Only memory takes the texts into the wasm.
+    requireRoom(deltaUnits, this.#holdsData ? textUnits : 0);
     // prettier-ignore
-    return this.#answer((core) => core.append_events(
-      appName, userId, sessionId, created, revision, lastEventId, policy, now, rows,
+    return this.#answer((core) => core.append(
+      appName, userId, sessionId, created, revision, lastEventId, policy, now, packed, numbers, texts,
     ));
   }
 

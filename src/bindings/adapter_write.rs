@@ -19,7 +19,7 @@ use crate::bindings::values::{
 use crate::error::Error;
 use crate::session::{SessionHead, SessionKey, check_timestamp};
 use crate::state::{Delta, ScopedState};
-use crate::storage::answer::push_numbers;
+use crate::storage::answer::push2;
 use crate::write::{
     Changes, EventRow, Found, Position, ScopeChange, ScopeRow, SessionChange, Target, Write, merged,
 };
@@ -59,15 +59,19 @@ impl AdapterWrite {
         Ok(Self::of(Write::create(key, Delta::parse(state)?, now)))
     }
 
-    /// Begins an append to a session. `events` as `new_events` reads them. `position` says what a handle
-    /// is known by: a revision (0), nothing (1), or the `seq` of its last event (2); `at` is that number.
+    /// Begins to append events, which `new_events` reads. `position` says what a handle is known by: a
+    /// revision (0), nothing (1), or the `seq` of its last event (2); `at` is that number.
+    #[allow(clippy::too_many_arguments, reason = "an object would cost more than the call")]
     pub fn append(
+        session_id: String,
         position: u8,
         created: f64,
         at: f64,
         policy: u8,
         now: f64,
-        events: &Array,
+        packed: &str,
+        numbers: &[f64],
+        texts: &Array,
     ) -> Result<Self, JsValue> {
         let now = check_timestamp("the clock", now)?;
         let (created, at) = (created as u64, at as u64);
@@ -76,13 +80,13 @@ impl AdapterWrite {
             1 => Position::Latest,
             _ => Position::Event { created, seq: at },
         };
-        let events = new_events(events, &|_, text| Ok(text.into()))?;
-        Ok(Self::of(Write::append(nameless(), position, policy_of(policy), events, now)))
+        let events = new_events(packed, numbers, texts, &|_, text| Ok(text.into()))?;
+        Ok(Self::of(Write::append(key_of(session_id), position, policy_of(policy), events, now)))
     }
 
     /// Begins to look for the last event of a handle; writes nothing.
-    pub fn locate(last_event_id: Option<String>) -> Self {
-        Self::of(Write::locate(nameless(), last_event_id))
+    pub fn locate(session_id: String, last_event_id: Option<String>) -> Self {
+        Self::of(Write::locate(key_of(session_id), last_event_id))
     }
 
     /// Begins to change the states of a user and an app.
@@ -195,15 +199,15 @@ impl AdapterWrite {
     }
 
     /// Ends an append. Answers as `appended_to_javascript` lays it out.
-    pub fn appended(&mut self, session_id: &str) -> Result<JsValue, JsValue> {
-        Ok(appended_to_javascript(self.end()?.appended(session_id)?, true))
+    pub fn appended(&mut self) -> Result<JsValue, JsValue> {
+        Ok(appended_to_javascript(self.end()?.appended()?, true))
     }
 
     /// Ends a search: `[created, seq]` of the last event.
-    pub fn located(&mut self, session_id: &str) -> Result<JsValue, JsValue> {
+    pub fn located(&mut self) -> Result<JsValue, JsValue> {
         let answer = Array::new();
-        if let Position::Event { created, seq } = self.end()?.position(session_id)? {
-            push_numbers(&answer, &[created as f64, seq as f64]);
+        if let Position::Event { created, seq } = self.end()?.position()? {
+            push2(&answer, created as f64, seq as f64);
         }
         Ok(answer.into())
     }
@@ -262,10 +266,9 @@ pub fn merge_states(
     Ok(merged(&state, user.as_ref(), app.as_ref())?)
 }
 
-/// The adapter alone has to know which session it is.
-fn nameless() -> SessionKey {
-    let [app_name, user_id, session_id] = [const { String::new() }; 3];
-    SessionKey { app_name, user_id, session_id }
+/// Names the session in errors. Only the adapter has to know its app and its user.
+fn key_of(session_id: String) -> SessionKey {
+    SessionKey { app_name: String::new(), user_id: String::new(), session_id }
 }
 
 fn ended() -> Error {

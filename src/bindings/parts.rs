@@ -19,11 +19,6 @@ impl<'a> Parts<'a> {
         rest.get(..bytes).unwrap_or_default()
     }
 
-    /// Where the rest begins, in bytes.
-    pub(super) fn start(&self) -> usize {
-        self.start
-    }
-
     pub(super) fn rest(&self) -> &'a str {
         self.packed.get(self.start..).unwrap_or_default()
     }

@@ -11,28 +11,23 @@ use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::future_to_promise;
 
 use crate::bindings::new_events::new_events;
-use crate::bindings::parts::Parts;
 use crate::bindings::values::{
     appended_to_javascript, listing_to_javascript, scopes_to_javascript, session_to_javascript,
 };
-use crate::error::Error;
-use crate::event::{EventText, NewEvent, TextSlice};
+use crate::event::EventText;
 use crate::room;
-use crate::service::{Appended, Known, StalePolicy, StoredSessionService};
+use crate::service::{Known, StalePolicy, StoredSessionService};
 use crate::session::{Page, SessionKey, Window, check_id, check_timestamp};
 use crate::state::Delta;
 use crate::storage::chosen::ChosenStorage;
 use crate::storage::guarded::Guarded;
 use crate::storage::{Deletion, IndexedDbOptions, IndexedDbStorage, MemoryStorage};
-use crate::write::{Position, Write};
 
 /// A session service. A method answers at once where the storage does, else with a promise.
 #[wasm_bindgen]
 pub struct SessionCore {
     // Shared with the futures under way, so that JavaScript may drop its handle meanwhile.
     service: Rc<StoredSessionService<ChosenStorage>>,
-    /// What [`SessionCore::append_packed`] did, where its answer could not say it.
-    appended: Cell<Option<Result<Appended, Error>>>,
     is_heard: Cell<bool>,
 }
 
@@ -76,7 +71,7 @@ impl SessionCore {
 
     fn over(storage: ChosenStorage) -> Self {
         let service = Rc::new(StoredSessionService::over(storage));
-        Self { service, appended: Cell::default(), is_heard: Cell::new(false) }
+        Self { service, is_heard: Cell::new(false) }
     }
 
     /// Whether somebody wants to know what a write changes beside the session.
@@ -167,85 +162,11 @@ impl SessionCore {
         }))
     }
 
-    /// [`SessionCore::append_events`] for what most appends are: one event, over memory, through a
-    /// handle of ours. All strings come in one, since each that crosses costs more than its bytes: app,
-    /// user, session, event id, delta and text, with the lengths of all but the last in UTF-16 code
-    /// units. A number comes back, as an array costs more than the append: the new revision, negative
-    /// where the session's time is still `time`, else it is the event's; 0 where there is more to tell,
-    /// or why it did not happen, which [`SessionCore::more_of_append`] does.
+    /// Appends events as `new_events` reads them, all or none. `created` is NaN for a handle that we did
+    /// not give out, which is known by `last_event_id`; below 0 there is no handle. Answers as
+    /// `appended_to_javascript` lays it out.
     #[allow(clippy::too_many_arguments, reason = "an object would cost more than the append")]
-    pub fn append_packed(
-        &self,
-        packed: String,
-        app_name: usize,
-        user_id: usize,
-        session_id: usize,
-        event_id: usize,
-        delta: usize,
-        created: f64,
-        revision: f64,
-        policy: u8,
-        now: f64,
-        timestamp: f64,
-        time: f64,
-    ) -> f64 {
-        let packed = TextSlice::from(packed);
-        let appended = packed.with(|text| {
-            let mut parts = Parts::of(text);
-            let key = [app_name, user_id, session_id].map(|length| parts.next(length));
-            let (id, delta) = (parts.next(event_id), parts.next(delta));
-            let text = EventText::Rust(packed.end(parts.start()));
-            let event = NewEvent::new(id, timestamp, delta, text)?;
-            let position =
-                Position::Revision { created: created as u64, revision: revision as u64 };
-            self.append_now(key, position, policy_of(policy), event, now)
-        });
-        let answer =
-            appended.as_ref().map_or(0.0, |appended| short_answer(appended, timestamp, time));
-        if answer == 0.0 {
-            self.appended.set(Some(appended));
-        }
-        answer
-    }
-
-    fn append_now(
-        &self,
-        [app_name, user_id, session_id]: [&str; 3],
-        position: Position,
-        policy: StalePolicy,
-        event: NewEvent,
-        now: f64,
-    ) -> Result<Appended, Error> {
-        let ChosenStorage::Memory(memory) = self.service.storage() else {
-            return Err(Error::Unsupported("append at once"));
-        };
-        let now = check_timestamp("the clock", now)?;
-        let key = SessionKey {
-            app_name: app_name.to_owned(),
-            user_id: user_id.to_owned(),
-            session_id: session_id.to_owned(),
-        };
-        let mut write = Write::append(key, position, policy, vec![event], now);
-        loop {
-            memory.write_now(&mut write)?;
-            if !write.again() {
-                return write.appended(session_id);
-            }
-        }
-    }
-
-    /// What the last [`SessionCore::append_packed`] did, as `appended_to_javascript` lays it out.
-    pub fn more_of_append(&self) -> Result<JsValue, JsValue> {
-        let appended = self.appended.take().transpose()?;
-        let answer = appended.map(|appended| appended_to_javascript(appended, self.tells()));
-        Ok(answer.unwrap_or(JsValue::UNDEFINED))
-    }
-
-    /// Appends events as `new_events` reads them, all or none. `created` is NaN for a
-    /// handle that we did not give out; then `last_event_id` is what it is known by; below 0 there is
-    /// no handle. Answers as `appended_to_javascript` lays it out.
-    #[allow(clippy::too_many_arguments, reason = "an object would cost more than the append")]
-    pub fn append_events(
+    pub fn append(
         &self,
         app_name: String,
         user_id: String,
@@ -255,24 +176,15 @@ impl SessionCore {
         last_event_id: Option<String>,
         policy: u8,
         now: f64,
-        events: Array,
+        packed: &str,
+        numbers: &[f64],
+        texts: &Array,
     ) -> Result<JsValue, JsValue> {
         let key = SessionKey::new(app_name, user_id, session_id)?;
         let known = known(created, revision, last_event_id);
-        let events = new_events(&events, &|id, text| self.text(id, text))?;
-        self.append(key, known, policy, events, now)
-    }
-
-    fn append(
-        &self,
-        key: SessionKey,
-        known: Known,
-        policy: u8,
-        events: Vec<NewEvent>,
-        now: f64,
-    ) -> Result<JsValue, JsValue> {
         let policy = policy_of(policy);
         let now = check_timestamp("the clock", now)?;
+        let events = new_events(packed, numbers, texts, &|id, text| self.text(id, text))?;
         let (service, tells) = (Rc::clone(&self.service), self.tells());
         settle(Box::pin(async move {
             let appended = service.append_events(key, known, policy, events, now).await?;
@@ -385,20 +297,5 @@ fn settle(answer: Answer) -> Result<JsValue, JsValue> {
     match Pin::new(&mut answer).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(answer) => answer,
         Poll::Pending => Ok(future_to_promise(answer).into()),
-    }
-}
-
-/// What an append did as one number, as [`SessionCore::append_packed`] has it; 0 where that cannot
-/// tell all.
-fn short_answer(appended: &Appended, timestamp: f64, time: f64) -> f64 {
-    let Appended { head, unchanged, missed, .. } = appended;
-    if !unchanged.is_empty() || !missed.is_empty() {
-        0.0
-    } else if head.last_update_time == timestamp {
-        head.revision as f64
-    } else if head.last_update_time == time {
-        -(head.revision as f64)
-    } else {
-        0.0
     }
 }

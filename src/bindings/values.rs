@@ -7,7 +7,7 @@ use wasm_bindgen::{JsCast, JsValue};
 use crate::event::EventText;
 use crate::service::{Appended, StoredSession};
 use crate::session::{Page, SessionHead, Window};
-use crate::storage::answer::{ChosenListing, push_numbers};
+use crate::storage::answer::{ChosenListing, push2, push4};
 use crate::storage::{ScopeRevisions, is_same_json};
 use crate::write::Created;
 
@@ -92,7 +92,7 @@ pub(super) fn scopes_to_javascript(scopes: ScopeRevisions) -> JsValue {
 }
 
 fn push_scopes(answer: &Array, ScopeRevisions { user, app }: ScopeRevisions) {
-    push_numbers(answer, &[user.unwrap_or_default() as f64, app.unwrap_or_default() as f64]);
+    push2(answer, user.unwrap_or_default() as f64, app.unwrap_or_default() as f64);
 }
 
 /// `[created, revision, lastUpdateTime, since]`, and behind them, where there is any to tell,
@@ -104,22 +104,19 @@ pub(super) fn appended_to_javascript(appended: Appended, tells: bool) -> JsValue
     let is_plain = appended.unchanged.is_empty()
         && appended.missed.is_empty()
         && scopes == ScopeRevisions::default();
-    let answer = Array::of4(
-        &JsValue::from_f64(head.created as f64),
-        &JsValue::from_f64(head.revision as f64),
-        &JsValue::from_f64(head.last_update_time),
-        &JsValue::from_f64(appended.since as f64),
-    );
+    let answer = Array::new();
+    let [created, revision, since] = [head.created, head.revision, appended.since];
+    push4(&answer, created as f64, revision as f64, head.last_update_time, since as f64);
     if !is_plain {
         let (unchanged, missed) = (Array::new(), Array::new());
         for (position, revision) in appended.unchanged {
             let fields = Array::new();
-            push_numbers(&fields, &[position as f64, revision as f64]);
+            push2(&fields, position as f64, revision as f64);
             unchanged.push(&fields);
         }
         for row in appended.missed {
             let fields = Array::new();
-            push_numbers(&fields, &[row.seq as f64, row.revision as f64]);
+            push2(&fields, row.seq as f64, row.revision as f64);
             fields.push(&row.text.into());
             missed.push(&fields);
         }
@@ -163,7 +160,8 @@ pub(super) fn listing_to_javascript(listing: ChosenListing, page: Page) -> JsVal
     let position = page.position(total);
     let answer = Array::of1(&sessions);
     let numbers = [position.page, position.limit, total, position.total_pages];
-    push_numbers(&answer, &numbers.map(|number| number as f64));
+    let [page, limit, total, pages] = numbers.map(|number| number as f64);
+    push4(&answer, page, limit, total, pages);
     answer.push(&shared);
     answer.into()
 }

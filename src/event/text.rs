@@ -97,12 +97,6 @@ impl TextSlice {
         reader(block.get(self.start as usize..self.end as usize).unwrap_or_default())
     }
 
-    /// The end of the text, from the byte `start` on; nothing is copied.
-    #[cfg(target_arch = "wasm32")]
-    pub(crate) fn end(&self, start: usize) -> Self {
-        Self { start: self.start + start as u32, ..self.clone() }
-    }
-
     /// The length in bytes.
     pub fn len(&self) -> usize {
         (self.end - self.start) as usize

@@ -255,11 +255,11 @@ impl<S: Storage> StoredSessionService<S> {
         now: f64,
     ) -> Answer<Appended, S> {
         let position = self.locate(&key, known).await?;
-        let mut write = Write::append(key.clone(), position, policy, events, now);
+        let mut write = Write::append(key, position, policy, events, now);
         loop {
             write = self.write(write).await?;
             if !write.again() {
-                return Ok(write.appended(&key.session_id)?);
+                return Ok(write.appended()?);
             }
         }
     }
@@ -270,7 +270,7 @@ impl<S: Storage> StoredSessionService<S> {
             Known::Revision { created, revision } => Ok(Position::Revision { created, revision }),
             Known::Latest => Ok(Position::Latest),
             Known::LastEvent(id) => {
-                Ok(self.write(Write::locate(key.clone(), id)).await?.position(&key.session_id)?)
+                Ok(self.write(Write::locate(key.clone(), id)).await?.position()?)
             }
         }
     }

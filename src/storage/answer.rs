@@ -7,6 +7,7 @@ use std::task::{Context, Poll, ready};
 
 use js_sys::Array;
 use wasm_bindgen::JsValue;
+use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::error::Error;
 use crate::session::Revision;
@@ -85,8 +86,13 @@ pub(crate) fn read_floor(floor: JsValue) -> Result<Option<Revision>, JsValue> {
     Ok(floor.as_f64().map(|floor| floor as Revision))
 }
 
-pub(crate) fn push_numbers(array: &Array, numbers: &[f64]) {
-    for number in numbers {
-        array.push(&JsValue::from_f64(*number));
-    }
+// A call into JavaScript costs more than the numbers that it carries.
+#[wasm_bindgen]
+extern "C" {
+    /// Pushes two numbers.
+    #[wasm_bindgen(js_namespace = ["Array", "prototype", "push"], js_name = call)]
+    pub(crate) fn push2(array: &Array, first: f64, second: f64);
+    /// Pushes four numbers.
+    #[wasm_bindgen(js_namespace = ["Array", "prototype", "push"], js_name = call)]
+    pub(crate) fn push4(array: &Array, first: f64, second: f64, third: f64, fourth: f64);
 }

@@ -11,7 +11,7 @@ use wasm_bindgen::JsValue;
 use crate::error::Error;
 use crate::room::require_room;
 use crate::session::{Revision, Window};
-use crate::storage::answer::{Answer, ChosenListing, push_numbers, read_floor};
+use crate::storage::answer::{Answer, ChosenListing, push2, read_floor};
 use crate::storage::indexed_db::{self, IndexedDbStorage};
 use crate::storage::memory::MemoryStorage;
 use crate::storage::shared_write::SharedWrite;
@@ -44,7 +44,8 @@ fn listed_in_memory(memory: &MemoryStorage, request: &ListRequest) -> Result<Cho
     let rows = Array::new();
     let listing = memory.each_listed(request, &mut |user_id, session_id, head, state| {
         let row = Array::of2(&session_id.into(), &user_id.into());
-        push_numbers(&row, &[head.created as f64, head.revision as f64, head.last_update_time]);
+        push2(&row, head.created as f64, head.revision as f64);
+        row.push(&head.last_update_time.into());
         row.push(&state.try_to_json()?.into());
         rows.push(&row);
         Ok(())

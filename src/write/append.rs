@@ -74,8 +74,7 @@ enum Refused {
 }
 
 impl Refused {
-    fn of(self, session_id: &str) -> Error {
-        let session_id = session_id.to_owned();
+    fn of(self, session_id: String) -> Error {
         match self {
             Self::Gone => Error::NotFound { session_id },
             Self::Stale { expected, actual } => {
@@ -193,7 +192,7 @@ impl Append {
         if is_blind { NEVER } else { self.position.since() }
     }
 
-    pub(super) fn appended(self, session_id: &str) -> Result<Appended, Error> {
+    pub(super) fn appended(self, session_id: String) -> Result<Appended, Error> {
         self.outcome.ok_or_else(unasked)?.map_err(|refused| refused.of(session_id))
     }
 

@@ -63,9 +63,8 @@ impl Locate {
         self.seq = stored.first().map(|event| event.seq);
     }
 
-    pub(super) fn position(self, session_id: &str) -> Result<Position, Error> {
-        let missing = || Error::NotFound { session_id: session_id.to_owned() };
-        let created = self.created.ok_or_else(missing)?;
+    pub(super) fn position(self, session_id: String) -> Result<Position, Error> {
+        let created = self.created.ok_or(Error::NotFound { session_id })?;
         // An event that the store does not have tells nothing: the handle may have missed all.
         Ok(Position::Event { created, seq: self.seq.unwrap_or(created) })
     }

@@ -38,7 +38,8 @@ use crate::state::{Delta, Scope, ScopedState, merge_to_json};
 #[derive(Debug)]
 pub struct Write {
     plan: Plan,
-    rule: Rule,
+    // Boxed, since a write is moved from future to future.
+    rule: Box<Rule>,
     texts: Vec<NewText>,
     #[cfg(any(test, feature = "testing"))]
     starts_over: bool,
@@ -67,7 +68,7 @@ impl Write {
     fn new(plan: Plan, rule: Rule, texts: Vec<NewText>) -> Self {
         Self {
             plan,
-            rule,
+            rule: Box::new(rule),
             texts,
             #[cfg(any(test, feature = "testing"))]
             starts_over: false,
@@ -155,7 +156,7 @@ impl Write {
 
     fn decide_once(&mut self, found: Found<'_>) -> Option<Changes> {
         let stored = self.compared(&found.events);
-        match &mut self.rule {
+        match &mut *self.rule {
             Rule::Create(create) => create.decide(&found),
             Rule::Append(append) => append.decide(found, &stored),
             Rule::Locate(locate) => {
@@ -172,7 +173,7 @@ impl Write {
     pub fn row(&self, change: &EventChange) -> Option<EventRow> {
         let EventChange { position, seq, revision } = *change;
         let text = self.texts.get(position)?.text.clone();
-        let (id, timestamp) = match &self.rule {
+        let (id, timestamp) = match &*self.rule {
             Rule::Append(append) => append.event(position)?,
             #[cfg(any(test, feature = "testing"))]
             Rule::Script(script) => script.event(position)?,
@@ -207,7 +208,7 @@ impl Write {
 
     /// Whether it wrote nothing because it has to know more, which [`Write::plan`] now names.
     pub(crate) fn again(&mut self) -> bool {
-        let Rule::Append(append) = &mut self.rule else {
+        let Rule::Append(append) = &mut *self.rule else {
             return false;
         };
         let is_again = append.again();
@@ -217,31 +218,31 @@ impl Write {
 
     /// The new session; `None` if the key was taken.
     pub(crate) fn created(self) -> Result<Option<Created>, Error> {
-        match self.rule {
+        match *self.rule {
             Rule::Create(create) => create.created(),
             _ => Err(unasked()),
         }
     }
 
     /// What an append did.
-    pub(crate) fn appended(self, session_id: &str) -> Result<Appended, Error> {
-        match self.rule {
-            Rule::Append(append) => append.appended(session_id),
+    pub(crate) fn appended(self) -> Result<Appended, Error> {
+        match (*self.rule, self.plan.target.session_id) {
+            (Rule::Append(append), Some(session_id)) => append.appended(session_id),
             _ => Err(unasked()),
         }
     }
 
     /// Where a handle stands by its last event.
-    pub(crate) fn position(self, session_id: &str) -> Result<Position, Error> {
-        match self.rule {
-            Rule::Locate(locate) => locate.position(session_id),
+    pub(crate) fn position(self) -> Result<Position, Error> {
+        match (*self.rule, self.plan.target.session_id) {
+            (Rule::Locate(locate), Some(session_id)) => locate.position(session_id),
             _ => Err(unasked()),
         }
     }
 
     /// The new revisions of the states that an update changed.
     pub(crate) fn updated(self) -> Result<ScopeRevisions, Error> {
-        match self.rule {
+        match *self.rule {
             Rule::Update(update) => Ok(update.updated()),
             _ => Err(unasked()),
         }

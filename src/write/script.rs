@@ -86,7 +86,7 @@ impl Write {
 
     /// What the storage has found; `None` if it never asked.
     pub(crate) fn told(self) -> Option<Told> {
-        match self.rule {
+        match *self.rule {
             Rule::Script(script) => script.told,
             _ => None,
         }

@@ -16,11 +16,11 @@ const DEATH = `
   const kept = await foreign.createSession(key);
   await service.appendEvent({ session, event: adk.createEvent({ id: 'e1' }) });
   const before = JSON.stringify(session);
-  const { append_packed } = SessionCore.prototype;
-  SessionCore.prototype.append_packed = () => { throw new WebAssembly.RuntimeError('unreachable'); };
+  const { append } = SessionCore.prototype;
+  SessionCore.prototype.append = () => { throw new WebAssembly.RuntimeError('unreachable'); };
   const event = adk.createEvent({ id: 'e2', actions: { stateDelta: { a: 1 } } });
   const died = await codeOf(() => service.appendEvent({ session, event }));
-  SessionCore.prototype.append_packed = append_packed;
+  SessionCore.prototype.append = append;
 `;
 
 describe('When the wasm instance dies', () => {
