@@ -112,16 +112,7 @@ export class AdapterStore implements SessionStore {
     if (!Number.isNaN(created)) return append(POSITIONS.revision, created, revision);
     const search = callCore(() => AdapterWrite.locate(sessionId, lastEventId));
     const ids = lastEventId === undefined ? [] : [lastEventId];
-    const located = this.#write(
-      'append',
-      key,
-      search,
-      [],
-      0,
-      signal,
-      () => search.located(),
-      ids,
-    );
+    const located = this.#write('append', key, search, [], 0, signal, () => search.located(), ids);
     return after(located, (located) => {
       const [created, seq] = located as [created: number, seq: number];
       return append(POSITIONS.event, created, seq);
