@@ -2,6 +2,83 @@
 /* eslint-disable */
 
 /**
+ * See the module.
+ */
+export class AdapterWrite {
+    private constructor();
+    free(): void;
+    [Symbol.dispose](): void;
+    /**
+     * Whether an append wrote nothing because it needs to see more states: it has to be run again.
+     */
+    again(): boolean;
+    /**
+     * Begins to append events, which `new_events` reads. `position` says what a handle is known by: a
+     * revision (0), nothing (1), or the `seq` of its last event (2); `at` is that number.
+     */
+    static append(session_id: string, position: number, created: number, at: number, policy: number, now: number, packed: string, numbers: Float64Array | number[], texts: Array<any>): AdapterWrite;
+    /**
+     * Ends an append. Answers as `appended_to_javascript` lays it out.
+     */
+    appended(): any;
+    /**
+     * Begins to create a session.
+     */
+    static create(app_name: string, user_id: string, session_id: string, state: string, now: number): AdapterWrite;
+    /**
+     * Ends a creation. Answers as `session_to_javascript` lays it out. If the key was taken it fails, or
+     * answers with `undefined` where that is what was asked for.
+     */
+    created(if_absent: boolean): any;
+    /**
+     * Decides what to write; returns whether it is anything.
+     *
+     * `revision` is below 0 where there is no session. `states`: those of session, user and app as far as
+     * they are there and were asked for, else empty, with the lengths of the first two in UTF-16 code
+     * units. `rows`: the events, and the changed ones, if there are any, as `checked_rows.ts` has them.
+     */
+    decide(floor: number, created: number, revision: number, time: number, user_revision: number, app_revision: number, states: string, session: number, user: number, rows?: Array<any> | null): boolean;
+    /**
+     * `position, seq, revision` of each event that is written.
+     */
+    events(): Float64Array;
+    /**
+     * Begins to look for the last event of a handle; writes nothing.
+     */
+    static locate(session_id: string, last_event_id?: string | null): AdapterWrite;
+    /**
+     * Ends a search: `[created, seq]` of the last event.
+     */
+    located(): any;
+    /**
+     * The new revisions of session (0), user (1) and app (2), 0 where they do not change; the session's
+     * time (3).
+     */
+    number(which: number): number;
+    /**
+     * The states that it wants to see, as a sum: session (1), user (2) and app (4).
+     */
+    scopes(): number;
+    /**
+     * Events that were written after this revision are wanted.
+     */
+    since(): number;
+    /**
+     * The states of session, user and app, each empty where it does not change, with a NUL behind it,
+     * which no JSON has.
+     */
+    states(): string;
+    /**
+     * Begins to change the states of a user and an app.
+     */
+    static update(app_name: string, user_id: string | null | undefined, delta: string): AdapterWrite;
+    /**
+     * Ends an update. Answers as `scopes_to_javascript` lays it out.
+     */
+    updated(): any;
+}
+
+/**
  * A session service. A method answers at once where the storage does, else with a promise.
  */
 export class SessionCore {
@@ -9,21 +86,11 @@ export class SessionCore {
     free(): void;
     [Symbol.dispose](): void;
     /**
-     * Appends events, `[id, timestamp, delta, text]` each, all or none; behind them, where keys of the
-     * delta were superseded, the text with them. `created` is NaN for a
-     * handle that we did not give out; then `last_event_id` is what it is known by; below 0 there is
-     * no handle. Answers as `appended_to_javascript` lays it out.
+     * Appends events as `new_events` reads them, all or none. `created` is NaN for a handle that we did
+     * not give out, which is known by `last_event_id`; below 0 there is no handle. Answers as
+     * `appended_to_javascript` lays it out.
      */
-    append_events(app_name: string, user_id: string, session_id: string, created: number, revision: number, last_event_id: string | null | undefined, policy: number, now: number, events: Array<any>): any;
-    /**
-     * [`SessionCore::append_events`] for what most appends are: one event, over memory, through a
-     * handle of ours. All strings come in one, since each that crosses costs more than its bytes: app,
-     * user, session, event id, delta and text, with the lengths of all but the last in UTF-16 code
-     * units. A number comes back, as an array costs more than the append: the new revision, negative
-     * where the session's time is still `time`, else it is the event's; 0 where there is more to tell,
-     * or why it did not happen, which [`SessionCore::more_of_append`] does.
-     */
-    append_packed(packed: string, app_name: number, user_id: number, session_id: number, event_id: number, delta: number, created: number, revision: number, policy: number, now: number, timestamp: number, time: number): number;
+    append(app_name: string, user_id: string, session_id: string, created: number, revision: number, last_event_id: string | null | undefined, policy: number, now: number, packed: string, numbers: Float64Array | number[], texts: Array<any>): any;
     /**
      * Answers with a session, as `session_to_javascript` lays it out.
      */
@@ -38,10 +105,6 @@ export class SessionCore {
      * Lets go of the connection, if there is one; the next call makes another.
      */
     disconnect(): void;
-    /**
-     * Over a JavaScript object with the five verbs, behind its bridge.
-     */
-    static foreign(bridge: any): SessionCore;
     /**
      * Answers with a session, as `session_to_javascript` lays it out, or `undefined`.
      */
@@ -59,10 +122,6 @@ export class SessionCore {
      * Over memory of its own.
      */
     static memory(): SessionCore;
-    /**
-     * What the last [`SessionCore::append_packed`] did, as `appended_to_javascript` lays it out.
-     */
-    more_of_append(): any;
     /**
      * Opens the storage, where it is one to be opened, so that what is wrong is known.
      */
@@ -88,39 +147,10 @@ export class SessionCore {
 export function artifact_message(text: string, position: number, failed: boolean): string;
 
 /**
- * Begins an append to a session behind a bridge, through a handle of ours, or with `created` below 0
- * through none. `packed`: the event's id, of so many UTF-16 code units, and its delta. Answers with its
- * place times 16, plus what it wants to know: the states of session (1), user (2) and app (4), and what
- * was changed since the revision (8).
+ * # Errors
+ * `invalid_argument` for numbers that mean no window of a session's events.
  */
-export function begin_append(packed: string, id: number, text: any, created: number, revision: number, policy: number, now: number, timestamp: number): number;
-
-/**
- * Decides what a write writes, and answers whether it is anything: what, is asked for before anything
- * else is decided.
- *
- * `revision` is below 0 where there is no session. `states`: those of session, user and app as far as
- * they are there and were asked for, else empty, with the lengths of the first two in UTF-16 code units.
- * `rows`: the events, and the changed ones, if there are any, as `checked_rows.ts` has them.
- */
-export function decide(place: number, floor: number, created: number, revision: number, time: number, user_revision: number, app_revision: number, states: string, session: number, user: number, rows?: Array<any> | null): boolean;
-
-/**
- * The events, as `checked_rows.ts` has them.
- */
-export function decided_events(): Array<any>;
-
-/**
- * The new revisions of session (0), user (1) and app (2), 0 where they do not change; the session's time
- * (3).
- */
-export function decided_number(which: number): number;
-
-/**
- * The states of session, user and app, each empty where it does not change, with a NUL behind it, which
- * no JSON has.
- */
-export function decided_states(): string;
+export function check_window(last?: number | null, after?: number | null): void;
 
 /**
  * Deletes an IndexedDB, also one that tabs of ours have open; waits so many milliseconds for others.
@@ -134,16 +164,21 @@ export function delete_database(name: string, blocked_timeout: number): Promise<
 export function describe_missing(text: string, positions: Uint32Array | number[], keys: Array<any>): any;
 
 /**
- * Ends an append that was begun here. Answers with what it did to the session of that id, as
- * `appended_to_javascript` lays it out; with nothing if none is named. `null`: it wrote nothing yet, since it needs
- * the states; `append_events` asks for them.
- */
-export function end_append(place: number, session_id?: string | null): any;
-
-/**
  * Whether so many bytes can still be allocated, with some to spare.
  */
 export function has_room(bytes: number): boolean;
+
+/**
+ * A state, and those of its user and its app, as far as they are there, as one JSON object with the
+ * prefixes put back. `record` names the first in an error.
+ */
+export function merge_states(record: string, state: string, user?: string | null, app?: string | null): string;
+
+/**
+ * What the numbers of a request for a page mean: `[offset, limit, page, items on a page, pages]`, where
+ * `limit` is NaN without one, and the last two rest on the `total`.
+ */
+export function page_numbers(limit: number | null | undefined, offset: number | null | undefined, page: number | null | undefined, total: number): Float64Array;
 
 /**
  * Whether two JSON texts say the same.
@@ -160,30 +195,40 @@ export type InitInput = RequestInfo | URL | Response | BufferSource | WebAssembl
 
 export interface InitOutput {
     readonly memory: WebAssembly.Memory;
+    readonly __wbg_adapterwrite_free: (a: number, b: number) => void;
     readonly __wbg_sessioncore_free: (a: number, b: number) => void;
+    readonly adapterwrite_again: (a: number) => number;
+    readonly adapterwrite_append: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: any) => [number, number, number];
+    readonly adapterwrite_appended: (a: number) => [number, number, number];
+    readonly adapterwrite_create: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number) => [number, number, number];
+    readonly adapterwrite_created: (a: number, b: number) => [number, number, number];
+    readonly adapterwrite_decide: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number) => [number, number, number];
+    readonly adapterwrite_events: (a: number) => [number, number];
+    readonly adapterwrite_locate: (a: number, b: number, c: number, d: number) => number;
+    readonly adapterwrite_located: (a: number) => [number, number, number];
+    readonly adapterwrite_number: (a: number, b: number) => number;
+    readonly adapterwrite_scopes: (a: number) => number;
+    readonly adapterwrite_since: (a: number) => number;
+    readonly adapterwrite_states: (a: number) => [number, number];
+    readonly adapterwrite_update: (a: number, b: number, c: number, d: number, e: number, f: number) => [number, number, number];
+    readonly adapterwrite_updated: (a: number) => [number, number, number];
     readonly artifact_message: (a: number, b: number, c: number, d: number) => [number, number];
-    readonly begin_append: (a: number, b: number, c: number, d: any, e: number, f: number, g: number, h: number, i: number) => [number, number, number];
-    readonly decide: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number) => [number, number, number];
-    readonly decided_events: () => any;
-    readonly decided_number: (a: number) => number;
-    readonly decided_states: () => [number, number];
+    readonly check_window: (a: number, b: number, c: number, d: number) => [number, number];
     readonly delete_database: (a: number, b: number, c: number) => any;
     readonly describe_missing: (a: number, b: number, c: number, d: number, e: any) => any;
-    readonly end_append: (a: number, b: number, c: number) => [number, number, number];
     readonly has_room: (a: number) => number;
+    readonly merge_states: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number) => [number, number, number, number];
+    readonly page_numbers: (a: number, b: number, c: number, d: number, e: number, f: number, g: number) => [number, number, number, number];
     readonly same_json: (a: number, b: number, c: number, d: number) => number;
     readonly scan_template: (a: number, b: number) => [number, number];
-    readonly sessioncore_append_events: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number, m: number, n: any) => [number, number, number];
-    readonly sessioncore_append_packed: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number, m: number, n: number) => number;
+    readonly sessioncore_append: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number, m: number, n: number, o: number, p: number, q: number, r: any) => [number, number, number];
     readonly sessioncore_create: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number) => [number, number, number];
     readonly sessioncore_delete: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number) => [number, number, number];
     readonly sessioncore_disconnect: (a: number) => void;
-    readonly sessioncore_foreign: (a: any) => number;
     readonly sessioncore_get: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number) => [number, number, number];
     readonly sessioncore_indexed_db: (a: number, b: number, c: number, d: number, e: number, f: number) => number;
     readonly sessioncore_list: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number, m: number) => [number, number, number];
     readonly sessioncore_memory: () => number;
-    readonly sessioncore_more_of_append: (a: number) => [number, number, number];
     readonly sessioncore_open: (a: number) => [number, number, number];
     readonly sessioncore_scope_state: (a: number, b: number, c: number, d: number, e: number) => [number, number, number];
     readonly sessioncore_tell_changes: (a: number, b: number) => void;

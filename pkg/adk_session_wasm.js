@@ -1,6 +1,294 @@
 /* @ts-self-types="./adk_session_wasm.d.ts" */
 
 /**
+ * See the module.
+ */
+export class AdapterWrite {
+    static __wrap(ptr) {
+        const obj = Object.create(AdapterWrite.prototype);
+        obj.__wbg_ptr = ptr;
+        AdapterWriteFinalization.register(obj, obj.__wbg_ptr, obj);
+        return obj;
+    }
+    __destroy_into_raw() {
+        const ptr = this.__wbg_ptr;
+        this.__wbg_ptr = 0;
+        AdapterWriteFinalization.unregister(this);
+        return ptr;
+    }
+    free() {
+        const ptr = this.__destroy_into_raw();
+        wasm.__wbg_adapterwrite_free(ptr, 0);
+    }
+    /**
+     * Whether an append wrote nothing because it needs to see more states: it has to be run again.
+     * @returns {boolean}
+     */
+    again() {
+        const ret = wasm.adapterwrite_again(this.__wbg_ptr);
+        return ret !== 0;
+    }
+    /**
+     * Begins to append events, which `new_events` reads. `position` says what a handle is known by: a
+     * revision (0), nothing (1), or the `seq` of its last event (2); `at` is that number.
+     * @param {string} session_id
+     * @param {number} position
+     * @param {number} created
+     * @param {number} at
+     * @param {number} policy
+     * @param {number} now
+     * @param {string} packed
+     * @param {Float64Array | number[]} numbers
+     * @param {Array<any>} texts
+     * @returns {AdapterWrite}
+     */
+    static append(session_id, position, created, at, policy, now, packed, numbers, texts) {
+        const val4 = +position;
+        const val5 = +created;
+        const val6 = +at;
+        const val7 = +policy;
+        const val8 = +now;
+        let ptr0, len0, ptr1, len1, ptr2, len2;
+        try {
+            ptr0 = passStringToWasm0(session_id, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+            len0 = WASM_VECTOR_LEN;
+            ptr1 = passStringToWasm0(packed, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+            len1 = WASM_VECTOR_LEN;
+            ptr2 = passArrayF64ToWasm0(numbers, wasm.__wbindgen_malloc);
+            len2 = WASM_VECTOR_LEN;
+        } catch (e) {
+            if (ptr2) { wasm.__wbindgen_free(ptr2, len2 * 8, 8); }
+            if (ptr1) { wasm.__wbindgen_free(ptr1, len1 * 1, 1); }
+            if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 1, 1); }
+            throw e;
+        }
+        const ret = wasm.adapterwrite_append(ptr0, len0, val4, val5, val6, val7, val8, ptr1, len1, ptr2, len2, texts);
+        if (ret[2]) {
+            throw takeFromExternrefTable0(ret[1]);
+        }
+        return AdapterWrite.__wrap(ret[0]);
+    }
+    /**
+     * Ends an append. Answers as `appended_to_javascript` lays it out.
+     * @returns {any}
+     */
+    appended() {
+        const ret = wasm.adapterwrite_appended(this.__wbg_ptr);
+        if (ret[2]) {
+            throw takeFromExternrefTable0(ret[1]);
+        }
+        return takeFromExternrefTable0(ret[0]);
+    }
+    /**
+     * Begins to create a session.
+     * @param {string} app_name
+     * @param {string} user_id
+     * @param {string} session_id
+     * @param {string} state
+     * @param {number} now
+     * @returns {AdapterWrite}
+     */
+    static create(app_name, user_id, session_id, state, now) {
+        const val5 = +now;
+        let ptr0, len0, ptr1, len1, ptr2, len2, ptr3, len3;
+        try {
+            ptr0 = passStringToWasm0(app_name, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+            len0 = WASM_VECTOR_LEN;
+            ptr1 = passStringToWasm0(user_id, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+            len1 = WASM_VECTOR_LEN;
+            ptr2 = passStringToWasm0(session_id, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+            len2 = WASM_VECTOR_LEN;
+            ptr3 = passStringToWasm0(state, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+            len3 = WASM_VECTOR_LEN;
+        } catch (e) {
+            if (ptr3) { wasm.__wbindgen_free(ptr3, len3 * 1, 1); }
+            if (ptr2) { wasm.__wbindgen_free(ptr2, len2 * 1, 1); }
+            if (ptr1) { wasm.__wbindgen_free(ptr1, len1 * 1, 1); }
+            if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 1, 1); }
+            throw e;
+        }
+        const ret = wasm.adapterwrite_create(ptr0, len0, ptr1, len1, ptr2, len2, ptr3, len3, val5);
+        if (ret[2]) {
+            throw takeFromExternrefTable0(ret[1]);
+        }
+        return AdapterWrite.__wrap(ret[0]);
+    }
+    /**
+     * Ends a creation. Answers as `session_to_javascript` lays it out. If the key was taken it fails, or
+     * answers with `undefined` where that is what was asked for.
+     * @param {boolean} if_absent
+     * @returns {any}
+     */
+    created(if_absent) {
+        const ret = wasm.adapterwrite_created(this.__wbg_ptr, if_absent);
+        if (ret[2]) {
+            throw takeFromExternrefTable0(ret[1]);
+        }
+        return takeFromExternrefTable0(ret[0]);
+    }
+    /**
+     * Decides what to write; returns whether it is anything.
+     *
+     * `revision` is below 0 where there is no session. `states`: those of session, user and app as far as
+     * they are there and were asked for, else empty, with the lengths of the first two in UTF-16 code
+     * units. `rows`: the events, and the changed ones, if there are any, as `checked_rows.ts` has them.
+     * @param {number} floor
+     * @param {number} created
+     * @param {number} revision
+     * @param {number} time
+     * @param {number} user_revision
+     * @param {number} app_revision
+     * @param {string} states
+     * @param {number} session
+     * @param {number} user
+     * @param {Array<any> | null} [rows]
+     * @returns {boolean}
+     */
+    decide(floor, created, revision, time, user_revision, app_revision, states, session, user, rows) {
+        const val2 = +floor;
+        const val3 = +created;
+        const val4 = +revision;
+        const val5 = +time;
+        const val6 = +user_revision;
+        const val7 = +app_revision;
+        const val8 = +session;
+        const val9 = +user;
+        const ptr0 = passStringToWasm0(states, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+        const len0 = WASM_VECTOR_LEN;
+        const ret = wasm.adapterwrite_decide(this.__wbg_ptr, val2, val3, val4, val5, val6, val7, ptr0, len0, val8, val9, isLikeNone(rows) ? 0 : addToExternrefTable0(rows));
+        if (ret[2]) {
+            throw takeFromExternrefTable0(ret[1]);
+        }
+        return ret[0] !== 0;
+    }
+    /**
+     * `position, seq, revision` of each event that is written.
+     * @returns {Float64Array}
+     */
+    events() {
+        const ret = wasm.adapterwrite_events(this.__wbg_ptr);
+        var v1 = getArrayF64FromWasm0(ret[0], ret[1]).slice();
+        wasm.__wbindgen_free(ret[0], ret[1] * 8, 8);
+        return v1;
+    }
+    /**
+     * Begins to look for the last event of a handle; writes nothing.
+     * @param {string} session_id
+     * @param {string | null} [last_event_id]
+     * @returns {AdapterWrite}
+     */
+    static locate(session_id, last_event_id) {
+        let ptr0, len0, ptr1, len1;
+        try {
+            ptr0 = passStringToWasm0(session_id, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+            len0 = WASM_VECTOR_LEN;
+            ptr1 = isLikeNone(last_event_id) ? 0 : passStringToWasm0(last_event_id, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+            len1 = WASM_VECTOR_LEN;
+        } catch (e) {
+            if (ptr1) { wasm.__wbindgen_free(ptr1, len1 * 1, 1); }
+            if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 1, 1); }
+            throw e;
+        }
+        const ret = wasm.adapterwrite_locate(ptr0, len0, ptr1, len1);
+        return AdapterWrite.__wrap(ret);
+    }
+    /**
+     * Ends a search: `[created, seq]` of the last event.
+     * @returns {any}
+     */
+    located() {
+        const ret = wasm.adapterwrite_located(this.__wbg_ptr);
+        if (ret[2]) {
+            throw takeFromExternrefTable0(ret[1]);
+        }
+        return takeFromExternrefTable0(ret[0]);
+    }
+    /**
+     * The new revisions of session (0), user (1) and app (2), 0 where they do not change; the session's
+     * time (3).
+     * @param {number} which
+     * @returns {number}
+     */
+    number(which) {
+        const ret = wasm.adapterwrite_number(this.__wbg_ptr, which);
+        return ret;
+    }
+    /**
+     * The states that it wants to see, as a sum: session (1), user (2) and app (4).
+     * @returns {number}
+     */
+    scopes() {
+        const ret = wasm.adapterwrite_scopes(this.__wbg_ptr);
+        return ret;
+    }
+    /**
+     * Events that were written after this revision are wanted.
+     * @returns {number}
+     */
+    since() {
+        const ret = wasm.adapterwrite_since(this.__wbg_ptr);
+        return ret;
+    }
+    /**
+     * The states of session, user and app, each empty where it does not change, with a NUL behind it,
+     * which no JSON has.
+     * @returns {string}
+     */
+    states() {
+        let deferred1_0;
+        let deferred1_1;
+        try {
+            const ret = wasm.adapterwrite_states(this.__wbg_ptr);
+            deferred1_0 = ret[0];
+            deferred1_1 = ret[1];
+            return getStringFromWasm0(ret[0], ret[1]);
+        } finally {
+            wasm.__wbindgen_free(deferred1_0, deferred1_1, 1);
+        }
+    }
+    /**
+     * Begins to change the states of a user and an app.
+     * @param {string} app_name
+     * @param {string | null | undefined} user_id
+     * @param {string} delta
+     * @returns {AdapterWrite}
+     */
+    static update(app_name, user_id, delta) {
+        let ptr0, len0, ptr1, len1, ptr2, len2;
+        try {
+            ptr0 = passStringToWasm0(app_name, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+            len0 = WASM_VECTOR_LEN;
+            ptr1 = isLikeNone(user_id) ? 0 : passStringToWasm0(user_id, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+            len1 = WASM_VECTOR_LEN;
+            ptr2 = passStringToWasm0(delta, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+            len2 = WASM_VECTOR_LEN;
+        } catch (e) {
+            if (ptr2) { wasm.__wbindgen_free(ptr2, len2 * 1, 1); }
+            if (ptr1) { wasm.__wbindgen_free(ptr1, len1 * 1, 1); }
+            if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 1, 1); }
+            throw e;
+        }
+        const ret = wasm.adapterwrite_update(ptr0, len0, ptr1, len1, ptr2, len2);
+        if (ret[2]) {
+            throw takeFromExternrefTable0(ret[1]);
+        }
+        return AdapterWrite.__wrap(ret[0]);
+    }
+    /**
+     * Ends an update. Answers as `scopes_to_javascript` lays it out.
+     * @returns {any}
+     */
+    updated() {
+        const ret = wasm.adapterwrite_updated(this.__wbg_ptr);
+        if (ret[2]) {
+            throw takeFromExternrefTable0(ret[1]);
+        }
+        return takeFromExternrefTable0(ret[0]);
+    }
+}
+if (Symbol.dispose) AdapterWrite.prototype[Symbol.dispose] = AdapterWrite.prototype.free;
+
+/**
  * A session service. A method answers at once where the storage does, else with a promise.
  */
 export class SessionCore {
@@ -21,10 +309,9 @@ export class SessionCore {
         wasm.__wbg_sessioncore_free(ptr, 0);
     }
     /**
-     * Appends events, `[id, timestamp, delta, text]` each, all or none; behind them, where keys of the
-     * delta were superseded, the text with them. `created` is NaN for a
-     * handle that we did not give out; then `last_event_id` is what it is known by; below 0 there is
-     * no handle. Answers as `appended_to_javascript` lays it out.
+     * Appends events as `new_events` reads them, all or none. `created` is NaN for a handle that we did
+     * not give out, which is known by `last_event_id`; below 0 there is no handle. Answers as
+     * `appended_to_javascript` lays it out.
      * @param {string} app_name
      * @param {string} user_id
      * @param {string} session_id
@@ -33,15 +320,17 @@ export class SessionCore {
      * @param {string | null | undefined} last_event_id
      * @param {number} policy
      * @param {number} now
-     * @param {Array<any>} events
+     * @param {string} packed
+     * @param {Float64Array | number[]} numbers
+     * @param {Array<any>} texts
      * @returns {any}
      */
-    append_events(app_name, user_id, session_id, created, revision, last_event_id, policy, now, events) {
-        const val5 = +created;
-        const val6 = +revision;
-        const val7 = +policy;
-        const val8 = +now;
-        let ptr0, len0, ptr1, len1, ptr2, len2, ptr3, len3;
+    append(app_name, user_id, session_id, created, revision, last_event_id, policy, now, packed, numbers, texts) {
+        const val7 = +created;
+        const val8 = +revision;
+        const val9 = +policy;
+        const val10 = +now;
+        let ptr0, len0, ptr1, len1, ptr2, len2, ptr3, len3, ptr4, len4, ptr5, len5;
         try {
             ptr0 = passStringToWasm0(app_name, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
             len0 = WASM_VECTOR_LEN;
@@ -51,56 +340,24 @@ export class SessionCore {
             len2 = WASM_VECTOR_LEN;
             ptr3 = isLikeNone(last_event_id) ? 0 : passStringToWasm0(last_event_id, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
             len3 = WASM_VECTOR_LEN;
+            ptr4 = passStringToWasm0(packed, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+            len4 = WASM_VECTOR_LEN;
+            ptr5 = passArrayF64ToWasm0(numbers, wasm.__wbindgen_malloc);
+            len5 = WASM_VECTOR_LEN;
         } catch (e) {
+            if (ptr5) { wasm.__wbindgen_free(ptr5, len5 * 8, 8); }
+            if (ptr4) { wasm.__wbindgen_free(ptr4, len4 * 1, 1); }
             if (ptr3) { wasm.__wbindgen_free(ptr3, len3 * 1, 1); }
             if (ptr2) { wasm.__wbindgen_free(ptr2, len2 * 1, 1); }
             if (ptr1) { wasm.__wbindgen_free(ptr1, len1 * 1, 1); }
             if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 1, 1); }
             throw e;
         }
-        const ret = wasm.sessioncore_append_events(this.__wbg_ptr, ptr0, len0, ptr1, len1, ptr2, len2, val5, val6, ptr3, len3, val7, val8, events);
+        const ret = wasm.sessioncore_append(this.__wbg_ptr, ptr0, len0, ptr1, len1, ptr2, len2, val7, val8, ptr3, len3, val9, val10, ptr4, len4, ptr5, len5, texts);
         if (ret[2]) {
             throw takeFromExternrefTable0(ret[1]);
         }
         return takeFromExternrefTable0(ret[0]);
-    }
-    /**
-     * [`SessionCore::append_events`] for what most appends are: one event, over memory, through a
-     * handle of ours. All strings come in one, since each that crosses costs more than its bytes: app,
-     * user, session, event id, delta and text, with the lengths of all but the last in UTF-16 code
-     * units. A number comes back, as an array costs more than the append: the new revision, negative
-     * where the session's time is still `time`, else it is the event's; 0 where there is more to tell,
-     * or why it did not happen, which [`SessionCore::more_of_append`] does.
-     * @param {string} packed
-     * @param {number} app_name
-     * @param {number} user_id
-     * @param {number} session_id
-     * @param {number} event_id
-     * @param {number} delta
-     * @param {number} created
-     * @param {number} revision
-     * @param {number} policy
-     * @param {number} now
-     * @param {number} timestamp
-     * @param {number} time
-     * @returns {number}
-     */
-    append_packed(packed, app_name, user_id, session_id, event_id, delta, created, revision, policy, now, timestamp, time) {
-        const val2 = +app_name;
-        const val3 = +user_id;
-        const val4 = +session_id;
-        const val5 = +event_id;
-        const val6 = +delta;
-        const val7 = +created;
-        const val8 = +revision;
-        const val9 = +policy;
-        const val10 = +now;
-        const val11 = +timestamp;
-        const val12 = +time;
-        const ptr0 = passStringToWasm0(packed, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
-        const len0 = WASM_VECTOR_LEN;
-        const ret = wasm.sessioncore_append_packed(this.__wbg_ptr, ptr0, len0, val2, val3, val4, val5, val6, val7, val8, val9, val10, val11, val12);
-        return ret;
     }
     /**
      * Answers with a session, as `session_to_javascript` lays it out.
@@ -175,15 +432,6 @@ export class SessionCore {
      */
     disconnect() {
         wasm.sessioncore_disconnect(this.__wbg_ptr);
-    }
-    /**
-     * Over a JavaScript object with the five verbs, behind its bridge.
-     * @param {any} bridge
-     * @returns {SessionCore}
-     */
-    static foreign(bridge) {
-        const ret = wasm.sessioncore_foreign(bridge);
-        return SessionCore.__wrap(ret);
     }
     /**
      * Answers with a session, as `session_to_javascript` lays it out, or `undefined`.
@@ -277,17 +525,6 @@ export class SessionCore {
     static memory() {
         const ret = wasm.sessioncore_memory();
         return SessionCore.__wrap(ret);
-    }
-    /**
-     * What the last [`SessionCore::append_packed`] did, as `appended_to_javascript` lays it out.
-     * @returns {any}
-     */
-    more_of_append() {
-        const ret = wasm.sessioncore_more_of_append(this.__wbg_ptr);
-        if (ret[2]) {
-            throw takeFromExternrefTable0(ret[1]);
-        }
-        return takeFromExternrefTable0(ret[0]);
     }
     /**
      * Opens the storage, where it is one to be opened, so that what is wrong is known.
@@ -388,110 +625,15 @@ export function artifact_message(text, position, failed) {
 }
 
 /**
- * Begins an append to a session behind a bridge, through a handle of ours, or with `created` below 0
- * through none. `packed`: the event's id, of so many UTF-16 code units, and its delta. Answers with its
- * place times 16, plus what it wants to know: the states of session (1), user (2) and app (4), and what
- * was changed since the revision (8).
- * @param {string} packed
- * @param {number} id
- * @param {any} text
- * @param {number} created
- * @param {number} revision
- * @param {number} policy
- * @param {number} now
- * @param {number} timestamp
- * @returns {number}
+ * # Errors
+ * `invalid_argument` for numbers that mean no window of a session's events.
+ * @param {number | null} [last]
+ * @param {number | null} [after]
  */
-export function begin_append(packed, id, text, created, revision, policy, now, timestamp) {
-    const val2 = +id;
-    const val3 = +created;
-    const val4 = +revision;
-    const val5 = +policy;
-    const val6 = +now;
-    const val7 = +timestamp;
-    const ptr0 = passStringToWasm0(packed, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
-    const len0 = WASM_VECTOR_LEN;
-    const ret = wasm.begin_append(ptr0, len0, val2, text, val3, val4, val5, val6, val7);
-    if (ret[2]) {
-        throw takeFromExternrefTable0(ret[1]);
-    }
-    return ret[0];
-}
-
-/**
- * Decides what a write writes, and answers whether it is anything: what, is asked for before anything
- * else is decided.
- *
- * `revision` is below 0 where there is no session. `states`: those of session, user and app as far as
- * they are there and were asked for, else empty, with the lengths of the first two in UTF-16 code units.
- * `rows`: the events, and the changed ones, if there are any, as `checked_rows.ts` has them.
- * @param {number} place
- * @param {number} floor
- * @param {number} created
- * @param {number} revision
- * @param {number} time
- * @param {number} user_revision
- * @param {number} app_revision
- * @param {string} states
- * @param {number} session
- * @param {number} user
- * @param {Array<any> | null} [rows]
- * @returns {boolean}
- */
-export function decide(place, floor, created, revision, time, user_revision, app_revision, states, session, user, rows) {
-    const val2 = +place;
-    const val3 = +floor;
-    const val4 = +created;
-    const val5 = +revision;
-    const val6 = +time;
-    const val7 = +user_revision;
-    const val8 = +app_revision;
-    const val9 = +session;
-    const val10 = +user;
-    const ptr0 = passStringToWasm0(states, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
-    const len0 = WASM_VECTOR_LEN;
-    const ret = wasm.decide(val2, val3, val4, val5, val6, val7, val8, ptr0, len0, val9, val10, isLikeNone(rows) ? 0 : addToExternrefTable0(rows));
-    if (ret[2]) {
-        throw takeFromExternrefTable0(ret[1]);
-    }
-    return ret[0] !== 0;
-}
-
-/**
- * The events, as `checked_rows.ts` has them.
- * @returns {Array<any>}
- */
-export function decided_events() {
-    const ret = wasm.decided_events();
-    return ret;
-}
-
-/**
- * The new revisions of session (0), user (1) and app (2), 0 where they do not change; the session's time
- * (3).
- * @param {number} which
- * @returns {number}
- */
-export function decided_number(which) {
-    const ret = wasm.decided_number(which);
-    return ret;
-}
-
-/**
- * The states of session, user and app, each empty where it does not change, with a NUL behind it, which
- * no JSON has.
- * @returns {string}
- */
-export function decided_states() {
-    let deferred1_0;
-    let deferred1_1;
-    try {
-        const ret = wasm.decided_states();
-        deferred1_0 = ret[0];
-        deferred1_1 = ret[1];
-        return getStringFromWasm0(ret[0], ret[1]);
-    } finally {
-        wasm.__wbindgen_free(deferred1_0, deferred1_1, 1);
+export function check_window(last, after) {
+    const ret = wasm.check_window(!isLikeNone(last), isLikeNone(last) ? 0 : last, !isLikeNone(after), isLikeNone(after) ? 0 : after);
+    if (ret[1]) {
+        throw takeFromExternrefTable0(ret[0]);
     }
 }
 
@@ -534,25 +676,6 @@ export function describe_missing(text, positions, keys) {
 }
 
 /**
- * Ends an append that was begun here. Answers with what it did to the session of that id, as
- * `appended_to_javascript` lays it out; with nothing if none is named. `null`: it wrote nothing yet, since it needs
- * the states; `append_events` asks for them.
- * @param {number} place
- * @param {string | null} [session_id]
- * @returns {any}
- */
-export function end_append(place, session_id) {
-    const val2 = +place;
-    var ptr0 = isLikeNone(session_id) ? 0 : passStringToWasm0(session_id, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
-    var len0 = WASM_VECTOR_LEN;
-    const ret = wasm.end_append(val2, ptr0, len0);
-    if (ret[2]) {
-        throw takeFromExternrefTable0(ret[1]);
-    }
-    return takeFromExternrefTable0(ret[0]);
-}
-
-/**
  * Whether so many bytes can still be allocated, with some to spare.
  * @param {number} bytes
  * @returns {boolean}
@@ -560,6 +683,70 @@ export function end_append(place, session_id) {
 export function has_room(bytes) {
     const ret = wasm.has_room(bytes);
     return ret !== 0;
+}
+
+/**
+ * A state, and those of its user and its app, as far as they are there, as one JSON object with the
+ * prefixes put back. `record` names the first in an error.
+ * @param {string} record
+ * @param {string} state
+ * @param {string | null} [user]
+ * @param {string | null} [app]
+ * @returns {string}
+ */
+export function merge_states(record, state, user, app) {
+    let deferred6_0;
+    let deferred6_1;
+    try {
+        let ptr0, len0, ptr1, len1, ptr2, len2, ptr3, len3;
+        try {
+            ptr0 = passStringToWasm0(record, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+            len0 = WASM_VECTOR_LEN;
+            ptr1 = passStringToWasm0(state, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+            len1 = WASM_VECTOR_LEN;
+            ptr2 = isLikeNone(user) ? 0 : passStringToWasm0(user, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+            len2 = WASM_VECTOR_LEN;
+            ptr3 = isLikeNone(app) ? 0 : passStringToWasm0(app, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+            len3 = WASM_VECTOR_LEN;
+        } catch (e) {
+            if (ptr3) { wasm.__wbindgen_free(ptr3, len3 * 1, 1); }
+            if (ptr2) { wasm.__wbindgen_free(ptr2, len2 * 1, 1); }
+            if (ptr1) { wasm.__wbindgen_free(ptr1, len1 * 1, 1); }
+            if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 1, 1); }
+            throw e;
+        }
+        const ret = wasm.merge_states(ptr0, len0, ptr1, len1, ptr2, len2, ptr3, len3);
+        var ptr5 = ret[0];
+        var len5 = ret[1];
+        if (ret[3]) {
+            ptr5 = 0; len5 = 0;
+            throw takeFromExternrefTable0(ret[2]);
+        }
+        deferred6_0 = ptr5;
+        deferred6_1 = len5;
+        return getStringFromWasm0(ptr5, len5);
+    } finally {
+        wasm.__wbindgen_free(deferred6_0, deferred6_1, 1);
+    }
+}
+
+/**
+ * What the numbers of a request for a page mean: `[offset, limit, page, items on a page, pages]`, where
+ * `limit` is NaN without one, and the last two rest on the `total`.
+ * @param {number | null | undefined} limit
+ * @param {number | null | undefined} offset
+ * @param {number | null | undefined} page
+ * @param {number} total
+ * @returns {Float64Array}
+ */
+export function page_numbers(limit, offset, page, total) {
+    const ret = wasm.page_numbers(!isLikeNone(limit), isLikeNone(limit) ? 0 : limit, !isLikeNone(offset), isLikeNone(offset) ? 0 : offset, !isLikeNone(page), isLikeNone(page) ? 0 : page, total);
+    if (ret[3]) {
+        throw takeFromExternrefTable0(ret[2]);
+    }
+    var v1 = getArrayF64FromWasm0(ret[0], ret[1]).slice();
+    wasm.__wbindgen_free(ret[0], ret[1] * 8, 8);
+    return v1;
 }
 
 /**
@@ -601,38 +788,38 @@ export function scan_template(text) {
 function __wbg_get_imports() {
     const import0 = {
         __proto__: null,
-        _3: function(arg0, arg1) {
+        _1: function(arg0, arg1) {
             const ret = Number(getStringFromWasm0(arg0, arg1));
             return ret;
         },
-        _22: function(arg0) {
+        _1y: function(arg0) {
             const ret = typeof(arg0) === 'function';
             return ret;
         },
-        _12: function(arg0) {
+        _z: function(arg0) {
             const val = arg0;
             const ret = typeof(val) === 'object' && val !== null;
             return ret;
         },
-        _h: function(arg0) {
+        _e: function(arg0) {
             const ret = typeof(arg0) === 'string';
             return ret;
         },
-        _13: function(arg0) {
+        _10: function(arg0) {
             const ret = arg0 === undefined;
             return ret;
         },
-        _4: function(arg0, arg1) {
+        _2: function(arg0, arg1) {
             const ret = arg0 === arg1;
             return ret;
         },
-        _29: function(arg0, arg1) {
+        _26: function(arg0, arg1) {
             const obj = arg1;
             const ret = typeof(obj) === 'number' ? obj : undefined;
             getDataViewMemory0().setFloat64((arg0 >>> 0) + 8 * 1, isLikeNone(ret) ? 0 : ret, true);
             getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 0, !isLikeNone(ret), true);
         },
-        _28: function(arg0, arg1) {
+        _25: function(arg0, arg1) {
             const obj = arg1;
             const ret = typeof(obj) === 'string' ? obj : undefined;
             var ptr1 = isLikeNone(ret) ? 0 : passStringToWasm0(ret, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
@@ -640,23 +827,23 @@ function __wbg_get_imports() {
             getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 1, len1, true);
             getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 0, ptr1, true);
         },
-        _2a: function(arg0, arg1) {
+        _27: function(arg0, arg1) {
             throw new Error(getStringFromWasm0(arg0, arg1));
         },
-        _1s: function(arg0) {
+        _1o: function(arg0) {
             arg0._wbg_cb_unref();
         },
-        _2k: function() { return handleError(function (arg0) {
+        _2h: function() { return handleError(function (arg0) {
             arg0.abort();
         }, arguments); },
-        _2e: function() { return handleError(function (arg0, arg1) {
+        _2b: function() { return handleError(function (arg0, arg1) {
             const ret = arg0.add(arg1);
             return ret;
         }, arguments); },
-        _2c: function() { return handleError(function (arg0, arg1) {
+        _29: function() { return handleError(function (arg0, arg1) {
             arg0.advance(arg1 >>> 0);
         }, arguments); },
-        _1m: function() { return handleError(function (arg0, arg1, arg2, arg3) {
+        _1j: function() { return handleError(function (arg0, arg1, arg2, arg3) {
             try {
                 var state0 = {a: arg0, b: arg1};
                 var cb0 = () => {
@@ -674,104 +861,106 @@ function __wbg_get_imports() {
                 state0.a = 0;
             }
         }, arguments); },
-        _2d: function() { return handleError(function (arg0, arg1) {
+        _2a: function() { return handleError(function (arg0, arg1) {
             const ret = IDBKeyRange.bound(arg0, arg1);
             return ret;
         }, arguments); },
-        _1h: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4) {
+        _1m: function(arg0, arg1, arg2, arg3, arg4) {
+            Array.prototype.push.call(arg0, arg1, arg2, arg3, arg4);
+        },
+        _1e: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4) {
             const ret = arg0.call(arg1, arg2, arg3, arg4);
             return ret;
         }, arguments); },
-        _1v: function() { return handleError(function (arg0, arg1, arg2) {
+        _1r: function() { return handleError(function (arg0, arg1, arg2) {
             const ret = arg0.call(arg1, arg2);
             return ret;
         }, arguments); },
-        _1t: function(arg0) {
+        _1l: function(arg0, arg1, arg2) {
+            Array.prototype.push.call(arg0, arg1, arg2);
+        },
+        _1p: function(arg0) {
             clearTimeout(arg0);
         },
-        _1f: function(arg0) {
+        _1c: function(arg0) {
             arg0.close();
         },
-        _b: function() { return handleError(function (arg0) {
+        _8: function() { return handleError(function (arg0) {
             arg0.commit();
         }, arguments); },
-        _1b: function(arg0, arg1) {
+        _18: function(arg0, arg1) {
             const ret = arg0.concat(arg1);
             return ret;
         },
-        _2h: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4) {
+        _2e: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4) {
             const ret = arg0.createIndex(getStringFromWasm0(arg1, arg2), arg3, arg4);
             return ret;
         }, arguments); },
-        _14: function() { return handleError(function (arg0, arg1, arg2, arg3) {
+        _11: function() { return handleError(function (arg0, arg1, arg2, arg3) {
             const ret = arg0.createObjectStore(getStringFromWasm0(arg1, arg2), arg3);
             return ret;
         }, arguments); },
-        _11: function(arg0) {
+        _y: function(arg0) {
             const ret = Object.create(arg0);
             return ret;
         },
-        _1e: function() { return handleError(function (arg0, arg1, arg2) {
+        _1b: function() { return handleError(function (arg0, arg1, arg2) {
             const ret = arg0.deleteDatabase(getStringFromWasm0(arg1, arg2));
             return ret;
         }, arguments); },
-        _2i: function() { return handleError(function (arg0, arg1) {
+        _2f: function() { return handleError(function (arg0, arg1) {
             const ret = arg0.delete(arg1);
             return ret;
         }, arguments); },
-        _1q: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4, arg5, arg6, arg7, arg8) {
-            const ret = arg0.delete(getStringFromWasm0(arg1, arg2), getStringFromWasm0(arg3, arg4), arg5 === 0 ? undefined : getStringFromWasm0(arg5, arg6), arg7 === 0 ? undefined : getStringFromWasm0(arg7, arg8));
-            return ret;
-        }, arguments); },
-        _e: function(arg0) {
+        _b: function(arg0) {
             const ret = Array.from(arg0);
             return ret;
         },
-        _2b: function() { return handleError(function (arg0, arg1) {
+        _28: function() { return handleError(function (arg0, arg1) {
             const ret = arg0.getAllKeys(arg1);
             return ret;
         }, arguments); },
-        _c: function() { return handleError(function (arg0, arg1, arg2) {
+        _9: function() { return handleError(function (arg0, arg1, arg2) {
             const ret = arg0.getAll(arg1, arg2 === Number.MAX_SAFE_INTEGER ? undefined : arg2);
             return ret;
         }, arguments); },
-        _u: function() { return handleError(function (arg0, arg1) {
+        _r: function() { return handleError(function (arg0, arg1) {
             const ret = arg0.getKey(arg1);
             return ret;
         }, arguments); },
-        _1c: function() { return handleError(function (arg0, arg1) {
+        _19: function() { return handleError(function (arg0, arg1) {
             const ret = Reflect.get(arg0, arg1);
             return ret;
         }, arguments); },
-        _2f: function() { return handleError(function (arg0, arg1) {
+        _2c: function() { return handleError(function (arg0, arg1) {
             const ret = arg0.get(arg1);
             return ret;
         }, arguments); },
-        _z: function(arg0, arg1) {
+        _w: function(arg0, arg1) {
             const ret = arg0[arg1 >>> 0];
             return ret;
         },
-        _f: function(arg0, arg1, arg2) {
+        _c: function(arg0, arg1, arg2) {
             const ret = arg0[getStringFromWasm0(arg1, arg2)];
             return ret;
         },
-        _k: function(arg0, arg1) {
+        _h: function(arg0, arg1) {
             const ret = arg0[arg1 >>> 0];
             return ret;
         },
-        _1w: function(arg0, arg1) {
+        _1s: function(arg0, arg1) {
             const ret = arg0[arg1 >>> 0];
             return ret;
         },
-        _27: function() { return handleError(function (arg0, arg1) {
+        _24: function() { return handleError(function (arg0, arg1) {
             const ret = Reflect.has(arg0, arg1);
             return ret;
         }, arguments); },
-        _a: function() { return handleError(function (arg0, arg1, arg2) {
+        _7: function() { return handleError(function (arg0, arg1, arg2) {
             const ret = arg0.index(getStringFromWasm0(arg1, arg2));
             return ret;
         }, arguments); },
-        _r: function(arg0) {
+        _o: function(arg0) {
             let result;
             try {
                 result = arg0 instanceof Float64Array;
@@ -781,7 +970,7 @@ function __wbg_get_imports() {
             const ret = result;
             return ret;
         },
-        _1i: function(arg0) {
+        _1f: function(arg0) {
             let result;
             try {
                 result = arg0 instanceof Promise;
@@ -791,51 +980,47 @@ function __wbg_get_imports() {
             const ret = result;
             return ret;
         },
-        _g: function(arg0) {
+        _d: function(arg0) {
             const ret = Array.isArray(arg0);
             return ret;
         },
-        _1k: function(arg0) {
+        _1i: function(arg0) {
             const ret = Number.isSafeInteger(arg0);
             return ret;
         },
-        _1y: function(arg0, arg1) {
+        _1u: function(arg0, arg1) {
             const ret = Object.is(arg0, arg1);
             return ret;
         },
-        _p: function(arg0, arg1, arg2) {
+        _m: function(arg0, arg1, arg2) {
             const ret = arg0.join(getStringFromWasm0(arg1, arg2));
             return ret;
         },
-        _q: function(arg0) {
+        _n: function(arg0) {
             const ret = arg0.length;
             return ret;
         },
-        _j: function(arg0) {
+        _g: function(arg0) {
             const ret = arg0.length;
             return ret;
         },
-        _i: function(arg0) {
+        _f: function(arg0) {
             const ret = arg0.length;
             return ret;
         },
-        _1p: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4, arg5, arg6, arg7, arg8, arg9) {
-            const ret = arg0.list(getStringFromWasm0(arg1, arg2), arg3 === 0 ? undefined : getStringFromWasm0(arg3, arg4), arg5 !== 0, arg6, arg7 === 0 ? undefined : arg8, arg9 !== 0);
-            return ret;
-        }, arguments); },
-        _5: function() {
+        _4: function() {
             const ret = new Array();
             return ret;
         },
-        _1r: function(arg0, arg1, arg2, arg3) {
+        _1n: function(arg0, arg1, arg2, arg3) {
             const ret = new RegExp(getStringFromWasm0(arg0, arg1), getStringFromWasm0(arg2, arg3));
             return ret;
         },
-        _o: function(arg0, arg1) {
+        _l: function(arg0, arg1) {
             const ret = new Float64Array(getArrayF64FromWasm0(arg0, arg1));
             return ret;
         },
-        _1u: function(arg0, arg1) {
+        _1q: function(arg0, arg1) {
             try {
                 var state0 = {a: arg0, b: arg1};
                 var cb0 = (arg0, arg1) => {
@@ -853,181 +1038,169 @@ function __wbg_get_imports() {
                 state0.a = 0;
             }
         },
-        _w: function() {
+        _t: function() {
             const ret = performance.now();
             return ret;
         },
-        _s: function() {
+        _p: function() {
             const ret = Date.now();
             return ret;
         },
-        _2j: function() { return handleError(function (arg0, arg1, arg2) {
+        _2g: function() { return handleError(function (arg0, arg1, arg2) {
             const ret = arg0.objectStore(getStringFromWasm0(arg1, arg2));
             return ret;
         }, arguments); },
-        _1j: function(arg0) {
+        _1h: function(arg0) {
             const ret = Array.of(arg0);
             return ret;
         },
-        _1o: function(arg0, arg1, arg2, arg3) {
-            const ret = Array.of(arg0, arg1, arg2, arg3);
-            return ret;
-        },
-        _1a: function(arg0, arg1, arg2) {
+        _17: function(arg0, arg1, arg2) {
             const ret = Array.of(arg0, arg1, arg2);
             return ret;
         },
-        _19: function(arg0, arg1, arg2, arg3, arg4) {
+        _16: function(arg0, arg1, arg2, arg3, arg4) {
             const ret = Array.of(arg0, arg1, arg2, arg3, arg4);
             return ret;
         },
-        _d: function(arg0, arg1) {
+        _a: function(arg0, arg1) {
             const ret = Array.of(arg0, arg1);
             return ret;
         },
-        _15: function() { return handleError(function (arg0, arg1, arg2) {
+        _12: function() { return handleError(function (arg0, arg1, arg2) {
             const ret = arg0.openKeyCursor(arg1, __wbindgen_enum_IdbCursorDirection[arg2]);
             return ret;
         }, arguments); },
-        _1d: function() { return handleError(function (arg0, arg1, arg2, arg3) {
+        _1a: function() { return handleError(function (arg0, arg1, arg2, arg3) {
             const ret = arg0.open(getStringFromWasm0(arg1, arg2), arg3 >>> 0);
             return ret;
         }, arguments); },
-        _16: function(arg0) {
+        _13: function(arg0) {
             const ret = arg0.pop();
             return ret;
         },
-        _1g: function(arg0) {
+        _1d: function(arg0) {
             arg0.preventDefault();
         },
         _6: function(arg0, arg1) {
             const ret = arg0.push(arg1);
             return ret;
         },
-        _2g: function() { return handleError(function (arg0, arg1) {
+        _2d: function() { return handleError(function (arg0, arg1) {
             const ret = arg0.put(arg1);
             return ret;
         }, arguments); },
-        _21: function(arg0) {
+        _1x: function(arg0) {
             const ret = arg0.queueMicrotask;
             return ret;
         },
-        _20: function(arg0) {
+        _1w: function(arg0) {
             queueMicrotask(arg0);
         },
-        _8: function() {
+        _3: function() {
             const ret = Math.random();
             return ret;
         },
-        _0: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4, arg5, arg6, arg7, arg8, arg9, arg10) {
-            const ret = arg0.read(getStringFromWasm0(arg1, arg2), arg3 === 0 ? undefined : getStringFromWasm0(arg3, arg4), arg5 === 0 ? undefined : getStringFromWasm0(arg5, arg6), arg7 === 0 ? undefined : arg8, arg9 === 0 ? undefined : arg10);
-            return ret;
-        }, arguments); },
-        _1l: function(arg0) {
+        _1z: function(arg0) {
             const ret = Promise.resolve(arg0);
             return ret;
         },
-        _9: function() { return handleError(function (arg0) {
+        _5: function() { return handleError(function (arg0) {
             const ret = arg0.result;
             return ret;
         }, arguments); },
-        _17: function(arg0) {
+        _14: function(arg0) {
             const ret = arg0.reverse();
             return ret;
         },
-        _10: function(arg0, arg1) {
+        _x: function(arg0, arg1) {
             const ret = Object.setPrototypeOf(arg0, arg1);
             return ret;
         },
-        _x: function(arg0, arg1) {
+        _u: function(arg0, arg1) {
             const ret = setTimeout(arg0, arg1);
             return ret;
         },
-        _1n: function() { return handleError(function (arg0, arg1, arg2) {
+        _1k: function() { return handleError(function (arg0, arg1, arg2) {
             const ret = Reflect.set(arg0, arg1, arg2);
             return ret;
         }, arguments); },
-        _n: function(arg0, arg1, arg2, arg3) {
+        _k: function(arg0, arg1, arg2, arg3) {
             arg0[getStringFromWasm0(arg1, arg2)] = arg3;
         },
-        _1x: function(arg0, arg1, arg2) {
+        _1t: function(arg0, arg1, arg2) {
             arg0[arg1 >>> 0] = arg2;
         },
-        _m: function(arg0, arg1, arg2, arg3) {
+        _j: function(arg0, arg1, arg2, arg3) {
             arg0[getStringFromWasm0(arg1, arg2)] = arg3;
         },
-        _t: function(arg0, arg1, arg2, arg3, arg4) {
+        _q: function(arg0, arg1, arg2, arg3, arg4) {
             arg0[getStringFromWasm0(arg1, arg2)] = getStringFromWasm0(arg3, arg4);
         },
-        _18: function(arg0, arg1, arg2) {
+        _15: function(arg0, arg1, arg2) {
             const ret = arg0.slice(arg1 >>> 0, arg2 >>> 0);
             return ret;
         },
-        _24: function() {
+        _21: function() {
             const ret = typeof globalThis === 'undefined' ? undefined : globalThis;
             return isLikeNone(ret) ? 0 : addToExternrefTable0(ret);
         },
-        _23: function() {
+        _20: function() {
             const ret = typeof global === 'undefined' ? undefined : global;
             return isLikeNone(ret) ? 0 : addToExternrefTable0(ret);
         },
-        _26: function() {
+        _23: function() {
             const ret = typeof self === 'undefined' ? undefined : self;
             return isLikeNone(ret) ? 0 : addToExternrefTable0(ret);
         },
-        _25: function() {
+        _22: function() {
             const ret = typeof window === 'undefined' ? undefined : window;
             return isLikeNone(ret) ? 0 : addToExternrefTable0(ret);
         },
-        _v: function() { return handleError(function (arg0) {
+        _s: function() { return handleError(function (arg0) {
             const ret = JSON.stringify(arg0);
             return ret;
         }, arguments); },
-        _l: function(arg0, arg1, arg2) {
+        _i: function(arg0, arg1, arg2) {
             const ret = arg0.substring(arg1 >>> 0, arg2 >>> 0);
             return ret;
         },
-        _2: function(arg0, arg1, arg2) {
+        _0: function(arg0, arg1, arg2) {
             const ret = arg0.test(getStringFromWasm0(arg1, arg2));
             return ret;
         },
-        _1: function(arg0, arg1, arg2) {
+        _1g: function(arg0, arg1, arg2) {
             const ret = arg0.then(arg1, arg2);
             return ret;
         },
-        _1z: function(arg0, arg1) {
+        _1v: function(arg0, arg1) {
             const ret = arg0.then(arg1);
             return ret;
         },
-        _y: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4) {
+        _v: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4) {
             const ret = arg0.transaction(arg1, getStringFromWasm0(arg2, arg3), arg4);
             return ret;
         }, arguments); },
-        _7: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4, arg5, arg6, arg7, arg8, arg9, arg10, arg11) {
-            const ret = arg0.write(arg1 !== 0, getStringFromWasm0(arg2, arg3), arg4 === 0 ? undefined : getStringFromWasm0(arg4, arg5), arg6 === 0 ? undefined : getStringFromWasm0(arg6, arg7), arg8, arg9, arg10, arg11 >>> 0);
-            return ret;
-        }, arguments); },
-        _2m: function(arg0, arg1) {
-            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 41, ret: Result(Unit), inner_ret: Some(Result(Unit)) }, mutable: true }) -> Externref`.
+        _2j: function(arg0, arg1) {
+            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 42, ret: Result(Unit), inner_ret: Some(Result(Unit)) }, mutable: true }) -> Externref`.
             const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__hd03ea6924eea3427);
             return ret;
         },
-        _2n: function(arg0, arg1) {
-            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 7, ret: Unit, inner_ret: Some(Unit) }, mutable: true }) -> Externref`.
+        _2k: function(arg0, arg1) {
+            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 6, ret: Unit, inner_ret: Some(Unit) }, mutable: true }) -> Externref`.
             const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__h029af6d614e5b697);
             return ret;
         },
-        _2o: function(arg0) {
+        _2l: function(arg0) {
             // Cast intrinsic for `F64 -> Externref`.
             const ret = arg0;
             return ret;
         },
-        _2p: function(arg0, arg1) {
+        _2m: function(arg0, arg1) {
             // Cast intrinsic for `Ref(String) -> Externref`.
             const ret = getStringFromWasm0(arg0, arg1);
             return ret;
         },
-        _2l: function() {
+        _2i: function() {
             const table = wasm.__wbindgen_externrefs;
             table.set(0, undefined);
             table.set(1024, undefined);
@@ -1063,6 +1236,9 @@ function wasm_bindgen__convert__closures_____invoke__h20118d167692a3ce(arg0, arg
 
 
 const __wbindgen_enum_IdbCursorDirection = ["next", "nextunique", "prev", "prevunique"];
+const AdapterWriteFinalization = (typeof FinalizationRegistry === 'undefined')
+    ? { register: () => {}, unregister: () => {} }
+    : new FinalizationRegistry(ptr => wasm.__wbg_adapterwrite_free(ptr, 1));
 const SessionCoreFinalization = (typeof FinalizationRegistry === 'undefined')
     ? { register: () => {}, unregister: () => {} }
     : new FinalizationRegistry(ptr => wasm.__wbg_sessioncore_free(ptr, 1));
@@ -1106,7 +1282,7 @@ function getFloat64ArrayMemory0() {
 const literals = new Map();
 function getStringFromWasm0(ptr, len) {
     ptr = ptr >>> 0;
-    if (ptr < 1048576 || ptr >= 1063093 || len > 63) return decodeAt(ptr, len);
+    if (ptr < 1048576 || ptr >= 1062657 || len > 63) return decodeAt(ptr, len);
     const place = ptr * 64 + len;
     let literal = literals.get(place);
     if (literal === undefined) literals.set(place, (literal = decodeAt(ptr, len)));
@@ -1177,6 +1353,13 @@ function makeMutClosure(arg0, arg1, f) {
 function passArray32ToWasm0(arg, malloc) {
     const ptr = malloc(arg.length * 4, 4) >>> 0;
     getUint32ArrayMemory0().set(arg, ptr / 4);
+    WASM_VECTOR_LEN = arg.length;
+    return ptr;
+}
+
+function passArrayF64ToWasm0(arg, malloc) {
+    const ptr = malloc(arg.length * 8, 8) >>> 0;
+    getFloat64ArrayMemory0().set(arg, ptr / 8);
     WASM_VECTOR_LEN = arg.length;
     return ptr;
 }

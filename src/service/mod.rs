@@ -172,7 +172,7 @@ impl<S: Storage> StoredSessionService<S> {
         }
         // A replica that lags is read, for instance.
         let reason = format!(
-            "session {:?} is there to create and not to read, {MAX_ROUNDS} times in a row; \
+            "session \"{}\" is there to create and not to read, {MAX_ROUNDS} times in a row; \
              reads must see what was written",
             key.session_id,
         );
