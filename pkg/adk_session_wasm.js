@@ -788,38 +788,38 @@ export function scan_template(text) {
 function __wbg_get_imports() {
     const import0 = {
         __proto__: null,
-        _1: function(arg0, arg1) {
+        __wbg_Number_9a51748e63d71da3: function(arg0, arg1) {
             const ret = Number(getStringFromWasm0(arg0, arg1));
             return ret;
         },
-        _1y: function(arg0) {
+        __wbg___wbindgen_is_function_741ff2bb612836f5: function(arg0) {
             const ret = typeof(arg0) === 'function';
             return ret;
         },
-        _z: function(arg0) {
+        __wbg___wbindgen_is_object_8b968c3ab8e96595: function(arg0) {
             const val = arg0;
             const ret = typeof(val) === 'object' && val !== null;
             return ret;
         },
-        _e: function(arg0) {
+        __wbg___wbindgen_is_string_fc456fee5d3317de: function(arg0) {
             const ret = typeof(arg0) === 'string';
             return ret;
         },
-        _10: function(arg0) {
+        __wbg___wbindgen_is_undefined_be5b34249ff1fc15: function(arg0) {
             const ret = arg0 === undefined;
             return ret;
         },
-        _2: function(arg0, arg1) {
+        __wbg___wbindgen_jsval_eq_38d7bfbe4cc84039: function(arg0, arg1) {
             const ret = arg0 === arg1;
             return ret;
         },
-        _26: function(arg0, arg1) {
+        __wbg___wbindgen_number_get_934b640d0889af78: function(arg0, arg1) {
             const obj = arg1;
             const ret = typeof(obj) === 'number' ? obj : undefined;
             getDataViewMemory0().setFloat64((arg0 >>> 0) + 8 * 1, isLikeNone(ret) ? 0 : ret, true);
             getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 0, !isLikeNone(ret), true);
         },
-        _25: function(arg0, arg1) {
+        __wbg___wbindgen_string_get_7ce8eee7fd327545: function(arg0, arg1) {
             const obj = arg1;
             const ret = typeof(obj) === 'string' ? obj : undefined;
             var ptr1 = isLikeNone(ret) ? 0 : passStringToWasm0(ret, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
@@ -827,23 +827,23 @@ function __wbg_get_imports() {
             getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 1, len1, true);
             getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 0, ptr1, true);
         },
-        _27: function(arg0, arg1) {
+        __wbg___wbindgen_throw_4c88d8bf264fd984: function(arg0, arg1) {
             throw new Error(getStringFromWasm0(arg0, arg1));
         },
-        _1o: function(arg0) {
+        __wbg__wbg_cb_unref_09736879a3f67559: function(arg0) {
             arg0._wbg_cb_unref();
         },
-        _2h: function() { return handleError(function (arg0) {
+        __wbg_abort_75a93bc755ef5425: function() { return handleError(function (arg0) {
             arg0.abort();
         }, arguments); },
-        _2b: function() { return handleError(function (arg0, arg1) {
+        __wbg_add_e2c14b2b43ba1e8b: function() { return handleError(function (arg0, arg1) {
             const ret = arg0.add(arg1);
             return ret;
         }, arguments); },
-        _29: function() { return handleError(function (arg0, arg1) {
+        __wbg_advance_914e0032d025a196: function() { return handleError(function (arg0, arg1) {
             arg0.advance(arg1 >>> 0);
         }, arguments); },
-        _1j: function() { return handleError(function (arg0, arg1, arg2, arg3) {
+        __wbg_apply_5275f085b264e326: function() { return handleError(function (arg0, arg1, arg2, arg3) {
             try {
                 var state0 = {a: arg0, b: arg1};
                 var cb0 = () => {
@@ -861,106 +861,106 @@ function __wbg_get_imports() {
                 state0.a = 0;
             }
         }, arguments); },
-        _2a: function() { return handleError(function (arg0, arg1) {
+        __wbg_bound_2eafc1bd1cffbb0e: function() { return handleError(function (arg0, arg1) {
             const ret = IDBKeyRange.bound(arg0, arg1);
             return ret;
         }, arguments); },
-        _1m: function(arg0, arg1, arg2, arg3, arg4) {
+        __wbg_call_10a1ebe7ad0e850b: function(arg0, arg1, arg2, arg3, arg4) {
             Array.prototype.push.call(arg0, arg1, arg2, arg3, arg4);
         },
-        _1e: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4) {
+        __wbg_call_275b78b3b6520b92: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4) {
             const ret = arg0.call(arg1, arg2, arg3, arg4);
             return ret;
         }, arguments); },
-        _1r: function() { return handleError(function (arg0, arg1, arg2) {
+        __wbg_call_a410eb4b59ed5965: function() { return handleError(function (arg0, arg1, arg2) {
             const ret = arg0.call(arg1, arg2);
             return ret;
         }, arguments); },
-        _1l: function(arg0, arg1, arg2) {
+        __wbg_call_fc2f96088176e487: function(arg0, arg1, arg2) {
             Array.prototype.push.call(arg0, arg1, arg2);
         },
-        _1p: function(arg0) {
+        __wbg_clearTimeout_a3d0845a8058a478: function(arg0) {
             clearTimeout(arg0);
         },
-        _1c: function(arg0) {
+        __wbg_close_70d38255291ae4c8: function(arg0) {
             arg0.close();
         },
-        _8: function() { return handleError(function (arg0) {
+        __wbg_commit_7c0d84b658297570: function() { return handleError(function (arg0) {
             arg0.commit();
         }, arguments); },
-        _18: function(arg0, arg1) {
+        __wbg_concat_a93602fe6b72cec9: function(arg0, arg1) {
             const ret = arg0.concat(arg1);
             return ret;
         },
-        _2e: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4) {
+        __wbg_createIndex_40dc5bd2e5a23975: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4) {
             const ret = arg0.createIndex(getStringFromWasm0(arg1, arg2), arg3, arg4);
             return ret;
         }, arguments); },
-        _11: function() { return handleError(function (arg0, arg1, arg2, arg3) {
+        __wbg_createObjectStore_01d46ccc50cef85f: function() { return handleError(function (arg0, arg1, arg2, arg3) {
             const ret = arg0.createObjectStore(getStringFromWasm0(arg1, arg2), arg3);
             return ret;
         }, arguments); },
-        _y: function(arg0) {
+        __wbg_create_8853e9d4d0f625e5: function(arg0) {
             const ret = Object.create(arg0);
             return ret;
         },
-        _1b: function() { return handleError(function (arg0, arg1, arg2) {
+        __wbg_deleteDatabase_57379a14a755bec7: function() { return handleError(function (arg0, arg1, arg2) {
             const ret = arg0.deleteDatabase(getStringFromWasm0(arg1, arg2));
             return ret;
         }, arguments); },
-        _2f: function() { return handleError(function (arg0, arg1) {
+        __wbg_delete_a1677b105dc0626e: function() { return handleError(function (arg0, arg1) {
             const ret = arg0.delete(arg1);
             return ret;
         }, arguments); },
-        _b: function(arg0) {
+        __wbg_from_eac91875c8a5ffa4: function(arg0) {
             const ret = Array.from(arg0);
             return ret;
         },
-        _28: function() { return handleError(function (arg0, arg1) {
+        __wbg_getAllKeys_60c555bbca75b952: function() { return handleError(function (arg0, arg1) {
             const ret = arg0.getAllKeys(arg1);
             return ret;
         }, arguments); },
-        _9: function() { return handleError(function (arg0, arg1, arg2) {
+        __wbg_getAll_b63061003e66edcb: function() { return handleError(function (arg0, arg1, arg2) {
             const ret = arg0.getAll(arg1, arg2 === Number.MAX_SAFE_INTEGER ? undefined : arg2);
             return ret;
         }, arguments); },
-        _r: function() { return handleError(function (arg0, arg1) {
+        __wbg_getKey_aca17a63262e124c: function() { return handleError(function (arg0, arg1) {
             const ret = arg0.getKey(arg1);
             return ret;
         }, arguments); },
-        _19: function() { return handleError(function (arg0, arg1) {
+        __wbg_get_2080c49015e35254: function() { return handleError(function (arg0, arg1) {
             const ret = Reflect.get(arg0, arg1);
             return ret;
         }, arguments); },
-        _2c: function() { return handleError(function (arg0, arg1) {
+        __wbg_get_3e7d0feae205d645: function() { return handleError(function (arg0, arg1) {
             const ret = arg0.get(arg1);
             return ret;
         }, arguments); },
-        _w: function(arg0, arg1) {
+        __wbg_get_d7176cfb76d71114: function(arg0, arg1) {
             const ret = arg0[arg1 >>> 0];
             return ret;
         },
-        _c: function(arg0, arg1, arg2) {
+        __wbg_get_decf568e1711043f: function(arg0, arg1, arg2) {
             const ret = arg0[getStringFromWasm0(arg1, arg2)];
             return ret;
         },
-        _h: function(arg0, arg1) {
+        __wbg_get_index_4b7ea14f5ecf64df: function(arg0, arg1) {
             const ret = arg0[arg1 >>> 0];
             return ret;
         },
-        _1s: function(arg0, arg1) {
+        __wbg_get_unchecked_e6325ad374eff861: function(arg0, arg1) {
             const ret = arg0[arg1 >>> 0];
             return ret;
         },
-        _24: function() { return handleError(function (arg0, arg1) {
+        __wbg_has_2c4d5cf25ec8c1cf: function() { return handleError(function (arg0, arg1) {
             const ret = Reflect.has(arg0, arg1);
             return ret;
         }, arguments); },
-        _7: function() { return handleError(function (arg0, arg1, arg2) {
+        __wbg_index_2e86e1bb441793d5: function() { return handleError(function (arg0, arg1, arg2) {
             const ret = arg0.index(getStringFromWasm0(arg1, arg2));
             return ret;
         }, arguments); },
-        _o: function(arg0) {
+        __wbg_instanceof_Float64Array_4acace5b49aaf791: function(arg0) {
             let result;
             try {
                 result = arg0 instanceof Float64Array;
@@ -970,7 +970,7 @@ function __wbg_get_imports() {
             const ret = result;
             return ret;
         },
-        _1f: function(arg0) {
+        __wbg_instanceof_Promise_59148c6049d0e3a0: function(arg0) {
             let result;
             try {
                 result = arg0 instanceof Promise;
@@ -980,47 +980,47 @@ function __wbg_get_imports() {
             const ret = result;
             return ret;
         },
-        _d: function(arg0) {
+        __wbg_isArray_bcf1376d0d732d08: function(arg0) {
             const ret = Array.isArray(arg0);
             return ret;
         },
-        _1i: function(arg0) {
+        __wbg_isSafeInteger_1a35ba4d31e71d38: function(arg0) {
             const ret = Number.isSafeInteger(arg0);
             return ret;
         },
-        _1u: function(arg0, arg1) {
+        __wbg_is_2248ff2b575d60c7: function(arg0, arg1) {
             const ret = Object.is(arg0, arg1);
             return ret;
         },
-        _m: function(arg0, arg1, arg2) {
+        __wbg_join_0eb3fa0210561997: function(arg0, arg1, arg2) {
             const ret = arg0.join(getStringFromWasm0(arg1, arg2));
             return ret;
         },
-        _n: function(arg0) {
+        __wbg_length_5a8bb8abe1e54e15: function(arg0) {
             const ret = arg0.length;
             return ret;
         },
-        _g: function(arg0) {
+        __wbg_length_b03a0fabb109b1e9: function(arg0) {
             const ret = arg0.length;
             return ret;
         },
-        _f: function(arg0) {
+        __wbg_length_e83e819f48c774e4: function(arg0) {
             const ret = arg0.length;
             return ret;
         },
-        _4: function() {
+        __wbg_new_37eb45aaf5eeb820: function() {
             const ret = new Array();
             return ret;
         },
-        _1n: function(arg0, arg1, arg2, arg3) {
+        __wbg_new_7da53f115fb66156: function(arg0, arg1, arg2, arg3) {
             const ret = new RegExp(getStringFromWasm0(arg0, arg1), getStringFromWasm0(arg2, arg3));
             return ret;
         },
-        _l: function(arg0, arg1) {
+        __wbg_new_from_slice_aaf85a9746711968: function(arg0, arg1) {
             const ret = new Float64Array(getArrayF64FromWasm0(arg0, arg1));
             return ret;
         },
-        _1q: function(arg0, arg1) {
+        __wbg_new_typed_e09da9dae6ee5935: function(arg0, arg1) {
             try {
                 var state0 = {a: arg0, b: arg1};
                 var cb0 = (arg0, arg1) => {
@@ -1038,169 +1038,169 @@ function __wbg_get_imports() {
                 state0.a = 0;
             }
         },
-        _t: function() {
+        __wbg_now_3a67b7ea516d876d: function() {
             const ret = performance.now();
             return ret;
         },
-        _p: function() {
+        __wbg_now_463ac581d2fc7ea3: function() {
             const ret = Date.now();
             return ret;
         },
-        _2g: function() { return handleError(function (arg0, arg1, arg2) {
+        __wbg_objectStore_a2b5ae038954c7ba: function() { return handleError(function (arg0, arg1, arg2) {
             const ret = arg0.objectStore(getStringFromWasm0(arg1, arg2));
             return ret;
         }, arguments); },
-        _1h: function(arg0) {
+        __wbg_of_027eb15371aac932: function(arg0) {
             const ret = Array.of(arg0);
             return ret;
         },
-        _17: function(arg0, arg1, arg2) {
+        __wbg_of_4cc373bef1f715a4: function(arg0, arg1, arg2) {
             const ret = Array.of(arg0, arg1, arg2);
             return ret;
         },
-        _16: function(arg0, arg1, arg2, arg3, arg4) {
+        __wbg_of_c39e96925d701310: function(arg0, arg1, arg2, arg3, arg4) {
             const ret = Array.of(arg0, arg1, arg2, arg3, arg4);
             return ret;
         },
-        _a: function(arg0, arg1) {
+        __wbg_of_e7ea0fcd535c1444: function(arg0, arg1) {
             const ret = Array.of(arg0, arg1);
             return ret;
         },
-        _12: function() { return handleError(function (arg0, arg1, arg2) {
+        __wbg_openKeyCursor_66fb7d14a108e2f0: function() { return handleError(function (arg0, arg1, arg2) {
             const ret = arg0.openKeyCursor(arg1, __wbindgen_enum_IdbCursorDirection[arg2]);
             return ret;
         }, arguments); },
-        _1a: function() { return handleError(function (arg0, arg1, arg2, arg3) {
+        __wbg_open_0b7832f51fde5a5f: function() { return handleError(function (arg0, arg1, arg2, arg3) {
             const ret = arg0.open(getStringFromWasm0(arg1, arg2), arg3 >>> 0);
             return ret;
         }, arguments); },
-        _13: function(arg0) {
+        __wbg_pop_84d77e769e9d01f8: function(arg0) {
             const ret = arg0.pop();
             return ret;
         },
-        _1d: function(arg0) {
+        __wbg_preventDefault_cfb06b02e7406899: function(arg0) {
             arg0.preventDefault();
         },
-        _6: function(arg0, arg1) {
+        __wbg_push_c9f4893fc209f768: function(arg0, arg1) {
             const ret = arg0.push(arg1);
             return ret;
         },
-        _2d: function() { return handleError(function (arg0, arg1) {
+        __wbg_put_480de49f0929525d: function() { return handleError(function (arg0, arg1) {
             const ret = arg0.put(arg1);
             return ret;
         }, arguments); },
-        _1x: function(arg0) {
+        __wbg_queueMicrotask_1e8503a8a690f0a3: function(arg0) {
             const ret = arg0.queueMicrotask;
             return ret;
         },
-        _1w: function(arg0) {
+        __wbg_queueMicrotask_4a1a4d8dd332373b: function(arg0) {
             queueMicrotask(arg0);
         },
-        _3: function() {
+        __wbg_random_df36b90cd78a7d54: function() {
             const ret = Math.random();
             return ret;
         },
-        _1z: function(arg0) {
+        __wbg_resolve_dbf78ab4942478b0: function(arg0) {
             const ret = Promise.resolve(arg0);
             return ret;
         },
-        _5: function() { return handleError(function (arg0) {
+        __wbg_result_11a492b710594c52: function() { return handleError(function (arg0) {
             const ret = arg0.result;
             return ret;
         }, arguments); },
-        _14: function(arg0) {
+        __wbg_reverse_95c531f59e38e335: function(arg0) {
             const ret = arg0.reverse();
             return ret;
         },
-        _x: function(arg0, arg1) {
+        __wbg_setPrototypeOf_ea90a878c36ca098: function(arg0, arg1) {
             const ret = Object.setPrototypeOf(arg0, arg1);
             return ret;
         },
-        _u: function(arg0, arg1) {
+        __wbg_setTimeout_dba96767c81a636b: function(arg0, arg1) {
             const ret = setTimeout(arg0, arg1);
             return ret;
         },
-        _1k: function() { return handleError(function (arg0, arg1, arg2) {
+        __wbg_set_2793479888329cb6: function() { return handleError(function (arg0, arg1, arg2) {
             const ret = Reflect.set(arg0, arg1, arg2);
             return ret;
         }, arguments); },
-        _k: function(arg0, arg1, arg2, arg3) {
+        __wbg_set_804fe3ebc41381da: function(arg0, arg1, arg2, arg3) {
             arg0[getStringFromWasm0(arg1, arg2)] = arg3;
         },
-        _1t: function(arg0, arg1, arg2) {
+        __wbg_set_d2d33b52458e984a: function(arg0, arg1, arg2) {
             arg0[arg1 >>> 0] = arg2;
         },
-        _j: function(arg0, arg1, arg2, arg3) {
+        __wbg_set_number_f4d190e2de632930: function(arg0, arg1, arg2, arg3) {
             arg0[getStringFromWasm0(arg1, arg2)] = arg3;
         },
-        _q: function(arg0, arg1, arg2, arg3, arg4) {
+        __wbg_set_text_582b08dfe6294a77: function(arg0, arg1, arg2, arg3, arg4) {
             arg0[getStringFromWasm0(arg1, arg2)] = getStringFromWasm0(arg3, arg4);
         },
-        _15: function(arg0, arg1, arg2) {
+        __wbg_slice_85ae26e3542949c1: function(arg0, arg1, arg2) {
             const ret = arg0.slice(arg1 >>> 0, arg2 >>> 0);
             return ret;
         },
-        _21: function() {
+        __wbg_static_accessor_GLOBAL_THIS_003ee833af9699fc: function() {
             const ret = typeof globalThis === 'undefined' ? undefined : globalThis;
             return isLikeNone(ret) ? 0 : addToExternrefTable0(ret);
         },
-        _20: function() {
+        __wbg_static_accessor_GLOBAL_e4293fb22cbe77da: function() {
             const ret = typeof global === 'undefined' ? undefined : global;
             return isLikeNone(ret) ? 0 : addToExternrefTable0(ret);
         },
-        _23: function() {
+        __wbg_static_accessor_SELF_53bb20457401453d: function() {
             const ret = typeof self === 'undefined' ? undefined : self;
             return isLikeNone(ret) ? 0 : addToExternrefTable0(ret);
         },
-        _22: function() {
+        __wbg_static_accessor_WINDOW_b5e0810bfecb7feb: function() {
             const ret = typeof window === 'undefined' ? undefined : window;
             return isLikeNone(ret) ? 0 : addToExternrefTable0(ret);
         },
-        _s: function() { return handleError(function (arg0) {
+        __wbg_stringify_0a0fbf2ef722380a: function() { return handleError(function (arg0) {
             const ret = JSON.stringify(arg0);
             return ret;
         }, arguments); },
-        _i: function(arg0, arg1, arg2) {
+        __wbg_substring_80b1fee53e95f541: function(arg0, arg1, arg2) {
             const ret = arg0.substring(arg1 >>> 0, arg2 >>> 0);
             return ret;
         },
-        _0: function(arg0, arg1, arg2) {
+        __wbg_test_17466b367c7f27b9: function(arg0, arg1, arg2) {
             const ret = arg0.test(getStringFromWasm0(arg1, arg2));
             return ret;
         },
-        _1g: function(arg0, arg1, arg2) {
+        __wbg_then_656f253a5dd7d8ea: function(arg0, arg1, arg2) {
             const ret = arg0.then(arg1, arg2);
             return ret;
         },
-        _1v: function(arg0, arg1) {
+        __wbg_then_e3f7f2d365708be8: function(arg0, arg1) {
             const ret = arg0.then(arg1);
             return ret;
         },
-        _v: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4) {
+        __wbg_transaction_9a329c8b04285ea1: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4) {
             const ret = arg0.transaction(arg1, getStringFromWasm0(arg2, arg3), arg4);
             return ret;
         }, arguments); },
-        _2j: function(arg0, arg1) {
+        __wbindgen_generic_0000000000000001: function(arg0, arg1) {
             // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 39, ret: Result(Unit), inner_ret: Some(Result(Unit)) }, mutable: true }) -> Externref`.
             const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__hd03ea6924eea3427);
             return ret;
         },
-        _2k: function(arg0, arg1) {
+        __wbindgen_generic_0000000000000002: function(arg0, arg1) {
             // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 6, ret: Unit, inner_ret: Some(Unit) }, mutable: true }) -> Externref`.
             const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__h029af6d614e5b697);
             return ret;
         },
-        _2l: function(arg0) {
+        __wbindgen_generic_0000000000000003: function(arg0) {
             // Cast intrinsic for `F64 -> Externref`.
             const ret = arg0;
             return ret;
         },
-        _2m: function(arg0, arg1) {
+        __wbindgen_generic_0000000000000004: function(arg0, arg1) {
             // Cast intrinsic for `Ref(String) -> Externref`.
             const ret = getStringFromWasm0(arg0, arg1);
             return ret;
         },
-        _2i: function() {
+        __wbindgen_init_externref_table: function() {
             const table = wasm.__wbindgen_externrefs;
             table.set(0, undefined);
             table.set(1024, undefined);

@@ -7,7 +7,6 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { root, wasmEnv } from '../../tests/toolchain/environment.mjs';
-import { shortenImports } from './import_names.mjs';
 import { keepLiterals } from './literals.mjs';
 import { outputHashes, sourceHash } from './pkg_hash.mjs';
 
@@ -91,11 +90,9 @@ const encode = `    if (len > 32) {
     }
 
 `;
-const short = shortenImports(readFileSync(wasm), text.replace(loop, encode + loop));
-writeFileSync(glue, keepLiterals(short.wasm, short.glue));
-writeFileSync(wasm, short.wasm);
+const bytes = readFileSync(wasm);
+writeFileSync(glue, keepLiterals(bytes, text.replace(loop, encode + loop)));
 
-const bytes = short.wasm;
 const gzip = gzipSync(bytes, { level: 9 }).length;
 const tools = ['rustc', 'wasm-bindgen', 'wasm-opt'];
 const record = {
