@@ -92,8 +92,8 @@ export interface DatabaseKyselyOptions extends SessionServiceOptions, TableOptio
   engine: EngineKind;
   /**
    * How long a call waits for a connection and for each answer, in milliseconds; default 30,000. A connection
-   * that does not answer is never used again, but only its driver can close it: its locks last until the server
-   * has ended its statement.
+   * that does not answer is never used again. The service cannot close it or kill its statement, as it does on
+   * connections of its own: its locks last until the server has ended the statement or lost the connection.
    */
   timeoutMs?: number | undefined;
 }

@@ -15,6 +15,7 @@ import { readsLongSessions } from './long_reads.js';
 import { MARIADB_REFUSALS } from './refusals.js';
 import { knowsRetries } from './retries.js';
 import { cleared, emptied, type Server, startMariadb } from './servers.js';
+import { endsWhileSuspended } from './suspended_server.js';
 
 let server: Server;
 before(async () => (server = await startMariadb()));
@@ -41,6 +42,7 @@ readsLongSessions('MariaDB', newUrl, open, run);
 letsGo('MariaDB', newUrl);
 neverDeadlocks('MariaDB', newUrl, open, () => counted('Innodb_deadlocks'));
 keepsItsLimits('MariaDB', newUrl, open);
+endsWhileSuspended('MariaDB', () => server, newUrl, (url, options) => new DatabaseSessionService(url, options)); // prettier-ignore
 survivesItsServer('MariaDB', newUrl, open, async () => {
   await server.kill();
   await server.start();

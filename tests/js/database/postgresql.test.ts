@@ -17,6 +17,7 @@ import { POSTGRESQL_REFUSALS } from './refusals.js';
 import { runsRefusedTransactionsAgain } from './serialization_failures.js';
 import { knowsRetries } from './retries.js';
 import { cleared, emptied, type Server, startPostgres } from './servers.js';
+import { endsWhileSuspended } from './suspended_server.js';
 
 let server: Server;
 before(async () => (server = await startPostgres()));
@@ -58,6 +59,7 @@ letsGo('PostgreSQL', newUrl);
 neverDeadlocks('PostgreSQL', newUrl, open, deadlocks);
 keepsItsLimits('PostgreSQL', newUrl, open);
 runsRefusedTransactionsAgain(newUrl, open);
+endsWhileSuspended('PostgreSQL', () => server, newUrl, (url, options) => new DatabaseSessionService(url, options)); // prettier-ignore
 survivesItsServer('PostgreSQL', newUrl, open, async () => {
   await server.kill();
   await server.start();

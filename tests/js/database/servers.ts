@@ -15,6 +15,9 @@ export interface Server {
   /** As if the power had failed: nothing is said to anybody. */
   kill(): Promise<void>;
   start(): Promise<void>;
+  /** Its processes do nothing any more until `resume`. The system still takes connections and requests for them. */
+  suspend(): void;
+  resume(): void;
   /** Its own certificate, of the host db.example, where it was started with TLS. */
   certificate(): string;
   /** Ends it for good and takes its folder away. */
@@ -79,6 +82,9 @@ async function startServer(recipe: Recipe): Promise<Server> {
   };
   const [command = '', ...args] = recipe.prepare(folder, port, run);
   let child: ChildProcess | undefined;
+  const signalAll = (signal: 'SIGSTOP' | 'SIGCONT'): void => {
+    for (const pid of withChildren(child?.pid)) process.kill(pid, signal);
+  };
   const server: Server = {
     port,
     certificate: () => readFileSync(join(folder, CERTIFICATE), 'utf8'),
@@ -89,6 +95,8 @@ async function startServer(recipe: Recipe): Promise<Server> {
         await pause(100);
       }
     },
+    suspend: () => signalAll('SIGSTOP'),
+    resume: () => signalAll('SIGCONT'),
     async kill() {
       if (child?.exitCode !== null || child.signalCode !== null) return;
       const ended = once(child, 'exit');
@@ -102,6 +110,13 @@ async function startServer(recipe: Recipe): Promise<Server> {
   };
   await server.start();
   return server;
+}
+
+/** A process and those that it has started: PostgreSQL has one for each connection. */
+function withChildren(pid: number | undefined): number[] {
+  if (pid === undefined) return [];
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8');
+  return [pid, ...children.split(' ').filter(Boolean).map(Number)];
 }
 
 /** How a server is started. */
