@@ -198,7 +198,15 @@ export class DatabaseAdapter implements OwnAdapter {
     // What could not be opened needs no closing.
     const connected = await this.#connected?.catch(() => undefined);
     await this.#building;
-    if (this.#parts.owns) await connected?.database.destroy();
+    const { owns, waits } = this.#parts;
+    if (!owns || connected === undefined) return;
+    // The drivers wait for connections that are being made, to a frozen server as long as for any connection.
+    const late = new KnownFailure('the connections have not ended', 'lost');
+    await waits
+      .until(connected.database.destroy(), () => late)
+      .catch((error: unknown) => {
+        if (error !== late) throw error;
+      });
   }
 
   /** Connects and checks the tables, to learn whether it can be done; else the first verb does. */

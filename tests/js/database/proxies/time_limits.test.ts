@@ -322,6 +322,19 @@ for (const kind of ['postgresql', 'mysql'] as const) {
       await append;
     });
 
+    it(
+      'close() does not wait for a connection that is being made to a frozen server',
+      HANGS,
+      async () => {
+        const service = open({ timeoutMs: 600_000 });
+        proxy.freeze('all');
+        const read = rejects(service.getSession(KEY), 'storage_unavailable');
+        await pause(50);
+        await service.close();
+        await read;
+      },
+    );
+
     it('a connection whose rollback fails is not used again', async () => {
       const service = open({ ...SHORT, driverOptions: engine.one });
       const session = await service.createSession(KEY);
