@@ -2,12 +2,22 @@
 export interface MysqlPromisePool {
   getConnection(): Promise<MysqlConnection>;
   end(): Promise<void>;
+  on(
+    event: 'connection',
+    listener: (connection: { readonly stream?: MysqlStream }) => void,
+  ): unknown;
+}
+
+export interface MysqlStream {
+  readonly bytesRead?: number;
+  destroy(): unknown;
+  on?(event: 'close', listener: () => void): unknown;
 }
 
 /** What of its connections is used. */
 export interface MysqlConnection {
   readonly connection: {
-    readonly stream?: { readonly bytesRead?: number; destroy(): unknown };
+    readonly stream?: MysqlStream;
     /** The server's number of the connection. */
     readonly threadId?: unknown;
   };

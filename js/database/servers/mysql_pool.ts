@@ -1,7 +1,7 @@
 /** MySQL and MariaDB by `mysql2` itself: Kysely has the server parse and plan each query anew. */
 import { Prepared, type Query } from '../prepared.js';
 import type { ServerConnection, ServerPool } from './lease.js';
-import type { MysqlConnection, MysqlPromisePool } from './mysql_driver.js';
+import type { MysqlConnection, MysqlPromisePool, MysqlStream } from './mysql_driver.js';
 import { sendKill } from './mysql_kill.js';
 import { oneByOne } from './server_runner.js';
 
@@ -16,6 +16,9 @@ const NOT_PREPARED = [
   'ER_UNKNOWN_STMT_HANDLER',
 ];
 
+/** How long a server has to close its side of a connection after the pool's end. */
+const END_MS = 2000;
+
 /**
  * Connections wait for each answer.
  *
@@ -26,6 +29,12 @@ export function mysqlPool(
   createPool: (options: object) => MysqlPromisePool,
 ): ServerPool {
   let isPrepared = true;
+  const streams = new Set<MysqlStream>();
+  pool.on('connection', ({ stream }) => {
+    if (stream === undefined) return;
+    streams.add(stream);
+    stream.on?.('close', () => streams.delete(stream));
+  });
 
   const rowsOf = async (
     connection: MysqlConnection,
@@ -77,6 +86,17 @@ export function mysqlPool(
         },
       };
     },
-    end: () => pool.end(),
+    async end() {
+      await pool.end();
+      // A frozen server does not close its side, and the program could not end.
+      if (streams.size === 0) return;
+      const timer = setTimeout(() => {
+        for (const stream of streams) stream.destroy();
+      }, END_MS);
+      const onClose = (): void => {
+        if (streams.size === 0) clearTimeout(timer);
+      };
+      for (const stream of streams) stream.on?.('close', onClose);
+    },
   };
 }

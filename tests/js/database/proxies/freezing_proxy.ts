@@ -5,6 +5,8 @@ import { connect, createServer, type Socket } from 'node:net';
 
 export interface FreezingProxy {
   readonly port: number;
+  /** How many connections clients have not ended. */
+  readonly connections: number;
   /** Passes nothing on: all of it, only the answers, or all from the first request that holds a text. */
   freeze(what: 'all' | 'answers' | { readonly from: string }): void;
   /** Passes requests that hold a text on that many milliseconds late, also if the client has closed meanwhile. */
@@ -53,6 +55,9 @@ export async function startFreezingProxy(serverPort: number): Promise<FreezingPr
   const address = listener.address();
   return {
     port: typeof address === 'object' && address !== null ? address.port : 0,
+    get connections() {
+      return [...pairs].filter(({ sockets: [client] }) => client?.readableEnded === false && !client.destroyed).length;
+    },
     freeze: (what) => (frozen = what),
     delay: (text, ms) => (delayed = { text, ms }),
     thaw() {

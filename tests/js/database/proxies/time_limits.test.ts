@@ -335,6 +335,15 @@ for (const kind of ['postgresql', 'mysql'] as const) {
       },
     );
 
+    it('close() ends idle connections that a frozen server does not end', HANGS, async (t) => {
+      const service = open({ timeoutMs: 600_000 });
+      await service.createSession(KEY);
+      proxy.freeze('all');
+      await service.close();
+      while (!t.signal.aborted && proxy.connections > 0) await pause(50);
+      assert.equal(proxy.connections, 0);
+    });
+
     it('a connection whose rollback fails is not used again', async () => {
       const service = open({ ...SHORT, driverOptions: engine.one });
       const session = await service.createSession(KEY);
