@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 
 import type { DatabaseSessionService } from '../../../js/database/index.js';
-import { isSessionError, type Session } from '../../../js/index.js';
+import { isSessionError } from '../../../js/index.js';
 import { eventOf } from './concurrency.js';
 import type { Server } from './servers.js';
 
@@ -17,7 +17,7 @@ interface Ending {
   readonly what: string;
   readonly options: object;
   readonly code: 'connection_lost' | 'aborted';
-  end?(service: DatabaseSessionService, controller: AbortController): unknown;
+  readonly end?: (service: DatabaseSessionService, controller: AbortController) => unknown;
 }
 
 const ENDINGS: readonly Ending[] = [
@@ -57,7 +57,7 @@ export function endsWhileSuspended(
         }
         const isClosed = what === 'close()';
         const next = isClosed ? other : service;
-        const handle = isClosed ? ((await other.getSession(KEY)) as Session) : session;
+        const handle = isClosed ? (await other.getSession(KEY))! : session;
         await next.appendEvent({ session: handle, event });
         await next.appendEvent({ session: handle, event: eventOf('next', { m: 1 }) });
         const stored = await other.getSession(KEY);

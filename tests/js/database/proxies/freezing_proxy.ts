@@ -56,7 +56,9 @@ export async function startFreezingProxy(serverPort: number): Promise<FreezingPr
   return {
     port: typeof address === 'object' && address !== null ? address.port : 0,
     get connections() {
-      return [...pairs].filter(({ sockets: [client] }) => client?.readableEnded === false && !client.destroyed).length;
+      return [...pairs].filter(
+        ({ sockets: [client] }) => client?.readableEnded === false && !client.destroyed,
+      ).length;
     },
     freeze: (what) => (frozen = what),
     delay: (text, ms) => (delayed = { text, ms }),
