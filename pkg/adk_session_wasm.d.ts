@@ -9,7 +9,7 @@ export class AdapterWrite {
     free(): void;
     [Symbol.dispose](): void;
     /**
-     * Whether an append wrote nothing because it needs to see more states: it has to be run again.
+     * Whether the write has to run again because its decision needs more states. It has written nothing.
      */
     again(): boolean;
     /**
@@ -18,7 +18,7 @@ export class AdapterWrite {
      */
     static append(session_id: string, position: number, created: number, at: number, policy: number, now: number, packed: string, numbers: Float64Array | number[], texts: Array<any>): AdapterWrite;
     /**
-     * Ends an append. Answers as `appended_to_javascript` lays it out.
+     * The result of an append, as `appended_to_javascript` lays it out.
      */
     appended(): any;
     /**
@@ -26,16 +26,18 @@ export class AdapterWrite {
      */
     static create(app_name: string, user_id: string, session_id: string, state: string, now: number): AdapterWrite;
     /**
-     * Ends a creation. Answers as `session_to_javascript` lays it out. If the key was taken it fails, or
-     * answers with `undefined` where that is what was asked for.
+     * The result of a creation, as `session_to_javascript` lays it out. If the key was taken, it is
+     * `undefined` (`if_absent`) or an error.
      */
     created(if_absent: boolean): any;
     /**
-     * Decides what to write; returns whether it is anything.
+     * Decides what to write. Returns `false` if there is nothing to write.
      *
-     * `revision` is below 0 where there is no session. `states`: those of session, user and app as far as
-     * they are there and were asked for, else empty, with the lengths of the first two in UTF-16 code
-     * units. `rows`: the events, and the changed ones, if there are any, as `checked_rows.ts` has them.
+     * - `revision`: below 0 if there is no session.
+     * - `states`: the states of session, user and app that exist and were asked for, as one text; `session`
+     *   and `user` are the lengths of the first two in UTF-16 code units.
+     * - `rows`: the events with the ids of the write, and those changed since its revision, as
+     *   `checked_rows.ts` lays them out; `undefined` if there are none.
      */
     decide(floor: number, created: number, revision: number, time: number, user_revision: number, app_revision: number, states: string, session: number, user: number, rows?: Array<any> | null): boolean;
     /**
@@ -43,29 +45,28 @@ export class AdapterWrite {
      */
     events(): Float64Array;
     /**
-     * Begins to look for the last event of a handle; writes nothing.
+     * Begins to look up the last event of a handle. It writes nothing.
      */
     static locate(session_id: string, last_event_id?: string | null): AdapterWrite;
     /**
-     * Ends a search: `[created, seq]` of the last event.
+     * The result of a look-up: the session's `created` and the `seq` of the handle's last event.
      */
     located(): any;
     /**
-     * The new revisions of session (0), user (1) and app (2), 0 where they do not change; the session's
-     * time (3).
+     * The new revision of session (0), user (1) or app (2), which is 0 if it does not change; the
+     * session's time in ms (3).
      */
     number(which: number): number;
     /**
-     * The states that it wants to see, as a sum: session (1), user (2) and app (4).
+     * The states that the decision needs, as a sum: session (1), user (2) and app (4).
      */
     scopes(): number;
     /**
-     * Events that were written after this revision are wanted.
+     * The decision needs the events that were written after this revision.
      */
     since(): number;
     /**
-     * The states of session, user and app, each empty where it does not change, with a NUL behind it,
-     * which no JSON has.
+     * The new states of session, user and app, each empty if it does not change. Each ends with a NUL.
      */
     states(): string;
     /**
@@ -73,7 +74,7 @@ export class AdapterWrite {
      */
     static update(app_name: string, user_id: string | null | undefined, delta: string): AdapterWrite;
     /**
-     * Ends an update. Answers as `scopes_to_javascript` lays it out.
+     * The result of an update, as `scopes_to_javascript` lays it out.
      */
     updated(): any;
 }
@@ -169,8 +170,8 @@ export function describe_missing(text: string, positions: Uint32Array | number[]
 export function has_room(bytes: number): boolean;
 
 /**
- * A state, and those of its user and its app, as far as they are there, as one JSON object with the
- * prefixes put back. `record` names the first in an error.
+ * Merges a state with those of its user and its app into one JSON object. The keys get their prefixes.
+ * `record` names the first state in an error.
  */
 export function merge_states(record: string, state: string, user?: string | null, app?: string | null): string;
 

@@ -21,7 +21,7 @@ export class AdapterWrite {
         wasm.__wbg_adapterwrite_free(ptr, 0);
     }
     /**
-     * Whether an append wrote nothing because it needs to see more states: it has to be run again.
+     * Whether the write has to run again because its decision needs more states. It has written nothing.
      * @returns {boolean}
      */
     again() {
@@ -69,7 +69,7 @@ export class AdapterWrite {
         return AdapterWrite.__wrap(ret[0]);
     }
     /**
-     * Ends an append. Answers as `appended_to_javascript` lays it out.
+     * The result of an append, as `appended_to_javascript` lays it out.
      * @returns {any}
      */
     appended() {
@@ -114,8 +114,8 @@ export class AdapterWrite {
         return AdapterWrite.__wrap(ret[0]);
     }
     /**
-     * Ends a creation. Answers as `session_to_javascript` lays it out. If the key was taken it fails, or
-     * answers with `undefined` where that is what was asked for.
+     * The result of a creation, as `session_to_javascript` lays it out. If the key was taken, it is
+     * `undefined` (`if_absent`) or an error.
      * @param {boolean} if_absent
      * @returns {any}
      */
@@ -127,11 +127,13 @@ export class AdapterWrite {
         return takeFromExternrefTable0(ret[0]);
     }
     /**
-     * Decides what to write; returns whether it is anything.
+     * Decides what to write. Returns `false` if there is nothing to write.
      *
-     * `revision` is below 0 where there is no session. `states`: those of session, user and app as far as
-     * they are there and were asked for, else empty, with the lengths of the first two in UTF-16 code
-     * units. `rows`: the events, and the changed ones, if there are any, as `checked_rows.ts` has them.
+     * - `revision`: below 0 if there is no session.
+     * - `states`: the states of session, user and app that exist and were asked for, as one text; `session`
+     *   and `user` are the lengths of the first two in UTF-16 code units.
+     * - `rows`: the events with the ids of the write, and those changed since its revision, as
+     *   `checked_rows.ts` lays them out; `undefined` if there are none.
      * @param {number} floor
      * @param {number} created
      * @param {number} revision
@@ -172,7 +174,7 @@ export class AdapterWrite {
         return v1;
     }
     /**
-     * Begins to look for the last event of a handle; writes nothing.
+     * Begins to look up the last event of a handle. It writes nothing.
      * @param {string} session_id
      * @param {string | null} [last_event_id]
      * @returns {AdapterWrite}
@@ -193,7 +195,7 @@ export class AdapterWrite {
         return AdapterWrite.__wrap(ret);
     }
     /**
-     * Ends a search: `[created, seq]` of the last event.
+     * The result of a look-up: the session's `created` and the `seq` of the handle's last event.
      * @returns {any}
      */
     located() {
@@ -204,8 +206,8 @@ export class AdapterWrite {
         return takeFromExternrefTable0(ret[0]);
     }
     /**
-     * The new revisions of session (0), user (1) and app (2), 0 where they do not change; the session's
-     * time (3).
+     * The new revision of session (0), user (1) or app (2), which is 0 if it does not change; the
+     * session's time in ms (3).
      * @param {number} which
      * @returns {number}
      */
@@ -214,7 +216,7 @@ export class AdapterWrite {
         return ret;
     }
     /**
-     * The states that it wants to see, as a sum: session (1), user (2) and app (4).
+     * The states that the decision needs, as a sum: session (1), user (2) and app (4).
      * @returns {number}
      */
     scopes() {
@@ -222,7 +224,7 @@ export class AdapterWrite {
         return ret;
     }
     /**
-     * Events that were written after this revision are wanted.
+     * The decision needs the events that were written after this revision.
      * @returns {number}
      */
     since() {
@@ -230,8 +232,7 @@ export class AdapterWrite {
         return ret;
     }
     /**
-     * The states of session, user and app, each empty where it does not change, with a NUL behind it,
-     * which no JSON has.
+     * The new states of session, user and app, each empty if it does not change. Each ends with a NUL.
      * @returns {string}
      */
     states() {
@@ -275,7 +276,7 @@ export class AdapterWrite {
         return AdapterWrite.__wrap(ret[0]);
     }
     /**
-     * Ends an update. Answers as `scopes_to_javascript` lays it out.
+     * The result of an update, as `scopes_to_javascript` lays it out.
      * @returns {any}
      */
     updated() {
@@ -686,8 +687,8 @@ export function has_room(bytes) {
 }
 
 /**
- * A state, and those of its user and its app, as far as they are there, as one JSON object with the
- * prefixes put back. `record` names the first in an error.
+ * Merges a state with those of its user and its app into one JSON object. The keys get their prefixes.
+ * `record` names the first state in an error.
  * @param {string} record
  * @param {string} state
  * @param {string | null} [user]

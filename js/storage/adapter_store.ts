@@ -46,14 +46,14 @@ import type {
 } from './session_store.js';
 import { failureOf, writeThrough } from './write_through.js';
 
-/** How often a session may be there to create and not to read before `getOrCreateSession` gives up. */
+/** `getOrCreateSession` gives up after this many rounds in which the key was taken and no session was found. */
 const MAX_ROUNDS = 100;
 
 /**
- * A store over a storage adapter: the core decides, the adapter reads and writes. It checks what the adapter
- * answers, so that nonsense is named where it was made, and gives whatever the adapter throws a code.
+ * A store over a storage adapter. The adapter reads and writes rows; the core decides what to write.
  *
- * An append answers at once where the adapter does.
+ * It checks each answer of the adapter, so that an error names the adapter's fault and not a later consequence.
+ * What the adapter throws becomes a `SessionError`. If the adapter answers without a promise, so does an append.
  */
 export class AdapterStore implements SessionStore {
   readonly #adapter: StorageAdapter;
@@ -82,7 +82,7 @@ export class AdapterStore implements SessionStore {
         write.created(ifAbsent),
       );
       if (created !== undefined) return created as ReadSession;
-      // Somebody else created it meanwhile. Now it can be read, unless it was deleted again.
+      // Another call has created it meanwhile. The next round reads it, unless it was deleted again.
     }
     const message = `The storage failed: session ${JSON.stringify(sessionId)} is there to create and not to read, ${MAX_ROUNDS} times in a row; reads must see what was written.`;
     throw new SessionError('storage_failed', message);
@@ -144,7 +144,7 @@ export class AdapterStore implements SessionStore {
     if (session === undefined) return undefined;
     const [created, revision, lastUpdateTime, state] = session;
     const merged = mergeStates(`state of session "${key.sessionId}"`, state, user?.[1], app?.[1]);
-    // Rows as they are: the reader of a text that is damaged then knows its id.
+    // Rows and not texts: the error about a damaged text then names the event's id.
     const fragments = parsed === undefined ? events : ([parsed] as const);
     return [created, revision, lastUpdateTime, merged, fragments];
   }
@@ -181,7 +181,7 @@ export class AdapterStore implements SessionStore {
     });
   }
 
-  /** What an adapter of somebody else's read. */
+  /** Reads through an adapter of a user, and checks its answer. */
   async #checked(request: ReadRequest): Promise<Rows> {
     const rows = await this.#adapter.read(request);
     object('read', 'an answer', rows);
@@ -246,14 +246,18 @@ export class AdapterStore implements SessionStore {
     ) as DeleteRequest;
     return settled('delete', signal, async () => {
       const deleted = (await this.#adapter.delete(request)) as { readonly floor?: unknown } | null;
-      // An adapter need not tell it, and may answer whatever its database does.
+      // Optional: an adapter may return whatever its database returned.
       const isObject = typeof deleted === 'object' && deleted !== null;
       const floor = isObject ? memberOf(deleted, 'floor') : undefined;
       return floor === undefined ? undefined : whole('delete', 'floor', floor);
     });
   }
 
-  /** Carries out a write, as often as it needs to see more. Answers at once where the adapter does. */
+  /**
+   * Runs a write through the adapter, and again if its decision needs more rows.
+   *
+   * @param end asks the write for its result
+   */
   #write(
     verb: 'create' | 'append',
     key: StorageKey,
@@ -296,19 +300,19 @@ function finallyFree<T>(write: AdapterWrite, run: () => MaybePromise<T>): MaybeP
     try {
       write.free();
     } catch {
-      // JavaScript threw into one of its methods, which still counts as running. It stays in memory.
+      // JavaScript threw through one of its methods, so the wasm counts it as borrowed. It is not freed.
     }
   }
 }
 
-/** Runs a verb; whatever it throws becomes an error with a code. */
+/** Runs a verb of the adapter. Whatever it throws becomes a `SessionError`. */
 async function settled<T>(
   verb: string,
   signal: AbortSignal | undefined,
   run: () => Promise<T>,
 ): Promise<T> {
   try {
-    // It may have fired between two verbs of a call.
+    // The signal may have fired between two verbs of one call.
     requireNotAborted(signal);
     return await run();
   } catch (cause) {
@@ -316,7 +320,7 @@ async function settled<T>(
   }
 }
 
-/** An adapter finds nothing in a request that was left out, whatever stands on `Object.prototype`. */
+/** A request without prototype: the adapter reads no member that someone put on `Object.prototype`. */
 function requestOf<Request extends object>(
   given: Request,
   signal: AbortSignal | undefined,
@@ -324,7 +328,7 @@ function requestOf<Request extends object>(
   return ownMembers({ ...given, ...(signal !== undefined && { signal }) });
 }
 
-/** A read changes nothing, and so need not be waited for once nobody wants it. */
+/** Stops waiting when the signal fires. Only for reads, which change nothing. */
 async function untilAborted<T>(
   signal: AbortSignal | undefined,
   answer: MaybePromise<T>,

@@ -16,9 +16,10 @@ import {
 } from './checked_rows.js';
 
 /**
- * Asks the core what to write in the light of what an adapter found.
+ * Asks the core what to write, given the rows that an adapter found.
  *
- * @param events those that it appends
+ * @param events the events that the write appends
+ * @returns the rows to write; `undefined` if there is nothing to write
  */
 export function decide(
   verb: string,
@@ -55,7 +56,7 @@ export function decide(
   if (!Number.isSafeInteger(Math.max(revision, ofUser, ofApp))) {
     throw nonsense(verb, 'gave a floor or a revision that no other one can follow');
   }
-  // A NUL behind each, which no JSON has.
+  // Each state ends with a NUL, which JSON text never contains.
   const [ofSession = '', userText, appText] = scopes === 0 ? [] : write.states().split('\0');
   const { appName, userId = '', sessionId = '' } = key;
   return {
@@ -69,7 +70,7 @@ export function decide(
             created: session === undefined ? revision : created,
             revision,
             lastUpdateTime: write.number(DECIDED.lastUpdateTime),
-            // What no change touches goes back as it came.
+            // A state without changes keeps its text.
             state: ofSession === '' ? state : ofSession,
           },
     user: changedScope(ofUser, userText),
@@ -78,7 +79,7 @@ export function decide(
   };
 }
 
-/** The text of a state that is there and asked for. One that is damaged is not to pass for none. */
+/** The text of a state that exists and was asked for. An empty text is damaged, and must not pass for no state. */
 function wanted(isWanted: unknown, state: string): string {
   if (!isWanted) return '';
   return state === '' ? ' ' : state;

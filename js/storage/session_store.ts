@@ -13,7 +13,7 @@ export type ReadSession = [
   lastUpdateTime: number,
   state: string,
   fragments: Fragments,
-  /** If the call created it. */
+  /** The new revisions of user and app state, if the call created the session. */
   ...scopes: Scopes | [],
 ];
 
@@ -27,7 +27,7 @@ export type ReadPage = [
   shared: SharedStates,
 ];
 
-/** The numbers of a request for a page, as the caller gave them. */
+/** The numbers of a page request, as the caller gave them. */
 export interface PageRequest {
   readonly limit: number | undefined;
   readonly offset: number | undefined;
@@ -37,28 +37,28 @@ export interface PageRequest {
 
 /** Where a handle stands when it appends. */
 export interface HandlePosition {
-  /** The revision that the session was created at; NaN: not known; below 0: there is no handle. */
+  /** The revision that created the session. NaN: unknown. Below 0: there is no handle. */
   readonly created: number;
-  /** The revision that the handle is at; ignored without `created`. */
+  /** The revision of the handle; ignored if `created` is unknown. */
   readonly revision: number;
-  /** What a handle is known by without `created`. */
+  /** Identifies the handle's position if `created` is unknown. */
   readonly lastEventId: string | undefined;
 }
 
 /**
- * What a service works on: sessions, their states and events, wherever they are kept. Names were checked by
- * the service. Over memory everything is answered at once.
+ * Sessions, their states and events, in any storage. The service calls it with names that it has checked. The
+ * store in memory answers without a promise.
  *
- * Each method fails with a `SessionError`. Fires the signal, if the storage heeds one, a call that has not begun
- * to write fails with `aborted`.
+ * Each method fails with a `SessionError`. If the signal fires before the commit, a call over an adapter fails
+ * with `aborted`. Stores in the wasm ignore the signal.
  */
 export interface SessionStore {
-  /** Opens the storage now, where it is one to be opened. */
+  /** Opens the storage. Absent if there is nothing to open. */
   open?(): MaybePromise<void>;
 
   /**
-   * Creates a session; `state` is a JSON object of all scopes. If the key is taken it fails with
-   * `already_exists`, or reads the session that is there (`ifAbsent`).
+   * Creates a session. `state` is a JSON object with the keys of all scopes. If the key is taken, the call reads
+   * the stored session (`ifAbsent`) or fails with `already_exists`.
    */
   create(
     key: Required<StorageKey>,
@@ -68,7 +68,7 @@ export interface SessionStore {
     signal: AbortSignal | undefined,
   ): MaybePromise<ReadSession>;
 
-  /** Reads a session with the last so many of its events, from a time on. */
+  /** Reads a session with its `last` newest events, those after the time `after` (ms). Without either: all. */
   get(
     key: Required<StorageKey>,
     last: number | undefined,
@@ -76,7 +76,7 @@ export interface SessionStore {
     signal: AbortSignal | undefined,
   ): MaybePromise<ReadSession | undefined>;
 
-  /** Lists sessions of a user, or without one of the app. */
+  /** Lists a page of a user's sessions; without `userId` of all sessions of the app. */
   list(
     appName: string,
     userId: string | undefined,
@@ -95,7 +95,7 @@ export interface SessionStore {
     signal: AbortSignal | undefined,
   ): MaybePromise<AppendAnswer>;
 
-  /** Changes the states of a user and an app; `delta` is a JSON object with prefixes. */
+  /** Changes the states of a user and an app. `delta` is a JSON object; its keys have their prefixes. */
   update(
     appName: string,
     userId: string | undefined,
@@ -103,14 +103,17 @@ export interface SessionStore {
     signal: AbortSignal | undefined,
   ): MaybePromise<Scopes>;
 
-  /** The JSON object of a user's state, or without one of the app's; names without prefix. */
+  /** The state of a user, or without `userId` of the app, as JSON. The keys have no prefix. */
   scopeState(
     appName: string,
     userId: string | undefined,
     signal: AbortSignal | undefined,
   ): MaybePromise<string>;
 
-  /** Deletes a session; without one a user's or an app's state, and a user's sessions if told to. */
+  /**
+   * Deletes a session. Without `sessionId` it deletes the state of the user, and with `withSessions` the user's
+   * sessions; without `userId` the state of the app.
+   */
   delete(
     appName: string,
     userId: string | undefined,
@@ -119,9 +122,9 @@ export interface SessionStore {
     signal: AbortSignal | undefined,
   ): MaybePromise<Floor>;
 
-  /** Whether somebody listens to what writes change beside the session. */
+  /** Says whether a watcher wants to know which user and app states a write changed. */
   tellChanges?(isHeard: boolean): void;
 
-  /** Gives up what the store holds in the wasm. What it has begun goes on. */
+  /** Frees the store's memory in the wasm. Calls that have begun still finish. */
   free?(): void;
 }

@@ -13,10 +13,10 @@ import type { Floor, Scopes } from '../watch/service_feed.js';
 import { packEvents } from './new_events.js';
 import type { AppendAnswer } from './protocol.js';
 
-/** A store that is in the wasm as a whole: over memory or IndexedDB. It heeds no signal. */
+/** A store in the wasm: over memory or IndexedDB. It ignores the signal. */
 export class CoreStore implements SessionStore {
   readonly core: SessionCore;
-  /** Whether the instance holds the data, which is lost if it dies. */
+  /** Whether the data is in the wasm's memory, and lost if the instance traps. */
   readonly #holdsData: boolean;
 
   constructor(core: SessionCore, holdsData: boolean) {

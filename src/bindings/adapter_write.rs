@@ -1,10 +1,10 @@
-//! A write to a storage that JavaScript drives: a user's own adapter, SQL, Vertex AI.
+//! A write to a storage that JavaScript drives: a user's adapter, SQL, Vertex AI.
 //!
-//! JavaScript begins the write, reads the rows that it asks for, has it decided, writes what was decided,
-//! and asks what came of it. The storage may ask for a decision several times; the last one counts.
+//! JavaScript begins the write, reads the rows that it names, calls [`AdapterWrite::decide`], writes the
+//! changes, and asks for the result. The storage may call `decide` several times; the last call counts.
 //!
-//! Numbers cross as numbers, and the states as one text: an object costs more than all that is decided.
-//! Texts of events stay JavaScript strings; only their handles cross.
+//! Numbers cross one by one and the states as one text, because objects cost more than the decision.
+//! Texts of events stay JavaScript strings; only references to them cross.
 
 use js_sys::Array;
 use wasm_bindgen::prelude::*;
@@ -27,18 +27,18 @@ use crate::write::{
 /// See the module.
 #[wasm_bindgen]
 pub struct AdapterWrite {
-    /// `None` once it was ended.
+    /// `None` after its result was asked for.
     write: Option<Write>,
     decided: Decided,
 }
 
-/// What JavaScript asks for after a decision.
+/// The result of a decision.
 #[derive(Default)]
 struct Decided {
-    /// The new revisions of session, user and app, 0 where they do not change; the session's time.
+    /// The new revisions of session, user and app, each 0 if it does not change; the session's time (ms).
     numbers: [f64; 4],
-    /// The states of session, user and app, each empty where it does not change, with a NUL behind it,
-    /// which no JSON has.
+    /// The new states of session, user and app, each empty if it does not change. Each ends with a NUL,
+    /// which JSON text never contains.
     states: String,
     /// `position, seq, revision` of each event that is written.
     events: Vec<f64>,
@@ -84,7 +84,7 @@ impl AdapterWrite {
         Ok(Self::of(Write::append(key_of(session_id), position, policy_of(policy), events, now)))
     }
 
-    /// Begins to look for the last event of a handle; writes nothing.
+    /// Begins to look up the last event of a handle. It writes nothing.
     pub fn locate(session_id: String, last_event_id: Option<String>) -> Self {
         Self::of(Write::locate(key_of(session_id), last_event_id))
     }
@@ -98,21 +98,23 @@ impl AdapterWrite {
         Self { write: Some(write), decided: Decided::default() }
     }
 
-    /// The states that it wants to see, as a sum: session (1), user (2) and app (4).
+    /// The states that the decision needs, as a sum: session (1), user (2) and app (4).
     pub fn scopes(&self) -> u8 {
         self.write.as_ref().map_or(0, |write| write.plan().scopes.bits())
     }
 
-    /// Events that were written after this revision are wanted.
+    /// The decision needs the events that were written after this revision.
     pub fn since(&self) -> f64 {
         self.write.as_ref().map_or(0.0, |write| write.plan().since as f64)
     }
 
-    /// Decides what to write; returns whether it is anything.
+    /// Decides what to write. Returns `false` if there is nothing to write.
     ///
-    /// `revision` is below 0 where there is no session. `states`: those of session, user and app as far as
-    /// they are there and were asked for, else empty, with the lengths of the first two in UTF-16 code
-    /// units. `rows`: the events, and the changed ones, if there are any, as `checked_rows.ts` has them.
+    /// - `revision`: below 0 if there is no session.
+    /// - `states`: the states of session, user and app that exist and were asked for, as one text; `session`
+    ///   and `user` are the lengths of the first two in UTF-16 code units.
+    /// - `rows`: the events with the ids of the write, and those changed since its revision, as
+    ///   `checked_rows.ts` lays them out; `undefined` if there are none.
     #[allow(clippy::too_many_arguments, reason = "an object would cost more than the call")]
     pub fn decide(
         &mut self,
@@ -159,14 +161,13 @@ impl AdapterWrite {
         Ok(true)
     }
 
-    /// The new revisions of session (0), user (1) and app (2), 0 where they do not change; the session's
-    /// time (3).
+    /// The new revision of session (0), user (1) or app (2), which is 0 if it does not change; the
+    /// session's time in ms (3).
     pub fn number(&self, which: usize) -> f64 {
         self.decided.numbers.get(which).copied().unwrap_or_default()
     }
 
-    /// The states of session, user and app, each empty where it does not change, with a NUL behind it,
-    /// which no JSON has.
+    /// The new states of session, user and app, each empty if it does not change. Each ends with a NUL.
     pub fn states(&mut self) -> String {
         std::mem::take(&mut self.decided.states)
     }
@@ -176,13 +177,13 @@ impl AdapterWrite {
         std::mem::take(&mut self.decided.events)
     }
 
-    /// Whether an append wrote nothing because it needs to see more states: it has to be run again.
+    /// Whether the write has to run again because its decision needs more states. It has written nothing.
     pub fn again(&mut self) -> bool {
         self.write.as_mut().is_some_and(Write::again)
     }
 
-    /// Ends a creation. Answers as `session_to_javascript` lays it out. If the key was taken it fails, or
-    /// answers with `undefined` where that is what was asked for.
+    /// The result of a creation, as `session_to_javascript` lays it out. If the key was taken, it is
+    /// `undefined` (`if_absent`) or an error.
     pub fn created(&mut self, if_absent: bool) -> Result<JsValue, JsValue> {
         let write = self.end()?;
         let Target { app_name, user_id, session_id } = write.plan().target.clone();
@@ -198,12 +199,12 @@ impl AdapterWrite {
         }
     }
 
-    /// Ends an append. Answers as `appended_to_javascript` lays it out.
+    /// The result of an append, as `appended_to_javascript` lays it out.
     pub fn appended(&mut self) -> Result<JsValue, JsValue> {
         Ok(appended_to_javascript(self.end()?.appended()?, true))
     }
 
-    /// Ends a search: `[created, seq]` of the last event.
+    /// The result of a look-up: the session's `created` and the `seq` of the handle's last event.
     pub fn located(&mut self) -> Result<JsValue, JsValue> {
         let answer = Array::new();
         if let Position::Event { created, seq } = self.end()?.position()? {
@@ -212,7 +213,7 @@ impl AdapterWrite {
         Ok(answer.into())
     }
 
-    /// Ends an update. Answers as `scopes_to_javascript` lays it out.
+    /// The result of an update, as `scopes_to_javascript` lays it out.
     pub fn updated(&mut self) -> Result<JsValue, JsValue> {
         Ok(scopes_to_javascript(self.end()?.updated()?))
     }
@@ -237,7 +238,7 @@ impl Decided {
         for ((number, row), change) in decided.numbers.iter_mut().zip(stored).zip(changes) {
             if let Some(ScopeChange { revision, state: changes }) = change {
                 *number = revision as f64;
-                // A session's state that no change touches goes back as it came, unread.
+                // A session's state without changes is not printed again.
                 if !changes.is_empty() {
                     let mut state = row.unwrap_or_default().state;
                     state.check_size(&changes)?;
@@ -251,8 +252,8 @@ impl Decided {
     }
 }
 
-/// A state, and those of its user and its app, as far as they are there, as one JSON object with the
-/// prefixes put back. `record` names the first in an error.
+/// Merges a state with those of its user and its app into one JSON object. The keys get their prefixes.
+/// `record` names the first state in an error.
 #[wasm_bindgen]
 pub fn merge_states(
     record: &str,
