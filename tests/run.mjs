@@ -9,6 +9,7 @@
 
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { compiledPath } from './toolchain/compile.mjs';
 import { wasmPackTest } from './toolchain/engines.mjs';
 import { hostEnv, root, wasmEnv } from './toolchain/environment.mjs';
 import { killRunning, runStep } from './toolchain/steps.mjs';
@@ -71,7 +72,7 @@ function wasmTests(name, where) {
  */
 function nodeTests(name, folder, tools) {
   // Two files at once: most of them wait for a server or a browser. Node's default is one less than the cores.
-  const runner = ['node', '--import', 'tsx', '--test', '--test-reporter', 'spec'];
+  const runner = ['node', '--enable-source-maps', '--test', '--test-reporter', 'spec'];
   return {
     name,
     kind: 'node',
@@ -86,7 +87,7 @@ function testFiles(folder) {
   const files = existsSync(join(root, folder))
     ? readdirSync(join(root, folder), { encoding: 'utf8', recursive: true })
         .filter((file) => file.endsWith('.test.ts') && !file.includes('node_modules'))
-        .map((file) => join(folder, file))
+        .map((file) => compiledPath(join(folder, file)))
         .sort()
     : [];
   if (files.length === 0) throw new Error(`${folder} holds no *.test.ts`);
@@ -99,6 +100,9 @@ function preparations(chosen) {
   if (packagesAreOld()) needed.push(preparation('install', 'npm ci'));
   if (chosen.some((step) => step.tools)) {
     needed.push(preparation('set-up', 'bash tests/toolchain/setup.sh'));
+  }
+  if (chosen.some((step) => step.kind === 'node')) {
+    needed.push(preparation('compile', 'node tests/toolchain/compile.mjs'));
   }
   return needed;
 }

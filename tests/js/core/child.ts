@@ -1,7 +1,11 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-const root = new URL('../../../', import.meta.url);
+import { LOADER } from '../loader.js';
+
+const root = fileURLToPath(new URL('../../../', import.meta.url));
+/** A file of js/. */
+const index = import.meta.resolve('../../../js/index.js');
 
 /**
  * Runs a program in a process of its own, where nothing is loaded yet, and gives what it returned.
@@ -10,7 +14,7 @@ const root = new URL('../../../', import.meta.url);
  */
 export async function inChild<T>(program: string, execArgv: string[] = []): Promise<T> {
   const source = `
-    const load = (file) => import(new URL('js/' + file, ${JSON.stringify(root.href)}).href);
+    const load = (file) => import(new URL(file, ${JSON.stringify(index)}).href);
     const codeOf = async (call) => {
       try {
         const value = await call();
@@ -25,8 +29,8 @@ export async function inChild<T>(program: string, execArgv: string[] = []): Prom
   `;
   const child = spawn(
     process.execPath,
-    [...execArgv, '--import', 'tsx', '--input-type=module', '--eval', source],
-    { cwd: fileURLToPath(root), stdio: ['ignore', 'pipe', 'pipe'] },
+    [...execArgv, ...LOADER, '--input-type=module', '--eval', source],
+    { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] },
   );
   let [out, err] = ['', ''];
   child.stdout.setEncoding('utf8').on('data', (text: string) => (out += text));

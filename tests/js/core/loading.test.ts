@@ -147,7 +147,7 @@ describe('The default entry', () => {
 /** A service over an adapter and one in memory; the source notes which way it went. */
 const BOTH_WAYS = `
   const core = await load('core.js');
-  const { source } = await load('dist/loader/inline.js');
+  const { source } = await import('./js/dist/loader/inline.js');
   const ways = [];
   const both = {
     moduleNow: () => (ways.push('now'), source.moduleNow()),

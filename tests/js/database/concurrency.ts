@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 
 import type { DatabaseSessionService } from '../../../js/database/index.js';
 import { createEvent, type Event, isSessionError } from '../../../js/index.js';
+import { LOADER } from '../loader.js';
 
 /** Makes services over one database, and a database of its own for each name. */
 export type Open = (url: string) => DatabaseSessionService;
@@ -166,11 +167,11 @@ export function losesNothing(title: string, newUrl: () => string | Promise<strin
   });
 }
 
-const burst = fileURLToPath(new URL('burst.ts', import.meta.url));
+const burst = fileURLToPath(import.meta.resolve('./burst.js'));
 
 /** See burst.ts. */
 function startBurst(url: string, name: string, count = Infinity) {
-  return spawn(process.execPath, ['--import', 'tsx', burst, url, name, `${count}`], {
+  return spawn(process.execPath, [...LOADER, burst, url, name, `${count}`], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
 }

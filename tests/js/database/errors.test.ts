@@ -14,6 +14,7 @@ import { Kysely, SqliteDialect } from 'kysely';
 
 import { DatabaseSessionService } from '../../../js/database/index.js';
 import { isSessionError, type SessionErrorCode } from '../../../js/index.js';
+import { LOADER } from '../loader.js';
 import { eventOf } from './concurrency.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'adk-session-wasm-errors-'));
@@ -185,11 +186,11 @@ describe('a file that may not grow', () => {
   function limited(name: string): unknown {
     // Told of by an error, where the signal would end the program.
     const limit = 'trap "" XFSZ; ulimit -f 800; exec "$@"';
-    const file = fileURLToPath(new URL(name, import.meta.url));
-    const command = [process.execPath, '--import', 'tsx', file, join(folder, `${name}.db`)];
+    const file = fileURLToPath(import.meta.resolve(`./${name}.js`));
+    const command = [process.execPath, ...LOADER, file, join(folder, `${name}.db`)];
     const { stdout, stderr } = spawnSync('bash', ['-c', limit, 'bash', ...command], {
       encoding: 'utf8',
-      // Otherwise it keeps what it compiles in files.
+      // Otherwise tsx keeps what it compiles in files.
       env: { ...process.env, TSX_DISABLE_CACHE: '1' },
     });
     assert.notEqual(stdout, '', stderr);
@@ -197,7 +198,7 @@ describe('a file that may not grow', () => {
   }
 
   it('refuses an append, leaves the handle as it was, takes a smaller one, and empties its log', () => {
-    assert.deepEqual(limited('full_disk.ts'), {
+    assert.deepEqual(limited('full_disk'), {
       code: 'quota_exceeded',
       handle: { ids: [], state: { n: 0 } },
       stored: { ids: ['small'], state: { n: 2 } },
@@ -206,7 +207,7 @@ describe('a file that may not grow', () => {
   });
 
   it('refuses deletions too while a reader keeps its log from being emptied, and takes them then', () => {
-    const { refusal, deletion, ...rest } = limited('full_log.ts') as Record<string, unknown>;
+    const { refusal, deletion, ...rest } = limited('full_log') as Record<string, unknown>;
     for (const message of [refusal, deletion]) {
       assert.match(
         String(message),

@@ -1,0 +1,57 @@
+// Compiles all of js/ and tests/ into target/compiled/, a tree of the same shape: the tests run from there. To compile
+// hundreds of files once takes a second; tsx, in the process of every test file, takes longer for each.
+//
+//   node tests/toolchain/compile.mjs
+
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { root } from './environment.mjs';
+
+export const compiled = join('target', 'compiled');
+
+/** Where a source's compiled file is. @param {string} file */
+export function compiledPath(file) {
+  return join(compiled, file.replace(/\.([cm]?)ts$/, '.$1js'));
+}
+
+/** @param {string} folder @returns {string[]} */
+function sourcesIn(folder) {
+  return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) {
+      return ['dist', 'node_modules', 'target'].includes(entry.name) ? [] : sourcesIn(path);
+    }
+    return /\.([cm]?[jt]s|json)$/.test(path) && !/\.d\.[cm]?ts$/.test(path) ? [path] : [];
+  });
+}
+
+/** @param {string} file */
+async function compile(file) {
+  const source = join(root, file);
+  const text = readFileSync(source, 'utf8');
+  const path = join(root, compiledPath(file));
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, file.endsWith('.json') ? text : await compiledText(text, source));
+}
+
+/** @param {string} text @param {string} source */
+async function compiledText(text, source) {
+  const { transform } = await import('esbuild'); // here: run.mjs imports this file before the packages are installed
+  const { code } = await transform(text, {
+    loader: /\.[cm]?ts$/.test(source) ? 'ts' : 'js',
+    format: /\.c[jt]s$/.test(source) ? 'cjs' : 'esm',
+    target: 'node20',
+    sourcefile: source,
+    sourcemap: 'inline',
+    sourcesContent: false,
+    // What a file finds beside itself is beside its source.
+    define: { 'import.meta.url': JSON.stringify(pathToFileURL(source).href) },
+  });
+  return code;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  rmSync(join(root, compiled), { recursive: true, force: true }); // a source may be gone
+  await Promise.all([...sourcesIn('js'), ...sourcesIn('tests')].map(compile));
+}
