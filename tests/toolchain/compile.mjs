@@ -3,7 +3,15 @@
 //
 //   node tests/toolchain/compile.mjs
 
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { root } from './environment.mjs';
@@ -32,7 +40,23 @@ async function compile(file) {
   const text = readFileSync(source, 'utf8');
   const path = join(root, compiledPath(file));
   mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, file.endsWith('.json') ? text : await compiledText(text, source));
+  // Tests of another run may be reading it.
+  writeFileSync(
+    `${path}.${process.pid}`,
+    file.endsWith('.json') ? text : await compiledText(text, source),
+  );
+  renameSync(`${path}.${process.pid}`, path);
+}
+
+/** Takes away what was compiled from sources that are gone. @param {string[]} files */
+function clear(files) {
+  const folder = join(root, compiled);
+  if (!existsSync(folder)) return;
+  const kept = new Set(files.map((file) => join(root, compiledPath(file))));
+  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath ?? entry.path, entry.name);
+    if (entry.isFile() && !kept.has(path)) rmSync(path, { force: true });
+  }
 }
 
 /** @param {string} text @param {string} source */
@@ -52,6 +76,7 @@ async function compiledText(text, source) {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  rmSync(join(root, compiled), { recursive: true, force: true }); // a source may be gone
-  await Promise.all([...sourcesIn('js'), ...sourcesIn('tests')].map(compile));
+  const files = [...sourcesIn('js'), ...sourcesIn('tests')];
+  clear(files);
+  await Promise.all(files.map(compile));
 }
