@@ -3,10 +3,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { dirname, join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
-import { freePort } from '../js/database/servers.js';
 import { python } from './python.js';
 
 export interface ApiServer {
@@ -24,11 +22,10 @@ const agents = fileURLToPath(new URL('python/agents', import.meta.url));
 
 /** @param url of the database, as SQLAlchemy has it: with the driver, or the server takes another service */
 export async function startApiServer(url: string): Promise<ApiServer> {
-  const port = await freePort();
   const child = spawn(
     join(dirname(python), 'adk'),
     [
-      ...['api_server', '--host', '127.0.0.1', '--port', String(port), '--log_level', 'error'],
+      ...['api_server', '--host', '127.0.0.1', '--port', '0', '--log_level', 'error'],
       ...['--session_service_uri', url],
       ...['--artifact_service_uri', 'memory://', '--memory_service_uri', 'memory://', agents],
     ],
@@ -37,6 +34,7 @@ export async function startApiServer(url: string): Promise<ApiServer> {
       env: { ...process.env, PYTHONDONTWRITEBYTECODE: '1' },
     },
   );
+  const port = await portOf(child);
   const ask: ApiServer['ask'] = async (path, { body, method = body ? 'POST' : 'GET' } = {}) => {
     const response = await fetch(`http://127.0.0.1:${port}${path}`, {
       method,
@@ -45,12 +43,6 @@ export async function startApiServer(url: string): Promise<ApiServer> {
     });
     return { status: response.status, body: await response.json() };
   };
-  let said = '';
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text));
-  if (!(await answers(child, () => ask('/health')))) {
-    child.kill('SIGKILL');
-    throw new Error(`adk api_server does not start: ${said}`);
-  }
   return {
     ask,
     async end() {
@@ -61,14 +53,18 @@ export async function startApiServer(url: string): Promise<ApiServer> {
   };
 }
 
-async function answers(child: ChildProcess, ask: () => Promise<unknown>): Promise<boolean> {
-  for (let tries = 0; tries < 600 && child.exitCode === null; tries += 1) {
-    try {
-      await ask();
-      return true;
-    } catch {
-      await pause(100);
-    }
-  }
-  return false;
+/** The port that the system has chosen for it: the server says so once it answers. */
+function portOf(child: ChildProcess): Promise<number> {
+  let said = '';
+  const limit = setTimeout(() => child.kill('SIGKILL'), 60_000);
+  const answer = new Promise<number>((resolve, reject) => {
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      said += text;
+      const [, port] = /running on http:\/\/[\d.]+:(\d+) /.exec(said) ?? [];
+      if (port !== undefined) resolve(Number(port));
+    });
+    child.once('error', reject);
+    child.once('close', () => reject(new Error(`adk api_server does not start: ${said}`)));
+  });
+  return answer.finally(() => clearTimeout(limit));
 }

@@ -26,18 +26,19 @@ export interface Server {
 
 const script = fileURLToPath(new URL('../../toolchain/databases.sh', import.meta.url));
 
-/** Where the programs lie, installed if they were not. */
-function programs(): Map<string, string> {
+/** Where a program lies: `npm test` has found it, and passes it on; a test that is run by itself looks for it. */
+function program(name: string): string {
+  const path = process.env[name] ?? found().get(name);
+  if (path === undefined) throw new Error(`no ${name} on this machine, and it cannot be installed`);
+  return path;
+}
+
+/** The programs of this machine, installed if they were not there. */
+function found(): Map<string, string> {
   const { stdout, stderr, status } = spawnSync('bash', [script], { encoding: 'utf8' });
   if (status !== 0) throw new Error(`the set-up of the databases failed: ${stderr}`);
   const lines = stdout.matchAll(/^export (\w+)=(.*)$/gm);
   return new Map([...lines].map(([, name = '', value = '']) => [name, value]));
-}
-
-function program(name: string): string {
-  const path = programs().get(name);
-  if (path === undefined) throw new Error(`no ${name} on this machine, and it cannot be installed`);
-  return path;
 }
 
 /** Neither server runs as root. */
