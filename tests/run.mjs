@@ -5,7 +5,8 @@
 //   npm test -- --list            their names
 //   SEED=7 BOUNDARY=adapter npm test -- simulation    one seed of the fault simulator
 //
-// A step that fails does not stop the others. Each one's output is in target/test-logs/. The last line is the sum.
+// Two steps run at a time, and one that fails does not stop the others. Each one's output is in target/test-logs/. The
+// last line is the sum.
 
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,27 +16,32 @@ import { hostEnv, root, wasmEnv } from './toolchain/environment.mjs';
 import { killRunning, runStep } from './toolchain/steps.mjs';
 
 /** @typedef {import('./toolchain/steps.mjs').Step} Step */
+/** @typedef {import('./toolchain/counts.mjs').Counts} Counts */
 
 const clippy = '--all-targets --all-features -- -D warnings';
 
-/** @type {Step[]} */
-const steps = [
+/** @type {Step[]} Cargo locks its folder, so these follow one another. */
+const rust = [
   check('rustfmt', 'cargo fmt --check'),
   check('clippy-host', `cargo clippy ${clippy}`),
   check('clippy-wasm', `cargo clippy --target wasm32-unknown-unknown ${clippy}`, 'wasm'),
   rustTests('rust', 'cargo test --all-features --no-fail-fast'),
   check('rustdoc', 'env RUSTDOCFLAGS=-Dwarnings cargo doc --no-deps --all-features'),
   check('pkg', 'node js/build/pkg_hash.mjs --rebuild', 'wasm'),
-  check('build', 'npm run build:js'),
   wasmTests('wasm-node', 'node'),
   wasmTests('wasm-chromium', 'chromium'),
   wasmTests('wasm-firefox', 'firefox'),
   wasmTests('wasm-webkit', 'webkit'),
-  check(
-    'prettier',
-    'prettier --check --cache --cache-strategy content --cache-location target/prettier.json .',
-  ),
-  check('eslint', 'eslint .'),
+];
+
+/** The package that the other steps load. */
+const build = check('build', 'npm run build:js');
+
+const steps = [
+  build,
+  ...rust,
+  check('prettier', `prettier --check ${cached('prettier')} .`),
+  check('eslint', `eslint ${cached('eslint')} .`),
   check(
     'tsc',
     'tsc --noEmit -p tests/tsconfig.json --incremental --tsBuildInfoFile target/tsc.json',
@@ -48,20 +54,25 @@ const steps = [
   nodeTests('interop', 'tests/interop', 'browsers'),
 ];
 
+/** Files that have not changed are not read again. @param {string} name */
+function cached(name) {
+  return `--cache --cache-strategy content --cache-location target/${name}.json`;
+}
+
 /** @param {string} name @param {string} command @param {Step['tools']} [tools] @returns {Step} */
 function check(name, command, tools) {
-  return { name, kind: 'check', command: () => command.split(' '), minutes: 10, tools };
+  return { name, kind: 'check', command: () => command.split(' '), minutes: 15, tools };
 }
 
 /** @param {string} name @param {string} command @returns {Step} */
 function rustTests(name, command) {
-  return { name, kind: 'cargo', command: () => command.split(' '), minutes: 15 };
+  return { name, kind: 'cargo', command: () => command.split(' '), minutes: 20 };
 }
 
 /** @param {string} name @param {Parameters<typeof wasmPackTest>[0]} where @returns {Step} */
 function wasmTests(name, where) {
   const command = wasmPackTest.bind(undefined, where);
-  return { name, kind: 'cargo', command, minutes: 15, tools: 'wasm' };
+  return { name, kind: 'cargo', command, minutes: 20, tools: 'wasm' };
 }
 
 /**
@@ -77,7 +88,7 @@ function nodeTests(name, folder, tools) {
     name,
     kind: 'node',
     command: () => [...runner, '--test-concurrency=2', ...testFiles(folder)],
-    minutes: 20,
+    minutes: 30,
     tools,
   };
 }
@@ -130,15 +141,40 @@ async function main(names) {
     return;
   }
   const chosen = steps.filter((step) => names.length === 0 || names.includes(step.name));
-  let [passed, failed] = [0, 0];
-  for (const step of preparations(chosen)) failed += (await runStep(step, hostEnv())).failed;
-  for (const step of chosen) {
-    const counts = await runStep(step, step.tools === 'wasm' ? wasmEnv() : hostEnv());
-    passed += counts.passed;
-    failed += counts.failed;
+  const sum = { passed: 0, failed: 0 };
+  for (const step of preparations(chosen)) await runCounted(step, sum);
+  if (chosen.includes(build)) await runCounted(build, sum);
+  const waiting = chosen.filter((step) => step !== build);
+  await Promise.all([runQueue(waiting, sum), runQueue(waiting, sum)]);
+  console.log(`${sum.passed} passed, ${sum.failed} failed`);
+  process.exitCode = sum.failed > 0 ? 1 : 0;
+}
+
+let cargoRuns = false;
+
+/**
+ * Runs one step after the other until none is left. Two such queues keep two cores busy: many steps wait for a browser
+ * or have but one thread.
+ *
+ * @param {Step[]} waiting
+ * @param {Counts} sum
+ */
+async function runQueue(waiting, sum) {
+  for (;;) {
+    const index = waiting.findIndex((step) => !(cargoRuns && rust.includes(step)));
+    const [step] = index < 0 ? [] : waiting.splice(index, 1);
+    if (step === undefined) return;
+    if (rust.includes(step)) cargoRuns = true;
+    await runCounted(step, sum);
+    if (rust.includes(step)) cargoRuns = false;
   }
-  console.log(`${passed} passed, ${failed} failed`);
-  process.exitCode = failed > 0 ? 1 : 0;
+}
+
+/** @param {Step} step @param {Counts} sum */
+async function runCounted(step, sum) {
+  const { passed, failed } = await runStep(step, step.tools === 'wasm' ? wasmEnv() : hostEnv());
+  sum.passed += passed;
+  sum.failed += failed;
 }
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {

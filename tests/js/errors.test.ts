@@ -8,6 +8,7 @@ import {
   SessionError,
   StateSchemaError,
 } from '../../js/errors.js';
+import { cpuTime } from './cpu_time.js';
 
 test('an error has its own fields alone, whatever Object.prototype has under their names', () => {
   const caught: unknown[] = [];
@@ -131,9 +132,9 @@ test('a URL without a password stays as it is', () => {
 });
 
 test('masking a long message takes linear time', () => {
-  const started = performance.now();
-  new SessionError('remote', 'a://b:'.repeat(100_000));
-  new SessionError('remote', `http://${'x:'.repeat(100_000)}`);
-  new SessionError('remote', 'a'.repeat(500_000));
-  assert.ok(performance.now() - started < 2000);
+  const texts = ['a://b:'.repeat(100_000), `http://${'x:'.repeat(100_000)}`, 'a'.repeat(500_000)];
+  for (const text of texts) {
+    const time = cpuTime(() => new SessionError('remote', text));
+    assert.ok(time < 1000, `${time} ms for ${text.slice(0, 10)}`);
+  }
 });

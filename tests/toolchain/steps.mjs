@@ -19,12 +19,12 @@ import { root } from './environment.mjs';
 const logs = join(root, 'target', 'test-logs');
 const tailLines = 100;
 
-// Every process that a step starts inherits this mark, so that a browser which left the step's process group is found too.
+// Every process that a step starts inherits a mark, so that a browser which left the step's process group is found too.
 const markName = 'ADK_SESSION_WASM_TEST_RUN';
-const markValue = `${process.pid}-${Date.now()}`;
+const run = `${process.pid}-${Date.now()}`;
 
-/** @type {number | undefined} the process group of the step that runs */
-let running;
+/** @type {Map<number, string>} the marks of the steps that run, by their process groups */
+const running = new Map();
 
 /**
  * @param {Step} step
@@ -32,7 +32,6 @@ let running;
  * @returns {Promise<import('./counts.mjs').Counts>}
  */
 export async function runStep(step, env) {
-  process.stdout.write(step.name.padEnd(15));
   const started = performance.now();
   const path = join(logs, `${step.name}.log`);
   const problem = await runLogged(step, env, path);
@@ -41,7 +40,8 @@ export async function runStep(step, env) {
   const seconds = ((performance.now() - started) / 1000).toFixed(1);
   const counted = passed + failed > 0 ? `${passed} passed, ${failed} failed` : 'done';
   const why = failed > 0 ? (problem ?? reason ?? '') : '';
-  console.log(`${counted.padEnd(26)} ${seconds.padStart(7)} s  ${why}`.trimEnd());
+  const [name, outcome] = [step.name.padEnd(15), counted.padEnd(26)];
+  console.log(`${name}${outcome} ${seconds.padStart(7)} s  ${why}`.trimEnd());
   if (failed > 0) {
     console.log(log.trimEnd().split('\n').slice(-tailLines).join('\n').replace(/^/gm, '    | '));
     console.log(`    whole log: ${relative(root, path)}`);
@@ -61,7 +61,12 @@ async function runLogged(step, env, path) {
   try {
     const command = step.command(env);
     writeSync(log, `$ ${command.join(' ')}\n`);
-    return await runToEnd(command, env, step.minutes, log);
+    return await runToEnd(
+      command,
+      { ...env, [markName]: `${run}-${step.name}` },
+      step.minutes,
+      log,
+    );
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   } finally {
@@ -82,21 +87,22 @@ function runToEnd([program = '', ...args], env, minutes, log) {
   return new Promise((resolve) => {
     const child = spawn(program, args, {
       cwd: root,
-      env: { ...env, [markName]: markValue },
+      env,
       stdio: ['ignore', log, log],
       detached: true, // a process group of its own, to be killed as a whole
     });
-    running = child.pid;
+    const group = child.pid ?? 0;
+    running.set(group, env[markName] ?? '');
     let late = false;
     const limit = setTimeout(() => {
       late = true;
-      killRunning();
+      killStep(group);
     }, minutes * 60_000);
     /** @param {string | undefined} problem */
     const end = (problem) => {
       clearTimeout(limit);
-      killRunning();
-      running = undefined;
+      killStep(group);
+      running.delete(group);
       resolve(late ? `it took longer than ${minutes} minutes` : problem);
     };
     child.once('error', (error) => end(error.message));
@@ -106,11 +112,16 @@ function runToEnd([program = '', ...args], env, minutes, log) {
   });
 }
 
-/** Ends the step that runs, with whatever drivers, browsers and screens it started. */
+/** Ends all steps that run. */
 export function killRunning() {
-  if (running === undefined) return;
-  kill(-running);
-  for (const pid of markedProcesses()) kill(pid);
+  for (const group of running.keys()) killStep(group);
+}
+
+/** Ends a step with whatever drivers, browsers and screens it started. @param {number} group */
+function killStep(group) {
+  if (group === 0) return; // it was never started
+  kill(-group);
+  for (const pid of processesWith(running.get(group) ?? '')) kill(pid);
 }
 
 /** @param {number} pid */
@@ -122,12 +133,12 @@ function kill(pid) {
   }
 }
 
-/** Linux only; elsewhere the process group has to do. */
-function markedProcesses() {
+/** Linux only; elsewhere the process group has to do. @param {string} mark */
+function processesWith(mark) {
   try {
     return readdirSync('/proc')
       .map(Number)
-      .filter((pid) => pid > 0 && environmentOf(pid).includes(`${markName}=${markValue}`));
+      .filter((pid) => pid > 0 && environmentOf(pid).includes(`${markName}=${mark}`));
   } catch {
     return [];
   }

@@ -9,7 +9,7 @@ import { transform } from 'esbuild';
 import { POSTGRESQL_REFUSALS } from '../../js/database/refusals.js';
 import { root } from '../../toolchain/environment.mjs';
 import { openBrowser } from '../engine.js';
-import { html, serve, type Server } from '../server.js';
+import { type Answer, html, serve, type Server } from '../server.js';
 import type { Outcomes } from './page/main.js';
 
 const IMPORTS = {
@@ -26,6 +26,11 @@ const PAGE = `<!doctype html><meta charset="utf-8"><body>
 <script type="importmap">${JSON.stringify({ imports: IMPORTS })}</script>
 <script type="module" src="/main.js"></script>`;
 
+const script = (name: string): Answer => ({
+  body: readFileSync(join(root, 'tests/js/database/kysely', name)),
+  type: 'text/javascript',
+});
+
 let site: Server;
 before(async () => {
   const source = readFileSync(join(root, 'tests/browser/database/page/main.ts'), 'utf8');
@@ -33,10 +38,8 @@ before(async () => {
   site = await serve({
     '/': html(PAGE),
     '/main.js': { body: code },
-    '/pglite.mjs': {
-      body: readFileSync(join(root, 'tests/js/database/kysely/pglite.mjs')),
-      type: 'text/javascript',
-    },
+    '/pglite.mjs': script('pglite.mjs'),
+    '/clearing.mjs': script('clearing.mjs'),
     '/package/js/dist/': join(root, 'js/dist'),
     '/package/pkg/': join(root, 'pkg'),
     '/fflate/': join(root, 'node_modules/fflate'),

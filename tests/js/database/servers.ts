@@ -9,6 +9,8 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
+import { clearing } from './kysely/clearing.mjs';
+
 /** A server that can be killed and started again. */
 export interface Server {
   readonly port: number;
@@ -248,25 +250,27 @@ export async function emptied(kind: 'postgresql' | 'mariadb', { port }: Server):
  * The URL of the server's database without a row, but with the tables that it has: to make them anew takes longer
  * than most cases of the conformance suite.
  */
-export async function cleared(kind: 'postgresql' | 'mariadb', { port }: Server): Promise<string> {
+export async function cleared(
+  kind: 'postgresql' | 'mariadb',
+  { port }: Server,
+  schema = kind === 'postgresql' ? 'public' : 'adk',
+): Promise<string> {
   const url = `${kind}://adk@127.0.0.1:${port}/adk`;
-  // What says of which version the tables are stays.
-  const tables = (schema: string) =>
-    `select table_name as name from information_schema.tables
-     where table_schema = '${schema}' and table_name <> 'adk_internal_metadata'`;
   if (kind === 'postgresql') {
     const { default: pg } = await import('pg');
     const client = new pg.Client({ connectionString: url });
     await client.connect();
-    const { rows } = await client.query<{ name: string }>(tables('public'));
-    const all = rows.map(({ name }) => `delete from "${name}"`);
-    await client.query(`set session_replication_role = replica; ${all.join('; ')}`);
+    await client.query(clearing(schema));
     await client.end();
   } else {
     const { createConnection } = await import('mysql2/promise');
-    const server = { host: '127.0.0.1', port, user: 'adk', database: 'adk' };
+    const server = { host: '127.0.0.1', port, user: 'adk', database: schema };
     const connection = await createConnection(server);
-    const [rows] = await connection.query(tables('adk'));
+    // What says of which version the tables are stays.
+    const [rows] = await connection.query(
+      `select table_name as name from information_schema.tables
+       where table_schema = '${schema}' and table_name not like '%adk_internal_metadata'`,
+    );
     await connection.query('set foreign_key_checks = 0');
     for (const { name } of rows as { name: string }[]) {
       await connection.query(`delete from \`${name}\``);

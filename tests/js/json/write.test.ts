@@ -6,6 +6,7 @@ import { isSessionError, type SessionError } from '../../../js/errors.js';
 import { MAX_EVENT_LEVELS, MAX_STATE_LEVELS } from '../../../js/json/rules.js';
 import { replaceLoneSurrogates } from '../../../js/json/text.js';
 import { writeJson } from '../../../js/json/write.js';
+import { cpuTime } from '../cpu_time.js';
 import { explosive, jsonValue, nested, oddValue, revokedProxy } from './values.js';
 
 const state = { rules: 'state' } as const;
@@ -140,15 +141,15 @@ test('a million levels overflow nothing', () => {
 });
 
 test('a sparse array of the greatest length is refused at once', () => {
-  const started = performance.now();
-  assert.equal(refusal({ a: new Array(2 ** 32 - 1) }, 'event').path, 'a');
-  assert.ok(performance.now() - started < 500);
+  const value = { a: new Array(2 ** 32 - 1) };
+  const time = cpuTime(() => assert.equal(refusal(value, 'event').path, 'a'));
+  assert.ok(time < 500, `${time} ms`);
 });
 
 test('the bytes of a video are refused at once', () => {
-  const started = performance.now();
-  assert.equal(refusal({ a: new Uint8Array(50_000_000) }, 'event').path, 'a');
-  assert.ok(performance.now() - started < 500);
+  const value = { a: new Uint8Array(50_000_000) };
+  const time = cpuTime(() => assert.equal(refusal(value, 'event').path, 'a'));
+  assert.ok(time < 500, `${time} ms`);
 });
 
 test('undefined members are left out, undefined elements and holes are null, and −0 is 0', () => {

@@ -5,7 +5,7 @@ import { conformance } from 'adk-session-wasm/testing';
 
 interface Pglite {
   readonly kysely: DatabaseKyselyOptions['kysely'];
-  empty(): Promise<void>;
+  clear(): Promise<void>;
 }
 
 /** What each case of the conformance suite ended with: nothing, or the message of its error. */
@@ -18,7 +18,7 @@ async function run(): Promise<Outcomes> {
   const pglite = await openPglite();
   const outcomes: Outcomes = {};
   const cases = conformance(async (options) => {
-    await pglite.empty();
+    await pglite.clear();
     return new DatabaseSessionService({ ...options, kysely: pglite.kysely, engine: 'postgresql' });
   });
   for (const testCase of cases) {

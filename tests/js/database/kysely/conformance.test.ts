@@ -14,43 +14,40 @@ import { openPglite } from './pglite.mjs';
 let postgres: Server;
 let mariadb: Server;
 let pglite: Awaited<ReturnType<typeof openPglite>>;
-/** The Kysely of the last case. */
-let last: Kysely<unknown> | undefined;
+let onPostgres: Kysely<unknown>;
+let onMariadb: Kysely<unknown>;
 before(async () => {
   [postgres, mariadb, pglite] = await Promise.all([startPostgres(), startMariadb(), openPglite()]);
+  const pool = new pg.Pool({ connectionString: await cleared('postgresql', postgres), max: 4 });
+  onPostgres = new Kysely({ dialect: new PostgresDialect({ pool }) });
+  const uri = (await cleared('mariadb', mariadb)).replace('mariadb:', 'mysql:');
+  onMariadb = new Kysely({ dialect: new MysqlDialect({ pool: createPool({ uri, connectionLimit: 4 }) }) }); // prettier-ignore
 });
 after(async () => {
-  await last?.destroy();
+  await Promise.all([onPostgres.destroy(), onMariadb.destroy()]);
   await Promise.all([postgres.remove(), mariadb.remove(), pglite.close()]);
 });
 
 conforms(
   "a user's Kysely on PostgreSQL",
   async (options) => {
-    await last?.destroy();
-    const pool = new pg.Pool({ connectionString: await cleared('postgresql', postgres), max: 4 });
-    const kysely = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) });
-    last = kysely;
-    return new DatabaseSessionService({ ...options, kysely, engine: 'postgresql' });
+    await cleared('postgresql', postgres);
+    return new DatabaseSessionService({ ...options, kysely: onPostgres, engine: 'postgresql' });
   },
   POSTGRESQL_REFUSALS,
 );
 conforms(
   "a user's Kysely on MariaDB",
   async (options) => {
-    await last?.destroy();
-    const url = await cleared('mariadb', mariadb);
-    const pool = createPool({ uri: url.replace('mariadb:', 'mysql:'), connectionLimit: 4 });
-    const kysely = new Kysely<unknown>({ dialect: new MysqlDialect({ pool }) });
-    last = kysely;
-    return new DatabaseSessionService({ ...options, kysely, engine: 'mysql' });
+    await cleared('mariadb', mariadb);
+    return new DatabaseSessionService({ ...options, kysely: onMariadb, engine: 'mysql' });
   },
   MARIADB_REFUSALS,
 );
 conforms(
   "a user's Kysely on PGlite",
   async (options) => {
-    await pglite.empty();
+    await pglite.clear();
     const { kysely } = pglite;
     return new DatabaseSessionService({ ...options, kysely, engine: 'postgresql' });
   },

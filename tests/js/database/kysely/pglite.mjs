@@ -3,6 +3,7 @@
 
 import { PGlite } from '@electric-sql/pglite';
 import { Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } from 'kysely';
+import { clearing } from './clearing.mjs';
 
 /** One connection, which one caller has at a time. */
 class PgliteDriver {
@@ -58,6 +59,10 @@ export async function openPglite() {
     /** Takes all tables away. */
     async empty() {
       await database.exec('drop schema public cascade; create schema public');
+    },
+    /** Takes all rows away, which is faster. */
+    async clear() {
+      await database.exec(clearing('public'));
     },
     close: () => database.close(),
   };

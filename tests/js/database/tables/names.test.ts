@@ -14,13 +14,14 @@ import { getSessionServiceFromUri } from '../../../../js/uri/index.js';
 import { eventOf } from '../concurrency.js';
 import { conforms } from '../conforms.js';
 import { POSTGRESQL_REFUSALS } from '../refusals.js';
-import { emptied, type Server, startMariadb, startPostgres } from '../servers.js';
+import { cleared, emptied, type Server, startMariadb, startPostgres } from '../servers.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'adk-session-wasm-names-'));
 let postgres: Server;
 let mariadb: Server;
 before(async () => {
   [postgres, mariadb] = await Promise.all([startPostgres(), startMariadb()]);
+  await withSchemas('tenant_a'); // for the conformance suite
 });
 after(async () => {
   await Promise.all([postgres.remove(), mariadb.remove()]);
@@ -42,15 +43,13 @@ async function withSchemas(...schemas: string[]): Promise<string> {
   return url;
 }
 
-let count = 0;
 conforms('SQLite with a prefix', (options) => {
-  const url = `sqlite:${join(folder, `${++count}.db`)}`;
-  return new DatabaseSessionService(url, { ...options, durability: 'relaxed', tablePrefix: 'p_' });
+  return new DatabaseSessionService('sqlite::memory:', { ...options, tablePrefix: 'p_' });
 });
 conforms(
   'PostgreSQL in a schema with a prefix',
   async (options) => {
-    const url = await withSchemas('tenant_a');
+    const url = await cleared('postgresql', postgres, NAMES.schema);
     return new DatabaseSessionService(url, { ...options, ...NAMES, durability: 'relaxed' });
   },
   POSTGRESQL_REFUSALS,
