@@ -3,6 +3,7 @@
 //   npm test                      all steps
 //   npm test -- rust wasm-node    only these
 //   npm test -- --list            their names
+//   npm run test:quick            what most changes break, in 90 seconds
 //   SEED=7 BOUNDARY=adapter npm test -- simulation    one seed of the fault simulator
 //
 // Two steps run at a time, and one that fails does not stop the others. Each one's output is in target/test-logs/. The
@@ -37,21 +38,34 @@ const rust = [
 /** The package that the other steps load. */
 const build = check('build', 'npm run build:js');
 
+const prettier = check('prettier', `prettier --check ${cached('prettier')} .`);
+const tsc = check(
+  'tsc',
+  'tsc --noEmit -p tests/tsconfig.json --incremental --tsBuildInfoFile target/tsc.json',
+);
+
 const steps = [
   build,
   ...rust,
-  check('prettier', `prettier --check ${cached('prettier')} .`),
+  prettier,
   check('eslint', `eslint ${cached('eslint')} .`),
-  check(
-    'tsc',
-    'tsc --noEmit -p tests/tsconfig.json --incremental --tsBuildInfoFile target/tsc.json',
-  ),
+  tsc,
   nodeTests('js', 'tests/js'),
   nodeTests('simulation', 'tests/simulation', 'browsers'),
   nodeTests('attack', 'tests/attack', 'browsers'),
   nodeTests('browser', 'tests/browser', 'browsers'),
   nodeTests('packaging', 'tests/packaging', 'browsers'),
   nodeTests('interop', 'tests/interop', 'browsers'),
+];
+
+/** What most changes break, without a browser and without a server. */
+const quick = [
+  build,
+  ...rust.filter(({ name }) => name === 'rustfmt' || name === 'rust'),
+  prettier,
+  tsc,
+  nodeTests('memory', 'tests/js/service'),
+  nodeTests('templates', 'tests/js/instruction'),
 ];
 
 /** Files that have not changed are not read again. @param {string} name */
@@ -132,6 +146,7 @@ function packagesAreOld() {
 
 /** @param {string[]} names */
 async function main(names) {
+  if (names.includes('--quick')) return runAll(quick);
   const known = steps.map((step) => step.name);
   if (names.includes('--list')) return console.log(known.join('\n'));
   const unknown = names.filter((name) => !known.includes(name));
@@ -140,7 +155,11 @@ async function main(names) {
     process.exitCode = 2;
     return;
   }
-  const chosen = steps.filter((step) => names.length === 0 || names.includes(step.name));
+  await runAll(steps.filter(({ name }) => names.length === 0 || names.includes(name)));
+}
+
+/** @param {Step[]} chosen */
+async function runAll(chosen) {
   const sum = { passed: 0, failed: 0 };
   for (const step of preparations(chosen)) await runCounted(step, sum);
   if (chosen.includes(build)) await runCounted(build, sum);
