@@ -1,5 +1,5 @@
-// Every example compiles as it stands: those of the README, and those in the comments of js/. They
-// say what they import, but for what only this package itself can.
+// Every example compiles unchanged: those of README.md, of docs/ and of the comments in js/. Each imports
+// what it uses, except names that only this package itself can import.
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -48,8 +48,10 @@ function inComments(file: string): Example[] {
 
 function allExamples(): Example[] {
   const files = sourceFiles(join(root, 'js')).map((path) => relative(root, path));
+  const docs = readdirSync(join(root, 'docs')).filter((name) => name.endsWith('.md'));
+  const pages = ['README.md', ...docs.sort().map((name) => `docs/${name}`)];
   return [
-    ...blocks('README.md', readFileSync(join(root, 'README.md'), 'utf8'), 1),
+    ...pages.flatMap((page) => blocks(page, readFileSync(join(root, page), 'utf8'), 1)),
     ...files.sort().flatMap(inComments),
   ];
 }

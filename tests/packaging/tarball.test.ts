@@ -39,10 +39,15 @@ function compiled(): string[] {
     .map((file) => `js/dist/${file}`);
 }
 
+/** README.md links to them. */
+function docs(): string[] {
+  return readdirSync(join(root, 'docs')).map((file) => `docs/${file}`);
+}
+
 describe('the tarball', () => {
   it('holds exactly what users need', () => {
     const { files } = install();
-    const expected = [...OTHERS, ...compiled()];
+    const expected = [...OTHERS, ...docs(), ...compiled()];
     const missing = expected.filter((file) => !files.includes(file));
     const unexpected = files.filter((file) => !expected.includes(file));
     assert.deepEqual({ missing, unexpected }, { missing: [], unexpected: [] });
