@@ -880,6 +880,10 @@ function __wbg_get_imports() {
         __wbg_call_fc2f96088176e487: function(arg0, arg1, arg2) {
             Array.prototype.push.call(arg0, arg1, arg2);
         },
+        __wbg_charCodeAt_851946d8f1279e11: function(arg0, arg1) {
+            const ret = arg0.charCodeAt(arg1 >>> 0);
+            return ret;
+        },
         __wbg_clearTimeout_a3d0845a8058a478: function(arg0) {
             clearTimeout(arg0);
         },
@@ -983,10 +987,6 @@ function __wbg_get_imports() {
         },
         __wbg_isArray_bcf1376d0d732d08: function(arg0) {
             const ret = Array.isArray(arg0);
-            return ret;
-        },
-        __wbg_isSafeInteger_1a35ba4d31e71d38: function(arg0) {
-            const ret = Number.isSafeInteger(arg0);
             return ret;
         },
         __wbg_is_2248ff2b575d60c7: function(arg0, arg1) {
@@ -1283,7 +1283,7 @@ function getFloat64ArrayMemory0() {
 const literals = new Map();
 function getStringFromWasm0(ptr, len) {
     ptr = ptr >>> 0;
-    if (ptr < 1048576 || ptr >= 1059645 || len > 63) return decodeAt(ptr, len);
+    if (ptr < 1048576 || ptr >= 1059689 || len > 63) return decodeAt(ptr, len);
     const place = ptr * 64 + len;
     let literal = literals.get(place);
     if (literal === undefined) literals.set(place, (literal = decodeAt(ptr, len)));

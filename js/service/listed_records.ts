@@ -6,6 +6,7 @@ import { SessionError } from '../errors.js';
 import { defineMember } from '../json/member.js';
 import { APP_PREFIX, USER_PREFIX } from '../scope.js';
 import type { Session, StateShape } from '../session.js';
+import { MAX_TIMESTAMP } from '../snapshot.js';
 import type { Handles } from './handle.js';
 
 /** What a record should be. Anything of it may have been damaged, but the ids, which are its key. */
@@ -63,10 +64,11 @@ export function openRecords<S extends StateShape>(
     const record = isTuple(listed) ? recordOf(listed) : listed;
     const { userId, sessionId, number, created, revision, lastUpdateTime } = record;
     if (
-      typeof number !== 'number' ||
-      typeof created !== 'number' ||
-      typeof revision !== 'number' ||
-      typeof lastUpdateTime !== 'number'
+      !isCounter(number) ||
+      !isCounter(created) ||
+      !isCounter(revision) ||
+      !isTime(lastUpdateTime) ||
+      created > revision
     ) {
       throw damaged(record, appName, 'it is damaged');
     }
@@ -78,6 +80,15 @@ export function openRecords<S extends StateShape>(
     const head = [created, revision, lastUpdateTime] as const;
     return handles.take<S>(appName, userId, sessionId, head, state as S, []);
   });
+}
+
+/** As `is_counter` in `src/storage/indexed_db/record.rs`. */
+function isCounter(value: unknown): value is number {
+  return Number.isInteger(value) && (value as number) >= 0 && (value as number) < 2 ** 52;
+}
+
+function isTime(value: unknown): value is number {
+  return typeof value === 'number' && value >= 0 && value <= MAX_TIMESTAMP;
 }
 
 function isTuple(listed: ListedRecord | ListedTuple): listed is ListedTuple {

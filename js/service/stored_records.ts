@@ -50,7 +50,7 @@ export function parseRecords(
     } else if (!skipCorrupt) {
       // What stands before it is named first, should it be damaged as well.
       parse();
-      throw corrupt(nameOf(idsOf(record), sessionId), new TypeError('It has no text.'));
+      throw corrupt(nameOf(idsOf(record), sessionId), new TypeError('Its record is damaged.'));
     }
   }
   parse();
@@ -65,7 +65,7 @@ function isReadable(record: unknown): record is ReadableRecord {
 function countOf({ ids, marks }: StoredRecord): number {
   if (areMarks(marks)) return marks.length / MARKS;
   if (!Array.isArray(ids)) return marks === undefined ? 1 : NaN;
-  return ids.length;
+  return Math.max(ids.length, 1);
 }
 
 function areMarks(marks: unknown): marks is Float64Array {

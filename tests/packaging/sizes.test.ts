@@ -23,28 +23,28 @@ const scripts = (folder: string): string[] =>
 
 const wasm = (): string => join(install().folder, 'pkg/adk_session_wasm_bg.wasm');
 
-it('the wasm is at most 99 KB', (t) => {
+it('the wasm is at most 100 KB', (t) => {
   const size = gzipped(wasm());
   t.diagnostic(`${size.toFixed(1)} KB`);
-  assert.ok(size <= 99, `${size} KB`);
+  assert.ok(size <= 100, `${size} KB`);
 });
 
 it('the wasm names the places in its source at which it would panic, for a report', () => {
   assert.match(readFileSync(wasm(), 'latin1'), /\.rs\b/);
 });
 
-it('a page bundled with esbuild loads at most 139 KB', async (t) => {
+it('a page bundled with esbuild loads at most 141 KB', async (t) => {
   const folder = write('size-esbuild', { 'main.js': main('adk-session-wasm') });
   const size = gzipped(...scripts(await bundleWithEsbuild(folder)));
   t.diagnostic(`${size.toFixed(1)} KB`);
-  assert.ok(size <= 139, `${size} KB`);
+  assert.ok(size <= 141, `${size} KB`);
 });
 
-it('a page built with Vite loads at most 139 KB', async (t) => {
+it('a page built with Vite loads at most 140 KB', async (t) => {
   const files = { 'index.html': page('/main.js'), 'main.js': main('adk-session-wasm') };
   const size = gzipped(...scripts(await bundleWithVite(write('size-vite', files))));
   t.diagnostic(`${size.toFixed(1)} KB`);
-  assert.ok(size <= 139, `${size} KB`);
+  assert.ok(size <= 140, `${size} KB`);
 });
 
 it('a page with the slim entry loads no more, the wasm included', async (t) => {

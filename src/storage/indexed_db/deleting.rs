@@ -10,7 +10,7 @@ use crate::storage::indexed_db::access::Access;
 use crate::storage::indexed_db::failure::Failure;
 use crate::storage::indexed_db::keys;
 use crate::storage::indexed_db::record::Record;
-use crate::storage::indexed_db::schema::{BY_USER, EVENTS, META, SESSIONS, STATES};
+use crate::storage::indexed_db::schema::{EVENTS, META, SESSIONS, STATES};
 use crate::storage::indexed_db::sequence::Sequence;
 use crate::storage::indexed_db::transaction::Transaction;
 
@@ -59,7 +59,8 @@ impl Removal {
                 true
             }
             Deletion::User { .. } => {
-                transaction.find(SESSIONS, BY_USER, &keys::within(&owner));
+                // Not by an index: a session whose time was damaged stands in none.
+                transaction.get_all(SESSIONS, &keys::within(&owner), None);
                 true
             }
             Deletion::UserState { .. } | Deletion::AppState { .. } => false,
@@ -88,8 +89,11 @@ impl Removal {
             for record in records.iter().filter_map(Record::found) {
                 sequence.raise_floor(&record);
                 transaction.delete(SESSIONS, &keys::session(&record.session_key()));
-                let number = Array::of1(&JsValue::from_f64(record.count("number")));
-                transaction.delete(EVENTS, &keys::within(&number));
+                // Where it was damaged, nothing tells which events are the session's.
+                if let Some(number) = record.counter("number") {
+                    let number = Array::of1(&JsValue::from_f64(number));
+                    transaction.delete(EVENTS, &keys::within(&number));
+                }
                 deleted += 1.0;
             }
             rows.push((Record::next(&mut answers), false));

@@ -5,6 +5,7 @@ use wasm_bindgen::JsValue;
 use crate::error::{Error, StorageProblem};
 use crate::storage::indexed_db::record::Record;
 use crate::storage::indexed_db::transaction::LARGEST_RECORD;
+use crate::write::Target;
 
 /// See the module. Boxed: nearly everything here may fail, and what is passed on through all of it
 /// should be small.
@@ -94,6 +95,18 @@ impl Failure {
         Self::of(StorageProblem::Failed, format!("step {version}: {reason}"))
     }
 
+    /// The same of a write to that session. An event stands where the session's record says that none does:
+    /// one of them was damaged.
+    pub(super) fn of_session(self, target: &Target) -> Self {
+        match (&target.user_id, &target.session_id) {
+            (Some(user), Some(session)) if self.is_constraint() => {
+                let name = session_name(session, user, &target.app_name);
+                Self::corrupt(name, "it does not fit its events")
+            }
+            _ => self,
+        }
+    }
+
     pub(super) fn is_constraint(&self) -> bool {
         matches!(self.0.kind, Kind::Constraint)
     }
@@ -118,6 +131,12 @@ impl From<Failure> for JsValue {
         };
         error.into()
     }
+}
+
+/// What a session is called in an error.
+#[cold]
+pub(super) fn session_name(session: &str, user: &str, app: &str) -> String {
+    format!("session \"{session}\" of user \"{user}\" in app \"{app}\"")
 }
 
 /// Says what is too large for a record, and by how much.

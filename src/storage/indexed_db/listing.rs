@@ -9,7 +9,7 @@ use crate::session::Page;
 use crate::storage::indexed_db::access::Access;
 use crate::storage::indexed_db::failure::Failure;
 use crate::storage::indexed_db::keys;
-use crate::storage::indexed_db::record::Record;
+use crate::storage::indexed_db::record::{Record, is_counter};
 use crate::storage::indexed_db::schema::{BY_APP, BY_USER, SESSIONS, STATES};
 use crate::storage::indexed_db::transaction::{Source, Transaction};
 use crate::storage::{ListRequest, Listing, ScopeRow};
@@ -74,6 +74,7 @@ fn state_text(read: &mut ArrayIntoIter) -> Result<JsValue, Failure> {
     let Some(record) = Record::next(read).filter(Record::has_state) else {
         return Ok(JsValue::UNDEFINED);
     };
+    record.scope_revision()?;
     let state = record.get("state");
     if state.is_string() { Ok(state) } else { Err(record.damaged("it is damaged")) }
 }
@@ -131,7 +132,9 @@ async fn list_once(access: &Access, request: &ListRequest) -> Result<JsValue, Fa
     }
     let end = limit.map_or(usize::MAX, |limit| offset.saturating_add(limit));
     let sessions = sessions.slice(offset as u32, end as u32);
-    let (app, owner) = (read.get(0), read.pop());
+    let (app, stored) = (read.get(0), read.pop());
+    let is_whole = offset == 0 && limit.is_none();
+    let owner = counted(&transaction, &owner, stored, is_whole.then(|| sessions.length())).await?;
     if let Some(user_id) = user_id {
         return Ok(Array::of5(&app, &owner, &sessions, &user_id.into(), &owner).into());
     }
@@ -146,6 +149,36 @@ async fn list_once(access: &Access, request: &ListRequest) -> Result<JsValue, Fa
         read.push(&row);
     }
     Ok(read.into())
+}
+
+/// The record of whose sessions they are, with their true number where it tells a wrong one.
+///
+/// A session whose time was damaged stands in no index: it is `corrupt_record` where all are `listed`.
+async fn counted(
+    transaction: &Transaction,
+    owner: &JsValue,
+    stored: JsValue,
+    listed: Option<u32>,
+) -> Result<JsValue, Failure> {
+    let record = Record::found(stored.clone());
+    let count = record.as_ref().map_or(JsValue::UNDEFINED, |record| record.get("sessions"));
+    let is_right = match listed {
+        Some(listed) => count.as_f64().unwrap_or_default() == f64::from(listed),
+        None => count.is_undefined() || count.as_f64().is_some_and(is_counter),
+    };
+    if is_right {
+        return Ok(stored);
+    }
+    transaction.get_all(SESSIONS, &keys::within(owner), None);
+    let sessions: Array = transaction.answered().await?.pop().unchecked_into();
+    if listed.is_some() {
+        for session in sessions.iter().filter_map(Record::found) {
+            session.head()?;
+        }
+    }
+    let record = record.unwrap_or_else(|| Record::scope(owner));
+    record.set_number("sessions", f64::from(sessions.length()));
+    Ok(record.into())
 }
 
 /// The part of the range that holds its last so many keys: a cursor that jumps there.

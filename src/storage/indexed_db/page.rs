@@ -10,7 +10,7 @@ use wasm_bindgen::prelude::*;
 use crate::session::{Revision, Window};
 use crate::storage::indexed_db::failure::Failure;
 use crate::storage::indexed_db::keys;
-use crate::storage::indexed_db::record::Record;
+use crate::storage::indexed_db::record::{Record, is_counter, is_time};
 use crate::write::EventRow;
 
 /// Events in a sealed page. 10,000 events in such pages load five times as fast as in a record
@@ -66,27 +66,35 @@ impl Page {
 
     /// The events of a record; what was damaged by hand is `corrupt_record`.
     pub(super) fn read(record: &Record) -> Result<Self, Failure> {
-        Self::rows_of(record).ok_or_else(|| record.damaged("it is damaged"))
+        Self::rows_of(record, true).ok_or_else(|| record.damaged("it is damaged"))
     }
 
-    fn rows_of(record: &Record) -> Option<Self> {
-        let number = record.number("number")?;
+    /// The events of a record. Before it is written anew, the text must be as long as the marks say: else
+    /// the new record would lose what can still be read.
+    fn rows_of(record: &Record, fits_text: bool) -> Option<Self> {
+        let number = record.counter("number")?;
         let ids = record.get("ids").dyn_into::<Array>().ok()?;
         let text = record.get("text").dyn_into::<JsString>().ok()?;
         let marks = marks_of(record);
-        let single = [
-            record.count("seq"),
-            record.number("revision").or(marks.as_ref().map(|_| 0.0))?,
-            record.number("time")?,
-            f64::from(text.length()),
-        ];
+        if ids.length() as usize != size_of(marks.as_ref()) {
+            return None;
+        }
+        let last = record.counter("seq")?;
+        let length = f64::from(text.length());
         let mut page = Self::empty(number);
-        let mut start = 0;
-        for (row, id) in ids.iter().enumerate().take(size_of(marks.as_ref())) {
+        let (mut start, mut before) = (0, -1.0);
+        for (row, id) in ids.iter().enumerate() {
             let [seq, revision, timestamp, end] = match &marks {
                 Some(marks) => [0, 1, 2, 3].map(|mark| marks.get_index(row as u32 * MARKS + mark)),
-                None => single,
+                None => [last, record.number("revision")?, record.number("time")?, length],
             };
+            let is_whole = is_counter(seq) && is_counter(revision) && is_time(timestamp);
+            let is_in_order = before < seq && seq <= revision && f64::from(start) <= end;
+            let is_end = end == length || text.char_code_at(end as u32) == f64::from(b',');
+            if !(is_whole && is_in_order && (is_end || !fits_text)) {
+                return None;
+            }
+            before = seq;
             page.push(EventRow {
                 id: keys::plain_id(&id.as_string()?).into(),
                 seq: seq as Revision,
@@ -94,9 +102,10 @@ impl Page {
                 timestamp,
                 text: JsValue::from(text.substring(start, end as u32)).into(),
             });
-            start = end as u32 + 1;
+            start = (end as u32).saturating_add(1);
         }
-        (!page.rows.is_empty()).then_some(page)
+        let is_whole = f64::from(start) == length + 1.0 || !fits_text;
+        (before == last && is_whole).then_some(page)
     }
 
     pub(super) fn seq(&self) -> Revision {
@@ -143,9 +152,9 @@ fn marks_of(record: &Record) -> Option<Float64Array> {
     record.get("marks").dyn_into().ok()
 }
 
-/// How many events those marks are of.
+/// How many events those marks are of; one, where they were damaged.
 fn size_of(marks: Option<&Float64Array>) -> usize {
-    marks.map_or(1, |marks| (marks.length() / MARKS) as usize)
+    marks.map_or(1, |marks| (marks.length() / MARKS).max(1) as usize)
 }
 
 /// How many events a record holds that the window admits; a damaged one counts as one.
@@ -157,24 +166,30 @@ pub(super) fn admitted(record: &Record, window: Window) -> usize {
     let Some(marks) = marks else {
         return usize::from(record.number("time").is_none_or(|time| window.admits(time)));
     };
-    let mut admitted = 0;
-    for time in (2..marks.length()).step_by(MARKS as usize) {
-        admitted += usize::from(window.admits(marks.get_index(time)));
+    let mut admitted = usize::from(marks.length() < MARKS);
+    for index in (2..marks.length()).step_by(MARKS as usize) {
+        let time = marks.get_index(index);
+        admitted += usize::from(window.admits(time) || !is_time(time));
     }
     admitted
 }
 
 /// The record with only the events that a window admits, and of these without the first `skip`.
-/// `None` if none is left. A damaged record stays whole: its reader is told.
+/// `None` if none is left. A record that nothing can be cut out of loses its text, so that its reader is told.
 pub(super) fn cut(record: Record, window: Window, skip: usize) -> Option<Record> {
     let admitted = admitted(&record, window);
     if admitted <= skip {
         return None;
     }
-    if skip == 0 && admitted == size_of(marks_of(&record).as_ref()) {
+    let size = size_of(marks_of(&record).as_ref());
+    // A page whose marks are gone looks like one event.
+    let is_one = |ids: Array| ids.length() as usize == size;
+    let is_whole = window == Window::ALL || record.get("ids").dyn_into().is_ok_and(is_one);
+    if skip == 0 && admitted == size && is_whole {
         return Some(record);
     }
-    let Ok(mut page) = Page::read(&record) else {
+    let Some(mut page) = Page::rows_of(&record, false) else {
+        record.set("text", &JsValue::UNDEFINED);
         return Some(record);
     };
     let mut place = 0;

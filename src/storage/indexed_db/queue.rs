@@ -187,7 +187,7 @@ impl Queue {
             // What an earlier write left may not be what is stored.
             let may_be_smaller = last.is_too_large() && !was_refused;
             if is_own && !may_be_stored && !may_be_restored && !may_be_smaller {
-                return Err(last);
+                return Err(last.of_session(&member.plan.target));
             }
             was_lost |= is_own && last.is_loss();
             was_refused |= is_own && last.is_too_large();

@@ -6,11 +6,24 @@
 use js_sys::{Array, ArrayIntoIter, JsString, Object};
 use wasm_bindgen::prelude::*;
 
-use crate::session::{Revision, SessionHead, SessionKey};
+use crate::session::{MAX_TIMESTAMP, Revision, SessionHead, SessionKey};
 use crate::state::ScopedState;
-use crate::storage::indexed_db::failure::Failure;
+use crate::storage::indexed_db::failure::{Failure, session_name};
 use crate::storage::indexed_db::keys;
 use crate::storage::{ScopeRow, SessionRow};
+
+/// Revisions and numbers of sessions are below it. No database counts so far, and what follows is still exact.
+const COUNTER_END: f64 = (1_u64 << 52) as f64;
+
+/// Whether it is a revision or a number of a session, unless it was damaged.
+pub(super) fn is_counter(number: f64) -> bool {
+    (0.0..COUNTER_END).contains(&number) && number.trunc() == number
+}
+
+/// Whether it is a time that we store, unless it was damaged.
+pub(super) fn is_time(number: f64) -> bool {
+    (0.0..=MAX_TIMESTAMP).contains(&number)
+}
 
 #[wasm_bindgen]
 extern "C" {
@@ -54,9 +67,14 @@ impl Record {
         self.get(member).as_f64()
     }
 
-    /// 0 where there is none.
+    /// 0 where there is none, or where it was damaged.
     pub(super) fn count(&self, member: &str) -> f64 {
-        self.number(member).unwrap_or_default()
+        self.number(member).filter(|number| *number >= 0.0).unwrap_or_default()
+    }
+
+    /// A revision or a number of a session; `None` where it was damaged.
+    pub(super) fn counter(&self, member: &str) -> Option<f64> {
+        self.number(member).filter(|number| is_counter(*number))
     }
 
     pub(super) fn revision(&self) -> Revision {
@@ -114,17 +132,17 @@ impl Record {
 
     /// A session's head; what was damaged by hand is `corrupt_record`.
     pub(super) fn head(&self) -> Result<SessionHead, Failure> {
-        let numbers = ["created", "revision", "lastUpdateTime", "number"];
-        let [Some(created), Some(revision), Some(last_update_time), Some(_)] =
-            numbers.map(|member| self.number(member))
-        else {
-            return Err(self.damaged("it is damaged"));
-        };
-        Ok(SessionHead {
-            created: created as Revision,
-            revision: revision as Revision,
-            last_update_time,
-        })
+        let counters = ["created", "revision", "number"].map(|member| self.counter(member));
+        let time = self.number("lastUpdateTime").filter(|time| is_time(*time));
+        match (counters, time) {
+            ([Some(created), Some(revision), Some(_)], Some(last_update_time))
+                if created <= revision =>
+            {
+                let (created, revision) = (created as Revision, revision as Revision);
+                Ok(SessionHead { created, revision, last_update_time })
+            }
+            _ => Err(self.damaged("it is damaged")),
+        }
     }
 
     /// The state of a session, an app or a user.
@@ -143,12 +161,18 @@ impl Record {
         Ok(SessionRow { key: self.session_key(), head: self.head()?, state: self.state()? })
     }
 
+    /// The revision of the state of an app or a user.
+    pub(super) fn scope_revision(&self) -> Result<Revision, Failure> {
+        let revision = self.counter("revision").map(|revision| revision as Revision);
+        revision.ok_or_else(|| self.damaged("it is damaged"))
+    }
+
     /// The state of an app or a user, with its revision, if it has one.
     pub(super) fn scope_row(&self) -> Result<Option<ScopeRow>, Failure> {
         if !self.has_state() {
             return Ok(None);
         }
-        Ok(Some(ScopeRow { revision: self.revision(), state: self.state()? }))
+        Ok(Some(ScopeRow { revision: self.scope_revision()?, state: self.state()? }))
     }
 
     #[cold]
@@ -160,8 +184,7 @@ impl Record {
     #[cold]
     pub(super) fn name(&self) -> String {
         if let Some(session_id) = self.get("sessionId").as_string() {
-            let (user, app) = (self.text("userId"), self.text("appName"));
-            return format!("session \"{session_id}\" of user \"{user}\" in app \"{app}\"");
+            return session_name(&session_id, &self.text("userId"), &self.text("appName"));
         }
         if let Some(ids) = Self::found(self.get("ids")) {
             return format!("event \"{}\"", keys::plain_id(&ids.text("0")));

@@ -34,6 +34,7 @@ async fn seal_once(access: &Access, key: &SessionKey) -> Result<JsValue, Failure
     let transaction = access.write(&keys::list(&[SESSIONS, EVENTS])).await?;
     transaction.get(SESSIONS, &keys::session(key));
     if let Some(session) = Record::found(transaction.answered().await?.get(0)) {
+        session.head()?;
         let mut sealing = Sealing::of(&transaction, session);
         let mut size = FIRST;
         loop {

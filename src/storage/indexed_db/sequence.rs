@@ -1,6 +1,6 @@
 //! What is counted for the whole database.
 
-use js_sys::{Array, ArrayIntoIter, Number};
+use js_sys::{Array, ArrayIntoIter};
 use wasm_bindgen::{JsCast, JsValue};
 
 use crate::platform;
@@ -45,7 +45,7 @@ impl Sequence {
             let sessions: Array = transaction.answered().await?.pop().unchecked_into();
             (sessions.length() > 0).then_some("it is missing, and there are sessions")
         } else {
-            let is_count = |member| Number::is_safe_integer(&self.record.get(member));
+            let is_count = |member| self.record.counter(member).is_some();
             (!(is_count("next") && is_count("floor"))).then_some("it is damaged")
         };
         let fix = "; export the sessions, and delete the database";
@@ -60,15 +60,15 @@ impl Sequence {
     /// A number that no session has or had. Not below the clock, so that none is given again where the
     /// record was put back by hand: an earlier session has a lower one.
     pub(super) fn next(&mut self) -> f64 {
-        let number = self.record.count("next").max(platform::now());
+        let number = self.record.count("next").max(platform::now().trunc());
         self.record.set_number("next", number + 1.0);
         self.is_changed = true;
         number
     }
 
-    /// Takes the revision of what is deleted.
+    /// Takes the revision of what is deleted. One that was damaged would end all counting.
     pub(super) fn raise_floor(&mut self, deleted: &Record) {
-        let revision = deleted.count("revision");
+        let revision = deleted.counter("revision").unwrap_or_default();
         if revision > self.record.count("floor") {
             self.record.set_number("floor", revision);
             self.is_changed = true;

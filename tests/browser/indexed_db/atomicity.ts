@@ -13,7 +13,7 @@ export function atomicity(context: Context): void {
       await inTab(context, async (tab) => {
         const result = await tab.call('failInBatch', newName(), size);
         assert.ok(result.strikes.length > 0, 'the engine aborted a transaction');
-        assert.equal(result.failed.code, 'storage_failed');
+        assert.equal(result.failed.code, 'corrupt_record');
         assert.equal(result.database[1], result.database[0]);
         assert.equal(result.handle[1], result.handle[0]);
         assert.deepEqual(result.events, result.wanted, 'the same batch goes through afterwards');
@@ -35,7 +35,7 @@ export function atomicity(context: Context): void {
       const failing = Math.floor(GROUP / 2);
       for (const [place, code] of codes.entries()) {
         const fails = place === failing;
-        assert.equal(code, fails ? 'storage_failed' : null);
+        assert.equal(code, fails ? 'corrupt_record' : null);
         assert.equal(events[place]!.length, fails ? 0 : 1);
         assert.equal(handles[place]!.length, fails ? 0 : 1);
         assert.deepEqual(scopes[place], fails ? [false, false, false] : [true, true, true]);

@@ -6,7 +6,7 @@ import type { End } from './page/sequel.js';
 /** What an append is told that comes to such an end. */
 const OUTCOMES: Record<End, string> = {
   stored: 'stored',
-  violating: 'storage_failed',
+  violating: 'corrupt_record',
   unanswered: 'connection_lost',
   broken: 'connection_lost',
 };

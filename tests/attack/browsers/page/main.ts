@@ -1,10 +1,8 @@
 // Runs cases over IndexedDB; the page's address says which.
 
-import { type BaseSessionService, IndexedDbSessionService } from 'adk-session-wasm';
+import { IndexedDbSessionService } from 'adk-session-wasm';
 import { CaseRunner } from '../../cases/case.js';
-import { damagedCase } from '../../cases/damage.js';
-import { Random } from '../../cases/random.js';
-import { clear, damageRecord } from './damage.js';
+import { runFields } from './fields.js';
 import type { Target } from '../../cases/world.js';
 
 /** What went wrong, with the seed. */
@@ -25,18 +23,12 @@ function open(): Promise<IndexedDbSessionService> {
 
 const target: Target = { name: 'indexeddb', open };
 
-async function runDamaged(service: BaseSessionService, seed: number): Promise<void> {
-  const random = new Random(seed);
-  await damagedCase(service, random, () => damageRecord(name, random), { isOnce: false });
-  await clear(name);
-}
-
-async function run(kind: string | null, from: number, to: number): Promise<Failure | undefined> {
+async function run(from: number, to: number): Promise<Failure | undefined> {
   const service = await open();
   const runner = new CaseRunner(service, target);
   for (let seed = from; seed <= to; seed += 1) {
     try {
-      await (kind === 'damaged' ? runDamaged(service, seed) : runner.run(seed));
+      await runner.run(seed);
       if (uncaught.length > 0) throw new Error(`Nobody caught: ${uncaught.join('; ')}`);
     } catch (error) {
       return { seed, message: error instanceof Error ? error.message : String(error) };
@@ -48,11 +40,16 @@ async function run(kind: string | null, from: number, to: number): Promise<Failu
   return undefined;
 }
 
+/** @returns what went wrong */
+async function runDamaged(first: number, step: number): Promise<string> {
+  const wrong = await runFields(name, first, step);
+  return uncaught.length === 0 ? wrong : `${wrong}\nNobody caught: ${uncaught.join('; ')}`;
+}
+
 const parameters = new URLSearchParams(location.search);
-const report = run(
-  parameters.get('kind'),
-  Number(parameters.get('from')),
-  Number(parameters.get('to')),
-);
-// `undefined` is no report to a driver.
-Object.assign(globalThis, { report: report.then((failure) => failure ?? null) });
+const number = (name: string): number => Number(parameters.get(name));
+const report = parameters.has('step')
+  ? runDamaged(number('first'), number('step'))
+  : // `undefined` is no report to a driver.
+    run(number('from'), number('to')).then((failure) => failure ?? null);
+Object.assign(globalThis, { report });
