@@ -1,0 +1,59 @@
+// An adapter whose three scopes are each as large as one may be: together they do not fit into the wasm.
+
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+
+import {
+  InMemorySessionService,
+  isSessionError,
+  openSessionService,
+  type StorageAdapter,
+} from 'adk-session-wasm';
+import { mapAdapter } from '../../../js/examples/map_adapter.js';
+import { outcomeOf, requireTypedError } from '../cases/oracle.js';
+import { said } from '../cases/world.js';
+import { onlyTarget } from '../run.js';
+
+const LARGE = `{"large":"${'x'.repeat(127 * 2 ** 20)}"}`;
+
+/** An adapter that answers with a large state in each scope of the app `large`. */
+function largeAdapter(): StorageAdapter {
+  const adapter = mapAdapter();
+  const enlarge = <T>(rows: T): T => {
+    const { session, user, app } = rows as Partial<Record<string, { state: string }>>;
+    if (session === undefined) return rows;
+    const large = { session: { ...session, state: LARGE }, user: { ...user, state: LARGE } };
+    return { ...rows, ...large, app: { ...app, state: LARGE } };
+  };
+  return {
+    ...adapter,
+    read: async (request) => enlarge(await adapter.read(request)),
+    append: (request, decide) => adapter.append(request, (found) => decide(enlarge(found))),
+  };
+}
+
+if (!onlyTarget || onlyTarget === 'large') {
+  it('an adapter with 127 MB in each scope works or fails with quota_exceeded, and nothing else fails', async () => {
+    const service = await openSessionService({ storage: largeAdapter() });
+    const memory = new InMemorySessionService();
+    const key = { appName: 'large', userId: 'ada', sessionId: 's1' };
+    const state = { n: 1, 'user:n': 1, 'app:n': 1 };
+    const session = await service.createSession({ ...key, state });
+    const kept = await memory.createSession({ ...key, state });
+    const calls = [
+      () => service.getSession(key),
+      () => service.appendEvent({ session, event: said('one') }),
+      () => service.updateState({ ...key, stateDelta: { n: 2, 'user:n': 2, 'app:n': 2 } }),
+      () => service.getOrCreateSession(key),
+    ];
+    for (const call of calls) {
+      const outcome = await outcomeOf(call);
+      requireTypedError(outcome);
+      if (!outcome.isDone) assert.ok(isSessionError(outcome.error, 'quota_exceeded'));
+    }
+    await memory.appendEvent({ session: kept, event: said('two') });
+    assert.equal((await memory.getSession(key))?.events.length, 1);
+    await service.deleteSession(key);
+    await service.close();
+  });
+}
