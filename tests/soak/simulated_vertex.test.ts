@@ -1,6 +1,9 @@
-// Seeds over Vertex AI's protocol, of which a loopback server answers. Time is real there.
+// More seeds over Vertex AI's protocol than those of `npm test`. SOAK_SERVER_SEEDS=100 runs fewer.
 
 import { vertexBoundary } from '../simulation/boundaries/vertex.js';
 import { simulateTogether } from '../simulation/run/seeds.js';
 
-simulateTogether(vertexBoundary.name, () => vertexBoundary, 200);
+const FIRST = 1_000_000;
+const SEEDS = Number(process.env.SOAK_SERVER_SEEDS ?? 2000);
+
+simulateTogether(vertexBoundary.name, () => vertexBoundary, SEEDS, FIRST);

@@ -19,8 +19,8 @@ export type Fault =
   | { readonly kind: 'deny'; readonly code: number; readonly message: string }
   /** The connection breaks, and nothing is done. */
   | { readonly kind: 'drop' }
-  /** Nothing is done and nothing is ever answered. */
-  | { readonly kind: 'hang' }
+  /** Nothing is done and nothing is ever answered. `hears` gets what resolves when the client has given up. */
+  | { readonly kind: 'hang'; readonly hears?: (end: Promise<unknown>) => void }
   /** It is done, and the answer is this text. */
   | { readonly kind: 'answer'; readonly text: string }
   /** It is done, and the answer comes so much later. */

@@ -45,6 +45,8 @@ export interface VertexServer {
   fail(call: Call, fault: Fault): void;
   /** The next such calls, so many, are answered with this code and nothing is done. @param retryAfter the header */
   refuse(call: Call, code: number, times?: number, retryAfter?: string): void;
+  /** Answers as `fetch` does, without a connection, and nothing fails. It is no request that is counted. */
+  fetch(url: string, init?: RequestInit): Response;
   /** What a GET of the session answers, without a request. */
   session(id: string, engine?: string): Fields;
   /** All the session's events as they are stored, the oldest first. */
@@ -93,7 +95,7 @@ export async function startVertexServer(options: VertexServerOptions = {}): Prom
         await fault.action();
         fault = faults.take(called.call);
       }
-      if (fault?.kind === 'hang') return;
+      if (fault?.kind === 'hang') return void fault.hears?.(once(response, 'close'));
       if (fault?.kind === 'drop') return void response.destroy();
       if (fault?.kind === 'refuse' && fault.retryAfter !== undefined) {
         response.setHeader('retry-after', fault.retryAfter);
@@ -105,12 +107,14 @@ export async function startVertexServer(options: VertexServerOptions = {}): Prom
       if (fault?.kind === 'deny') throw new ApiError(statusOf(fault.code), fault.message);
       send(200, fault?.kind === 'answer' ? fault.text : JSON.stringify(result));
     } catch (error) {
-      const known = error instanceof ApiError ? error : new ApiError('INTERNAL', String(error));
-      send(known.code, JSON.stringify(known.body));
+      const { code, body } = knownError(error);
+      send(code, JSON.stringify(body));
     }
   };
 
   const server = createServer((request, response) => void answer(request, response));
+  // Where a server closes a connection that was idle, a request may just be on its way.
+  server.keepAliveTimeout = 0;
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const nameOf = (id: string, engineId: string) =>
@@ -134,6 +138,18 @@ export async function startVertexServer(options: VertexServerOptions = {}): Prom
         faults.add(call, { kind: 'refuse', code, message, retryAfter });
       }
     },
+    fetch(address, { method = 'GET', body } = {}) {
+      const { pathname, searchParams } = new URL(address);
+      try {
+        const [home, resource] = addressOf(pathname);
+        const called = callOf(method, resource, searchParams, home);
+        const given = jsonOf(typeof body === 'string' ? body : '');
+        return Response.json(called.run(engine, given));
+      } catch (error) {
+        const { code, body } = knownError(error);
+        return Response.json(body, { status: code });
+      }
+    },
     session: (id, engineId = ENGINE) => engine.getSession(nameOf(id, engineId)),
     events: (id, engineId = ENGINE) => engine.eventsOf(nameOf(id, engineId)),
     async end() {
@@ -148,6 +164,10 @@ export async function startVertexServer(options: VertexServerOptions = {}): Prom
 export const ENGINE = '123';
 export const PROJECT_ID = 'my-project';
 export const LOCATION = EXPRESS_LOCATION;
+
+function knownError(error: unknown): ApiError {
+  return error instanceof ApiError ? error : new ApiError('INTERNAL', String(error));
+}
 
 function addressOf(path: string): [home: string, resource: string] {
   const [, resource] = VERSION.exec(path) ?? [];

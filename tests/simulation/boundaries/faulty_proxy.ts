@@ -29,8 +29,8 @@ export interface ProxyParts {
   faultAt(request: string): ServerFault | undefined;
   /** Ends the client. */
   crash(): void;
-  /** Called when a frozen connection has ended. */
-  thaw(): void;
+  /** Called when a connection freezes. @param end resolves when it has ended */
+  freeze(end: Promise<unknown>): void;
 }
 
 export class FaultyProxy {
@@ -95,8 +95,7 @@ class Link {
     client.on('close', () => void this.#passed.then(() => server.end()));
     server.on('data', (data) => this.#answer(data));
     server.on('close', () => {
-      if (this.#isFrozen) parts.thaw();
-      else client.destroy();
+      if (!this.#isFrozen) client.destroy();
     });
   }
 
@@ -129,6 +128,7 @@ class Link {
         break;
       case 'freezes':
         this.#isFrozen = true;
+        this.#parts.freeze(closed(this.#server));
         return;
       case 'crashes before':
         return this.#parts.crash();

@@ -13,8 +13,8 @@ export class Faults<K extends string = string> {
   readonly #counts = new Map<number, number>();
   readonly #note: (text: string) => void;
   isOn = false;
-  /** How many faults last: whatever begins meanwhile may fail for them too. */
-  lasting = 0;
+  /** How many faults of a client last. */
+  readonly #lasting = new Map<number, number>();
 
   constructor(
     random: Random,
@@ -38,13 +38,18 @@ export class Faults<K extends string = string> {
     if (kinds.length === 0) return undefined;
     const kind = this.#random.pick(kinds);
     this.#note(`client ${client}: ${kind} at ${request}`);
-    if (this.#kinds[kind].fails) this.blame(client);
+    if (this.#kinds[kind].fails) this.#counts.set(client, this.countOf(client) + 1);
     return kind;
   }
 
-  /** Notes that calls of the client may fail for a fault. */
-  blame(client: number): void {
-    this.#counts.set(client, this.countOf(client) + 1);
+  /** A fault begins to last, or ends: all calls of the client that begin meanwhile may fail for it. */
+  last(client: number, change: 1 | -1): void {
+    this.#lasting.set(client, (this.#lasting.get(client) ?? 0) + change);
+  }
+
+  /** As {@link countOf}, without the faults that last. */
+  overOf(client: number): number {
+    return this.countOf(client) - (this.#lasting.get(client) ?? 0);
   }
 
   /** How many faults the client has met by which a call may fail. */

@@ -33,9 +33,7 @@ export function judge(call: Call): Candidate | undefined {
   // A service that closes gives up what a storage does not answer.
   const knowledge =
     code === 'closed' && call.isDuringClose ? 'it may have been written' : knowledgeOf(code);
-  // It waits five seconds at most, which a busy server may need.
-  const isExcused = call.isDuringClose || call.faultsAfter > call.faultsBefore;
-  if (knowledge === undefined || !isExcused) {
+  if (knowledge === undefined || call.faultsAfter === call.faultsBefore) {
     throw new Error(
       `call ${call.number} may not fail with ${code}: ${told(operation)}\n${String(outcome.error)}`,
     );

@@ -6,11 +6,16 @@ const STEP_MS = 2;
 const SHORT_STEPS = 50;
 const LONG_STEP_MS = 20;
 
+/** While something is frozen, one of its time limits passes at each so many steps. */
+const STEPS_TO_LIMIT = 25;
+
 /** Of engines and servers that decide themselves what goes on when: time is real, and only the faults are the seed's. */
 export class RealPace implements Pace {
-  /** A busy machine is slow. This is a minute at least. */
-  readonly patience = SHORT_STEPS + 60_000 / LONG_STEP_MS;
+  /** Ten minutes at least: a busy machine is slow, and what waits so long waits for ever. */
+  readonly patience = SHORT_STEPS + 600_000 / LONG_STEP_MS;
+  readonly #frozen = new Set<() => void>();
   #waiting = 0;
+  #steps = 0;
 
   get isBusy(): boolean {
     return this.#waiting > 0;
@@ -22,6 +27,8 @@ export class RealPace implements Pace {
 
   async next(idle: number): Promise<boolean> {
     await pause(idle < SHORT_STEPS ? STEP_MS : LONG_STEP_MS);
+    this.#steps += 1;
+    if (this.#steps % STEPS_TO_LIMIT === 0) for (const passLimit of this.#frozen) passLimit();
     return false;
   }
 
@@ -36,8 +43,20 @@ export class RealPace implements Pace {
       this.#waiting -= 1;
     }
   }
+
+  /** As {@link until}. @param passLimit called now and then meanwhile: lets a time limit pass */
+  async frozenUntil(end: Promise<unknown>, passLimit: () => void): Promise<void> {
+    // Each has an entry of its own.
+    const pass = () => passLimit();
+    this.#frozen.add(pass);
+    await this.until(end);
+    this.#frozen.delete(pass);
+  }
 }
 
+/** That of the engine, whatever the simulation puts in its place. */
+const setTimer = globalThis.setTimeout.bind(globalThis);
+
 function pause(milliseconds: number): Promise<void> {
-  return new Promise((done) => setTimeout(done, milliseconds));
+  return new Promise((done) => setTimer(done, milliseconds));
 }

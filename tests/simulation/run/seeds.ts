@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Boundary } from './boundary.js';
 import { type Listen, report, runSeed, shortest } from './run_seed.js';
+import { TimeLimits } from './time_limits.js';
 
 const { SEED, BOUNDARY } = process.env;
 
@@ -47,14 +48,21 @@ const AT_ONCE = 20;
  * Runs seeds of a boundary in real time, several at once. Each that ends makes room for the next.
  *
  * @param boundary called when its server is there
+ * @param from the first of them
  */
-export function simulateTogether(name: string, boundary: () => Boundary, seeds: number): void {
+export function simulateTogether(
+  name: string,
+  boundary: () => Boundary,
+  seeds: number,
+  from = 0,
+): void {
   const chosen = SEED === undefined ? undefined : Number(SEED);
   if (chosen !== undefined && BOUNDARY !== name) return;
-  const [first, end] = chosen === undefined ? [0, seeds] : [chosen, chosen + 1];
+  const [first, end] = chosen === undefined ? [from, from + seeds] : [chosen, chosen + 1];
   it(`keeps the contract with the seeds from ${first} to ${end - 1} of ${name}`, async () => {
     const reports: string[] = [];
     const stop = listen((error) => reports.push(`nobody heard of this: ${String(error)}`));
+    const restore = TimeLimits.install();
     let next = first;
     const work = async (): Promise<void> => {
       while (next < end) {
@@ -64,6 +72,7 @@ export function simulateTogether(name: string, boundary: () => Boundary, seeds: 
       }
     };
     await Promise.all(Array.from({ length: AT_ONCE }, work));
+    restore();
     stop();
     assert.equal(reports.length, 0, reports.join('\n\n'));
   });

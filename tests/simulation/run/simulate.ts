@@ -167,7 +167,7 @@ export class Simulation {
     // Calls that overlap may share what fails: a connection that is being made, a batch.
     const beside = [...this.#pending.values()].filter(({ call }) => call.client === member.number);
     const faults = Math.min(
-      this.#storage.faults.countOf(member.number) - this.#storage.faults.lasting,
+      this.#storage.faults.overOf(member.number),
       ...beside.map(({ call }) => call.faultsBefore),
     );
     const call: Call = {

@@ -1,0 +1,8 @@
+// More seeds over PostgreSQL than those of `npm test`. SOAK_SERVER_SEEDS=100 runs fewer.
+
+import { startPostgres } from '../js/database/servers.js';
+import { simulateOnServer } from '../simulation/server_seeds.js';
+
+const FIRST = 1_000_000;
+
+simulateOnServer('postgresql', startPostgres, Number(process.env.SOAK_SERVER_SEEDS ?? 2000), FIRST);
