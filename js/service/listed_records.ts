@@ -84,7 +84,7 @@ export function openRecords<S extends StateShape>(
 
 /** As `is_counter` in `src/storage/indexed_db/record.rs`. */
 function isCounter(value: unknown): value is number {
-  return Number.isInteger(value) && (value as number) >= 0 && (value as number) < 2 ** 52;
+  return Number.isInteger(value) && (value as number) >= 0 && (value as number) < 2 ** 53;
 }
 
 function isTime(value: unknown): value is number {

@@ -80,15 +80,6 @@ async fn read_events(
         None => last_of(transaction, session, window.last).await?,
         Some(after) => admitted_of(transaction, session, window, after).await?,
     };
-    let last = records.length().checked_sub(1).and_then(|last| Record::found(records.get(last)));
-    let (seq, revision) = (last.map(|last| last.count("seq")), session.count("revision"));
-    let is_missing = match seq {
-        Some(seq) => seq > revision,
-        None => window.after.is_none() && revision > session.count("created"),
-    };
-    if is_missing {
-        return Err(session.damaged("it does not fit its events"));
-    }
     let mut skip = match window.last {
         None => 0,
         Some(last) => count(&records, window).saturating_sub(last),

@@ -12,8 +12,8 @@ use crate::storage::indexed_db::failure::{Failure, session_name};
 use crate::storage::indexed_db::keys;
 use crate::storage::{ScopeRow, SessionRow};
 
-/// Revisions and numbers of sessions are below it. No database counts so far, and what follows is still exact.
-const COUNTER_END: f64 = (1_u64 << 52) as f64;
+/// Revisions and numbers of sessions are below it: JavaScript holds them exactly.
+const COUNTER_END: f64 = (1_u64 << 53) as f64;
 
 /// Whether it is a revision or a number of a session, unless it was damaged.
 pub(super) fn is_counter(number: f64) -> bool {

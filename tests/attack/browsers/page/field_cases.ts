@@ -120,18 +120,10 @@ export const CASES: readonly FieldCase[] = [
   ...['number', 'created', 'revision', 'lastUpdateTime'].flatMap((field) =>
     cases('session', field, NO_NUMBER, ALL_OF_SESSION),
   ),
-  // What is appended goes to the wrong place: only a read looks at what is there.
-  ...cases(
-    'session',
-    'number',
-    { 'of no session': 99 },
-    ofSession(SESSION, 'full', 'last', 'skip'),
-    {
-      open: ['after', 'append', 'update'],
-    },
-  ),
+  // Nothing tells it from the number of a session without events.
+  ...cases('session', 'number', { 'of no session': 99 }, {}, { open: [...READ, ...WRITTEN] }),
   ...cases('session', 'revision', { 'too high': plus(1000) }),
-  ...cases('session', 'revision', { 'too low': plus(-1) }, ofSession(SESSION, ...READ, ...WRITTEN)),
+  ...cases('session', 'revision', { 'too low': plus(-1) }, ofSession(SESSION, ...WRITTEN)),
   ...cases('session', 'created', { 'too high': plus(1000) }, ALL_OF_SESSION),
   ...cases('session', 'lastUpdateTime', { earlier: 7 }),
   ...cases('session', 'state', NO_STATE, ofSession(SESSION, ...READ, ...LISTED, 'update')),
