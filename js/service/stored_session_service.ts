@@ -218,7 +218,7 @@ export class StoredSessionService<S extends StateShape = StateShape>
       const reason = messageOf(cause);
       throw new SessionError('storage_failed', `The storage's close failed: ${reason}`, { cause });
     } finally {
-      this.#store?.free?.();
+      this.#store?.free();
       this.#store = undefined;
       this.#feed.close();
     }
@@ -276,7 +276,7 @@ export class StoredSessionService<S extends StateShape = StateShape>
   /** @internal */
   protected openStorage(request: Abortable): Promise<void> {
     return this.#calls.answer(request, (request) =>
-      this.#call<void>(request.signal, (store) => store.open?.()),
+      this.#call<void>(request.signal, (store) => store.open()),
     );
   }
 

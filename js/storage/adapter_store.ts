@@ -65,6 +65,10 @@ export class AdapterStore implements SessionStore {
     this.#own = own;
   }
 
+  open(): void {
+    // An adapter opens itself: the seam has no verb for it.
+  }
+
   async create(
     key: Required<StorageKey>,
     state: string,
@@ -251,6 +255,14 @@ export class AdapterStore implements SessionStore {
       const floor = isObject ? memberOf(deleted, 'floor') : undefined;
       return floor === undefined ? undefined : whole('delete', 'floor', floor);
     });
+  }
+
+  tellChanges(): void {
+    // Each answer says what the write changed.
+  }
+
+  free(): void {
+    // It holds nothing in the wasm. Each write is freed when it ends.
   }
 
   /**

@@ -53,8 +53,8 @@ export interface HandlePosition {
  * with `aborted`. Stores in the wasm ignore the signal.
  */
 export interface SessionStore {
-  /** Opens the storage. Absent if there is nothing to open. */
-  open?(): MaybePromise<void>;
+  /** Opens the storage, if there is anything to open. */
+  open(): MaybePromise<void>;
 
   /**
    * Creates a session. `state` is a JSON object with the keys of all scopes. If the key is taken, the call reads
@@ -123,8 +123,8 @@ export interface SessionStore {
   ): MaybePromise<Floor>;
 
   /** Says whether a watcher wants to know which user and app states a write changed. */
-  tellChanges?(isHeard: boolean): void;
+  tellChanges(isHeard: boolean): void;
 
   /** Frees the store's memory in the wasm. Calls that have begun still finish. */
-  free?(): void;
+  free(): void;
 }

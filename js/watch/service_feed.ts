@@ -64,7 +64,7 @@ export class ServiceFeed {
     const { isHeard } = this;
     if (isHeard === this.#isTold) return;
     this.#isTold = isHeard;
-    store.tellChanges?.(isHeard);
+    store.tellChanges(isHeard);
   }
 
   watch(given: WatchRequest, options: ListenOptions | WatchOptions): Notices | (() => void) {

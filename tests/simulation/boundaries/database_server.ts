@@ -1,5 +1,6 @@
 // PostgreSQL and MariaDB: faults at whatever a client sends to the server, in a proxy of each client's own.
 
+import { setTimeout as pause } from 'node:timers/promises';
 import { type DatabaseOptions, DatabaseSessionService } from '../../../js/database/index.js';
 import type { BaseSessionService, SessionServiceOptions } from '../../../js/index.js';
 import { emptied, type Server } from '../../js/database/servers.js';
@@ -15,6 +16,9 @@ import { FaultyProxy, SERVER_FAULTS, type ServerFault } from './faulty_proxy.js'
 /** The connections of one client. The server must have room for those of all seeds that run at once. */
 const CONNECTIONS = 2;
 const OBSERVER_CONNECTIONS = 10;
+
+/** The end of a connection within this machine is there at the next turn of the event loop. */
+const UNNOTICED_MS = 20;
 
 const ALL = Object.keys(SERVER_FAULTS) as ServerFault[];
 const WITHOUT_FREEZING = ALL.filter((fault) => fault !== 'freezes');
@@ -73,11 +77,27 @@ class DatabaseServer implements Simulated {
       pace: this.pace,
       faultAt: (request) => this.#faultAt(number, request),
       crash: () => this.onCrash?.(number),
+      cut: () => void this.#lastUnnoticed(number),
       freeze: (end) =>
         void this.pace.frozenUntil(end, passLimit).then(() => this.faults.last(number, -1)),
     });
     this.#proxies.push(proxy);
-    const service = limits.of(serviceAt(this.#kind, await proxy.listen(), CONNECTIONS, options));
+    const pending = new Set<Promise<unknown>>();
+    const service = limits.of(
+      serviceAt(this.#kind, await proxy.listen(), CONNECTIONS, options),
+      (method, answer) => {
+        if (!(answer instanceof Promise)) return;
+        if (method === 'close') {
+          // Its limits fail no call any more. Drivers do not always tell of the end of a frozen connection.
+          const idle = Promise.allSettled(pending);
+          void idle.then(() => this.pace.frozenUntil(answer, passLimit));
+          return;
+        }
+        pending.add(answer);
+        const settled = (): boolean => pending.delete(answer);
+        answer.then(settled, settled);
+      },
+    );
     return {
       service,
       crash: () => {
@@ -100,6 +120,13 @@ class DatabaseServer implements Simulated {
 
   async end(): Promise<void> {
     await Promise.all(this.#proxies.map((proxy) => proxy.close()));
+  }
+
+  /** A call that begins before the driver sees the end of a cut connection may still be sent over it, and fail. */
+  async #lastUnnoticed(client: number): Promise<void> {
+    this.faults.last(client, 1);
+    await pause(UNNOTICED_MS);
+    this.faults.last(client, -1);
   }
 
   #faultAt(client: number, request: string): ServerFault | undefined {

@@ -29,6 +29,8 @@ export interface ProxyParts {
   faultAt(request: string): ServerFault | undefined;
   /** Ends the client. */
   crash(): void;
+  /** Called when a connection is cut. The client's driver learns it a moment later. */
+  cut(): void;
   /** Called when a connection freezes. @param end resolves when it has ended */
   freeze(end: Promise<unknown>): void;
 }
@@ -119,10 +121,10 @@ class Link {
         await pause(10);
         break;
       case 'cuts before':
-        return this.cut();
+        return this.#cutByFault();
       case 'cuts after':
         this.#server.write(data);
-        return this.cut();
+        return this.#cutByFault();
       case 'cuts the answer':
         this.#left = 7;
         break;
@@ -143,7 +145,12 @@ class Link {
     if (this.#isFrozen || this.#client.destroyed) return;
     this.#client.write(data.subarray(0, this.#left));
     this.#left -= data.length;
-    if (this.#left <= 0) this.#client.end(() => this.cut());
+    if (this.#left <= 0) this.#client.end(() => this.#cutByFault());
+  }
+
+  #cutByFault(): void {
+    this.#parts.cut();
+    this.cut();
   }
 }
 

@@ -1,6 +1,6 @@
 // Time limits of services over servers. Time is real there, and a busy machine may be slow for minutes: a limit that
 // passed by the clock would end calls by chance. A client's limit passes when the simulation says so, which it does only
-// while one of the client's connections is frozen.
+// while one of the client's connections is frozen, and while the client closes without a call under way.
 
 import { AsyncLocalStorage } from 'node:async_hooks';
 import timers from 'node:timers';
@@ -28,14 +28,22 @@ export class TimeLimits {
     this.#haste = haste;
   }
 
-  /** Whatever the methods of the client's service wait for has these limits. */
-  of<T extends object>(service: T): T {
+  /**
+   * Whatever the methods of the client's service wait for has these limits.
+   *
+   * @param called told of each call of a method, and of its answer
+   */
+  of<T extends object>(service: T, called?: (method: PropertyKey, answer: unknown) => void): T {
     return new Proxy(service, {
       get: (target, name) => {
         const value: unknown = Reflect.get(target, name, target);
         if (typeof value !== 'function') return value;
-        return (...values: unknown[]): unknown =>
-          TimeLimits.#ofClient.run(this, () => Reflect.apply(value, target, values) as unknown);
+        return (...values: unknown[]): unknown => {
+          const call = (): unknown => Reflect.apply(value, target, values) as unknown;
+          const answer = TimeLimits.#ofClient.run(this, call);
+          called?.(name, answer);
+          return answer;
+        };
       },
     });
   }
