@@ -291,11 +291,12 @@ type Answer = Pin<Box<dyn Future<Output = Result<JsValue, JsValue>>>>;
 /// Polls once. A future over memory is ready then, and its answer is the call's; any other goes
 /// on as a promise.
 ///
+/// What JavaScript throws in the first poll leaves the call as an exception; only a promise has to be guarded.
+///
 /// Boxed, so that there is one such function in the wasm and not one a method.
-fn settle(answer: Answer) -> Result<JsValue, JsValue> {
-    let mut answer = Guarded::new(answer);
-    match Pin::new(&mut answer).poll(&mut Context::from_waker(Waker::noop())) {
+fn settle(mut answer: Answer) -> Result<JsValue, JsValue> {
+    match answer.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(answer) => answer,
-        Poll::Pending => Ok(future_to_promise(answer).into()),
+        Poll::Pending => Ok(future_to_promise(Guarded::new(answer)).into()),
     }
 }

@@ -20,7 +20,7 @@ describe(`A Chromium that is killed in the middle of a strict burst, ${ROUNDS * 
   }
 });
 
-/** After half of them the files of the database are damaged, or its log is cut. */
+/** After 6 of every 10 the files of the database are damaged, or its log is cut. */
 const MIRRORED_ROUNDS = Number(CHOSEN ?? 100);
 
 describe(`A Chromium that is killed in the middle of a burst with a mirror, ${MIRRORED_ROUNDS * KILLS} times`, () => {

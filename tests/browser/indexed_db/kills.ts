@@ -87,7 +87,7 @@ export function newTally(): Tally {
 /** What the test does to the files of the database after a kill. */
 const HARMS = ['none', 'damage', 'cut', 'none'] as const;
 
-/** {@link killAgainAndAgain} with a mirror. After half of the kills the database has to be restored. */
+/** {@link killAgainAndAgain} with a mirror. After 6 of every 10 kills the database has to be restored. */
 export async function killWithMirror(
   site: Site,
   durability: 'strict' | 'relaxed',
