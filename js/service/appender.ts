@@ -148,9 +148,11 @@ export class Appender {
   #leaveOut(session: Session, events: readonly TakenEvent[]): readonly TakenEvent[] {
     const { writer } = this.#parts;
     const ahead = new Map<string, TakenEvent>();
+    const isBatch = events.length > 1;
     return events.map((taken) => {
       const reduced = withoutKeys(taken, writer.before(session, taken, ahead));
-      for (const key of Object.keys(reduced.snapshot.delta)) ahead.set(key, reduced);
+      // One event has none ahead of it.
+      if (isBatch) for (const key of Object.keys(reduced.snapshot.delta)) ahead.set(key, reduced);
       return reduced;
     });
   }
