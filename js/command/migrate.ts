@@ -1,8 +1,8 @@
 /**
  * Copies all of a source to a target. A session is looked for there, written if it is not there, and read
  * back: its events are counted and its content hashed, as the source has it and as the target gives it.
- * What is written, is written in one step. So a run that was killed is gone on with by doing it again:
- * what is there already is found to be the same, and nothing else is there.
+ * Each session is written in one transaction. If a run is interrupted, run the same command again: it finds
+ * the sessions that are copied and copies the others.
  */
 import { isSessionError, type SessionError } from '../errors.js';
 import { fingerprintOf, isSame } from './fingerprint.js';

@@ -1,8 +1,8 @@
 /**
- * What is carried from one store to another. Not sessions as agents see them, created and appended to
- * anew: the deltas of old events would then write `user:` and `app:` keys that have newer values, and a
- * program that ends halfway would leave half a session. So it is what is stored, text for text, and
- * a session is written in one step.
+ * The copy of a session that moves from one store to another: its stored texts, written in one transaction.
+ *
+ * Creating the session and appending its events would fail in two ways. The deltas of old events would
+ * overwrite newer `user:` and `app:` values. A program that ends halfway would leave half a session.
  */
 import { createHash } from 'node:crypto';
 import { isShared, isTemp } from '../scope.js';

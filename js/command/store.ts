@@ -30,7 +30,7 @@ export interface Target {
   /** Whether it holds only what a session file can; see `fingerprintOf`. */
   readonly isFile: boolean;
   open(): Promise<void>;
-  /** Of a session as it stands there, read anew; `undefined`: it is not there. */
+  /** Reads the stored session. `undefined`: there is none. */
   fingerprint(key: Required<StorageKey>): Promise<Fingerprint | undefined>;
   /** @returns `false`, and nothing is written, if it is there meanwhile */
   create(session: SessionCopy): Promise<boolean>;
@@ -42,7 +42,7 @@ export interface Target {
    * @returns the keys that it has with another value, and keeps
    */
   addState(state: StateCopy, overwrite: boolean): Promise<readonly string[]>;
-  /** JSON text of a user's or an app's state as it stands there, read anew. */
+  /** Reads the stored state of a user or an app, as JSON text. */
   state(key: StateCopy['key']): Promise<string>;
   close(): Promise<void>;
 }

@@ -90,7 +90,7 @@ interface DeleteContext extends WriteContext {
  * given again.
  *
  * A state that is deleted becomes an empty one, whose revision goes on: Python cannot append where there
- * is no row. With all sessions of a user the row goes as well, since creating one makes it anew.
+ * is no row. Deleting all sessions of a user deletes the row too: creating a session inserts it.
  */
 export function* remove(context: DeleteContext, request: DeleteRequest): Steps<Deleted> {
   const { layout, statements } = context;
