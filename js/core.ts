@@ -109,7 +109,7 @@ async function fetchModule(from: WasmSource | undefined): Promise<void> {
 }
 
 function start(module: WebAssembly.Module): void {
-  // The glue keeps the first instance that it made, also of a module that is none of ours.
+  // The glue keeps its first instance, even if the module is not this package's wasm.
   const isOurs = WebAssembly.Module.exports(module).some(({ name }) => name === MARK);
   if (!isOurs) throw new Error('it is the module of something else');
   initSync({ module });
@@ -162,7 +162,7 @@ export function callCore<T>(call: () => T, holdsData = false): T {
 }
 
 /** Makes sure that the instance holds what it was given. */
-export function requireLive(): void {
+function requireLive(): void {
   if (suspicion !== undefined) coreError(suspicion.thrown);
   if (death !== undefined) throw died(death.cause);
 }

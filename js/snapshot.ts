@@ -21,6 +21,11 @@ export type { DeltaSnapshot } from './json/delta.js';
 /** The latest timestamp: the last millisecond of the year 9999, where databases' dates end. */
 export const MAX_TIMESTAMP = 253402300799999;
 
+/** Whether `value` is a time: milliseconds since 1970, 0 to {@link MAX_TIMESTAMP}. */
+export function isTime(value: unknown): value is number {
+  return typeof value === 'number' && value >= 0 && value <= MAX_TIMESTAMP;
+}
+
 /** Bytes of UTF-8 that an id may take. */
 export const MAX_ID_BYTES = 512;
 
@@ -343,7 +348,7 @@ function validId(id: unknown): string {
 }
 
 function validTimestamp(timestamp: unknown): number {
-  if (typeof timestamp !== 'number' || !(timestamp >= 0 && timestamp <= MAX_TIMESTAMP)) {
+  if (!isTime(timestamp)) {
     const shown = typeof timestamp === 'number' ? String(timestamp) : kindOf(timestamp);
     throw invalid(
       `The event's timestamp must be milliseconds since 1970, 0 to ${MAX_TIMESTAMP}; it is ${shown}.`,

@@ -17,7 +17,7 @@ import { createEventActions, type Event } from '../event.js';
 import { defineMember } from '../json/member.js';
 import { isPlainObject } from '../json/rules.js';
 import { readEvent } from '../service/stored_events.js';
-import { MAX_TIMESTAMP } from '../snapshot.js';
+import { isTime } from '../snapshot.js';
 import { parseExactly, writeExactly } from '../dialect/numbers.js';
 import { fromPlainPython, toPlainPython } from './plain_event.js';
 import { pythonEvent } from '../dialect/python_event.js';
@@ -232,10 +232,6 @@ function withMissing(given: unknown, defaults: object): JsonObject {
 /** `null`, which is left out, for what is no time or none that Python has. */
 function secondsOf(time: unknown): number | null {
   return isTime(time) ? toSeconds(time) : null;
-}
-
-export function isTime(time: unknown): time is number {
-  return typeof time === 'number' && time >= 0 && time <= MAX_TIMESTAMP;
 }
 
 /** `undefined` if it is not JSON. */

@@ -11,7 +11,8 @@ import { createEventActions, type Event } from '../event.js';
 import { defineMember } from '../json/member.js';
 import { isPlainObject, MAX_EVENT_LEVELS } from '../json/rules.js';
 import { replaceLoneSurrogates } from '../json/text.js';
-import { eventOfData, isDefaultNodeInfo, isTime } from './event_data.js';
+import { isTime } from '../snapshot.js';
+import { eventOfData, isDefaultNodeInfo } from './event_data.js';
 import { asJson } from '../dialect/numbers.js';
 
 type JsonObject = Record<string, unknown>;

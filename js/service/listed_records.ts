@@ -6,7 +6,8 @@ import { SessionError } from '../errors.js';
 import { defineMember } from '../json/member.js';
 import { APP_PREFIX, USER_PREFIX } from '../scope.js';
 import type { Session, StateShape } from '../session.js';
-import { MAX_TIMESTAMP } from '../snapshot.js';
+import { isTime } from '../snapshot.js';
+import { isRevision } from '../storage/checked_rows.js';
 import type { Handles } from './handle.js';
 
 /** What a record should be. Anything of it may have been damaged, but the ids, which are its key. */
@@ -64,9 +65,10 @@ export function openRecords<S extends StateShape>(
     const record = isTuple(listed) ? recordOf(listed) : listed;
     const { userId, sessionId, number, created, revision, lastUpdateTime } = record;
     if (
-      !isCounter(number) ||
-      !isCounter(created) ||
-      !isCounter(revision) ||
+      // As `Record::head` in `src/storage/indexed_db/record.rs` checks it.
+      !isRevision(number) ||
+      !isRevision(created) ||
+      !isRevision(revision) ||
       !isTime(lastUpdateTime) ||
       created > revision
     ) {
@@ -80,15 +82,6 @@ export function openRecords<S extends StateShape>(
     const head = [created, revision, lastUpdateTime] as const;
     return handles.take<S>(appName, userId, sessionId, head, state as S, []);
   });
-}
-
-/** As `is_counter` in `src/storage/indexed_db/record.rs`. */
-function isCounter(value: unknown): value is number {
-  return Number.isInteger(value) && (value as number) >= 0 && (value as number) < 2 ** 53;
-}
-
-function isTime(value: unknown): value is number {
-  return typeof value === 'number' && value >= 0 && value <= MAX_TIMESTAMP;
 }
 
 function isTuple(listed: ListedRecord | ListedTuple): listed is ListedTuple {

@@ -5,7 +5,7 @@
 import { SessionError } from '../errors.js';
 import { isId } from '../ids.js';
 import { kindOf } from '../json/rules.js';
-import { MAX_TIMESTAMP } from '../snapshot.js';
+import { isTime, MAX_TIMESTAMP } from '../snapshot.js';
 
 /** The clock, in milliseconds; `invalid_argument` where it gives no time. */
 export function checkedClock(clock: () => number): () => number {
@@ -17,7 +17,7 @@ export function checkedClock(clock: () => number): () => number {
     } catch (cause) {
       throw invalid('clock', 'threw', cause);
     }
-    if (typeof time === 'number' && time >= 0 && time <= MAX_TIMESTAMP) return time;
+    if (isTime(time)) return time;
     const shown = typeof time === 'number' ? String(time) : kindOf(time);
     throw invalid('clock', `must give milliseconds from 0 to ${MAX_TIMESTAMP}; it gave ${shown}`);
   };

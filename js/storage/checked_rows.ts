@@ -4,7 +4,7 @@
  */
 import { SessionError } from '../errors.js';
 import { kindOf } from '../json/rules.js';
-import { MAX_TIMESTAMP } from '../snapshot.js';
+import { isTime } from '../snapshot.js';
 import type { EventRow, ScopeRow, SessionRow } from './adapter.js';
 
 type SessionTuple = [created: number, revision: number, lastUpdateTime: number, state: string];
@@ -43,13 +43,18 @@ export function text(verb: string, field: string, value: unknown): string {
   throw nonsense(verb, `gave a ${field} that is no string but ${kindOf(value)}`);
 }
 
+/** Whether `value` can be a revision, or another number that counts up from 0. */
+export function isRevision(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}
+
 export function whole(verb: string, field: string, value: unknown): number {
-  if (Number.isSafeInteger(value) && (value as number) >= 0) return value as number;
+  if (isRevision(value)) return value;
   throw nonsense(verb, `gave a ${field} that is no whole number from 0 up`);
 }
 
 export function time(verb: string, field: string, value: unknown): number {
-  if (typeof value === 'number' && value >= 0 && value <= MAX_TIMESTAMP) return value;
+  if (isTime(value)) return value;
   throw nonsense(verb, `gave a ${field} that is no time`);
 }
 

@@ -17,7 +17,7 @@ import { toSeconds, withTimes } from '../dialect/time.js';
 import { createEventActions } from '../event.js';
 import { isPlainObject } from '../json/rules.js';
 import { REMOVED } from '../scope.js';
-import { MAX_TIMESTAMP } from '../snapshot.js';
+import { isTime } from '../snapshot.js';
 import { foreignEvent } from './foreign_event.js';
 import type { Json } from './rest.js';
 
@@ -103,10 +103,6 @@ function pythonPart(event: Json): Json {
 /** What Python reads in snake_case alone, and refuses else. */
 function snakeMembers({ cache_metadata: cacheMetadata }: Json): Json {
   return members({ cacheMetadata });
-}
-
-function isTime(time: unknown): time is number {
-  return typeof time === 'number' && time >= 0 && time <= MAX_TIMESTAMP;
 }
 
 const ERROR_FIELDS = ['errorCode', 'errorMessage'];

@@ -3,6 +3,7 @@
  * else of the origin: what is not understood is passed over.
  */
 import { isId } from '../ids.js';
+import { isRevision } from '../storage/checked_rows.js';
 import type { PublishedNotice } from './notice.js';
 
 /** Changes when what a notice says changes its meaning; new types and fields need no new one. */
@@ -46,10 +47,6 @@ function readNotice(given: unknown): PublishedNotice | undefined {
 
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
-}
-
-function isRevision(value: unknown): value is number {
-  return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 
 function isOptional<T>(is: (value: unknown) => value is T, value: unknown): value is T | undefined {
