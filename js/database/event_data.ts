@@ -16,10 +16,10 @@ import { toMilliseconds, toSeconds, withTimes } from '../dialect/time.js';
 import { createEventActions, type Event } from '../event.js';
 import { defineMember } from '../json/member.js';
 import { isPlainObject } from '../json/rules.js';
+import { replaceLoneSurrogates } from '../json/text.js';
 import { readEvent } from '../service/stored_events.js';
 import { isTime } from '../snapshot.js';
-import { parseExactly, writeExactly } from '../dialect/numbers.js';
-import { fromPlainPython, toPlainPython } from './plain_event.js';
+import { asJson, parseExactly, writeExactly } from '../dialect/numbers.js';
 import { pythonEvent } from '../dialect/python_event.js';
 
 /** What of an event stands in the row, beside the keys of its session. */
@@ -76,11 +76,6 @@ interface OwnData {
  * ```
  */
 export function toEventData(text: string, revision?: number): EventColumns {
-  return (revision === undefined ? toPlainPython(text) : undefined) ?? projected(text, revision);
-}
-
-/** The same for any event. */
-export function projected(text: string, revision?: number): EventColumns {
   const event = parseExactly(text) as JsonObject;
   const id = String(event.id);
   const invocationId = typeof event.invocationId === 'string' ? event.invocationId : '';
@@ -108,11 +103,6 @@ export function projected(text: string, revision?: number): EventColumns {
  */
 export function fromEventData(row: EventRowColumns): StoredEvent {
   const text = row.eventData ?? 'null';
-  return fromPlainPython(text, row.id) ?? parsedRow(text, row);
-}
-
-/** The same for any row. */
-export function parsedRow(text: string, row: EventRowColumns): StoredEvent {
   const data = parsed(text);
   if (!isPlainObject(data)) {
     const isEmpty = data === null || (Array.isArray(data) && data.length === 0);
@@ -149,12 +139,21 @@ function storedFrom(forPython: JsonObject, row: EventRowColumns): StoredEvent {
 }
 
 /**
- * The event itself, where no other column than the id is known.
+ * The event itself, for callers that want parsed events instead of JSON text. An integer that JavaScript cannot hold
+ * is rounded.
  *
- * @param data what stands in `event_data`, parsed
- * @returns `undefined` if the other columns say something of it, or what is ours is damaged
+ * @param id the column: for Python it is the event's id, whatever the JSON says
+ * @returns `undefined` if the JSON is damaged, or lacks a field that another column of the row has
+ *
+ * @example
+ * ```ts
+ * const json = '{"id": "e", "author": "user", "invocation_id": "i", "timestamp": 1.5}';
+ * parsedEvent('e', json); // { id: 'e', author: 'user', invocationId: 'i', timestamp: 1500, actions: … }
+ * ```
  */
-export function eventOfData(data: JsonObject, id: string): Event | undefined {
+export function parsedEvent(id: string, eventData: string | null): Event | undefined {
+  const data = parsedOrRounded(eventData ?? 'null');
+  if (!isPlainObject(data)) return undefined;
   const own = data[OWN];
   if (isPlainObject(own) && typeof own.event === 'string') {
     const event = readEvent(own.event);
@@ -162,7 +161,7 @@ export function eventOfData(data: JsonObject, id: string): Event | undefined {
   }
   const event = fromPython(data, { id });
   const isWhole = event.invocationId !== undefined && isTime(event.timestamp);
-  // That its fields are an event's is what its writer was checked for.
+  // The writer checked that the fields are an event's.
   return isWhole ? (event as JsonObject as unknown as Event) : undefined;
 }
 
@@ -205,7 +204,7 @@ function said(forPython: JsonObject): JsonObject {
 }
 
 /** Whether it says no more than that there is none. */
-export function isDefaultNodeInfo(nodeInfo: unknown): boolean {
+function isDefaultNodeInfo(nodeInfo: unknown): boolean {
   return isPlainObject(nodeInfo) && nodeInfo.path === '' && Object.keys(nodeInfo).length === 1;
 }
 
@@ -238,6 +237,24 @@ function secondsOf(time: unknown): number | null {
 function parsed(text: string): unknown {
   try {
     return parseExactly(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function parsedOrRounded(text: string): unknown {
+  return parsedWellFormed(text) ?? parsedWellFormed(asJson(text));
+}
+
+/** An escape that may be half of a surrogate pair. */
+const HALF = /\\u[dD][89a-fA-F]/;
+
+/** `undefined` if it is not JSON, or too deep to be printed. */
+function parsedWellFormed(text: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text);
+    const mayHaveHalves = text.includes('\\u') && HALF.test(text);
+    return mayHaveHalves ? JSON.parse(replaceLoneSurrogates(JSON.stringify(value))) : value;
   } catch {
     return undefined;
   }

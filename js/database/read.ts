@@ -1,13 +1,14 @@
 import type { Compilable, SelectQueryBuilder } from 'kysely';
+import type { Event } from '../event.js';
 import { MAX_TIMESTAMP } from '../snapshot.js';
 import type { ReadRequest, Rows, ScopeRow, StorageKey } from '../storage/adapter.js';
 import type { OwnRows } from '../storage/own_adapter.js';
 import type { Engine, StoredTime } from './engine.js';
-import { EventParser } from './event_parser.js';
+import { parsedEvent } from './event_data.js';
 import type { Layout } from './layout.js';
 import { Prepared, type Query, type Steps, together } from './prepared.js';
 import type { Revisions } from './revisions.js';
-import { adkEventRow, eventRow, scopeRow, sessionRow } from './rows.js';
+import { adkEventRow, type EventDataColumns, eventRow, scopeRow, sessionRow } from './rows.js';
 import {
   inOrder,
   type Key,
@@ -87,13 +88,17 @@ export function* readParsed(
   const { appName, userId = '', sessionId } = key;
   if (sessionId === undefined) return yield* readStates(statements, appName, key.userId);
   const values = { app: appName, user: userId, session: sessionId };
-  const parser = new EventParser();
+  let parsed: Event[] | undefined = [];
+  const take = ({ id, event_data: eventData }: EventDataColumns): void => {
+    const event = parsed && parsedEvent(id, eventData);
+    if (event === undefined) parsed = undefined;
+    else parsed?.push(event);
+  };
   const query = eventsOf(statements.jsons, values, window);
-  const queries = [statements.merged.of(values), query && { ...query, take: parser.take }] as const;
+  const queries = [statements.merged.of(values), query && { ...query, take }] as const;
   const [[row], rest] = yield* together(queries, true);
   if (row === undefined) return { events: [] };
-  rest.forEach(parser.take);
-  const parsed = parser.end();
+  rest.forEach(take);
   return (
     parsed && {
       ...sessionRows(revisions, { appName, userId, sessionId }, row),

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 
-import { fromEventData, toEventData } from '../../../js/database/event_data.js';
-import { parsedEvent, parsedEvents } from '../../../js/database/parsed_event.js';
+import { fromEventData, parsedEvent, toEventData } from '../../../js/database/event_data.js';
 import { PYTHON_EVENT } from '../../../js/dialect/python_models.js';
 import { writeNames } from '../../../js/dialect/casing.js';
 import { EVENT } from '../../../js/dialect/fields.js';
@@ -117,49 +116,4 @@ describe('The event of a row', () => {
       assert.equal(parsedEvent('e', eventData), undefined);
     });
   }
-});
-
-describe('The events of rows that are parsed at once', () => {
-  /** Of one id: the column's. */
-  const one = (id: string, eventData: string): [string, string] => [id, eventData];
-  const plain = (id: string): [string, string] =>
-    one(id, toEventData(JSON.stringify(createEvent({ id, output: `${id}, "` }))).eventData);
-  const together = (rows: readonly [string, string | null][]) =>
-    parsedEvents(
-      rows.map(([id]) => id),
-      rows.map(([, eventData]) => eventData),
-    );
-  const singly = (rows: readonly [string, string][]) => rows.map((row) => parsedEvent(...row));
-
-  it('are those that each alone would be', () => {
-    assert.deepEqual(together([]), []);
-    const odd = [
-      one('b', python('"my_field": {}')),
-      one('c', python('"output": NaN')),
-      one('d', python('"output": "\\ud83d"')),
-      one('e', toEventData(JSON.stringify(createEvent({ id: 'e', branch: undefined }))).eventData),
-    ];
-    for (const row of odd) {
-      const rows = [plain('a'), row, plain('z')];
-      assert.deepEqual(together(rows), singly(rows));
-    }
-  });
-
-  it('are none where one of them is damaged or left to the columns, also if its neighbours mend it', () => {
-    const [, first] = plain('a');
-    const half = first.length >> 1;
-    const comma = first.indexOf(',');
-    const damaged: [string, string | null][][] = [
-      [plain('a'), ['b', null], plain('c')],
-      [plain('a'), ['b', '{}'], plain('c')],
-      [plain('a'), ['b', '']],
-      [['a', first.slice(0, half)], ['b', first.slice(half)], plain('c')],
-      [
-        ['a', `${first},${first}`],
-        ['b', first.slice(0, comma)],
-        ['c', first.slice(comma + 1)],
-      ],
-    ];
-    for (const rows of damaged) assert.equal(together(rows), undefined, JSON.stringify(rows));
-  });
 });
