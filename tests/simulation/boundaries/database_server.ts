@@ -1,6 +1,5 @@
 // PostgreSQL and MariaDB: faults at whatever a client sends to the server, in a proxy of each client's own.
 
-import { setTimeout as pause } from 'node:timers/promises';
 import { type DatabaseOptions, DatabaseSessionService } from '../../../js/database/index.js';
 import type { BaseSessionService, SessionServiceOptions } from '../../../js/index.js';
 import { emptied, type Server } from '../../js/database/servers.js';
@@ -16,9 +15,6 @@ import { FaultyProxy, SERVER_FAULTS, type ServerFault } from './faulty_proxy.js'
 /** The connections of one client. The server must have room for those of all seeds that run at once. */
 const CONNECTIONS = 2;
 const OBSERVER_CONNECTIONS = 10;
-
-/** The end of a connection within this machine is there at the next turn of the event loop. */
-const UNNOTICED_MS = 20;
 
 const ALL = Object.keys(SERVER_FAULTS) as ServerFault[];
 const WITHOUT_FREEZING = ALL.filter((fault) => fault !== 'freezes');
@@ -56,7 +52,7 @@ class DatabaseServer implements Simulated {
   readonly #kind: DatabaseKind;
   readonly #observer: DatabaseSessionService;
   readonly #port: number;
-  /** All that begins while a connection is frozen may fail: it happens once, and not in all seeds. */
+  /** A freeze takes long, and all that begins meanwhile may fail: it happens once, and not in all seeds. */
   #mayFreeze: boolean;
   readonly #proxies: FaultyProxy[] = [];
 
@@ -77,9 +73,7 @@ class DatabaseServer implements Simulated {
       pace: this.pace,
       faultAt: (request) => this.#faultAt(number, request),
       crash: () => this.onCrash?.(number),
-      cut: () => void this.#lastUnnoticed(number),
-      freeze: (end) =>
-        void this.pace.frozenUntil(end, passLimit).then(() => this.faults.last(number, -1)),
+      fails: (end) => void this.faults.lastUntil(number, this.pace.frozenUntil(end, passLimit)),
     });
     this.#proxies.push(proxy);
     const pending = new Set<Promise<unknown>>();
@@ -122,19 +116,9 @@ class DatabaseServer implements Simulated {
     await Promise.all(this.#proxies.map((proxy) => proxy.close()));
   }
 
-  /** A call that begins before the driver sees the end of a cut connection may still be sent over it, and fail. */
-  async #lastUnnoticed(client: number): Promise<void> {
-    this.faults.last(client, 1);
-    await pause(UNNOTICED_MS);
-    this.faults.last(client, -1);
-  }
-
   #faultAt(client: number, request: string): ServerFault | undefined {
     const fault = this.faults.at(client, request, this.#mayFreeze ? ALL : WITHOUT_FREEZING);
-    if (fault === 'freezes') {
-      this.#mayFreeze = false;
-      this.faults.last(client, 1);
-    }
+    if (fault === 'freezes') this.#mayFreeze = false;
     return fault;
   }
 }

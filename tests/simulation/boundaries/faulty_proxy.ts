@@ -2,7 +2,7 @@
 
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
-import { setTimeout as pause } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 import type { Pace } from '../run/pace.js';
 import type { RealPace } from '../run/real_pace.js';
 
@@ -29,11 +29,12 @@ export interface ProxyParts {
   faultAt(request: string): ServerFault | undefined;
   /** Ends the client. */
   crash(): void;
-  /** Called when a connection is cut. The client's driver learns it a moment later. */
-  cut(): void;
-  /** Called when a connection freezes. @param end resolves when it has ended */
-  freeze(end: Promise<unknown>): void;
+  /** Called when a fault is decided that ends a connection. @param end resolves when the client's driver has seen it */
+  fails(end: Promise<unknown>): void;
 }
+
+/** The end of a connection within this machine arrives in less time. */
+const ARRIVAL_MS = 20;
 
 export class FaultyProxy {
   readonly #parts: ProxyParts;
@@ -81,9 +82,8 @@ class Link {
   readonly #parts: ProxyParts;
   /** What the client sends, piece by piece, passes in its order. */
   #passed: Promise<void> = Promise.resolve();
-  /** How many bytes of answers still pass before the connection ends. */
+  /** How many bytes of answers still pass. After them nothing passes in either direction. */
   #left = Infinity;
-  #isFrozen = false;
 
   constructor(client: Socket, server: Socket, parts: ProxyParts) {
     this.#client = client;
@@ -97,7 +97,7 @@ class Link {
     client.on('close', () => void this.#passed.then(() => server.end()));
     server.on('data', (data) => this.#answer(data));
     server.on('close', () => {
-      if (!this.#isFrozen) client.destroy();
+      if (this.#left > 0) client.destroy();
     });
   }
 
@@ -112,8 +112,9 @@ class Link {
   }
 
   async #pass(data: Buffer): Promise<void> {
-    if (this.#client.destroyed || this.#isFrozen) return;
+    if (this.#client.destroyed || this.#left <= 0) return;
     const fault = this.#parts.faultAt(`a request of ${data.length} bytes`);
+    if (fault !== undefined && SERVER_FAULTS[fault].fails) this.#parts.fails(this.#ended());
     switch (fault) {
       case undefined:
         break;
@@ -121,16 +122,15 @@ class Link {
         await pause(10);
         break;
       case 'cuts before':
-        return this.#cutByFault();
+        return this.cut();
       case 'cuts after':
         this.#server.write(data);
-        return this.#cutByFault();
+        return this.cut();
       case 'cuts the answer':
         this.#left = 7;
         break;
       case 'freezes':
-        this.#isFrozen = true;
-        this.#parts.freeze(closed(this.#server));
+        this.#left = 0;
         return;
       case 'crashes before':
         return this.#parts.crash();
@@ -142,18 +142,22 @@ class Link {
   }
 
   #answer(data: Buffer): void {
-    if (this.#isFrozen || this.#client.destroyed) return;
+    if (this.#left <= 0 || this.#client.destroyed) return;
     this.#client.write(data.subarray(0, this.#left));
     this.#left -= data.length;
-    if (this.#left <= 0) this.#client.end(() => this.#cutByFault());
+    if (this.#left <= 0) this.#client.end(() => this.cut());
   }
 
-  #cutByFault(): void {
-    this.#parts.cut();
-    this.cut();
+  /** Resolves when the client's driver has seen the end of the connection, or has ended it. */
+  async #ended(): Promise<void> {
+    await Promise.race([closed(this.#client), closed(this.#server)]);
+    await pause(ARRIVAL_MS);
+    // A busy event loop may run the timer before it looks at its sockets. Sockets come before an immediate.
+    await nextTurn();
+    await nextTurn();
   }
 }
 
 function closed(socket: Socket): Promise<unknown> {
-  return socket.destroyed ? Promise.resolve() : once(socket, 'close');
+  return new Promise((done) => (socket.closed ? done(true) : socket.once('close', done)));
 }

@@ -154,9 +154,8 @@ class VertexStorage implements Simulated {
   }
 
   #freeze(client: number, end: Promise<unknown>): void {
-    this.faults.last(client, 1);
     const passLimit = (): void => this.#limits.get(client)?.passOne();
-    void this.pace.frozenUntil(end, passLimit).then(() => this.faults.last(client, -1));
+    void this.faults.lastUntil(client, this.pace.frozenUntil(end, passLimit));
   }
 
   #faultAt(call: string, token: string): ServerFault | undefined {

@@ -42,9 +42,12 @@ export class Faults<K extends string = string> {
     return kind;
   }
 
-  /** A fault begins to last, or ends: all calls of the client that begin meanwhile may fail for it. */
-  last(client: number, change: 1 | -1): void {
-    this.#lasting.set(client, (this.#lasting.get(client) ?? 0) + change);
+  /** A fault that the client has met lasts until `end`. All calls that the client begins meanwhile may fail by it. */
+  async lastUntil(client: number, end: Promise<unknown>): Promise<void> {
+    const change = (by: number) => this.#lasting.set(client, (this.#lasting.get(client) ?? 0) + by);
+    change(1);
+    await end;
+    change(-1);
   }
 
   /** As {@link countOf}, without the faults that last. */

@@ -6,7 +6,7 @@ const STEP_MS = 2;
 const SHORT_STEPS = 50;
 const LONG_STEP_MS = 20;
 
-/** While something is frozen, one of its time limits passes at each so many steps. */
+/** While something is frozen, one of its time limits passes after each so many steps. */
 const STEPS_TO_LIMIT = 25;
 
 /** Of engines and servers that decide themselves what goes on when: time is real, and only the faults are the seed's. */
@@ -15,7 +15,6 @@ export class RealPace implements Pace {
   readonly patience = SHORT_STEPS + 600_000 / LONG_STEP_MS;
   readonly #frozen = new Set<() => void>();
   #waiting = 0;
-  #steps = 0;
 
   get isBusy(): boolean {
     return this.#waiting > 0;
@@ -27,8 +26,7 @@ export class RealPace implements Pace {
 
   async next(idle: number): Promise<boolean> {
     await pause(idle < SHORT_STEPS ? STEP_MS : LONG_STEP_MS);
-    this.#steps += 1;
-    if (this.#steps % STEPS_TO_LIMIT === 0) for (const passLimit of this.#frozen) passLimit();
+    for (const step of this.#frozen) step();
     return false;
   }
 
@@ -44,13 +42,16 @@ export class RealPace implements Pace {
     }
   }
 
-  /** As {@link until}. @param passLimit called now and then meanwhile: lets a time limit pass */
+  /** As {@link until}. @param passLimit called if that takes long: lets a time limit pass */
   async frozenUntil(end: Promise<unknown>, passLimit: () => void): Promise<void> {
-    // Each has an entry of its own.
-    const pass = () => passLimit();
-    this.#frozen.add(pass);
+    let steps = 0;
+    const step = () => {
+      steps += 1;
+      if (steps % STEPS_TO_LIMIT === 0) passLimit();
+    };
+    this.#frozen.add(step);
     await this.until(end);
-    this.#frozen.delete(pass);
+    this.#frozen.delete(step);
   }
 }
 

@@ -1,0 +1,25 @@
+// Seeds over a real server, through proxies that cut, delay and freeze.
+
+import { after, before, describe } from 'node:test';
+import { type Server, startMariadb, startPostgres } from '../js/database/servers.js';
+import { type DatabaseBoundary, databaseServerBoundary } from './boundaries/database_server.js';
+import { simulateTogether } from './run/seeds.js';
+
+const STARTS = { postgresql: startPostgres, mariadb: startMariadb };
+
+/** @param first the first of the seeds */
+export function simulateOnServer(kind: keyof typeof STARTS, seeds: number, first = 0): void {
+  describe(`the server of ${kind}`, () => {
+    let server: Server;
+    let boundary: DatabaseBoundary;
+    before(async () => {
+      server = await STARTS[kind]();
+      boundary = await databaseServerBoundary(kind, server);
+    });
+    after(async () => {
+      await boundary.end();
+      await server.remove();
+    });
+    simulateTogether(kind, () => boundary, seeds, first);
+  });
+}
