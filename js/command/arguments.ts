@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import type { TimeUnit } from '../dialect/time.js';
-import type { NameOptions } from '../database/table_names.js';
+import type { NameOptions } from '../database/tables/table_names.js';
 import { requireUnit } from '../files/session_file.js';
 import { invalid } from '../service/call.js';
 import { schemaSql } from './schema_sql.js';

@@ -1,6 +1,6 @@
 import { isSessionError } from '../errors.js';
 import { ReadOnlyDatabase } from '../database/read_only_database.js';
-import type { NameOptions } from '../database/table_names.js';
+import type { NameOptions } from '../database/tables/table_names.js';
 import { prefixed } from '../files/shared_state.js';
 import { APP_PREFIX, USER_PREFIX } from '../scope.js';
 import type { StateShape } from '../session.js';

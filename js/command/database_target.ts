@@ -1,6 +1,6 @@
 import type { DatabaseAdapter } from '../database/database_adapter.js';
 import { openAdapter } from '../database/open_adapter.js';
-import type { NameOptions } from '../database/table_names.js';
+import type { NameOptions } from '../database/tables/table_names.js';
 import { microsOf } from '../dialect/micros.js';
 import type { Changes, EventRow, StorageKey } from '../storage/adapter.js';
 import { type Fingerprint, fingerprintOf } from './fingerprint.js';

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { SessionError } from '../errors.js';
-import type { NameOptions } from '../database/table_names.js';
+import type { NameOptions } from '../database/tables/table_names.js';
 import { invalid } from '../service/call.js';
 import { parseUri } from '../uri/parse_uri.js';
 import { DatabaseSource } from './database_source.js';

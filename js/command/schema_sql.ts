@@ -14,13 +14,13 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely';
-import type { EngineKind } from '../database/engine.js';
-import { DATABASE_LAYOUT } from '../database/layout.js';
-import { onlineIndexStatement } from '../database/online_indices.js';
-import { indices, metadataRows, MYSQL_COLLATIONS, tableStatements } from '../database/schema.js';
-import { withTableNames } from '../database/renaming.js';
-import { requireTableNames } from '../database/table_names.js';
-import type { Tables } from '../database/tables.js';
+import type { EngineKind } from '../database/engines/engine.js';
+import { DATABASE_LAYOUT } from '../database/tables/layout.js';
+import { onlineIndexStatement } from '../database/tables/online_indices.js';
+import { indices, metadataRows, MYSQL_COLLATIONS, tableStatements } from '../database/tables/schema.js';
+import { withTableNames } from '../database/tables/renaming.js';
+import { requireTableNames } from '../database/tables/table_names.js';
+import type { Tables } from '../database/tables/tables.js';
 import { invalid } from '../service/call.js';
 
 const PARTS: Readonly<

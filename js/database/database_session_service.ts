@@ -7,16 +7,16 @@ import type { SessionServiceOptions } from '../service/service_options.js';
 import { checkedClock } from '../service/sources.js';
 import { StoredSessionService } from '../service/stored_session_service.js';
 import type { Abortable, StateShape } from '../session.js';
-import { IN_MEMORY, parseAddress } from './address.js';
-import { connect, throughKysely } from './connect.js';
+import { IN_MEMORY, parseAddress } from './engines/address.js';
+import { connect, throughKysely } from './connections/connect.js';
 import { DatabaseAdapter, type DatabaseParts } from './database_adapter.js';
-import { type EngineKind, ENGINES } from './engine.js';
-import { openTables } from './opening.js';
+import { type EngineKind, ENGINES } from './engines/engine.js';
+import { openTables } from './tables/opening.js';
 import type { TableOptions } from './table_options.js';
-import { requireTableNames } from './table_names.js';
-import { DEFAULT_TIMEOUT_MS, Waits } from './servers/waits.js';
-import type { Database } from './tables.js';
-import { requireTransactions } from './transaction_check.js';
+import { requireTableNames } from './tables/table_names.js';
+import { DEFAULT_TIMEOUT_MS, Waits } from './transactions/waits.js';
+import type { Database } from './tables/tables.js';
+import { requireTransactions } from './connections/transaction_check.js';
 
 /**
  * How a database is used that the service opens itself; beside what every service takes.

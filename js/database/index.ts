@@ -12,4 +12,4 @@ export type {
   DatabaseUrlOptions,
 } from './database_session_service.js';
 export type { TableOptions } from './table_options.js';
-export type { EngineKind } from './engine.js';
+export type { EngineKind } from './engines/engine.js';

@@ -1,17 +1,17 @@
 import { Kysely, SqliteDialect } from 'kysely';
 import { invalid } from '../service/call.js';
 import type { Rows, StorageKey } from '../storage/adapter.js';
-import { type Address, IN_MEMORY, parseAddress } from './address.js';
-import { connect, type Connected, throughKysely } from './connect.js';
+import { type Address, IN_MEMORY, parseAddress } from './engines/address.js';
+import { connect, type Connected, throughKysely } from './connections/connect.js';
 import { DatabaseAdapter } from './database_adapter.js';
-import { type Engine, ENGINES } from './engine.js';
-import { openTablesToRead } from './opening.js';
-import { withTableNames } from './renaming.js';
-import { Waits } from './servers/waits.js';
-import { openSqlite } from './sqlite_file.js';
-import { type NameOptions, requireTableNames, type TableNames } from './table_names.js';
-import type { Database } from './tables.js';
-import { inTransaction } from './transaction.js';
+import { type Engine, ENGINES } from './engines/engine.js';
+import { openTablesToRead } from './tables/opening.js';
+import { withTableNames } from './tables/renaming.js';
+import { Waits } from './transactions/waits.js';
+import { openSqlite } from './connections/sqlite_file.js';
+import { type NameOptions, requireTableNames, type TableNames } from './tables/table_names.js';
+import type { Database } from './tables/tables.js';
+import { inTransaction } from './transactions/transaction.js';
 
 /** Names read at once. */
 const PAGE = 1000;

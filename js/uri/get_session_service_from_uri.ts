@@ -12,7 +12,7 @@ import {
 } from '../service/known_options.js';
 import { partsOverOwn } from '../service/over_adapter.js';
 import type { TableOptions } from '../database/table_options.js';
-import { requireTableNames } from '../database/table_names.js';
+import { requireTableNames } from '../database/tables/table_names.js';
 import { invalid } from '../service/call.js';
 import type { SessionServiceOptions } from '../service/service_options.js';
 import { StoredSessionService } from '../service/stored_session_service.js';

@@ -2,7 +2,7 @@
  * Reads the URI of a session service. No error shows it, nor a piece of it: what has no known scheme in
  * front may be a password.
  */
-import { IN_MEMORY, parseAddress, SCHEMES } from '../database/address.js';
+import { IN_MEMORY, parseAddress, SCHEMES } from '../database/engines/address.js';
 import { requireId } from '../ids.js';
 import { kindOf } from '../json/rules.js';
 import { invalid } from '../service/call.js';

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 
-import { Revisions, type StandingColumns } from '../../../js/database/revisions.js';
+import { Revisions, type StandingColumns } from '../../../js/database/tables/revisions.js';
 import { timeText } from '../../../js/dialect/micros.js';
 import type { SessionRow } from '../../../js/storage/adapter.js';
 

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import Sqlite from 'better-sqlite3';
 import fc from 'fast-check';
 
-import { SQLITE_LAYOUT } from '../../../js/database/layout.js';
+import { SQLITE_LAYOUT } from '../../../js/database/tables/layout.js';
 import {
   LAST_MICROS,
   LAST_REVISION,

@@ -1,0 +1,167 @@
+import { CompiledQuery, Kysely, SqliteDialect } from 'kysely';
+import { type Address, IN_MEMORY } from '../engines/address.js';
+import { loadDriver } from '../engines/driver.js';
+import { type Engine, ENGINES } from '../engines/engine.js';
+import { failureOf } from '../engines/failure.js';
+import { LastWrites } from '../verbs/last_writes.js';
+import { type Runner, sqliteRunner } from '../transactions/sqlite_runner.js';
+import { kyselyPool } from './kysely_pool.js';
+import type { ServerPool } from '../transactions/lease.js';
+import type { MysqlPromisePool } from './mysql_driver.js';
+import { mysqlPool } from './mysql_pool.js';
+import type { PgPool, PgRowsClass } from './postgres_driver.js';
+import { postgresPool } from './postgres_pool.js';
+import { serverDialect } from './server_dialect.js';
+import { type Begins, serverRunner } from '../transactions/server_runner.js';
+import type { Waits } from '../transactions/waits.js';
+import { openSqlite } from './sqlite_file.js';
+import type { Database } from '../tables/tables.js';
+import { retried } from '../transactions/transaction.js';
+
+/** How a database that we open ourselves is used. */
+export interface ConnectOptions {
+  readonly durability: 'strict' | 'relaxed';
+  /** Goes to the driver beside what the address says. */
+  readonly driverOptions: object;
+  readonly waits: Waits;
+}
+
+/** What of `pg` is used. */
+interface Pg {
+  default: { Pool: new (options: object) => PgPool; Query: PgRowsClass };
+}
+
+/** What of `mysql2` is used. */
+interface Mysql {
+  default: { createPool(options: object): MysqlPool };
+}
+
+interface MysqlPool {
+  on(event: 'connection', listener: (connection: MysqlCallbackConnection) => void): unknown;
+  promise(): MysqlPromisePool;
+}
+
+interface MysqlCallbackConnection {
+  query(query: string, done: () => void): unknown;
+}
+
+/** A connection, or a pool of them. */
+export interface Connected {
+  /** To look at the tables with, and to build queries. */
+  readonly database: Database;
+  /** What runs the verbs. */
+  readonly run: Runner;
+  /** Where nothing but those writes through the connection. */
+  readonly lastWrites?: LastWrites;
+  /** Switches the file to a write-ahead log. Called once its tables are known: a refused file stays as it is. */
+  readonly useWriteAheadLog?: () => Promise<void>;
+}
+
+/** Opens the connection, or makes the pool that will. */
+export async function connect(address: Address, options: ConnectOptions): Promise<Connected> {
+  switch (address.kind) {
+    case 'sqlite':
+      return connectSqlite(address.path, options);
+    case 'postgresql':
+      return connectPostgres(address.url, options);
+    case 'mysql':
+      return connectMysql(address.url, options);
+  }
+}
+
+async function connectSqlite(path: string, options: ConnectOptions): Promise<Connected> {
+  const file = await openSqlite(path, options.driverOptions);
+  const pragmas = [
+    'foreign_keys = on',
+    `synchronous = ${options.durability === 'strict' ? 'full' : 'normal'}`,
+  ];
+  const dialect = new SqliteDialect({
+    database: file,
+    async onCreateConnection(connection) {
+      for (const pragma of pragmas) {
+        await connection.executeQuery(CompiledQuery.raw(`pragma ${pragma}`));
+      }
+    },
+  });
+  const { waits } = options;
+  const database: Database = new Kysely({ dialect });
+  const toLog = async (): Promise<void> => {
+    try {
+      await database.executeQuery(CompiledQuery.raw('pragma journal_mode = wal'));
+    } catch (error) {
+      // A file that can only be read keeps its mode.
+      if (failureOf(ENGINES.sqlite, error) !== 'readonly') throw error;
+    }
+  };
+  return {
+    database,
+    run: sqliteRunner(file, ENGINES.sqlite, waits),
+    lastWrites: new LastWrites(),
+    ...(path !== IN_MEMORY && {
+      // It may find the file busy.
+      useWriteAheadLog: async () => retried(ENGINES.sqlite, toLog, { waits }),
+    }),
+  };
+}
+
+async function connectPostgres(url: string, options: ConnectOptions): Promise<Connected> {
+  const { default: pg } = await loadDriver<Pg>('postgresql');
+  const { waits, driverOptions } = options;
+  const pool = new pg.Pool({
+    connectionString: url,
+    pipeline: true,
+    connectionTimeoutMillis: waits.timeoutMs,
+    ...driverOptions,
+  });
+  const engine = ENGINES.postgresql;
+  // For the transaction alone: a pooler refuses settings of a connection, or gives them to somebody else.
+  const settings: Record<string, string | number> = {
+    statement_timeout: Math.ceil(waits.timeoutMs),
+    idle_in_transaction_session_timeout: Math.ceil(waits.timeoutMs),
+    ...(options.durability === 'relaxed' && { synchronous_commit: 'off' }),
+  };
+  const begins = (begin: readonly string[], names: readonly string[]): string[] => {
+    const set = names.filter((name) => !Object.hasOwn(driverOptions, name));
+    return [[...begin, ...set.map((name) => `set local ${name} = ${settings[name]}`)].join('; ')];
+  };
+  return onServer(postgresPool(pool, pg.Query), engine, waits, {
+    write: begins(engine.beginWrite, Object.keys(settings)),
+    // A long read may take longer, as long as rows come.
+    read: begins(engine.beginRead, ['idle_in_transaction_session_timeout']),
+  });
+}
+
+async function connectMysql(url: string, options: ConnectOptions): Promise<Connected> {
+  const { default: mysql } = await loadDriver<Mysql>('mysql');
+  const { waits, driverOptions } = options;
+  const createPool = (options: object = {}): MysqlPool =>
+    mysql.createPool({
+      uri: url,
+      charset: 'utf8mb4',
+      connectTimeout: Math.ceil(waits.timeoutMs),
+      ...driverOptions,
+      ...options,
+    });
+  const pool = createPool();
+  const seconds = Math.ceil(waits.timeoutMs / 1000);
+  // MySQL takes the second setting, which it lacks, for a comment.
+  const settings = `set session innodb_lock_wait_timeout = ${seconds} /*M!100300 , idle_transaction_timeout = ${seconds} */`;
+  pool.on('connection', (connection) => connection.query(settings, () => undefined));
+  const engine = ENGINES.mysql;
+  const begins = { write: engine.beginWrite, read: engine.beginRead };
+  const runs = mysqlPool(pool.promise(), (options) => createPool(options).promise());
+  return onServer(runs, engine, waits, begins);
+}
+
+function onServer(pool: ServerPool, engine: Engine, waits: Waits, begins: Begins): Connected {
+  return {
+    database: new Kysely({ dialect: serverDialect(pool, engine, waits) }),
+    run: serverRunner(pool, engine, begins, waits),
+  };
+}
+
+/** A connection that verbs use by way of Kysely. */
+export function throughKysely(database: Database, engine: Engine, waits: Waits): Connected {
+  const begins = { write: engine.beginWrite, read: engine.beginRead };
+  return { database, run: serverRunner(kyselyPool(database, engine), engine, begins, waits) };
+}

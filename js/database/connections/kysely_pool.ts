@@ -1,0 +1,66 @@
+/** Connections of a Kysely of the user's, whose driver nobody here knows. */
+import { CompiledQuery } from 'kysely';
+import type { Engine } from '../engines/engine.js';
+import { failureOf } from '../engines/failure.js';
+import type { Query } from '../transactions/prepared.js';
+import type { Database } from '../tables/tables.js';
+import type { ServerConnection, ServerPool } from '../transactions/lease.js';
+import { oneByOne } from '../transactions/server_runner.js';
+
+export function kyselyPool(database: Database, engine: Engine): ServerPool {
+  return {
+    connect: () =>
+      new Promise((resolve, reject) => {
+        database
+          .connection()
+          .execute(
+            (connection) =>
+              new Promise<void>((release) => resolve(connectionOf(connection, engine, release))),
+          )
+          .catch(reject);
+      }),
+    end: () => database.destroy(),
+  };
+}
+
+function connectionOf(connection: Database, engine: Engine, release: () => void): ServerConnection {
+  let answered = 0;
+  let pending: Promise<unknown> = Promise.resolve();
+  const rowsOf = async (query: Query | string): Promise<readonly unknown[]> => {
+    const compiled =
+      typeof query === 'string'
+        ? rawQuery(query)
+        : { ...query.statement.query, parameters: query.values };
+    const { rows } = await connection.executeQuery(compiled);
+    answered += 1;
+    return rows;
+  };
+  return {
+    send(statements, onCommit) {
+      const sent = oneByOne<Query>(statements, onCommit, rowsOf);
+      pending = sent;
+      return sent;
+    },
+    received: () => answered,
+    release,
+    // Kysely cannot close it. The pool gets it back once it is clean, or its driver knows that it is gone.
+    destroy() {
+      const isClean = (error: unknown): boolean =>
+        failureOf(engine, error) === 'lost' || /no transaction is active/i.test(String(error));
+      pending
+        .catch(() => undefined)
+        .then(() => rowsOf('rollback'))
+        .then(release, (error: unknown) => {
+          if (isClean(error)) release();
+        });
+    },
+  };
+}
+
+const rawQueries = new Map<string, CompiledQuery>();
+
+function rawQuery(text: string): CompiledQuery {
+  let query = rawQueries.get(text);
+  if (query === undefined) rawQueries.set(text, (query = CompiledQuery.raw(text)));
+  return query;
+}

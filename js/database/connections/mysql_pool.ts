@@ -1,0 +1,102 @@
+/** MySQL and MariaDB by `mysql2` itself: Kysely has the server parse and plan each query anew. */
+import { Prepared, type Query } from '../transactions/prepared.js';
+import type { ServerConnection, ServerPool } from '../transactions/lease.js';
+import type { MysqlConnection, MysqlPromisePool, MysqlStream } from './mysql_driver.js';
+import { sendKill } from './mysql_kill.js';
+import { oneByOne } from '../transactions/server_runner.js';
+
+/**
+ * What says that there are no prepared statements to be had: a proxy in between that knows none, a server
+ * whose number of them is used up, or whose cache of tables is too small for them.
+ */
+const NOT_PREPARED = [
+  'ER_UNSUPPORTED_PS',
+  'ER_MAX_PREPARED_STMT_COUNT_REACHED',
+  'ER_NEED_REPREPARE',
+  'ER_UNKNOWN_STMT_HANDLER',
+];
+
+/** How long a server has to close its side of a connection after the pool's end. */
+const END_MS = 2000;
+
+/**
+ * Connections wait for each answer.
+ *
+ * @param createPool makes another pool to the same server, with options that take the place of this one's
+ */
+export function mysqlPool(
+  pool: MysqlPromisePool,
+  createPool: (options: object) => MysqlPromisePool,
+): ServerPool {
+  let isPrepared = true;
+  const streams = new Set<MysqlStream>();
+  pool.on('connection', ({ stream }) => {
+    if (stream === undefined) return;
+    streams.add(stream);
+    stream.on?.('close', () => streams.delete(stream));
+  });
+
+  const rowsOf = async (
+    connection: MysqlConnection,
+    query: Query | string,
+  ): Promise<readonly unknown[]> => {
+    const { sql, values } =
+      typeof query === 'string'
+        ? { sql: query, values: undefined }
+        : { sql: query.statement.query.sql, values: query.values };
+    // The driver binds a number as a floating one, which MySQL takes for no limit.
+    const executes =
+      isPrepared &&
+      typeof query !== 'string' &&
+      query.statement instanceof Prepared &&
+      query.values.every((value) => typeof value !== 'number');
+    const [rows] = executes
+      ? await connection.execute(sql, query.values)
+      : await connection.query(sql, values);
+    return Array.isArray(rows) ? (rows as readonly unknown[]) : [];
+  };
+
+  return {
+    async connect(): Promise<ServerConnection> {
+      const connection = await pool.getConnection();
+      const wasPrepared = isPrepared;
+      let answered = 0;
+      return {
+        send: (statements, onCommit) =>
+          oneByOne<Query>(statements, onCommit, async (query) => {
+            const rows = await rowsOf(connection, query);
+            answered += 1;
+            return rows;
+          }),
+        received: () => answered + (connection.connection.stream?.bytesRead ?? 0),
+        cancel() {
+          sendKill(createPool, connection.connection.threadId).catch(() => undefined);
+        },
+        fallsBack(error) {
+          const { code } = Object(error) as { code?: unknown };
+          if (!wasPrepared || !NOT_PREPARED.includes(String(code))) return false;
+          isPrepared = false;
+          return true;
+        },
+        release: () => connection.release(),
+        destroy() {
+          connection.destroy();
+          // The driver would wait until the server closes its side too.
+          connection.connection.stream?.destroy();
+        },
+      };
+    },
+    async end() {
+      await pool.end();
+      // A frozen server does not close its side, and the program could not end.
+      if (streams.size === 0) return;
+      const timer = setTimeout(() => {
+        for (const stream of streams) stream.destroy();
+      }, END_MS);
+      const onClose = (): void => {
+        if (streams.size === 0) clearTimeout(timer);
+      };
+      for (const stream of streams) stream.on?.('close', onClose);
+    },
+  };
+}

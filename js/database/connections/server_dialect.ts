@@ -1,0 +1,68 @@
+/** Lets Kysely run its queries over our connections, which keep the limits of every wait. */
+import {
+  type DatabaseConnection,
+  type Dialect,
+  type Driver,
+  MysqlAdapter,
+  MysqlIntrospector,
+  MysqlQueryCompiler,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+  type QueryResult,
+} from 'kysely';
+import type { Engine } from '../engines/engine.js';
+import { Lease, type ServerPool } from '../transactions/lease.js';
+import type { Waits } from '../transactions/waits.js';
+
+/** An index on a large table takes longer than any other statement. */
+const INDEX_FACTOR = 20;
+
+export function serverDialect(pool: ServerPool, engine: Engine, waits: Waits): Dialect {
+  const isPostgres = engine.kind === 'postgresql';
+  return {
+    createAdapter: () => (isPostgres ? new PostgresAdapter() : new MysqlAdapter()),
+    createQueryCompiler: () =>
+      isPostgres ? new PostgresQueryCompiler() : new MysqlQueryCompiler(),
+    createIntrospector: (database) =>
+      isPostgres ? new PostgresIntrospector(database) : new MysqlIntrospector(database),
+    createDriver: (): Driver => ({
+      init: () => Promise.resolve(),
+      acquireConnection: async () => new LeasedConnection(await Lease.open(pool, engine, waits)),
+      releaseConnection(connection) {
+        (connection as LeasedConnection).lease.release();
+        return Promise.resolve();
+      },
+      beginTransaction: unused,
+      commitTransaction: unused,
+      rollbackTransaction: unused,
+      destroy: () => pool.end(),
+    }),
+  };
+}
+
+class LeasedConnection implements DatabaseConnection {
+  constructor(readonly lease: Lease) {}
+
+  async executeQuery<Row>(query: {
+    readonly sql: string;
+    readonly parameters: readonly unknown[];
+  }): Promise<QueryResult<Row>> {
+    const { sql, parameters: values } = query;
+    const factor = /^(?:create|drop) index|^alter table/i.test(sql) ? INDEX_FACTOR : 1;
+    const sent = values.length === 0 ? sql : { statement: { query: query as never }, values };
+    const [rows = []] = await this.lease.send([sent], { factor });
+    // That a query has the rows which its builder promised is believed here.
+    return { rows: rows as Row[] };
+  }
+
+  // eslint-disable-next-line require-yield
+  async *streamQuery<Row>(): AsyncIterableIterator<QueryResult<Row>> {
+    return unused();
+  }
+}
+
+/** Transactions are begun and ended by statements of ours. */
+function unused(): Promise<never> {
+  return Promise.reject(new TypeError('This driver runs single queries alone.'));
+}

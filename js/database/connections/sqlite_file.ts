@@ -1,0 +1,83 @@
+import type { SqliteDatabase, SqliteStatement } from 'kysely';
+import { SessionError } from '../../errors.js';
+import { loadOptional } from '../../loader/optional_package.js';
+import { missingDriver } from '../engines/driver.js';
+
+/** What of `better-sqlite3` is used. */
+interface BetterSqlite {
+  default: new (path: string, options: object) => SqliteDatabase;
+}
+
+/** What of `node:sqlite` is used. */
+interface NodeSqlite {
+  DatabaseSync: new (
+    path: string,
+    options: object,
+  ) => {
+    prepare(sql: string): NodeStatement;
+    close(): void;
+  };
+}
+
+interface NodeStatement {
+  all(...parameters: readonly unknown[]): unknown[];
+  run(...parameters: readonly unknown[]): {
+    changes: number | bigint;
+    lastInsertRowid: number | bigint;
+  };
+  iterate?(...parameters: readonly unknown[]): IterableIterator<unknown>;
+}
+
+/**
+ * Opens a SQLite file with `better-sqlite3`, or else with what Node has built in.
+ *
+ * Neither waits for a lock: that would block the thread, see `retried`.
+ *
+ * @param options goes to the driver
+ * @param isReadOnly nothing can be written then, and a file that is not there is not made
+ * @throws SessionError `storage_unavailable` if there is neither
+ */
+export async function openSqlite(
+  path: string,
+  options: object,
+  isReadOnly = false,
+): Promise<SqliteDatabase> {
+  const better = await loadOptional<BetterSqlite>('better-sqlite3');
+  const readonly = isReadOnly || ('readonly' in options && options.readonly === true);
+  if (better !== undefined) {
+    return new better.default(path, { ...options, timeout: 0, readonly });
+  }
+  const builtIn = await loadOptional<NodeSqlite>('node:sqlite');
+  if (builtIn === undefined) throw missingDriver('sqlite');
+  const database = new builtIn.DatabaseSync(
+    path,
+    readonly ? { ...options, readOnly: true } : options,
+  );
+  return {
+    prepare: (sql) => adapted(sql, database.prepare(sql)),
+    close: () => database.close(),
+  };
+}
+
+/** A statement of `node:sqlite` as one of `better-sqlite3`, which is what Kysely knows. */
+function adapted(sql: string, statement: NodeStatement): SqliteStatement {
+  return {
+    reader: /^\s*(?:select|with|pragma|explain)\b|\breturning\b/i.test(sql),
+    all: (parameters) => statement.all(...withoutNul(parameters)),
+    run: (parameters) => statement.run(...withoutNul(parameters)),
+    // Node has it since 22.13.
+    iterate: (parameters) =>
+      statement.iterate?.(...withoutNul(parameters)) ??
+      statement.all(...withoutNul(parameters)).values(),
+  };
+}
+
+/** `node:sqlite` writes a text whole, but reads it only as far as the first NUL: another id. */
+function withoutNul(parameters: readonly unknown[]): readonly unknown[] {
+  const cut = parameters.find((value) => typeof value === 'string' && value.includes('\0'));
+  if (cut === undefined) return parameters;
+  throw new SessionError(
+    'invalid_argument',
+    'An id holds NUL, which node:sqlite cannot read back; take it out, or run: npm install better-sqlite3',
+  );
+}

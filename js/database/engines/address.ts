@@ -1,0 +1,64 @@
+/**
+ * Reads the URL of a database. Python's spelling is taken as well (`postgresql+asyncpg://`,
+ * `sqlite+aiosqlite:///`), so that both sides can be given the same one.
+ *
+ * No error shows the URL, nor what `new URL` says of it: a password with a stray character in it is
+ * what most of the bad ones hold.
+ */
+import { invalid } from '../../service/call.js';
+import { kindOf } from '../../json/rules.js';
+import type { EngineKind } from './engine.js';
+import { serverUrl } from './server_url.js';
+
+/** Where a database is: a file, or a server. */
+export type Address =
+  | { readonly kind: 'sqlite'; readonly path: string }
+  | { readonly kind: Exclude<EngineKind, 'sqlite'>; readonly url: string };
+
+/** The path that keeps everything in memory. */
+export const IN_MEMORY = ':memory:';
+
+/** The engine of each scheme. */
+export const SCHEMES: Readonly<Record<string, EngineKind>> = {
+  sqlite: 'sqlite',
+  postgresql: 'postgresql',
+  postgres: 'postgresql',
+  mysql: 'mysql',
+  mariadb: 'mysql',
+};
+
+const KNOWN = 'sqlite:, postgresql://, mysql:// or mariadb://';
+
+/** @throws SessionError `invalid_argument`, without the URL */
+export function parseAddress(url: unknown): Address {
+  if (typeof url !== 'string') throw invalid('url', `must be a string; it is ${kindOf(url)}`);
+  const match = /^([a-z]+)(?:\+[a-z0-9_]+)?:(.*)$/is.exec(url);
+  const [, scheme = '', rest = ''] = match ?? [];
+  const name = scheme.toLowerCase();
+  const kind = Object.hasOwn(SCHEMES, name) ? SCHEMES[name] : undefined;
+  if (kind === undefined) throw invalid('url', `must begin with ${KNOWN}`);
+  return kind === 'sqlite' ? { kind, path: pathOf(rest) } : { kind, url: serverUrl(kind, rest) };
+}
+
+/**
+ * Parameters of Python's driver that change nothing here. Any other is refused: `mode=ro` that is passed
+ * over would let us write to a file which its owner opens for reading.
+ */
+const PASSED_OVER = /^(?:check_same_thread|timeout|cached_statements|isolation_level)=/;
+
+/** As SQLAlchemy has it: three slashes before a relative path, four before an absolute one. */
+function pathOf(rest: string): string {
+  const [, path = '', query = ''] = /^(?:\/\/(?=\/|$)\/?)?([^?]*)\??(.*)$/s.exec(rest) ?? [];
+  if (path.startsWith('//')) {
+    throw invalid('url', 'names a host; a SQLite file is sqlite:PATH or sqlite:///PATH');
+  }
+  const parameters = query.split('&').filter((parameter) => parameter !== '');
+  if (rest.endsWith('?') || !parameters.every((parameter) => PASSED_OVER.test(parameter))) {
+    throw invalid(
+      'url',
+      'must have nothing behind a ?: a SQLite file takes no parameters here, ' +
+        'and a name with a ? in it cannot be given',
+    );
+  }
+  return path === '' ? IN_MEMORY : path;
+}

@@ -1,0 +1,25 @@
+import { SessionError } from '../../errors.js';
+import { loadOptional } from '../../loader/optional_package.js';
+import type { EngineKind } from './engine.js';
+
+const PACKAGES: Readonly<Record<EngineKind, string>> = {
+  sqlite: 'better-sqlite3',
+  postgresql: 'pg',
+  mysql: 'mysql2',
+};
+
+/**
+ * Loads the driver of an engine, which is not installed with this package.
+ *
+ * @throws SessionError `storage_unavailable` with what to install
+ */
+export async function loadDriver<Module>(kind: EngineKind): Promise<Module> {
+  const module = await loadOptional<Module>(PACKAGES[kind]);
+  if (module === undefined) throw missingDriver(kind);
+  return module;
+}
+
+export function missingDriver(kind: EngineKind): SessionError {
+  const message = `The driver for ${kind} is not installed; run: npm install ${PACKAGES[kind]}`;
+  return new SessionError('storage_unavailable', message, { storage: kind });
+}

@@ -1,0 +1,131 @@
+import { isSessionError, SessionError, type SessionErrorCode } from '../../errors.js';
+import type { Engine, EngineKind, Failure } from './engine.js';
+
+/** Each failure with its code and what to do, of a server; and what to do of a file, where that differs. */
+const CODES: Readonly<
+  Record<Failure, [code: SessionErrorCode, ofServer: string, ofFile?: string]>
+> = {
+  conflict: ['storage_blocked', 'Others held it for too long; try again.'],
+  slow: [
+    'storage_blocked',
+    'Nothing was written; others held it, or the server is slow. Try again.',
+  ],
+  duplicate: ['storage_failed', 'A row of that key is there which it does not find.'],
+  full: [
+    'quota_exceeded',
+    "Nothing was written; make room on the server's disk, or delete sessions, and try again.",
+    'Nothing was written; make room on the disk, delete sessions, or end programs that read the file, and try again.',
+  ],
+  lost: [
+    'connection_lost',
+    'Try again: an append that was stored after all is not stored twice.',
+    'Check the disk and try again: an append that was stored after all is not stored twice.',
+  ],
+  readonly: [
+    'storage_unavailable',
+    'Nothing was written: this server only reads. Give the address of the one that writes.',
+    'Nothing was written: the file, or its folder, may only be read.',
+  ],
+  unreachable: [
+    'storage_unavailable',
+    'Check the address, the access and that the server runs.',
+    'Check the path, and who may read and write the file and its folder.',
+  ],
+  untrusted: [
+    'storage_unavailable',
+    'Name the authority of its certificate: driverOptions: { ssl: { ca } }; the host must be one that it names.',
+  ],
+  noTls: ['storage_unavailable', 'Switch TLS on in the server, or ask for none.'],
+  other: ['storage_failed', 'Nothing was written.'],
+};
+
+/** A failure that no code of a driver says. */
+export class KnownFailure extends Error {
+  readonly failure: Failure;
+
+  constructor(message: string, failure: Failure, cause?: unknown) {
+    super(message, { cause });
+    this.failure = failure;
+  }
+}
+
+/** What SQLite's own numbers are called, where the driver does not say. */
+const SQLITE_NAMES: Readonly<Record<number, string>> = {
+  3: 'SQLITE_PERM',
+  5: 'SQLITE_BUSY',
+  6: 'SQLITE_LOCKED',
+  8: 'SQLITE_READONLY',
+  10: 'SQLITE_IOERR',
+  13: 'SQLITE_FULL',
+  14: 'SQLITE_CANTOPEN',
+  19: 'SQLITE_CONSTRAINT',
+  26: 'SQLITE_NOTADB',
+  1555: 'SQLITE_CONSTRAINT_PRIMARYKEY',
+  2067: 'SQLITE_CONSTRAINT_UNIQUE',
+};
+
+/** What a driver's error means for the transaction that it ended. */
+export function failureOf(engine: Engine, error: unknown): Failure {
+  if (error instanceof KnownFailure) return error.failure;
+  const { code, errcode, message, severity } = Object(error) as {
+    code?: unknown;
+    errcode?: unknown;
+    message?: unknown;
+    severity?: unknown;
+  };
+  if (typeof errcode === 'number') {
+    const name = SQLITE_NAMES[errcode] ?? SQLITE_NAMES[errcode & 0xff] ?? '';
+    return engine.failureOf(name);
+  }
+  if (typeof code === 'string') {
+    const failure = engine.failureOf(code);
+    // PostgreSQL, or a pooler before it, closes the connection behind such an error.
+    return failure === 'other' && severity === 'FATAL' ? 'lost' : failure;
+  }
+  // Drivers give no code to what happens on this side of the connection.
+  const said = typeof message === 'string' ? message : '';
+  if (/does not support SSL/i.test(said)) return 'noTls';
+  if (/Cannot open database|connection timeout|timeout exceeded/i.test(said)) return 'unreachable';
+  return /Connection (?:terminated|ended|closed)|not queryable|connection error|closed state|timeout/i.test(
+    said,
+  )
+    ? 'lost'
+    : 'other';
+}
+
+/** The codes with which an engine says no. All others come from this side of the connection. */
+const REFUSALS: Readonly<Record<EngineKind, RegExp>> = {
+  sqlite: /^SQLITE_/,
+  postgresql: /^(?!E)[0-9A-Z]{5}$/,
+  mysql: /^ER_/,
+};
+
+/**
+ * Whether the engine itself answered with this error, and lives. Nothing of the transaction was then written, also
+ * if its commit had been sent.
+ */
+export function isRefusal(engine: Engine, error: unknown): boolean {
+  if (isSessionError(error) || failureOf(engine, error) === 'lost') return false;
+  const { code, errcode } = Object(error) as { code?: unknown; errcode?: unknown };
+  return typeof errcode === 'number' || REFUSALS[engine.kind].test(String(code));
+}
+
+/** An error with a code, of whatever a driver threw. */
+export function databaseError(engine: Engine, error: unknown): SessionError {
+  if (isSessionError(error)) return error;
+  const [code, ofServer, ofFile = ofServer] = CODES[failureOf(engine, error)];
+  const whatToDo = engine.kind === 'sqlite' ? ofFile : ofServer;
+  const reason = reasonOf(error);
+  return new SessionError(code, `The ${engine.kind} database failed: ${reason}. ${whatToDo}`, {
+    storage: engine.kind,
+    cause: error,
+  });
+}
+
+/** Node reports a host with several addresses as several errors, under no message. */
+export function reasonOf(error: unknown): string {
+  if (error instanceof AggregateError && error.message === '') {
+    return error.errors.map(reasonOf).join('; ');
+  }
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,261 @@
+/**
+ * One event, to and from the column `event_data` of google-adk Python's tables.
+ *
+ * The column holds what Python itself would write of the event: {@link pythonEvent}, completed with what
+ * is never missing there. Python never changes it. If the event cannot be had back from that to the
+ * letter, its own JSON stands beside, under one key that Python ignores:
+ *
+ * - An unknown field, a value of another type than Python's, a removal of a state key: in `event_data`
+ *   they are missing, or `null`, and here they are.
+ * - It is there as text within a string. Objects would cost less space, but PostgreSQL's JSONB sorts keys
+ *   and rewrites numbers, and Python's parsers count levels and digits in what they ignore, too.
+ */
+import { readNames, writeNames } from '../../dialect/casing.js';
+import { EVENT } from '../../dialect/fields.js';
+import { toMilliseconds, toSeconds, withTimes } from '../../dialect/time.js';
+import { createEventActions, type Event } from '../../event.js';
+import { defineMember } from '../../json/member.js';
+import { isPlainObject } from '../../json/rules.js';
+import { replaceLoneSurrogates } from '../../json/text.js';
+import { readEvent } from '../../service/stored_events.js';
+import { isTime } from '../../snapshot.js';
+import { asJson, parseExactly, writeExactly } from '../../dialect/numbers.js';
+import { pythonEvent } from '../../dialect/python_event.js';
+
+/** What of an event stands in the row, beside the keys of its session. */
+export interface EventColumns {
+  id: string;
+  /** Empty, if the event has none. */
+  invocationId: string;
+  /** JSON text for the column `event_data`. */
+  eventData: string;
+}
+
+/** What of a row {@link fromEventData} reads. */
+export interface EventRowColumns {
+  id: string;
+  invocationId: string;
+  /** JSON text, as the column gives it; `null` if it is NULL. */
+  eventData: string | null;
+  /** The column `timestamp`, in microseconds since 1970. */
+  timeMicros: number;
+}
+
+/** An event as the storage seam has it. */
+export interface StoredEvent {
+  /** The event's JSON: camelCase, times in milliseconds. */
+  text: string;
+  /** The event's own, in milliseconds since 1970. */
+  timestamp: number;
+  /** Only if it was written with one. */
+  revision?: number;
+}
+
+type JsonObject = Record<string, unknown>;
+
+/** The key for what is ours in `event_data`. */
+const OWN = 'adk_session_wasm';
+
+/** What stands under {@link OWN}. */
+interface OwnData {
+  /** The event's JSON, where the rest of `event_data` does not say all of it. */
+  event?: string;
+  revision?: number;
+}
+
+/**
+ * What is written of an event.
+ *
+ * @param text the event's JSON as the storage seam gives it: camelCase, milliseconds
+ * @param revision kept in `event_data`, for tables whose rows have no place for it
+ *
+ * @example
+ * ```ts
+ * toEventData('{"id":"e","invocationId":"i","author":"user","timestamp":1500}').eventData;
+ * // '{"id":"e","invocation_id":"i","author":"user","timestamp":1.5,"actions":{"state_delta":{},…'
+ * ```
+ */
+export function toEventData(text: string, revision?: number): EventColumns {
+  const event = parseExactly(text) as JsonObject;
+  const id = String(event.id);
+  const invocationId = typeof event.invocationId === 'string' ? event.invocationId : '';
+  const forPython = completed(pythonEvent(withTimes(event, secondsOf)), id, invocationId);
+  const own: OwnData = {};
+  const readBack = fromPython(forPython, { id, invocationId, eventData: null, timeMicros: 0 });
+  if (writeExactly(readBack) !== text) own.event = text;
+  if (revision !== undefined) own.revision = revision;
+  if (Object.keys(own).length > 0) forPython[OWN] = own;
+  return { id, invocationId, eventData: writeExactly(forPython) };
+}
+
+/**
+ * Back: an event that we wrote as it was, to the letter, or one that Python wrote.
+ *
+ * Never throws: where a row does not hold the JSON of an event, `text` is what it holds, so that whoever
+ * parses it reports that record and no other.
+ *
+ * @example
+ * ```ts
+ * const row = { id: 'e', invocationId: 'i', timeMicros: 1_500_000 };
+ * fromEventData({ ...row, eventData: '{"author": "user", "timestamp": 1.5, "avg_logprobs": NaN}' }).text;
+ * // '{"author":"user","timestamp":1500,"id":"e","invocationId":"i","actions":{…}}'
+ * ```
+ */
+export function fromEventData(row: EventRowColumns): StoredEvent {
+  const text = row.eventData ?? 'null';
+  const data = parsed(text);
+  if (!isPlainObject(data)) {
+    const isEmpty = data === null || (Array.isArray(data) && data.length === 0);
+    return isEmpty ? storedFrom({}, row) : { text, timestamp: row.timeMicros / 1e3 };
+  }
+  const own = data[OWN];
+  if (!isPlainObject(own)) return storedFrom(data, row);
+  const revision = typeof own.revision === 'number' ? { revision: own.revision } : {};
+  if (typeof own.event !== 'string') return { ...storedFrom(data, row), ...revision };
+  const event = parsed(own.event);
+  const timestamp = isPlainObject(event) ? event.timestamp : undefined;
+  return {
+    text: own.event,
+    timestamp: isTime(timestamp) ? timestamp : row.timeMicros / 1e3,
+    ...revision,
+  };
+}
+
+/**
+ * The same for a row of `@google/adk`'s own service. It has the names of Python, but times in milliseconds,
+ * and nothing that says nothing.
+ */
+export function fromAdkEventData(row: EventRowColumns): StoredEvent {
+  const text = row.eventData ?? 'null';
+  const data = parsed(text);
+  if (!isPlainObject(data)) return { text, timestamp: row.timeMicros / 1e3 };
+  const event = withColumns(readNames(data, EVENT) as JsonObject, row);
+  return { text: writeExactly(event), timestamp: event.timestamp };
+}
+
+function storedFrom(forPython: JsonObject, row: EventRowColumns): StoredEvent {
+  const event = fromPython(forPython, row);
+  return { text: writeExactly(event), timestamp: event.timestamp };
+}
+
+/**
+ * The event itself, for callers that want parsed events instead of JSON text. An integer that JavaScript cannot hold
+ * is rounded.
+ *
+ * @param id the column: for Python it is the event's id, whatever the JSON says
+ * @returns `undefined` if the JSON is damaged, or lacks a field that another column of the row has
+ *
+ * @example
+ * ```ts
+ * const json = '{"id": "e", "author": "user", "invocation_id": "i", "timestamp": 1.5}';
+ * parsedEvent('e', json); // { id: 'e', author: 'user', invocationId: 'i', timestamp: 1500, actions: … }
+ * ```
+ */
+export function parsedEvent(id: string, eventData: string | null): Event | undefined {
+  const data = parsedOrRounded(eventData ?? 'null');
+  if (!isPlainObject(data)) return undefined;
+  const own = data[OWN];
+  if (isPlainObject(own) && typeof own.event === 'string') {
+    const event = readEvent(own.event);
+    return isTime(event?.timestamp) ? event : undefined;
+  }
+  const event = fromPython(data, { id });
+  const isWhole = event.invocationId !== undefined && isTime(event.timestamp);
+  // The writer checked that the fields are an event's.
+  return isWhole ? (event as JsonObject as unknown as Event) : undefined;
+}
+
+/** The event that Python's form says, where the columns say what is missing there. */
+function fromPython(forPython: JsonObject, row: KnownColumns): JsonObject & { timestamp: number } {
+  const event = withTimes(readNames(said(forPython), EVENT) as JsonObject, (time) =>
+    typeof time === 'number' ? toMilliseconds(time) : time,
+  );
+  return withColumns(event, row);
+}
+
+type KnownColumns = Partial<EventRowColumns> & Pick<EventRowColumns, 'id'>;
+
+function withColumns(
+  event: JsonObject,
+  { id, invocationId, timeMicros = NaN }: KnownColumns,
+): JsonObject & { timestamp: number } {
+  // For Python the column is the id, whatever its JSON says.
+  defineMember(event, 'id', id);
+  const own = Object.hasOwn(event, 'invocationId') ? event.invocationId : undefined;
+  defineMember(event, 'invocationId', own ?? invocationId);
+  const timestamp = isTime(event.timestamp) ? event.timestamp : timeMicros / 1e3;
+  const actions = withMissing(
+    Object.hasOwn(event, 'actions') ? event.actions : undefined,
+    NO_ACTIONS,
+  );
+  defineMember(event, 'timestamp', timestamp);
+  defineMember(event, 'actions', actions);
+  return event as JsonObject & { timestamp: number };
+}
+
+/** Without what says nothing: the `node_info` that each event has, and what is ours. */
+function said(forPython: JsonObject): JsonObject {
+  const isDefault = isDefaultNodeInfo(forPython.node_info);
+  const rest: JsonObject = {};
+  for (const key of Object.keys(forPython)) {
+    if (key !== OWN && !(isDefault && key === 'node_info')) defineMember(rest, key, forPython[key]);
+  }
+  return rest;
+}
+
+/** Whether it says no more than that there is none. */
+function isDefaultNodeInfo(nodeInfo: unknown): boolean {
+  return isPlainObject(nodeInfo) && nodeInfo.path === '' && Object.keys(nodeInfo).length === 1;
+}
+
+/** With what no event of Python's lacks. */
+function completed(forPython: JsonObject, id: string, invocationId: string): JsonObject {
+  const whole = withMissing(forPython, { id, invocation_id: invocationId, author: '' });
+  defineMember(whole, 'actions', withMissing(forPython.actions, NO_PYTHON_ACTIONS));
+  defineMember(whole, 'node_info', withMissing(forPython.node_info, { path: '' }));
+  return whole;
+}
+
+const NO_ACTIONS = createEventActions();
+const { actions: NO_PYTHON_ACTIONS } = writeNames({ actions: NO_ACTIONS }, EVENT, 'snake') as {
+  actions: JsonObject;
+};
+
+/** An object with the members of `defaults` that it lacks behind its own; itself, if it lacks none. */
+function withMissing(given: unknown, defaults: object): JsonObject {
+  const object = isPlainObject(given) ? given : {};
+  const missing = Object.entries(defaults).filter(([name]) => (object[name] ?? null) === null);
+  return missing.length === 0 ? object : { ...object, ...Object.fromEntries(missing) };
+}
+
+/** `null`, which is left out, for what is no time or none that Python has. */
+function secondsOf(time: unknown): number | null {
+  return isTime(time) ? toSeconds(time) : null;
+}
+
+/** `undefined` if it is not JSON. */
+function parsed(text: string): unknown {
+  try {
+    return parseExactly(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function parsedOrRounded(text: string): unknown {
+  return parsedWellFormed(text) ?? parsedWellFormed(asJson(text));
+}
+
+/** An escape that may be half of a surrogate pair. */
+const HALF = /\\u[dD][89a-fA-F]/;
+
+/** `undefined` if it is not JSON, or too deep to be printed. */
+function parsedWellFormed(text: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text);
+    const mayHaveHalves = text.includes('\\u') && HALF.test(text);
+    return mayHaveHalves ? JSON.parse(replaceLoneSurrogates(JSON.stringify(value))) : value;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,99 @@
+/** Indices of tables that others write to: which are missing, and how they are built without stopping the writers. */
+import { type RawBuilder, sql } from 'kysely';
+import type { EngineKind } from '../engines/engine.js';
+import { type Index, indices, type Schema } from './schema.js';
+import type { Database } from './tables.js';
+
+/** The indices that are not there, or that PostgreSQL does not use since their concurrent build was interrupted. */
+export async function missingIndices(connection: Database, schema: Schema): Promise<Index[]> {
+  const known = await indexNames(connection, schema);
+  return indices(schema).filter(({ name }) => !known.has(name));
+}
+
+/**
+ * Builds indices of tables that others write to. Never rejects: without an index lists are as right and take
+ * longer, so that whoever may not make one can use the tables.
+ */
+export async function buildOnline(
+  database: Database,
+  { kind, names }: Schema,
+  missing: readonly Index[],
+): Promise<void> {
+  // SQLite would lock the whole file.
+  if (kind === 'sqlite') return;
+  for (const index of missing) {
+    await database
+      .connection()
+      .execute(async (connection) => {
+        if (kind === 'mysql') return buildOnMysql(connection, index);
+        const schema = names.schema ?? sql`current_schema()`;
+        const table = names.prefix + index.table;
+        if (await isBeingBuilt(connection, schema, table)) return;
+        await sql`drop index concurrently if exists ${inSchema(names.schema, index.name)}`.execute(
+          connection,
+        );
+        await onlineIndexStatement(kind, index).execute(connection);
+      })
+      .catch(() => undefined);
+  }
+}
+
+/** What makes an index while others write to the table. Not within a transaction. */
+export function onlineIndexStatement(kind: EngineKind, index: Index): RawBuilder<unknown> {
+  const table = sql.table(index.table);
+  const name = sql.ref(index.name);
+  const columns = sql.raw(index.columns.join(', '));
+  return {
+    sqlite: sql`create index if not exists ${name} on ${table} (${columns})`,
+    postgresql: sql`create index concurrently if not exists ${name} on ${table} (${columns})`,
+    mysql: sql`alter table ${table} add index ${name} (${columns}), algorithm=inplace, lock=none`,
+  }[kind];
+}
+
+/** Whoever writes to the table waits while this waits for transactions that use it: one second at most. */
+async function buildOnMysql(connection: Database, index: Index): Promise<void> {
+  await sql`set session lock_wait_timeout = 1`.execute(connection);
+  try {
+    await onlineIndexStatement('mysql', index).execute(connection);
+  } finally {
+    await sql`set session lock_wait_timeout = default`.execute(connection);
+  }
+}
+
+/**
+ * Whether somebody builds an index of the table at this moment: that index is invalid until it is done, and two
+ * builds at once are a deadlock. It may also be a vacuum; then the next opening builds.
+ */
+async function isBeingBuilt(
+  connection: Database,
+  schema: RawBuilder<unknown> | string,
+  table: string,
+): Promise<boolean> {
+  const { rows } = await sql`
+    select 1 from pg_locks join pg_class on pg_class.oid = relation
+      join pg_namespace on pg_namespace.oid = relnamespace
+    where relname = ${table} and nspname = ${schema} and mode = 'ShareUpdateExclusiveLock'
+      and database = (select oid from pg_database where datname = current_database())`.execute(
+    connection,
+  );
+  return rows.length > 0;
+}
+
+function inSchema(schema: string | undefined, name: string): RawBuilder<unknown> {
+  return schema === undefined ? sql.ref(name) : sql.id(schema, name);
+}
+
+async function indexNames(connection: Database, { kind, names }: Schema): Promise<Set<string>> {
+  const { schema } = names;
+  const query = {
+    sqlite: sql<{ known: string }>`select name as known from sqlite_master where type = 'index'`,
+    postgresql: sql<{ known: string }>`
+      select relname as known from pg_index join pg_class on pg_class.oid = indexrelid
+        join pg_namespace on pg_namespace.oid = relnamespace
+      where indisvalid and nspname = ${schema ?? sql`current_schema()`}`,
+    mysql: sql<{ known: string }>`
+      select index_name as known from information_schema.statistics
+      where table_schema = ${schema ?? sql`database()`}`,
+  }[kind];
+  return new Set((await query.execute(connection)).rows.map(({ known }) => known));
+}

@@ -1,0 +1,360 @@
+/** What is looked at once, before the first verb: whose tables these are, and whether they will do. */
+import { sql } from 'kysely';
+import { isSessionError, SessionError, type SessionErrorCode } from '../../errors.js';
+import type { Engine, EngineKind } from '../engines/engine.js';
+import { KnownFailure } from '../engines/failure.js';
+import { ADK_LAYOUT, DATABASE_LAYOUT, type Layout, SQLITE_LAYOUT } from './layout.js';
+import {
+  type Column,
+  isText,
+  isTime,
+  requireDistinctIds,
+  requireExactColumns,
+  requireExactIds,
+} from './exactness.js';
+import { buildOnline, missingIndices } from './online_indices.js';
+import { createTables, type Index, SCHEMA_VERSION } from './schema.js';
+import { withTableNames } from './renaming.js';
+import { OURS, type TableNames } from './table_names.js';
+import type { Waits } from '../transactions/waits.js';
+import { type Database, METADATA, readMetadata } from './tables.js';
+import { inTransaction } from '../transactions/transaction.js';
+
+/** Those that are in both layouts, and whose times tell which it is. */
+const PYTHON_TABLES = ['sessions', 'app_states', 'user_states', 'events'];
+
+const METADATA_TABLES = [DATABASE_LAYOUT, SQLITE_LAYOUT].map(({ metadata }) => metadata);
+
+/** How tables are opened. */
+export interface OpeningOptions {
+  readonly names: TableNames;
+  /** Whether those that are missing are made. */
+  readonly createTables: boolean;
+  readonly waits?: Waits | undefined;
+}
+
+/** Tables that were checked. */
+export interface OpenedTables {
+  readonly layout: Layout;
+  /** With the names of the tables in each query that is built with it. */
+  readonly database: Database;
+  /** Why nothing can be written; `undefined`: it can be. */
+  readonly refusal?: SessionError | undefined;
+  /** Builds the indices that are missing while others write. Takes as long as the tables are large; never rejects. */
+  readonly buildIndices?: (() => Promise<void>) | undefined;
+}
+
+/**
+ * Checks the tables that are there and makes those that are not. Where Python's tables are there and ours
+ * cannot be made, as on a server that only reads, the tables can be read.
+ *
+ * @throws SessionError `storage_unavailable`: tables of another layout, with how to migrate them or the
+ *   statements that correct them; `storage_newer`: a later schema version
+ */
+export async function openTables(
+  database: Database,
+  engine: Engine,
+  { names, createTables: isToCreate, waits }: OpeningOptions,
+): Promise<OpenedTables> {
+  const { kind } = engine;
+  const named = withTableNames(database, names, true);
+  const checked = await inTransaction(
+    named,
+    engine,
+    'read',
+    (connection) => check(connection, kind, names, false),
+    waits,
+  );
+  const { layout, isWhole, tables } = checked;
+  const whole = (layout: Layout, missing: readonly Index[]): OpenedTables => ({
+    layout,
+    database: named,
+    buildIndices: isToCreate
+      ? () => buildOnline(named, { kind, layout, names }, missing)
+      : undefined,
+  });
+  if (isWhole) return whole(layout, checked.missing);
+  const toRead = (refusal: SessionError): OpenedTables => {
+    if (!PYTHON_TABLES.every((table) => tables.has(table))) throw refusal;
+    return { layout, database: withTableNames(database, names, tables.has(OURS)), refusal };
+  };
+  if (!isToCreate) {
+    const what = `lacks tables, and createTables is false; run what this prints: npx adk-session-wasm schema ${kind}`;
+    return toRead(refused(kind, what));
+  }
+  try {
+    const made = await makeTables(named, engine, names, waits);
+    return whole(made.layout, made.missing);
+  } catch (error) {
+    if (!isSessionError(error) || PASSING.includes(error.code)) throw error;
+    return toRead(error);
+  }
+}
+
+/** What another attempt may not end with. */
+const PASSING: readonly SessionErrorCode[] = ['connection_lost', 'storage_blocked'];
+
+async function makeTables(
+  named: Database,
+  engine: Engine,
+  names: TableNames,
+  waits: Waits | undefined,
+): Promise<Pick<Checked, 'layout' | 'missing'>> {
+  const { kind } = engine;
+  // Once more under the lock, since others may be opening it as well.
+  const work = (connection: Database) =>
+    alone(connection, engine, async () => {
+      const { isWhole, layout, tables, missing } = await check(connection, kind, names, true);
+      if (isWhole) return { layout, missing };
+      const schema = { kind, layout, names };
+      const absent = await missingIndices(connection, schema);
+      return { layout, missing: await createTables(connection, schema, tables, absent) };
+    });
+  return inTransaction(named, engine, 'write', work, waits);
+}
+
+/**
+ * Checks the tables of a database that is only read, those of `@google/adk`'s own service too.
+ *
+ * Columns that would lose data are no matter here: what they have lost is lost. No id may find another's rows
+ * all the same.
+ *
+ * @throws SessionError as {@link openTables}; `storage_unavailable` if there are none
+ */
+export async function openTablesToRead(
+  database: Database,
+  engine: Engine,
+  names: TableNames,
+): Promise<OpenedTables> {
+  const { kind } = engine;
+  const named = withTableNames(database, names, true);
+  return inTransaction(named, engine, 'read', async (connection) => {
+    const looked = await look(connection, kind, names);
+    requireLayout(looked, kind);
+    const { columns, tables } = looked;
+    const missing = PYTHON_TABLES.filter((table) => !tables.has(table));
+    if (missing.length > 0) {
+      throw refused(
+        kind,
+        `has no sessions of google-adk: the tables ${missing.join(', ')} are missing`,
+      );
+    }
+    const layout = layoutOf(columns, kind);
+    const checked = checkedColumns(columns, kind, names);
+    if (layout === ADK_LAYOUT && kind === 'mysql') await requireDistinctIds(connection, checked);
+    else await requireExactIds(connection, checked);
+    return {
+      layout,
+      database: withTableNames(database, names, tables.has(OURS)),
+      refusal: refused(kind, 'was opened to be read'),
+    };
+  });
+}
+
+/**
+ * What MySQL does to its tables is in no transaction, so that others would see them half made; on the
+ * other engines the transaction keeps them away.
+ */
+async function alone<T>(
+  connection: Database,
+  { kind }: Engine,
+  work: () => Promise<T>,
+): Promise<T> {
+  if (kind !== 'mysql') return work();
+  const name = 'adk_session_wasm';
+  const { rows } = await sql<{ locked: unknown }>`select get_lock(${name}, 1) as locked`.execute(
+    connection,
+  );
+  if (Number(rows[0]?.locked) !== 1) {
+    throw new KnownFailure('others are opening it', 'conflict');
+  }
+  try {
+    return await work();
+  } finally {
+    await sql`select release_lock(${name})`.execute(connection).catch(() => undefined);
+  }
+}
+
+/** What a look at the tables has found. */
+interface Checked {
+  readonly layout: Layout;
+  readonly tables: ReadonlySet<string>;
+  /** Whether no table is missing, and no row of metadata. */
+  readonly isWhole: boolean;
+  /** The indices that are missing, if nothing else is. */
+  readonly missing: readonly Index[];
+}
+
+/** @param isAlone whether nobody can be making the tables at this moment */
+async function check(
+  connection: Database,
+  kind: EngineKind,
+  names: TableNames,
+  isAlone: boolean,
+): Promise<Checked> {
+  const looked = await look(connection, kind, names);
+  const { columns, tables, version } = looked;
+  const mayBeHalfMade = tables.has(DATABASE_LAYOUT.metadata) && version === undefined && !isAlone;
+  if (mayBeHalfMade) return { layout: DATABASE_LAYOUT, tables, isWhole: false, missing: [] };
+  requireLayout(looked, kind);
+  const layout = layoutOf(columns, kind);
+  if (layout === ADK_LAYOUT) throw ofAdk(kind);
+  const checked = checkedColumns(columns, kind, names);
+  await requireExactIds(connection, checked);
+  if (kind === 'mysql') await requireExactColumns(connection, checked);
+  const isWhole =
+    [...PYTHON_TABLES, layout.metadata, OURS].every((table) => tables.has(table)) &&
+    (await readMetadata(connection, layout.metadata, METADATA.floor)) !== undefined;
+  const missing = isWhole ? await missingIndices(connection, { kind, layout, names }) : [];
+  return { layout, tables, isWhole, missing };
+}
+
+function checkedColumns(columns: readonly Column[], kind: EngineKind, names: TableNames) {
+  const theirs = columns.filter(({ table }) => table !== OURS);
+  return { kind, names, columns: theirs, refuse: (what: string) => refused(kind, what) };
+}
+
+/** What is there. */
+interface Looked {
+  readonly columns: readonly Column[];
+  readonly tables: ReadonlySet<string>;
+  /** What the metadata say, if there are any. */
+  readonly version: string | undefined;
+}
+
+async function look(connection: Database, kind: EngineKind, names: TableNames): Promise<Looked> {
+  const columns = await readColumns(connection, kind, names);
+  if (columns.length === 0) await requireSchema(connection, kind, names);
+  const tables = new Set(columns.map(({ table }) => table));
+  const { metadata } = DATABASE_LAYOUT;
+  const version = tables.has(metadata)
+    ? await readMetadata(connection, metadata, METADATA.version)
+    : undefined;
+  return { columns, tables, version };
+}
+
+async function requireSchema(
+  connection: Database,
+  kind: EngineKind,
+  { schema }: TableNames,
+): Promise<void> {
+  if (schema === undefined) return;
+  const { rows } = await sql`
+    select 1 from information_schema.schemata where schema_name = ${schema}`.execute(connection);
+  if (rows.length === 0)
+    throw refused(kind, `has no schema ${schema}; run: CREATE SCHEMA ${schema}`);
+}
+
+/** Whatever is there must be of a layout that is known. */
+function requireLayout({ columns, tables, version }: Looked, kind: EngineKind): void {
+  if (tables.has(DATABASE_LAYOUT.metadata)) requireVersion(version, kind);
+  if (tables.has('events')) requireEventData(columns, kind);
+}
+
+function requireVersion(value: string | undefined, kind: EngineKind): void {
+  if (value === undefined) {
+    throw refused(
+      kind,
+      `has a table adk_internal_metadata without the row '${METADATA.version}', and may be damaged`,
+    );
+  }
+  const version = Number(value);
+  if (version === SCHEMA_VERSION) return;
+  if (version > SCHEMA_VERSION) {
+    throw refused(
+      kind,
+      `is of schema version ${version}; install a newer adk-session-wasm`,
+      'storage_newer',
+    );
+  }
+  throw pickled(kind);
+}
+
+/** Where no version says it, by what Python goes by itself. */
+function requireEventData(columns: readonly Column[], kind: EngineKind): void {
+  const names = columns.filter(({ table }) => table === 'events').map(({ name }) => name);
+  if (names.includes('event_data')) return;
+  if (names.includes('actions')) throw pickled(kind);
+  throw refused(kind, 'has a table events that is none of google-adk');
+}
+
+/**
+ * By any of the tables: Python's `SqliteSessionService` makes one after the other, and may not have come
+ * to the end.
+ */
+function layoutOf(columns: readonly Column[], kind: EngineKind): Layout {
+  if (columns.some((column) => isOfAdk(column, kind))) return ADK_LAYOUT;
+  const times = columns.filter(({ table, name }) => PYTHON_TABLES.includes(table) && isTime(name));
+  const numbers = times.filter(({ type }) => type.toUpperCase() === 'REAL');
+  if (kind !== 'sqlite' || numbers.length === 0) return DATABASE_LAYOUT;
+  if (numbers.length === times.length) return SQLITE_LAYOUT;
+  throw refused(
+    kind,
+    "has some tables of google-adk's SqliteSessionService and some of its DatabaseSessionService, and may be damaged",
+  );
+}
+
+/** Whether `@google/adk` made the column, by a type that Python's tables do not have there. */
+function isOfAdk({ table, name, type }: Column, kind: EngineKind): boolean {
+  if (!PYTHON_TABLES.includes(table)) return false;
+  switch (kind) {
+    case 'sqlite':
+      return isText(name) && type.toLowerCase() === 'json';
+    case 'postgresql':
+      return isTime(name) && type === 'timestamp with time zone';
+    case 'mysql':
+      return name === 'app_name' && type === 'varchar(191)';
+  }
+}
+
+function ofAdk(kind: EngineKind): SessionError {
+  return refused(
+    kind,
+    "has tables of @google/adk's own DatabaseSessionService, which can only be read; copy them: npx adk-session-wasm migrate FROM TO",
+  );
+}
+
+function pickled(kind: EngineKind): SessionError {
+  return refused(
+    kind,
+    'is of schema version 0, whose events are Python pickles; migrate it with google-adk for Python: adk migrate session --source_db_url SOURCE --dest_db_url DESTINATION',
+  );
+}
+
+/** By the tables' plain names. */
+async function readColumns(
+  connection: Database,
+  kind: EngineKind,
+  { schema, prefix }: TableNames,
+): Promise<Column[]> {
+  const known = [...PYTHON_TABLES, ...METADATA_TABLES, OURS];
+  const tables = sql.join(known.map((name) => prefix + name));
+  const query = {
+    sqlite: sql<Column>`
+      select m.name as "table", c.name as "name", c.type as "type", null as "collation"
+      from sqlite_master m join pragma_table_info(m.name) c
+      where m.type = 'table' and m.name in (${tables})`,
+    postgresql: sql<Column>`
+      select table_name as "table", column_name as "name", data_type as "type",
+        collation_name as "collation"
+      from information_schema.columns
+      where table_schema = ${schema ?? sql`current_schema()`}
+        and table_name in (${tables})`,
+    mysql: sql<Column>`
+      select table_name as \`table\`, column_name as \`name\`, column_type as \`type\`,
+        collation_name as \`collation\`
+      from information_schema.columns
+      where table_schema = ${schema ?? sql`database()`}
+        and table_name in (${tables})`,
+  }[kind];
+  const { rows } = await query.execute(connection);
+  return rows.map((column) => ({ ...column, table: column.table.slice(prefix.length) }));
+}
+
+function refused(
+  kind: EngineKind,
+  what: string,
+  code: SessionErrorCode = 'storage_unavailable',
+): SessionError {
+  return new SessionError(code, `The ${kind} database ${what}.`, { storage: kind });
+}

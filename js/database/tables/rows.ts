@@ -1,0 +1,87 @@
+/**
+ * Rows of the tables as rows of the seam, and back.
+ *
+ * Here and wherever a verb goes for each row or append, objects are written out: one that is spread into a
+ * longer one takes as long as a query does.
+ */
+import type { StoredTime } from '../engines/engine.js';
+import type { EventRow, ScopeRow, SessionRow, StorageKey } from '../../storage/adapter.js';
+import { SessionError } from '../../errors.js';
+import { fromAdkEventData, fromEventData } from './event_data.js';
+import { memberOf } from '../../json/own.js';
+import { asJson } from '../../dialect/numbers.js';
+import { parseMilliseconds, parseTime } from '../../dialect/micros.js';
+
+/** The columns of a session and of the row that we keep beside it, if there is one. */
+export interface SessionColumns {
+  state: string;
+  create_time: StoredTime;
+  update_time: StoredTime;
+  kept_time: StoredTime | null;
+  last_update_time: StoredTime | null;
+}
+
+/** Those columns of an event that nearly all of its fields are told by. */
+export interface EventDataColumns {
+  id: string;
+  event_data: string | null;
+}
+
+/** The columns of an event. */
+export interface EventColumns extends EventDataColumns {
+  invocation_id: string;
+  timestamp: StoredTime;
+}
+
+/**
+ * The revision that a time column stands for.
+ *
+ * @param what is told if it is none: of which kind of record, and of which id
+ */
+export function revisionOf(value: unknown, what: string, id?: string): number {
+  const micros = parseTime(value);
+  if (micros !== undefined) return micros;
+  const record = id === undefined ? what : `${what} ${JSON.stringify(id)}`;
+  throw new SessionError('corrupt_record', `The time of ${record} cannot be read.`, { record });
+}
+
+export function sessionRow(key: Required<StorageKey>, columns: SessionColumns): SessionRow {
+  const revision = revisionOf(columns.update_time, 'session', key.sessionId);
+  const isKept = columns.kept_time === columns.update_time;
+  const kept = isKept ? parseMilliseconds(columns.last_update_time) : undefined;
+  return {
+    appName: key.appName,
+    userId: key.userId,
+    sessionId: key.sessionId,
+    created: revisionOf(columns.create_time, 'session', key.sessionId),
+    revision,
+    lastUpdateTime: kept ?? revision / 1000,
+    state: asJson(columns.state),
+  };
+}
+
+export function scopeRow(state: string, updateTime: unknown): ScopeRow {
+  return { revision: revisionOf(updateTime, 'a state'), state: asJson(state) };
+}
+
+export function eventRow(columns: EventColumns): EventRow {
+  return rowOfEvent(columns, fromEventData);
+}
+
+/** The same of tables of `@google/adk`'s own service. */
+export function adkEventRow(columns: EventColumns): EventRow {
+  return rowOfEvent(columns, fromAdkEventData);
+}
+
+function rowOfEvent(columns: EventColumns, read: typeof fromEventData): EventRow {
+  const { id, invocation_id: invocationId, event_data: eventData } = columns;
+  const seq = revisionOf(columns.timestamp, 'event', id);
+  const event = read({ id, invocationId, eventData, timeMicros: seq });
+  return {
+    id,
+    seq,
+    revision: memberOf(event, 'revision') ?? seq,
+    timestamp: event.timestamp,
+    text: event.text,
+  };
+}

@@ -1,0 +1,131 @@
+/** A connection to a server for one transaction: every wait ends, and a broken connection is never used again. */
+import { isSessionError } from '../../errors.js';
+import type { Engine } from '../engines/engine.js';
+import { failureOf, isRefusal, KnownFailure, reasonOf } from '../engines/failure.js';
+import { requireNotAborted } from '../../service/call.js';
+import type { Query } from './prepared.js';
+import type { Waits } from './waits.js';
+
+/** SQL without values, or a query with them. */
+export type Sendable = Query | string | undefined;
+
+/** A driver's connection. */
+export interface ServerConnection {
+  /**
+   * Runs statements one after the other, and none after one that failed. The error is that of the first to
+   * fail. Of what is `undefined` there are no rows.
+   *
+   * @param onCommit called right before a commit is sent
+   */
+  send(
+    statements: readonly Sendable[],
+    onCommit: () => void,
+  ): Promise<readonly (readonly unknown[])[]>;
+  /** Grows with all that arrives. */
+  received(): number;
+  /** Asks the server to stop what it does for this connection. Nothing is waited for. */
+  cancel?(): void;
+  /** Whether the error says that the server prepares no statements, so that the transaction is run again without. */
+  fallsBack?(error: unknown): boolean;
+  /** Gives the connection back to the pool. */
+  release(): void;
+  /** Closes it instead. */
+  destroy(): void;
+}
+
+export interface ServerPool {
+  connect(): Promise<ServerConnection>;
+  end(): Promise<void>;
+}
+
+/** How a request is waited for. */
+export interface SendOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Multiplies the limit. */
+  readonly factor?: number;
+}
+
+export class Lease {
+  readonly #connection: ServerConnection;
+  readonly #engine: Engine;
+  readonly #waits: Waits;
+  #isUsable = true;
+  #isCommitSent = false;
+
+  private constructor(connection: ServerConnection, engine: Engine, waits: Waits) {
+    this.#connection = connection;
+    this.#engine = engine;
+    this.#waits = waits;
+  }
+
+  /** Takes a connection from the pool. Whatever fails here means that there is no way to the server. */
+  static async open(
+    pool: ServerPool,
+    engine: Engine,
+    waits: Waits,
+    signal?: AbortSignal,
+  ): Promise<Lease> {
+    requireNotAborted(signal);
+    const connecting = pool.connect();
+    try {
+      const connection = await waits.until(
+        connecting,
+        (milliseconds) =>
+          new KnownFailure(`there was no connection within ${milliseconds} ms`, 'unreachable'),
+        { signal },
+      );
+      return new Lease(connection, engine, waits);
+    } catch (error) {
+      // It may come later.
+      connecting.then((late) => late.release()).catch(() => undefined);
+      const failure = failureOf(engine, error);
+      if (isSessionError(error) || (failure !== 'lost' && failure !== 'other')) throw error;
+      throw new KnownFailure(reasonOf(error), 'unreachable', error);
+    }
+  }
+
+  async send(
+    statements: readonly Sendable[],
+    { signal, factor }: SendOptions = {},
+  ): Promise<readonly (readonly unknown[])[]> {
+    requireNotAborted(signal);
+    const connection = this.#connection;
+    if (!this.#isUsable) throw new KnownFailure('the connection is broken', 'lost');
+    try {
+      return await this.#waits.until(
+        connection.send(statements, () => (this.#isCommitSent = true)),
+        (milliseconds) => new KnownFailure(`it answered nothing for ${milliseconds} ms`, 'lost'),
+        {
+          signal,
+          isAbortable: () => !this.#isCommitSent,
+          received: () => connection.received(),
+          ...(factor !== undefined && { factor }),
+        },
+      );
+    } catch (error) {
+      const isAnswer = isRefusal(this.#engine, error);
+      if (!isAnswer || statements.includes('rollback')) this.#isUsable = false;
+      // A server whose part has changed is not the one to write to next time.
+      if (failureOf(this.#engine, error) === 'readonly') this.#isUsable = false;
+      if (isSessionError(error) || error instanceof KnownFailure) connection.cancel?.();
+      if (isAnswer || !this.#isCommitSent) throw error;
+      throw new KnownFailure(`${reasonOf(error)} (after the commit was sent)`, 'lost', error);
+    }
+  }
+
+  fallsBack(error: unknown): boolean {
+    return this.#connection.fallsBack?.(error) === true;
+  }
+
+  /** Ends a transaction that failed. Waits for its rollback, which frees its locks. */
+  async rollBack(): Promise<void> {
+    if (this.#isUsable) await this.send(['rollback']).catch(() => undefined);
+    this.release();
+  }
+
+  /** Gives the connection back, or closes it if it may not be clean. */
+  release(): void {
+    if (this.#isUsable) this.#connection.release();
+    else this.#connection.destroy();
+  }
+}

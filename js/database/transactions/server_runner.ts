@@ -1,0 +1,74 @@
+/** Runs verbs on a server, each in one transaction of a connection of its own. */
+import type { Engine } from '../engines/engine.js';
+import type { Steps } from './prepared.js';
+import type { Runner } from './sqlite_runner.js';
+import { type Mode, retried } from './transaction.js';
+import { Lease, type ServerPool } from './lease.js';
+import type { Waits } from './waits.js';
+
+/** What begins a transaction of each mode. */
+export type Begins = Readonly<Record<Mode, readonly string[]>>;
+
+const COMMIT = ['commit'];
+const NONE: readonly string[] = [];
+
+export function serverRunner(
+  pool: ServerPool,
+  engine: Engine,
+  begins: Begins,
+  waits: Waits,
+): Runner {
+  const once = async <T>(mode: Mode, work: () => Steps<T>, signal?: AbortSignal): Promise<T> => {
+    const lease = await Lease.open(pool, engine, waits, signal);
+    let result: T;
+    try {
+      result = await inTransaction(lease, begins[mode], work, signal);
+    } catch (error) {
+      await lease.rollBack();
+      if (lease.fallsBack(error)) return once(mode, work, signal);
+      throw error;
+    }
+    lease.release();
+    return result;
+  };
+  return (mode, work, signal) => retried(engine, () => once(mode, work, signal), { waits, signal });
+}
+
+/** Sends the begin with the first queries, and the commit with the last. */
+async function inTransaction<T>(
+  lease: Lease,
+  begins: readonly string[],
+  work: () => Steps<T>,
+  signal?: AbortSignal,
+): Promise<T> {
+  let begin = begins;
+  let isEnded = true;
+  const steps = work();
+  let step = steps.next();
+  while (step.done !== true) {
+    const { queries, isLast } = step.value;
+    const results = await lease.send([...begin, ...queries, ...(isLast ? COMMIT : NONE)], {
+      signal,
+    });
+    const rows = results.slice(begin.length, begin.length + queries.length);
+    begin = NONE;
+    isEnded = isLast;
+    step = steps.next(rows);
+  }
+  if (!isEnded) await lease.send(COMMIT, { signal });
+  return step.value;
+}
+
+/** For a driver that waits for each answer: an error ends no transaction there, and a commit would keep the rest. */
+export async function oneByOne<Item>(
+  statements: readonly (Item | string | undefined)[],
+  onCommit: () => void,
+  rowsOf: (statement: Item | string) => Promise<readonly unknown[]>,
+): Promise<(readonly unknown[])[]> {
+  const answer: (readonly unknown[])[] = [];
+  for (const statement of statements) {
+    if (statement === 'commit') onCommit();
+    answer.push(statement === undefined ? [] : await rowsOf(statement));
+  }
+  return answer;
+}

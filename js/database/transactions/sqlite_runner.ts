@@ -1,0 +1,146 @@
+/** Who runs what the verbs want of the database: each verb is one transaction. */
+import type { SqliteDatabase, SqliteStatement } from 'kysely';
+import { isSessionError } from '../../errors.js';
+import { memberOf } from '../../json/own.js';
+import type { Engine } from '../engines/engine.js';
+import { failureOf } from '../engines/failure.js';
+import type { Query, Statement, Steps } from './prepared.js';
+import type { Waits } from './waits.js';
+import { type Mode, retried } from './transaction.js';
+
+/** @param work is begun anew for each attempt */
+export type Runner = <T>(mode: Mode, work: () => Steps<T>, signal?: AbortSignal) => T | Promise<T>;
+
+/** What is used of a statement: `raw` and `columns` are better-sqlite3's alone. */
+type PreparedStatement = SqliteStatement & {
+  raw?: (isRaw: boolean) => unknown;
+  columns?: () => readonly { readonly name: string }[];
+};
+
+/** Gives the rows of a statement that was prepared on a connection. */
+type Run = (query: Query) => readonly unknown[];
+
+/**
+ * Over a SQLite connection that nobody else uses: from begin to commit in one go. Nothing of this program
+ * can come in between, so that no verb waits for the connection.
+ */
+export function sqliteRunner(database: SqliteDatabase, engine: Engine, waits: Waits): Runner {
+  const prepared = new Map<Statement, Run>();
+  const begins = {
+    write: engine.beginWrite.map((statement) => database.prepare(statement)),
+    read: engine.beginRead.map((statement) => database.prepare(statement)),
+  };
+  const commit = database.prepare('commit');
+  const rollback = database.prepare('rollback');
+
+  const rowsOf = (query: Query | undefined): readonly unknown[] => {
+    if (query === undefined) return NONE;
+    const { statement } = query;
+    let run = prepared.get(statement);
+    if (run === undefined) {
+      run = runOf(statement, database.prepare(statement.query.sql));
+      prepared.set(statement, run);
+    }
+    return run(query);
+  };
+
+  const once = <T>(mode: Mode, work: () => Steps<T>): T => {
+    for (const begin of begins[mode]) begin.run(NONE);
+    try {
+      const steps = work();
+      let step = steps.next();
+      let isEnded = false;
+      while (step.done !== true) {
+        const { queries, isLast } = step.value;
+        const answer = queries.map(rowsOf);
+        if (isLast) commit.run(NONE);
+        isEnded = isLast;
+        step = steps.next(answer);
+      }
+      if (!isEnded) commit.run(NONE);
+      return step.value;
+    } catch (error) {
+      takeBack();
+      throw error;
+    }
+  };
+
+  /** SQLite ends a transaction by itself where the disk is full or broken. */
+  const takeBack = () => {
+    try {
+      rollback.run(NONE);
+    } catch {
+      // There was none any more.
+    }
+  };
+
+  /**
+   * What is full may have room within: a checkpoint writes the log's pages into the file, where most have their
+   * place, and cuts the log. Without it a full disk would refuse deletions too.
+   */
+  const withRoom = <T>(mode: Mode, work: () => Steps<T>): T => {
+    try {
+      return once(mode, work);
+    } catch (error) {
+      if (isSessionError(error) || failureOf(engine, error) !== 'full') throw error;
+      try {
+        database.prepare('pragma wal_checkpoint(truncate)').all(NONE);
+      } catch {
+        throw error;
+      }
+      return once(mode, work);
+    }
+  };
+
+  return (mode, work, signal) => retried(engine, () => withRoom(mode, work), { waits, signal });
+}
+
+const NONE: readonly unknown[] = [];
+
+function runOf({ fromColumns }: Statement, prepared: PreparedStatement): Run {
+  if (!prepared.reader) {
+    return ({ values }) => {
+      prepared.run(values);
+      return NONE;
+    };
+  }
+  const rowOf = prepared.raw && (fromColumns ?? rowMaker(prepared));
+  if (rowOf !== undefined) prepared.raw?.(true);
+  return (query) => {
+    const take = memberOf(query, 'take');
+    if (take !== undefined) {
+      for (const row of prepared.iterate(query.values)) {
+        take(rowOf === undefined ? row : rowOf(row as never));
+      }
+      return NONE;
+    }
+    const rows = prepared.all(query.values);
+    // That a query has the columns which its builder promised is believed here.
+    return rowOf === undefined ? rows : (rows as never[]).map((columns) => rowOf(columns));
+  };
+}
+
+/** A row that inherits nothing, as quick to make as any other object. */
+class Row {
+  [column: string]: unknown;
+
+  static {
+    Object.setPrototypeOf(this.prototype, null);
+  }
+}
+
+/**
+ * Makes rows of columns. The driver's own rows are objects that it assigns to, and so lack the columns of which
+ * `Object.prototype` has a setter.
+ */
+function rowMaker(prepared: PreparedStatement): ((columns: never) => unknown) | undefined {
+  const names = prepared.columns?.().map(({ name }) => name);
+  return (
+    names &&
+    ((columns: readonly unknown[]) => {
+      const row = new Row();
+      for (let at = 0; at < names.length; at += 1) row[names[at]!] = columns[at];
+      return row;
+    })
+  );
+}

@@ -1,0 +1,179 @@
+import type { Deleted, DeleteRequest } from '../../storage/adapter.js';
+import type { Engine, StoredTime } from '../engines/engine.js';
+import { readFloor } from './found.js';
+import type { Layout } from '../tables/layout.js';
+import { Prepared, type Steps, together } from '../transactions/prepared.js';
+import { revisionOf } from '../tables/rows.js';
+import { type Key, standingColumns } from './session_statements.js';
+import { type Database, floorText, METADATA } from '../tables/tables.js';
+import { microsOf, parseTime } from '../../dialect/micros.js';
+import type { Statements, WriteContext } from './write.js';
+
+/** What a state that was deleted is. */
+const EMPTY = '{}';
+
+/** What a session may have had as its revision; Python moves `update_time` back. */
+interface TimeColumns {
+  update_time: StoredTime;
+  kept_time: StoredTime | null;
+  newest: StoredTime | null;
+}
+
+/** @returns what deletes a session, or all of a user */
+function sessionDeletion(database: Database, engine: Engine, isOne: boolean) {
+  const parts = (table: 'events' | 'adk_session_wasm_sessions') =>
+    new Prepared<Key, never>((value) => {
+      const query = database
+        .deleteFrom(table)
+        .where('app_name', '=', value('app'))
+        .where('user_id', '=', value('user'));
+      return isOne ? query.where('session_id', '=', value('session')) : query;
+    });
+  return {
+    times: new Prepared<Key, TimeColumns>((value) => {
+      const ofUser = database
+        .selectFrom('sessions as s')
+        .select((of) => [
+          engine.time(of.ref('s.update_time')).as('update_time'),
+          of
+            .selectFrom('adk_session_wasm_sessions as k')
+            .select((kept) => engine.time(kept.ref('k.update_time')).as('kept_time'))
+            .whereRef('k.app_name', '=', 's.app_name')
+            .whereRef('k.user_id', '=', 's.user_id')
+            .whereRef('k.session_id', '=', 's.id')
+            .as('kept_time'),
+        ])
+        .select(standingColumns(engine))
+        .where('s.app_name', '=', value('app'))
+        .where('s.user_id', '=', value('user'));
+      const query = isOne ? ofUser.where('s.id', '=', value('session')) : ofUser;
+      return engine.locksRows ? query.forUpdate() : query;
+    }),
+    events: parts('events'),
+    kept: parts('adk_session_wasm_sessions'),
+    sessions: new Prepared<Key, never>((value) => {
+      const query = database
+        .deleteFrom('sessions')
+        .where('app_name', '=', value('app'))
+        .where('user_id', '=', value('user'));
+      return isOne ? query.where('id', '=', value('session')) : query;
+    }),
+  };
+}
+
+export function deleteStatements(database: Database, engine: Engine, layout: Layout) {
+  return {
+    deleteOne: sessionDeletion(database, engine, true),
+    deleteAll: sessionDeletion(database, engine, false),
+    deleteUser: new Prepared<Pick<Key, 'app' | 'user'>, never>((value) =>
+      database
+        .deleteFrom('user_states')
+        .where('app_name', '=', value('app'))
+        .where('user_id', '=', value('user')),
+    ),
+    raiseFloor: new Prepared<{ floor: string }, never>((value) =>
+      database
+        .updateTable(layout.metadata)
+        .set({ value: value('floor') })
+        .where('key', '=', METADATA.floor)
+        .where('value', '<', value('floor')),
+    ),
+  };
+}
+
+interface DeleteContext extends WriteContext {
+  readonly statements: Statements & ReturnType<typeof deleteStatements>;
+}
+
+/**
+ * Deletes, and raises the floor to the last revision of what was deleted, so that none of it is ever
+ * given again.
+ *
+ * A state that is deleted becomes an empty one, whose revision goes on: Python cannot append where there
+ * is no row. Deleting all sessions of a user deletes the row too: creating a session inserts it.
+ */
+export function* remove(context: DeleteContext, request: DeleteRequest): Steps<Deleted> {
+  const { layout, statements } = context;
+  const { appName: app } = request.key;
+  const deleted: number[] = [];
+  if (request.what === 'session') {
+    const { userId: user, sessionId: session } = request.key;
+    deleted.push(...(yield* removeSession(context, { app, user, session })));
+  } else if (request.what === 'appState') {
+    const [row] = yield* statements.lockedApp.run({ app });
+    if (row !== undefined) {
+      const revision = nextRevision(context, row.update_time);
+      const values = { app, state: EMPTY, updated: layout.time(revision) };
+      yield* statements.updateApp.run(values);
+      return { floor: revision };
+    }
+  } else if (request.what === 'userState') {
+    const { userId: user } = request.key;
+    const [row] = yield* statements.lockedUser.run({ app, user });
+    if (row !== undefined) {
+      const revision = nextRevision(context, row.update_time);
+      const values = { app, user, state: EMPTY, updated: layout.time(revision) };
+      yield* statements.updateUser.run(values);
+      return { floor: revision };
+    }
+  } else {
+    const { userId: user } = request.key;
+    deleted.push(...(yield* removeUser(context, app, user)));
+  }
+  return { floor: yield* raiseFloor(context, deleted) };
+}
+
+function nextRevision({ now }: WriteContext, updateTime: StoredTime): number {
+  return Math.max(revisionOf(updateTime, 'a state') + 1, microsOf(now));
+}
+
+/** Deletes a session; gives what may have been its revision. */
+function* removeSession({ statements }: DeleteContext, key: Key): Steps<number[]> {
+  const rows = yield* statements.deleteOne.times.run(key);
+  if (rows.length > 0) yield* deleteRows(statements.deleteOne, key);
+  return revisionsOf(rows);
+}
+
+/**
+ * Deletes a user with all sessions; gives their revisions.
+ *
+ * All is locked before anything is deleted: a create that has the user's row and inserts a session would
+ * wait for the deletion of one that had its id, and the deletion for the user's row. A create that ends
+ * meanwhile is found by reading the sessions once more. If it has made the user's row too, nothing is
+ * locked yet: the row is then locked and the sessions are read again.
+ */
+function* removeUser({ statements }: DeleteContext, app: string, user: string): Steps<number[]> {
+  const key = { app, user, session: '' };
+  let rows = yield* statements.deleteAll.times.run(key);
+  for (;;) {
+    const { length: before } = rows;
+    const [row] = yield* statements.lockedUser.run(key);
+    rows = yield* statements.deleteAll.times.run(key);
+    if (row === undefined && rows.length > before) continue;
+    if (rows.length > 0) yield* deleteRows(statements.deleteAll, key);
+    if (row === undefined) return revisionsOf(rows);
+    yield* statements.deleteUser.run(key);
+    return [...revisionsOf(rows), revisionOf(row.update_time, 'a state')];
+  }
+}
+
+function* deleteRows(
+  { events, kept, sessions }: ReturnType<typeof sessionDeletion>,
+  key: Key,
+): Steps<void> {
+  yield* together([events.of(key), kept.of(key), sessions.of(key)]);
+}
+
+function revisionsOf(rows: readonly TimeColumns[]): number[] {
+  return rows.flatMap(({ update_time: updated, kept_time: kept, newest }) => {
+    return [revisionOf(updated, 'a session'), parseTime(kept) ?? 0, parseTime(newest) ?? 0];
+  });
+}
+
+function* raiseFloor({ statements }: DeleteContext, revisions: readonly number[]): Steps<number> {
+  if (revisions.length > 0) {
+    const floor = floorText(revisions.reduce((one, other) => Math.max(one, other)));
+    yield* statements.raiseFloor.run({ floor });
+  }
+  return yield* readFloor(statements);
+}

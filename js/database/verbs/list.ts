@@ -1,0 +1,231 @@
+import type { ExpressionBuilder } from 'kysely';
+import type { ListRequest, Listing, SessionRow } from '../../storage/adapter.js';
+import { byCount, filledBatches } from './batches.js';
+import type { Engine, StoredTime } from '../engines/engine.js';
+import { Prepared, type Steps, together } from '../transactions/prepared.js';
+import { scopeRow, type SessionColumns, sessionRow } from '../tables/rows.js';
+import {
+  IS_BESIDE,
+  type SessionStatements,
+  type StateColumns,
+  stateColumns,
+} from './session_statements.js';
+import type { Database, Tables } from '../tables/tables.js';
+
+/** Most users whose states are asked for at once; engines bound the values that a query may have. */
+const MAX_USERS = 1024;
+
+/** The tables by the names that they have in these queries. */
+interface Aliased {
+  s: Tables['sessions'];
+  k: Tables['adk_session_wasm_sessions'];
+}
+
+type ListedColumns = SessionColumns & { user_id: string; id: string };
+
+/** Whose sessions. */
+interface Owner {
+  app: string;
+  /** Empty where those of all users are listed. */
+  user: string;
+}
+
+/** The times between which a page's sessions were changed. */
+interface Times {
+  from: StoredTime;
+  to: StoredTime;
+}
+
+/** Those of a page, and how many sessions come before the first of them. */
+interface Stretch extends Times {
+  readonly before: number;
+}
+
+/** @param isOfUser whether those of one user are listed; else those of all users of the app */
+function pageStatements(database: Database, { json, time }: Engine, isOfUser: boolean) {
+  type Value = <N extends keyof Owner>(name: N) => Owner[N];
+  const sessionsOf = (value: Value) => {
+    const query = database.selectFrom('sessions as s').where('s.app_name', '=', value('app'));
+    return isOfUser ? query.where('s.user_id', '=', value('user')) : query;
+  };
+  /** With our row beside each, where that counts. */
+  const keptBeside = (value: Value) =>
+    sessionsOf(value).leftJoin('adk_session_wasm_sessions as k', (join) =>
+      join.on(IS_BESIDE).onRef('k.update_time', '=', 's.update_time'),
+    );
+  /** The sessions that have such a row, by way of it, so that its index is used. */
+  const keptAlone = (value: Value) => {
+    const query = database
+      .selectFrom('adk_session_wasm_sessions as k')
+      .innerJoin('sessions as s', (join) =>
+        join.on(IS_BESIDE).onRef('s.update_time', '=', 'k.update_time'),
+      )
+      .where('k.app_name', '=', value('app'));
+    return isOfUser ? query.where('k.user_id', '=', value('user')) : query;
+  };
+  const columns = (of: ExpressionBuilder<Aliased, 's' | 'k'>) =>
+    [
+      of.ref('s.user_id').as('user_id'),
+      of.ref('s.id').as('id'),
+      json(of.ref('s.state')).as('state'),
+      time(of.ref('s.create_time')).as('create_time'),
+      time(of.ref('s.update_time')).as('update_time'),
+      time(of.ref('k.update_time')).as('kept_time'),
+      time(of.ref('k.last_update_time')).as('last_update_time'),
+    ] as const;
+  type Most = Owner & { most: number };
+  const plainTimes = (order: 'asc' | 'desc') =>
+    new Prepared<Most, { time: StoredTime }>((value) =>
+      keptBeside(value)
+        .where('k.session_id', 'is', null)
+        .select((of) => time(of.ref('s.update_time')).as('time'))
+        .orderBy('s.update_time', order)
+        .limit(value('most')),
+    );
+  const keptTimes = (order: 'asc' | 'desc') =>
+    new Prepared<Most, { time: StoredTime }>((value) =>
+      keptAlone(value)
+        .select((of) => time(of.ref('k.last_update_time')).as('time'))
+        .orderBy('k.last_update_time', order)
+        .limit(value('most')),
+    );
+  return {
+    count: new Prepared<Owner, { rows: number | string | bigint }>((value) =>
+      sessionsOf(value).select(({ fn }) => fn.countAll().as('rows')),
+    ),
+    plainTimes: { asc: plainTimes('asc'), desc: plainTimes('desc') },
+    keptTimes: { asc: keptTimes('asc'), desc: keptTimes('desc') },
+    all: new Prepared<Owner, ListedColumns>((value) => keptBeside(value).select(columns)),
+    plain: new Prepared<Owner & Times, ListedColumns>((value) =>
+      keptBeside(value)
+        .select(columns)
+        .where('k.session_id', 'is', null)
+        .where('s.update_time', '>=', value('from'))
+        .where('s.update_time', '<=', value('to')),
+    ),
+    kept: new Prepared<Owner & Times, ListedColumns>((value) =>
+      keptAlone(value)
+        .select(columns)
+        .where('k.last_update_time', '>=', value('from'))
+        .where('k.last_update_time', '<=', value('to')),
+    ),
+  };
+}
+
+export function listStatements(database: Database, engine: Engine) {
+  return {
+    ofUser: pageStatements(database, engine, true),
+    ofAllUsers: pageStatements(database, engine, false),
+    users: byCount(
+      (users) =>
+        new Prepared<
+          { app: string } & Record<`user${number}`, string>,
+          StateColumns & { user_id: string }
+        >((value) =>
+          database
+            .selectFrom('user_states')
+            .select('user_id')
+            .select(stateColumns(engine))
+            .where('app_name', '=', value('app'))
+            .where(
+              'user_id',
+              'in',
+              Array.from({ length: users }, (_, index) => value(`user${index}`)),
+            ),
+        ),
+    ),
+  };
+}
+
+export type ListStatements = ReturnType<typeof listStatements>;
+
+/**
+ * A page of sessions by `lastUpdateTime`: `update_time`, unless our own table has another one for it.
+ * Each of both has an index, and a page is merged from the two; one order over both could use neither,
+ * and would sort all sessions.
+ *
+ * Ties are by id as JavaScript compares strings, which no engine can: SQL orders astral characters
+ * behind U+E000 to U+FFFF. So a page is read with all sessions of its first and its last time, and cut
+ * here.
+ */
+export function* list(
+  statements: ListStatements & SessionStatements,
+  request: ListRequest,
+): Steps<Listing> {
+  const { appName, userId, order, offset, limit, withTotal = true } = request;
+  const owner = { app: appName, user: userId ?? '' };
+  const ofOwner = userId === undefined ? statements.ofAllUsers : statements.ofUser;
+  const most = limit === undefined || limit === 0 ? undefined : { ...owner, most: offset + limit };
+  const [[app], all, counted, plainTimes, keptTimes] = yield* together([
+    statements.app.of({ app: appName }),
+    limit === undefined ? ofOwner.all.of(owner) : undefined,
+    limit === undefined || !withTotal ? undefined : ofOwner.count.of(owner),
+    most && ofOwner.plainTimes[order].of(most),
+    most && ofOwner.keptTimes[order].of(most),
+  ]);
+  const stretch = stretchOf([...plainTimes, ...keptTimes], request);
+  const between = stretch && { ...owner, ...stretch };
+  const [plain, kept] = between
+    ? yield* together([ofOwner.plain.of(between), ofOwner.kept.of(between)])
+    : [all, []];
+  const rows = [...plain, ...kept].map((row) => {
+    return sessionRow({ appName, userId: row.user_id, sessionId: row.id }, row);
+  });
+  rows.sort(byTime);
+  if (order === 'desc') rows.reverse();
+  const start = offset - (stretch?.before ?? 0);
+  const sessions = rows.slice(start, limit === undefined ? undefined : start + limit);
+  // Nothing keeps a count of them: Python's services, which create and delete in the same tables, would not change it.
+  const total = withTotal ? Number(counted[0]?.rows ?? rows.length) : undefined;
+  return {
+    sessions,
+    users: yield* readUsers(statements, appName, sessions),
+    app: app && scopeRow(app.state, app.update_time),
+    total,
+  };
+}
+
+function byTime(one: SessionRow, other: SessionRow): number {
+  return (
+    one.lastUpdateTime - other.lastUpdateTime ||
+    compare(one.sessionId, other.sessionId) ||
+    compare(one.userId, other.userId)
+  );
+}
+
+function compare<T extends StoredTime>(one: T, other: T): number {
+  return Number(one > other) - Number(one < other);
+}
+
+/** @returns `undefined` if the page is empty, or all are listed */
+function stretchOf(
+  rows: readonly { time: StoredTime }[],
+  { offset, limit = 0, order }: ListRequest,
+): Stretch | undefined {
+  const times = rows.map((row) => row.time).sort(compare);
+  if (order === 'desc') times.reverse();
+  const first = times[offset];
+  const last = times[offset + limit - 1] ?? times.at(-1);
+  if (first === undefined || last === undefined) return undefined;
+  const [from, to] = order === 'asc' ? [first, last] : [last, first];
+  return { from, to, before: times.indexOf(first) };
+}
+
+/** The states of those whose sessions these are. */
+function* readUsers(
+  statements: ListStatements,
+  app: string,
+  sessions: readonly SessionRow[],
+): Steps<Listing['users'][number][]> {
+  const users = [...new Set(sessions.map(({ userId }) => userId))];
+  const queries = [...filledBatches(users, MAX_USERS)].map((some) => {
+    const values: { app: string } & Record<`user${number}`, string> = { app };
+    for (const [index, user] of some.entries()) values[`user${index}`] = user;
+    return statements.users(some.length).of(values);
+  });
+  const rows = (yield* together(queries, true)).flat();
+  return rows.map(({ user_id: userId, state, update_time: time }) => ({
+    userId,
+    ...scopeRow(state, time),
+  }));
+}

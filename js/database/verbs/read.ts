@@ -1,0 +1,177 @@
+import type { Compilable, SelectQueryBuilder } from 'kysely';
+import type { Event } from '../../event.js';
+import { MAX_TIMESTAMP } from '../../snapshot.js';
+import type { ReadRequest, Rows, ScopeRow, StorageKey } from '../../storage/adapter.js';
+import type { OwnRows } from '../../storage/own_adapter.js';
+import type { Engine, StoredTime } from '../engines/engine.js';
+import { parsedEvent } from '../tables/event_data.js';
+import type { Layout } from '../tables/layout.js';
+import { Prepared, type Query, type Steps, together } from '../transactions/prepared.js';
+import type { Revisions } from '../tables/revisions.js';
+import {
+  adkEventRow,
+  type EventDataColumns,
+  eventRow,
+  scopeRow,
+  sessionRow,
+} from '../tables/rows.js';
+import {
+  inOrder,
+  type Key,
+  type MergedColumns,
+  selectEventData,
+  selectEventDataInOrder,
+  selectEvents,
+  type SessionStatements,
+} from './session_statements.js';
+import type { Database, Tables } from '../tables/tables.js';
+
+export function readStatements(database: Database, engine: Engine, { service }: Layout) {
+  type Select<Columns> = (
+    value: (name: keyof Key) => string,
+  ) => SelectQueryBuilder<Tables, 'events', Columns>;
+  const windows = <Columns>(
+    select: Select<Columns>,
+    all: (value: (name: keyof Key) => string) => Compilable<Columns> = (value) =>
+      inOrder(engine, select(value), 'asc'),
+  ): WindowStatements<Columns> => ({
+    all: new Prepared<Key, Columns>(all),
+    last: new Prepared<Key & { last: number }, Columns>((value) =>
+      inOrder(engine, select(value), 'desc').limit(value('last')),
+    ),
+    since: new Prepared<Key & { seconds: number }, Columns>((value) =>
+      inOrder(engine, select(value), 'asc').where((of) =>
+        engine.mayBeSince(of.ref('event_data'), of.val(value('seconds'))),
+      ),
+    ),
+  });
+  return {
+    eventRow: service === '@google/adk' ? adkEventRow : eventRow,
+    rows: windows((value) => selectEvents(database, engine, value)),
+    jsons: windows(
+      (value) => selectEventData(database, engine, value),
+      (value) => selectEventDataInOrder(database, engine, value),
+    ),
+  };
+}
+
+interface WindowStatements<Columns> {
+  all: Prepared<Key, Columns>;
+  last: Prepared<Key & { last: number }, Columns>;
+  since: Prepared<Key & { seconds: number }, Columns>;
+}
+
+type ReadStatements = ReturnType<typeof readStatements>;
+
+/** A session with a window of its events, or the states of a user and an app. */
+export function* read(
+  statements: SessionStatements & ReadStatements,
+  revisions: Revisions,
+  { key, window }: ReadRequest,
+): Steps<Rows> {
+  const { appName, userId = '', sessionId } = key;
+  if (sessionId === undefined) return yield* readStates(statements, appName, key.userId);
+  const values = { app: appName, user: userId, session: sessionId };
+  const query = eventsOf(statements.rows, values, window);
+  const [[row], columns] = yield* together([statements.merged.of(values), query], true);
+  if (row === undefined) return { events: [] };
+  return {
+    ...sessionRows(revisions, { appName, userId, sessionId }, row),
+    events: within(window, columns.map(statements.eventRow)),
+  };
+}
+
+/**
+ * The same with the events themselves, which are parsed while their rows come.
+ *
+ * @returns `undefined` if that cannot be done, and {@link read} can tell why
+ */
+export function* readParsed(
+  statements: SessionStatements & ReadStatements,
+  revisions: Revisions,
+  { key, window }: ReadRequest,
+): Steps<OwnRows | undefined> {
+  const { appName, userId = '', sessionId } = key;
+  if (sessionId === undefined) return yield* readStates(statements, appName, key.userId);
+  const values = { app: appName, user: userId, session: sessionId };
+  let parsed: Event[] | undefined = [];
+  const take = ({ id, event_data: eventData }: EventDataColumns): void => {
+    const event = parsed && parsedEvent(id, eventData);
+    if (event === undefined) parsed = undefined;
+    else parsed?.push(event);
+  };
+  const query = eventsOf(statements.jsons, values, window);
+  const queries = [statements.merged.of(values), query && { ...query, take }] as const;
+  const [[row], rest] = yield* together(queries, true);
+  if (row === undefined) return { events: [] };
+  rest.forEach(take);
+  return (
+    parsed && {
+      ...sessionRows(revisions, { appName, userId, sessionId }, row),
+      events: [],
+      parsed: within(window, parsed),
+    }
+  );
+}
+
+function sessionRows(
+  revisions: Revisions,
+  key: Required<StorageKey>,
+  row: MergedColumns,
+): Omit<Rows, 'events'> {
+  return {
+    session: revisions.placed(sessionRow(key, row), row),
+    app: optionalState(row.app_state, row.app_time),
+    user: optionalState(row.user_state, row.user_time),
+  };
+}
+
+/** Those of the events that were found which the window asks for, in order. */
+function within<E extends { timestamp: number }>(
+  { last, after }: ReadRequest['window'],
+  found: E[],
+): E[] {
+  if (after === undefined) return last === undefined ? found : found.reverse();
+  const passed = found.filter(({ timestamp }) => timestamp >= after);
+  return last === undefined || passed.length <= last ? passed : passed.slice(-last);
+}
+
+/**
+ * `after` goes by the events' own times, which no column has: `timestamp` is when an event came. They
+ * stand in `event_data`, where SQL finds nearly all of those that do not pass.
+ */
+function eventsOf<Columns>(
+  statements: WindowStatements<Columns>,
+  key: Key,
+  { last, after }: ReadRequest['window'],
+): Query<Columns> | undefined {
+  if (last === 0) return undefined;
+  if (after !== undefined) return statements.since.of({ ...key, seconds: secondsBelow(after) });
+  return last === undefined ? statements.all.of(key) : statements.last.of({ ...key, last });
+}
+
+/** Seconds that no conversion of that time lies below, and that every engine has. */
+function secondsBelow(milliseconds: number): number {
+  return Math.min(Math.max(0, milliseconds / 1000 - 0.001), LAST_SECOND);
+}
+
+/** In the year 9999. */
+const LAST_SECOND = MAX_TIMESTAMP / 1000;
+
+function* readStates(
+  statements: SessionStatements,
+  app: string,
+  user: string | undefined,
+): Steps<Rows> {
+  const userQuery = user === undefined ? undefined : statements.user.of({ app, user });
+  const [[appRow], [userRow]] = yield* together([statements.app.of({ app }), userQuery], true);
+  return {
+    app: appRow && scopeRow(appRow.state, appRow.update_time),
+    user: userRow && scopeRow(userRow.state, userRow.update_time),
+    events: [],
+  };
+}
+
+function optionalState(state: string | null, time: StoredTime | null): ScopeRow | undefined {
+  return state === null ? undefined : scopeRow(state, time);
+}

@@ -1,0 +1,179 @@
+/** The queries on sessions, users' and apps' states that reads and writes have in common. */
+import { type Compilable, type SelectQueryBuilder, sql } from 'kysely';
+import type { Engine, StoredTime } from '../engines/engine.js';
+import type { Layout } from '../tables/layout.js';
+import { Prepared } from '../transactions/prepared.js';
+import type { StandingColumns } from '../tables/revisions.js';
+import type { SessionColumns } from '../tables/rows.js';
+import { type Database, METADATA } from '../tables/tables.js';
+
+/** The key of a session by the names of its columns. */
+export interface Key {
+  app: string;
+  user: string;
+  session: string;
+}
+
+/** A user's or an app's state. */
+export interface StateColumns {
+  state: string;
+  update_time: StoredTime;
+}
+
+/** What a session's row and ours beside it say, with the states that it is merged of. */
+export interface MergedColumns extends SessionColumns, StandingColumns {
+  app_state: string | null;
+  app_time: StoredTime | null;
+  user_state: string | null;
+  user_time: StoredTime | null;
+}
+
+/** Whether the row `k` of ours is the one beside the session `s`. */
+export const IS_BESIDE = sql<boolean>`k.app_name = s.app_name and k.user_id = s.user_id and k.session_id = s.id`;
+
+/** The columns of {@link StateColumns}. */
+export function stateColumns({ json, time }: Engine) {
+  return [
+    json(sql.ref('state')).as('state'),
+    time(sql.ref('update_time')).as('update_time'),
+  ] as const;
+}
+
+/** What the session `s` of the query says, and our row `k` beside it. */
+export function sessionColumns({ json, time }: Engine) {
+  return [
+    json(sql.ref('s.state')).as('state'),
+    time(sql.ref('s.create_time')).as('create_time'),
+    time(sql.ref('s.update_time')).as('update_time'),
+    time(sql.ref('k.update_time')).as('kept_time'),
+    time(sql.ref('k.last_update_time')).as('last_update_time'),
+    time(sql.ref('k.replaced_at')).as('replaced_at'),
+  ] as const;
+}
+
+/** Those of {@link StandingColumns} that the events tell, of the session `s` of the query. */
+export function standingColumns({ time }: Engine) {
+  const ofSession = sql`from ${sql.table('events')} as n
+    where n.app_name = s.app_name and n.user_id = s.user_id and n.session_id = s.id`;
+  const at = sql.ref('n.timestamp');
+  return [
+    sql<StoredTime | null>`(select ${time(sql`max(${at})`)} ${ofSession})`.as('newest'),
+    sql<number | string>`(select count(*) ${ofSession} and ${at} >= s.update_time)`.as('later'),
+  ] as const;
+}
+
+export function inOrder<Known, From extends keyof Known, Columns>(
+  engine: Engine,
+  events: SelectQueryBuilder<Known, From, Columns>,
+  order: 'asc' | 'desc',
+): SelectQueryBuilder<Known, From, Columns> {
+  type Ordered = SelectQueryBuilder<Known, From, Columns>;
+  return engine.eventOrder.reduce<Ordered>((query, place) => query.orderBy(place, order), events);
+}
+
+/** All events of a session, in no order. */
+export function selectEvents(
+  database: Database,
+  engine: Engine,
+  value: (name: keyof Key) => string,
+) {
+  return selectEventData(database, engine, value)
+    .select('invocation_id')
+    .select((of) => engine.time(of.ref('timestamp')).as('timestamp'));
+}
+
+/** The same with no more than what nearly all events can be told by. */
+export function selectEventData(
+  database: Database,
+  { json }: Engine,
+  value: (name: keyof Key) => string,
+) {
+  return eventsOfSession(database, value)
+    .select('id')
+    .select((of) => json(of.ref('event_data')).as('event_data'));
+}
+
+/**
+ * The same in order. PostgreSQL is to make text of the JSON once its rows are in order: it takes any text
+ * for a short one, which it would rather sort than read as its index has it, where the session has much
+ * of the table; and of what is sorted the first row comes last.
+ */
+export function selectEventDataInOrder(
+  database: Database,
+  engine: Engine,
+  value: (name: keyof Key) => string,
+): Compilable<{ id: string; event_data: string }> {
+  const select = selectEventData(database, engine, value);
+  if (engine.kind !== 'postgresql') return inOrder(engine, select, 'asc');
+  const columns = eventsOfSession(database, value).select(['id', 'event_data', 'timestamp']);
+  // The offset keeps both queries apart, and that there are two orders costs nothing.
+  const rows = inOrder(engine, columns, 'asc').offset(0).as('ordered');
+  return database
+    .selectFrom(rows)
+    .select('id')
+    .select((of) => engine.json(of.ref('event_data')).as('event_data'))
+    .orderBy('ordered.timestamp')
+    .orderBy('id');
+}
+
+function eventsOfSession(database: Database, value: (name: keyof Key) => string) {
+  return database
+    .selectFrom('events')
+    .where('app_name', '=', value('app'))
+    .where('user_id', '=', value('user'))
+    .where('session_id', '=', value('session'));
+}
+
+export function sessionStatements(database: Database, engine: Engine, layout: Layout) {
+  const { json, time } = engine;
+  const ofApp = (locks: boolean) =>
+    new Prepared<Pick<Key, 'app'>, StateColumns>((value) => {
+      const query = database
+        .selectFrom('app_states')
+        .select(stateColumns(engine))
+        .where('app_name', '=', value('app'));
+      return locks ? query.forUpdate() : query;
+    });
+  const ofUser = (locks: boolean) =>
+    new Prepared<Pick<Key, 'app' | 'user'>, StateColumns>((value) => {
+      const query = database
+        .selectFrom('user_states')
+        .select(stateColumns(engine))
+        .where('app_name', '=', value('app'))
+        .where('user_id', '=', value('user'));
+      return locks ? query.forUpdate() : query;
+    });
+  return {
+    /** A session with the states of its user and app. */
+    merged: new Prepared<Key, MergedColumns>((value) =>
+      database
+        .selectFrom('sessions as s')
+        .leftJoin('app_states as a', 'a.app_name', 's.app_name')
+        .leftJoin('user_states as u', (join) =>
+          join.onRef('u.app_name', '=', 's.app_name').onRef('u.user_id', '=', 's.user_id'),
+        )
+        .leftJoin('adk_session_wasm_sessions as k', (join) => join.on(IS_BESIDE))
+        .select(sessionColumns(engine))
+        .select((of) => [
+          json(of.ref('a.state')).as('app_state'),
+          time(of.ref('a.update_time')).as('app_time'),
+          json(of.ref('u.state')).as('user_state'),
+          time(of.ref('u.update_time')).as('user_time'),
+        ])
+        .select(standingColumns(engine))
+        .where('s.app_name', '=', value('app'))
+        .where('s.user_id', '=', value('user'))
+        .where('s.id', '=', value('session')),
+    ),
+    app: ofApp(false),
+    user: ofUser(false),
+    /** The same, to be changed. */
+    lockedApp: ofApp(engine.locksRows),
+    lockedUser: ofUser(engine.locksRows),
+    floor: new Prepared<object, { value: string }>(() =>
+      database.selectFrom(layout.metadata).select('value').where('key', '=', METADATA.floor),
+    ),
+  };
+}
+
+export type SessionStatements = ReturnType<typeof sessionStatements>;
