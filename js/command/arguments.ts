@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import type { TimeUnit } from '../dialect/time.js';
 import type { NameOptions } from '../database/tables/table_names.js';
-import { requireUnit } from '../files/session_file.js';
+import { requireUnit } from '../files/format/session_file.js';
 import { invalid } from '../service/call.js';
 import { schemaSql } from './schema_sql.js';
 

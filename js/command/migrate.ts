@@ -5,10 +5,10 @@
  * the sessions that are copied and copies the others.
  */
 import { isSessionError, type SessionError } from '../errors.js';
-import { fingerprintOf, isSame } from './fingerprint.js';
-import type { SessionCopy, StateCopy } from './session_copy.js';
-import { mergeState } from './shared_state.js';
-import { isOfOneSession, type Item, type Source, type Target } from './store.js';
+import { fingerprintOf, isSame } from './stores/fingerprint.js';
+import type { SessionCopy, StateCopy } from './stores/session_copy.js';
+import { mergeState } from './stores/shared_state.js';
+import { isOfOneSession, type Item, type Source, type Target } from './stores/store.js';
 
 /** How many sessions, and events in them. */
 export interface Count {

@@ -1,11 +1,11 @@
 import { isSessionError, SessionError } from '../errors.js';
 import { invalid } from '../service/call.js';
 import { type Command, parseCommand, USAGE } from './arguments.js';
-import { overwriteNeedsDatabase } from './file_target.js';
+import { overwriteNeedsDatabase } from './stores/file_target.js';
 import { migrate, type Result } from './migrate.js';
-import { shownStore, sourceOf, targetOf } from './open_store.js';
+import { shownStore, sourceOf, targetOf } from './stores/open_store.js';
 import { type Output, Progress } from './progress.js';
-import type { Source, Target } from './store.js';
+import type { Source, Target } from './stores/store.js';
 
 /** Where it tells what. */
 export interface Outputs {

@@ -17,7 +17,12 @@ import {
 import type { EngineKind } from '../database/engines/engine.js';
 import { DATABASE_LAYOUT } from '../database/tables/layout.js';
 import { onlineIndexStatement } from '../database/tables/online_indices.js';
-import { indices, metadataRows, MYSQL_COLLATIONS, tableStatements } from '../database/tables/schema.js';
+import {
+  indices,
+  metadataRows,
+  MYSQL_COLLATIONS,
+  tableStatements,
+} from '../database/tables/schema.js';
 import { withTableNames } from '../database/tables/renaming.js';
 import { requireTableNames } from '../database/tables/table_names.js';
 import type { Tables } from '../database/tables/tables.js';

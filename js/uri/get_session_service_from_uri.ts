@@ -18,7 +18,7 @@ import type { SessionServiceOptions } from '../service/service_options.js';
 import { StoredSessionService } from '../service/stored_session_service.js';
 import type { StateShape } from '../session.js';
 import type { VertexAiOptions } from '../vertex/vertex_ai_session_service.js';
-import { withVertexIds } from '../vertex/session_ids.js';
+import { withVertexIds } from '../vertex/verbs/session_ids.js';
 import { LazyAdapter } from './lazy_adapter.js';
 import { parseUri } from './parse_uri.js';
 

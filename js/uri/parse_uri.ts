@@ -6,7 +6,7 @@ import { IN_MEMORY, parseAddress, SCHEMES } from '../database/engines/address.js
 import { requireId } from '../ids.js';
 import { kindOf } from '../json/rules.js';
 import { invalid } from '../service/call.js';
-import { isEngineName } from '../vertex/engine_address.js';
+import { isEngineName } from '../vertex/rest/engine_address.js';
 
 /** Which service a URI names. */
 export type ServiceUri =

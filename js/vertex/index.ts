@@ -7,4 +7,4 @@ import '../default_source.js';
 
 export { VertexAiSessionService } from './vertex_ai_session_service.js';
 export type { VertexAiOptions } from './vertex_ai_session_service.js';
-export type { AccessToken } from './access.js';
+export type { AccessToken } from './rest/access.js';

@@ -31,19 +31,19 @@ import type {
   WriteRequest,
 } from '../storage/adapter.js';
 import type { OwnAdapter } from '../storage/own_adapter.js';
-import { appendEvents, NOTHING } from './append_events.js';
-import { CallLimit } from './call_limit.js';
-import { createSession, requireSessionId } from './create_session.js';
-import { deleteSession, deleteUser } from './delete_sessions.js';
-import type { EngineAddresses } from './engine_address.js';
-import { listSessions } from './list_sessions.js';
-import { NewestFirst } from './newest_first.js';
-import { readSession } from './read_session.js';
-import { readStates } from './read_states.js';
-import { type Connection, Rest } from './rest.js';
-import { SeenEvents } from './seen_events.js';
-import { type Known, type SessionPlace, Sessions } from './sessions.js';
-import { Turns } from './turns.js';
+import { appendEvents, NOTHING } from './verbs/append_events.js';
+import { CallLimit } from './rest/call_limit.js';
+import { createSession, requireSessionId } from './verbs/create_session.js';
+import { deleteSession, deleteUser } from './verbs/delete_sessions.js';
+import type { EngineAddresses } from './rest/engine_address.js';
+import { listSessions } from './verbs/list_sessions.js';
+import { NewestFirst } from './events/newest_first.js';
+import { readSession } from './verbs/read_session.js';
+import { readStates } from './verbs/read_states.js';
+import { type Connection, Rest } from './rest/rest.js';
+import { SeenEvents } from './events/seen_events.js';
+import { type Known, type SessionPlace, Sessions } from './verbs/sessions.js';
+import { Turns } from './rest/turns.js';
 
 export class VertexAdapter implements OwnAdapter {
   readonly kind = 'vertexai';

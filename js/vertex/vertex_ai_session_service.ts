@@ -4,10 +4,10 @@ import { partsOverOwn } from '../service/over_adapter.js';
 import type { SessionServiceOptions } from '../service/service_options.js';
 import { StoredSessionService } from '../service/stored_session_service.js';
 import type { StateShape } from '../session.js';
-import { Access, type AccessToken } from './access.js';
-import { Closing } from './closing.js';
-import { EngineAddresses } from './engine_address.js';
-import { withVertexIds } from './session_ids.js';
+import { Access, type AccessToken } from './rest/access.js';
+import { Closing } from './rest/closing.js';
+import { EngineAddresses } from './rest/engine_address.js';
+import { withVertexIds } from './verbs/session_ids.js';
 import { VertexAdapter } from './vertex_adapter.js';
 
 /**

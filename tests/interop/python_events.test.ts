@@ -5,7 +5,11 @@ import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
 import fc from 'fast-check';
 
-import { type EventColumns, fromEventData, toEventData } from '../../js/database/tables/event_data.js';
+import {
+  type EventColumns,
+  fromEventData,
+  toEventData,
+} from '../../js/database/tables/event_data.js';
 import { type Accepted, PYTHON_EVENT } from '../../js/dialect/python_models.js';
 import { writeNames } from '../../js/dialect/casing.js';
 import { EVENT } from '../../js/dialect/fields.js';

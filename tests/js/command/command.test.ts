@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 
 import { type MigrateOptions, type Result } from '../../../js/command/migrate.js';
-import { shownStore } from '../../../js/command/open_store.js';
+import { shownStore } from '../../../js/command/stores/open_store.js';
 import { Progress } from '../../../js/command/progress.js';
 import { DatabaseSessionService } from '../../../js/database/index.js';
 import { command, newFolder } from './stores.js';

@@ -10,7 +10,7 @@ import { inspect } from 'node:util';
 import { isSessionError, type SessionErrorCode } from '../../../js/index.js';
 import { getSessionServiceFromUri } from '../../../js/uri/index.js';
 import { type VertexAiOptions, VertexAiSessionService } from '../../../js/vertex/index.js';
-import { EngineAddresses, type EngineOptions } from '../../../js/vertex/engine_address.js';
+import { EngineAddresses, type EngineOptions } from '../../../js/vertex/rest/engine_address.js';
 import { startVertexServer, type VertexServer } from '../../vertex_server/server.js';
 import { KEY, serviceOn } from './service.js';
 

@@ -6,7 +6,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 
 import { REMOVED } from '../../../js/index.js';
-import { fromEventResource, toEventResource } from '../../../js/vertex/event_resource.js';
+import { fromEventResource, toEventResource } from '../../../js/vertex/events/event_resource.js';
 import { SESSION_EVENT } from '../../vertex_server/messages.js';
 import { parseMessage } from '../../vertex_server/proto_json.js';
 import { hostileEvents, pythonEvents } from '../database/arbitrary_events.js';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { maskOf } from '../../../js/vertex/mask.js';
+import { maskOf } from '../../../js/vertex/rest/mask.js';
 
 const SECRET = 'ya29.a0/Ab+c=="\\<&~s3cret';
 

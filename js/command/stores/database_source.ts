@@ -1,0 +1,93 @@
+import { isSessionError } from '../../errors.js';
+import { ReadOnlyDatabase } from '../../database/read_only_database.js';
+import type { NameOptions } from '../../database/tables/table_names.js';
+import { prefixed } from '../../files/import/shared_state.js';
+import { APP_PREFIX, USER_PREFIX } from '../../scope.js';
+import type { StateShape } from '../../session.js';
+import type { Rows, ScopeRow, StorageKey } from '../../storage/adapter.js';
+import type { SessionCopy } from './session_copy.js';
+import { isOfOneSession, type Item, type Source } from './store.js';
+
+/** Sessions and states in a SQL database. */
+export class DatabaseSource implements Source {
+  readonly #database: ReadOnlyDatabase;
+  readonly #only: readonly string[];
+  #apps: Promise<string[]> | undefined;
+
+  /** @param only the apps that are read; none: all */
+  constructor(url: string, only: readonly string[], names: NameOptions) {
+    this.#database = new ReadOnlyDatabase(url, names);
+    this.#only = only;
+  }
+
+  open(): Promise<void> {
+    return this.#database.open();
+  }
+
+  close(): Promise<void> {
+    return this.#database.close();
+  }
+
+  async size(): Promise<number> {
+    return this.#database.countSessions(await this.#appNames());
+  }
+
+  async *items(): AsyncGenerator<Item, void> {
+    let at = 0;
+    for (const appName of await this.#appNames()) {
+      const { app } = await this.#database.read({ appName });
+      yield* stateItem({ appName }, app, at);
+      for await (const userId of this.#database.usersWithState(appName)) {
+        const { user } = await this.#database.read({ appName, userId });
+        yield* stateItem({ appName, userId }, user, at);
+      }
+      for await (const key of this.#database.sessionKeys(appName)) {
+        at += 1;
+        yield* this.#session(key, at);
+      }
+    }
+  }
+
+  async *#session(key: Required<StorageKey>, at: number): AsyncGenerator<Item, void> {
+    try {
+      const session = copyOf(key, await this.#database.read(key));
+      // Deleted since it was named.
+      if (session !== undefined) yield { kind: 'session', at, session };
+    } catch (error) {
+      if (!isSessionError(error) || !isOfOneSession(error)) throw error;
+      yield { kind: 'unreadable', at, name: `session ${JSON.stringify(key.sessionId)}`, error };
+    }
+  }
+
+  #appNames(): Promise<string[]> {
+    this.#apps ??= this.#database
+      .apps()
+      .then((apps) => apps.filter((app) => this.#only.length === 0 || this.#only.includes(app)));
+    return this.#apps;
+  }
+}
+
+function* stateItem(
+  key: Omit<StorageKey, 'sessionId'>,
+  row: ScopeRow | undefined,
+  at: number,
+): Generator<Item, void> {
+  if (row !== undefined) yield { kind: 'state', at, state: { key, state: row.state } };
+}
+
+function copyOf(key: Required<StorageKey>, rows: Rows): SessionCopy | undefined {
+  const { session, app, user, events } = rows;
+  if (session === undefined) return undefined;
+  return {
+    key,
+    created: session.created / 1000,
+    lastUpdateTime: session.lastUpdateTime,
+    state: session.state,
+    events: events.map(({ id, timestamp, text }) => ({ id, timestamp, text })),
+    shared: { ...sharedOf(APP_PREFIX, app), ...sharedOf(USER_PREFIX, user) },
+  };
+}
+
+function sharedOf(prefix: string, row: ScopeRow | undefined): StateShape {
+  return row === undefined ? {} : prefixed(prefix, JSON.parse(row.state) as StateShape);
+}

@@ -1,0 +1,100 @@
+import type { DatabaseAdapter } from '../../database/database_adapter.js';
+import { openAdapter } from '../../database/open_adapter.js';
+import type { NameOptions } from '../../database/tables/table_names.js';
+import { microsOf } from '../../dialect/micros.js';
+import type { Changes, EventRow, StorageKey } from '../../storage/adapter.js';
+import { type Fingerprint, fingerprintOf } from './fingerprint.js';
+import type { SessionCopy, StateCopy } from './session_copy.js';
+import { mergeState } from './shared_state.js';
+import type { Target } from './store.js';
+
+/** Nothing that changed is asked for. */
+const NOTHING_SINCE = Number.MAX_SAFE_INTEGER;
+
+/** A SQL database, written row for row by way of the storage seam, in one transaction each. */
+export class DatabaseTarget implements Target {
+  readonly isFile = false;
+  readonly #adapter: DatabaseAdapter;
+
+  constructor(url: string, { schema, tablePrefix }: NameOptions) {
+    this.#adapter = openAdapter({ url, schema, tablePrefix });
+  }
+
+  open(): Promise<void> {
+    return this.#adapter.open();
+  }
+
+  close(): Promise<void> {
+    return this.#adapter.close();
+  }
+
+  async fingerprint(key: Required<StorageKey>): Promise<Fingerprint | undefined> {
+    const stored = await this.#read(key);
+    return stored && fingerprintOf(stored, false);
+  }
+
+  async create(session: SessionCopy): Promise<boolean> {
+    let isCreated = false;
+    await this.#adapter.create(requestOf(session), (found) => {
+      isCreated = found.session === undefined;
+      return isCreated ? rowsOf(session, found.floor) : undefined;
+    });
+    return isCreated;
+  }
+
+  async replace(session: SessionCopy): Promise<void> {
+    await this.#adapter.replace(requestOf(session), (found) => rowsOf(session, found.floor));
+  }
+
+  async state(key: StateCopy['key']): Promise<string> {
+    const rows = await this.#adapter.read({ key, window: { last: 0 } });
+    return rows[scopeOf(key)]?.state ?? '{}';
+  }
+
+  async addState({ key, state }: StateCopy, overwrite: boolean): Promise<readonly string[]> {
+    const scope = scopeOf(key);
+    let kept: readonly string[] = [];
+    const request = { key, scopes: [scope] as const, eventIds: [], since: NOTHING_SINCE };
+    await this.#adapter.append(request, (found): Changes | undefined => {
+      const live = found[scope];
+      const merged = mergeState(live?.state ?? '{}', state, overwrite);
+      ({ kept } = merged);
+      if (merged.state === undefined) return undefined;
+      const revision = Math.max(live?.revision ?? 0, found.floor) + 1;
+      return { [scope]: { revision, state: merged.state }, events: [] };
+    });
+    return kept;
+  }
+
+  async #read(key: Required<StorageKey>): Promise<SessionCopy | undefined> {
+    const { session, events } = await this.#adapter.read({ key, window: {} });
+    if (session === undefined) return undefined;
+    const { lastUpdateTime, state } = session;
+    return { key, created: session.created / 1000, lastUpdateTime, state, events, shared: {} };
+  }
+}
+
+function requestOf({ key, events }: SessionCopy) {
+  const eventIds = events.map(({ id }) => id);
+  return { key, scopes: [], eventIds, since: NOTHING_SINCE };
+}
+
+function scopeOf({ userId }: StateCopy['key']): 'user' | 'app' {
+  return userId === undefined ? 'app' : 'user';
+}
+
+/**
+ * A session's rows. Their revisions are their times, as the database's own are: for Python an event then
+ * stands at its time, wherever those grow.
+ */
+function rowsOf(session: SessionCopy, floor: number): Changes {
+  const { key, lastUpdateTime, state } = session;
+  const created = Math.max(floor + 1, microsOf(session.created));
+  let revision = created;
+  const events = session.events.map(({ id, timestamp, text }): EventRow => {
+    revision = Math.max(revision + 1, microsOf(Math.min(timestamp, lastUpdateTime)));
+    return { id, seq: revision, revision, timestamp, text };
+  });
+  revision = Math.max(revision, microsOf(lastUpdateTime));
+  return { session: { ...key, created, revision, lastUpdateTime, state }, events };
+}

@@ -1,0 +1,95 @@
+import { statSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { SessionError } from '../../errors.js';
+import type { NameOptions } from '../../database/tables/table_names.js';
+import { invalid } from '../../service/call.js';
+import { parseUri } from '../../uri/parse_uri.js';
+import { DatabaseSource } from './database_source.js';
+import { DatabaseTarget } from './database_target.js';
+import { FileSource, type FileSourceOptions } from './file_source.js';
+import { FileTarget } from './file_target.js';
+import { FolderTarget } from './folder_target.js';
+import type { Source, Target } from './store.js';
+
+/** @throws SessionError `invalid_argument`, `unsupported`; without the URL */
+export function sourceOf(from: string, options: FileSourceOptions, names: NameOptions): Source {
+  const place = placeOf('FROM', from);
+  if (place.kind === 'file') requireNoNames('from', names);
+  return place.kind === 'file'
+    ? new FileSource(place.path, options)
+    : new DatabaseSource(place.url, options.apps, names);
+}
+
+/** @throws SessionError `invalid_argument`, `unsupported`; without the URL */
+export function targetOf(to: string, names: NameOptions): Target {
+  const place = placeOf('TO', to);
+  if (place.kind === 'database') return new DatabaseTarget(place.url, names);
+  requireNoNames('to', names);
+  return isFolder(place.path) ? new FolderTarget(place.path) : new FileTarget(place.path);
+}
+
+function requireNoNames(side: 'from' | 'to', { schema, tablePrefix }: NameOptions): void {
+  if (schema === undefined && tablePrefix === undefined) return;
+  const option = schema === undefined ? 'table-prefix' : 'schema';
+  throw invalid(`--${side}-${option}`, `is for databases; ${side.toUpperCase()} is a file`);
+}
+
+/** It is there as one, or is named as one. */
+function isFolder(path: string): boolean {
+  return /[/\\]$/.test(path) || statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+}
+
+type Place =
+  | { readonly kind: 'database'; readonly url: string }
+  | { readonly kind: 'file'; readonly path: string };
+
+/** Why none is copied from or to. */
+const AGENT_ENGINE = {
+  FROM: 'which knows neither apps nor states apart from sessions, so that what is there could not be copied whole',
+  TO:
+    'which sets the times of its sessions itself and takes one event at a time, so that nothing there could be ' +
+    'verified',
+};
+
+function placeOf(argument: 'FROM' | 'TO', text: string): Place {
+  if (text === '') throw invalid(argument, 'must not be empty');
+  if (/^file:\/\//i.test(text)) return { kind: 'file', path: fileURLToPath(text) };
+  // One letter is a drive of Windows.
+  if (!/^[a-z][a-z0-9+.-]+:/i.test(text)) return { kind: 'file', path: text };
+  const uri = parseUri(text, argument);
+  switch (uri.kind) {
+    case 'database':
+      if (uri.durable) return { kind: 'database', url: uri.url };
+      throw inMemory(argument);
+    case 'memory':
+      throw inMemory(argument);
+    case 'indexeddb':
+      throw new SessionError(
+        'unsupported',
+        `${argument} is a database of a browser, which cannot be reached from here. In its page, ` +
+          'exportSessions and importSessions of adk-session-wasm/files make a file of it, and back.',
+      );
+    case 'vertexai':
+      throw new SessionError(
+        'unsupported',
+        `${argument} is an agent engine, ${AGENT_ENGINE[argument]}. A program can copy sessions by ` +
+          'exportSession and importSession of adk-session-wasm/files.',
+      );
+  }
+}
+
+function inMemory(argument: string): SessionError {
+  return invalid(argument, 'is in memory, which begins and ends with this command; name a file');
+}
+
+/** A store as it may be shown: without password and parameters. */
+export function shownStore(text: string): string {
+  if (!/^[a-z][a-z0-9+.-]+:\/\//i.test(text) || /^sqlite/i.test(text))
+    return text.replace(/\?.*$/s, '');
+  try {
+    const { protocol, username, host, pathname } = new URL(text);
+    return `${protocol}//${username === '' ? '' : `${username}@`}${host}${pathname}`;
+  } catch {
+    return 'a database';
+  }
+}

@@ -1,0 +1,96 @@
+/**
+ * The copy of a session that moves from one store to another: its stored texts, written in one transaction.
+ *
+ * Creating the session and appending its events would fail in two ways. The deltas of old events would
+ * overwrite newer `user:` and `app:` values. A program that ends halfway would leave half a session.
+ */
+import { createHash } from 'node:crypto';
+import { isShared, isTemp } from '../../scope.js';
+import { malformed } from '../../files/format/malformed.js';
+import type { Session, StateShape } from '../../session.js';
+import { snapshotEvent, snapshotState } from '../../snapshot.js';
+import type { StorageKey } from '../../storage/adapter.js';
+
+export interface EventCopy {
+  readonly id: string;
+  /** Milliseconds since 1970, as the event says. */
+  readonly timestamp: number;
+  /** JSON text of the event. */
+  readonly text: string;
+}
+
+export interface SessionCopy {
+  readonly key: Required<StorageKey>;
+  /** Milliseconds since 1970. */
+  readonly created: number;
+  /** Milliseconds since 1970. */
+  readonly lastUpdateTime: number;
+  /** JSON text of the session's own state. */
+  readonly state: string;
+  /** In append order. */
+  readonly events: readonly EventCopy[];
+  /** The `user:` and `app:` keys that its agents saw. Not the session's: only files have them there. */
+  readonly shared: Readonly<StateShape>;
+}
+
+/** The state of a user or an app. */
+export interface StateCopy {
+  readonly key: Omit<StorageKey, 'sessionId'>;
+  /** JSON text; keys without prefix. */
+  readonly state: string;
+}
+
+/**
+ * A session that was read from a file.
+ *
+ * @throws SessionError `invalid_argument` without an id: each run would store it under another;
+ *   `unserializable` with the path
+ */
+export function copyOfSession(session: Session): SessionCopy {
+  const { id: sessionId, appName, userId, lastUpdateTime } = session;
+  if (sessionId === '') throw malformed(['id'], 'is missing; give the session one');
+  const entries = Object.entries(session.state).filter(([key]) => !isTemp(key));
+  const own = entries.filter(([key]) => !isShared(key));
+  const key = { appName, userId, sessionId };
+  return {
+    key,
+    created: Math.min(session.events[0]?.timestamp ?? lastUpdateTime, lastUpdateTime),
+    lastUpdateTime,
+    state: snapshotState(Object.fromEntries(own)).text,
+    events: session.events.map((event, at) => {
+      const newId = () => idAt(key, at);
+      const { id, timestamp, text } = snapshotEvent(event, () => lastUpdateTime, newId);
+      return { id, timestamp, text };
+    }),
+    shared: Object.fromEntries(entries.filter(([key]) => isShared(key))),
+  };
+}
+
+/** For an event without an id: the same in each run, so that a second one finds what the first stored. */
+function idAt({ appName, userId, sessionId }: Required<StorageKey>, at: number): string {
+  return hashOf(JSON.stringify([appName, userId, sessionId, at])).slice(0, 32);
+}
+
+/** What tells it from all others. */
+export function nameOfKey({ appName, userId, sessionId }: StorageKey): string {
+  return JSON.stringify([appName, userId, sessionId]);
+}
+
+/** SHA-256, hexadecimal. */
+export function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+/** The session as an agent sees it, for files. */
+export function sessionOfCopy({ key, lastUpdateTime, ...copy }: SessionCopy): Session {
+  const { appName, userId, sessionId: id } = key;
+  const own = JSON.parse(copy.state) as StateShape;
+  return {
+    id,
+    appName,
+    userId,
+    state: { ...own, ...copy.shared },
+    events: copy.events.map(({ text }) => JSON.parse(text) as Session['events'][number]),
+    lastUpdateTime,
+  };
+}

@@ -1,0 +1,55 @@
+import { SessionError } from '../../errors.js';
+import { ownMembers } from '../../json/own.js';
+import { requireOptions, takeRequest } from '../../service/call.js';
+import type { Abortable, CompositeSessionKey } from '../../session.js';
+import type { BaseSessionService } from '../../session_service.js';
+import { type SessionDialect, type SessionFile, sessionToFile } from '../format/session_file.js';
+import { wholeSession } from '../format/whole_session.js';
+
+/**
+ * How a session is exported.
+ *
+ * @example
+ * ```ts
+ * import type { ExportSessionOptions } from 'adk-session-wasm/files';
+ *
+ * const forPython: ExportSessionOptions = { casing: 'snake', timeUnit: 'seconds' };
+ * ```
+ */
+export interface ExportSessionOptions extends SessionDialect, Abortable {}
+
+/**
+ * A stored session with all its events, as a file of one of the ADKs; see {@link sessionToFile}.
+ *
+ * Its `state` is the one that an agent sees: `user:` and `app:` keys are in it.
+ *
+ * @param options default: camelCase and milliseconds, as `@google/adk` has it
+ * @throws SessionError (as a rejection) `not_found`; `invalid_argument`; what `getSession` rejects with
+ *
+ * @example
+ * ```ts
+ * import { writeFile } from 'node:fs/promises';
+ * import { exportSession } from 'adk-session-wasm/files';
+ * import { InMemorySessionService } from 'adk-session-wasm';
+ *
+ * const service = new InMemorySessionService();
+ * const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
+ * const file = await exportSession(service, key, { casing: 'snake', timeUnit: 'seconds' });
+ * await writeFile('s1.session.json', JSON.stringify(file, undefined, 2));
+ * ```
+ */
+export async function exportSession(
+  service: BaseSessionService,
+  key: CompositeSessionKey,
+  options: ExportSessionOptions = {},
+): Promise<SessionFile> {
+  const { appName, userId, sessionId } = takeRequest(key);
+  requireOptions(options);
+  const { signal, ...dialect } = ownMembers(options);
+  const session = await wholeSession(service, { appName, userId, sessionId, signal });
+  if (session !== undefined) return sessionToFile(session, dialect);
+  throw new SessionError(
+    'not_found',
+    `There is no session ${JSON.stringify(sessionId)} of this user of ${JSON.stringify(appName)}.`,
+  );
+}

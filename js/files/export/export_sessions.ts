@@ -1,0 +1,115 @@
+import { requireId } from '../../ids.js';
+import { takeRequest } from '../../service/call.js';
+import type { Abortable, UserRequest } from '../../session.js';
+import type { BaseSessionService } from '../../session_service.js';
+import {
+  requireCasing,
+  requireUnit,
+  type SessionDialect,
+  sessionToFile,
+} from '../format/session_file.js';
+import { sessionKeys, type SessionsRequest } from '../format/session_keys.js';
+import { FORMAT, VERSION } from '../format/stream_format.js';
+import { wholeSession } from '../format/whole_session.js';
+
+/**
+ * Which sessions are exported, and how.
+ *
+ * @example
+ * ```ts
+ * import type { ExportSessionsRequest } from 'adk-session-wasm/files';
+ *
+ * const allOfAda: ExportSessionsRequest = { appName: 'shop', userId: 'ada' };
+ * ```
+ */
+export interface ExportSessionsRequest extends SessionDialect, Abortable {
+  /** One app, or several: with the names of all apps, the whole store. */
+  appName: string | readonly string[];
+  /** Absent: all users of the apps. */
+  userId?: string | undefined;
+}
+
+/**
+ * All sessions of a user, of an app, or of a whole store, as JSON Lines: one JSON value a line.
+ *
+ * | line | what it is |
+ * | --- | --- |
+ * | `{"format":"adk-sessions","version":1,"casing":"camel","timeUnit":"milliseconds"}` | the first: how the sessions are written |
+ * | `{"appName":"shop","appState":{"motd":"…"}}` | the app's state, keys without `app:`; only if all users are exported |
+ * | `{"appName":"shop","userId":"ada","userState":{"name":"…"}}` | a user's state, keys without `user:`; before the user's sessions |
+ * | `{"id":"s1","appName":"shop","userId":"ada","state":{…},"events":[…],"lastUpdateTime":…}` | a session, as {@link sessionToFile} writes it |
+ *
+ * The sessions of an app come in order of `lastUpdateTime`. They are read one by one, as the lines are taken: of
+ * ten thousand sessions one and the ids are in memory. Each is as it was when its line was written; one
+ * that is deleted meanwhile may be missing, and one that is created meanwhile may be there.
+ *
+ * No service knows its apps, nor users who have state and no session: ask for your apps by their names,
+ * and for such users by theirs.
+ *
+ * @returns lines, each with its `\n`; read while they are iterated. `ReadableStream.from` and
+ *   `Readable.from` make streams of them
+ * @throws SessionError (when iterated) what `listSessions` and `getSession` reject with: `aborted`,
+ *   `invalid_argument`, `corrupt_record`, …
+ *
+ * @example
+ * ```ts
+ * import { createWriteStream } from 'node:fs';
+ * import { pipeline } from 'node:stream/promises';
+ * import { exportSessions } from 'adk-session-wasm/files';
+ * import { InMemorySessionService } from 'adk-session-wasm';
+ *
+ * const service = new InMemorySessionService();
+ * const lines = exportSessions(service, { appName: 'shop' });
+ * await pipeline(lines, createWriteStream('shop.sessions.jsonl'));
+ * ```
+ */
+export async function* exportSessions(
+  service: BaseSessionService,
+  request: ExportSessionsRequest,
+): AsyncGenerator<string, void> {
+  const taken = takeRequest(request);
+  const { appName, userId, signal } = taken;
+  // All of it before the first line: what has gone out cannot be taken back.
+  const casing = requireCasing(taken.casing ?? 'camel');
+  const timeUnit = requireUnit(taken.timeUnit ?? 'milliseconds');
+  const apps: readonly unknown[] = Array.isArray(appName) ? appName : [appName];
+  const appNames = apps.map((app) => requireId('appName', app));
+  if (userId !== undefined) requireId('userId', userId);
+  const dialect = { casing, timeUnit };
+  yield line({ format: FORMAT, version: VERSION, ...dialect });
+  for (const app of appNames) {
+    yield* linesOfApp(service, { appName: app, userId, signal }, dialect);
+  }
+}
+
+async function* linesOfApp(
+  service: BaseSessionService,
+  { appName, userId, signal }: SessionsRequest,
+  dialect: SessionDialect,
+): AsyncGenerator<string, void> {
+  const users = new Set<string>();
+  if (userId === undefined) {
+    yield line({ appName, appState: await service.getAppState({ appName, signal }) });
+  } else {
+    yield await userLine(service, { appName, userId, signal });
+    users.add(userId);
+  }
+  for await (const key of sessionKeys(service, { appName, userId, signal })) {
+    const session = await wholeSession(service, { ...key, signal });
+    if (session === undefined) continue;
+    if (!users.has(key.userId)) {
+      users.add(key.userId);
+      yield await userLine(service, { appName, userId: key.userId, signal });
+    }
+    yield line(sessionToFile(session, dialect));
+  }
+}
+
+async function userLine(service: BaseSessionService, request: UserRequest): Promise<string> {
+  const { appName, userId } = request;
+  return line({ appName, userId, userState: await service.getUserState(request) });
+}
+
+function line(value: object): string {
+  return `${JSON.stringify(value)}\n`;
+}

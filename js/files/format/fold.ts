@@ -1,0 +1,46 @@
+/** What events make of a state, by their deltas. */
+import type { Event } from '../../event.js';
+import { isTemp, REMOVED } from '../../scope.js';
+import type { Session, StateShape } from '../../session.js';
+
+/**
+ * The state that events make of another. `temp:` keys are left out.
+ *
+ * @param state is not changed
+ */
+export function madeOf(state: Readonly<StateShape>, events: readonly Event[]): StateShape {
+  const made = new Map<string, unknown>(Object.entries(state));
+  for (const { actions } of events) {
+    for (const [key, value] of Object.entries(actions.stateDelta)) {
+      if (value === REMOVED || value === undefined) made.delete(key);
+      else made.set(key, value);
+    }
+  }
+  return withoutTemp(made);
+}
+
+/**
+ * The state that a session must have had before its first event: what its events do not explain.
+ *
+ * @returns the keys of `session.state` that no delta of its events sets or removes, without `temp:` ones
+ *
+ * @example
+ * ```ts
+ * import { initialState, sessionFromFile } from 'adk-session-wasm/files';
+ *
+ * function beginOf(text: string): Record<string, unknown> {
+ *   return initialState(sessionFromFile(text));
+ * }
+ * ```
+ */
+export function initialState({ state, events }: Pick<Session, 'state' | 'events'>): StateShape {
+  const initial = new Map(Object.entries(state));
+  for (const { actions } of events) {
+    for (const key of Object.keys(actions.stateDelta)) initial.delete(key);
+  }
+  return withoutTemp(initial);
+}
+
+function withoutTemp(state: ReadonlyMap<string, unknown>): StateShape {
+  return Object.fromEntries([...state].filter(([key]) => !isTemp(key)));
+}

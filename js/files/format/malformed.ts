@@ -1,0 +1,27 @@
+import { SessionError } from '../../errors.js';
+import { formatPath, type PathSegment } from '../../json/path.js';
+
+/**
+ * The error for a file that is no session.
+ *
+ * @param path where it is wrong, in the names of our types
+ * @param rule the rest of a sentence that begins with the path: `must be a list`
+ *
+ * @example
+ * ```ts
+ * throw malformed(['events', 3, 'timestamp'], 'must be a number');
+ * ```
+ */
+export function malformed(
+  path: readonly PathSegment[],
+  rule: string,
+  cause?: unknown,
+): SessionError {
+  const where = formatPath(path);
+  const message = `${where === '' ? 'The session file' : where} ${rule}.`;
+  return new SessionError('invalid_argument', message, {
+    path: where,
+    key: where === '' ? 'file' : where,
+    cause,
+  });
+}

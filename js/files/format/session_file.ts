@@ -1,0 +1,180 @@
+import { type Casing, readNames, writeNames } from '../../dialect/casing.js';
+import { SESSION } from '../../dialect/fields.js';
+import { type TimeUnit, toSeconds, withTimes } from '../../dialect/time.js';
+import type { Event } from '../../event.js';
+import { invalid, shown } from '../../service/call.js';
+import type { Session } from '../../session.js';
+import { madeOf } from './fold.js';
+import { parseJson, recordedSession } from './recorded_session.js';
+import { timedSession } from './session_times.js';
+
+/**
+ * A session as JSON, as the ADKs write it: `{id, appName, userId, state, events, lastUpdateTime}`, or
+ * `{id, app_name, user_id, …}`.
+ *
+ * @example
+ * ```ts
+ * import { exportSession, type SessionFile } from 'adk-session-wasm/files';
+ * import type { BaseSessionService } from 'adk-session-wasm';
+ *
+ * async function download(service: BaseSessionService, sessionId: string): Promise<Blob> {
+ *   const key = { appName: 'shop', userId: 'ada', sessionId };
+ *   const file: SessionFile = await exportSession(service, key);
+ *   return new Blob([JSON.stringify(file)], { type: 'application/json' });
+ * }
+ * ```
+ */
+export type SessionFile = Record<string, unknown>;
+
+/**
+ * In which of the ADKs' ways a file is written.
+ *
+ * @example
+ * ```ts
+ * import type { SessionDialect } from 'adk-session-wasm/files';
+ *
+ * const python: SessionDialect = { casing: 'snake', timeUnit: 'seconds' };
+ * const restServer: SessionDialect = { casing: 'camel', timeUnit: 'seconds' };
+ * ```
+ */
+export interface SessionDialect {
+  /** Default `'camel'`. */
+  casing?: Casing | undefined;
+  /** Default `'milliseconds'`. */
+  timeUnit?: TimeUnit | undefined;
+}
+
+/**
+ * How a file is to be read.
+ *
+ * @example
+ * ```ts
+ * import type { ReadSessionOptions } from 'adk-session-wasm/files';
+ *
+ * const asAda: ReadSessionOptions = { userId: 'ada', timeUnit: 'seconds' };
+ * ```
+ */
+export interface ReadSessionOptions {
+  /**
+   * What the file's times are counted in. Default: told from the numbers, which can be done for times
+   * from 2001 to 2100.
+   */
+  timeUnit?: TimeUnit | undefined;
+  /** Instead of the file's. */
+  appName?: string | undefined;
+  /** Instead of the file's. */
+  userId?: string | undefined;
+  /** Instead of the file's. */
+  sessionId?: string | undefined;
+}
+
+/**
+ * A session as a file of one of the ADKs.
+ *
+ * Users' data (`state`, a function's `args` and `response`, `stateDelta`, `customMetadata`, `output`,
+ * …) and fields that no ADK knows are kept to the letter, whatever the casing. Known fields that are
+ * `null` are left out. In seconds, times are exact to the microsecond.
+ *
+ * @param session is not changed; its data is shared with the result
+ * @throws SessionError `invalid_argument` for an unknown casing or unit
+ *
+ * @example
+ * ```ts
+ * import { sessionToFile } from 'adk-session-wasm/files';
+ * import type { Session } from 'adk-session-wasm';
+ *
+ * function forPython(session: Session): string {
+ *   return JSON.stringify(sessionToFile(session, { casing: 'snake', timeUnit: 'seconds' }));
+ * }
+ * ```
+ */
+export function sessionToFile(session: Session, dialect: SessionDialect = {}): SessionFile {
+  const casing = requireCasing(dialect.casing ?? 'camel');
+  const unit = requireUnit(dialect.timeUnit ?? 'milliseconds');
+  const { id, appName, userId, state, events, lastUpdateTime } = session;
+  const turn = (time: unknown): unknown => {
+    return unit === 'seconds' && typeof time === 'number' ? toSeconds(time) : time;
+  };
+  const turned = {
+    id,
+    appName,
+    userId,
+    state,
+    events: events.map((event) => withTimes({ ...event }, turn)),
+    lastUpdateTime: turn(lastUpdateTime),
+  };
+  return writeNames(turned, SESSION, casing) as SessionFile;
+}
+
+/**
+ * The session in a file of any of the ADKs: camelCase, snake_case or both mixed, milliseconds or
+ * seconds.
+ *
+ * Names are read as Python reads them: where an object has a field in both casings, the camelCase one
+ * counts. Known fields that are `null` count as absent. An event without `actions` gets empty ones.
+ * Without `state` it is what the events make of none; without `lastUpdateTime` it is the latest
+ * event's, or 0. Ids of session and events may be missing: storing them gives them one.
+ *
+ * @param file JSON text or what it parses to, which is not changed, and whose data is shared with the
+ *   result
+ * @throws SessionError `invalid_argument` with the `path` of what is wrong (`events[3].timestamp`), or
+ *   if the unit of its times cannot be told
+ *
+ * @example
+ * ```ts
+ * import { sessionFromFile } from 'adk-session-wasm/files';
+ *
+ * const { events } = sessionFromFile({
+ *   id: 's1',
+ *   app_name: 'shop',
+ *   user_id: 'ada',
+ *   state: {},
+ *   events: [{ id: 'e1', invocation_id: 'i1', author: 'user', timestamp: 1741218414.968405 }],
+ * });
+ * events[0]?.timestamp; // 1741218414968.405
+ * ```
+ */
+export function sessionFromFile(
+  file: string | SessionFile,
+  options: ReadSessionOptions = {},
+): Session {
+  const steps = readingSteps(file, options);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done === true) return value;
+  }
+}
+
+/** {@link sessionFromFile} in steps, between which the caller of a long file may pause. */
+export function* readingSteps(
+  file: string | SessionFile,
+  { timeUnit, ...given }: ReadSessionOptions,
+): Generator<undefined, Session> {
+  const stated = timeUnit === undefined ? undefined : requireUnit(timeUnit);
+  const json = typeof file === 'string' ? parseJson(file) : file;
+  // An object is the caller's, who may change it meanwhile.
+  if (typeof file === 'string') yield;
+  const named = readNames(json, SESSION);
+  yield;
+  const recorded = recordedSession(named, given);
+  yield;
+  const { id, appName, userId } = recorded;
+  const { lastUpdateTime, ...timed } = timedSession(recorded, stated);
+  yield;
+  // What makes them events was checked; other fields are whatever the file has.
+  const events = timed.events as unknown as Event[];
+  const state = recorded.state ?? madeOf({}, events);
+  return { id, appName, userId, state, events, lastUpdateTime };
+}
+
+/** @throws SessionError `invalid_argument`, if it is none */
+export function requireUnit(unit: unknown): TimeUnit {
+  if (unit === 'milliseconds' || unit === 'seconds') return unit;
+  throw invalid('timeUnit', `must be 'milliseconds' or 'seconds'; it is ${shown(unit)}`);
+}
+
+/** @throws SessionError `invalid_argument`, if it is none */
+export function requireCasing(casing: unknown): Casing {
+  if (casing === 'camel' || casing === 'snake') return casing;
+  throw invalid('casing', `must be 'camel' or 'snake'; it is ${shown(casing)}`);
+}

@@ -1,0 +1,220 @@
+import type { TimeUnit } from '../../dialect/time.js';
+import { isSessionError, SessionError, type SessionErrorCode } from '../../errors.js';
+import { requireId } from '../../ids.js';
+import { isPlainObject, kindOf } from '../../json/rules.js';
+import { APP_PREFIX, USER_PREFIX } from '../../scope.js';
+import { requireNotAborted } from '../../service/call.js';
+import { type KnownOptions, takeOptions } from '../../service/known_options.js';
+import type { Abortable, StateShape } from '../../session.js';
+import type { BaseSessionService } from '../../session_service.js';
+import { FORMAT, VERSION } from '../format/stream_format.js';
+import type { OnImportProgress } from './append_batches.js';
+import { importSession, requireOnProgress, sharedStateOf } from './import_session.js';
+import { linesOf, type LinesSource } from './lines.js';
+import { malformed } from '../format/malformed.js';
+import { parseJson } from '../format/recorded_session.js';
+import { requireUnit, type SessionFile } from '../format/session_file.js';
+import { prefixed } from './shared_state.js';
+import type { SharedState } from './state_plan.js';
+
+/**
+ * How sessions are imported.
+ *
+ * @example
+ * ```ts
+ * import type { ImportSessionsOptions } from 'adk-session-wasm/files';
+ *
+ * const restoring: ImportSessionsOptions = { sharedState: 'overwrite' };
+ * ```
+ */
+export interface ImportSessionsOptions extends Abortable {
+  /** Instead of that of the lines. */
+  appName?: string | undefined;
+  /** What times are counted in. Default: what the stream's first line says, else told for each session. */
+  timeUnit?: TimeUnit | undefined;
+  /** What becomes of `user:` and `app:` keys. Default `'fill'`. */
+  sharedState?: SharedState | undefined;
+  /** Called after each batch of events of a session, the last one too. */
+  onProgress?: OnImportProgress | undefined;
+}
+
+const OPTIONS: KnownOptions<ImportSessionsOptions> = {
+  appName: true,
+  timeUnit: true,
+  sharedState: true,
+  onProgress: true,
+  signal: true,
+};
+
+/**
+ * What became of a line.
+ *
+ * @example
+ * ```ts
+ * import type { ImportOutcome } from 'adk-session-wasm/files';
+ *
+ * function told({ line, kind, sessionId = '', error }: ImportOutcome): string {
+ *   return `line ${line}: ${kind} ${sessionId} ${error === undefined ? 'imported' : error.message}`;
+ * }
+ * ```
+ */
+export interface ImportOutcome {
+  /** From 1. */
+  readonly line: number;
+  readonly kind: 'session' | 'userState' | 'appState';
+  readonly appName?: string;
+  readonly userId?: string;
+  readonly sessionId?: string;
+  /** Why it was not imported; nothing of it is stored then. Absent: it was. */
+  readonly error?: SessionError;
+}
+
+/** What may be wrong with one line and no other. */
+const OF_ONE_LINE: ReadonlySet<SessionErrorCode> = new Set<SessionErrorCode>([
+  'invalid_argument',
+  'already_exists',
+  'unserializable',
+  'schema_violation',
+]);
+
+/**
+ * Stores the sessions of a stream that {@link exportSessions} wrote, or of any JSON Lines of which each
+ * is a session of one of the ADKs, each as `importSession` does it.
+ *
+ * It goes on as its outcomes are taken: iterate it to the end. A line that cannot be imported, since
+ * it is malformed or its session exists, is reported, and the next is read; importing a stream again
+ * after an interruption therefore brings the rest. Blank lines are passed over. Streams may be put
+ * one after another.
+ *
+ * @throws SessionError (when iterated) `aborted`; `unsupported`, if a newer version wrote the stream;
+ *   `invalid_argument` for options and what is no JSON Lines at all; and what no line is to blame for,
+ *   like `quota_exceeded` or `closed`
+ *
+ * @example
+ * ```ts
+ * import { createReadStream } from 'node:fs';
+ * import { importSessions } from 'adk-session-wasm/files';
+ * import { InMemorySessionService } from 'adk-session-wasm';
+ *
+ * const service = new InMemorySessionService();
+ * const file = createReadStream('shop.sessions.jsonl');
+ * for await (const { line, sessionId, error } of importSessions(service, file)) {
+ *   if (error !== undefined) console.warn(`line ${line}, ${sessionId}: ${error.message}`);
+ * }
+ * ```
+ */
+export async function* importSessions(
+  service: BaseSessionService,
+  source: LinesSource,
+  options: ImportSessionsOptions = {},
+): AsyncGenerator<ImportOutcome, void> {
+  const taken = takeOptions(options, OPTIONS);
+  const { signal, appName, onProgress } = taken;
+  requireOnProgress(onProgress);
+  const sharedState = sharedStateOf(taken.sharedState);
+  const stated = taken.timeUnit === undefined ? undefined : requireUnit(taken.timeUnit);
+  if (appName !== undefined) requireId('appName', appName);
+  let timeUnit = stated;
+  let line = 0;
+  for await (const text of linesOf(source)) {
+    line += 1;
+    if (text.trim() === '') continue;
+    requireNotAborted(signal);
+    let outcome: ImportOutcome = { line, kind: 'session' };
+    try {
+      const json = parsedLine(text);
+      if (Object.hasOwn(json, 'format')) {
+        const unit = unitOfHeader(json);
+        timeUnit = stated ?? unit;
+        continue;
+      }
+      outcome = { line, ...nameOf(json, appName) };
+      const lineOptions = { appName, timeUnit, sharedState, onProgress, signal };
+      await importLine(service, json, outcome, lineOptions);
+    } catch (error) {
+      if (!isSessionError(error) || !OF_ONE_LINE.has(error.code)) throw error;
+      outcome = { ...outcome, error };
+    }
+    yield outcome;
+  }
+}
+
+/** @throws SessionError `invalid_argument`, if it is no object */
+export function parsedLine(text: string): SessionFile {
+  const json = parseJson(text);
+  if (isPlainObject(json)) return json;
+  throw malformed([], `must have an object on each line; this is ${kindOf(json)}`);
+}
+
+/**
+ * What a first line of {@link exportSessions} says of times.
+ *
+ * @throws SessionError `unsupported`, if it is of another version
+ */
+export function unitOfHeader({ format, version, timeUnit }: SessionFile): TimeUnit {
+  if (format === FORMAT && version === VERSION) return requireUnit(timeUnit);
+  throw new SessionError(
+    'unsupported',
+    `The stream says that it is ${JSON.stringify(format)}, version ${JSON.stringify(version)}; ` +
+      `this version of the package reads "${FORMAT}", version ${VERSION}. Update the package.`,
+  );
+}
+
+/** What a line is of, as far as it says. */
+export function nameOf(
+  json: SessionFile,
+  givenApp: string | undefined,
+): Omit<ImportOutcome, 'line' | 'error'> {
+  const appName = textOf(givenApp ?? json.appName ?? json.app_name);
+  const userId = textOf(json.userId ?? json.user_id);
+  const app = appName === undefined ? {} : { appName };
+  if (Object.hasOwn(json, 'appState')) return { kind: 'appState', ...app };
+  const user = userId === undefined ? app : { ...app, userId };
+  if (Object.hasOwn(json, 'userState')) return { kind: 'userState', ...user };
+  const sessionId = textOf(json.id);
+  return { kind: 'session', ...user, ...(sessionId !== undefined && { sessionId }) };
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+async function importLine(
+  service: BaseSessionService,
+  json: SessionFile,
+  { kind, ...names }: ImportOutcome,
+  options: ImportSessionsOptions & { readonly sharedState: SharedState },
+): Promise<void> {
+  if (kind === 'session') {
+    await importSession(service, json, options);
+    return;
+  }
+  const { sharedState, signal } = options;
+  const appName = requireId('appName', names.appName);
+  if (kind === 'appState') {
+    const live = await service.getAppState({ appName, signal });
+    const stateDelta = prefixed(APP_PREFIX, toSet(json, kind, live, sharedState));
+    await service.updateState({ appName, stateDelta, signal });
+  } else {
+    const userId = requireId('userId', names.userId);
+    const live = await service.getUserState({ appName, userId, signal });
+    const stateDelta = prefixed(USER_PREFIX, toSet(json, kind, live, sharedState));
+    await service.updateState({ appName, userId, stateDelta, signal });
+  }
+}
+
+/** The keys of a line that are to be set. */
+function toSet(
+  json: SessionFile,
+  kind: 'userState' | 'appState',
+  live: Readonly<StateShape>,
+  policy: SharedState,
+): StateShape {
+  const state = json[kind];
+  if (!isPlainObject(state)) throw malformed([kind], `must be an object; it is ${kindOf(state)}`);
+  if (policy === 'keep') return {};
+  const entries = Object.entries(state);
+  const isSet = ([key]: [string, unknown]): boolean =>
+    policy === 'overwrite' || !Object.hasOwn(live, key);
+  return Object.fromEntries(entries.filter(isSet));
+}

@@ -1,0 +1,81 @@
+/** Takes back what was stored of a session whose import failed. */
+import { isSessionError, SessionError } from '../../errors.js';
+import { isShared, REMOVED } from '../../scope.js';
+import type { Session, StateShape } from '../../session.js';
+import type { BaseSessionService } from '../../session_service.js';
+import { liveState } from './shared_state.js';
+import type { StatePlan } from './state_plan.js';
+
+/**
+ * Deletes the session, and puts the `user:` and `app:` keys back that the import has changed. A key that
+ * somebody else has written since is left as it is.
+ *
+ * @param before the `user:` and `app:` keys before the import
+ * @param error why the import failed
+ * @throws SessionError with the code of `error`, if something could not be taken back, naming it
+ */
+export async function withdraw(
+  service: BaseSessionService,
+  { appName, userId, id: sessionId }: Session,
+  before: Readonly<StateShape>,
+  plan: StatePlan,
+  error: unknown,
+): Promise<void> {
+  const session = `the session ${JSON.stringify(sessionId)}`;
+  await orTell(error, session, () => service.deleteSession({ appName, userId, sessionId }));
+  const written = writtenBy(plan);
+  if (written.size === 0) return;
+  const keys = [...written.keys()].map((key) => JSON.stringify(key)).join(', ');
+  await orTell(error, `a changed value of ${keys}`, async () => {
+    const stateDelta = undoing(written, before, await liveState(service, { appName, userId }));
+    if (Object.keys(stateDelta).length === 0) return;
+    await service.updateState({ appName, userId, stateDelta });
+  });
+}
+
+async function orTell(error: unknown, what: string, undo: () => Promise<void>): Promise<void> {
+  try {
+    await undo();
+  } catch (cause) {
+    const [code, message] = isSessionError(error)
+      ? [error.code, error.message]
+      : (['storage_failed', String(error)] as const);
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new SessionError(
+      code,
+      `${message} The import could not be taken back (${reason}): ${what} is left in the store.`,
+      { cause: error },
+    );
+  }
+}
+
+/** The values that the import may have given to keys which other sessions see, as JSON. */
+function writtenBy({ initial, events, afterwards }: StatePlan): Map<string, Set<string>> {
+  const deltas = [initial, ...events.map(({ actions }) => actions.stateDelta), afterwards];
+  const written = new Map<string, Set<string>>();
+  for (const [key, value] of deltas.flatMap(Object.entries<unknown>)) {
+    if (!isShared(key)) continue;
+    written.set(key, (written.get(key) ?? new Set()).add(jsonOf(value)));
+  }
+  return written;
+}
+
+/** The delta that brings back what was there before the import. */
+function undoing(
+  written: ReadonlyMap<string, ReadonlySet<string>>,
+  before: Readonly<StateShape>,
+  now: Readonly<StateShape>,
+): StateShape {
+  const valueIn = (state: Readonly<StateShape>, key: string): unknown =>
+    Object.hasOwn(state, key) ? state[key] : REMOVED;
+  const changed = [...written].filter(([key, values]) => {
+    const value = jsonOf(valueIn(now, key));
+    return values.has(value) && value !== jsonOf(valueIn(before, key));
+  });
+  return Object.fromEntries(changed.map(([key]) => [key, valueIn(before, key)]));
+}
+
+/** A removal is `undefined` or {@link REMOVED} in a delta. */
+function jsonOf(value: unknown): string {
+  return JSON.stringify(value ?? (value === undefined ? REMOVED : null));
+}

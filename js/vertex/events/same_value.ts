@@ -1,0 +1,6 @@
+import { isSameJson } from '../../core.js';
+
+/** Whether two JSON values are the same, in whatever order their keys are: the server keeps none. */
+export function isSameValue(one: unknown, other: unknown): boolean {
+  return isSameJson(JSON.stringify(one), JSON.stringify(other));
+}

@@ -1,0 +1,135 @@
+/** What a request proves itself with: an OAuth token, or the key of express mode. No error shows either. */
+import { SessionError } from '../../errors.js';
+import { kindOf, messageOf } from '../../json/rules.js';
+import { loadOptional } from '../../loader/optional_package.js';
+import { invalid } from '../../service/call.js';
+import { maskOf } from './mask.js';
+
+/**
+ * An OAuth 2 access token with the scope `https://www.googleapis.com/auth/cloud-platform`, or what gives one; asked
+ * before each request, so that it may answer with a fresh one whenever the last has run out.
+ *
+ * @example
+ * ```ts
+ * import type { AccessToken } from 'adk-session-wasm/vertex';
+ *
+ * const ofOurServer: AccessToken = async () => (await fetch('/vertex-token')).text();
+ * ```
+ */
+export type AccessToken = string | (() => string | Promise<string>);
+
+/** What an {@link Access} is made of: one of both, or neither. */
+export interface AccessOptions {
+  readonly accessToken?: AccessToken | undefined;
+  readonly expressModeApiKey?: string | undefined;
+}
+
+const AUTH_PACKAGE = 'google-auth-library';
+const SCOPE = 'https://www.googleapis.com/auth/cloud-platform';
+
+/** What of `google-auth-library` is used. */
+interface AuthLibrary {
+  GoogleAuth: new (options: { scopes: string }) => {
+    getAccessToken(): Promise<string | null | undefined>;
+  };
+}
+
+/** What one request proves itself with. */
+export interface Credentials {
+  readonly secret: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** A server's text without them. */
+  readonly masked: (text: string) => string;
+}
+
+/** Gives each request its credentials. */
+export class Access {
+  readonly #options: AccessOptions;
+  #auth: Promise<InstanceType<AuthLibrary['GoogleAuth']>> | undefined;
+
+  /** @throws SessionError `invalid_argument` */
+  constructor(options: AccessOptions) {
+    const { accessToken, expressModeApiKey } = options;
+    const isToken = typeof accessToken === 'string' && accessToken !== '';
+    if (accessToken !== undefined && !isToken && typeof accessToken !== 'function') {
+      throw invalid('accessToken', 'must be a token or a function that gives one');
+    }
+    if (accessToken !== undefined && expressModeApiKey !== undefined) {
+      throw invalid('accessToken', 'cannot be given together with expressModeApiKey');
+    }
+    this.#options = options;
+  }
+
+  /** @throws SessionError `storage_unavailable` where there are none */
+  async credentials(): Promise<Credentials> {
+    const { expressModeApiKey } = this.#options;
+    return this.#checked(expressModeApiKey ?? (await this.#token()));
+  }
+
+  /** Others, after the server refused these; `undefined` where there are none. */
+  async renewed({ secret }: Credentials): Promise<Credentials | undefined> {
+    const { accessToken, expressModeApiKey } = this.#options;
+    if (expressModeApiKey !== undefined || typeof accessToken === 'string') return undefined;
+    // The library keeps a token until its time is over.
+    this.#auth = undefined;
+    const fresh = this.#checked(await this.#token());
+    return fresh.secret === secret ? undefined : fresh;
+  }
+
+  #checked(given: string): Credentials {
+    const { expressModeApiKey } = this.#options;
+    const secret = given.trim();
+    // fetch would refuse it, and show all of it.
+    if (!/^[\x21-\x7e]+$/.test(secret)) {
+      throw unavailable('The access token or key has characters that none has');
+    }
+    return {
+      secret,
+      headers:
+        expressModeApiKey === undefined
+          ? { authorization: `Bearer ${secret}` }
+          : { 'x-goog-api-key': secret },
+      masked: maskOf(secret),
+    };
+  }
+
+  async #token(): Promise<string> {
+    const { accessToken } = this.#options;
+    if (typeof accessToken === 'string') return accessToken;
+    let token: unknown;
+    try {
+      token = await (accessToken ?? (() => this.#defaultToken()))();
+    } catch (cause) {
+      if (cause instanceof SessionError) throw cause;
+      const what =
+        accessToken === undefined
+          ? 'Sign in with: gcloud auth application-default login, or give an accessToken'
+          : 'accessToken threw';
+      throw unavailable(`${what}: ${messageOf(cause)}`, cause);
+    }
+    if (typeof token === 'string' && token !== '') return token;
+    throw unavailable(`accessToken gave no token but ${token === '' ? 'nothing' : kindOf(token)}`);
+  }
+
+  /** By Application Default Credentials, which know when a token has run out. */
+  async #defaultToken(): Promise<unknown> {
+    this.#auth ??= loadAuth().catch((error: unknown) => {
+      this.#auth = undefined;
+      throw error;
+    });
+    return (await this.#auth).getAccessToken();
+  }
+}
+
+async function loadAuth() {
+  const library = await loadOptional<AuthLibrary>(AUTH_PACKAGE);
+  if (library !== undefined) return new library.GoogleAuth({ scopes: SCOPE });
+  throw unavailable(
+    `Application Default Credentials need a package; run: npm install ${AUTH_PACKAGE}. ` +
+      'Or give an accessToken or an expressModeApiKey, as a page must',
+  );
+}
+
+function unavailable(message: string, cause?: unknown): SessionError {
+  return new SessionError('storage_unavailable', `${message}.`, { storage: 'vertexai', cause });
+}

@@ -1,0 +1,149 @@
+/** Requests to the REST API. */
+import type { SessionError } from '../../errors.js';
+import { isPlainObject } from '../../json/rules.js';
+import type { Access, Credentials } from './access.js';
+import type { CallLimit } from './call_limit.js';
+import type { Closing } from './closing.js';
+import { lost, malformed, refused, timedOut, timeoutOf } from './failure.js';
+import { Tries } from './tries.js';
+
+export type Json = Readonly<Record<string, unknown>>;
+
+/** What is in a URL's query; absent ones are left out. */
+export type Query = Readonly<Record<string, string | undefined>>;
+
+/** What the requests of all calls share. */
+export interface Connection {
+  readonly access: Access;
+  readonly closing: Closing;
+  /** How long a request may take, and its access token before. */
+  readonly timeoutMs: number;
+}
+
+interface Request {
+  readonly method: string;
+  readonly url: string;
+  readonly body: string | undefined;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly isGood: boolean;
+  readonly text: string;
+  readonly retryAfter: string | null;
+}
+
+/** The requests of one call. */
+export class Rest {
+  readonly limit: CallLimit;
+  readonly #connection: Connection;
+  /** A server's text without the credentials of the last request. */
+  masked: (text: string) => string = (text) => text;
+
+  constructor(connection: Connection, limit: CallLimit) {
+    this.#connection = connection;
+    this.limit = limit;
+  }
+
+  get timeoutMs(): number {
+    return this.#connection.timeoutMs;
+  }
+
+  tries(): Tries {
+    return new Tries(this.limit);
+  }
+
+  /** Reads, and again where that may help. */
+  async get(url: string, query: Query = {}): Promise<Json> {
+    const tries = this.tries();
+    for (;;) {
+      try {
+        return await this.once('GET', url, query);
+      } catch (error) {
+        await tries.next(error);
+      }
+    }
+  }
+
+  /**
+   * One request; where its access token has run out, with a fresh one again. What fails on the way or at the
+   * server may have been done all the same, see `mayBeDone`.
+   *
+   * @throws SessionError `remote`, `connection_lost`; `storage_unavailable` without credentials
+   */
+  async once(method: string, url: string, query: Query = {}, body?: Json): Promise<Json> {
+    const parameters = Object.entries(query).filter(([, value]) => value !== undefined);
+    const search = String(new URLSearchParams(parameters as [string, string][]));
+    const request = {
+      method,
+      url: search === '' ? url : `${url}?${search}`,
+      body: body && JSON.stringify(body),
+    };
+    const { access, closing } = this.#connection;
+    const credentials = await this.#inTokenTime(access.credentials());
+    let answer = await this.#send(request, credentials);
+    if (answer.status === 401) {
+      const fresh = await this.#inTokenTime(access.renewed(credentials));
+      if (fresh !== undefined) answer = await this.#send(request, fresh);
+    }
+    const { status, isGood, text, retryAfter } = answer;
+    if (!isGood) throw refused(status, this.masked(text), retryAfter);
+    closing.progress();
+    // A write may be answered with nothing.
+    const json = method !== 'GET' && text.trim() === '' ? {} : parsed(text);
+    if (json === undefined) throw malformed(status, this.masked(text));
+    return json;
+  }
+
+  /** An answer that is none of the API's. */
+  malformed(answer: Json): SessionError {
+    return malformed(200, this.masked(JSON.stringify(answer)));
+  }
+
+  async #send({ method, url, body }: Request, credentials: Credentials): Promise<Answer> {
+    const { timeoutMs } = this;
+    const { headers, masked } = credentials;
+    this.masked = masked;
+    if (method !== 'GET') this.limit.beginWrite();
+    try {
+      return await this.limit.part(timeoutMs, timeoutOf, async (signal) => {
+        const response = await fetch(url, {
+          method,
+          headers:
+            body === undefined ? headers : { ...headers, 'content-type': 'application/json' },
+          signal,
+          // The API has no redirections, and wherever else one leads is not to have the key.
+          redirect: 'manual',
+          ...(body !== undefined && { body }),
+        });
+        return {
+          status: response.status,
+          isGood: response.ok,
+          text: await response.text(),
+          retryAfter: response.headers.get('retry-after'),
+        };
+      });
+    } catch (cause) {
+      throw lost(cause, timeoutMs);
+    }
+  }
+
+  /** The caller's function may never answer, and is not to hang the calls that wait for their turn. */
+  #inTokenTime<T>(token: Promise<T>): Promise<T> {
+    const { timeoutMs } = this;
+    const late = (): unknown => {
+      const message = `The access token did not come within ${timeoutMs} ms`;
+      return timedOut(`${message}: who gives it did not answer in time. Try again.`);
+    };
+    return this.limit.part(timeoutMs, late, () => token);
+  }
+}
+
+function parsed(text: string): Json | undefined {
+  try {
+    const json: unknown = JSON.parse(text);
+    return isPlainObject(json) ? json : undefined;
+  } catch {
+    return undefined;
+  }
+}

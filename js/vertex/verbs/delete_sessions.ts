@@ -1,0 +1,46 @@
+import { hasStatus } from '../rest/failure.js';
+import { lastSegment } from '../events/foreign_event.js';
+import { sessionPages } from './list_sessions.js';
+import { waitFor } from '../rest/operation.js';
+import { isOwnedBy } from './session_resource.js';
+import type { SessionPlace, Sessions } from './sessions.js';
+
+/** What is not there, or another user's, is no error, and stays as it is. */
+export async function deleteSession(sessions: Sessions, place: SessionPlace): Promise<void> {
+  const resource = await sessions.find(place);
+  if (resource !== undefined && isOwnedBy(resource, place.userId)) await remove(sessions, place);
+}
+
+/** All that the server lists of a user. One that is created meanwhile may stay. */
+export async function deleteUser(
+  sessions: Sessions,
+  appName: string,
+  userId: string,
+): Promise<void> {
+  const { listUrl } = sessions.placesOf(appName);
+  const ids: string[] = [];
+  // The whole list first: deleting what is on a page would move those on the next.
+  for await (const page of sessionPages(sessions, listUrl, userId)) {
+    ids.push(
+      ...page.filter((found) => isOwnedBy(found, userId)).map(({ name }) => lastSegment(name)),
+    );
+  }
+  for (const sessionId of ids) {
+    const place = sessions.placeOf({ appName, userId, sessionId });
+    if (place !== undefined) await remove(sessions, place);
+  }
+}
+
+async function remove({ rest }: Sessions, { url, apiUrl }: SessionPlace): Promise<void> {
+  const tries = rest.tries();
+  for (;;) {
+    try {
+      await waitFor(rest, apiUrl, await rest.once('DELETE', url));
+      return;
+    } catch (error) {
+      // It is gone: by this request, whose answer was lost, or by another.
+      if (hasStatus(error, 404)) return;
+      await tries.next(error);
+    }
+  }
+}

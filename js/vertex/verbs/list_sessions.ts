@@ -1,0 +1,54 @@
+import type { ListRequest, Listing, SessionRow } from '../../storage/adapter.js';
+import { listPages } from '../rest/list_pages.js';
+import type { Json } from '../rest/rest.js';
+import { isOwnedBy, listedRow } from './session_resource.js';
+import type { Sessions } from './sessions.js';
+
+/** All of them are read for any page: the server tells neither how many there are nor orders ties by id. */
+export async function listSessions(sessions: Sessions, request: ListRequest): Promise<Listing> {
+  const { appName, userId, order, offset, limit } = request;
+  const { listUrl } = sessions.placesOf(appName);
+  const rows: SessionRow[] = [];
+  for await (const page of sessionPages(sessions, listUrl, userId)) {
+    const theirs = page.filter((found) => userId === undefined || isOwnedBy(found, userId));
+    rows.push(...theirs.map((resource) => listedRow(appName, resource)));
+  }
+  rows.sort(byTime);
+  if (order === 'desc') rows.reverse();
+  return {
+    sessions: rows.slice(offset, limit === undefined ? undefined : offset + limit),
+    users: [],
+    total: rows.length,
+  };
+}
+
+/**
+ * What the server lists. A `*` in an id stands for any text in its filter, which has no way to say that it shall
+ * not: whoever asks for one user's sessions must look whose each of them is.
+ *
+ * @param userId absent: of all users
+ * @param pageSize how many are wanted in a page; absent: as many as the server gives
+ */
+export function sessionPages(
+  { rest }: Sessions,
+  listUrl: string,
+  userId: string | undefined,
+  pageSize?: number,
+): AsyncGenerator<Json[]> {
+  const filter =
+    userId === undefined ? undefined : `user_id="${userId.replace(/["\\]/g, String.raw`\$&`)}"`;
+  const size = pageSize === undefined ? undefined : String(pageSize);
+  return listPages(rest, listUrl, { filter, pageSize: size }, 'sessions');
+}
+
+function byTime(one: SessionRow, other: SessionRow): number {
+  return (
+    one.lastUpdateTime - other.lastUpdateTime ||
+    compare(one.sessionId, other.sessionId) ||
+    compare(one.userId, other.userId)
+  );
+}
+
+function compare(one: string, other: string): number {
+  return Number(one > other) - Number(one < other);
+}

@@ -1,0 +1,27 @@
+/**
+ * The states of a user and an app, as far as a session shows them: the server has no others. It shows the
+ * same in all sessions of theirs, so any one will do; where there is none, nothing is to be seen.
+ */
+import { APP_PREFIX, USER_PREFIX } from '../../scope.js';
+import type { Rows, StorageKey } from '../../storage/adapter.js';
+import { sessionPages } from './list_sessions.js';
+import { isOwnedBy, scopeRow } from './session_resource.js';
+import type { Sessions } from './sessions.js';
+
+export async function readStates(
+  sessions: Sessions,
+  { appName, userId }: StorageKey,
+): Promise<Rows> {
+  const { listUrl } = sessions.placesOf(appName);
+  // A server may give an empty page that is not the last.
+  for await (const page of sessionPages(sessions, listUrl, userId, 1)) {
+    const shown = page.find((found) => userId === undefined || isOwnedBy(found, userId));
+    if (shown === undefined) continue;
+    return {
+      app: scopeRow(shown, APP_PREFIX),
+      user: userId === undefined ? undefined : scopeRow(shown, USER_PREFIX),
+      events: [],
+    };
+  }
+  return { events: [] };
+}
