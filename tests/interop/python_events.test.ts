@@ -14,7 +14,7 @@ import { type Accepted, PYTHON_EVENT } from '../../js/dialect/python_models.js';
 import { writeNames } from '../../js/dialect/casing.js';
 import { EVENT } from '../../js/dialect/fields.js';
 import { toSeconds, withTimes } from '../../js/dialect/time.js';
-import { hostileEvents, pythonEvents } from '../js/database/arbitrary_events.js';
+import { hostileEvents, pythonEvents } from '../js/database/tables/arbitrary_events.js';
 import { forPython } from './for_python.js';
 import { linesOfPython } from './python.js';
 

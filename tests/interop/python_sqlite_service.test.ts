@@ -7,7 +7,7 @@ import fc from 'fast-check';
 
 import { DatabaseSessionService } from '../../js/database/index.js';
 import type { Event } from '../../js/index.js';
-import { columnsOf } from '../js/database/sqlite_service_tables.js';
+import { columnsOf } from '../js/database/tables/sqlite_service_tables.js';
 import { type PythonSessions, startPythonSessions } from './python.js';
 import { KEY, PYTHON_KEY, pythonSay, say, textOf } from './said.js';
 import { newFiles, sqliteServiceFiles } from './shared_databases.js';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, before } from 'node:test';
 
 import { emptied, type Server, startPostgres } from '../js/database/servers.js';
-import { newSqliteServiceFile } from '../js/database/sqlite_service_tables.js';
+import { newSqliteServiceFile } from '../js/database/tables/sqlite_service_tables.js';
 
 /** One database by the names that each side has for it. */
 export interface SharedDatabase {

@@ -8,7 +8,7 @@ import { writeNames } from '../../js/dialect/casing.js';
 import { EVENT } from '../../js/dialect/fields.js';
 import { toSeconds, withTimes } from '../../js/dialect/time.js';
 import { fromEventResource, toEventResource } from '../../js/vertex/events/event_resource.js';
-import { hostileEvents, pythonEvents } from '../js/database/arbitrary_events.js';
+import { hostileEvents, pythonEvents } from '../js/database/tables/arbitrary_events.js';
 import { SESSION_EVENT } from '../vertex_server/messages.js';
 import { type Fields, parseMessage } from '../vertex_server/proto_json.js';
 import { startVertexServer, type VertexServer } from '../vertex_server/server.js';

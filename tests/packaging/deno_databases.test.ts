@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { before, it } from 'node:test';
 import { emptied, startMariadb, startPostgres } from '../js/database/servers.js';
-import { newSqliteServiceFile } from '../js/database/sqlite_service_tables.js';
+import { newSqliteServiceFile } from '../js/database/tables/sqlite_service_tables.js';
 import { runInDeno } from './host_tools.js';
 import { install, NAME, root, write } from './installed.js';
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, before, it } from 'node:test';
 import { transform } from 'esbuild';
 
-import { POSTGRESQL_REFUSALS } from '../../js/database/refusals.js';
+import { POSTGRESQL_REFUSALS } from '../../js/database/cases/refusals.js';
 import { root } from '../../toolchain/environment.mjs';
 import { openBrowser } from '../engine.js';
 import { type Answer, html, serve, type Server } from '../server.js';

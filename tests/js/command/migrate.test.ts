@@ -18,7 +18,7 @@ import Sqlite from 'better-sqlite3';
 import { DatabaseSessionService } from '../../../js/database/index.js';
 import { importSession, importSessions } from '../../../js/files/index.js';
 import { createEvent, InMemorySessionService } from '../../../js/index.js';
-import { newSqliteServiceFile } from '../database/sqlite_service_tables.js';
+import { newSqliteServiceFile } from '../database/tables/sqlite_service_tables.js';
 import { NOT_RECORDED, pythonSession, RECORDED } from '../files/python_session.js';
 import { command, contents, contentsOf, fill, hashOf, newFolder, row } from './stores.js';
 

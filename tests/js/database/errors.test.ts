@@ -15,7 +15,7 @@ import { Kysely, SqliteDialect } from 'kysely';
 import { DatabaseSessionService } from '../../../js/database/index.js';
 import { isSessionError, type SessionErrorCode } from '../../../js/index.js';
 import { LOADER } from '../loader.js';
-import { eventOf } from './concurrency.js';
+import { eventOf } from './cases/concurrency.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'adk-session-wasm-errors-'));
 after(() => rmSync(folder, { recursive: true, force: true }));

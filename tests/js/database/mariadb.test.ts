@@ -5,17 +5,17 @@ import { after, before, it } from 'node:test';
 import { createConnection, type RowDataPacket } from 'mysql2/promise';
 
 import { DatabaseSessionService } from '../../../js/database/index.js';
-import { choosesByTime, FOREIGN_TEXT } from './after_timestamp.js';
-import { eventOf, letsGo, losesNothing, survivesItsServer } from './concurrency.js';
-import { conforms } from './conforms.js';
-import { neverDeadlocks } from './deadlocks.js';
-import { keepsItsLimits } from './limits.js';
-import { ordersAsJavaScript } from './list_order.js';
-import { readsLongSessions } from './long_reads.js';
-import { MARIADB_REFUSALS } from './refusals.js';
-import { knowsRetries } from './retries.js';
+import { choosesByTime, FOREIGN_TEXT } from './cases/after_timestamp.js';
+import { eventOf, letsGo, losesNothing, survivesItsServer } from './cases/concurrency.js';
+import { conforms } from './cases/conforms.js';
+import { neverDeadlocks } from './cases/deadlocks.js';
+import { keepsItsLimits } from './cases/limits.js';
+import { ordersAsJavaScript } from './cases/list_order.js';
+import { readsLongSessions } from './cases/long_reads.js';
+import { MARIADB_REFUSALS } from './cases/refusals.js';
+import { knowsRetries } from './cases/retries.js';
 import { cleared, emptied, type Server, startMariadb } from './servers.js';
-import { endsWhileSuspended } from './suspended_server.js';
+import { endsWhileSuspended } from './cases/suspended_server.js';
 
 let server: Server;
 before(async () => (server = await startMariadb()));

@@ -7,11 +7,11 @@ import { after } from 'node:test';
 import Sqlite from 'better-sqlite3';
 
 import { DatabaseSessionService } from '../../../js/database/index.js';
-import { choosesByTime, FOREIGN_TEXT } from './after_timestamp.js';
-import { letsGo, losesNothing } from './concurrency.js';
-import { conforms } from './conforms.js';
-import { readsLongSessions } from './long_reads.js';
-import { knowsRetries } from './retries.js';
+import { choosesByTime, FOREIGN_TEXT } from './cases/after_timestamp.js';
+import { letsGo, losesNothing } from './cases/concurrency.js';
+import { conforms } from './cases/conforms.js';
+import { readsLongSessions } from './cases/long_reads.js';
+import { knowsRetries } from './cases/retries.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'adk-session-wasm-sqlite-'));
 after(() => rmSync(folder, { recursive: true, force: true }));

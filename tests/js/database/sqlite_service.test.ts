@@ -9,11 +9,15 @@ import { after, describe, it } from 'node:test';
 import Sqlite from 'better-sqlite3';
 
 import { DatabaseSessionService } from '../../../js/database/index.js';
-import { eventOf, letsGo, losesNothing } from './concurrency.js';
-import { conforms } from './conforms.js';
-import { ordersAsJavaScript } from './list_order.js';
-import { knowsRetries } from './retries.js';
-import { columnsOf, newSqliteServiceFile, SQLITE_SERVICE_TABLES } from './sqlite_service_tables.js';
+import { eventOf, letsGo, losesNothing } from './cases/concurrency.js';
+import { conforms } from './cases/conforms.js';
+import { ordersAsJavaScript } from './cases/list_order.js';
+import { knowsRetries } from './cases/retries.js';
+import {
+  columnsOf,
+  newSqliteServiceFile,
+  SQLITE_SERVICE_TABLES,
+} from './tables/sqlite_service_tables.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'adk-session-wasm-sqlite-service-'));
 after(() => rmSync(folder, { recursive: true, force: true }));

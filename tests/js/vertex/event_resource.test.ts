@@ -9,7 +9,7 @@ import { REMOVED } from '../../../js/index.js';
 import { fromEventResource, toEventResource } from '../../../js/vertex/events/event_resource.js';
 import { SESSION_EVENT } from '../../vertex_server/messages.js';
 import { parseMessage } from '../../vertex_server/proto_json.js';
-import { hostileEvents, pythonEvents } from '../database/arbitrary_events.js';
+import { hostileEvents, pythonEvents } from '../database/tables/arbitrary_events.js';
 
 const POSTED = 1_770_000_000_123_456;
 

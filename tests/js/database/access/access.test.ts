@@ -8,7 +8,7 @@ import pg from 'pg';
 
 import { DatabaseSessionService } from '../../../../js/database/index.js';
 import { isSessionError, type SessionErrorCode } from '../../../../js/index.js';
-import { eventOf } from '../concurrency.js';
+import { eventOf } from '../cases/concurrency.js';
 import { emptied, type Server, startMariadb, startPostgres } from '../servers.js';
 
 const KEY = { appName: 'app', userId: 'user', sessionId: 'session' };

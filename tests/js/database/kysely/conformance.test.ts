@@ -6,8 +6,8 @@ import { createPool } from 'mysql2';
 import pg from 'pg';
 
 import { DatabaseSessionService } from '../../../../js/database/index.js';
-import { conforms } from '../conforms.js';
-import { MARIADB_REFUSALS, POSTGRESQL_REFUSALS } from '../refusals.js';
+import { conforms } from '../cases/conforms.js';
+import { MARIADB_REFUSALS, POSTGRESQL_REFUSALS } from '../cases/refusals.js';
 import { cleared, type Server, startMariadb, startPostgres } from '../servers.js';
 import { openPglite } from './pglite.mjs';
 

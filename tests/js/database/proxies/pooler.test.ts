@@ -5,7 +5,7 @@ import { after, afterEach, before, it } from 'node:test';
 import pg from 'pg';
 
 import { DatabaseSessionService } from '../../../../js/database/index.js';
-import { eventOf } from '../concurrency.js';
+import { eventOf } from '../cases/concurrency.js';
 import { emptied, type Server, startPostgres } from '../servers.js';
 import { type Pooler, startPooler } from './pooler.js';
 

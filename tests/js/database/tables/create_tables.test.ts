@@ -11,7 +11,7 @@ import pg from 'pg';
 
 import { DatabaseSessionService } from '../../../../js/database/index.js';
 import { command, hashOf } from '../../command/stores.js';
-import { eventOf } from '../concurrency.js';
+import { eventOf } from '../cases/concurrency.js';
 import { emptied, type Server, startMariadb, startPostgres } from '../servers.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'adk-session-wasm-create-tables-'));

@@ -11,9 +11,9 @@ import pg from 'pg';
 
 import { DatabaseSessionService, type TableOptions } from '../../../../js/database/index.js';
 import { getSessionServiceFromUri } from '../../../../js/uri/index.js';
-import { eventOf } from '../concurrency.js';
-import { conforms } from '../conforms.js';
-import { POSTGRESQL_REFUSALS } from '../refusals.js';
+import { eventOf } from '../cases/concurrency.js';
+import { conforms } from '../cases/conforms.js';
+import { POSTGRESQL_REFUSALS } from '../cases/refusals.js';
 import { cleared, emptied, type Server, startMariadb, startPostgres } from '../servers.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'adk-session-wasm-names-'));

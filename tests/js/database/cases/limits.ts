@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 
-import type { DatabaseSessionService } from '../../../js/database/index.js';
+import type { DatabaseSessionService } from '../../../../js/database/index.js';
 import { eventOf, type Open } from './concurrency.js';
 
 const KEY = { appName: 'app', userId: 'user', sessionId: 'session' };

@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { after, it } from 'node:test';
 import Sqlite from 'better-sqlite3';
 
-import { DatabaseSessionService } from '../../../js/database/index.js';
-import type { ListSessionsRequest } from '../../../js/index.js';
+import { DatabaseSessionService } from '../../../../js/database/index.js';
+import type { ListSessionsRequest } from '../../../../js/index.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'adk-session-wasm-plans-'));
 after(() => rmSync(folder, { recursive: true, force: true }));

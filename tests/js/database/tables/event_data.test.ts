@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 
-import { fromEventData, toEventData } from '../../../js/database/tables/event_data.js';
-import { PYTHON_EVENT } from '../../../js/dialect/python_models.js';
-import { createEvent } from '../../../js/event.js';
-import { REMOVED } from '../../../js/scope.js';
+import { fromEventData, toEventData } from '../../../../js/database/tables/event_data.js';
+import { PYTHON_EVENT } from '../../../../js/dialect/python_models.js';
+import { createEvent } from '../../../../js/event.js';
+import { REMOVED } from '../../../../js/scope.js';
 import { hostileEvents, pythonEvents, valueWithAll } from './arbitrary_events.js';
 
 interface EventData {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
-import { createEvent } from '../../../js/index.js';
+import { createEvent } from '../../../../js/index.js';
 import type { Open } from './concurrency.js';
 
 const KEY = { appName: 'app', userId: 'user', sessionId: 'session' };

@@ -7,9 +7,9 @@ import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import Sqlite from 'better-sqlite3';
 
-import { type DatabaseOptions, DatabaseSessionService } from '../../../js/database/index.js';
-import { isSessionError, type Session } from '../../../js/index.js';
-import { eventOf as untimed, numbers } from './concurrency.js';
+import { type DatabaseOptions, DatabaseSessionService } from '../../../../js/database/index.js';
+import { isSessionError, type Session } from '../../../../js/index.js';
+import { eventOf as untimed, numbers } from '../cases/concurrency.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'adk-session-wasm-last-writes-'));
 const services: DatabaseSessionService[] = [];

@@ -5,9 +5,9 @@ import { after, before, describe, it } from 'node:test';
 import Sqlite from 'better-sqlite3';
 import { Kysely, SqliteDialect } from 'kysely';
 
-import { DatabaseSessionService } from '../../../js/database/index.js';
-import type { Notice } from '../../../js/index.js';
-import { eventOf } from './concurrency.js';
+import { DatabaseSessionService } from '../../../../js/database/index.js';
+import type { Notice } from '../../../../js/index.js';
+import { eventOf } from '../cases/concurrency.js';
 
 const USER = { appName: 'app', userId: 'user' };
 const EMPTY = '{}';

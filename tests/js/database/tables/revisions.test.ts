@@ -4,9 +4,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 
-import { Revisions, type StandingColumns } from '../../../js/database/tables/revisions.js';
-import { timeText } from '../../../js/dialect/micros.js';
-import type { SessionRow } from '../../../js/storage/adapter.js';
+import { Revisions, type StandingColumns } from '../../../../js/database/tables/revisions.js';
+import { timeText } from '../../../../js/dialect/micros.js';
+import type { SessionRow } from '../../../../js/storage/adapter.js';
 
 const KEY = { appName: 'app', userId: 'user', sessionId: 'session' };
 const CREATED = 1_700_000_000_000_000;

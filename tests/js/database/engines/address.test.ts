@@ -8,10 +8,10 @@ import { after, before, describe, it } from 'node:test';
 import mysql from 'mysql2/promise';
 import pg from 'pg';
 
-import { parseAddress } from '../../../js/database/engines/address.js';
-import { DatabaseSessionService } from '../../../js/database/index.js';
-import { isSessionError } from '../../../js/index.js';
-import { emptied, type Server, startMariadb, startPostgres } from './servers.js';
+import { parseAddress } from '../../../../js/database/engines/address.js';
+import { DatabaseSessionService } from '../../../../js/database/index.js';
+import { isSessionError } from '../../../../js/index.js';
+import { emptied, type Server, startMariadb, startPostgres } from '../servers.js';
 
 const KEY = { appName: 'app', userId: 'user', sessionId: 'session' };
 

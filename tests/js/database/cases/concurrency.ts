@@ -5,9 +5,9 @@ import { after, describe, it } from 'node:test';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
-import type { DatabaseSessionService } from '../../../js/database/index.js';
-import { createEvent, type Event, isSessionError } from '../../../js/index.js';
-import { LOADER } from '../loader.js';
+import type { DatabaseSessionService } from '../../../../js/database/index.js';
+import { createEvent, type Event, isSessionError } from '../../../../js/index.js';
+import { LOADER } from '../../loader.js';
 
 /** Makes services over one database, and a database of its own for each name. */
 export type Open = (url: string) => DatabaseSessionService;

@@ -2,8 +2,8 @@
 //
 //   full_disk.ts PATH   prints as JSON what came of an event that is too large for that
 
-import { DatabaseSessionService } from '../../../js/database/index.js';
-import { isSessionError } from '../../../js/index.js';
+import { DatabaseSessionService } from '../../../../js/database/index.js';
+import { isSessionError } from '../../../../js/index.js';
 import { eventOf } from './concurrency.js';
 
 const [path = ''] = process.argv.slice(2);

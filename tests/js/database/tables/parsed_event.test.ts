@@ -2,11 +2,15 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 
-import { fromEventData, parsedEvent, toEventData } from '../../../js/database/tables/event_data.js';
-import { PYTHON_EVENT } from '../../../js/dialect/python_models.js';
-import { writeNames } from '../../../js/dialect/casing.js';
-import { EVENT } from '../../../js/dialect/fields.js';
-import { createEvent } from '../../../js/event.js';
+import {
+  fromEventData,
+  parsedEvent,
+  toEventData,
+} from '../../../../js/database/tables/event_data.js';
+import { PYTHON_EVENT } from '../../../../js/dialect/python_models.js';
+import { writeNames } from '../../../../js/dialect/casing.js';
+import { EVENT } from '../../../../js/dialect/fields.js';
+import { createEvent } from '../../../../js/event.js';
 import { hostileEvents, pythonEvents, valueWithAll } from './arbitrary_events.js';
 
 const ROW = { id: 'e', invocationId: 'of the column', timeMicros: 1_500_250 };

@@ -2,8 +2,8 @@
 //
 //   burst.ts URL NAME COUNT   as many events as that, then closes; Infinity: until it is killed
 
-import { DatabaseSessionService } from '../../../js/database/index.js';
-import { createEvent } from '../../../js/index.js';
+import { DatabaseSessionService } from '../../../../js/database/index.js';
+import { createEvent } from '../../../../js/index.js';
 
 const [url = '', name = '', count] = process.argv.slice(2);
 const service = new DatabaseSessionService(url);

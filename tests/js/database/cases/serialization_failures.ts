@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import pg from 'pg';
 
-import type { DatabaseSessionService } from '../../../js/database/index.js';
+import type { DatabaseSessionService } from '../../../../js/database/index.js';
 import { eventOf } from './concurrency.js';
 
 const KEY = { appName: 'app', userId: 'user', sessionId: 'session' };

@@ -4,8 +4,8 @@
 //   full_log.ts PATH   prints as JSON what came of each call
 
 import Sqlite from 'better-sqlite3';
-import { DatabaseSessionService } from '../../../js/database/index.js';
-import { isSessionError } from '../../../js/index.js';
+import { DatabaseSessionService } from '../../../../js/database/index.js';
+import { isSessionError } from '../../../../js/index.js';
 import { eventOf } from './concurrency.js';
 
 const [path = ''] = process.argv.slice(2);

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 
-import type { DatabaseSessionService } from '../../../js/database/index.js';
-import { isSessionError } from '../../../js/index.js';
+import type { DatabaseSessionService } from '../../../../js/database/index.js';
+import { isSessionError } from '../../../../js/index.js';
 import { eventOf } from './concurrency.js';
-import type { Server } from './servers.js';
+import type { Server } from '../servers.js';
 
 const KEY = { appName: 'app', userId: 'user', sessionId: 'session' };
 

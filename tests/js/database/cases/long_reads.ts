@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 
-import type { DatabaseSessionService } from '../../../js/database/index.js';
-import { createEvent, type Event } from '../../../js/index.js';
+import type { DatabaseSessionService } from '../../../../js/database/index.js';
+import { createEvent, type Event } from '../../../../js/index.js';
 import { numbers, type Open } from './concurrency.js';
 
 const USER = { appName: 'app', userId: 'user' };

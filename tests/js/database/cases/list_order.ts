@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
-import { DatabaseSessionService } from '../../../js/database/index.js';
+import { DatabaseSessionService } from '../../../../js/database/index.js';
 import { eventOf } from './concurrency.js';
 
 /** What the conformance suite shows with ids that servers refuse. */
