@@ -5,7 +5,7 @@ import { define, type ReadableState, type State, watchValues } from '../state.js
 import { carryStamp, dropStamp, isNewerWrite, isStamped } from '../write_order.js';
 import type { ArtifactService } from './artifact_service.js';
 import { ReadonlyState, TrackedState } from './context_state.js';
-import type { Invocation } from './invocation.js';
+import type { RunningInvocation } from './running_invocation.js';
 
 /**
  * Which agent a {@link ReadonlyContext} is for.
@@ -41,7 +41,7 @@ export interface ContextOptions extends ReadonlyContextOptions {
 
 /**
  * What an agent sees of its invocation where it may not change anything: in an instruction function,
- * for one. Made by {@link Invocation.readonlyContext}.
+ * for one. Made by `invocation.readonlyContext()`.
  *
  * @example
  * ```ts
@@ -59,11 +59,11 @@ export class ReadonlyContext<S extends StateShape = StateShape> {
   readonly agentName: string;
   /** The agents down to this one: `root.child`. */
   readonly branch: string | undefined;
-  protected readonly invocation: Invocation<S>;
+  protected readonly invocation: RunningInvocation<S>;
   #readonlyState: ReadonlyState<S> | undefined;
 
   /** @internal */
-  constructor(invocation: Invocation<S>, options: ReadonlyContextOptions) {
+  constructor(invocation: RunningInvocation<S>, options: ReadonlyContextOptions) {
     this.invocation = invocation;
     this.agentName = options.agentName;
     this.branch = options.branch;
@@ -152,12 +152,12 @@ export interface TakenActions {
  */
 export let takeActions: <S extends StateShape>(
   context: Context<S>,
-  invocation: Invocation<S>,
+  invocation: RunningInvocation<S>,
 ) => TakenActions;
 
 /**
  * What a callback or a tool works with: state that it may write, and the actions of the event that
- * will carry what it wrote. Made by {@link Invocation.context}; {@link Invocation.append} stores it.
+ * will carry what it wrote. Made by `invocation.context()`; `invocation.append()` stores it.
  *
  * It is also exported as `CallbackContext` and `ToolContext`, the names in the ADK's documents.
  *
@@ -193,7 +193,7 @@ export class Context<S extends StateShape = StateShape> extends ReadonlyContext<
   readonly #state: TrackedState<S>;
 
   /** @internal */
-  constructor(invocation: Invocation<S>, options: ContextOptions) {
+  constructor(invocation: RunningInvocation<S>, options: ContextOptions) {
     super(invocation, options);
     this.functionCallId = options.functionCallId;
     this.#actions = createEventActions();

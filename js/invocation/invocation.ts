@@ -24,6 +24,7 @@ import {
   type ReadonlyContextOptions,
   takeActions,
 } from './context.js';
+import type { RunningInvocation } from './running_invocation.js';
 
 /**
  * What an {@link Invocation} is made of.
@@ -97,7 +98,7 @@ export interface AppendOptions<S extends StateShape = StateShape> {
  * invocation.end();
  * ```
  */
-export class Invocation<S extends StateShape = StateShape> {
+export class Invocation<S extends StateShape = StateShape> implements RunningInvocation<S> {
   readonly service: Pick<BaseSessionService<NoInfer<S>>, 'appendEvent'>;
   readonly session: Session<S>;
   readonly invocationId: string;

@@ -22,7 +22,7 @@ import type {
   UserRequest,
 } from '../session.js';
 import type { BaseSessionService, StorageInfo } from '../session_service.js';
-import type { ReadSession, SessionStore } from '../storage/session_store.js';
+import type { Floor, ReadSession, Scopes, SessionStore } from '../storage/session_store.js';
 import { CoreStore } from '../wasm/core_store.js';
 import { snapshotDelta, snapshotState } from '../snapshot.js';
 import { type StateSchema, validateDelta } from '../state_schema.js';
@@ -45,7 +45,7 @@ import type {
   WatchOptions,
   WatchRequest,
 } from '../watch/notice.js';
-import { type Floor, type Scopes, ServiceFeed } from '../watch/service_feed.js';
+import { ServiceFeed } from '../watch/service_feed.js';
 
 /**
  * The face of the core: it takes plain objects, asks Rust, and gives plain objects back. Which storage

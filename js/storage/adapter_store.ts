@@ -14,7 +14,6 @@ import { onAbort } from '../service/on_abort.js';
 import type { EventSnapshot } from '../snapshot.js';
 import { packEvents } from '../wasm/new_events.js';
 import { type AppendAnswer, POSITIONS } from '../wasm/protocol.js';
-import type { Floor, Scopes } from '../watch/service_feed.js';
 import type {
   DeleteRequest,
   ListRequest,
@@ -38,10 +37,12 @@ import { decide } from './decide.js';
 import type { OwnAdapter, OwnRows } from './own_adapter.js';
 import { scopesOf } from './scopes.js';
 import type {
+  Floor,
   HandlePosition,
   PageRequest,
   ReadPage,
   ReadSession,
+  Scopes,
   SessionStore,
 } from './session_store.js';
 import { failureOf, writeThrough } from './write_through.js';

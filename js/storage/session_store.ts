@@ -2,9 +2,14 @@ import type { EventSnapshot } from '../snapshot.js';
 import type { MaybePromise } from '../service/call.js';
 import type { ListedRecord, ListedTuple, SharedStates } from '../service/listed_records.js';
 import type { Fragments } from '../service/stored_events.js';
-import type { Floor, Scopes } from '../watch/service_feed.js';
 import type { AppendAnswer } from '../wasm/protocol.js';
 import type { StorageKey } from './adapter.js';
+
+/** The revision that a deletion left for what comes after it; `undefined` if the storage cannot tell. */
+export type Floor = number | undefined;
+
+/** The new revisions of the user and app state that a write changed; 0 for a state that it did not change. */
+export type Scopes = readonly [user: number, app: number];
 
 /** A session that was read or created; see `session_to_javascript` in `src/bindings/values.rs`. */
 export type ReadSession = [

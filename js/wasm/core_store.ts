@@ -3,13 +3,14 @@ import type { MaybePromise } from '../service/call.js';
 import type { EventSnapshot } from '../snapshot.js';
 import type { StorageKey } from '../storage/adapter.js';
 import type {
+  Floor,
   HandlePosition,
   PageRequest,
   ReadPage,
   ReadSession,
+  Scopes,
   SessionStore,
 } from '../storage/session_store.js';
-import type { Floor, Scopes } from '../watch/service_feed.js';
 import { packEvents } from './new_events.js';
 import type { AppendAnswer } from './protocol.js';
 

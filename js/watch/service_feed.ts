@@ -2,37 +2,11 @@ import { requireId } from '../ids.js';
 import { ownMembers } from '../json/own.js';
 import { kindOf } from '../json/rules.js';
 import { invalid, takeRequest } from '../service/call.js';
-import type { SessionStore } from '../storage/session_store.js';
+import type { Floor, ReadSession, Scopes, SessionStore } from '../storage/session_store.js';
+import type { AppendAnswer } from '../wasm/protocol.js';
 import { Feed } from './feed.js';
 import type { ChangeNotice, ListenOptions, Notices, WatchOptions, WatchRequest } from './notice.js';
 import { Watcher } from './watcher.js';
-
-/** What Rust answers to a deletion; `undefined` where the storage tells no floor. */
-export type Floor = number | undefined;
-/** The new revisions of the states that a write changed beside the session's; 0: it did not change. */
-export type Scopes = readonly [user: number, app: number];
-
-/** What Rust answers to an append, as far as it matters here. */
-type Appended = readonly [
-  created: number,
-  revision: number,
-  lastUpdateTime: number,
-  since: number,
-  unchanged?: readonly unknown[],
-  missed?: unknown,
-  user?: number,
-  app?: number,
-  state?: unknown,
-];
-/** What Rust answers to a creation, as far as it matters here. */
-type Opened = readonly [
-  created: number,
-  revision: number,
-  lastUpdateTime: number,
-  state: string,
-  fragments: unknown,
-  ...scopes: Scopes | [],
-];
 
 /**
  * One service's part in a {@link Feed}: what the core answered goes in as notices, and its watchers end
@@ -90,7 +64,7 @@ export class ServiceFeed {
     });
   }
 
-  created(appName: string, userId: string, sessionId: string, opened: Opened): void {
+  created(appName: string, userId: string, sessionId: string, opened: ReadSession): void {
     const [, revision, , , , user, app] = opened;
     // Without them it was there already.
     if (user === undefined || app === undefined) return;
@@ -104,7 +78,7 @@ export class ServiceFeed {
     appName: string,
     userId: string,
     sessionId: string,
-    appended: Appended,
+    appended: AppendAnswer,
     count: number,
   ): void {
     if (!this.isHeard) return;

@@ -1,0 +1,15 @@
+import type { Content } from '../event.js';
+import type { Session, StateShape } from '../session.js';
+import type { StateSchema } from '../state_schema.js';
+import type { ArtifactService } from './artifact_service.js';
+
+/** What a context needs of its invocation. */
+export interface RunningInvocation<S extends StateShape> {
+  readonly invocationId: string;
+  readonly session: Session<S>;
+  readonly userContent: Content | undefined;
+  readonly artifactService: ArtifactService | undefined;
+  readonly stateSchema: StateSchema | undefined;
+  /** @throws SessionError `invalid_argument` after the end */
+  assertRunning(): void;
+}
