@@ -12,7 +12,7 @@ use web_sys::{Event, IdbDatabase, IdbFactory, IdbOpenDbRequest, IdbTransaction};
 use crate::error::StorageProblem;
 use crate::storage::guarded::guard;
 use crate::storage::indexed_db::failure::Failure;
-use crate::storage::indexed_db::record::Record;
+use crate::storage::indexed_db::object::Record;
 use crate::storage::indexed_db::schema::{STEPS, Step};
 use crate::storage::indexed_db::signal::{Done, Listener, Signal, listen};
 use crate::storage::indexed_db::timer::Timer;

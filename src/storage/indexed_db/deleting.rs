@@ -9,7 +9,7 @@ use crate::storage::Deletion;
 use crate::storage::indexed_db::access::Access;
 use crate::storage::indexed_db::failure::Failure;
 use crate::storage::indexed_db::keys;
-use crate::storage::indexed_db::record::Record;
+use crate::storage::indexed_db::object::Record;
 use crate::storage::indexed_db::schema::{EVENTS, META, SESSIONS, STATES};
 use crate::storage::indexed_db::sequence::Sequence;
 use crate::storage::indexed_db::transaction::Transaction;

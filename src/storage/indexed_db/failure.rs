@@ -3,9 +3,12 @@
 use wasm_bindgen::JsValue;
 
 use crate::error::{Error, StorageProblem};
-use crate::storage::indexed_db::record::Record;
-use crate::storage::indexed_db::transaction::LARGEST_RECORD;
+use crate::storage::indexed_db::object::Record;
 use crate::write::Target;
+
+/// UTF-16 code units of the texts in one record, at most. Chromium holds 133,169,152 bytes in a record,
+/// and a code unit may take two of them; the rest is left for ids and names.
+pub(super) const LARGEST_RECORD: u32 = 63 * 1024 * 1024;
 
 /// See the module. Boxed: nearly everything here may fail, and what is passed on through all of it
 /// should be small.

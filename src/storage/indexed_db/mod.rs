@@ -9,7 +9,7 @@
 //! | module | what it holds |
 //! |---|---|
 //! | [`schema`] | stores, indexes, and the steps from one version to the next |
-//! | [`keys`], [`record`], [`page`] | what lies in the stores, and under which keys |
+//! | [`keys`], [`object`], [`record`], [`page`] | what lies in the stores, and under which keys |
 //! | [`database`], [`access`], [`transaction`], [`hearing`] | connections, transactions, and how they end |
 //! | [`queue`], [`group`], [`session_slot`], [`owner_slot`], [`sequence`] | writing |
 //! | [`reading`], [`listing`], [`deleting`], [`sealing`] | the other verbs, and pages |
@@ -25,6 +25,7 @@ mod group;
 mod hearing;
 mod keys;
 mod listing;
+mod object;
 mod owner_slot;
 mod page;
 mod queue;
@@ -154,7 +155,7 @@ impl IndexedDbStorage {
     /// Makes sure that a record can hold the event.
     pub(crate) fn check_event(id: &str, text: &JsValue) -> Result<(), Error> {
         let length = text.dyn_ref().map_or(0, JsString::length);
-        if length <= transaction::LARGEST_RECORD {
+        if length <= failure::LARGEST_RECORD {
             return Ok(());
         }
         let reason = failure::too_large(&format!("event \"{id}\""), length);

@@ -6,7 +6,7 @@ use wasm_bindgen::JsValue;
 
 use crate::storage::indexed_db::failure::Failure;
 use crate::storage::indexed_db::keys;
-use crate::storage::indexed_db::record::Record;
+use crate::storage::indexed_db::object::Record;
 use crate::storage::indexed_db::schema::STATES;
 use crate::storage::indexed_db::transaction::Transaction;
 use crate::storage::{ScopeChange, ScopeRow};

@@ -10,7 +10,8 @@ use wasm_bindgen::prelude::*;
 use crate::session::{Revision, Window};
 use crate::storage::indexed_db::failure::Failure;
 use crate::storage::indexed_db::keys;
-use crate::storage::indexed_db::record::{Record, is_counter, is_time};
+use crate::storage::indexed_db::object::Record;
+use crate::storage::indexed_db::record::{is_counter, is_time};
 use crate::write::EventRow;
 
 /// Events in a sealed page. 10,000 events in such pages load five times as fast as in a record

@@ -1,15 +1,13 @@
 //! Records as they lie in the stores: plain objects, readable in a browser's tools.
-//!
-//! One getter for all members, and a setter for each kind of value. One each would be forty imports in
-//! the wasm.
 
-use js_sys::{Array, ArrayIntoIter, JsString, Object};
+use js_sys::{Array, JsString};
 use wasm_bindgen::prelude::*;
 
 use crate::session::{MAX_TIMESTAMP, Revision, SessionHead, SessionKey};
 use crate::state::ScopedState;
 use crate::storage::indexed_db::failure::{Failure, session_name};
 use crate::storage::indexed_db::keys;
+use crate::storage::indexed_db::object::Record;
 use crate::storage::{ScopeRow, SessionRow};
 
 /// Revisions and numbers of sessions are below it: JavaScript holds them exactly.
@@ -25,48 +23,7 @@ pub(super) fn is_time(number: f64) -> bool {
     (0.0..=MAX_TIMESTAMP).contains(&number)
 }
 
-#[wasm_bindgen]
-extern "C" {
-    #[wasm_bindgen(extends = Object)]
-    #[derive(Debug, Clone)]
-    pub(super) type Record;
-
-    #[wasm_bindgen(method, structural, indexing_getter)]
-    pub(super) fn get(this: &Record, member: &str) -> JsValue;
-
-    #[wasm_bindgen(method, structural, indexing_setter)]
-    pub(super) fn set(this: &Record, member: &str, value: &JsValue);
-
-    // What goes through `set` has become a value of JavaScript's first: one call more.
-    #[wasm_bindgen(method, structural, indexing_setter)]
-    pub(super) fn set_number(this: &Record, member: &str, number: f64);
-
-    #[wasm_bindgen(method, structural, indexing_setter)]
-    pub(super) fn set_text(this: &Record, member: &str, text: &str);
-}
-
 impl Record {
-    /// It inherits nothing, so that a setter which the page has put on `Object.prototype` takes no member.
-    pub(super) fn empty() -> Self {
-        Object::<JsValue>::create(JsValue::NULL.unchecked_ref()).unchecked_into()
-    }
-
-    /// What a store gave for a key.
-    pub(super) fn found(value: JsValue) -> Option<Self> {
-        value.is_object().then(|| value.unchecked_into())
-    }
-
-    /// What it gave for the next of several. From then on it inherits nothing, as [`empty`](Self::empty).
-    pub(super) fn next(answers: &mut ArrayIntoIter) -> Option<Self> {
-        let record = Self::found(answers.next()?)?;
-        Object::<JsValue>::set_prototype_of(&record, JsValue::NULL.unchecked_ref());
-        Some(record)
-    }
-
-    pub(super) fn number(&self, member: &str) -> Option<f64> {
-        self.get(member).as_f64()
-    }
-
     /// 0 where there is none, or where it was damaged.
     pub(super) fn count(&self, member: &str) -> f64 {
         self.number(member).filter(|number| *number >= 0.0).unwrap_or_default()
@@ -79,11 +36,6 @@ impl Record {
 
     pub(super) fn revision(&self) -> Revision {
         self.count("revision") as Revision
-    }
-
-    /// Empty where there is none.
-    pub(super) fn text(&self, member: &str) -> String {
-        self.get(member).as_string().unwrap_or_default()
     }
 
     /// UTF-16 code units of its texts, which may be long.

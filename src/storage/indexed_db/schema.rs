@@ -18,7 +18,7 @@ use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{IdbDatabase, IdbObjectStore, IdbTransaction};
 
 use crate::storage::indexed_db::keys::list;
-use crate::storage::indexed_db::record::Record;
+use crate::storage::indexed_db::object::Record;
 
 pub(super) const SESSIONS: &str = "sessions";
 pub(super) const STATES: &str = "states";

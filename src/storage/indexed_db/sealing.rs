@@ -11,8 +11,8 @@ use crate::session::SessionKey;
 use crate::storage::indexed_db::access::Access;
 use crate::storage::indexed_db::failure::Failure;
 use crate::storage::indexed_db::keys;
+use crate::storage::indexed_db::object::Record;
 use crate::storage::indexed_db::page::{PAGE, PAGE_TEXT, Page};
-use crate::storage::indexed_db::record::Record;
 use crate::storage::indexed_db::schema::{EVENTS, SESSIONS};
 use crate::storage::indexed_db::transaction::Transaction;
 

@@ -6,7 +6,7 @@ use wasm_bindgen::{JsCast, JsValue};
 use crate::platform;
 use crate::session::Revision;
 use crate::storage::indexed_db::failure::Failure;
-use crate::storage::indexed_db::record::Record;
+use crate::storage::indexed_db::object::Record;
 use crate::storage::indexed_db::schema::{META, SESSIONS};
 use crate::storage::indexed_db::transaction::Transaction;
 

@@ -9,7 +9,7 @@ use std::task::{Context, Poll, Waker};
 use wasm_bindgen::prelude::*;
 
 use crate::storage::indexed_db::failure::Failure;
-use crate::storage::indexed_db::record::Record;
+use crate::storage::indexed_db::object::Record;
 
 /// All callbacks are of one type, so that what calls them stands in the wasm once.
 pub(super) type Listener = Closure<dyn FnMut(JsValue)>;

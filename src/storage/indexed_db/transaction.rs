@@ -14,9 +14,9 @@ use js_sys::{Array, Reflect};
 use wasm_bindgen::prelude::*;
 use web_sys::{IdbDatabase, IdbIndex, IdbObjectStore, IdbRequest, IdbTransaction};
 
-use crate::storage::indexed_db::failure::Failure;
+use crate::storage::indexed_db::failure::{Failure, LARGEST_RECORD};
 use crate::storage::indexed_db::hearing::Hearing;
-use crate::storage::indexed_db::record::Record;
+use crate::storage::indexed_db::object::Record;
 use crate::storage::indexed_db::signal::Done;
 
 /// What is done in a transaction.
@@ -58,10 +58,6 @@ extern "C" {
         limit: Option<u32>,
     ) -> Result<IdbRequest, JsValue>;
 }
-
-/// UTF-16 code units of the texts in one record, at most. Chromium holds 133,169,152 bytes in a record,
-/// and a code unit may take two of them; the rest is left for ids and names.
-pub(super) const LARGEST_RECORD: u32 = 63 * 1024 * 1024;
 
 /// UTF-16 code units of texts that a transaction writes before its commit waits for each answer.
 const LARGE: u32 = 1024 * 1024;
