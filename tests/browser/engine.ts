@@ -7,7 +7,7 @@ import { Builder, Capabilities, type WebDriver } from 'selenium-webdriver';
 import { engines } from '../toolchain/engines.mjs';
 import { hostEnv } from '../toolchain/environment.mjs';
 import { PATIENCE, type Report, valueOf, WAIT_FOR_REPORT } from './report.js';
-import { Tab, type Scenarios } from './tab.js';
+import { Tab, type Scenarios, type Windows } from './tab.js';
 
 export type EngineName = keyof typeof engines;
 
@@ -28,7 +28,7 @@ export interface Browser {
   report<T>(url: string): Promise<Report<T>>;
   /** The same; a report that is an error fails the test. */
   value<T>(url: string): Promise<T>;
-  /** A tab of its own; `S` is what its pages can do. */
+  /** A window of its own; `S` is what its pages can do. */
   openTab<S extends Scenarios>(url: string): Promise<Tab<S>>;
   /** Chromium: one command of its debugging protocol, to the tab that was used last. */
   debug<T>(command: string, parameters?: object): Promise<T>;
@@ -39,6 +39,16 @@ const NAMES: Record<EngineName, string> = {
   chromium: 'chrome',
   firefox: 'firefox',
   webkit: 'MiniBrowser',
+};
+
+/**
+ * Chromium keeps a page for a way back, and starts a process for the next one. It does not keep a page with such a
+ * listener. Firefox starts processes where it does not keep a page.
+ */
+const BEFORE_LEAVING: Record<EngineName, string> = {
+  chromium: "addEventListener('unload', () => undefined);",
+  firefox: '',
+  webkit: '',
 };
 
 /** A browser that is not there is a failure, not a reason to skip. */
@@ -90,6 +100,7 @@ async function browserOf(
 ): Promise<Browser> {
   // Tabs come and go; this window stays, for a browser without any ends.
   const home = await session.getWindowHandle();
+  const windows: Windows = { session, home, unused: [], beforeLeaving: BEFORE_LEAVING[name] };
   const report = async <T>(url: string): Promise<Report<T>> => {
     await session.switchTo().window(home);
     await session.get(url);
@@ -102,10 +113,7 @@ async function browserOf(
       return valueOf(await report<T>(url));
     },
     async openTab<S extends Scenarios>(url: string) {
-      await session.switchTo().window(home);
-      // In a window of its own: WebKit hides a new tab, and slows the timers of a hidden page to one a second.
-      await session.switchTo().newWindow('window');
-      const tab = new Tab<S>(session, await session.getWindowHandle(), home);
+      const tab = new Tab<S>(windows, windows.unused.pop() ?? (await newWindow(session, home)));
       await tab.open(url);
       return tab;
     },
@@ -129,6 +137,13 @@ async function browserOf(
       }
     },
   };
+}
+
+/** A window, not a tab: WebKit hides a new tab, and slows the timers of a hidden page to one a second. */
+async function newWindow(session: WebDriver, home: string): Promise<string> {
+  await session.switchTo().window(home);
+  await session.switchTo().newWindow('window');
+  return session.getWindowHandle();
 }
 
 async function freePort(): Promise<number> {

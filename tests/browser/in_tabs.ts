@@ -2,8 +2,8 @@ import type { Browser } from './engine.js';
 import type { Scenarios, Tab } from './tab.js';
 
 /**
- * Runs with one tab for each of the addresses. Tabs that a test did not close itself are closed after it, so that
- * nothing runs into the next one.
+ * Runs with one tab for each of the addresses. Tabs that a test did not close itself leave their pages after it,
+ * so that nothing runs into the next one.
  */
 export async function inTabs<S extends Scenarios>(
   browser: Browser,
@@ -15,6 +15,6 @@ export async function inTabs<S extends Scenarios>(
     for (const url of urls) tabs.push(await browser.openTab<S>(url));
     await run(tabs);
   } finally {
-    for (const tab of tabs) await tab.close();
+    for (const tab of tabs) await tab.leave();
   }
 }

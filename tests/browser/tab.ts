@@ -1,4 +1,4 @@
-// One of several tabs of a browser, and what a test lets its page do.
+// One of several windows of a browser, and what a test lets its page do.
 
 import type { WebDriver } from 'selenium-webdriver';
 import { PATIENCE, type Report, valueOf, WAIT_FOR_REPORT } from './report.js';
@@ -9,17 +9,28 @@ export type Scenarios = Record<string, (...values: never[]) => unknown>;
 /** As text, so that the page gets objects of its own: in Firefox, a driver's scripts run in a realm beside it. */
 const START = 'window.startScenario(arguments[0], arguments[1]);';
 
+/** The windows of a browser, by the names that its WebDriver session gave them. */
+export interface Windows {
+  readonly session: WebDriver;
+  /** Stays open until the browser is closed. */
+  readonly home: string;
+  /** Open and without a page. To open another one takes a browser longer than to load a page. */
+  readonly unused: string[];
+  /** The script that a page runs before it is left for good. */
+  readonly beforeLeaving: string;
+}
+
 /** A WebDriver session looks at one tab at a time, so each call turns to its own first: await one before the next. */
 export class Tab<S extends Scenarios> {
+  readonly #windows: Windows;
   readonly #session: WebDriver;
   readonly #handle: string;
-  readonly #home: string;
-  #isClosed = false;
+  #isDone = false;
 
-  constructor(session: WebDriver, handle: string, home: string) {
-    this.#session = session;
+  constructor(windows: Windows, handle: string) {
+    this.#windows = windows;
+    this.#session = windows.session;
     this.#handle = handle;
-    this.#home = home;
   }
 
   /** Navigates, and waits until the page has loaded. */
@@ -59,13 +70,23 @@ export class Tab<S extends Scenarios> {
     return valueOf(report);
   }
 
-  /** Once: later calls do nothing. */
+  /** Closes the window. Neither this nor `leave` does anything after one of the two. */
   async close(): Promise<void> {
-    if (this.#isClosed) return;
-    this.#isClosed = true;
+    if (this.#isDone) return;
+    this.#isDone = true;
     await this.#turn();
     await this.#session.close();
-    await this.#session.switchTo().window(this.#home);
+    await this.#session.switchTo().window(this.#windows.home);
+  }
+
+  /** Ends the page. The next tab gets the window. */
+  async leave(): Promise<void> {
+    if (this.#isDone) return;
+    this.#isDone = true;
+    await this.#turn();
+    await this.#session.executeScript(this.#windows.beforeLeaving);
+    await this.#session.get('about:blank');
+    this.#windows.unused.push(this.#handle);
   }
 
   async #turn(): Promise<void> {
