@@ -69,6 +69,7 @@ async function workerBundle(): Promise<string> {
 async function servePage(): Promise<Server> {
   const folder = 'tests/browser/page';
   const files = readdirSync(join(root, folder)).map((file) => `${folder}/${file}`);
+  files.push('tests/browser/indexed_db/page/bare.ts');
   return serve({
     '/': html(PAGE),
     '/worker.js': { body: await workerBundle() },

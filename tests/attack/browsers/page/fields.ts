@@ -9,6 +9,7 @@ import {
 } from 'adk-session-wasm';
 import {
   answer,
+  clear,
   completion,
   type Row,
   withDatabase,
@@ -16,7 +17,6 @@ import {
 import { healthyKey } from '../../cases/damage.js';
 import { must, outcomeOf, requireTypedError } from '../../cases/oracle.js';
 import { said } from '../../cases/world.js';
-import { clear } from './clear.js';
 import { CASES, type FieldCase, type Operation, TOGETHER } from './field_cases.js';
 
 const APP = 'shop';

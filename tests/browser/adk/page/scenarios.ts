@@ -2,6 +2,7 @@
 
 import * as adk from '@google/adk';
 import { IndexedDbSessionService, InMemorySessionService } from 'adk-session-wasm/adk';
+import { clear } from '../../indexed_db/page/bare.js';
 import { scenarios } from '../../../js/adk/scenarios/index.js';
 import { type Observation, observe } from '../../../js/adk/scenarios/observe.js';
 import type { Scenario } from '../../../js/adk/scenarios/scenario.js';
@@ -22,7 +23,7 @@ export async function playScenarios(database: string): Promise<Record<string, Pl
   const played: Record<string, Played> = {};
   for (const scenario of scenarios) {
     if (scenario.needs === 'node') continue;
-    played[scenario.name] = await play(scenario, `${database}: ${scenario.name}`);
+    played[scenario.name] = await play(scenario, database);
   }
   return played;
 }
@@ -42,5 +43,6 @@ async function play(scenario: Scenario, database: string): Promise<Played> {
     return { error: error instanceof Error ? (error.stack ?? error.message) : String(error) };
   } finally {
     await stored.close();
+    await clear(database);
   }
 }

@@ -79,6 +79,16 @@ export function putRows(name: string, store: string, changed: Row[]): Promise<vo
   });
 }
 
+/** Deletes all records, so that the next service finds the database as new. */
+export function clear(name: string): Promise<void> {
+  return withDatabase(name, (database) => {
+    const stores = [...database.objectStoreNames];
+    const transaction = database.transaction(stores, 'readwrite');
+    for (const store of stores) transaction.objectStore(store).clear();
+    return completion(transaction);
+  });
+}
+
 /** Keeps a transaction alive with one request after the other until it is told to let go. */
 export function keepAlive(transaction: IDBTransaction, store: string): () => Promise<void> {
   let isHeld = true;
