@@ -80,7 +80,53 @@ export function runner(agent: LlmAgent): Runner {
 }
 `;
 
-/** The same from CommonJS. */
+/** What a program does with the services, and what it is kept from. */
+const SERVICES_PROGRAM = `
+import { BaseSessionService, LlmAgent, type ReadonlyContext, Runner } from '@google/adk';
+import { instruction, InMemorySessionService as OurService } from 'adk-session-wasm';
+import { InMemorySessionService, overService } from 'adk-session-wasm/adk';
+import { adkSessionService, type AdkSessionServices } from 'adk-session-wasm/adk/factory';
+
+const service = new InMemorySessionService({ stale: 'reject' });
+const framework: BaseSessionService = service;
+const provider: (context: ReadonlyContext) => string | Promise<string> = instruction('{topic}');
+const agent = new LlmAgent({ name: 'guide', instruction: instruction('{user:name?}') });
+export const runner = new Runner({ appName: 'app', agent, sessionService: service });
+export async function all(): Promise<void> {
+  const { signal } = new AbortController();
+  const session = await service.createSession({ appName: 'app', userId: 'u', signal });
+  const [event] = session.events;
+  if (event) await framework.appendEvent(await Promise.resolve({ session, event }));
+  if (event) await service.appendEvents({ session, events: [event] });
+  // @ts-expect-error there is no such policy
+  new InMemorySessionService({ stale: 'sometimes' });
+  await service.close();
+  const services: AdkSessionServices = adkSessionService(BaseSessionService);
+  const database = new services.IndexedDbSessionService({ name: 'shop', durability: 'strict' });
+  await database.open({ signal });
+  await services.IndexedDbSessionService.deleteDatabase('shop');
+  // @ts-expect-error an option of the database only
+  new services.InMemorySessionService({ durability: 'strict' });
+  // @ts-expect-error an instance is not the class
+  adkSessionService(service);
+  // @ts-expect-error not one of the framework's: it has no private members of BaseSessionService
+  new Runner({ appName: 'app', agent, sessionService: new OurService() });
+  for (const sessionService of [
+    database,
+    await services.openSessionService({ storage: 'auto' }),
+    overService((options) => new OurService(options)),
+    await overService(async (options) => new OurService(await Promise.resolve(options))),
+    new (class extends services.InMemorySessionService {})(),
+  ] satisfies BaseSessionService[]) {
+    new Runner({ appName: 'app', agent, sessionService });
+  }
+  // @ts-expect-error what it makes must be a service
+  overService(() => 'memory');
+  void provider;
+}
+`;
+
+/** The same as {@link ADK_PROGRAM} from CommonJS. */
 const COMMONJS_PROGRAM = `
 import framework = require('@google/adk');
 import sessions = require('adk-session-wasm/adk');
@@ -107,11 +153,11 @@ const RESOLUTIONS = {
   bundler: { module: 'ESNext', moduleResolution: 'bundler' },
 };
 
-function check(name: string, program: string, options: object, file = 'program.ts'): void {
-  const folder = write(name, {
-    [file]: program,
-    'tsconfig.json': JSON.stringify({ compilerOptions: options, include: [file] }),
-  });
+/** Compiles programs together: most of the time goes into the types that they import. */
+function check(name: string, programs: Record<string, string>, options: object): void {
+  const files = Object.keys(programs);
+  const config = JSON.stringify({ compilerOptions: options, files });
+  const folder = write(name, { ...programs, 'tsconfig.json': config });
   try {
     run(process.execPath, [tsc, '-p', folder], folder);
   } catch (error) {
@@ -137,21 +183,23 @@ describe('the types', () => {
   for (const [name, resolution] of Object.entries(RESOLUTIONS)) {
     it(`resolve and are sound in a page, with ${name}`, () => {
       const options = { ...OPTIONS, ...resolution, lib: ['ES2022', 'DOM'], skipLibCheck: false };
-      check(`page-${name}`, PROGRAM, options);
+      check(`page-${name}`, { 'program.ts': PROGRAM }, options);
     });
 
     it(`resolve in a program of Node's, with ${name}`, () => {
       const options = { ...OPTIONS, ...resolution, lib: ['ES2022'], types: ['node'], typeRoots };
-      check(`node-${name}`, PROGRAM, { ...options, skipLibCheck: true });
-    });
-
-    it(`fit the framework's, with ${name}`, () => {
-      check(`adk-${name}`, ADK_PROGRAM, { ...ADK_OPTIONS, ...resolution });
+      check(`node-${name}`, { 'program.ts': PROGRAM }, { ...options, skipLibCheck: true });
     });
   }
 
-  it("fit the framework's in CommonJS", () => {
-    const options = { ...ADK_OPTIONS, ...RESOLUTIONS.nodenext };
-    check('adk-commonjs', COMMONJS_PROGRAM, options, 'program.cts');
+  const ofFramework = { 'program.ts': ADK_PROGRAM, 'services.ts': SERVICES_PROGRAM };
+
+  it("fit the framework's, also in CommonJS, with nodenext", () => {
+    const programs = { ...ofFramework, 'program.cts': COMMONJS_PROGRAM };
+    check('adk-nodenext', programs, { ...ADK_OPTIONS, ...RESOLUTIONS.nodenext });
+  });
+
+  it("fit the framework's, with bundler", () => {
+    check('adk-bundler', ofFramework, { ...ADK_OPTIONS, ...RESOLUTIONS.bundler });
   });
 });
