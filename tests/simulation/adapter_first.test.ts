@@ -3,4 +3,4 @@
 import { adapterBoundary } from './boundaries/adapter.js';
 import { simulate } from './run/seeds.js';
 
-simulate(adapterBoundary, 9500);
+simulate(adapterBoundary, 9750);
