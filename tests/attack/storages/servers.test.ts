@@ -35,7 +35,7 @@ attack(
       return new DatabaseSessionService(url, { durability: 'relaxed' });
     },
   },
-  1000,
+  500,
 );
 attack(
   {
@@ -45,7 +45,7 @@ attack(
       return new DatabaseSessionService(await emptied('mariadb', mariadb));
     },
   },
-  700,
+  400,
 );
 attack(
   {
@@ -58,7 +58,7 @@ attack(
       return new DatabaseSessionService({ kysely, engine: 'postgresql' });
     },
   },
-  300,
+  200,
 );
 attack(
   {
