@@ -10,7 +10,7 @@ const CALLS: Record<ThrowingMethod, number[]> = {
   push: [1, 40, 300],
   concat: [1],
   pop: [1],
-  now: [2, 50, 200],
+  now: [2, 50, 100],
   stringify: [1],
 };
 
