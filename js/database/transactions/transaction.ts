@@ -1,5 +1,6 @@
 import { CompiledQuery, type Kysely } from 'kysely';
 import { isSessionError } from '../../errors.js';
+import { backoff } from '../../service/backoff.js';
 import { requireNotAborted } from '../../service/call.js';
 import type { Engine } from '../engines/engine.js';
 import { databaseError, failureOf } from '../engines/failure.js';
@@ -7,6 +8,8 @@ import { Waits } from './waits.js';
 
 /** How often one is tried again that finds no row but cannot insert it. */
 const MAX_DUPLICATES = 100;
+/** Milliseconds between attempts. */
+const FIRST_PAUSE = 1;
 const LONGEST_PAUSE = 50;
 
 /** Whether a transaction will write; decides how it begins. */
@@ -57,7 +60,7 @@ async function again<T>(
     const mayPass =
       failure === 'conflict' || (failure === 'duplicate' && attempts < MAX_DUPLICATES);
     if (!mayPass || waits.isOver(start)) throw databaseError(engine, error);
-    await pause(attempts);
+    await new Promise((done) => setTimeout(done, backoff(attempts, FIRST_PAUSE, LONGEST_PAUSE)));
     requireNotAborted(signal);
     try {
       return await attempt();
@@ -107,10 +110,4 @@ function run<Tables>(connection: Kysely<Tables>, statement: string): Promise<unk
   let query = statements.get(statement);
   if (query === undefined) statements.set(statement, (query = CompiledQuery.raw(statement)));
   return connection.executeQuery(query);
-}
-
-/** Longer each time, and of random length, so that those who met once do not meet again. */
-function pause(attempt: number): Promise<void> {
-  const longest = Math.min(LONGEST_PAUSE, 2 ** Math.min(attempt, 6));
-  return new Promise((done) => setTimeout(done, Math.random() * longest));
 }

@@ -1,11 +1,11 @@
 /** What creates and deletes answer with: something that is done a little later. */
 import type { SessionError } from '../../errors.js';
 import { isPlainObject } from '../../json/rules.js';
+import { backoff } from '../../service/backoff.js';
 import { hasStatus, refused, timedOut } from './failure.js';
 import type { Json, Rest } from './rest.js';
+import { FIRST_PAUSE, LONGEST_PAUSE } from './tries.js';
 
-const FIRST_PAUSE = 100;
-const LONGEST_PAUSE = 1600;
 /** A name of segments, none of which leads elsewhere in a URL's path. */
 const NAME = /^(?:(?!\.+\/)[\w.:~-]+\/)*operations\/(?!\.+$)[\w.:~-]+$/;
 /** HTTP's statuses for those of google.rpc.Code that the sessions' operations end with. */
@@ -29,13 +29,12 @@ const STATUSES: Readonly<Record<number, number>> = {
  * @throws SessionError `remote` if it failed; `connection_lost` if it is not done in time
  */
 export async function waitFor(rest: Rest, url: string, started: Json): Promise<boolean> {
-  const end = Date.now() + rest.timeoutMs;
+  const poll = new Poll(rest);
   let operation = started;
-  for (let wait = 0; operation.done !== true; wait = nextPause(wait)) {
+  for (let isFirst = true; operation.done !== true; isFirst = false) {
     if (typeof operation.name !== 'string' || operation.name === '') return false;
-    if (Date.now() + wait > end) throw unfinished(rest.timeoutMs);
     if (!NAME.test(operation.name)) throw rest.malformed(operation);
-    if (wait > 0) await rest.limit.pause(wait);
+    if (!isFirst) await poll.pause();
     try {
       operation = await rest.get(`${url}/${operation.name}`);
     } catch (error) {
@@ -49,11 +48,27 @@ export async function waitFor(rest: Rest, url: string, started: Json): Promise<b
   throw refused(STATUSES[Number(error.code)] ?? 500, rest.masked(JSON.stringify({ error })));
 }
 
-export function nextPause(last: number): number {
-  return last === 0 ? FIRST_PAUSE : Math.min(last * 2, LONGEST_PAUSE);
+/** The pauses between questions whether something is done, until the time of a request is over. */
+export class Poll {
+  readonly #rest: Rest;
+  readonly #end: number;
+  #count = 0;
+
+  constructor(rest: Rest) {
+    this.#rest = rest;
+    this.#end = Date.now() + rest.timeoutMs;
+  }
+
+  /** @throws SessionError `connection_lost` if it is not done in time */
+  async pause(): Promise<void> {
+    const pause = backoff(this.#count, FIRST_PAUSE, LONGEST_PAUSE);
+    this.#count += 1;
+    if (Date.now() + pause > this.#end) throw unfinished(this.#rest.timeoutMs);
+    await this.#rest.limit.pause(pause);
+  }
 }
 
-export function unfinished(timeoutMs: number): SessionError {
+function unfinished(timeoutMs: number): SessionError {
   const message =
     `Vertex AI did not finish within ${timeoutMs} ms; it may still do so. ` +
     'Look for the session, or try again.';

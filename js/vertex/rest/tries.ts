@@ -1,8 +1,12 @@
+import { backoff } from '../../service/backoff.js';
 import type { CallLimit } from './call_limit.js';
 import { isTransient, retryAfterOf } from './failure.js';
 
-/** Milliseconds between a try and the next: short enough for a turn, long enough for a server that is replaced. */
-const PAUSES = [100, 400, 1600];
+/** Five retries take about two seconds: short enough for a turn, long enough for a server that is replaced. */
+const MOST_RETRIES = 5;
+/** Milliseconds between attempts. */
+export const FIRST_PAUSE = 100;
+export const LONGEST_PAUSE = 1600;
 
 /** The tries of one request. */
 export class Tries {
@@ -19,9 +23,10 @@ export class Tries {
    * @throws what failed, where no further try would help or fit into the call's time
    */
   async next(failure: unknown): Promise<void> {
-    const pause = PAUSES[this.#count];
+    const retries = this.#count;
     this.#count += 1;
-    if (pause === undefined || !isTransient(failure)) throw failure;
+    if (retries === MOST_RETRIES || !isTransient(failure)) throw failure;
+    const pause = backoff(retries, FIRST_PAUSE, LONGEST_PAUSE);
     const wait = Math.max(pause, retryAfterOf(failure));
     if (wait >= this.#limit.remaining) throw failure;
     await this.#limit.pause(wait);

@@ -5,7 +5,7 @@ import { invalid } from '../../service/call.js';
 import type { Decide, StorageKey } from '../../storage/adapter.js';
 import { NOTHING } from './append_events.js';
 import { isTaken, mayBeDone } from '../rest/failure.js';
-import { nextPause, unfinished, waitFor } from '../rest/operation.js';
+import { Poll, waitFor } from '../rest/operation.js';
 import type { Json } from '../rest/rest.js';
 import { isSameValue } from '../events/same_value.js';
 import { isSessionId } from './session_ids.js';
@@ -114,12 +114,11 @@ async function request(
 
 /** The server shows a session no earlier than its operation is done, and not all operations can be asked for. */
 async function findCreated({ sessions, place }: Target): Promise<Json> {
-  const end = Date.now() + sessions.rest.timeoutMs;
-  for (let wait = nextPause(0); ; wait = nextPause(wait)) {
+  const poll = new Poll(sessions.rest);
+  for (;;) {
     const created = await sessions.find(place);
     if (created !== undefined) return created;
-    if (Date.now() + wait > end) throw unfinished(sessions.rest.timeoutMs);
-    await sessions.rest.limit.pause(wait);
+    await poll.pause();
   }
 }
 

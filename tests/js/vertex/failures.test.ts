@@ -141,7 +141,7 @@ describe('Vertex AI that fails', () => {
     const session = await service.createSession(KEY);
     server.fail('sessions.appendEvent', { kind: 'lose' });
     // Only behind the answer that is lost: then it is looked for, in vain.
-    const refuseNext = () => void setImmediate(() => server.refuse('events.list', 503, 4));
+    const refuseNext = () => void setImmediate(() => server.refuse('events.list', 503, 6));
     server.fail('events.list', { kind: 'before', action: refuseNext });
     const event = said('e');
     await assert.rejects(service.appendEvent({ session, event }), (error) =>

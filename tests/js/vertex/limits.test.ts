@@ -44,8 +44,9 @@ describe('A call over Vertex AI', () => {
     server.forget();
     server.refuse('sessions.get', 503, 10);
     await assert.rejects(hasty.getSession(KEY), (error) => isError(error, 'remote', /503/));
-    // The third pause would not fit into the time.
-    assert.equal(server.calls.filter((call) => call === 'sessions.get').length, 3);
+    // Half of each pause is random: the third or the fourth does not fit into the time.
+    const reads = server.calls.filter((call) => call === 'sessions.get').length;
+    assert.ok(reads === 3 || reads === 4, `there were ${reads} reads`);
   });
 
   it('ends within its own time while it waits for another call of its session', async () => {
