@@ -1,5 +1,6 @@
 // What a group of these tests works with: one engine, the site, and names that no other test uses.
 
+import { after, before } from 'node:test';
 import type { Browser } from '../engine.js';
 import { inTabs } from '../in_tabs.js';
 import type { Tab } from '../tab.js';
@@ -37,4 +38,16 @@ export function inTwoTabs(
   run: (one: PageTab, other: PageTab) => Promise<void>,
 ): Promise<void> {
   return inTabs(browser, [site.page, site.page], ([one, other]) => run(one!, other!));
+}
+
+/** One tab with the page for all tests of a group, each of which leaves the page as it found it. */
+export function tabOfGroup(context: Context): { readonly tab: PageTab } {
+  let tab: PageTab;
+  before(async () => (tab = await context.browser.openTab(context.site.page)));
+  after(() => tab.leave());
+  return {
+    get tab() {
+      return tab;
+    },
+  };
 }

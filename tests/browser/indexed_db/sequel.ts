@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { type Context, inTab, newName } from './context.js';
+import { type Context, newName, tabOfGroup } from './context.js';
 import type { End } from './page/sequel.js';
 
 /** What an append is told that comes to such an end. */
@@ -21,57 +21,48 @@ const WORDS: Record<End, string> = {
 const ENDS = Object.keys(OUTCOMES) as End[];
 
 export function sequel(context: Context): void {
+  const page = tabOfGroup(context);
   for (const earlier of ENDS) {
     for (const later of ENDS) {
       it(`an append that ${WORDS[later]} is told so after one that ${WORDS[earlier]}`, async () => {
-        await inTab(context, async (tab) => {
-          const ends: End[] = ['stored', earlier, later, 'stored'];
-          const { outcomes, events } = await tab.call('appendInTurn', newName(), ends);
-          assert.deepEqual(
-            outcomes,
-            ends.map((end) => OUTCOMES[end]),
-          );
-          const ids = ends.map((end, place) => `${place} ${end}`);
-          const stored = ids.filter((_, place) => ends[place] === 'stored');
-          assert.deepEqual(events, stored);
-        });
+        const ends: End[] = ['stored', earlier, later, 'stored'];
+        const { outcomes, events } = await page.tab.call('appendInTurn', newName(), ends);
+        assert.deepEqual(
+          outcomes,
+          ends.map((end) => OUTCOMES[end]),
+        );
+        const ids = ends.map((end, place) => `${place} ${end}`);
+        const stored = ids.filter((_, place) => ends[place] === 'stored');
+        assert.deepEqual(events, stored);
       });
     }
   }
 
   for (const end of ENDS) {
     it(`an append that ${WORDS[end]} is told so after another service wrote in between`, async () => {
-      await inTab(context, async (tab) => {
-        const { outcomes, events } = await tab.call('mistakeThenEnd', newName(), end);
-        assert.deepEqual(outcomes, ['stored', OUTCOMES[end], 'stored']);
-        const own = end === 'stored' ? ['two'] : [];
-        assert.deepEqual(events, ['one', 'other', ...own, 'three']);
-      });
+      const { outcomes, events } = await page.tab.call('mistakeThenEnd', newName(), end);
+      assert.deepEqual(outcomes, ['stored', OUTCOMES[end], 'stored']);
+      const own = end === 'stored' ? ['two'] : [];
+      assert.deepEqual(events, ['one', 'other', ...own, 'three']);
     });
   }
 
   it('an append is stored once by its second transaction, whatever comes late of the first', async () => {
-    await inTab(context, async (tab) => {
-      const { outcomes, events } = await tab.call('giveUpOnce', newName());
-      assert.deepEqual(outcomes, ['stored']);
-      assert.deepEqual(events, ['one']);
-    });
+    const { outcomes, events } = await page.tab.call('giveUpOnce', newName());
+    assert.deepEqual(outcomes, ['stored']);
+    assert.deepEqual(events, ['one']);
   });
 
   it('the timer of an append that is stored does not end the next one', async () => {
-    await inTab(context, async (tab) => {
-      const { outcomes, events, aborted } = await tab.call('goOffEarly', newName());
-      assert.deepEqual(outcomes, ['stored', 'stored']);
-      assert.equal(aborted, 0, 'it is not even tried again');
-      assert.deepEqual(events, ['one', 'two']);
-    });
+    const { outcomes, events, aborted } = await page.tab.call('goOffEarly', newName());
+    assert.deepEqual(outcomes, ['stored', 'stored']);
+    assert.equal(aborted, 0, 'it is not even tried again');
+    assert.deepEqual(events, ['one', 'two']);
   });
 
   it('an append has its timer when that of the last one has run out', async () => {
-    await inTab(context, async (tab) => {
-      const { outcomes, events } = await tab.call('runOutBetween', newName());
-      assert.deepEqual(outcomes, ['stored', 'connection_lost']);
-      assert.deepEqual(events, ['one']);
-    });
+    const { outcomes, events } = await page.tab.call('runOutBetween', newName());
+    assert.deepEqual(outcomes, ['stored', 'connection_lost']);
+    assert.deepEqual(events, ['one']);
   });
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { type Context, inTab, newName } from './context.js';
+import { type Context, newName, tabOfGroup } from './context.js';
 import type { Row } from './page/bare.js';
 
 const DAMAGES: [how: string, change: Row | null][] = [
@@ -12,34 +12,29 @@ const DAMAGES: [how: string, change: Row | null][] = [
 ];
 
 export function sequence(context: Context): void {
+  const page = tabOfGroup(context);
   for (const [how, change] of DAMAGES) {
     it(`nothing is created or deleted when the sequence ${how}, and sessions stay readable`, async () => {
-      await inTab(context, async (tab) => {
-        const { failed, events, meta } = await tab.call('damageSequence', newName(), change);
-        for (const { code, record } of Object.values(failed)) {
-          assert.equal(code, 'corrupt_record');
-          assert.match(record ?? '', /sequence/);
-        }
-        assert.deepEqual(events, ['one', 'two']);
-        assert.equal(meta.length, change === null ? 0 : 1, 'no new one is begun');
-      });
+      const { failed, events, meta } = await page.tab.call('damageSequence', newName(), change);
+      for (const { code, record } of Object.values(failed)) {
+        assert.equal(code, 'corrupt_record');
+        assert.match(record ?? '', /sequence/);
+      }
+      assert.deepEqual(events, ['one', 'two']);
+      assert.equal(meta.length, change === null ? 0 : 1, 'no new one is begun');
     });
   }
 
   for (const hasEvents of [true, false]) {
     it(`the number of a session with${hasEvents ? '' : 'out'} events is not given again`, async () => {
-      await inTab(context, async (tab) => {
-        const { numbers, ada, bob } = await tab.call('giveNumberAgain', newName(), hasEvents);
-        assert.notEqual(numbers[0], numbers[1]);
-        assert.deepEqual(ada, hasEvents ? ['secret'] : []);
-        assert.deepEqual(bob, ['other']);
-      });
+      const { numbers, ada, bob } = await page.tab.call('giveNumberAgain', newName(), hasEvents);
+      assert.notEqual(numbers[0], numbers[1]);
+      assert.deepEqual(ada, hasEvents ? ['secret'] : []);
+      assert.deepEqual(bob, ['other']);
     });
   }
 
   it('a database with states and without sessions needs no sequence', async () => {
-    await inTab(context, async (tab) => {
-      assert.deepEqual(await tab.call('beginWithState', newName()), ['app:a']);
-    });
+    assert.deepEqual(await page.tab.call('beginWithState', newName()), ['app:a']);
   });
 }
