@@ -1,4 +1,4 @@
-import { type DatabaseResults, type Results, runAll, runDatabase } from './suite.js';
+import { type Result, type Results, runAll, runDatabase } from './suite.js';
 
 /** Where the suite ran → what came of it. */
 export interface Places<R = Results> {
@@ -21,8 +21,8 @@ async function run(): Promise<Places> {
 }
 
 /** Both at once, as they only wait for the disk. */
-async function runOnDatabases(): Promise<Places<DatabaseResults>> {
-  const [page, worker] = await Promise.all([runDatabase(), inWorker<DatabaseResults>()]);
+async function runOnDatabases(): Promise<Places<Result[]>> {
+  const [page, worker] = await Promise.all([runDatabase('page'), inWorker<Result[]>()]);
   return { page, worker };
 }
 

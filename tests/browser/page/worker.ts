@@ -1,3 +1,3 @@
 import { runAll, runDatabase } from './suite.js';
 
-postMessage(await (location.search === '?database' ? runDatabase() : runAll()));
+postMessage(await (location.search === '?database' ? runDatabase('worker') : runAll()));
