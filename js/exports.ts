@@ -1,7 +1,17 @@
 /** What users import, but for the wasm, which `index.ts` and `slim.ts` bring in their own ways. */
-export { SESSION_ERROR_CODES, SessionError, StateSchemaError, isSessionError } from './errors.js';
-export type { MissingVariable, SessionErrorCode, SessionErrorFields } from './errors.js';
-export { createEvent, createEventActions, finalResponseText, isFinalResponse } from './event.js';
+export {
+  SESSION_ERROR_CODES,
+  SessionError,
+  StateSchemaError,
+  isSessionError,
+} from './errors/errors.js';
+export type { MissingVariable, SessionErrorCode, SessionErrorFields } from './errors/errors.js';
+export {
+  createEvent,
+  createEventActions,
+  finalResponseText,
+  isFinalResponse,
+} from './model/event.js';
 export type {
   AuthConfig,
   AuthScheme,
@@ -19,7 +29,7 @@ export type {
   NodeInfo,
   Part,
   ToolConfirmation,
-} from './event.js';
+} from './model/event.js';
 export type {
   AdkLoadArtifactRequest,
   AdkReadonlyContext,
@@ -27,11 +37,11 @@ export type {
   LoadedArtifact,
   StateReader,
   TemplateContext,
-} from './instruction/context.js';
-export { instruction, resolveInstruction } from './instruction/provider.js';
-export type { InstructionProvider, ProviderContext } from './instruction/provider.js';
-export type { Placeholder } from './instruction/scanner.js';
-export { injectSessionState, Template } from './instruction/template.js';
+} from './template/context.js';
+export { instruction, resolveInstruction } from './template/provider.js';
+export type { InstructionProvider, ProviderContext } from './template/provider.js';
+export type { Placeholder } from './template/scanner.js';
+export { injectSessionState, Template } from './template/template.js';
 export type { ArtifactService } from './invocation/artifact_service.js';
 export {
   Context,
@@ -42,7 +52,7 @@ export {
 export type { ContextOptions, ReadonlyContextOptions } from './invocation/context.js';
 export { Invocation } from './invocation/invocation.js';
 export type { AppendOptions, InvocationOptions } from './invocation/invocation.js';
-export { APP_PREFIX, REMOVED, TEMP_PREFIX, USER_PREFIX } from './scope.js';
+export { APP_PREFIX, REMOVED, TEMP_PREFIX, USER_PREFIX } from './state/scope.js';
 export { InMemorySessionService } from './service/in_memory_session_service.js';
 export { IndexedDbSessionService } from './service/indexed_db_session_service.js';
 export type {
@@ -52,9 +62,9 @@ export type {
 } from './service/indexed_db_session_service.js';
 export { openSessionService } from './service/open_session_service.js';
 export type { OpenSessionServiceOptions } from './service/open_session_service.js';
-export type { HistoryOptions } from './service/history.js';
+export type { HistoryOptions } from './read/history.js';
 export type { SessionServiceOptions } from './service/service_options.js';
-export type { StateWriter } from './service/state_writer.js';
+export type { StateWriter } from './append/state_writer.js';
 export type { StoredSessionService } from './service/stored_session_service.js';
 export type {
   Abortable,
@@ -72,20 +82,20 @@ export type {
   ListSessionsResponse,
   Session,
   SessionsPage,
-  StateShape,
   UpdateStateRequest,
   UserRequest,
-} from './session.js';
-export type { BaseSessionService, DataLoss, StorageInfo } from './session_service.js';
-export { State } from './state.js';
-export type { ReadableState, StateChanges, StateKey, StateValue } from './state.js';
+} from './model/session.js';
+export type { StateShape } from './state/state_shape.js';
+export type { BaseSessionService, DataLoss, StorageInfo } from './model/session_service.js';
+export { State } from './state/state.js';
+export type { ReadableState, StateChanges, StateKey, StateValue } from './state/state.js';
 export type {
   InferState,
   SchemaIssue,
   SchemaResult,
   StandardSchema,
   StateSchema,
-} from './state_schema.js';
+} from './state/state_schema.js';
 export type {
   Changes,
   Decide,

@@ -3,6 +3,6 @@
  *
  * @module adk-session-wasm
  */
-import './default_source.js';
+import './wasm/default_source.js';
 
 export * from './exports.js';

@@ -4,8 +4,8 @@
  *
  * @module adk-session-wasm/slim
  */
-import { loadWasm as load, provideWasm } from './core.js';
-import { SessionError } from './errors.js';
+import { loadWasm as load, provideWasm } from './wasm/core.js';
+import { SessionError } from './errors/errors.js';
 
 export * from './exports.js';
 

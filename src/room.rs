@@ -6,7 +6,7 @@ use std::hint::black_box;
 use crate::error::Error;
 
 /// The room that every write leaves for what is small: names, rows, arguments that JavaScript passes without
-/// asking (`js/core.ts`), and a piece of a history on its way out.
+/// asking (`js/wasm/core.ts`), and a piece of a history on its way out.
 pub(crate) const SPARE: usize = 2 << 20;
 
 /// Makes sure that so many more bytes can be allocated in one piece.

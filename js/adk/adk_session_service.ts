@@ -1,6 +1,6 @@
 import type { BaseSessionService, ListSessionsResponse, Session } from '@google/adk';
-import { ownMembers } from '../json/own.js';
-import { invalid, requireOptions, takeRequest, shown } from '../service/call.js';
+import { ownMembers } from '../members/own.js';
+import { invalid, requireOptions, takeRequest, shown } from '../call/call.js';
 import { InMemorySessionService as MemoryService } from '../service/in_memory_session_service.js';
 import {
   type DeleteDatabaseOptions,
@@ -12,7 +12,7 @@ import {
   type OpenSessionServiceOptions,
 } from '../service/open_session_service.js';
 import type { SessionServiceOptions } from '../service/service_options.js';
-import type { StateWriter } from '../service/state_writer.js';
+import type { StateWriter } from '../append/state_writer.js';
 import type {
   Abortable,
   CreateSessionRequest,
@@ -20,8 +20,8 @@ import type {
   GetSessionRequest,
   ListSessionsPageRequest,
   ListSessionsRequest,
-} from '../session.js';
-import type { BaseSessionService as OurService } from '../session_service.js';
+} from '../model/session.js';
+import type { BaseSessionService as OurService } from '../model/session_service.js';
 import {
   frameworkClass,
   type FrameworkSessionService,

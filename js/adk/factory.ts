@@ -3,7 +3,7 @@
  *
  * @module adk-session-wasm/adk/factory
  */
-import '../default_source.js';
+import '../wasm/default_source.js';
 
 export { adkSessionService } from './adk_session_service.js';
 export type {

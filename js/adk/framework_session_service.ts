@@ -1,7 +1,7 @@
 import type { BaseSessionService, Event, ListSessionsResponse, Session } from '@google/adk';
-import { SessionError } from '../errors.js';
-import { invalid, shown } from '../service/call.js';
-import { makeDisposable } from '../service/disposable.js';
+import { SessionError } from '../errors/errors.js';
+import { invalid, shown } from '../call/call.js';
+import { makeDisposable } from '../call/disposable.js';
 import type {
   Abortable,
   AppRequest,
@@ -12,11 +12,11 @@ import type {
   ListSessionsRequest,
   Session as OurSession,
   SessionsPage,
-  StateShape,
   UpdateStateRequest,
   UserRequest,
-} from '../session.js';
-import type { BaseSessionService as OurService, StorageInfo } from '../session_service.js';
+} from '../model/session.js';
+import type { StateShape } from '../state/state_shape.js';
+import type { BaseSessionService as OurService, StorageInfo } from '../model/session_service.js';
 import type {
   ListenOptions,
   Notices,

@@ -1,13 +1,8 @@
 import type { BaseSessionService } from '@google/adk';
-import { SessionError } from '../errors.js';
-import type { Event } from '../event.js';
-import {
-  type PendingEvent,
-  type StateWriter,
-  valueFor,
-  writeKey,
-} from '../service/state_writer.js';
-import type { Session } from '../session.js';
+import { SessionError } from '../errors/errors.js';
+import type { Event } from '../model/event.js';
+import { type PendingEvent, type StateWriter, valueFor, writeKey } from '../append/state_writer.js';
+import type { Session } from '../model/session.js';
 
 type FrameworkAppend = BaseSessionService['appendEvent'];
 type FrameworkRequest = Parameters<FrameworkAppend>[0];

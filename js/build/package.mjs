@@ -22,14 +22,14 @@ function writeModule(file, expression) {
 rmSync(dist, { recursive: true, force: true });
 const wasm = readFileSync(join(root, 'pkg/adk_session_wasm_bg.wasm'));
 const base64 = gzipSync(wasm, { level: 9 }).toString('base64');
-writeModule('loader/inline_bytes.js', JSON.stringify(base64));
+writeModule('wasm/loader/inline_bytes.js', JSON.stringify(base64));
 const cases = readFileSync(join(root, 'src/storage/conformance/cases.json'), 'utf8');
 // Parsed when it is loaded: as an object literal, a case's "__proto__" would set a prototype.
 writeModule('testing/cases.js', `JSON.parse(${JSON.stringify(JSON.stringify(JSON.parse(cases)))})`);
 for (const declaration of [
-  'loader/inline_bytes.d.ts',
+  'wasm/loader/inline_bytes.d.ts',
   'testing/cases.d.ts',
-  'loader/wasm_module.d.ts',
+  'wasm/loader/wasm_module.d.ts',
 ]) {
   writeFileSync(join(dist, declaration), readFileSync(join(root, 'js', declaration)));
 }

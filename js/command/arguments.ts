@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util';
-import type { TimeUnit } from '../dialect/time.js';
+import type { TimeUnit } from '../python/time.js';
 import type { NameOptions } from '../database/tables/table_names.js';
 import { requireUnit } from '../files/format/session_file.js';
-import { invalid } from '../service/call.js';
+import { invalid } from '../call/call.js';
 import { schemaSql } from './schema_sql.js';
 
 export const USAGE = `Usage: adk-session-wasm migrate FROM TO [options]

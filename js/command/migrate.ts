@@ -4,7 +4,7 @@
  * Each session is written in one transaction. If a run is interrupted, run the same command again: it finds
  * the sessions that are copied and copies the others.
  */
-import { isSessionError, type SessionError } from '../errors.js';
+import { isSessionError, type SessionError } from '../errors/errors.js';
 import { fingerprintOf, isSame } from './stores/fingerprint.js';
 import type { SessionCopy, StateCopy } from './stores/session_copy.js';
 import { mergeState } from './stores/shared_state.js';

@@ -1,5 +1,5 @@
-import { isSessionError, SessionError } from '../errors.js';
-import { invalid } from '../service/call.js';
+import { isSessionError, SessionError } from '../errors/errors.js';
+import { invalid } from '../call/call.js';
 import { type Command, parseCommand, USAGE } from './arguments.js';
 import { overwriteNeedsDatabase } from './stores/file_target.js';
 import { migrate, type Result } from './migrate.js';

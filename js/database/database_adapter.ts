@@ -38,10 +38,10 @@ import type {
   StorageKey,
   WriteRequest,
 } from '../storage/adapter.js';
-import { isSessionError, SessionError } from '../errors.js';
-import { ownMembers } from '../json/own.js';
-import { requireNotAborted } from '../service/call.js';
-import type { Abortable } from '../session.js';
+import { isSessionError, SessionError } from '../errors/errors.js';
+import { ownMembers } from '../members/own.js';
+import { requireNotAborted } from '../call/call.js';
+import type { Abortable } from '../model/session.js';
 import type { OwnAdapter, OwnRows } from '../storage/own_adapter.js';
 import type { Connected } from './connections/connect.js';
 import { deleteStatements, remove } from './verbs/delete.js';

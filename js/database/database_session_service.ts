@@ -1,12 +1,13 @@
 import type { Kysely } from 'kysely';
 import { kindOf } from '../json/rules.js';
-import { invalid, requireOptions, shown } from '../service/call.js';
+import { invalid, requireOptions, shown } from '../call/call.js';
 import { type KnownOptions, SERVICE_OPTIONS, takeOptions } from '../service/known_options.js';
 import { partsOverOwn } from '../service/over_adapter.js';
 import type { SessionServiceOptions } from '../service/service_options.js';
 import { checkedClock } from '../service/sources.js';
 import { StoredSessionService } from '../service/stored_session_service.js';
-import type { Abortable, StateShape } from '../session.js';
+import type { Abortable } from '../model/session.js';
+import type { StateShape } from '../state/state_shape.js';
 import { IN_MEMORY, parseAddress } from './engines/address.js';
 import { connect, throughKysely } from './connections/connect.js';
 import { DatabaseAdapter, type DatabaseParts } from './database_adapter.js';

@@ -3,7 +3,7 @@
  *
  * @module adk-session-wasm/database
  */
-import '../default_source.js';
+import '../wasm/default_source.js';
 
 export { DatabaseSessionService } from './database_session_service.js';
 export type {

@@ -7,8 +7,8 @@
  *
  * @module adk-session-wasm/files
  */
-export type { Casing } from '../dialect/casing.js';
-export type { TimeUnit } from '../dialect/time.js';
+export type { Casing } from '../python/casing.js';
+export type { TimeUnit } from '../python/time.js';
 export type { ImportProgress, OnImportProgress } from './import/append_batches.js';
 export { exportSession } from './export/export_session.js';
 export type { ExportSessionOptions } from './export/export_session.js';

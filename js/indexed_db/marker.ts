@@ -1,4 +1,4 @@
-import type { DataLoss } from '../session_service.js';
+import type { DataLoss } from '../model/session_service.js';
 
 /** Milliseconds to wait for an answer. One that does not come must not keep a database from opening. */
 const PATIENCE = 5_000;

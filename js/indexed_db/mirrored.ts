@@ -1,7 +1,7 @@
-import { isSessionError, SessionError } from '../errors.js';
+import { isSessionError, SessionError } from '../errors/errors.js';
 import { BUCKET, bucketsOf } from './buckets.js';
 import { isChromium } from './log_turnover.js';
-import type { Wish } from './mirror/reconcile.js';
+import type { Wish } from './reconcile.js';
 
 /** What is known of the database that a connection leads to. */
 export type Mirrored = 'kept' | 'restored' | 'lost' | undefined;
@@ -27,7 +27,7 @@ export async function mirrorDatabase(
   }
   try {
     if (!wish.isWanted && !(await hasBucket())) return undefined;
-    const { openMirror } = await import('./mirror/mirror.js');
+    const { openMirror } = await import('./mirror.js');
     return await openMirror(name, database, wish);
   } catch (cause) {
     throw failure(name, cause);
@@ -41,7 +41,7 @@ export async function deleteMirrored(
   remove: () => Promise<void>,
 ): Promise<void> {
   if (!(await hasBucket())) return remove();
-  const { deleteWithMirror } = await import('./mirror/mirror.js');
+  const { deleteWithMirror } = await import('./mirror.js');
   await deleteWithMirror(name, timeout, remove);
 }
 

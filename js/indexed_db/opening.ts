@@ -1,11 +1,11 @@
-import type { OnOpen } from '../core.js';
-import { SessionError } from '../errors.js';
-import type { DataLoss, StorageInfo } from '../session_service.js';
+import type { OnOpen } from '../wasm/core.js';
+import { SessionError } from '../errors/errors.js';
+import type { DataLoss, StorageInfo } from '../model/session_service.js';
 import type { Feed } from '../watch/feed.js';
 import { feedOfDatabase } from '../watch/shared_feeds.js';
 import { isChromium, turnLogOver } from './log_turnover.js';
 import { Marker } from './marker.js';
-import type { Limits } from './mirror/reconcile.js';
+import type { Limits } from './reconcile.js';
 import { mirrorDatabase } from './mirrored.js';
 
 /** Fills a database again that was lost. */

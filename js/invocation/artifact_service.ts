@@ -1,5 +1,5 @@
-import type { Part } from '../event.js';
-import type { CompositeSessionKey } from '../session.js';
+import type { Part } from '../model/event.js';
+import type { CompositeSessionKey } from '../model/session.js';
 
 /**
  * Where the files of a session are kept, in the shape of `@google/adk`, whose services fit. A file

@@ -1,8 +1,9 @@
-import { SessionError } from '../errors.js';
-import { type Content, createEventActions, type EventActions, type Part } from '../event.js';
-import type { CompositeSessionKey, StateShape } from '../session.js';
-import { define, type ReadableState, type State, watchValues } from '../state.js';
-import { carryStamp, dropStamp, isNewerWrite, isStamped } from '../write_order.js';
+import { SessionError } from '../errors/errors.js';
+import { type Content, createEventActions, type EventActions, type Part } from '../model/event.js';
+import type { CompositeSessionKey } from '../model/session.js';
+import type { StateShape } from '../state/state_shape.js';
+import { define, type ReadableState, type State, watchValues } from '../state/state.js';
+import { carryStamp, dropStamp, isNewerWrite, isStamped } from '../state/write_order.js';
 import type { ArtifactService } from './artifact_service.js';
 import { ReadonlyState, TrackedState } from './context_state.js';
 import type { RunningInvocation } from './running_invocation.js';

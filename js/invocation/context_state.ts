@@ -1,11 +1,11 @@
 /** The two forms in which contexts give out the state of their session. */
 
-import { SessionError } from '../errors.js';
+import { SessionError } from '../errors/errors.js';
 import { checkState } from '../json/check.js';
 import { writeJson } from '../json/write.js';
-import type { StateShape } from '../session.js';
-import { State } from '../state.js';
-import type { StateSchema } from '../state_schema.js';
+import type { StateShape } from '../state/state_shape.js';
+import { State } from '../state/state.js';
+import type { StateSchema } from '../state/state_schema.js';
 
 /** State that can be read only. Objects come as frozen copies, so that nothing in them can be changed. */
 export class ReadonlyState<S extends StateShape = StateShape> extends State<S> {

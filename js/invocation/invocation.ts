@@ -1,4 +1,4 @@
-import { SessionError } from '../errors.js';
+import { SessionError } from '../errors/errors.js';
 import {
   type Content,
   type CreateEventParams,
@@ -6,15 +6,16 @@ import {
   type Event,
   finalResponseText,
   newEventId,
-} from '../event.js';
+} from '../model/event.js';
 import { isPlainObject, kindOf } from '../json/rules.js';
-import { isTemp } from '../scope.js';
-import type { Session, StateShape } from '../session.js';
-import type { BaseSessionService } from '../session_service.js';
-import { isThenable, withoutThen } from '../service/thenable.js';
-import { define } from '../state.js';
-import { type StateSchema, validateDelta } from '../state_schema.js';
-import { carryStamps, dropStamp } from '../write_order.js';
+import { isTemp } from '../state/scope.js';
+import type { Session } from '../model/session.js';
+import type { StateShape } from '../state/state_shape.js';
+import type { BaseSessionService } from '../model/session_service.js';
+import { isThenable, withoutThen } from '../call/thenable.js';
+import { define } from '../state/state.js';
+import { type StateSchema, validateDelta } from '../state/state_schema.js';
+import { carryStamps, dropStamp } from '../state/write_order.js';
 import type { ArtifactService } from './artifact_service.js';
 import {
   Context,

@@ -1,6 +1,7 @@
-import type { Content } from '../event.js';
-import type { Session, StateShape } from '../session.js';
-import type { StateSchema } from '../state_schema.js';
+import type { Content } from '../model/event.js';
+import type { Session } from '../model/session.js';
+import type { StateShape } from '../state/state_shape.js';
+import type { StateSchema } from '../state/state_schema.js';
 import type { ArtifactService } from './artifact_service.js';
 
 /** What a context needs of its invocation. */

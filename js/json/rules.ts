@@ -9,7 +9,7 @@
  * Both have a limit on depth, because databases and parsers have one, each its own; and one on the
  * number of values, see {@link MAX_VALUES}.
  */
-import { SessionError } from '../errors.js';
+import { SessionError } from '../errors/errors.js';
 import { formatPath, type PathSegment } from './path.js';
 
 /** Levels of objects and arrays in one state value; `[[]]` has two, a number none. */

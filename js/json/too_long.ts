@@ -1,4 +1,4 @@
-import { SessionError } from '../errors.js';
+import { SessionError } from '../errors/errors.js';
 
 /** What is refused because of its length in UTF-16 code units, where that is known. */
 export function tooLong(units?: number, cause?: unknown): SessionError {

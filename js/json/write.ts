@@ -6,7 +6,7 @@
  * text and check disagree. Some ten times slower than the native function, and therefore only used
  * for what `check.ts` calls special.
  */
-import type { SessionError } from '../errors.js';
+import type { SessionError } from '../errors/errors.js';
 import { formatPath, type PathSegment } from './path.js';
 import {
   isPlainObject,

@@ -1,4 +1,4 @@
-import { callCore } from '../core.js';
+import { callCore } from '../wasm/core.js';
 import type {
   Abortable,
   CreateSessionRequest,
@@ -9,8 +9,8 @@ import type {
   ListSessionsResponse,
   Session,
   SessionsPage,
-  StateShape,
-} from '../session.js';
+} from '../model/session.js';
+import type { StateShape } from '../state/state_shape.js';
 import { SERVICE_OPTIONS, takeOptions } from './known_options.js';
 import type { SessionServiceOptions } from './service_options.js';
 import { StoredSessionService } from './stored_session_service.js';

@@ -1,18 +1,24 @@
-import { createIndexedDbCore, deleteDatabase, type IndexedDbAccess, type OnOpen } from '../core.js';
-import { isSessionError, SessionError } from '../errors.js';
-import { requireId } from '../ids.js';
+import {
+  createIndexedDbCore,
+  deleteDatabase,
+  type IndexedDbAccess,
+  type OnOpen,
+} from '../wasm/core.js';
+import { isSessionError, SessionError } from '../errors/errors.js';
+import { requireId } from '../model/ids.js';
 import { deleteMirrored } from '../indexed_db/mirrored.js';
 import { openingOf } from '../indexed_db/opening.js';
 import { kindOf, messageOf } from '../json/rules.js';
-import type { Abortable, StateShape } from '../session.js';
-import type { DataLoss, StorageInfo } from '../session_service.js';
-import { CoreStore } from '../wasm/core_store.js';
+import type { Abortable } from '../model/session.js';
+import type { StateShape } from '../state/state_shape.js';
+import type { DataLoss, StorageInfo } from '../model/session_service.js';
+import { CoreStore } from '../storage/core_store.js';
 import { feedOfDatabase } from '../watch/shared_feeds.js';
-import { invalid, shown } from './call.js';
+import { invalid, shown } from '../call/call.js';
 import { type KnownOptions, SERVICE_OPTIONS, takeOptions } from './known_options.js';
-import { letGoInPageCache } from './page_cache.js';
+import { letGoInPageCache } from '../read/page_cache.js';
 import type { ServiceParts, SessionServiceOptions } from './service_options.js';
-import { parseRecords } from './stored_records.js';
+import { parseRecords } from '../read/stored_records.js';
 import { StoredSessionService } from './stored_session_service.js';
 
 /**

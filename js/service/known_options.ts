@@ -2,8 +2,8 @@
  * Options that a service does not know are refused: one that is misspelt would else be passed over, and
  * what it was to switch on be missed only after a loss.
  */
-import { ownMembers } from '../json/own.js';
-import { invalid, requireOptions } from './call.js';
+import { ownMembers } from '../members/own.js';
+import { invalid, requireOptions } from '../call/call.js';
 import type { SessionServiceOptions } from './service_options.js';
 
 /** The names of the options of one kind: `satisfies KnownOptions<…>` keeps the list complete. */

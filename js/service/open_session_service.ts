@@ -1,9 +1,9 @@
-import { loadWasm } from '../core.js';
-import { isSessionError } from '../errors.js';
-import type { StateShape } from '../session.js';
-import type { StorageInfo } from '../session_service.js';
+import { loadWasm } from '../wasm/core.js';
+import { isSessionError } from '../errors/errors.js';
+import type { StateShape } from '../state/state_shape.js';
+import type { StorageInfo } from '../model/session_service.js';
 import type { StorageAdapter } from '../storage/adapter.js';
-import { takeRequest } from './call.js';
+import { takeRequest } from '../call/call.js';
 import { InMemorySessionService } from './in_memory_session_service.js';
 import {
   IndexedDbSessionService,

@@ -1,10 +1,10 @@
-import { memberOf } from '../json/own.js';
-import type { StateShape } from '../session.js';
+import { memberOf } from '../members/own.js';
+import type { StateShape } from '../state/state_shape.js';
 import type { StorageAdapter } from '../storage/adapter.js';
 import { AdapterStore } from '../storage/adapter_store.js';
 import type { OwnAdapter } from '../storage/own_adapter.js';
 import { feedOfAdapter } from '../watch/shared_feeds.js';
-import { invalid, shown } from './call.js';
+import { invalid, shown } from '../call/call.js';
 import type { ServiceParts, SessionServiceOptions } from './service_options.js';
 import { StoredSessionService } from './stored_session_service.js';
 

@@ -1,13 +1,13 @@
-import type { SessionError } from '../errors.js';
+import type { SessionError } from '../errors/errors.js';
 import type { SessionStore } from '../storage/session_store.js';
-import type { CompositeSessionKey } from '../session.js';
-import type { StorageInfo } from '../session_service.js';
-import type { StateSchema } from '../state_schema.js';
+import type { CompositeSessionKey } from '../model/session.js';
+import type { StorageInfo } from '../model/session_service.js';
+import type { StateSchema } from '../state/state_schema.js';
 import { STALE_POLICIES } from '../wasm/protocol.js';
-import { invalid, shown } from './call.js';
-import type { HistoryOptions } from './history.js';
-import type { StateWriter } from './state_writer.js';
-import type { parseEvents } from './stored_events.js';
+import { invalid, shown } from '../call/call.js';
+import type { HistoryOptions } from '../read/history.js';
+import type { StateWriter } from '../append/state_writer.js';
+import type { parseEvents } from '../read/stored_events.js';
 import type { Feed } from '../watch/feed.js';
 
 /**

@@ -2,10 +2,10 @@
  * The time and fresh ids, as the service's options give them. Checked here, once for all: a stray
  * value would otherwise reach every record.
  */
-import { SessionError } from '../errors.js';
-import { isId } from '../ids.js';
+import { SessionError } from '../errors/errors.js';
+import { isId } from '../model/ids.js';
 import { kindOf } from '../json/rules.js';
-import { isTime, MAX_TIMESTAMP } from '../snapshot.js';
+import { isTime, MAX_TIMESTAMP } from '../model/snapshot.js';
 
 /** The clock, in milliseconds; `invalid_argument` where it gives no time. */
 export function checkedClock(clock: () => number): () => number {

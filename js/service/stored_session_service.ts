@@ -1,8 +1,8 @@
-import { createMemoryCore, loadWasm } from '../core.js';
-import { isSessionError, SessionError } from '../errors.js';
-import { createEvent, type Event, newEventId } from '../event.js';
-import { ownMembers } from '../json/own.js';
-import { isId, optionalTime, requireId } from '../ids.js';
+import { createMemoryCore, loadWasm } from '../wasm/core.js';
+import { isSessionError, SessionError } from '../errors/errors.js';
+import { createEvent, type Event, newEventId } from '../model/event.js';
+import { ownMembers } from '../members/own.js';
+import { isId, optionalTime, requireId } from '../model/ids.js';
 import { kindOf, messageOf } from '../json/rules.js';
 import type {
   Abortable,
@@ -17,27 +17,27 @@ import type {
   ListSessionsResponse,
   Session,
   SessionsPage,
-  StateShape,
   UpdateStateRequest,
   UserRequest,
-} from '../session.js';
-import type { BaseSessionService, StorageInfo } from '../session_service.js';
+} from '../model/session.js';
+import type { StateShape } from '../state/state_shape.js';
+import type { BaseSessionService, StorageInfo } from '../model/session_service.js';
 import type { Floor, ReadSession, Scopes, SessionStore } from '../storage/session_store.js';
-import { CoreStore } from '../wasm/core_store.js';
-import { snapshotDelta, snapshotState } from '../snapshot.js';
-import { type StateSchema, validateDelta } from '../state_schema.js';
-import type { TakenEvent } from './append.js';
-import { Appender } from './appender.js';
-import { Calls } from './calls.js';
-import { makeDisposable } from './disposable.js';
+import { CoreStore } from '../storage/core_store.js';
+import { snapshotDelta, snapshotState } from '../model/snapshot.js';
+import { type StateSchema, validateDelta } from '../state/state_schema.js';
+import type { TakenEvent } from '../append/append.js';
+import { Appender } from '../append/appender.js';
+import { Calls } from '../call/calls.js';
+import { makeDisposable } from '../call/disposable.js';
 import { STALE_POLICIES } from '../wasm/protocol.js';
-import { after, invalid, type MaybePromise, requireNotAborted } from './call.js';
-import { Handles, takeHandle } from './handle.js';
+import { after, invalid, type MaybePromise, requireNotAborted } from '../call/call.js';
+import { Handles, takeHandle } from '../handle/handle.js';
 import { policyOf, type ServiceParts, type SessionServiceOptions } from './service_options.js';
-import { SessionReader } from './session_reader.js';
+import { SessionReader } from '../read/session_reader.js';
 import { checkedClock, checkedIds } from './sources.js';
-import { isThenable, withoutThen } from './thenable.js';
-import { writerOf } from './state_writer.js';
+import { isThenable, withoutThen } from '../call/thenable.js';
+import { writerOf } from '../append/state_writer.js';
 import type {
   ListenOptions,
   Notices,

@@ -5,13 +5,12 @@ import {
   mergeStates,
   pageNumbers,
   requireRoom,
-} from '../core.js';
-import { SessionError } from '../errors.js';
-import { memberOf, ownMembers } from '../json/own.js';
-import { abortedError, after, type MaybePromise, requireNotAborted } from '../service/call.js';
-import type { ListedTuple, SharedStates } from '../service/listed_records.js';
-import { onAbort } from '../service/on_abort.js';
-import type { EventSnapshot } from '../snapshot.js';
+} from '../wasm/core.js';
+import { SessionError } from '../errors/errors.js';
+import { memberOf, ownMembers } from '../members/own.js';
+import { abortedError, after, type MaybePromise, requireNotAborted } from '../call/call.js';
+import { onAbort } from '../call/on_abort.js';
+import type { EventSnapshot } from '../model/snapshot.js';
 import { packEvents } from '../wasm/new_events.js';
 import { type AppendAnswer, POSITIONS } from '../wasm/protocol.js';
 import type {
@@ -39,11 +38,13 @@ import { scopesOf } from './scopes.js';
 import type {
   Floor,
   HandlePosition,
+  ListedTuple,
   PageRequest,
   ReadPage,
   ReadSession,
   Scopes,
   SessionStore,
+  SharedStates,
 } from './session_store.js';
 import { failureOf, writeThrough } from './write_through.js';
 

@@ -2,9 +2,9 @@
  * The rows of a storage adapter as the wasm has them: arrays, not objects. What the adapter answers is
  * checked here, so that nonsense is named where it was made.
  */
-import { SessionError } from '../errors.js';
+import { SessionError } from '../errors/errors.js';
 import { kindOf } from '../json/rules.js';
-import { isTime } from '../snapshot.js';
+import { isTime } from '../model/snapshot.js';
 import type { EventRow, ScopeRow, SessionRow } from './adapter.js';
 
 type SessionTuple = [created: number, revision: number, lastUpdateTime: number, state: string];

@@ -1,6 +1,6 @@
-import { type AdapterWrite, callCore, requireRoom } from '../core.js';
-import { memberOf } from '../json/own.js';
-import type { EventSnapshot } from '../snapshot.js';
+import { type AdapterWrite, callCore, requireRoom } from '../wasm/core.js';
+import { memberOf } from '../members/own.js';
+import type { EventSnapshot } from '../model/snapshot.js';
 import { ABSENT, DECIDED, SCOPES } from '../wasm/protocol.js';
 import type { Changes, EventRow, Found, ScopeRow, StorageKey } from './adapter.js';
 import {

@@ -1,5 +1,5 @@
-import type { SessionError } from '../errors.js';
-import type { Event } from '../event.js';
+import type { SessionError } from '../errors/errors.js';
+import type { Event } from '../model/event.js';
 import type { ReadRequest, Rows, StorageAdapter, StorageKey } from './adapter.js';
 
 /** What was read for a session's handle. */

@@ -1,15 +1,20 @@
-import type { EventSnapshot } from '../snapshot.js';
-import type { MaybePromise } from '../service/call.js';
-import type { ListedRecord, ListedTuple, SharedStates } from '../service/listed_records.js';
-import type { Fragments } from '../service/stored_events.js';
+import type { EventSnapshot } from '../model/snapshot.js';
+import type { MaybePromise } from '../call/call.js';
+import type { Event } from '../model/event.js';
 import type { AppendAnswer } from '../wasm/protocol.js';
-import type { StorageKey } from './adapter.js';
+import type { EventRow, StorageKey } from './adapter.js';
 
 /** The revision that a deletion left for what comes after it; `undefined` if the storage cannot tell. */
 export type Floor = number | undefined;
 
 /** The new revisions of the user and app state that a write changed; 0 for a state that it did not change. */
 export type Scopes = readonly [user: number, app: number];
+
+/**
+ * What a read returns of events: a storage's rows, or all of them as one, where it has parsed them; from
+ * memory the texts of many, with commas.
+ */
+export type Fragments = readonly string[] | readonly EventRow[] | readonly [Event[]];
 
 /** A session that was read or created; see `session_to_javascript` in `src/bindings/values.rs`. */
 export type ReadSession = [
@@ -21,6 +26,31 @@ export type ReadSession = [
   /** The new revisions of user and app state, if the call created the session. */
   ...scopes: Scopes | [],
 ];
+
+/** What a record should be. Anything of it may have been damaged, but the ids, which are its key. */
+export interface ListedRecord {
+  readonly userId: string;
+  readonly sessionId: string;
+  readonly number?: unknown;
+  readonly created?: unknown;
+  readonly revision?: unknown;
+  readonly lastUpdateTime?: unknown;
+  /** The JSON object of the session's own state. */
+  readonly state?: unknown;
+}
+
+/** What memory gives for a {@link ListedRecord}. */
+export type ListedTuple = readonly [
+  sessionId: string,
+  userId: string,
+  created: number,
+  revision: number,
+  lastUpdateTime: number,
+  state: string,
+];
+
+/** JSON objects: the app's state, then pairs of a user's id and state; names without prefix. */
+export type SharedStates = readonly [app: string | undefined, ...pairs: string[]];
 
 /** A page of sessions; see `listing_to_javascript` in `src/bindings/values.rs`. */
 export type ReadPage = [

@@ -1,5 +1,5 @@
-import { toSessionError } from '../core.js';
-import { isSessionError, SessionError } from '../errors.js';
+import { toSessionError } from '../wasm/core.js';
+import { isSessionError, SessionError } from '../errors/errors.js';
 import type { Changes, Decide, StorageAdapter, WriteRequest } from './adapter.js';
 import { messageOf } from '../json/rules.js';
 import { nonsense } from './checked_rows.js';

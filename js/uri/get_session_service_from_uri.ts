@@ -13,10 +13,10 @@ import {
 import { partsOverOwn } from '../service/over_adapter.js';
 import type { TableOptions } from '../database/table_options.js';
 import { requireTableNames } from '../database/tables/table_names.js';
-import { invalid } from '../service/call.js';
+import { invalid } from '../call/call.js';
 import type { SessionServiceOptions } from '../service/service_options.js';
 import { StoredSessionService } from '../service/stored_session_service.js';
-import type { StateShape } from '../session.js';
+import type { StateShape } from '../state/state_shape.js';
 import type { VertexAiOptions } from '../vertex/vertex_ai_session_service.js';
 import { withVertexIds } from '../vertex/verbs/session_ids.js';
 import { LazyAdapter } from './lazy_adapter.js';

@@ -5,7 +5,7 @@
  *
  * @module adk-session-wasm/uri
  */
-import '../default_source.js';
+import '../wasm/default_source.js';
 
 export { getSessionServiceFromUri } from './get_session_service_from_uri.js';
 export type { SessionServiceUriOptions } from './get_session_service_from_uri.js';

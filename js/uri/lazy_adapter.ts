@@ -1,4 +1,4 @@
-import type { SessionError } from '../errors.js';
+import type { SessionError } from '../errors/errors.js';
 import type {
   Decide,
   Deleted,
@@ -10,7 +10,7 @@ import type {
   StorageKey,
   WriteRequest,
 } from '../storage/adapter.js';
-import { memberOf } from '../json/own.js';
+import { memberOf } from '../members/own.js';
 import type { OwnAdapter, OwnRows } from '../storage/own_adapter.js';
 
 /**

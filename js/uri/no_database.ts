@@ -1,5 +1,5 @@
 /** What stands in the place of the database adapter in bundles for pages, which can reach none. */
-import { SessionError } from '../errors.js';
+import { SessionError } from '../errors/errors.js';
 
 /** @throws SessionError `storage_unavailable`, always */
 export function openAdapter(): never {

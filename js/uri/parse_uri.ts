@@ -3,9 +3,9 @@
  * front may be a password.
  */
 import { IN_MEMORY, parseAddress, SCHEMES } from '../database/engines/address.js';
-import { requireId } from '../ids.js';
+import { requireId } from '../model/ids.js';
 import { kindOf } from '../json/rules.js';
-import { invalid } from '../service/call.js';
+import { invalid } from '../call/call.js';
 import { isEngineName } from '../vertex/rest/engine_address.js';
 
 /** Which service a URI names. */

@@ -3,7 +3,7 @@
  *
  * @module adk-session-wasm/vertex
  */
-import '../default_source.js';
+import '../wasm/default_source.js';
 
 export { VertexAiSessionService } from './vertex_ai_session_service.js';
 export type { VertexAiOptions } from './vertex_ai_session_service.js';

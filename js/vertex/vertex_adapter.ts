@@ -19,7 +19,7 @@
  *
  * @module
  */
-import { SessionError } from '../errors.js';
+import { SessionError } from '../errors/errors.js';
 import type {
   Decide,
   DeleteRequest,

@@ -1,9 +1,9 @@
-import { invalid, shown } from '../service/call.js';
+import { invalid, shown } from '../call/call.js';
 import { type KnownOptions, SERVICE_OPTIONS, takeOptions } from '../service/known_options.js';
 import { partsOverOwn } from '../service/over_adapter.js';
 import type { SessionServiceOptions } from '../service/service_options.js';
 import { StoredSessionService } from '../service/stored_session_service.js';
-import type { StateShape } from '../session.js';
+import type { StateShape } from '../state/state_shape.js';
 import { Access, type AccessToken } from './rest/access.js';
 import { Closing } from './rest/closing.js';
 import { EngineAddresses } from './rest/engine_address.js';

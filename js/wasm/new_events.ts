@@ -1,4 +1,4 @@
-import type { EventSnapshot } from '../snapshot.js';
+import type { EventSnapshot } from '../model/snapshot.js';
 
 /** Events that are to be stored, as they enter the wasm; see `src/bindings/new_events.rs`. */
 export interface PackedEvents {

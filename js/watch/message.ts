@@ -2,7 +2,7 @@
  * What goes from tab to tab. Another version of the package may speak on the channel, and so may anything
  * else of the origin: what is not understood is passed over.
  */
-import { isId } from '../ids.js';
+import { isId } from '../model/ids.js';
 import { isRevision } from '../storage/checked_rows.js';
 import type { PublishedNotice } from './notice.js';
 

@@ -1,5 +1,5 @@
-import type { Abortable, CompositeSessionKey } from '../session.js';
-import type { DataLoss } from '../session_service.js';
+import type { Abortable, CompositeSessionKey } from '../model/session.js';
+import type { DataLoss } from '../model/session_service.js';
 
 /**
  * A session changed: it was made (`created`), or events were appended to it.

@@ -1,7 +1,7 @@
-import { requireId } from '../ids.js';
-import { ownMembers } from '../json/own.js';
+import { requireId } from '../model/ids.js';
+import { ownMembers } from '../members/own.js';
 import { kindOf } from '../json/rules.js';
-import { invalid, takeRequest } from '../service/call.js';
+import { invalid, takeRequest } from '../call/call.js';
 import type { Floor, ReadSession, Scopes, SessionStore } from '../storage/session_store.js';
 import type { AppendAnswer } from '../wasm/protocol.js';
 import { Feed } from './feed.js';

@@ -1,4 +1,4 @@
-//! Errors on their way to JavaScript: plain objects, which `js/core.ts` makes into `SessionError`s.
+//! Errors on their way to JavaScript: plain objects, which `js/wasm/core.ts` makes into `SessionError`s.
 //!
 //! Not `Error` objects made here: their class must be the one that users import.
 
@@ -8,7 +8,7 @@ use crate::bindings::object::Object;
 use crate::error::Error;
 use crate::service::Refusal;
 
-/// `{code, message}`, and with some errors what else `js/errors.ts` tells.
+/// `{code, message}`, and with some errors what else `js/errors/errors.ts` tells.
 impl From<Error> for JsValue {
     fn from(error: Error) -> Self {
         let thrown =

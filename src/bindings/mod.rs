@@ -1,6 +1,6 @@
 //! The only code that JavaScript calls: it converts, calls the core, converts back.
 //!
-//! Nothing here is public API: `js/core.ts` is its one caller, and checks what users pass in.
+//! Nothing here is public API: `js/wasm/core.ts` is its one caller, and checks what users pass in.
 
 mod adapter_write;
 mod errors;

@@ -1,4 +1,4 @@
-//! Which of several writes of one state key is the newest. `js/write_order.ts` is the same rule in
+//! Which of several writes of one state key is the newest. `js/state/write_order.ts` is the same rule in
 //! TypeScript; `tests/vectors/write_order.json` is for both.
 
 use std::collections::HashMap;

@@ -20,7 +20,7 @@ const IMPORTS = {
   'adk-session-wasm': '/package/js/dist/index.js',
   'adk-session-wasm/testing': '/package/js/dist/testing/index.js',
   '#pkg': '/package/pkg/adk_session_wasm.js',
-  '#wasm-source': '/package/js/dist/loader/inline.js',
+  '#wasm-source': '/package/js/dist/wasm/loader/inline.js',
   fflate: '/fflate/esm/browser.js',
 };
 

@@ -10,10 +10,10 @@ import {
   fromEventData,
   toEventData,
 } from '../../js/database/tables/event_data.js';
-import { type Accepted, PYTHON_EVENT } from '../../js/dialect/python_models.js';
-import { writeNames } from '../../js/dialect/casing.js';
-import { EVENT } from '../../js/dialect/fields.js';
-import { toSeconds, withTimes } from '../../js/dialect/time.js';
+import { type Accepted, PYTHON_EVENT } from '../../js/python/python_models.js';
+import { writeNames } from '../../js/python/casing.js';
+import { EVENT } from '../../js/python/fields.js';
+import { toSeconds, withTimes } from '../../js/python/time.js';
 import { hostileEvents, pythonEvents } from '../js/database/tables/arbitrary_events.js';
 import { forPython } from './for_python.js';
 import { linesOfPython } from './python.js';

@@ -4,9 +4,9 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
 
-import { writeNames } from '../../js/dialect/casing.js';
-import { EVENT } from '../../js/dialect/fields.js';
-import { toSeconds, withTimes } from '../../js/dialect/time.js';
+import { writeNames } from '../../js/python/casing.js';
+import { EVENT } from '../../js/python/fields.js';
+import { toSeconds, withTimes } from '../../js/python/time.js';
 import { fromEventResource, toEventResource } from '../../js/vertex/events/event_resource.js';
 import { hostileEvents, pythonEvents } from '../js/database/tables/arbitrary_events.js';
 import { SESSION_EVENT } from '../vertex_server/messages.js';

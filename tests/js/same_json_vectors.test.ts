@@ -6,7 +6,7 @@ import { describe, it } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 
 import '../../js/index.js';
-import { isSameJson } from '../../js/core.js';
+import { isSameJson } from '../../js/wasm/core.js';
 
 interface Vector {
   name: string;

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # google-adk for Python in a virtual environment of its own, target/python, for the tests that run both sides on one
 # database or one server. Exact versions, of what its models come from, too: they decide what may stand in a database
-# (js/dialect/python_models.ts).
+# (js/python/python_models.ts).
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 

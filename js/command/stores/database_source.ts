@@ -1,9 +1,9 @@
-import { isSessionError } from '../../errors.js';
+import { isSessionError } from '../../errors/errors.js';
 import { ReadOnlyDatabase } from '../../database/read_only_database.js';
 import type { NameOptions } from '../../database/tables/table_names.js';
 import { prefixed } from '../../files/import/shared_state.js';
-import { APP_PREFIX, USER_PREFIX } from '../../scope.js';
-import type { StateShape } from '../../session.js';
+import { APP_PREFIX, USER_PREFIX } from '../../state/scope.js';
+import type { StateShape } from '../../state/state_shape.js';
 import type { Rows, ScopeRow, StorageKey } from '../../storage/adapter.js';
 import type { SessionCopy } from './session_copy.js';
 import { isOfOneSession, type Item, type Source } from './store.js';

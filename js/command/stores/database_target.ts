@@ -1,7 +1,7 @@
 import type { DatabaseAdapter } from '../../database/database_adapter.js';
 import { openAdapter } from '../../database/open_adapter.js';
 import type { NameOptions } from '../../database/tables/table_names.js';
-import { microsOf } from '../../dialect/micros.js';
+import { microsOf } from '../../python/micros.js';
 import type { Changes, EventRow, StorageKey } from '../../storage/adapter.js';
 import { type Fingerprint, fingerprintOf } from './fingerprint.js';
 import type { SessionCopy, StateCopy } from './session_copy.js';

@@ -1,4 +1,4 @@
-import { isSessionError, SessionError, type SessionErrorCode } from '../../errors.js';
+import { isSessionError, SessionError, type SessionErrorCode } from '../../errors/errors.js';
 
 const CODES: Readonly<Record<string, SessionErrorCode>> = {
   ENOSPC: 'quota_exceeded',

@@ -1,13 +1,13 @@
 import { type FileHandle, mkdir, open, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { Casing } from '../../dialect/casing.js';
-import type { TimeUnit } from '../../dialect/time.js';
-import { SessionError } from '../../errors.js';
+import type { Casing } from '../../python/casing.js';
+import type { TimeUnit } from '../../python/time.js';
+import { SessionError } from '../../errors/errors.js';
 import { FORMAT, VERSION } from '../../files/format/stream_format.js';
 import { nameOf, parsedLine, unitOfHeader } from '../../files/import/import_sessions.js';
 import { requireCasing, type SessionFile, sessionToFile } from '../../files/format/session_file.js';
-import { requireId } from '../../ids.js';
-import { invalid } from '../../service/call.js';
+import { requireId } from '../../model/ids.js';
+import { invalid } from '../../call/call.js';
 import type { StorageKey } from '../../storage/adapter.js';
 import { type ByteLine, byteLines } from './byte_lines.js';
 import { withFileErrors } from './file_errors.js';

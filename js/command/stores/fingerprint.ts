@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import { digitsOf, parseExactly } from '../../dialect/numbers.js';
-import { timeTextOf } from '../../dialect/micros.js';
-import type { TimeUnit } from '../../dialect/time.js';
-import { SessionError } from '../../errors.js';
-import type { Event } from '../../event.js';
+import { digitsOf, parseExactly } from '../../python/numbers.js';
+import { timeTextOf } from '../../python/micros.js';
+import type { TimeUnit } from '../../python/time.js';
+import { SessionError } from '../../errors/errors.js';
+import type { Event } from '../../model/event.js';
 import { sessionFromFile, sessionToFile } from '../../files/format/session_file.js';
 import { copyOfSession, type SessionCopy } from './session_copy.js';
 

@@ -5,10 +5,11 @@
  * overwrite newer `user:` and `app:` values. A program that ends halfway would leave half a session.
  */
 import { createHash } from 'node:crypto';
-import { isShared, isTemp } from '../../scope.js';
+import { isShared, isTemp } from '../../state/scope.js';
 import { malformed } from '../../files/format/malformed.js';
-import type { Session, StateShape } from '../../session.js';
-import { snapshotEvent, snapshotState } from '../../snapshot.js';
+import type { Session } from '../../model/session.js';
+import type { StateShape } from '../../state/state_shape.js';
+import { snapshotEvent, snapshotState } from '../../model/snapshot.js';
 import type { StorageKey } from '../../storage/adapter.js';
 
 export interface EventCopy {

@@ -1,5 +1,5 @@
 /** Users' and apps' states, of which the target may have one already. */
-import { parseExactly, writeExactly } from '../../dialect/numbers.js';
+import { parseExactly, writeExactly } from '../../python/numbers.js';
 import { canonicalText } from './fingerprint.js';
 
 export interface StateMerge {

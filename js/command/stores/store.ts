@@ -1,5 +1,5 @@
 /** What the command copies between, whatever it is underneath. */
-import type { SessionError, SessionErrorCode } from '../../errors.js';
+import type { SessionError, SessionErrorCode } from '../../errors/errors.js';
 import type { StorageKey } from '../../storage/adapter.js';
 import type { Fingerprint } from './fingerprint.js';
 import type { SessionCopy, StateCopy } from './session_copy.js';

@@ -1,5 +1,5 @@
 import type { connect } from 'node:net';
-import { loadOptional } from '../../loader/optional_package.js';
+import { loadOptional } from '../../wasm/loader/optional_package.js';
 import type { PgClient } from './postgres_driver.js';
 
 interface Net {

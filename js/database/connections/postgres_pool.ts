@@ -1,5 +1,5 @@
 /** PostgreSQL by `pg` itself: Kysely names no statement, and waits for each. */
-import { memberOf } from '../../json/own.js';
+import { memberOf } from '../../members/own.js';
 import { Prepared, type Query, type Statement } from '../transactions/prepared.js';
 import type { Sendable, ServerConnection, ServerPool } from '../transactions/lease.js';
 import { sendCancel } from './postgres_cancel.js';

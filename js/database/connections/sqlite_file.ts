@@ -1,6 +1,6 @@
 import type { SqliteDatabase, SqliteStatement } from 'kysely';
-import { SessionError } from '../../errors.js';
-import { loadOptional } from '../../loader/optional_package.js';
+import { SessionError } from '../../errors/errors.js';
+import { loadOptional } from '../../wasm/loader/optional_package.js';
 import { missingDriver } from '../engines/driver.js';
 
 /** What of `better-sqlite3` is used. */

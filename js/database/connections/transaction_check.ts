@@ -1,6 +1,6 @@
 /** Checks that the Kysely of a user can hold a transaction. */
 import { CompiledQuery } from 'kysely';
-import { isSessionError, SessionError } from '../../errors.js';
+import { isSessionError, SessionError } from '../../errors/errors.js';
 import type { Engine } from '../engines/engine.js';
 import type { Database } from '../tables/tables.js';
 import { inTransaction } from '../transactions/transaction.js';

@@ -5,7 +5,7 @@
  * No error shows the URL, nor what `new URL` says of it: a password with a stray character in it is
  * what most of the bad ones hold.
  */
-import { invalid } from '../../service/call.js';
+import { invalid } from '../../call/call.js';
 import { kindOf } from '../../json/rules.js';
 import type { EngineKind } from './engine.js';
 import { serverUrl } from './server_url.js';

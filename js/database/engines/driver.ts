@@ -1,5 +1,5 @@
-import { SessionError } from '../../errors.js';
-import { loadOptional } from '../../loader/optional_package.js';
+import { SessionError } from '../../errors/errors.js';
+import { loadOptional } from '../../wasm/loader/optional_package.js';
 import type { EngineKind } from './engine.js';
 
 const PACKAGES: Readonly<Record<EngineKind, string>> = {

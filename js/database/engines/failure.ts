@@ -1,4 +1,4 @@
-import { isSessionError, SessionError, type SessionErrorCode } from '../../errors.js';
+import { isSessionError, SessionError, type SessionErrorCode } from '../../errors/errors.js';
 import type { Engine, EngineKind, Failure } from './engine.js';
 
 /** Each failure with its code and what to do, of a server; and what to do of a file, where that differs. */

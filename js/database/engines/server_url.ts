@@ -2,7 +2,7 @@
  * The URL of a server as its driver reads it. Python's parameters are translated, since `pg` and `mysql2`
  * pass over what they do not know, or fail on it outside of any call.
  */
-import { invalid } from '../../service/call.js';
+import { invalid } from '../../call/call.js';
 import type { EngineKind } from './engine.js';
 
 type ServerKind = Exclude<EngineKind, 'sqlite'>;

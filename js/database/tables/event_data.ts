@@ -10,17 +10,17 @@
  * - It is there as text within a string. Objects would cost less space, but PostgreSQL's JSONB sorts keys
  *   and rewrites numbers, and Python's parsers count levels and digits in what they ignore, too.
  */
-import { readNames, writeNames } from '../../dialect/casing.js';
-import { EVENT } from '../../dialect/fields.js';
-import { toMilliseconds, toSeconds, withTimes } from '../../dialect/time.js';
-import { createEventActions, type Event } from '../../event.js';
-import { defineMember } from '../../json/member.js';
+import { readNames, writeNames } from '../../python/casing.js';
+import { EVENT } from '../../python/fields.js';
+import { toMilliseconds, toSeconds, withTimes } from '../../python/time.js';
+import { createEventActions, type Event } from '../../model/event.js';
+import { defineMember } from '../../members/member.js';
 import { isPlainObject } from '../../json/rules.js';
 import { replaceLoneSurrogates } from '../../json/text.js';
-import { readEvent } from '../../service/stored_events.js';
-import { isTime } from '../../snapshot.js';
-import { asJson, parseExactly, writeExactly } from '../../dialect/numbers.js';
-import { pythonEvent } from '../../dialect/python_event.js';
+import { readEvent } from '../../read/stored_events.js';
+import { isTime } from '../../model/snapshot.js';
+import { asJson, parseExactly, writeExactly } from '../../python/numbers.js';
+import { pythonEvent } from '../../python/python_event.js';
 
 /** What of an event stands in the row, beside the keys of its session. */
 export interface EventColumns {

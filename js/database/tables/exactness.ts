@@ -3,7 +3,7 @@
  * and delete the sessions of `ADA`.
  */
 import { sql } from 'kysely';
-import type { SessionError } from '../../errors.js';
+import type { SessionError } from '../../errors/errors.js';
 import type { EngineKind } from '../engines/engine.js';
 import { exactCollation } from './schema.js';
 import { fullName, type TableNames } from './table_names.js';

@@ -16,8 +16,8 @@
  * that the other cannot read.
  */
 import { sql } from 'kysely';
-import { toSeconds } from '../../dialect/time.js';
-import { timeText, timeTextOf } from '../../dialect/micros.js';
+import { toSeconds } from '../../python/time.js';
+import { timeText, timeTextOf } from '../../python/micros.js';
 import type { Engine, StoredTime } from '../engines/engine.js';
 
 export interface Layout {

@@ -1,7 +1,7 @@
 /** What the tables cannot hold, or would not hold for long, is refused before anything is written. */
-import { SessionError } from '../../errors.js';
+import { SessionError } from '../../errors/errors.js';
 import { formatPath, type PathSegment } from '../../json/path.js';
-import { invalid } from '../../service/call.js';
+import { invalid } from '../../call/call.js';
 import type { Changes, Found, StorageKey, WriteRequest } from '../../storage/adapter.js';
 import type { EngineKind } from '../engines/engine.js';
 

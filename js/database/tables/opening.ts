@@ -1,6 +1,6 @@
 /** What is looked at once, before the first verb: whose tables these are, and whether they will do. */
 import { sql } from 'kysely';
-import { isSessionError, SessionError, type SessionErrorCode } from '../../errors.js';
+import { isSessionError, SessionError, type SessionErrorCode } from '../../errors/errors.js';
 import type { Engine, EngineKind } from '../engines/engine.js';
 import { KnownFailure } from '../engines/failure.js';
 import { ADK_LAYOUT, DATABASE_LAYOUT, type Layout, SQLITE_LAYOUT } from './layout.js';

@@ -18,7 +18,7 @@
 import type { StoredTime } from '../engines/engine.js';
 import type { SessionRow, StorageKey } from '../../storage/adapter.js';
 import { forget, putLast } from '../../storage/bounded_map.js';
-import { parseTime, timeText } from '../../dialect/micros.js';
+import { parseTime, timeText } from '../../python/micros.js';
 
 /** What is read beside a session's row, to tell its revision. */
 export interface StandingColumns {

@@ -6,11 +6,11 @@
  */
 import type { StoredTime } from '../engines/engine.js';
 import type { EventRow, ScopeRow, SessionRow, StorageKey } from '../../storage/adapter.js';
-import { SessionError } from '../../errors.js';
+import { SessionError } from '../../errors/errors.js';
 import { fromAdkEventData, fromEventData } from './event_data.js';
-import { memberOf } from '../../json/own.js';
-import { asJson } from '../../dialect/numbers.js';
-import { parseMilliseconds, parseTime } from '../../dialect/micros.js';
+import { memberOf } from '../../members/own.js';
+import { asJson } from '../../python/numbers.js';
+import { parseMilliseconds, parseTime } from '../../python/micros.js';
 
 /** The columns of a session and of the row that we keep beside it, if there is one. */
 export interface SessionColumns {

@@ -1,5 +1,5 @@
 /** Where the tables are: a schema, and what their names begin with. */
-import { invalid, shown } from '../../service/call.js';
+import { invalid, shown } from '../../call/call.js';
 import type { EngineKind } from '../engines/engine.js';
 
 /** Where the tables are, and what their names begin with. */

@@ -1,8 +1,8 @@
 /** A connection to a server for one transaction: every wait ends, and a broken connection is never used again. */
-import { isSessionError } from '../../errors.js';
+import { isSessionError } from '../../errors/errors.js';
 import type { Engine } from '../engines/engine.js';
 import { failureOf, isRefusal, KnownFailure, reasonOf } from '../engines/failure.js';
-import { requireNotAborted } from '../../service/call.js';
+import { requireNotAborted } from '../../call/call.js';
 import type { Query } from './prepared.js';
 import type { Waits } from './waits.js';
 

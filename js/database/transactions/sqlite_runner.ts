@@ -1,7 +1,7 @@
 /** Who runs what the verbs want of the database: each verb is one transaction. */
 import type { SqliteDatabase, SqliteStatement } from 'kysely';
-import { isSessionError } from '../../errors.js';
-import { memberOf } from '../../json/own.js';
+import { isSessionError } from '../../errors/errors.js';
+import { memberOf } from '../../members/own.js';
 import type { Engine } from '../engines/engine.js';
 import { failureOf } from '../engines/failure.js';
 import type { Query, Statement, Steps } from './prepared.js';

@@ -1,7 +1,7 @@
 import { CompiledQuery, type Kysely } from 'kysely';
-import { isSessionError } from '../../errors.js';
-import { backoff } from '../../service/backoff.js';
-import { requireNotAborted } from '../../service/call.js';
+import { isSessionError } from '../../errors/errors.js';
+import { backoff } from '../../call/backoff.js';
+import { requireNotAborted } from '../../call/call.js';
 import type { Engine } from '../engines/engine.js';
 import { databaseError, failureOf } from '../engines/failure.js';
 import { Waits } from './waits.js';

@@ -1,7 +1,7 @@
 /** Limits for everything that a call waits for. */
-import { ownMembers } from '../../json/own.js';
-import { abortedError } from '../../service/call.js';
-import { onAbort } from '../../service/on_abort.js';
+import { ownMembers } from '../../members/own.js';
+import { abortedError } from '../../call/call.js';
+import { onAbort } from '../../call/on_abort.js';
 
 /** The default of `timeoutMs`. */
 export const DEFAULT_TIMEOUT_MS = 30_000;

@@ -6,7 +6,7 @@ import { Prepared, type Steps, together } from '../transactions/prepared.js';
 import { revisionOf } from '../tables/rows.js';
 import { type Key, standingColumns } from './session_statements.js';
 import { type Database, floorText, METADATA } from '../tables/tables.js';
-import { microsOf, parseTime } from '../../dialect/micros.js';
+import { microsOf, parseTime } from '../../python/micros.js';
 import type { Statements, WriteContext } from './write.js';
 
 /** What a state that was deleted is. */

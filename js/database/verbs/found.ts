@@ -24,7 +24,7 @@ import {
   standingColumns,
 } from './session_statements.js';
 import { type Database, METADATA } from '../tables/tables.js';
-import { LAST_REVISION, parseTime } from '../../dialect/micros.js';
+import { LAST_REVISION, parseTime } from '../../python/micros.js';
 
 /** Most ids in one query; engines bound the values that one may have. */
 const MAX_IDS = 1024;

@@ -15,7 +15,7 @@ import type { Changes, ScopeRow, SessionRow, WriteRequest } from '../../storage/
 import { putLast } from '../../storage/bounded_map.js';
 import type { FoundRows } from './found.js';
 import { Prepared, rowsOf, type Steps } from '../transactions/prepared.js';
-import { LAST_MICROS, microsOf } from '../../dialect/micros.js';
+import { LAST_MICROS, microsOf } from '../../python/micros.js';
 
 /** How many sessions, users and apps are kept. */
 const MAX_ROWS = 100;

@@ -1,6 +1,6 @@
 import type { Compilable, SelectQueryBuilder } from 'kysely';
-import type { Event } from '../../event.js';
-import { MAX_TIMESTAMP } from '../../snapshot.js';
+import type { Event } from '../../model/event.js';
+import { MAX_TIMESTAMP } from '../../model/snapshot.js';
 import type { ReadRequest, Rows, ScopeRow, StorageKey } from '../../storage/adapter.js';
 import type { OwnRows } from '../../storage/own_adapter.js';
 import type { Engine, StoredTime } from '../engines/engine.js';

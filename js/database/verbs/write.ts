@@ -9,7 +9,7 @@ import { checkEvent, checkMergeable, checkStates } from '../tables/limits.js';
 import { Prepared, type Query, type Steps } from '../transactions/prepared.js';
 import type { Key, SessionStatements } from './session_statements.js';
 import type { Database } from '../tables/tables.js';
-import { microsOf } from '../../dialect/micros.js';
+import { microsOf } from '../../python/micros.js';
 
 /** Most events in one statement; engines bound the values that one may have. */
 const MAX_ROWS = 128;

@@ -1,8 +1,8 @@
-import { SessionError } from '../../errors.js';
-import { ownMembers } from '../../json/own.js';
-import { requireOptions, takeRequest } from '../../service/call.js';
-import type { Abortable, CompositeSessionKey } from '../../session.js';
-import type { BaseSessionService } from '../../session_service.js';
+import { SessionError } from '../../errors/errors.js';
+import { ownMembers } from '../../members/own.js';
+import { requireOptions, takeRequest } from '../../call/call.js';
+import type { Abortable, CompositeSessionKey } from '../../model/session.js';
+import type { BaseSessionService } from '../../model/session_service.js';
 import { type SessionDialect, type SessionFile, sessionToFile } from '../format/session_file.js';
 import { wholeSession } from '../format/whole_session.js';
 

@@ -1,7 +1,7 @@
-import { requireId } from '../../ids.js';
-import { takeRequest } from '../../service/call.js';
-import type { Abortable, UserRequest } from '../../session.js';
-import type { BaseSessionService } from '../../session_service.js';
+import { requireId } from '../../model/ids.js';
+import { takeRequest } from '../../call/call.js';
+import type { Abortable, UserRequest } from '../../model/session.js';
+import type { BaseSessionService } from '../../model/session_service.js';
 import {
   requireCasing,
   requireUnit,

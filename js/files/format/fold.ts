@@ -1,7 +1,8 @@
 /** What events make of a state, by their deltas. */
-import type { Event } from '../../event.js';
-import { isTemp, REMOVED } from '../../scope.js';
-import type { Session, StateShape } from '../../session.js';
+import type { Event } from '../../model/event.js';
+import { isTemp, REMOVED } from '../../state/scope.js';
+import type { Session } from '../../model/session.js';
+import type { StateShape } from '../../state/state_shape.js';
 
 /**
  * The state that events make of another. `temp:` keys are left out.

@@ -1,4 +1,4 @@
-import { SessionError } from '../../errors.js';
+import { SessionError } from '../../errors/errors.js';
 import { formatPath, type PathSegment } from '../../json/path.js';
 
 /**

@@ -1,8 +1,8 @@
-import { createEventActions } from '../../event.js';
-import { isId } from '../../ids.js';
+import { createEventActions } from '../../model/event.js';
+import { isId } from '../../model/ids.js';
 import { isPlainObject, kindOf } from '../../json/rules.js';
 import type { PathSegment } from '../../json/path.js';
-import { MAX_ID_BYTES } from '../../snapshot.js';
+import { MAX_ID_BYTES } from '../../model/snapshot.js';
 import { malformed } from './malformed.js';
 
 type JsonObject = Record<string, unknown>;

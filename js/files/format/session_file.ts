@@ -1,9 +1,9 @@
-import { type Casing, readNames, writeNames } from '../../dialect/casing.js';
-import { SESSION } from '../../dialect/fields.js';
-import { type TimeUnit, toSeconds, withTimes } from '../../dialect/time.js';
-import type { Event } from '../../event.js';
-import { invalid, shown } from '../../service/call.js';
-import type { Session } from '../../session.js';
+import { type Casing, readNames, writeNames } from '../../python/casing.js';
+import { SESSION } from '../../python/fields.js';
+import { type TimeUnit, toSeconds, withTimes } from '../../python/time.js';
+import type { Event } from '../../model/event.js';
+import { invalid, shown } from '../../call/call.js';
+import type { Session } from '../../model/session.js';
 import { madeOf } from './fold.js';
 import { parseJson, recordedSession } from './recorded_session.js';
 import { timedSession } from './session_times.js';

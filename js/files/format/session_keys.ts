@@ -1,5 +1,5 @@
-import type { Abortable, CompositeSessionKey } from '../../session.js';
-import type { BaseSessionService } from '../../session_service.js';
+import type { Abortable, CompositeSessionKey } from '../../model/session.js';
+import type { BaseSessionService } from '../../model/session_service.js';
 
 /** Sessions listed at once. */
 const PAGE = 100;

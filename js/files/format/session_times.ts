@@ -1,8 +1,8 @@
-import { type TimeUnit, toMilliseconds, unitOf, withTimes } from '../../dialect/time.js';
-import { SessionError } from '../../errors.js';
+import { type TimeUnit, toMilliseconds, unitOf, withTimes } from '../../python/time.js';
+import { SessionError } from '../../errors/errors.js';
 import { formatPath, type PathSegment } from '../../json/path.js';
 import { kindOf } from '../../json/rules.js';
-import { MAX_TIMESTAMP } from '../../snapshot.js';
+import { MAX_TIMESTAMP } from '../../model/snapshot.js';
 import { malformed } from './malformed.js';
 import type { RecordedSession } from './recorded_session.js';
 

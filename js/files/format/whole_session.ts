@@ -1,5 +1,5 @@
-import type { Abortable, CompositeSessionKey, Session } from '../../session.js';
-import type { BaseSessionService } from '../../session_service.js';
+import type { Abortable, CompositeSessionKey, Session } from '../../model/session.js';
+import type { BaseSessionService } from '../../model/session_service.js';
 
 /**
  * A session with all its events.

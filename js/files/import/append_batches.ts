@@ -1,9 +1,9 @@
 /** Stores the events of an import in batches, with a pause after each, so that the event loop goes on. */
-import { SessionError } from '../../errors.js';
-import type { Event } from '../../event.js';
+import { SessionError } from '../../errors/errors.js';
+import type { Event } from '../../model/event.js';
 import { messageOf } from '../../json/rules.js';
-import type { Session } from '../../session.js';
-import type { BaseSessionService } from '../../session_service.js';
+import type { Session } from '../../model/session.js';
+import type { BaseSessionService } from '../../model/session_service.js';
 
 /**
  * How far the import of a session is.

@@ -1,10 +1,10 @@
-import { isSessionError } from '../../errors.js';
+import { isSessionError } from '../../errors/errors.js';
 import { kindOf } from '../../json/rules.js';
-import { invalid, shown } from '../../service/call.js';
+import { invalid, shown } from '../../call/call.js';
 import { type KnownOptions, takeOptions } from '../../service/known_options.js';
-import type { Abortable, Session } from '../../session.js';
-import type { BaseSessionService } from '../../session_service.js';
-import { snapshotDelta, snapshotState } from '../../snapshot.js';
+import type { Abortable, Session } from '../../model/session.js';
+import type { BaseSessionService } from '../../model/session_service.js';
+import { snapshotDelta, snapshotState } from '../../model/snapshot.js';
 import { appendInBatches, BATCH, type OnImportProgress, pause } from './append_batches.js';
 import { interruptedImport, liveBefore } from './interrupted.js';
 import { readingSteps, type ReadSessionOptions, type SessionFile } from '../format/session_file.js';

@@ -1,7 +1,8 @@
 /** Finds the session that an import left half done, since its process ended. */
-import type { Event } from '../../event.js';
-import type { Abortable, Session, StateShape } from '../../session.js';
-import type { BaseSessionService } from '../../session_service.js';
+import type { Event } from '../../model/event.js';
+import type { Abortable, Session } from '../../model/session.js';
+import type { StateShape } from '../../state/state_shape.js';
+import type { BaseSessionService } from '../../model/session_service.js';
 import { madeOf } from '../format/fold.js';
 import { isSame } from './state_plan.js';
 import { wholeSession } from '../format/whole_session.js';

@@ -1,5 +1,5 @@
-import { SessionError } from '../../errors.js';
-import { invalid } from '../../service/call.js';
+import { SessionError } from '../../errors/errors.js';
+import { invalid } from '../../call/call.js';
 import { kindOf } from '../../json/rules.js';
 
 /**

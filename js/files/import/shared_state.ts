@@ -1,6 +1,7 @@
-import { APP_PREFIX, USER_PREFIX } from '../../scope.js';
-import type { Abortable, StateShape, UserRequest } from '../../session.js';
-import type { BaseSessionService } from '../../session_service.js';
+import { APP_PREFIX, USER_PREFIX } from '../../state/scope.js';
+import type { Abortable, UserRequest } from '../../model/session.js';
+import type { StateShape } from '../../state/state_shape.js';
+import type { BaseSessionService } from '../../model/session_service.js';
 
 /** The `user:` and `app:` keys that a service has for a user, prefixes on. */
 export async function liveState(

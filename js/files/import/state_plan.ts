@@ -9,9 +9,10 @@
  * the wanted state (most have none), is appended with the difference as its delta, and then as it
  * is, all in one step with the others.
  */
-import { type Event, newEventId } from '../../event.js';
-import { isShared, isTemp, REMOVED } from '../../scope.js';
-import type { Session, StateShape } from '../../session.js';
+import { type Event, newEventId } from '../../model/event.js';
+import { isShared, isTemp, REMOVED } from '../../state/scope.js';
+import type { Session } from '../../model/session.js';
+import type { StateShape } from '../../state/state_shape.js';
 import { initialState, madeOf } from '../format/fold.js';
 import { malformed } from '../format/malformed.js';
 

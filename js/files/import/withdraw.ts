@@ -1,8 +1,9 @@
 /** Takes back what was stored of a session whose import failed. */
-import { isSessionError, SessionError } from '../../errors.js';
-import { isShared, REMOVED } from '../../scope.js';
-import type { Session, StateShape } from '../../session.js';
-import type { BaseSessionService } from '../../session_service.js';
+import { isSessionError, SessionError } from '../../errors/errors.js';
+import { isShared, REMOVED } from '../../state/scope.js';
+import type { Session } from '../../model/session.js';
+import type { StateShape } from '../../state/state_shape.js';
+import type { BaseSessionService } from '../../model/session_service.js';
 import { liveState } from './shared_state.js';
 import type { StatePlan } from './state_plan.js';
 

@@ -9,15 +9,15 @@
  * event therefore stands beside, as text, under a key of `customMetadata`, which neither client looks at
  * where there is a `rawEvent`. In `rawEvent` itself `@google/adk` would show it as a field of the event.
  */
-import { timeText, parseTime } from '../../dialect/micros.js';
-import { pythonEvent } from '../../dialect/python_event.js';
-import { readNames, writeNames } from '../../dialect/casing.js';
-import { EVENT } from '../../dialect/fields.js';
-import { toSeconds, withTimes } from '../../dialect/time.js';
-import { createEventActions } from '../../event.js';
+import { timeText, parseTime } from '../../python/micros.js';
+import { pythonEvent } from '../../python/python_event.js';
+import { readNames, writeNames } from '../../python/casing.js';
+import { EVENT } from '../../python/fields.js';
+import { toSeconds, withTimes } from '../../python/time.js';
+import { createEventActions } from '../../model/event.js';
 import { isPlainObject } from '../../json/rules.js';
-import { REMOVED } from '../../scope.js';
-import { isTime } from '../../snapshot.js';
+import { REMOVED } from '../../state/scope.js';
+import { isTime } from '../../model/snapshot.js';
 import { foreignEvent } from './foreign_event.js';
 import type { Json } from '../rest/rest.js';
 

@@ -4,10 +4,10 @@
  * The server's `timestamp` is the event's time, and its `author` the author, for google's clients too. What
  * is not there is rebuilt from the fields that the API has, as older clients left it.
  */
-import { readNames } from '../../dialect/casing.js';
-import { EVENT } from '../../dialect/fields.js';
-import { toMilliseconds, withTimes } from '../../dialect/time.js';
-import { createEventActions, type CreateEventActionsParams } from '../../event.js';
+import { readNames } from '../../python/casing.js';
+import { EVENT } from '../../python/fields.js';
+import { toMilliseconds, withTimes } from '../../python/time.js';
+import { createEventActions, type CreateEventActionsParams } from '../../model/event.js';
 import { isPlainObject } from '../../json/rules.js';
 import type { Json } from '../rest/rest.js';
 

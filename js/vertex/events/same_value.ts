@@ -1,4 +1,4 @@
-import { isSameJson } from '../../core.js';
+import { isSameJson } from '../../wasm/core.js';
 
 /** Whether two JSON values are the same, in whatever order their keys are: the server keeps none. */
 export function isSameValue(one: unknown, other: unknown): boolean {

@@ -1,8 +1,8 @@
 /** What a request proves itself with: an OAuth token, or the key of express mode. No error shows either. */
-import { SessionError } from '../../errors.js';
+import { SessionError } from '../../errors/errors.js';
 import { kindOf, messageOf } from '../../json/rules.js';
-import { loadOptional } from '../../loader/optional_package.js';
-import { invalid } from '../../service/call.js';
+import { loadOptional } from '../../wasm/loader/optional_package.js';
+import { invalid } from '../../call/call.js';
 import { maskOf } from './mask.js';
 
 /**

@@ -1,6 +1,6 @@
 /** What ends a call that waits: its time limit, the caller's signal, and the service's close. */
-import { abortedError, requireNotAborted } from '../../service/call.js';
-import { onAbort } from '../../service/on_abort.js';
+import { abortedError, requireNotAborted } from '../../call/call.js';
+import { onAbort } from '../../call/on_abort.js';
 import { timedOut } from './failure.js';
 
 /** What may end a call. */

@@ -1,4 +1,4 @@
-import { SessionError } from '../../errors.js';
+import { SessionError } from '../../errors/errors.js';
 
 /** Milliseconds without any good answer after which a service that closes gives up what it waits for. */
 const PATIENCE_MS = 5000;

@@ -5,7 +5,7 @@
  * google's own client for Python.
  */
 import { kindOf } from '../../json/rules.js';
-import { invalid } from '../../service/call.js';
+import { invalid } from '../../call/call.js';
 
 /** What of a service's options names the engine. */
 export interface EngineOptions {

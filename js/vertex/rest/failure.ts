@@ -1,5 +1,5 @@
 /** What a request that failed becomes. */
-import { isSessionError, SessionError } from '../../errors.js';
+import { isSessionError, SessionError } from '../../errors/errors.js';
 
 /** Characters of an answer that an error shows. */
 const SHOWN = 500;

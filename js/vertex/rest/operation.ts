@@ -1,7 +1,7 @@
 /** What creates and deletes answer with: something that is done a little later. */
-import type { SessionError } from '../../errors.js';
+import type { SessionError } from '../../errors/errors.js';
 import { isPlainObject } from '../../json/rules.js';
-import { backoff } from '../../service/backoff.js';
+import { backoff } from '../../call/backoff.js';
 import { hasStatus, refused, timedOut } from './failure.js';
 import type { Json, Rest } from './rest.js';
 import { FIRST_PAUSE, LONGEST_PAUSE } from './tries.js';

@@ -1,5 +1,5 @@
 /** Requests to the REST API. */
-import type { SessionError } from '../../errors.js';
+import type { SessionError } from '../../errors/errors.js';
 import { isPlainObject } from '../../json/rules.js';
 import type { Access, Credentials } from './access.js';
 import type { CallLimit } from './call_limit.js';

@@ -1,4 +1,4 @@
-import { backoff } from '../../service/backoff.js';
+import { backoff } from '../../call/backoff.js';
 import type { CallLimit } from './call_limit.js';
 import { isTransient, retryAfterOf } from './failure.js';
 

@@ -10,9 +10,9 @@
  * before it are stored, and whoever tries all of them again stores the rest; where handles are stale as soon as
  * another has appended, through a handle that is read anew, since the one at hand knows of none of them.
  */
-import { isSameJson } from '../../core.js';
-import { SessionError } from '../../errors.js';
-import { LAST_REVISION, microsOf } from '../../dialect/micros.js';
+import { isSameJson } from '../../wasm/core.js';
+import { SessionError } from '../../errors/errors.js';
+import { LAST_REVISION, microsOf } from '../../python/micros.js';
 import type { Changes, Decide, EventRow, Found, WriteRequest } from '../../storage/adapter.js';
 import { both } from './both.js';
 import { toEventResource } from '../events/event_resource.js';

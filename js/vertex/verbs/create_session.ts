@@ -1,7 +1,7 @@
 /** Creates a session: looks whether it is there, asks, creates, and asks again for the time that it got. */
-import { SessionError } from '../../errors.js';
-import { APP_PREFIX, isShared, USER_PREFIX } from '../../scope.js';
-import { invalid } from '../../service/call.js';
+import { SessionError } from '../../errors/errors.js';
+import { APP_PREFIX, isShared, USER_PREFIX } from '../../state/scope.js';
+import { invalid } from '../../call/call.js';
 import type { Decide, StorageKey } from '../../storage/adapter.js';
 import { NOTHING } from './append_events.js';
 import { isTaken, mayBeDone } from '../rest/failure.js';

@@ -1,6 +1,6 @@
 /** A session with a window of its events. */
-import { LAST_MICROS } from '../../dialect/micros.js';
-import { isShared, isTemp, REMOVED } from '../../scope.js';
+import { LAST_MICROS } from '../../python/micros.js';
+import { isShared, isTemp, REMOVED } from '../../state/scope.js';
 import type { EventRow, ReadRequest, SessionRow } from '../../storage/adapter.js';
 import { both } from './both.js';
 import { fold, newestOf } from '../events/fold.js';

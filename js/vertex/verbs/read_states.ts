@@ -2,7 +2,7 @@
  * The states of a user and an app, as far as a session shows them: the server has no others. It shows the
  * same in all sessions of theirs, so any one will do; where there is none, nothing is to be seen.
  */
-import { APP_PREFIX, USER_PREFIX } from '../../scope.js';
+import { APP_PREFIX, USER_PREFIX } from '../../state/scope.js';
 import type { Rows, StorageKey } from '../../storage/adapter.js';
 import { sessionPages } from './list_sessions.js';
 import { isOwnedBy, scopeRow } from './session_resource.js';

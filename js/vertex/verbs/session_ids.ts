@@ -1,4 +1,4 @@
-import { newEventId } from '../../event.js';
+import { newEventId } from '../../model/event.js';
 import type { SessionServiceOptions } from '../../service/service_options.js';
 
 /** Whether a session can be called that. The server refuses other ids also where it is only asked for them. */

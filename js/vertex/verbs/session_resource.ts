@@ -1,9 +1,9 @@
 /** A session, to and from the API's. */
-import { parseTime } from '../../dialect/micros.js';
-import { SessionError } from '../../errors.js';
-import { defineMember } from '../../json/member.js';
+import { parseTime } from '../../python/micros.js';
+import { SessionError } from '../../errors/errors.js';
+import { defineMember } from '../../members/member.js';
 import { isPlainObject } from '../../json/rules.js';
-import { APP_PREFIX, isTemp, USER_PREFIX } from '../../scope.js';
+import { APP_PREFIX, isTemp, USER_PREFIX } from '../../state/scope.js';
 import type { Changes, ScopeRow, SessionRow } from '../../storage/adapter.js';
 import { lastSegment } from '../events/foreign_event.js';
 import type { Json } from '../rest/rest.js';

@@ -16,7 +16,7 @@ const IMPORTS = {
   'adk-session-wasm/database': '/package/js/dist/database/index.js',
   'adk-session-wasm/testing': '/package/js/dist/testing/index.js',
   '#pkg': '/package/pkg/adk_session_wasm.js',
-  '#wasm-source': '/package/js/dist/loader/inline.js',
+  '#wasm-source': '/package/js/dist/wasm/loader/inline.js',
   '@electric-sql/pglite': '/pglite/index.js',
   fflate: '/fflate/esm/browser.js',
   kysely: '/kysely/index.js',

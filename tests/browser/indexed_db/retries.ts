@@ -1,6 +1,6 @@
 import { it } from 'node:test';
 import { assertUnchanged } from '../../js/service/fixture.js';
-import { SUPERSEDED } from '../../js/service/superseded_retries.js';
+import { SUPERSEDED } from '../../js/append/superseded_retries.js';
 import { type Context, inTab, newName } from './context.js';
 
 export function retries(context: Context): void {

@@ -1,4 +1,4 @@
-"""Prints the models of google-adk's Event in the terms of js/dialect/python_models.ts."""
+"""Prints the models of google-adk's Event in the terms of js/python/python_models.ts."""
 
 import enum
 import json

@@ -9,7 +9,7 @@ import * as esm from '@google/adk';
 
 import { adkSessionService } from '../../../js/adk/factory.js';
 import * as overEsm from '../../../js/adk/index.js';
-import { isSessionError } from '../../../js/errors.js';
+import { isSessionError } from '../../../js/errors/errors.js';
 
 const key = { appName: 'app', userId: 'u', sessionId: 's' };
 

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import * as adk from '@google/adk';
 
 import { openSessionService } from '../../../js/adk/index.js';
-import { isSessionError } from '../../../js/errors.js';
+import { isSessionError } from '../../../js/errors/errors.js';
 import type { Decide, StorageWriteRequest } from '../../../js/index.js';
 import { MapStorage } from '../service/map_storage.js';
 import { set, setState } from './scenarios/llm_agent.js';

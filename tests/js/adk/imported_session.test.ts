@@ -12,7 +12,7 @@ import {
   sessionFromFile,
   type SessionFile,
 } from '../../../js/files/index.js';
-import { instruction } from '../../../js/instruction/provider.js';
+import { instruction } from '../../../js/template/provider.js';
 import { NOT_RECORDED, pythonSession, RECORDED } from '../files/python_session.js';
 import { key } from './scenarios/scenario.js';
 import { Stage } from './scenarios/stage.js';

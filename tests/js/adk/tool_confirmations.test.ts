@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { createEvent, createEventActions, ToolConfirmation } from '@google/adk';
 
 import { InMemorySessionService } from '../../../js/adk/index.js';
-import { isSessionError } from '../../../js/errors.js';
+import { isSessionError } from '../../../js/errors/errors.js';
 
 const key = { appName: 'app', userId: 'u', sessionId: 's' };
 

@@ -20,9 +20,9 @@ import {
   openSessionService,
 } from '../../../js/adk/index.js';
 import { FrameworkStateWriter } from '../../../js/adk/framework_state_writer.js';
-import { isSessionError } from '../../../js/errors.js';
-import { REMOVED } from '../../../js/scope.js';
-import { snapshotEvent } from '../../../js/snapshot.js';
+import { isSessionError } from '../../../js/errors/errors.js';
+import { REMOVED } from '../../../js/state/scope.js';
+import { snapshotEvent } from '../../../js/model/snapshot.js';
 import { failNextAppend, failure } from '../service/fixture.js';
 import { MapStorage } from '../service/map_storage.js';
 

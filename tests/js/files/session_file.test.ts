@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { isSessionError } from '../../../js/errors.js';
+import { isSessionError } from '../../../js/errors/errors.js';
 import {
   initialState,
   sessionFromFile,

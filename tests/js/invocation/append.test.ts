@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 
 import { z } from 'zod';
 
-import { createEvent, createEventActions, type CreateEventParams, type Event } from '../../../js/event.js'; // prettier-ignore
+import { createEvent, createEventActions, type CreateEventParams, type Event } from '../../../js/model/event.js'; // prettier-ignore
 import { Invocation } from '../../../js/invocation/invocation.js';
 import { MapStorage } from '../service/map_storage.js';
 import { failure, newFixture, storedDeltas, text } from './fixture.js';

@@ -5,8 +5,8 @@ import { InMemoryArtifactService } from '@google/adk';
 
 import { Context, ReadonlyContext } from '../../../js/invocation/context.js';
 import { Invocation } from '../../../js/invocation/invocation.js';
-import type { Session } from '../../../js/session.js';
-import { State } from '../../../js/state.js';
+import type { Session } from '../../../js/model/session.js';
+import { State } from '../../../js/state/state.js';
 import { failure, MapArtifactService, newFixture, text, throwsCode } from './fixture.js';
 
 const agentName = 'guide';

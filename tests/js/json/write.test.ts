@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import vm from 'node:vm';
 import fc from 'fast-check';
-import { isSessionError, type SessionError } from '../../../js/errors.js';
+import { isSessionError, type SessionError } from '../../../js/errors/errors.js';
 import { MAX_EVENT_LEVELS, MAX_STATE_LEVELS } from '../../../js/json/rules.js';
 import { replaceLoneSurrogates } from '../../../js/json/text.js';
 import { writeJson } from '../../../js/json/write.js';

@@ -4,7 +4,7 @@ import { inspect } from 'node:util';
 
 import { mapAdapter } from '../../../js/examples/map_adapter.js';
 import { MapStorage } from './map_storage.js';
-import type { Retried } from './superseded_retries.js';
+import type { Retried } from '../append/superseded_retries.js';
 import {
   createEvent,
   type Decide,

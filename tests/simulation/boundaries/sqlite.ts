@@ -8,7 +8,7 @@ import { Kysely, SqliteDialect } from 'kysely';
 
 import { DatabaseSessionService } from '../../../js/database/index.js';
 import type { SessionServiceOptions } from '../../../js/index.js';
-import { loadOptional } from '../../../js/loader/optional_package.js';
+import { loadOptional } from '../../../js/wasm/loader/optional_package.js';
 import type { Boundary, Client, Simulated } from '../run/boundary.js';
 import { Faults } from '../run/faults.js';
 import { Lost } from '../run/lost.js';

@@ -1,7 +1,7 @@
 // Events that are appended again, of whose deltas a later write has superseded keys.
 
 import { createEvent, IndexedDbSessionService, State } from 'adk-session-wasm';
-import { type Retried, retrySuperseded } from '../../../js/service/superseded_retries.js';
+import { type Retried, retrySuperseded } from '../../../js/append/superseded_retries.js';
 
 export async function retry(name: string, scene: string): Promise<Retried> {
   const service = new IndexedDbSessionService({ name });

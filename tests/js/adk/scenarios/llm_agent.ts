@@ -3,7 +3,7 @@
 import { z } from 'zod';
 
 import { call, calls, say } from '../../../../js/examples/demo/model_script.js';
-import { REMOVED } from '../../../../js/scope.js';
+import { REMOVED } from '../../../../js/state/scope.js';
 import { whatItSaw } from './differences.js';
 import { key, type Scenario, textOf } from './scenario.js';
 import { type Stage, told } from './stage.js';

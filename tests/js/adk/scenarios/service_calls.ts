@@ -2,7 +2,7 @@
 
 import type { BaseSessionService, Event, Session } from '@google/adk';
 
-import { REMOVED } from '../../../../js/scope.js';
+import { REMOVED } from '../../../../js/state/scope.js';
 import { whatItSaw } from './differences.js';
 import { key, outcome, type Scenario } from './scenario.js';
 import { nextMillisecond, type Stage } from './stage.js';

@@ -6,7 +6,7 @@ import { describe, it } from 'node:test';
 import type { DatabaseSessionService } from '../../../../js/database/index.js';
 import { createEvent, type Event, State } from '../../../../js/index.js';
 import { assertUnchanged } from '../../service/fixture.js';
-import { retrySuperseded, SUPERSEDED } from '../../service/superseded_retries.js';
+import { retrySuperseded, SUPERSEDED } from '../../append/superseded_retries.js';
 
 const KEY = { appName: 'app', userId: 'user', sessionId: 'session' };
 

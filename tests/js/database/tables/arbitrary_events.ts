@@ -2,10 +2,10 @@
 
 import fc from 'fast-check';
 
-import type { Accepted, Leaf, Model } from '../../../../js/dialect/python_models.js';
-import { PYTHON_EVENT } from '../../../../js/dialect/python_models.js';
-import { snakeName } from '../../../../js/dialect/fields.js';
-import { REMOVED } from '../../../../js/scope.js';
+import type { Accepted, Leaf, Model } from '../../../../js/python/python_models.js';
+import { PYTHON_EVENT } from '../../../../js/python/python_models.js';
+import { snakeName } from '../../../../js/python/fields.js';
+import { REMOVED } from '../../../../js/state/scope.js';
 
 type JsonObject = Record<string, unknown>;
 

@@ -3,9 +3,9 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 
 import { fromEventData, toEventData } from '../../../../js/database/tables/event_data.js';
-import { PYTHON_EVENT } from '../../../../js/dialect/python_models.js';
-import { createEvent } from '../../../../js/event.js';
-import { REMOVED } from '../../../../js/scope.js';
+import { PYTHON_EVENT } from '../../../../js/python/python_models.js';
+import { createEvent } from '../../../../js/model/event.js';
+import { REMOVED } from '../../../../js/state/scope.js';
 import { hostileEvents, pythonEvents, valueWithAll } from './arbitrary_events.js';
 
 interface EventData {

@@ -7,10 +7,10 @@ import {
   parsedEvent,
   toEventData,
 } from '../../../../js/database/tables/event_data.js';
-import { PYTHON_EVENT } from '../../../../js/dialect/python_models.js';
-import { writeNames } from '../../../../js/dialect/casing.js';
-import { EVENT } from '../../../../js/dialect/fields.js';
-import { createEvent } from '../../../../js/event.js';
+import { PYTHON_EVENT } from '../../../../js/python/python_models.js';
+import { writeNames } from '../../../../js/python/casing.js';
+import { EVENT } from '../../../../js/python/fields.js';
+import { createEvent } from '../../../../js/model/event.js';
 import { hostileEvents, pythonEvents, valueWithAll } from './arbitrary_events.js';
 
 const ROW = { id: 'e', invocationId: 'of the column', timeMicros: 1_500_250 };

@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 
 import { Revisions, type StandingColumns } from '../../../../js/database/tables/revisions.js';
-import { timeText } from '../../../../js/dialect/micros.js';
+import { timeText } from '../../../../js/python/micros.js';
 import type { SessionRow } from '../../../../js/storage/adapter.js';
 
 const KEY = { appName: 'app', userId: 'user', sessionId: 'session' };

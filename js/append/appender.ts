@@ -1,0 +1,174 @@
+import { loadWasm } from '../wasm/core.js';
+import { isSessionError, type SessionError } from '../errors/errors.js';
+import type { Event } from '../model/event.js';
+import type { CompositeSessionKey, Session } from '../model/session.js';
+import type { StateShape } from '../state/state_shape.js';
+import { type StateSchema, validateDelta } from '../state/state_schema.js';
+import { AppendGroups } from './append_groups.js';
+import { apply, takeEvent, type TakenEvent, withoutKeys } from './append.js';
+import type { ServiceFeed } from '../watch/service_feed.js';
+import { after, type MaybePromise, requireNotAborted } from '../call/call.js';
+import {
+  enqueue,
+  type HandleRecord,
+  Handles,
+  takeHandle,
+  type TakenHandle,
+} from '../handle/handle.js';
+import type { SessionStore } from '../storage/session_store.js';
+import type { AppendAnswer } from '../wasm/protocol.js';
+import type { StateWriter } from './state_writer.js';
+
+/** What an {@link Appender} works with. */
+export interface AppenderParts {
+  readonly handles: Handles;
+  readonly writer: StateWriter;
+  /** One of `STALE_POLICIES`. */
+  readonly policy: number;
+  readonly schema: StateSchema | undefined;
+  readonly clock: () => number;
+  readonly newId: () => string;
+  readonly store: () => SessionStore;
+  /** Whether the wasm holds the data: appends are then done when they return. */
+  readonly isInMemory: boolean;
+  readonly feed: ServiceFeed;
+  readonly explain: (error: SessionError, key: CompositeSessionKey) => SessionError;
+}
+
+/**
+ * Appends events through handles, those of one handle one after the other.
+ *
+ * Over memory an append is done when the call returns; over anything else its turn comes when those
+ * before it through the same handle have settled, and those that wait go together.
+ */
+export class Appender {
+  readonly #parts: AppenderParts;
+  readonly #groups = new AppendGroups((session, record, events, signal) =>
+    this.#store(session, record, this.#parts.policy, events, signal),
+  );
+
+  constructor(parts: AppenderParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Everything is taken and checked at the call; nothing is changed if that throws.
+   *
+   * @returns the events that were stored, by their positions. A partial event is a piece of a streamed
+   * answer: it is not stored.
+   */
+  append<S extends StateShape>(
+    given: Session<S>,
+    events: readonly Event[],
+    signal: AbortSignal | undefined,
+  ): MaybePromise<readonly TakenEvent[]> {
+    const session = takeHandle(given);
+    const { handles, policy, isInMemory } = this.#parts;
+    const record = handles.of(session);
+    const taken: TakenEvent[] = [];
+    for (const event of events) if (!isPartial(event)) taken.push(this.#take(event));
+    if (taken.length === 0) return taken;
+    if (!isInMemory) return this.#groups.add(session, record, taken, signal).then(() => taken);
+    const run = (): MaybePromise<void> => this.#store(session, record, policy, taken, signal);
+    // The wasm may still be on its way.
+    const ahead = record.tail ?? loadWasm(true);
+    if (ahead === undefined) return after(run(), () => taken);
+    const done = ahead.then(() => {
+      requireNotAborted(signal);
+      return run();
+    });
+    enqueue(record, done);
+    return done.then(() => taken);
+  }
+
+  /** Appends to a session that nobody has a handle of. */
+  appendUnread(
+    { appName, userId, sessionId: id }: CompositeSessionKey,
+    policy: number,
+    event: Event,
+    signal: AbortSignal | undefined,
+  ): MaybePromise<void> {
+    const given = { id, appName, userId, state: {}, events: [], lastUpdateTime: 0 };
+    const session = takeHandle(given);
+    // −1 tells Rust that there is nothing which could be stale.
+    const record: HandleRecord = {
+      created: -1,
+      revision: 0,
+      toldUntil: 0,
+      lastUpdateTime: NaN,
+      tail: undefined,
+      later: undefined,
+    };
+    const taken = [this.#take(event)];
+    this.flush();
+    const run = (): MaybePromise<void> => {
+      requireNotAborted(signal);
+      return this.#store(session, record, policy, taken, signal);
+    };
+    return loadWasm(this.#parts.isInMemory)?.then(run) ?? run();
+  }
+
+  /** Begins the appends that were called for until now, ahead of whatever is called next. */
+  flush(): void {
+    this.#groups.flush();
+  }
+
+  #take(event: Event): TakenEvent {
+    const { writer, clock, newId, schema } = this.#parts;
+    const taken = takeEvent(event, writer, clock, newId);
+    if (schema !== undefined) validateDelta(schema, taken.snapshot.given ?? taken.snapshot.delta);
+    return taken;
+  }
+
+  #store(
+    session: TakenHandle,
+    record: HandleRecord,
+    policy: number,
+    events: readonly TakenEvent[],
+    signal: AbortSignal | undefined,
+  ): MaybePromise<void> {
+    const { writer, store, clock, feed, explain } = this.#parts;
+    const { appName, userId, id: sessionId, lastEventId } = session;
+    const key = { appName, userId, sessionId };
+    const { created, revision } = record;
+    const reduced = this.#leaveOut(session, events);
+    const snapshots = reduced.map(({ snapshot }) => snapshot);
+    const refuse = (error: unknown): never => {
+      throw isSessionError(error) ? explain(error, key) : error;
+    };
+    let answer: MaybePromise<AppendAnswer>;
+    try {
+      const position = { created, revision, lastEventId };
+      answer = store().append(key, position, policy, snapshots, clock(), signal);
+    } catch (error) {
+      return refuse(error);
+    }
+    const stored = answer instanceof Promise ? answer.catch(refuse) : answer;
+    return after(stored, (answer) => {
+      apply(session, record, reduced, policy, answer, writer);
+      feed.appended(appName, userId, sessionId, answer, reduced.length);
+    });
+  }
+
+  /** The events without the keys that a later, already stored write superseded. */
+  #leaveOut(session: Session, events: readonly TakenEvent[]): readonly TakenEvent[] {
+    const { writer } = this.#parts;
+    const ahead = new Map<string, TakenEvent>();
+    const isBatch = events.length > 1;
+    return events.map((taken) => {
+      const reduced = withoutKeys(taken, writer.before(session, taken, ahead));
+      // One event has none ahead of it.
+      if (isBatch) for (const key of Object.keys(reduced.snapshot.delta)) ahead.set(key, reduced);
+      return reduced;
+    });
+  }
+}
+
+/** What is no event, or throws when it is read, is for the snapshot to refuse. */
+function isPartial(event: Event | null): boolean {
+  try {
+    return event?.partial === true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,162 @@
+import { BUCKET, bucketsOf } from './buckets.js';
+import { turnLogOver } from './log_turnover.js';
+import { type Change, type Current, rangeOf, type Touched } from './mirror_layout.js';
+import { answer, completion } from './requests.js';
+
+const RECORDS = 'records';
+const CURRENT = 'current';
+
+/** Records of one store. */
+export interface Batch {
+  readonly store: string;
+  readonly keys: readonly IDBValidKey[];
+  readonly records: readonly unknown[];
+}
+
+/**
+ * The database of the mirror, in a Storage Bucket. It has one store. The key of a record is
+ * `[set, store, key]`, so that a copy can grow beside the one that counts. `'current'` names that one.
+ */
+export class MirrorDatabase {
+  readonly #raw: IDBDatabase;
+  /** Milliseconds. */
+  readonly #timeout: number;
+  isClosed = false;
+
+  private constructor(raw: IDBDatabase, timeout: number) {
+    this.#raw = raw;
+    this.#timeout = timeout;
+    raw.onversionchange = () => this.close();
+    raw.onclose = () => this.close();
+  }
+
+  static async open(name: string, timeout: number): Promise<MirrorDatabase> {
+    const factory = await factoryOf();
+    let isNew = false;
+    const request = factory.open(name, 1);
+    request.onupgradeneeded = () => {
+      isNew = true;
+      request.result.createObjectStore(RECORDS);
+    };
+    const database = new MirrorDatabase(await answer(request, timeout), timeout);
+    if (!isNew) turnLogOver(factory);
+    return database;
+  }
+
+  static async delete(name: string, timeout: number): Promise<void> {
+    await answer((await factoryOf()).deleteDatabase(name), timeout);
+  }
+
+  close(): void {
+    this.isClosed = true;
+    this.#raw.close();
+  }
+
+  current(): Promise<Current | undefined> {
+    const request = this.#raw.transaction(RECORDS).objectStore(RECORDS).get(CURRENT);
+    return answer(request as IDBRequest<Current | undefined>, this.#timeout);
+  }
+
+  /**
+   * Repeats the transaction `seq`, if all before it are here. Without changes, only looks whether it is here.
+   *
+   * @returns whether the mirror now has it
+   */
+  async append(
+    epoch: string,
+    seq: number,
+    changes: readonly Change[],
+    durability: IDBTransactionDurability,
+  ): Promise<boolean> {
+    let isHere = false;
+    await this.#write(durability, (store, current) => {
+      if (current?.epoch !== epoch) return;
+      isHere = current.seq >= seq;
+      if (isHere || changes.length === 0 || current.seq !== seq - 1) return;
+      isHere = true;
+      for (const change of changes) apply(store, current.set, change);
+      store.put({ ...current, seq }, CURRENT);
+    });
+    return isHere;
+  }
+
+  /** Applies changes that lead to `next`, and makes it the copy that counts. Deletes all others. */
+  settle(next: Current, changes: readonly Change[]): Promise<void> {
+    return this.#write('strict', (store, current) => {
+      // Another tab may have come so far meanwhile.
+      const isThere = current?.epoch === next.epoch && current.seq >= next.seq;
+      if (!isThere) {
+        for (const change of changes) apply(store, next.set, change);
+        store.put(next, CURRENT);
+      }
+      const { set } = isThere ? current : next;
+      store.delete(IDBKeyRange.bound([], [set], false, true));
+      store.delete(IDBKeyRange.bound([set, []], [[]]));
+    });
+  }
+
+  /** Gives the content a new epoch, so that no transaction of the earlier one is added to it. */
+  async renew(epoch: string): Promise<Current> {
+    let renewed: Current | undefined;
+    await this.#write('strict', (store, current) => {
+      if (current !== undefined) store.put((renewed = { ...current, epoch }), CURRENT);
+    });
+    if (renewed === undefined) throw new DOMException('the mirror is empty', 'DataError');
+    return renewed;
+  }
+
+  async add(set: string, { store: name, keys, records }: Batch): Promise<void> {
+    const transaction = this.#raw.transaction(RECORDS, 'readwrite');
+    const store = transaction.objectStore(RECORDS);
+    for (const [index, key] of keys.entries()) store.put(records[index], [set, name, key]);
+    await completion(transaction, this.#timeout);
+  }
+
+  /** At most so many records of a store, after that key. */
+  async read(set: string, store: string, after: IDBValidKey | undefined, count: number) {
+    // Above all keys that are an array of names and numbers.
+    const last = [set, store, [[]]];
+    const range =
+      after === undefined
+        ? IDBKeyRange.bound([set, store], last)
+        : IDBKeyRange.bound([set, store, after], last, true);
+    const records = this.#raw.transaction(RECORDS).objectStore(RECORDS);
+    const [keys, values] = await Promise.all([
+      answer(records.getAllKeys(range, count), this.#timeout),
+      answer(records.getAll(range, count) as IDBRequest<unknown[]>, this.#timeout),
+    ]);
+    return { store, keys: keys.map((key) => (key as IDBValidKey[])[2]!), records: values };
+  }
+
+  async #write(
+    durability: IDBTransactionDurability,
+    write: (store: IDBObjectStore, current: Current | undefined) => void,
+  ): Promise<void> {
+    const transaction = this.#raw.transaction(RECORDS, 'readwrite', { durability });
+    const store = transaction.objectStore(RECORDS);
+    const asked = store.get(CURRENT) as IDBRequest<Current | undefined>;
+    asked.onsuccess = () => {
+      write(store, asked.result);
+      transaction.commit();
+    };
+    await completion(transaction, this.#timeout);
+  }
+}
+
+function apply(store: IDBObjectStore, set: string, { touched, record }: Change): void {
+  const [name, first] = touched;
+  if (record !== undefined) store.put(record, [set, name, first]);
+  else store.delete(rangeOf(within(set, touched)));
+}
+
+/** The keys of the mirror for keys of the database. */
+function within(set: string, [name, first, last]: Touched): Touched {
+  const keyOf = (key: IDBValidKey): IDBValidKey => [set, name, key];
+  return last === undefined ? [name, keyOf(first)] : [name, keyOf(first), keyOf(last)];
+}
+
+async function factoryOf(): Promise<IDBFactory> {
+  const buckets = bucketsOf();
+  if (buckets === undefined) throw new DOMException('there are no buckets', 'NotSupportedError');
+  return (await buckets.open(BUCKET)).indexedDB;
+}

@@ -1,0 +1,198 @@
+import { type Change, MARK, type Mark, META, type Pending, type Touched } from './mirror_layout.js';
+import { MirrorDatabase } from './mirror_database.js';
+import { type Limits, reconcile } from './reconcile.js';
+import { lost } from './requests.js';
+
+/** Keys that a mark lists of one transaction. */
+const MOST_KEYS = 1000;
+/** Transactions that a mark lists. */
+const MOST_PENDING = 30;
+
+/**
+ * Makes a connection repeat in the mirror all that it writes. `complete` of a transaction is told when the
+ * mirror has it, too; where that fails, `abort` is told as of a lost connection: a retry finds what is stored.
+ *
+ * It replaces methods of this connection and its transactions, since the core calls them from the wasm, where
+ * there is no room for a second way of writing.
+ */
+export function mirrorWrites(
+  database: IDBDatabase,
+  name: string,
+  mirror: MirrorDatabase,
+  limits: Limits,
+): void {
+  const writer = new Writer(name, mirror, limits);
+  const begin = database.transaction.bind(database);
+  const close = database.close.bind(database);
+  database.transaction = (stores, mode, options) => {
+    if (mode !== 'readwrite') return begin(stores, mode);
+    const names = new Set(typeof stores === 'string' ? [stores, META] : [...stores, META]);
+    const transaction = begin([...names], mode, options);
+    record(transaction, writer, options?.durability ?? 'default');
+    return transaction;
+  };
+  database.close = () => {
+    close();
+    writer.close();
+  };
+}
+
+/** Takes down what a transaction writes, and lets it be followed by the mirror. */
+function record(
+  transaction: IDBTransaction,
+  writer: Writer,
+  durability: IDBTransactionDurability,
+): void {
+  const changes: Change[] = [];
+  const meta = transaction.objectStore(META);
+  const putMark = meta.put.bind(meta);
+  const asked = meta.get(MARK) as IDBRequest<Mark | undefined>;
+  const commit = transaction.commit.bind(transaction);
+  let reached: Mark | undefined;
+  let isCommitted = false;
+  const finish = (): void => {
+    const found = asked.result;
+    reached = found;
+    // Without a mark, the mirror is made anew.
+    if (changes.length > 0 || found === undefined) {
+      putMark((reached = writer.next(found, changes)));
+    }
+    commit();
+  };
+  asked.onsuccess = () => {
+    if (isCommitted) finish();
+  };
+  transaction.commit = () => {
+    isCommitted = true;
+    if (asked.readyState === 'done') finish();
+  };
+
+  const recorded = new Set<string>();
+  const storeOf = transaction.objectStore.bind(transaction);
+  transaction.objectStore = (name) => {
+    const store = storeOf(name);
+    if (!recorded.has(name)) recordStore(store, changes);
+    recorded.add(name);
+    return store;
+  };
+
+  let hear: IDBTransaction['oncomplete'] = null;
+  Object.defineProperty(transaction, 'oncomplete', {
+    get: () => hear,
+    set: (listener: IDBTransaction['oncomplete']) => (hear = listener),
+  });
+  transaction.addEventListener('complete', (event) => {
+    const followed =
+      reached === undefined ? undefined : writer.follow(reached, changes, durability);
+    Promise.resolve(followed).then(
+      () => {
+        hear?.call(transaction, event);
+      },
+      (cause: unknown) => {
+        const error = lost(`the mirror did not take what was written: ${String(cause)}`);
+        const told = { type: 'abort', target: { error } } as unknown as Event;
+        transaction.onabort?.call(transaction, told);
+      },
+    );
+  });
+}
+
+function recordStore(store: IDBObjectStore, changes: Change[]): void {
+  const { name, keyPath } = store;
+  for (const verb of ['put', 'add'] as const) {
+    const write = store[verb].bind(store);
+    store[verb] = (value: object) => {
+      const request = write(value);
+      // A copy: the core goes on to change a record that it has put.
+      changes.push({ touched: [name, keyOf(value, keyPath)], record: { ...value } });
+      return request;
+    };
+  }
+  const remove = store.delete.bind(store);
+  store.delete = (key) => {
+    const request = remove(key);
+    const touched: Touched =
+      key instanceof IDBKeyRange
+        ? [name, key.lower as IDBValidKey, key.upper as IDBValidKey]
+        : [name, key];
+    changes.push({ touched });
+    return request;
+  };
+}
+
+function keyOf(record: object, path: IDBObjectStore['keyPath']): IDBValidKey {
+  const values = record as Record<string, IDBValidKey>;
+  return Array.isArray(path) ? path.map((member) => values[member]!) : values[path!]!;
+}
+
+/** Brings what a connection has committed to the mirror. */
+class Writer {
+  readonly #name: string;
+  readonly #limits: Limits;
+  #mirror: MirrorDatabase;
+  #isClosed = false;
+  /** How far the mirror is known to have come. */
+  #confirmed = { epoch: '', seq: 0 };
+
+  constructor(name: string, mirror: MirrorDatabase, limits: Limits) {
+    this.#name = name;
+    this.#limits = limits;
+    this.#mirror = mirror;
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#mirror.close();
+  }
+
+  /** The mark of a transaction that makes these changes. */
+  next(found: Mark | undefined, changes: readonly Change[]): Mark {
+    const { epoch, seq, pending } = found ?? { epoch: crypto.randomUUID(), seq: 0, pending: [] };
+    const confirmed = this.#confirmed.epoch === epoch ? this.#confirmed.seq : 0;
+    const touched =
+      changes.length > MOST_KEYS ? undefined : changes.map((change) => change.touched);
+    const listed = pending.filter((entry) => entry.seq > confirmed).slice(1 - MOST_PENDING);
+    const own: Pending = { seq: seq + 1, touched };
+    return { key: MARK, epoch, seq: seq + 1, pending: [...listed, own] };
+  }
+
+  /** Resolves when the mirror has what led to that mark. */
+  async follow(
+    { epoch, seq }: Mark,
+    changes: readonly Change[],
+    durability: IDBTransactionDurability,
+  ): Promise<void> {
+    const isKnown = this.#confirmed.epoch === epoch && this.#confirmed.seq >= seq;
+    if (isKnown) return;
+    let reached = { epoch, seq };
+    if (!(await this.#append(epoch, seq, changes, durability))) {
+      const outcome = await reconcile(this.#name, {
+        ...this.#limits,
+        isWanted: true,
+        mayStayBehind: false,
+      });
+      if (outcome?.mark.epoch !== epoch || outcome.mark.seq < seq) {
+        throw lost('the database was restored from its mirror');
+      }
+      reached = outcome.mark;
+      if (this.#mirror.isClosed && !this.#isClosed)
+        this.#mirror = await MirrorDatabase.open(this.#name, this.#limits.timeout);
+    }
+    const { epoch: before, seq: last } = this.#confirmed;
+    if (before !== epoch || last < reached.seq) this.#confirmed = reached;
+  }
+
+  async #append(
+    epoch: string,
+    seq: number,
+    changes: readonly Change[],
+    durability: IDBTransactionDurability,
+  ): Promise<boolean> {
+    try {
+      return await this.#mirror.append(epoch, seq, changes, durability);
+    } catch {
+      // Its connection is lost, or it has no room: whoever brings it up finds out.
+      return false;
+    }
+  }
+}

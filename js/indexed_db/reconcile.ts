@@ -1,0 +1,297 @@
+import { SessionError } from '../errors/errors.js';
+import {
+  type Change,
+  type Current,
+  lockOf,
+  MARK,
+  type Mark,
+  META,
+  rangeOf,
+  touchedSince,
+} from './mirror_layout.js';
+import { type Batch, MirrorDatabase } from './mirror_database.js';
+import { answer, completion, lost } from './requests.js';
+
+/** Records that are copied with one transaction. */
+const BATCH = 64;
+
+/** A copy begins again when more was written meanwhile than the mark lists. */
+const TRIES = 3;
+
+/** What became of a database and its mirror. */
+export interface Outcome {
+  readonly mark: Mark;
+  /** `restored`: the database from the mirror. `lost`: the mirror too, in the middle of that. */
+  readonly kind: 'kept' | 'restored' | 'lost';
+}
+
+/** How long to wait, in milliseconds. */
+export interface Limits {
+  /** For the answer to a request. */
+  readonly timeout: number;
+  /** For connections that are in the way. */
+  readonly blockedTimeout: number;
+}
+
+/** What {@link reconcile} is to do. */
+export interface Wish extends Limits {
+  /** Make a mirror where there is none. */
+  readonly isWanted: boolean;
+  /** Go on with a mirror that has no room to catch up. */
+  readonly mayStayBehind: boolean;
+}
+
+/**
+ * Makes the database and its mirror equal, in one tab at a time. `undefined` where there is no mirror and
+ * none is wanted.
+ */
+export async function reconcile(name: string, wish: Wish): Promise<Outcome | undefined> {
+  return navigator.locks.request(lockOf(name), async () => {
+    const mirror = await MirrorDatabase.open(name, wish.timeout);
+    try {
+      return await new Reconciliation(name, mirror, wish).run();
+    } finally {
+      mirror.close();
+    }
+  });
+}
+
+/** One go at it, under the lock. */
+class Reconciliation {
+  readonly #name: string;
+  readonly #mirror: MirrorDatabase;
+  readonly #wish: Wish;
+
+  constructor(name: string, mirror: MirrorDatabase, wish: Wish) {
+    this.#name = name;
+    this.#mirror = mirror;
+    this.#wish = wish;
+  }
+
+  async run(): Promise<Outcome | undefined> {
+    // Before the mark: the mirror is never further than the database, unless that fell back.
+    const current = await this.#mirror.current();
+    const begun = await this.#withPrimary((primary) => this.#begin(primary, current));
+    if (begun === undefined || begun.kind === 'restored') return begun;
+    // Connections from before the mark, or from when the bucket was gone, do not mirror what they write.
+    if (begun.isNew || current === undefined) await this.#closeAll();
+    const copy = (primary: IDBDatabase) => this.#bringUp(primary, begun.mark, current);
+    const { mark, kind } = begun;
+    try {
+      return { mark: await this.#withPrimary(copy), kind };
+    } catch (error) {
+      // What is there can be read and deleted. A write tries again, and fails if there still is no room.
+      const isFull = (error as Error).name === 'QuotaExceededError';
+      if (isFull && this.#wish.mayStayBehind && !begun.isNew) return { mark, kind };
+      throw error;
+    }
+  }
+
+  /** Restores the database where it is lost; else makes sure that it has a mark. */
+  async #begin(
+    primary: IDBDatabase,
+    current: Current | undefined,
+  ): Promise<(Outcome & { isNew: boolean }) | undefined> {
+    const { mark, isBlank } = await this.#look(primary);
+    if (current !== undefined && isBehind(mark, isBlank, current)) {
+      return { mark: await this.#restore(primary), kind: 'restored', isNew: false };
+    }
+    const isHalf = mark?.isRestoring === true;
+    if (mark !== undefined && !isHalf) return { mark, kind: 'kept', isNew: false };
+    if (!isHalf && !this.#wish.isWanted) return undefined;
+    const made = newMark();
+    if (isHalf) await this.#clear(primary, made);
+    else await this.#putMark(primary, made);
+    return { mark: made, kind: isHalf ? 'lost' : 'kept', isNew: true };
+  }
+
+  /** Brings the mirror up to the database. */
+  async #bringUp(primary: IDBDatabase, mark: Mark, current: Current | undefined): Promise<Mark> {
+    if (current?.epoch === mark.epoch) {
+      if (current.seq === mark.seq) return mark;
+      const reached = await this.#settle(primary, current);
+      if (reached !== undefined) return reached;
+    }
+    for (let tries = 0; tries < TRIES; tries += 1) {
+      const { epoch, seq } = (await this.#look(primary)).mark ?? mark;
+      const set = crypto.randomUUID();
+      for (const store of primary.objectStoreNames) {
+        let after: IDBValidKey | undefined;
+        for (;;) {
+          const batch = await this.#readBatch(primary, store, after);
+          if (batch.keys.length > 0) await this.#mirror.add(set, batch);
+          if (batch.keys.length < BATCH) break;
+          after = batch.keys.at(-1);
+        }
+      }
+      const reached = await this.#settle(primary, { set, epoch, seq });
+      if (reached !== undefined) return reached;
+    }
+    throw lost('too much was written while the mirror was made');
+  }
+
+  /**
+   * Copies what the database has of what was touched since `from`, in one state. `undefined` where the mark
+   * does not tell what was touched.
+   */
+  async #settle(primary: IDBDatabase, from: Current): Promise<Mark | undefined> {
+    const transaction = primary.transaction(primary.objectStoreNames);
+    const mark = await this.#markIn(transaction);
+    const touched = mark?.epoch === from.epoch ? touchedSince(mark, from.seq) : undefined;
+    if (mark === undefined || touched === undefined) return undefined;
+    const changes: Change[] = touched.map((place) => ({ touched: place }));
+    const found = await Promise.all(
+      touched.map(async (place) => {
+        const store = transaction.objectStore(place[0]);
+        const range = rangeOf(place);
+        const [keys, records] = await Promise.all([
+          this.#answer(store.getAllKeys(range)),
+          this.#answer(store.getAll(range) as IDBRequest<unknown[]>),
+        ]);
+        return keys.map((key, index): Change => {
+          return { touched: [place[0], key], record: records[index] };
+        });
+      }),
+    );
+    await this.#mirror.settle({ ...from, seq: mark.seq }, [...changes, ...found.flat()]);
+    return mark;
+  }
+
+  /** Restores the whole database from the mirror. */
+  async #restore(primary: IDBDatabase): Promise<Mark> {
+    const restoring = { ...newMark(), isRestoring: true };
+    await this.#clear(primary, restoring);
+    // What other tabs still have to add to the mirror is not acknowledged, and lost with the database.
+    const { set, epoch, seq } = await this.#mirror.renew(crypto.randomUUID());
+    for (const name of primary.objectStoreNames) {
+      let after: IDBValidKey | undefined;
+      for (;;) {
+        const { keys, records } = await this.#mirror.read(set, name, after, BATCH);
+        const transaction = primary.transaction(name, 'readwrite');
+        const store = transaction.objectStore(name);
+        for (const [index, record] of records.entries()) {
+          if (name !== META || keys[index] !== MARK) store.put(record);
+        }
+        await this.#completion(transaction);
+        if (keys.length < BATCH) break;
+        after = keys.at(-1);
+      }
+    }
+    return this.#putMark(primary, { key: MARK, epoch, seq, pending: [] });
+  }
+
+  /** Deletes all records, and leaves that mark. */
+  async #clear(primary: IDBDatabase, mark: Mark): Promise<void> {
+    const stores = [...primary.objectStoreNames];
+    const transaction = primary.transaction(stores, 'readwrite', { durability: 'strict' });
+    for (const store of stores) transaction.objectStore(store).clear();
+    transaction.objectStore(META).put(mark);
+    await this.#completion(transaction);
+  }
+
+  async #putMark(primary: IDBDatabase, mark: Mark): Promise<Mark> {
+    const transaction = primary.transaction(META, 'readwrite', { durability: 'strict' });
+    transaction.objectStore(META).put(mark);
+    await this.#completion(transaction);
+    return mark;
+  }
+
+  /** The mark, and whether the database has no record at all, as a new one. */
+  async #look(primary: IDBDatabase): Promise<{ mark: Mark | undefined; isBlank: boolean }> {
+    const transaction = primary.transaction(primary.objectStoreNames);
+    const [mark, isBlank] = await Promise.all([
+      this.#markIn(transaction),
+      this.#isBlankIn(transaction),
+    ]);
+    return { mark, isBlank };
+  }
+
+  /** At most so many records of a store after that key. */
+  async #readBatch(
+    primary: IDBDatabase,
+    name: string,
+    after: IDBValidKey | undefined,
+  ): Promise<Batch> {
+    const range = after === undefined ? null : IDBKeyRange.lowerBound(after, true);
+    const store = primary.transaction(name).objectStore(name);
+    const [keys, records] = await Promise.all([
+      this.#answer(store.getAllKeys(range, BATCH)),
+      this.#answer(store.getAll(range, BATCH) as IDBRequest<unknown[]>),
+    ]);
+    return { store: name, keys, records };
+  }
+
+  async #withPrimary<T>(run: (primary: IDBDatabase) => Promise<T>): Promise<T> {
+    const request = indexedDB.open(this.#name);
+    // A database that is not there is not made: it was deleted meanwhile.
+    request.onupgradeneeded = () => request.transaction?.abort();
+    const primary = await this.#answer(request).catch((error: unknown) => {
+      // It may come yet.
+      request.onsuccess = () => request.result.close();
+      throw error;
+    });
+    primary.onversionchange = () => primary.close();
+    try {
+      return await run(primary);
+    } finally {
+      primary.close();
+    }
+  }
+
+  /**
+   * Makes all tabs close their connections to the database, and open it anew when they need it: as for a new
+   * version of it, which then does not come.
+   */
+  async #closeAll(): Promise<void> {
+    const version = await this.#withPrimary((primary) => Promise.resolve(primary.version));
+    await new Promise<void>((resolve, reject) => {
+      let late: ReturnType<typeof setTimeout> | undefined;
+      const request = indexedDB.open(this.#name, version + 1);
+      request.onblocked = () => {
+        late = setTimeout(() => reject(blocked(this.#name)), this.#wish.blockedTimeout);
+      };
+      request.onupgradeneeded = () => request.transaction?.abort();
+      request.onerror = (event) => {
+        event.preventDefault();
+        clearTimeout(late);
+        resolve();
+      };
+    });
+  }
+
+  #markIn(transaction: IDBTransaction): Promise<Mark | undefined> {
+    return this.#answer(transaction.objectStore(META).get(MARK));
+  }
+
+  async #isBlankIn(transaction: IDBTransaction): Promise<boolean> {
+    const first = [...transaction.objectStoreNames].map((name) =>
+      this.#answer(transaction.objectStore(name).getAllKeys(null, 1)),
+    );
+    return (await Promise.all(first)).every((keys) => keys.length === 0);
+  }
+
+  #answer<T>(request: IDBRequest<T>): Promise<T> {
+    return answer(request, this.#wish.timeout);
+  }
+
+  #completion(transaction: IDBTransaction): Promise<void> {
+    return completion(transaction, this.#wish.timeout);
+  }
+}
+
+/** Whether the database is to be restored. */
+function isBehind(mark: Mark | undefined, isBlank: boolean, current: Current): boolean {
+  if (isBlank || mark?.isRestoring === true) return true;
+  return mark?.epoch === current.epoch && current.seq > mark.seq;
+}
+
+function newMark(): Mark {
+  return { key: MARK, epoch: crypto.randomUUID(), seq: 0, pending: [] };
+}
+
+function blocked(name: string): SessionError {
+  return new SessionError(
+    'storage_blocked',
+    `The database "${name}" is open in another tab that does not let go of it; close that tab.`,
+  );
+}

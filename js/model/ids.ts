@@ -1,0 +1,52 @@
+import { SessionError } from '../errors/errors.js';
+import { kindOf } from '../json/rules.js';
+import { fitsUtf8, isWellFormed } from '../json/text.js';
+import { MAX_ID_BYTES, MAX_TIMESTAMP } from './snapshot.js';
+
+/** Whether `id` can name an app, a user or a session. */
+export function isId(id: unknown): id is string {
+  return typeof id === 'string' && id !== '' && isWellFormed(id) && fitsUtf8(id, MAX_ID_BYTES);
+}
+
+/**
+ * @throws SessionError `invalid_argument` naming `argument`, if `id` can name nothing
+ */
+export function requireId(argument: string, id: unknown): string {
+  if (isId(id)) return id;
+  const shown = id === '' ? 'empty' : typeof id === 'string' ? 'not' : kindOf(id);
+  throw new SessionError(
+    'invalid_argument',
+    `${argument} must be well-formed text of 1 to ${MAX_ID_BYTES} bytes of UTF-8; it is ${shown}.`,
+    { key: argument },
+  );
+}
+
+/**
+ * A number that may be absent. Whether it is in range is for Rust to say.
+ *
+ * @throws SessionError `invalid_argument` naming `argument`, if it is something else
+ */
+export function optionalNumber(argument: string, value: unknown): number | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (typeof value === 'number') return value;
+  throw new SessionError(
+    'invalid_argument',
+    `${argument} must be a number; it is ${kindOf(value)}.`,
+    { key: argument },
+  );
+}
+
+/**
+ * A time that may be absent.
+ *
+ * @throws SessionError `invalid_argument` naming `argument`, if it is something else
+ */
+export function optionalTime(argument: string, value: unknown): number | undefined {
+  const time = optionalNumber(argument, value);
+  if (time === undefined || (time >= 0 && time <= MAX_TIMESTAMP)) return time;
+  throw new SessionError(
+    'invalid_argument',
+    `${argument} must be milliseconds since 1970, 0 to ${MAX_TIMESTAMP}; it is ${time}.`,
+    { key: argument },
+  );
+}

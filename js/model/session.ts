@@ -1,0 +1,313 @@
+import type { StateShape } from '../state/state_shape.js';
+import type { Event } from './event.js';
+
+/**
+ * What JSON can say. State values are of this type.
+ *
+ * @example
+ * ```ts
+ * import type { JsonValue } from 'adk-session-wasm';
+ *
+ * const cart: JsonValue = { items: [{ name: 'tea', price: 3.5 }], coupon: null };
+ * ```
+ */
+export type JsonValue =
+  string | number | boolean | null | readonly JsonValue[] | { readonly [key: string]: JsonValue };
+
+/**
+ * One conversation of one user with one app. A plain object with nothing else on it.
+ *
+ * @example
+ * ```ts
+ * import type { Session } from 'adk-session-wasm';
+ *
+ * function lastAuthor(session: Session): string | undefined {
+ *   return session.events.at(-1)?.author;
+ * }
+ * ```
+ */
+export interface Session<S extends StateShape = StateShape> {
+  id: string;
+  appName: string;
+  userId: string;
+  /** App, user and session state merged, prefixes kept. Writing to it is never stored. */
+  state: S;
+  /** In append order. */
+  events: Event[];
+  /** Milliseconds since 1970. */
+  lastUpdateTime: number;
+}
+
+/**
+ * What names one session.
+ *
+ * @example
+ * ```ts
+ * import type { CompositeSessionKey } from 'adk-session-wasm';
+ *
+ * const key: CompositeSessionKey = { appName: 'shop', userId: 'ada', sessionId: 's1' };
+ * ```
+ */
+export interface CompositeSessionKey {
+  appName: string;
+  userId: string;
+  sessionId: string;
+}
+
+/**
+ * Every request may carry a signal: fired before the commit began, it stops the call.
+ *
+ * @example
+ * ```ts
+ * import { InMemorySessionService } from 'adk-session-wasm';
+ *
+ * const service = new InMemorySessionService();
+ * const signal = AbortSignal.timeout(1000);
+ * await service.createSession({ appName: 'shop', userId: 'ada', signal });
+ * ```
+ */
+export interface Abortable {
+  signal?: AbortSignal | undefined;
+}
+
+/**
+ * Asks for a new session.
+ *
+ * @example
+ * ```ts
+ * import type { CreateSessionRequest } from 'adk-session-wasm';
+ *
+ * const request: CreateSessionRequest = {
+ *   appName: 'shop',
+ *   userId: 'ada',
+ *   state: { topic: 'tea', 'user:name': 'Ada' },
+ * };
+ * ```
+ */
+export interface CreateSessionRequest<S extends StateShape = StateShape> extends Abortable {
+  appName: string;
+  userId: string;
+  /** Absent or blank: a fresh UUID v4. */
+  sessionId?: string | undefined;
+  /** Split by scope and stored at once; `temp:` keys are dropped. */
+  state?: Partial<S> | undefined;
+  /**
+   * Milliseconds since 1970, 0 to 253402300799999: when a session that comes from elsewhere was last
+   * updated. Default: now. An append to it may make it later, never earlier.
+   */
+  lastUpdateTime?: number | undefined;
+}
+
+/**
+ * Which events a read returns.
+ *
+ * @example
+ * ```ts
+ * import type { GetSessionConfig } from 'adk-session-wasm';
+ *
+ * const lastTwenty: GetSessionConfig = { numRecentEvents: 20 };
+ * ```
+ */
+export interface GetSessionConfig {
+  /** Only the last n in append order. */
+  numRecentEvents?: number | undefined;
+  /** Only events with `timestamp >= afterTimestamp` (milliseconds), wherever they stand. */
+  afterTimestamp?: number | undefined;
+  /** Leave out events whose stored record cannot be read, rather than failing the read. */
+  skipCorrupt?: boolean | undefined;
+}
+
+/**
+ * Asks for a session with some of its events.
+ *
+ * @example
+ * ```ts
+ * import type { GetSessionRequest } from 'adk-session-wasm';
+ *
+ * const request: GetSessionRequest = {
+ *   appName: 'shop',
+ *   userId: 'ada',
+ *   sessionId: 's1',
+ *   config: { numRecentEvents: 20 },
+ * };
+ * ```
+ */
+export interface GetSessionRequest extends CompositeSessionKey, Abortable {
+  config?: GetSessionConfig | undefined;
+}
+
+/**
+ * Asks for a page of sessions, without their events.
+ *
+ * @example
+ * ```ts
+ * import type { ListSessionsRequest } from 'adk-session-wasm';
+ *
+ * const newest: ListSessionsRequest = { appName: 'shop', userId: 'ada', order: 'desc', limit: 20 };
+ * ```
+ */
+export interface ListSessionsRequest extends Abortable {
+  appName: string;
+  /** Absent: the sessions of all users of the app. */
+  userId?: string | undefined;
+  limit?: number | undefined;
+  offset?: number | undefined;
+  /** From 1; needs `limit` and wins over `offset`. */
+  page?: number | undefined;
+  /** By `lastUpdateTime`, ties by id. Default `'asc'`. */
+  order?: 'asc' | 'desc' | undefined;
+  /** See {@link ListSessionsPageRequest.withTotal}. */
+  withTotal?: true | undefined;
+}
+
+/**
+ * Asks for a page of sessions, perhaps without the total.
+ *
+ * @example
+ * ```ts
+ * import type { ListSessionsPageRequest } from 'adk-session-wasm';
+ *
+ * const newest: ListSessionsPageRequest = { appName: 'shop', order: 'desc', limit: 20, withTotal: false };
+ * ```
+ */
+export interface ListSessionsPageRequest extends Omit<ListSessionsRequest, 'withTotal'> {
+  /**
+   * `false`: the answer has no `totalItems` and no `totalPages`. An SQL database then counts nothing, which is
+   * most of what a page of a large app costs. No counter is kept there instead: Python's services create and
+   * delete sessions in the same tables and would not change it. Default `true`.
+   */
+  withTotal?: boolean | undefined;
+}
+
+/**
+ * A page of sessions, perhaps without the total.
+ *
+ * @example
+ * ```ts
+ * import type { SessionsPage } from 'adk-session-wasm';
+ *
+ * function isLast({ sessions, limit }: SessionsPage): boolean {
+ *   return sessions.length < limit;
+ * }
+ * ```
+ */
+export interface SessionsPage<S extends StateShape = StateShape> {
+  /** Without events. */
+  sessions: Session<S>[];
+  page: number;
+  /** As requested; without a request, the total, or the number of sessions here where there is no total. */
+  limit: number;
+  /** `undefined` where `withTotal` is `false`. */
+  totalItems?: number | undefined;
+  /** `undefined` where `withTotal` is `false`. */
+  totalPages?: number | undefined;
+}
+
+/**
+ * A page of sessions, with the total.
+ *
+ * @example
+ * ```ts
+ * import type { ListSessionsResponse } from 'adk-session-wasm';
+ *
+ * function summary({ sessions, totalItems }: ListSessionsResponse): string {
+ *   return `${sessions.length} of ${totalItems}`;
+ * }
+ * ```
+ */
+export interface ListSessionsResponse<S extends StateShape = StateShape> extends SessionsPage<S> {
+  totalItems: number;
+  totalPages: number;
+}
+
+/**
+ * Names a session to delete.
+ *
+ * @example
+ * ```ts
+ * import type { DeleteSessionRequest } from 'adk-session-wasm';
+ *
+ * const request: DeleteSessionRequest = { appName: 'shop', userId: 'ada', sessionId: 's1' };
+ * ```
+ */
+export interface DeleteSessionRequest extends CompositeSessionKey, Abortable {}
+
+/**
+ * An event, and the handle that it is appended through.
+ *
+ * @example
+ * ```ts
+ * import { type AppendEventRequest, createEvent, type Session } from 'adk-session-wasm';
+ *
+ * function greeting(session: Session): AppendEventRequest {
+ *   return { session, event: createEvent({ author: 'user' }) };
+ * }
+ * ```
+ */
+export interface AppendEventRequest<S extends StateShape = StateShape> extends Abortable {
+  session: Session<S>;
+  event: Event;
+}
+
+/**
+ * Events, and the handle that they are appended through.
+ *
+ * @example
+ * ```ts
+ * import { type AppendEventsRequest, createEvent, type Session } from 'adk-session-wasm';
+ *
+ * function twoSteps(session: Session): AppendEventsRequest {
+ *   return { session, events: [createEvent({ author: 'user' }), createEvent({ author: 'guide' })] };
+ * }
+ * ```
+ */
+export interface AppendEventsRequest<S extends StateShape = StateShape> extends Abortable {
+  session: Session<S>;
+  events: Event[];
+}
+
+/**
+ * With `sessionId`: an event of author `user` on that session. Without: `user:`/`app:` keys only.
+ *
+ * @example
+ * ```ts
+ * import type { UpdateStateRequest } from 'adk-session-wasm';
+ *
+ * const motd: UpdateStateRequest = { appName: 'shop', stateDelta: { 'app:motd': 'Sale!' } };
+ * ```
+ */
+export interface UpdateStateRequest extends Abortable {
+  appName: string;
+  userId?: string | undefined;
+  sessionId?: string | undefined;
+  stateDelta: StateShape;
+}
+
+/**
+ * Names a user of an app.
+ *
+ * @example
+ * ```ts
+ * import type { UserRequest } from 'adk-session-wasm';
+ *
+ * const ada: UserRequest = { appName: 'shop', userId: 'ada' };
+ * ```
+ */
+export interface UserRequest extends Abortable {
+  appName: string;
+  userId: string;
+}
+
+/**
+ * Names an app.
+ *
+ * @example
+ * ```ts
+ * import type { AppRequest } from 'adk-session-wasm';
+ *
+ * const shop: AppRequest = { appName: 'shop' };
+ * ```
+ */
+export interface AppRequest extends Abortable {
+  appName: string;
+}

@@ -1,0 +1,113 @@
+/**
+ * Events and sessions in camelCase, as `@google/adk` and REST have them, and in snake_case, as Python
+ * does.
+ *
+ * Both directions keep users' data and unknown fields to the letter, keep the order of members, and
+ * leave out known fields that are `null`, which is how Python says that they are not there. What was
+ * written is read back as it was, whatever its names:
+ *
+ * - A name is read as Python reads it: a known field in either casing, and where an object has both,
+ *   the camelCase one is the field, and the other a stranger that happens to be called so.
+ * - So a stranger with the snake_case name of a field is written beside the field's camelCase name,
+ *   which is `null` if there is no such field.
+ */
+import { defineMember } from '../members/member.js';
+import { MAX_EVENT_LEVELS } from '../json/rules.js';
+import { type Fields, type Shape, snakeName } from './fields.js';
+
+/**
+ * How the fields of sessions and events are spelled.
+ *
+ * @example
+ * ```ts
+ * import type { Casing } from 'adk-session-wasm/files';
+ *
+ * const ofPython: Casing = 'snake';
+ * ```
+ */
+export type Casing = 'camel' | 'snake';
+
+/**
+ * A value with the names of our types, read in camelCase, snake_case or a mixture of them.
+ *
+ * @param value JSON; not changed. Data in it is shared with the result.
+ *
+ * @example
+ * ```ts
+ * import { EVENT } from './fields.js';
+ *
+ * readNames({ invocation_id: 'i', my_field: 1 }, EVENT); // { invocationId: 'i', my_field: 1 }
+ * ```
+ */
+export function readNames(value: unknown, shape: Shape): unknown {
+  return convert(value, shape, readMembers, 1);
+}
+
+/**
+ * A value with the names of our types, spelled as is asked for.
+ *
+ * @param value JSON; not changed. Data in it is shared with the result.
+ *
+ * @example
+ * ```ts
+ * import { EVENT } from './fields.js';
+ *
+ * writeNames({ invocationId: 'i', my_field: 1 }, EVENT, 'snake'); // { invocation_id: 'i', my_field: 1 }
+ * ```
+ */
+export function writeNames(value: unknown, shape: Shape, casing: Casing): unknown {
+  return convert(value, shape, casing === 'camel' ? writeCamel : writeSnake, 1);
+}
+
+/** Gives the members that there shall be to `put`, with the shape of each. */
+type Members = (object: JsonObject, fields: Fields, put: Put) => void;
+type Put = (name: string, value: unknown, shape: Shape) => void;
+type JsonObject = Readonly<Record<string, unknown>>;
+
+function convert(value: unknown, shape: Shape, members: Members, level: number): unknown {
+  // Nothing that deep can be stored, and who stores it says so.
+  if (shape === 'data' || typeof value !== 'object' || value === null || level > MAX_EVENT_LEVELS) {
+    return value;
+  }
+  if (Array.isArray(value)) {
+    return value.map((item) => convert(item, shape, members, level + 1));
+  }
+  const converted: Record<string, unknown> = {};
+  members(value as JsonObject, shape, (name, member, memberShape) => {
+    defineMember(converted, name, convert(member, memberShape, members, level + 1));
+  });
+  return converted;
+}
+
+const readMembers: Members = (object, { members, camelNames }, put) => {
+  for (const key of Object.keys(object)) {
+    const value = object[key];
+    const camelName = camelNames.get(key) ?? key;
+    const isStranger = camelName !== key && Object.hasOwn(object, camelName);
+    const shape = isStranger ? undefined : members.get(camelName);
+    if (shape === undefined) put(key, value, 'data');
+    else if (value !== null) put(camelName, value, shape);
+  }
+};
+
+function writer(nameOf: (camelName: string) => string): Members {
+  return (object, { members, camelNames }, put) => {
+    for (const key of Object.keys(object)) {
+      const value = object[key];
+      const shape = members.get(key);
+      if (shape !== undefined) {
+        const name = nameOf(key);
+        if (value !== null) put(Object.hasOwn(object, name) ? key : name, value, shape);
+        continue;
+      }
+      put(key, value, 'data');
+      const fieldName = camelNames.get(key);
+      if (fieldName !== undefined && (object[fieldName] ?? null) === null) {
+        put(fieldName, null, 'data');
+      }
+    }
+  };
+}
+
+const writeCamel = writer((camelName) => camelName);
+const writeSnake = writer(snakeName);

@@ -1,0 +1,140 @@
+/**
+ * Times to the microsecond: `YYYY-MM-DD HH:MM:SS.ffffff` in UTC, always with six digits, as google-adk's
+ * tables have them, whose Python side compares them as text. In the program they are whole microseconds
+ * since 1970, which stand in for revisions; a `Date` would lose the last three digits.
+ */
+
+import { MAX_TIMESTAMP } from '../model/snapshot.js';
+import { toMilliseconds } from './time.js';
+
+/** The last revision, in March 2242: from then on doubles of seconds tell no microseconds apart. */
+export const LAST_REVISION = 2 ** 33 * 1e6 - 1;
+
+/** The last time that is made a revision, so that there is room for revisions after it. */
+export const LAST_MICROS = LAST_REVISION - 2 ** 32;
+
+/** Whole microseconds of milliseconds that may have a fraction, at most {@link LAST_MICROS}. */
+export function microsOf(milliseconds: number): number {
+  return Math.min(LAST_MICROS, wholeMicros(milliseconds));
+}
+
+function wholeMicros(milliseconds: number): number {
+  const whole = Math.floor(milliseconds);
+  return whole * 1000 + Math.round((milliseconds - whole) * 1000);
+}
+
+/** The last time that was written: a transaction writes the same to several tables. */
+let lastMicros = NaN;
+let lastText = '';
+
+/** The text of a time in microseconds. */
+export function timeText(micros: number): string {
+  if (micros !== lastMicros) {
+    lastText = written(Math.floor(micros / 1000), micros % 1000);
+    lastMicros = micros;
+  }
+  return lastText;
+}
+
+/** The text of a time in milliseconds, to the microsecond, also after 2242. */
+export function timeTextOf(milliseconds: number): string {
+  const micros = wholeMicros(milliseconds);
+  if (micros <= LAST_REVISION) return timeText(micros);
+  const whole = Math.floor(milliseconds);
+  const rest = Math.round((milliseconds - whole) * 1000);
+  return rest === 1000 ? written(whole + 1, 0) : written(whole, rest);
+}
+
+/** The last second that was written. Times of one transaction nearly always lie within one. */
+let lastSecond = NaN;
+let lastPrefix = '';
+
+function written(milliseconds: number, micros: number): string {
+  const second = Math.floor(milliseconds / 1000);
+  if (second !== lastSecond) {
+    const iso = new Date(second * 1000).toISOString();
+    lastSecond = second;
+    lastPrefix = `${iso.slice(0, 10)} ${iso.slice(11, 20)}`;
+  }
+  const fraction = (milliseconds - second * 1000) * 1000 + micros;
+  return lastPrefix + String(fraction).padStart(6, '0');
+}
+
+const TIME =
+  /^(\d{4}-\d\d-\d\d)(?:[ T](\d\d:\d\d(?::\d\d)?)(?:\.(\d{1,6})\d*)?)?\s*(Z|[+-]\d\d(?::?\d\d)?)?$/;
+
+/**
+ * Reads a time that we, Python or a person wrote: with or without fraction, `T` and offset, or as the
+ * seconds of a number.
+ *
+ * @returns microseconds, at most {@link LAST_REVISION}; `undefined` if it is no time
+ */
+export function parseTime(value: unknown): number | undefined {
+  const own = typeof value === 'string' ? parseOwn(value) : NaN;
+  if (own <= LAST_MICROS) return own;
+  const milliseconds = parseMilliseconds(value);
+  return milliseconds === undefined
+    ? undefined
+    : Math.min(LAST_REVISION, wholeMicros(milliseconds));
+}
+
+/** The last day that was read, as year, month and day, and when it began. */
+let lastDay = NaN;
+let lastDayStart = NaN;
+
+/** Microseconds of a time just as we write it, from 1970 on; `NaN` for all others. */
+function parseOwn(text: string): number {
+  const isOwn =
+    text.length === 26 &&
+    text[4] === '-' &&
+    text[7] === '-' &&
+    text[10] === ' ' &&
+    text[13] === ':' &&
+    text[16] === ':' &&
+    text[19] === '.';
+  if (!isOwn) return NaN;
+  const year = digits(text, 0) * 100 + digits(text, 2);
+  const month = digits(text, 5);
+  const day = digits(text, 8);
+  const hour = digits(text, 11);
+  const minute = digits(text, 14);
+  const second = digits(text, 17);
+  const micros = digits(text, 20) * 10_000 + digits(text, 22) * 100 + digits(text, 24);
+  const isTime = year >= 1970 && month >= 1 && month <= 12 && day >= 1 && day <= 31;
+  if (!isTime || hour > 23 || minute > 59 || second > 59) return NaN;
+  const date = (year * 100 + month) * 100 + day;
+  if (date !== lastDay) {
+    lastDayStart = Date.UTC(year, month - 1, day);
+    lastDay = date;
+  }
+  return lastDayStart * 1000 + (hour * 3600 + minute * 60 + second) * 1e6 + micros;
+}
+
+/** The number of two digits; `NaN` if they are none. */
+function digits(text: string, at: number): number {
+  const tens = text.charCodeAt(at) - 0x30;
+  const ones = text.charCodeAt(at + 1) - 0x30;
+  return tens >= 0 && tens <= 9 && ones >= 0 && ones <= 9 ? tens * 10 + ones : NaN;
+}
+
+/**
+ * The same in milliseconds, with a fraction where there are microseconds.
+ *
+ * @returns `undefined` if it is no time
+ */
+export function parseMilliseconds(value: unknown): number | undefined {
+  if (typeof value === 'number') return inRange(toMilliseconds(value));
+  if (typeof value !== 'string') return undefined;
+  const own = parseOwn(value);
+  if (own <= LAST_MICROS) return own / 1000;
+  const match = TIME.exec(value);
+  if (match === null) return undefined;
+  const [, day = '', clock = '00:00', fraction = '', zone = 'Z'] = match;
+  const offset = /^[+-]\d\d$/.test(zone) ? `${zone}:00` : zone;
+  const micros = Number(fraction.padEnd(6, '0'));
+  return inRange(Date.parse(`${day}T${clock}${offset}`) + micros / 1000);
+}
+
+function inRange(milliseconds: number): number | undefined {
+  return milliseconds >= 0 && milliseconds < MAX_TIMESTAMP + 1 ? milliseconds : undefined;
+}

@@ -1,0 +1,189 @@
+/**
+ * The part of an event that Python can read, in Python's own form: snake_case, nothing that is `null`,
+ * and nothing that its models refuse.
+ */
+import { defineMember } from '../members/member.js';
+import { isPlainObject } from '../json/rules.js';
+import { REMOVED } from '../state/scope.js';
+import { digitsOf } from './numbers.js';
+import { isPythonAuthConfig } from './python_auth.js';
+import { type Accepted, type Leaf, type Model, PYTHON_EVENT } from './python_models.js';
+
+type JsonObject = Readonly<Record<string, unknown>>;
+
+/** What `projected` gives for what Python refuses. No JSON is `undefined`. */
+const REFUSED = undefined;
+
+/**
+ * Levels of objects and lists that pydantic's parser reads, the event being the first. An event of ours
+ * may have more, in data.
+ */
+const MAX_PYTHON_LEVELS = 200;
+
+/**
+ * The part of an event that Python can read.
+ *
+ * @param event camelCase, but times in seconds; from `parseExactly`. Data in it is shared with the result.
+ *
+ * @example
+ * ```ts
+ * pythonEvent({ id: 'e', author: 'user', myField: 1, branch: null }); // { id: 'e', author: 'user' }
+ * ```
+ */
+export function pythonEvent(event: JsonObject): Record<string, unknown> {
+  return projectedObject(event, PYTHON_EVENT, 1) ?? {};
+}
+
+/** @param level the one that `value` is on, if it is an object or a list */
+function projected(value: unknown, accepted: Accepted, level: number): unknown {
+  if (typeof accepted === 'string') {
+    return isFlat(value, MAX_PYTHON_LEVELS - level + 1) ? projectedLeaf(value, accepted) : REFUSED;
+  }
+  if ('list' in accepted) {
+    return Array.isArray(value) ? projectedList(value, accepted.list, level) : REFUSED;
+  }
+  if (!isPlainObject(value)) return REFUSED;
+  return 'values' in accepted
+    ? projectedDictionary(value, accepted.values, level)
+    : projectedObject(value, accepted, level);
+}
+
+/**
+ * Refused also if nothing is left of what was there: a part of a kind that Python does not know must not
+ * become an empty part, which models refuse.
+ */
+function projectedList(
+  list: readonly unknown[],
+  accepted: Accepted,
+  level: number,
+): unknown[] | undefined {
+  const items = list
+    .map((item) => projected(item, accepted, level + 1))
+    .filter((item) => item !== REFUSED);
+  return items.length === 0 && list.length > 0 ? REFUSED : items;
+}
+
+function projectedObject(
+  object: JsonObject,
+  { members, required, together }: Model,
+  level: number,
+): Record<string, unknown> | undefined {
+  const result: Record<string, unknown> = {};
+  let isEmpty = true;
+  let wasEmpty = true;
+  for (const name of Object.keys(object)) {
+    const value = object[name];
+    if (value === null) continue;
+    wasEmpty = false;
+    const field = members.get(name);
+    const member = field === undefined ? REFUSED : projected(value, field.accepted, level + 1);
+    if (field === undefined || member === REFUSED) continue;
+    defineMember(result, field.snakeName, member);
+    isEmpty = false;
+  }
+  if (isEmpty && !wasEmpty) return REFUSED;
+  if (required.some((name) => !Object.hasOwn(result, name))) return REFUSED;
+  const present = together.filter((name) => Object.hasOwn(result, name)).length;
+  return present > 0 && present < together.length ? REFUSED : result;
+}
+
+function projectedDictionary(
+  object: JsonObject,
+  accepted: Accepted,
+  level: number,
+): Record<string, unknown> {
+  const result: Record<string, unknown> = {};
+  for (const key of Object.keys(object)) {
+    const item = projected(object[key], accepted, level + 1);
+    if (item !== REFUSED) defineMember(result, key, item);
+  }
+  return result;
+}
+
+/** Whether `value` has no more levels of objects and lists than `levels`. */
+function isFlat(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return true;
+  if (levels === 0) return false;
+  for (const key in value) {
+    if (!isFlat((value as JsonObject)[key], levels - 1)) return false;
+  }
+  return true;
+}
+
+function projectedLeaf(value: unknown, leaf: Leaf): unknown {
+  if (leaf === 'delta') return isPlainObject(value) ? withoutRemovals(value) : REFUSED;
+  return isAccepted(value, leaf) ? value : REFUSED;
+}
+
+function isAccepted(value: unknown, leaf: Exclude<Leaf, 'delta'>): boolean {
+  switch (leaf) {
+    case 'text':
+      return isText(value);
+    case 'flag':
+      return typeof value === 'boolean';
+    case 'integer':
+      return isInteger(value);
+    case 'count':
+      return Number.isSafeInteger(value) && (value as number) >= 0;
+    case 'float':
+      // Python's floats are ours; an integer that they cannot hold is none for it.
+      return Number.isFinite(Number(digitsOf(value) ?? (typeof value === 'number' ? value : NaN)));
+    case 'bytes':
+      return isText(value) && isBase64(value);
+    case 'null value':
+      return value === 'NULL_VALUE';
+    case 'data':
+      return true;
+    case 'record':
+      return isPlainObject(value);
+    case 'route':
+      return Array.isArray(value) ? value.every(isWay) : isWay(value);
+    case 'auth config':
+      return isPythonAuthConfig(value);
+  }
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && digitsOf(value) === undefined;
+}
+
+function isInteger(value: unknown): boolean {
+  return Number.isSafeInteger(value) || digitsOf(value) !== undefined;
+}
+
+function isWay(value: unknown): boolean {
+  return typeof value === 'string' || typeof value === 'boolean' || isInteger(value);
+}
+
+/** The standard alphabet or that for URLs, not both. */
+const BASE64 = /^(?:[A-Za-z0-9+/]*|[A-Za-z0-9_-]*)={0,2}$/;
+
+/** What may stand last, by how many characters there are over a multiple of four. */
+const LAST_OF_TWO = 'AQgw';
+const LAST_OF_THREE = 'AEIMQUYcgkosw048';
+
+/** As Python reads it: padded, in part or not at all, and no bit set that belongs to no byte. */
+export function isBase64(text: string): boolean {
+  if (!BASE64.test(text)) return false;
+  const digits = text.replace(/=+$/, '');
+  const padding = text.length - digits.length;
+  const last = digits.slice(-1);
+  switch (digits.length % 4) {
+    case 0:
+      return padding === 0;
+    case 2:
+      return LAST_OF_TWO.includes(last);
+    case 3:
+      return padding <= 1 && LAST_OF_THREE.includes(last);
+    default:
+      return false;
+  }
+}
+
+/** Python has no removals; for it the key is there and is `null`. */
+function withoutRemovals(delta: JsonObject): JsonObject {
+  if (!Object.values(delta).includes(REMOVED)) return delta;
+  return Object.fromEntries(
+    Object.entries(delta).map(([key, value]) => [key, value === REMOVED ? null : value]),
+  );
+}

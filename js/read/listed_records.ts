@@ -1,0 +1,136 @@
+/**
+ * Sessions of a list as a storage keeps them, without events, and the states that they share. Each session
+ * gets a state of its own here.
+ */
+import { SessionError } from '../errors/errors.js';
+import { defineMember } from '../members/member.js';
+import { APP_PREFIX, USER_PREFIX } from '../state/scope.js';
+import type { Session } from '../model/session.js';
+import type { StateShape } from '../state/state_shape.js';
+import { isTime } from '../model/snapshot.js';
+import { isRevision } from '../storage/checked_rows.js';
+import type { ListedRecord, ListedTuple, SharedStates } from '../storage/session_store.js';
+import type { Handles } from '../handle/handle.js';
+
+/**
+ * How many values the copies of shared states may have in one list. Objects of more would not fit into an
+ * engine's memory, and the page or process would end. Strings are shared and count as one.
+ */
+const MOST_COPIES = 2 ** 25;
+
+/**
+ * Handles for records.
+ *
+ * @throws SessionError `corrupt_record` naming the first that cannot be read
+ */
+export function openRecords<S extends StateShape>(
+  records: readonly (ListedRecord | ListedTuple)[],
+  appName: string,
+  [appState, ...pairs]: SharedStates,
+  handles: Handles,
+): Session<S>[] {
+  const app = `app ${JSON.stringify(appName)}`;
+  const ofApp = sharedState(APP_PREFIX, appState, `state of ${app}`);
+  const ofUsers = new Map<string, StateShape>();
+  for (let index = 0; index < pairs.length; index += 2) {
+    const userId = pairs[index]!;
+    const record = `state of user ${JSON.stringify(userId)} in ${app}`;
+    ofUsers.set(userId, sharedState(USER_PREFIX, pairs[index + 1], record));
+  }
+  const copy = copier();
+  return records.map((listed) => {
+    const record = isTuple(listed) ? recordOf(listed) : listed;
+    const { userId, sessionId, number, created, revision, lastUpdateTime } = record;
+    if (
+      // As `Record::head` in `src/storage/indexed_db/record.rs` checks it.
+      !isRevision(number) ||
+      !isRevision(created) ||
+      !isRevision(revision) ||
+      !isTime(lastUpdateTime) ||
+      created > revision
+    ) {
+      throw damaged(record, appName, 'it is damaged');
+    }
+    const state = stateOf(record, appName);
+    for (const shared of [ofUsers.get(userId), ofApp]) {
+      if (shared === undefined) continue;
+      for (const key of Object.keys(shared)) defineMember(state, key, copy(shared[key]));
+    }
+    const head = [created, revision, lastUpdateTime] as const;
+    return handles.take<S>(appName, userId, sessionId, head, state as S, []);
+  });
+}
+
+function isTuple(listed: ListedRecord | ListedTuple): listed is ListedTuple {
+  return Array.isArray(listed);
+}
+
+function recordOf(listed: ListedTuple): ListedRecord {
+  const [sessionId, userId, created, revision, lastUpdateTime, state] = listed;
+  return { sessionId, userId, number: 0, created, revision, lastUpdateTime, state };
+}
+
+/** The state of a user or an app, with prefixes. */
+function sharedState(prefix: string, text: string | undefined, record: string): StateShape {
+  const state = Object.create(null) as StateShape;
+  if (text === undefined) return state;
+  const stored = objectOf(text);
+  if (stored instanceof SyntaxError) {
+    const message = `The stored ${record} cannot be read: it is not the JSON of an object.`;
+    throw new SessionError('corrupt_record', message, { record, cause: stored });
+  }
+  for (const key of Object.keys(stored)) state[prefix + key] = stored[key];
+  return state;
+}
+
+/** Copies JSON values, but not more than an engine holds. */
+function copier(): (value: unknown) => unknown {
+  let count = 0;
+  return function copy(value: unknown): unknown {
+    count += 1;
+    if (count > MOST_COPIES) {
+      throw new SessionError(
+        'quota_exceeded',
+        'The sessions of this list share a state that is too large to be copied for each; list fewer at once (`limit`).',
+      );
+    }
+    if (typeof value !== 'object' || value === null) return value;
+    if (Array.isArray(value)) return value.map(copy);
+    const copied: Record<string, unknown> = {};
+    for (const key of Object.keys(value)) {
+      defineMember(copied, key, copy((value as Record<string, unknown>)[key]));
+    }
+    return copied;
+  };
+}
+
+function stateOf(record: ListedRecord, appName: string): StateShape {
+  const state = objectOf(record.state);
+  if (!(state instanceof SyntaxError)) return state;
+  throw damaged(record, appName, 'its state is not the JSON of an object', state);
+}
+
+/** The object of a JSON text, or why there is none. */
+function objectOf(text: unknown): StateShape | SyntaxError {
+  try {
+    const value: unknown = JSON.parse(text as string);
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+      return value as StateShape;
+    }
+    return new SyntaxError('It is no object.');
+  } catch (error) {
+    return error as SyntaxError;
+  }
+}
+
+function damaged(
+  { userId, sessionId }: ListedRecord,
+  appName: string,
+  reason: string,
+  cause?: unknown,
+): SessionError {
+  const names = [sessionId, userId, appName].map((name) => JSON.stringify(name));
+  const record = `session ${names[0]} of user ${names[1]} in app ${names[2]}`;
+  const message = `The stored ${record} cannot be read: ${reason}.`;
+  return new SessionError('corrupt_record', message, { record, cause });
+}

@@ -1,0 +1,109 @@
+import { SessionError } from '../errors/errors.js';
+import type { Event } from '../model/event.js';
+import type { EventRow } from '../storage/adapter.js';
+import type { Fragments } from '../storage/session_store.js';
+
+/** Characters to parse at once: one long text is faster than many short ones, up to about here. */
+export const BATCH = 64 * 1024;
+
+/**
+ * The events of a read, in order.
+ *
+ * @param skipCorrupt leave out those that cannot be read
+ * @throws SessionError `corrupt_record` naming the first that cannot be read
+ */
+export function parseEvents(
+  fragments: Fragments,
+  sessionId: string,
+  skipCorrupt: boolean,
+): Event[] {
+  if (fragments.length === 0) return [];
+  if (areParsed(fragments)) return fragments[0];
+  if (areTexts(fragments)) {
+    // Memory wrote them itself.
+    const parts = fragments.map((fragment) => JSON.parse(`[${fragment}]`) as Event[]);
+    return parts.length === 1 ? parts[0]! : parts.flat();
+  }
+  const events: Event[] = [];
+  for (let at = 0; at < fragments.length;) {
+    const texts = textsFrom(fragments, at);
+    const end = at + texts.length;
+    const parsed = parseBatch(texts) ?? parseEach(fragments.slice(at, end), sessionId, skipCorrupt);
+    for (const event of parsed) events.push(event);
+    at = end;
+  }
+  return events;
+}
+
+function areParsed(fragments: Fragments): fragments is readonly [Event[]] {
+  return Array.isArray(fragments[0]);
+}
+
+function areTexts(fragments: Fragments): fragments is readonly string[] {
+  return typeof fragments[0] === 'string';
+}
+
+/** The texts of a batch. */
+function textsFrom(rows: readonly EventRow[], start: number): string[] {
+  const texts: string[] = [];
+  for (let size = 0, at = start; size < BATCH && at < rows.length; at += 1) {
+    const text = rows[at]?.text ?? '';
+    texts.push(text);
+    size += text.length;
+  }
+  return texts;
+}
+
+/** `undefined` if any of the texts is damaged, also where it would fit in with its neighbours. */
+function parseBatch(texts: readonly string[]): Event[] | undefined {
+  try {
+    const parsed = JSON.parse(`[${texts.join(',')}]`) as unknown[];
+    return parsed.length === texts.length && parsed.every(isEvent) ? parsed : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function parseEach(rows: readonly EventRow[], sessionId: string, skipCorrupt: boolean): Event[] {
+  const events: Event[] = [];
+  for (const row of rows) {
+    const event = parseEvent(row, sessionId);
+    if (!(event instanceof SessionError)) events.push(event);
+    else if (!skipCorrupt) throw event;
+  }
+  return events;
+}
+
+/** One stored event, or why it cannot be read. */
+function parseEvent({ id, text }: EventRow, sessionId: string): Event | SessionError {
+  const record = `event ${JSON.stringify(id)} of session ${JSON.stringify(sessionId)}`;
+  try {
+    const event: unknown = JSON.parse(text);
+    if (isEvent(event)) return event;
+    return corrupt(record, undefined);
+  } catch (cause) {
+    return corrupt(record, cause);
+  }
+}
+
+/** The event of a stored text; `undefined` if it is damaged. */
+export function readEvent(text: string): Event | undefined {
+  try {
+    const event: unknown = JSON.parse(text);
+    return isEvent(event) ? event : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export function isEvent(value: unknown): value is Event {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+export function corrupt(record: string, cause: unknown): SessionError {
+  return new SessionError(
+    'corrupt_record',
+    `The stored ${record} is not the JSON of an event; read with config.skipCorrupt to get all others.`,
+    { record, cause },
+  );
+}

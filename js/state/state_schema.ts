@@ -1,0 +1,203 @@
+/**
+ * Schemas for state: which keys there are, and what they hold.
+ *
+ * Any library that follows Standard Schema (https://standardschema.dev) fits: zod, valibot, arktype,
+ * or a validator of your own. The interface is declared here, as the specification recommends, so
+ * that nobody depends on a package for its sake.
+ *
+ * @module
+ */
+
+import { SessionError, StateSchemaError } from '../errors/errors.js';
+import { formatPath } from '../json/path.js';
+import { messageOf } from '../json/rules.js';
+import { isTemp, REMOVED } from './scope.js';
+
+/**
+ * One thing that a validator found wrong.
+ *
+ * @example
+ * ```ts
+ * import type { SchemaIssue } from 'adk-session-wasm';
+ *
+ * const issue: SchemaIssue = { message: 'must be a number', path: ['items', 0, 'price'] };
+ * ```
+ */
+export interface SchemaIssue {
+  readonly message: string;
+  /** Where in the value, outermost first. */
+  readonly path?: ReadonlyArray<PropertyKey | { readonly key: PropertyKey }> | undefined;
+}
+
+/**
+ * What a validator answers: the value, or what is wrong with it.
+ *
+ * @example
+ * ```ts
+ * import type { SchemaResult } from 'adk-session-wasm';
+ *
+ * const results: SchemaResult<number>[] = [{ value: 1 }, { issues: [{ message: 'too small' }] }];
+ * ```
+ */
+export type SchemaResult<Output> =
+  | { readonly value: Output; readonly issues?: undefined }
+  | { readonly issues: readonly SchemaIssue[] };
+
+/**
+ * A Standard Schema, version 1.
+ *
+ * @example A validator without a library
+ * ```ts
+ * import type { StandardSchema } from 'adk-session-wasm';
+ *
+ * const count: StandardSchema<number> = {
+ *   '~standard': {
+ *     version: 1,
+ *     vendor: 'me',
+ *     validate: (value) =>
+ *       typeof value === 'number' ? { value } : { issues: [{ message: 'must be a number' }] },
+ *   },
+ * };
+ * ```
+ */
+export interface StandardSchema<Input = unknown, Output = Input> {
+  readonly '~standard': {
+    readonly version: 1;
+    readonly vendor: string;
+    /** Must answer at once: a promise is refused. */
+    readonly validate: (value: unknown) => SchemaResult<Output> | Promise<SchemaResult<Output>>;
+    readonly types?: { readonly input: Input; readonly output: Output } | undefined;
+  };
+}
+
+/**
+ * State key → what it holds. Prefixes are part of the key.
+ *
+ * - A key without a prefix (without a colon) must be declared to be written or removed.
+ * - A key with a prefix is checked if it is declared; `temp:` keys never are, since they may hold
+ *   anything: declaring one gives it a type.
+ * - A declared key need not be there, and may be removed.
+ * - The schema only judges. What it makes of a value (a default, a trimmed or converted one) is
+ *   dropped: what was given is stored.
+ *
+ * @example
+ * ```ts
+ * import type { StateSchema } from 'adk-session-wasm';
+ * import { z } from 'zod';
+ *
+ * const stateSchema = { topic: z.string(), 'user:visits': z.number().int() } satisfies StateSchema;
+ * ```
+ */
+export type StateSchema = Readonly<Record<string, StandardSchema>>;
+
+/**
+ * The shape of a state that fits a schema: what may be put in, not what the schema makes of it.
+ *
+ * @example
+ * ```ts
+ * import type { InferState } from 'adk-session-wasm';
+ * import { z } from 'zod';
+ *
+ * const stateSchema = { topic: z.string(), 'user:visits': z.number() };
+ * type MyState = InferState<typeof stateSchema>; // { topic: string; 'user:visits': number }
+ * ```
+ */
+export type InferState<T extends StateSchema> = {
+  -readonly [K in keyof T]: NonNullable<T[K]['~standard']['types']>['input'];
+};
+
+/** How many declared keys a message lists. */
+const LISTED = 20;
+
+/**
+ * Checks all entries of a delta.
+ *
+ * @throws StateSchemaError naming the first key that is undeclared or has a wrong value, and why;
+ * SessionError `invalid_argument` for a validator that answers with a promise, or is none
+ *
+ * @example
+ * ```ts
+ * import { z } from 'zod';
+ *
+ * validateDelta({ topic: z.string() }, { topic: 'tea', 'user:name': 1 }); // fine
+ * validateDelta({ topic: z.string() }, { topic: 5 }); // throws
+ * ```
+ */
+export function validateDelta(schema: StateSchema, delta: object): void {
+  for (const [key, value] of Object.entries(delta)) validateEntry(schema, key, value);
+}
+
+/**
+ * Checks one entry of a delta: a value for `key`, or its removal (`undefined`, `State.REMOVED`).
+ *
+ * @throws as {@link validateDelta}
+ */
+export function validateEntry(schema: StateSchema, key: string, value: unknown): void {
+  if (isTemp(key)) return;
+  if (!Object.hasOwn(schema, key)) {
+    if (key.includes(':')) return;
+    throw new StateSchemaError(undeclaredMessage(schema, key), { key });
+  }
+  if (value === undefined || value === REMOVED) return;
+  const issues = issuesOf(schema[key], key, value);
+  if (issues === undefined) return;
+  const found = issues.map(({ message, path }) => `${pathOf(path)}${message}`).join('; ');
+  throw new StateSchemaError(
+    `the value of state key ${JSON.stringify(key)} does not fit the state schema: ${found || 'no reason given'}`,
+    { key },
+  );
+}
+
+function issuesOf(
+  declared: StandardSchema | undefined,
+  key: string,
+  value: unknown,
+): readonly SchemaIssue[] | undefined {
+  const standard = (declared as Partial<StandardSchema> | null | undefined)?.['~standard'];
+  if (typeof standard?.validate !== 'function') {
+    throw new SessionError(
+      'invalid_argument',
+      `the state schema of key ${JSON.stringify(key)} is no Standard Schema (it has no '~standard'.validate); give a schema of zod, valibot, arktype or your own`,
+      { key },
+    );
+  }
+  let result: ReturnType<typeof standard.validate>;
+  try {
+    result = standard.validate(value);
+  } catch (cause) {
+    throw new StateSchemaError(
+      `the validator of state key ${JSON.stringify(key)} failed on the value: ${messageOf(cause)}`,
+      { key, cause },
+    );
+  }
+  if (typeof result !== 'object' || result === null || isPromise(result)) {
+    // How a promise ends is no one's concern any more, and must not be reported as unhandled.
+    Promise.resolve(result).catch(() => undefined);
+    throw new SessionError(
+      'invalid_argument',
+      `the validator of state key ${JSON.stringify(key)} gave no result at once; it must be synchronous, and return {value} or {issues}`,
+      { key },
+    );
+  }
+  return result.issues;
+}
+
+function isPromise<T>(result: T | Promise<T>): result is Promise<T> {
+  return typeof (result as { then?: unknown }).then === 'function';
+}
+
+function pathOf(path: SchemaIssue['path']): string {
+  if (path === undefined || path.length === 0) return '';
+  const keys = path.map((step) => (typeof step === 'object' ? step.key : step));
+  return `${formatPath(keys.map((key) => (typeof key === 'symbol' ? String(key) : key)))}: `;
+}
+
+function undeclaredMessage(schema: StateSchema, key: string): string {
+  const declared = Object.keys(schema);
+  const names = declared.slice(0, LISTED).map((name) => JSON.stringify(name));
+  if (declared.length > LISTED) names.push(`and ${declared.length - LISTED} more`);
+  return (
+    `state key ${JSON.stringify(key)} is not declared in the state schema, which has ` +
+    `${names.length === 0 ? 'no keys' : names.join(', ')}; declare it, or give it a prefix such as 'temp:'`
+  );
+}

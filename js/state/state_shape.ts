@@ -1,0 +1,12 @@
+/**
+ * The state that an agent sees: one map of all scopes, told apart by the prefix of a key.
+ *
+ * @example
+ * ```ts
+ * import { InMemorySessionService, type StateShape } from 'adk-session-wasm';
+ *
+ * type Shop = StateShape & { topic: string; 'user:name': string };
+ * const service = new InMemorySessionService<Shop>();
+ * ```
+ */
+export type StateShape = Record<string, unknown>;

@@ -1,0 +1,110 @@
+import { callCore, coreError, requireRoom, type SessionCore } from '../wasm/core.js';
+import type { MaybePromise } from '../call/call.js';
+import type { EventSnapshot } from '../model/snapshot.js';
+import type { StorageKey } from './adapter.js';
+import type {
+  Floor,
+  HandlePosition,
+  PageRequest,
+  ReadPage,
+  ReadSession,
+  Scopes,
+  SessionStore,
+} from './session_store.js';
+import { packEvents } from '../wasm/new_events.js';
+import type { AppendAnswer } from '../wasm/protocol.js';
+
+/** A store in the wasm: over memory or IndexedDB. It ignores the signal. */
+export class CoreStore implements SessionStore {
+  readonly core: SessionCore;
+  /** Whether the data is in the wasm's memory, and lost if the instance traps. */
+  readonly #holdsData: boolean;
+
+  constructor(core: SessionCore, holdsData: boolean) {
+    this.core = core;
+    this.#holdsData = holdsData;
+  }
+
+  open(): MaybePromise<void> {
+    return this.#answer((core) => core.open());
+  }
+
+  create(
+    { appName, userId, sessionId }: Required<StorageKey>,
+    state: string,
+    now: number,
+    ifAbsent: boolean,
+  ): MaybePromise<ReadSession> {
+    requireRoom(state.length);
+    return this.#answer((core) => core.create(appName, userId, sessionId, state, now, ifAbsent));
+  }
+
+  get(
+    { appName, userId, sessionId }: Required<StorageKey>,
+    last: number | undefined,
+    after: number | undefined,
+  ): MaybePromise<ReadSession | undefined> {
+    return this.#answer((core) => core.get(appName, userId, sessionId, last, after));
+  }
+
+  list(
+    appName: string,
+    userId: string | undefined,
+    descending: boolean,
+    { limit, offset, page, withTotal }: PageRequest,
+  ): MaybePromise<ReadPage> {
+    return this.#answer((core) =>
+      core.list(appName, userId, descending, limit, offset, page, withTotal),
+    );
+  }
+
+  append(
+    { appName, userId, sessionId }: Required<StorageKey>,
+    { created, revision, lastEventId }: HandlePosition,
+    policy: number,
+    events: readonly EventSnapshot[],
+    now: number,
+  ): MaybePromise<AppendAnswer> {
+    const { packed, numbers, texts, deltaUnits, textUnits } = packEvents(events);
+    // Only memory takes the texts into the wasm.
+    requireRoom(deltaUnits, this.#holdsData ? textUnits : 0);
+    // prettier-ignore
+    return this.#answer((core) => core.append(
+      appName, userId, sessionId, created, revision, lastEventId, policy, now, packed, numbers, texts,
+    ));
+  }
+
+  update(appName: string, userId: string | undefined, delta: string): MaybePromise<Scopes> {
+    requireRoom(delta.length);
+    return this.#answer((core) => core.update(appName, userId, delta));
+  }
+
+  scopeState(appName: string, userId: string | undefined): MaybePromise<string> {
+    return this.#answer((core) => core.scope_state(appName, userId));
+  }
+
+  delete(
+    appName: string,
+    userId: string | undefined,
+    sessionId: string | undefined,
+    withSessions: boolean,
+  ): MaybePromise<Floor> {
+    return this.#answer((core) => core.delete(appName, userId, sessionId, withSessions));
+  }
+
+  tellChanges(isHeard: boolean): void {
+    this.core.tell_changes(isHeard);
+  }
+
+  free(): void {
+    this.core.free();
+  }
+
+  #answer<T>(call: (core: SessionCore) => unknown): MaybePromise<T> {
+    const answer = callCore(() => call(this.core), this.#holdsData) as MaybePromise<T>;
+    if (!(answer instanceof Promise)) return answer;
+    return answer.catch((thrown: unknown) => {
+      throw coreError(thrown);
+    });
+  }
+}

@@ -1,0 +1,92 @@
+import { SessionError } from '../errors/errors.js';
+import { Context, type ReadonlyContext } from '../invocation/context.js';
+import { kindOf } from '../json/rules.js';
+import type { InstructionContext } from './context.js';
+import { injectSessionState, Template } from './template.js';
+
+/**
+ * An instruction that is made when the agent runs. Its text is used as it is: placeholders in it are
+ * not replaced, unless it calls {@link injectSessionState} itself.
+ *
+ * @typeParam C - The context that it is called with.
+ *
+ * @example
+ * ```ts
+ * import { injectSessionState, type InstructionProvider } from 'adk-session-wasm';
+ *
+ * const provider: InstructionProvider = (context) =>
+ *   injectSessionState(`It is ${new Date().getHours()} o'clock. Greet {user:name}.`, context);
+ * ```
+ */
+export type InstructionProvider<C = InstructionContext> = (context: C) => string | Promise<string>;
+
+/**
+ * What a provider is called with: a context that may write is narrowed to one that only reads.
+ *
+ * @example
+ * ```ts
+ * import type { Context, ProviderContext } from 'adk-session-wasm';
+ *
+ * const nameOf = (context: ProviderContext<Context>) => context.state.get('user:name');
+ * ```
+ */
+export type ProviderContext<C> = C extends Context<infer S> ? ReadonlyContext<S> : C;
+
+/**
+ * Makes an {@link InstructionProvider} of a template, for an agent of `@google/adk`, whose plain
+ * strings follow the rules of that package.
+ *
+ * @throws SessionError `invalid_argument` if it is no string
+ *
+ * @example
+ * ```ts
+ * import { LlmAgent } from '@google/adk';
+ * import { instruction } from 'adk-session-wasm';
+ *
+ * new LlmAgent({ name: 'guide', instruction: instruction('Say {{braces}} to {user:이름}.') });
+ * ```
+ */
+export function instruction(text: string): (context: InstructionContext) => Promise<string> {
+  const template = new Template(text);
+  return (context) => template.render(context);
+}
+
+/**
+ * The text of an agent's instruction: a string is rendered as a template, a function is called with
+ * a read-only context, and what it returns is used as it is.
+ *
+ * @throws SessionError (as a rejection) as {@link injectSessionState}; `invalid_argument` for an
+ * instruction that is neither, or a function that returns no string. What the function throws.
+ *
+ * @example
+ * ```ts
+ * import { type Invocation, resolveInstruction } from 'adk-session-wasm';
+ *
+ * async function instructions(invocation: Invocation) {
+ *   const context = invocation.readonlyContext({ agentName: 'guide' });
+ *   return [
+ *     await resolveInstruction('Greet {user:name}.', context),
+ *     await resolveInstruction(({ state }) => `Greet ${state.get('user:name', 'them')}.`, context),
+ *   ];
+ * }
+ * ```
+ */
+export async function resolveInstruction<C extends InstructionContext>(
+  instruction: string | InstructionProvider<ProviderContext<C>>,
+  context: C,
+): Promise<string> {
+  if (typeof instruction === 'string') return injectSessionState(instruction, context);
+  if (typeof instruction !== 'function') {
+    throw new SessionError(
+      'invalid_argument',
+      `an instruction must be a string or a function, not ${kindOf(instruction)}`,
+    );
+  }
+  const readonly: unknown = context instanceof Context ? context.toReadonly() : context;
+  const text: unknown = await instruction(readonly as ProviderContext<C>);
+  if (typeof text === 'string') return text;
+  throw new SessionError(
+    'invalid_argument',
+    `an instruction function must return a string, not ${kindOf(text)}`,
+  );
+}

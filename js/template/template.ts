@@ -1,0 +1,233 @@
+import { SessionError } from '../errors/errors.js';
+import { kindOf } from '../json/rules.js';
+import {
+  type ArtifactLoader,
+  type InstructionContext,
+  type KeyReader,
+  type LoadedArtifact,
+  loaderOf,
+  readerOf,
+} from './context.js';
+import { type Placeholder, scan, type ScannedTemplate, type Slot } from './scanner.js';
+import { artifactFailed, missingError, noArtifactService } from './template_error.js';
+
+/**
+ * An instruction with placeholders, taken apart once to be rendered often.
+ *
+ * | written | printed |
+ * |---|---|
+ * | `{name}` `{ name }` | the state's `name`; an error if it is missing |
+ * | `{name?}` | the same, or nothing |
+ * | `{app:name}` `{user:name}` `{temp:name}` | a key of that scope |
+ * | `{artifact.report.txt}` `{artifact.user:photo.png?}` | a loaded artifact |
+ * | `{{name}}`, `{}`, `{"k": 1}`, `{a-b}`, `{name ?}` | as it stands |
+ * | `\{name}` | `{name}` |
+ * | `\\{name}` | one backslash, then the value |
+ *
+ * A string prints as it is, null as nothing, anything else as compact JSON. What a value holds is
+ * never expanded again.
+ *
+ * @example
+ * ```ts
+ * import { Template } from 'adk-session-wasm';
+ *
+ * const template = new Template('Answer {user:name} about {topic?}.');
+ * template.placeholders.map(({ name }) => name); // ['user:name', 'topic']
+ * await template.render({ state: { 'user:name': 'Ada', topic: 'tea' } }); // 'Answer Ada about tea.'
+ * ```
+ */
+export class Template {
+  /** The text as it was given. */
+  readonly text: string;
+  #scanned: ScannedTemplate | undefined;
+
+  /**
+   * @param text - The instruction. It is taken apart on first use, so that templates may be made
+   * where modules are loaded.
+   * @throws SessionError `invalid_argument` if it is no string
+   */
+  constructor(text: string) {
+    if (typeof text !== 'string') {
+      throw new SessionError(
+        'invalid_argument',
+        `a template must be a string, not ${kindOf(text)}`,
+      );
+    }
+    this.text = text;
+  }
+
+  /** The placeholders that are printed with a value, in order; offsets in UTF-16 code units. */
+  get placeholders(): readonly Placeholder[] {
+    return this.#scan().slots.map(({ name, isArtifact, isOptional, start, end }) => ({
+      name: isArtifact ? `artifact.${name}` : name,
+      kind: isArtifact ? 'artifact' : 'state',
+      optional: isOptional,
+      start,
+      end,
+    }));
+  }
+
+  /**
+   * Prints the template.
+   *
+   * State is read at the call, so that what is written while artifacts are loaded does not show.
+   * All artifacts are loaded at once, each once.
+   *
+   * @throws SessionError (as a rejection) `missing_variable`, one for all names without a value, in
+   * `missing` with offsets and near misses; `artifact_service_missing`, for optional artifacts too;
+   * `storage_failed` for an artifact that could not be loaded, with the `cause`; `unserializable` for
+   * a `temp:` value that cannot be printed, such as a function
+   */
+  // Not `async`: whatever is known at the call settles with one promise.
+  render(context: InstructionContext): Promise<string> {
+    try {
+      return this.#render(context);
+    } catch (error) {
+      const reason = error as Error;
+      return Promise.reject(reason);
+    }
+  }
+
+  #render(context: InstructionContext): Promise<string> {
+    const reader = readerOf(context);
+    const read = ({ name }: Slot): string | undefined => {
+      const value = reader.read(name);
+      return value === undefined ? undefined : textOf(value, name);
+    };
+    const { slots, artifact } = this.#scan();
+    if (artifact === undefined) return Promise.resolve(this.#print(read, reader));
+
+    // Read now, as it will be printed later.
+    const state = new Map<string, string | undefined>();
+    for (const slot of slots) if (!slot.isArtifact) state.set(slot.name, read(slot));
+    const load = loaderOf(context);
+    if (load === undefined) throw noArtifactService(this.text, artifact);
+    return this.#loadArtifacts(load).then((artifacts) =>
+      this.#print(({ isArtifact, name }) => (isArtifact ? artifacts : state).get(name), reader),
+    );
+  }
+
+  #print(textFor: (slot: Slot) => string | undefined, reader: KeyReader): string {
+    const { texts, slots } = this.#scan();
+    let out = texts[0] ?? '';
+    let isComplete = true;
+    for (let index = 0; index < slots.length; index += 1) {
+      const slot = slots[index]!;
+      const text = textFor(slot);
+      if (text !== undefined) out += text;
+      else if (!slot.isOptional) isComplete = false;
+      out += texts[index + 1] ?? '';
+    }
+    if (isComplete) return out;
+    const missing = slots.filter((slot) => !slot.isOptional && textFor(slot) === undefined);
+    throw missingError(this.text, missing, reader.keys());
+  }
+
+  /** File name → text, without those that do not exist. */
+  async #loadArtifacts(load: ArtifactLoader): Promise<Map<string, string>> {
+    const loads = new Map<Slot, Promise<LoadedArtifact>>();
+    const names = new Set<string>();
+    for (const slot of this.#scan().slots) {
+      if (!slot.isArtifact || names.has(slot.name)) continue;
+      names.add(slot.name);
+      // `async`, so that a loader which throws is a load that fails.
+      loads.set(slot, (async () => load(slot.name))());
+    }
+    const artifacts = new Map<string, string>();
+    const results = await Promise.allSettled(loads.values());
+    [...loads.keys()].forEach((slot, index) => {
+      const result = results[index]!;
+      if (result.status === 'rejected') throw artifactFailed(this.text, slot, result.reason);
+      const part = result.value;
+      if (part === undefined || part === null) return;
+      const text =
+        typeof part.text === 'string' ? part.text : jsonOf(part, `artifact.${slot.name}`);
+      artifacts.set(slot.name, text);
+    });
+    return artifacts;
+  }
+
+  #scan(): ScannedTemplate {
+    return (this.#scanned ??= scan(this.text));
+  }
+}
+
+function textOf(value: unknown, name: string): string {
+  switch (typeof value) {
+    case 'string':
+      return value;
+    case 'number':
+    case 'boolean':
+    case 'bigint':
+      return String(value);
+    default:
+      return value === null ? '' : jsonOf(value, name);
+  }
+}
+
+/** State values are JSON; `temp:` values and artifacts are whatever their owner put there. */
+function jsonOf(value: unknown, name: string): string {
+  let json: string | undefined;
+  let cause: unknown;
+  try {
+    json = JSON.stringify(value);
+  } catch (error) {
+    cause = error;
+  }
+  if (json !== undefined) return json;
+  throw new SessionError(
+    'unserializable',
+    `\`{${name}}\` cannot be printed: its value is ${kindOf(value)}, which JSON cannot say; store what the instruction shall read under a key of its own`,
+    { key: name, cause },
+  );
+}
+
+/** How many templates {@link injectSessionState} keeps, and up to which length. */
+const KEPT = 64;
+const KEPT_LENGTH = 65_536;
+
+/** Text → its template, the one used longest ago first. */
+const kept = new Map<string, Template>();
+
+/** Instructions are constants of a program: the same few come back on every turn. */
+function templateOf(text: string): Template {
+  let template = kept.get(text);
+  if (template === undefined) {
+    template = new Template(text);
+    if (text.length > KEPT_LENGTH) return template;
+    if (kept.size >= KEPT) kept.delete(kept.keys().next().value!);
+  } else {
+    kept.delete(text);
+  }
+  kept.set(text, template);
+  return template;
+}
+
+/**
+ * Puts state and artifacts into an instruction; see {@link Template} for what is replaced.
+ *
+ * @param template - The instruction. Short ones are remembered, so that rendering one again costs
+ * what {@link Template.render} does.
+ * @param context - A context of an {@link Invocation}, one of `@google/adk`, or a plain
+ * `{state, loadArtifact?}`
+ * @throws SessionError (as a rejection) as {@link Template.render}
+ *
+ * @example
+ * ```ts
+ * import { LlmAgent } from '@google/adk';
+ * import { injectSessionState } from 'adk-session-wasm';
+ *
+ * const agent = new LlmAgent({
+ *   name: 'guide',
+ *   instruction: (context) => injectSessionState('Greet {user:name}.', context),
+ * });
+ * ```
+ */
+export function injectSessionState(template: string, context: InstructionContext): Promise<string> {
+  try {
+    return templateOf(template).render(context);
+  } catch (error) {
+    const reason = error as Error;
+    return Promise.reject(reason);
+  }
+}

@@ -1,0 +1,232 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import { APP, begin, failure, KEY, openOver, overStorages, says, stored, texts, USER } from '../service/fixture.js'; // prettier-ignore
+import type { Abortable } from '../../../js/index.js';
+import { gate, MapStorage } from '../service/map_storage.js';
+
+overStorages('A signal that fired before the call', (open) => {
+  it('stops every method with its reason, and nothing is written', async () => {
+    const { service, session } = await begin(open, { a: 1, 'user:u': 1, 'app:a': 1 });
+    const reason = new Error('the user left');
+    const signal = AbortSignal.abort(reason);
+    const event = says('x', { a: 2, 'temp:t': 1 });
+    const before = structuredClone([await stored(service), session, event]);
+    for (const call of [
+      () => service.createSession({ ...USER, sessionId: 'new', signal }),
+      () => service.getSession({ ...KEY, signal }),
+      () => service.getOrCreateSession({ ...USER, sessionId: 'new', signal }),
+      () => service.listSessions({ ...APP, signal }),
+      () => service.deleteSession({ ...KEY, signal }),
+      () => service.appendEvent({ session, event, signal }),
+      () => service.appendEvents({ session, events: [event], signal }),
+      () => service.updateState({ ...KEY, stateDelta: { a: 3 }, signal }),
+      () => service.updateState({ ...USER, stateDelta: { 'user:u': 3 }, signal }),
+      () => service.getUserState({ ...USER, signal }),
+      () => service.getAppState({ ...APP, signal }),
+      () => service.deleteUser({ ...USER, signal }),
+      () => service.deleteUserState({ ...USER, signal }),
+      () => service.deleteAppState({ ...APP, signal }),
+    ]) {
+      const error = await failure(call(), 'aborted');
+      assert.equal(error.cause, reason);
+    }
+    assert.deepEqual([await stored(service), session, event], before);
+    assert.equal((await service.listSessions(APP)).totalItems, 1);
+  });
+
+  it('gives the reason of AbortSignal itself where there is no other', async () => {
+    const service = await open();
+    const error = await failure(
+      service.getSession({ ...KEY, signal: AbortSignal.abort() }),
+      'aborted',
+    );
+    assert.equal((error.cause as DOMException).name, 'AbortError');
+  });
+
+  it('may have a reason that is no error', async () => {
+    const service = await open();
+    for (const reason of ['left', 0, null, { a: 1 }]) {
+      const signal = AbortSignal.abort(reason);
+      const error = await failure(service.getSession({ ...KEY, signal }), 'aborted');
+      assert.deepEqual(error.cause, reason);
+    }
+  });
+
+  it('that does not fire changes nothing', async () => {
+    const { service, session } = await begin(open);
+    const { signal } = new AbortController();
+    await service.appendEvent({ session, event: says('one'), signal });
+    assert.deepEqual(texts((await service.getSession({ ...KEY, signal }))!), ['one']);
+  });
+});
+
+describe('A signal that fires while an append is under way', () => {
+  it('stops one that waits for its turn, and none of the others', async () => {
+    const storage = new MapStorage();
+    const service = await openOver(storage);
+    const session = await service.createSession(KEY);
+    const controller = new AbortController();
+    const { opened, open } = gate();
+    storage.pause = () => opened;
+    const first = service.appendEvent({ session, event: says('one') });
+    const event = says('two', { a: 1, 'temp:t': 1 });
+    const second = service.appendEvent({ session, event, signal: controller.signal });
+    const third = service.appendEvent({ session, event: says('three') });
+    controller.abort('changed my mind');
+    // At once: the storage has not answered the first one.
+    const error = await failure(second, 'aborted');
+    assert.equal(error.cause, 'changed my mind');
+    open();
+    await Promise.all([first, third]);
+    assert.deepEqual(texts(session), ['one', 'three']);
+    assert.deepEqual(texts(await stored(service)), ['one', 'three']);
+    assert.deepEqual([session.state, event.actions.stateDelta], [{}, { a: 1, 'temp:t': 1 }]);
+    await service.appendEvent({ session, event });
+    assert.deepEqual(texts(session), ['one', 'three', 'two']);
+  });
+
+  it('reaches the storage once nobody waits for the write any more', async () => {
+    const storage = new MapStorage();
+    const service = await openOver(storage);
+    const session = await service.createSession(KEY);
+    const signals: (AbortSignal | undefined)[] = [];
+    const [begun, mayEnd] = [[gate(), gate()] as const, [gate(), gate()] as const];
+    storage.append = async ({ signal, ...request }, decide) => {
+      const number = signals.push(signal) === 1 ? 0 : 1;
+      begun[number].open();
+      await mayEnd[number].opened;
+      return storage.write(request, decide);
+    };
+    const first = service.appendEvent({ session, event: says('one') });
+    await begun[0].opened;
+    const controllers = [new AbortController(), new AbortController()] as const;
+    const group = controllers.map(({ signal }) =>
+      service.appendEvent({ session, event: says('more'), signal }),
+    );
+    mayEnd[0].open();
+    await first;
+    await begun[1].opened;
+    controllers[0].abort();
+    assert.equal(signals[1]?.aborted, false);
+    controllers[1].abort('left');
+    assert.deepEqual([signals[1]?.aborted, signals[1]?.reason], [true, 'left']);
+    mayEnd[1].open();
+    await Promise.all(group);
+    assert.deepEqual(texts(await stored(service)), ['one', 'more', 'more']);
+  });
+
+  it('does not lie about one whose commit has begun: it settles with what happened', async () => {
+    const storage = new MapStorage();
+    const service = await openOver(storage);
+    const session = await service.createSession(KEY);
+    const controller = new AbortController();
+    const { signal } = controller;
+    const [begun, { opened, open }] = [gate(), gate()];
+    storage.pause = () => {
+      begun.open();
+      return opened;
+    };
+    const event = says('one', { a: 1 });
+    const append = service.appendEvent({ session, event, signal });
+    await begun.opened;
+    controller.abort();
+    open();
+    assert.equal(await append, event);
+    assert.deepEqual(texts(await stored(service)), ['one']);
+    assert.deepEqual(session.state, { a: 1 });
+  });
+
+  it('does not hide why one failed whose commit has begun', async () => {
+    const storage = new MapStorage();
+    const service = await openOver(storage);
+    const session = await service.createSession(KEY);
+    const controller = new AbortController();
+    storage.append = async () => {
+      controller.abort();
+      await Promise.resolve();
+      throw new Error('disk');
+    };
+    const { signal } = controller;
+    await failure(service.appendEvent({ session, event: says('x'), signal }), 'storage_failed');
+  });
+
+  it('reaches every verb of a call, and ends it between two', async () => {
+    const storage = new MapStorage();
+    const service = await openOver(storage);
+    const session = await service.createSession(KEY);
+    const event = says('one', { a: 1 });
+    await service.appendEvent({ session, event });
+    const behind = await stored(service);
+    await service.appendEvent({ session, event: { ...says('two', { a: 2 }), id: event.id } });
+    await service.appendEvent({ session, event: says('last') });
+    const copy = structuredClone(await stored(service));
+    const calls: [verbs: string[], call: (signal: AbortSignal) => Promise<unknown>][] = [
+      [
+        ['read', 'create'],
+        (signal) => service.getOrCreateSession({ ...USER, sessionId: 'another', signal }),
+      ],
+      // A handle that the service did not give out is looked for first.
+      [
+        ['append', 'append'],
+        (signal) => service.appendEvent({ session: copy, event: says('three'), signal }),
+      ],
+      // A handle that has missed a replacement asks for the states as well.
+      [
+        ['append', 'append'],
+        (signal) => service.appendEvent({ session: behind, event: says('four'), signal }),
+      ],
+    ];
+    for (const [verbs, call] of calls) {
+      const { begin, asked } = listening(storage);
+      const controller = new AbortController();
+      begin(() => controller.abort('left'));
+      const error = await failure(call(controller.signal), 'aborted');
+      assert.equal(error.cause, 'left');
+      assert.deepEqual(asked, verbs.slice(0, 1));
+    }
+    for (const [verbs, call] of calls) {
+      const { begin, asked, signals } = listening(storage);
+      begin(() => undefined);
+      const { signal } = new AbortController();
+      await call(signal);
+      assert.deepEqual(asked, verbs);
+      assert.deepEqual(new Set(signals), new Set([signal]));
+    }
+  });
+
+  it('comes too late for one that is done', async () => {
+    const controller = new AbortController();
+    const service = await openOver(new MapStorage());
+    const session = await service.createSession({ ...KEY, signal: controller.signal });
+    await service.appendEvent({ session, event: says('one'), signal: controller.signal });
+    controller.abort();
+    assert.deepEqual(texts(await stored(service)), ['one']);
+  });
+});
+
+/** Notes the verbs that a storage is asked for. */
+function listening(storage: MapStorage) {
+  const asked: string[] = [];
+  const signals: (AbortSignal | undefined)[] = [];
+  let onVerb = (): void => undefined;
+  const note = ({ signal }: Abortable, verb: string): void => {
+    asked.push(verb);
+    signals.push(signal);
+    onVerb();
+  };
+  const inner = new MapStorage(storage);
+  storage.create = (request, decide) => {
+    note(request, 'create');
+    return inner.create(request, decide);
+  };
+  storage.append = (request, decide) => {
+    note(request, 'append');
+    return inner.append(request, decide);
+  };
+  storage.read = (request) => {
+    note(request, 'read');
+    return inner.read(request);
+  };
+  return { asked, signals, begin: (listener: () => void) => (onVerb = listener) };
+}

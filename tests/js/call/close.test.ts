@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import { createEvent } from '../../../js/index.js';
+import {
+  begin,
+  everyCall,
+  failure,
+  KEY,
+  openOver,
+  overStorages,
+  says,
+  texts,
+} from '../service/fixture.js';
+import { gate, MapStorage } from '../service/map_storage.js';
+
+overStorages('A service that was closed', (open) => {
+  it('refuses every call', async () => {
+    const { service, session } = await begin(open);
+    await service.close();
+    const event = says('x');
+    for (const call of [
+      ...everyCall(service, session, event),
+      () => service.appendEvent({ session, event: createEvent({ partial: true }) }),
+    ]) {
+      await failure(call(), 'closed');
+    }
+    assert.deepEqual(session.events, []);
+  });
+
+  it('may be closed again', async () => {
+    const service = await open();
+    await Promise.all([service.close(), service.close()]);
+    await service.close();
+    await service[Symbol.asyncDispose]();
+  });
+
+  it('may be one that was never used', async () => {
+    await (await open()).close();
+  });
+
+  it('settles what was under way', async () => {
+    const { service, session } = await begin(open);
+    const appends = ['one', 'two', 'three'].map((name) =>
+      service.appendEvent({ session, event: says(name) }),
+    );
+    const read = service.getSession(KEY);
+    const closing = service.close();
+    await failure(service.appendEvent({ session, event: says('late') }), 'closed');
+    await Promise.all(appends);
+    await closing;
+    assert.deepEqual(texts(session), ['one', 'two', 'three']);
+    assert.equal((await read)?.id, 'session');
+  });
+
+  it('is closed at the end of its block', async () => {
+    const service = await open();
+    await service.createSession(KEY);
+    {
+      // As `await using`, which this TypeScript target would have to down-level.
+      const dispose = service[Symbol.asyncDispose].bind(service);
+      await dispose();
+    }
+    await failure(service.getSession(KEY), 'closed');
+  });
+});
+
+describe("The close of a storage of one's own", () => {
+  it('comes with the last of the services over it', async () => {
+    const storage = new MapStorage();
+    let closed = 0;
+    const adapter = Object.assign(storage, { close: () => void (closed += 1) });
+    const first = await openOver(adapter);
+    const second = await openOver(adapter);
+    await first.close();
+    assert.equal(closed, 0);
+    await second.createSession(KEY);
+    await Promise.all([second.close(), second.close(), first.close()]);
+    assert.equal(closed, 1);
+  });
+
+  it('is called once, after all work has settled', async () => {
+    const calls: string[] = [];
+    const storage = new MapStorage();
+    storage.close = () => {
+      calls.push('close');
+    };
+    const service = await openOver(storage);
+    const session = await service.createSession(KEY);
+    const { opened, open } = gate();
+    storage.pause = () => opened;
+    const append = service
+      .appendEvent({ session, event: says('one') })
+      .then(() => calls.push('append'));
+    const queued = service
+      .appendEvent({ session, event: says('two') })
+      .then(() => calls.push('append'));
+    const closing = Promise.all([service.close(), service.close()]);
+    await new Promise((done) => setTimeout(done, 5));
+    assert.deepEqual(calls, []);
+    open();
+    await Promise.all([append, queued, closing]);
+    await service.close();
+    assert.deepEqual(calls, ['append', 'append', 'close']);
+  });
+
+  it('is waited for', async () => {
+    const storage = new MapStorage();
+    let isClosed = false;
+    storage.close = async () => {
+      await new Promise((done) => setTimeout(done, 5));
+      isClosed = true;
+    };
+    const service = await openOver(storage);
+    await service.close();
+    assert.equal(isClosed, true);
+  });
+
+  it('is told as `storage_failed` when it fails, and the service is closed all the same', async () => {
+    const storage = new MapStorage();
+    const cause = new Error('busy');
+    storage.close = () => Promise.reject(cause);
+    const service = await openOver(storage);
+    const error = await failure(service.close(), 'storage_failed');
+    assert.equal(error.cause, cause);
+    await failure(service.getSession(KEY), 'closed');
+    await service.close();
+  });
+
+  it('need not be there', async () => {
+    const storage = Object.assign(new MapStorage(), { close: undefined as never });
+    await (await openOver(storage)).close();
+  });
+});

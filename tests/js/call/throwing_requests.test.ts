@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import { InMemorySessionService, isSessionError } from '../../../js/index.js';
+import { KEY } from '../service/fixture.js';
+
+const METHODS = [
+  'createSession',
+  'getOrCreateSession',
+  'getSession',
+  'listSessions',
+  'deleteSession',
+  'appendEvent',
+  'appendEvents',
+  'updateState',
+  'getUserState',
+  'getAppState',
+  'deleteUser',
+  'deleteUserState',
+  'deleteAppState',
+] as const;
+
+const revoked = Proxy.revocable({}, {});
+revoked.revoke();
+
+/** Anything can be thrown, and it may throw again when its message is read. */
+const THROWN = [
+  ['an error', new TypeError('no name today')],
+  ['a text', 'no name today'],
+  ['a revoked proxy', revoked.proxy],
+  [
+    'an error whose message throws',
+    Object.defineProperty(new Error(), 'message', {
+      get() {
+        throw new Error('no message today');
+      },
+    }),
+  ],
+] as const;
+
+describe('A request whose own code throws', () => {
+  for (const method of METHODS) {
+    for (const [what, thrown] of THROWN) {
+      it(`is refused by ${method} with invalid_argument where it throws ${what}`, async () => {
+        const service = new InMemorySessionService();
+        const request = Object.defineProperty({ ...KEY }, 'appName', {
+          get() {
+            // eslint-disable-next-line @typescript-eslint/only-throw-error -- that is the point
+            throw thrown;
+          },
+        });
+        const call = service as unknown as Record<string, (request: unknown) => Promise<unknown>>;
+        const handle = { session: request, event: {}, events: [{}] };
+        const isAppend = method.startsWith('append');
+        const answer = call[method]?.(isAppend ? handle : request);
+        await assert.rejects(answer ?? Promise.resolve(), (error) =>
+          isSessionError(error, 'invalid_argument'),
+        );
+        await service.createSession(KEY);
+      });
+    }
+  }
+});

@@ -1,0 +1,167 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import * as adk from '@google/adk';
+import fc from 'fast-check';
+import {
+  createEvent,
+  createEventActions,
+  finalResponseText,
+  isFinalResponse,
+  newEventId,
+  type Event,
+  type EventActions,
+  type Part,
+} from '../../../js/model/event.js';
+
+const UUID_V4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+
+test('our event types and those of @google/adk are assignable both ways', () => {
+  const toOurs = (event: adk.Event): Event => event;
+  const toTheirs = (event: Event): adk.Event => event;
+  const actionsToOurs = (actions: adk.EventActions): EventActions => actions;
+  const actionsToTheirs = (actions: EventActions): adk.EventActions => actions;
+  const event = adk.createEvent({ author: 'a' });
+  assert.equal(toTheirs(toOurs(event)), event);
+  assert.equal(actionsToTheirs(actionsToOurs(event.actions)), event.actions);
+  assert.equal(createEvent(event).id, event.id);
+});
+
+test('createEvent knows the fields of its own that it is given, and refuses wrong types', () => {
+  const event = createEvent({ author: 'a', colour: 'red' });
+  const colour: string = event.colour;
+  assert.equal(colour, 'red');
+  // @ts-expect-error a timestamp is a number
+  createEvent({ timestamp: 'now' });
+});
+
+test('createEvent fills id, invocation id, timestamp and actions', () => {
+  const before = Date.now();
+  const event = createEvent();
+  assert.match(event.id, UUID_V4);
+  assert.equal(event.invocationId, '');
+  assert.ok(event.timestamp >= before && event.timestamp <= Date.now());
+  assert.deepEqual(event.actions, {
+    stateDelta: {},
+    artifactDelta: {},
+    requestedAuthConfigs: {},
+    requestedToolConfirmations: {},
+  });
+  assert.deepEqual(Object.keys(event), ['id', 'invocationId', 'actions', 'timestamp']);
+});
+
+test('createEvent fills an empty id, and keeps a timestamp of 0', () => {
+  const event = createEvent({ id: '', timestamp: 0 });
+  assert.match(event.id, UUID_V4);
+  assert.equal(event.timestamp, 0);
+});
+
+test('createEvent leaves out what is undefined', () => {
+  assert.equal('branch' in createEvent({ branch: undefined }), false);
+});
+
+test('createEvent neither changes nor shares the given actions and delta', () => {
+  const stateDelta = { a: 1 };
+  const actions = { stateDelta };
+  const event = createEvent({ actions });
+  event.actions.stateDelta.b = 2;
+  assert.deepEqual(stateDelta, { a: 1 });
+  assert.deepEqual(Object.keys(actions), ['stateDelta']);
+});
+
+test('createEventActions keeps a delta key called __proto__', () => {
+  const stateDelta = JSON.parse('{"__proto__":{"x":1}}') as Record<string, unknown>;
+  const actions = createEventActions({ stateDelta });
+  assert.deepEqual(Object.keys(actions.stateDelta), ['__proto__']);
+  assert.equal(actions.stateDelta.x, undefined);
+});
+
+test('createEventActions keeps further fields and has the order of the ADK', () => {
+  const actions = createEventActions({ escalate: true, artifactDelta: { 'a.txt': 1 } });
+  assert.deepEqual(
+    Object.keys(actions),
+    Object.keys(adk.createEventActions({ escalate: true, artifactDelta: { 'a.txt': 1 } })),
+  );
+});
+
+test('an event id is a UUID also where crypto.randomUUID is missing', (t) => {
+  Object.defineProperty(crypto, 'randomUUID', { value: undefined, configurable: true });
+  t.after(() => Reflect.deleteProperty(crypto, 'randomUUID'));
+  const ids = new Set(Array.from({ length: 1000 }, newEventId));
+  assert.equal(ids.size, 1000);
+  for (const id of ids) assert.match(id, UUID_V4);
+});
+
+const part: fc.Arbitrary<Part> = fc.oneof(
+  fc.record({ text: fc.string(), thought: fc.boolean() }, { requiredKeys: [] }),
+  fc.constant({ functionCall: { name: 'f' } }),
+  fc.constant({ functionResponse: { name: 'f' } }),
+  fc.constant({ executableCode: { code: '1' } }),
+  fc.constant({ codeExecutionResult: { output: '1' } }),
+);
+
+const anyEvent = fc
+  .record(
+    {
+      partial: fc.boolean(),
+      longRunningToolIds: fc.array(fc.string(), { maxLength: 1 }),
+      content: fc.record({ parts: fc.array(part, { maxLength: 3 }) }, { requiredKeys: [] }),
+      actions: fc.record(
+        {
+          skipSummarization: fc.boolean(),
+          requestedAuthConfigs: fc.constantFrom(
+            {},
+            { f1: { credentialKey: 'k', authScheme: { type: 'http' as const, scheme: 'basic' } } },
+          ),
+        },
+        { requiredKeys: [] },
+      ),
+    },
+    { requiredKeys: [] },
+  )
+  .map((params): Event => createEvent(params));
+
+test('isFinalResponse says what @google/adk says', () => {
+  fc.assert(
+    fc.property(anyEvent, (event) => {
+      assert.equal(isFinalResponse(event), adk.isFinalResponse(event));
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test('isFinalResponse takes an event without actions, and null for absent', () => {
+  assert.equal(isFinalResponse({ content: { parts: [{ text: 'x' }] } } as unknown as Event), true);
+  const fromPython = JSON.parse(
+    '{"actions":null,"content":{"parts":[{"codeExecutionResult":null}]}}',
+  ) as Event;
+  assert.equal(isFinalResponse(fromPython), true);
+});
+
+test('the text of a final response is its text parts joined, as the ADK joins them', () => {
+  fc.assert(
+    fc.property(anyEvent, (event) => {
+      const text = finalResponseText(event);
+      if (text !== undefined) assert.equal(text, adk.stringifyContent(event));
+      else
+        assert.ok(
+          event.partial === true || !isFinalResponse(event) || adk.stringifyContent(event) === '',
+        );
+    }),
+  );
+});
+
+test('thoughts are no part of the final text', () => {
+  const parts = [{ text: 'hm', thought: true }, { text: 'Hel' }, { text: 'lo' }];
+  assert.equal(finalResponseText(createEvent({ content: { parts } })), 'Hello');
+});
+
+test('a partial event has no final text, even with long running tools', () => {
+  const content = { parts: [{ text: 'x' }] };
+  const event = createEvent({ content, partial: true, longRunningToolIds: ['f1'] });
+  assert.equal(finalResponseText(event), undefined);
+});
+
+test('an event without text has no final text', () => {
+  assert.equal(finalResponseText(createEvent()), undefined);
+  assert.equal(finalResponseText(createEvent({ content: { parts: [{ text: '' }] } })), undefined);
+});

@@ -1,0 +1,176 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import { readNames, writeNames } from '../../../js/python/casing.js';
+import { EVENT, SESSION } from '../../../js/python/fields.js';
+
+const parsed = (text: string): unknown => JSON.parse(text);
+const snake = (event: unknown): unknown => writeNames(event, EVENT, 'snake');
+
+/** Keys that look like fields of the ADK. */
+const DATA = { state_delta: 1, stateDelta: 2, a_b: { c_d: null }, function_call: { mime_type: 3 } };
+
+describe('Names of an event', () => {
+  const camel = {
+    invocationId: 'i',
+    longRunningToolIds: ['a_b'],
+    customMetadata: DATA,
+    output: DATA,
+    route: 'some_way',
+    content: {
+      parts: [
+        { functionCall: { id: 'c', name: 'f_g', args: DATA, willContinue: true } },
+        { functionResponse: { response: DATA, parts: [{ inlineData: { mimeType: 'a/b' } }] } },
+        { toolCall: { toolType: 'X', args: DATA } },
+        { toolResponse: { toolType: 'X', response: DATA } },
+        { text: 'a', thoughtSignature: 'b', partMetadata: DATA },
+        { inlineData: { mimeType: 'a/b', displayName: 'c' } },
+      ],
+    },
+    actions: {
+      stateDelta: DATA,
+      artifactDelta: { 'my_file.txt': 0 },
+      requestedAuthConfigs: { call_1: DATA },
+      requestedToolConfirmations: { call_1: { hint: 'h', confirmed: true, payload: DATA } },
+      agentState: DATA,
+      setModelResponse: DATA,
+      renderUiWidgets: [{ id: 'w', provider: 'p', payload: DATA }],
+      transferToAgent: 'some_agent',
+      compaction: {
+        startTimestamp: 1,
+        compactedContent: { parts: [{ functionCall: { args: DATA }, partMetadata: DATA }] },
+      },
+    },
+    usageMetadata: { promptTokensDetails: [{ tokenCount: 1 }], toolUsePromptTokenCount: 2 },
+    groundingMetadata: {
+      groundingChunks: [{ retrievedContext: { customMetadata: [{ stringValue: 'a_b' }] } }],
+    },
+    nodeInfo: { path: 'a_b', outputFor: ['c_d'], messageAsOutput: true },
+  };
+
+  it('are snake_case as Python has them, with data of users kept to the letter', () => {
+    assert.deepEqual(snake(camel), {
+      invocation_id: 'i',
+      long_running_tool_ids: ['a_b'],
+      custom_metadata: DATA,
+      output: DATA,
+      route: 'some_way',
+      content: {
+        parts: [
+          { function_call: { id: 'c', name: 'f_g', args: DATA, will_continue: true } },
+          { function_response: { response: DATA, parts: [{ inline_data: { mime_type: 'a/b' } }] } },
+          { tool_call: { tool_type: 'X', args: DATA } },
+          { tool_response: { tool_type: 'X', response: DATA } },
+          { text: 'a', thought_signature: 'b', part_metadata: DATA },
+          { inline_data: { mime_type: 'a/b', display_name: 'c' } },
+        ],
+      },
+      actions: {
+        state_delta: DATA,
+        artifact_delta: { 'my_file.txt': 0 },
+        requested_auth_configs: { call_1: DATA },
+        requested_tool_confirmations: { call_1: { hint: 'h', confirmed: true, payload: DATA } },
+        agent_state: DATA,
+        set_model_response: DATA,
+        render_ui_widgets: [{ id: 'w', provider: 'p', payload: DATA }],
+        transfer_to_agent: 'some_agent',
+        compaction: {
+          start_timestamp: 1,
+          compacted_content: { parts: [{ function_call: { args: DATA }, part_metadata: DATA }] },
+        },
+      },
+      usage_metadata: {
+        prompt_tokens_details: [{ token_count: 1 }],
+        tool_use_prompt_token_count: 2,
+      },
+      grounding_metadata: {
+        grounding_chunks: [{ retrieved_context: { custom_metadata: [{ string_value: 'a_b' }] } }],
+      },
+      node_info: { path: 'a_b', output_for: ['c_d'], message_as_output: true },
+    });
+  });
+
+  it('are read in either casing, and both mixed', () => {
+    assert.deepEqual(readNames(snake(camel), EVENT), camel);
+    assert.deepEqual(readNames(camel, EVENT), camel);
+    assert.deepEqual(readNames({ invocation_id: 'i', errorCode: 'e' }, EVENT), {
+      invocationId: 'i',
+      errorCode: 'e',
+    });
+  });
+
+  it('keep their order', () => {
+    const text =
+      '{"branch":"b","invocation_id":"i","zz_z":1,"actions":{"state_delta":{}},"id":"e"}';
+    assert.equal(JSON.stringify(snake(readNames(parsed(text), EVENT))), text);
+  });
+
+  it('that no ADK knows are kept to the letter, with all below', () => {
+    const event = {
+      my_field: { invocation_id: null },
+      myField: { errorCode: null },
+      B_c: 1,
+      _d: 2,
+      e_: 3,
+    };
+    assert.deepEqual(readNames(event, EVENT), event);
+    assert.deepEqual(snake(event), event);
+  });
+
+  it('count in camelCase where both are there, as Python has it', () => {
+    const both = { invocation_id: 'stranger', invocationId: 'field' };
+    assert.deepEqual(readNames(both, EVENT), both);
+    assert.deepEqual(snake(both), both);
+  });
+
+  it('of a stranger that is called as Python calls a field come back in both casings', () => {
+    const event = { invocation_id: 'stranger', actions: { state_delta: 1, stateDelta: { a: 1 } } };
+    for (const casing of ['camel', 'snake'] as const) {
+      assert.deepEqual(readNames(writeNames(event, EVENT, casing), EVENT), event);
+    }
+  });
+
+  it('are left out where Python says with null that they are not there', () => {
+    const event = parsed(
+      '{"branch":null,"error_code":null,"x":null,"content":{"parts":[{"text":"a","inline_data":null}]},"actions":{"escalate":null,"state_delta":{"a":null}},"output":{"b":null}}',
+    );
+    assert.deepEqual(readNames(event, EVENT), {
+      x: null,
+      content: { parts: [{ text: 'a' }] },
+      actions: { stateDelta: { a: null } },
+      output: { b: null },
+    });
+  });
+
+  it('that every object inherits are names like any other', () => {
+    const text = '{"__proto__":{"a_b":1},"constructor":2,"actions":{"__proto__":3}}';
+    const event = readNames(parsed(text), EVENT) as object;
+    assert.equal(JSON.stringify(event), text);
+    assert.equal(JSON.stringify(snake(event)), text);
+    assert.equal(Object.getPrototypeOf(event), Object.prototype);
+  });
+
+  it('are looked for no deeper than an event may nest', () => {
+    const text = `{"usage_metadata":${'{"web":'.repeat(50_000)}1${'}'.repeat(50_000)}}`;
+    assert.doesNotThrow(() => readNames(parsed(text), EVENT));
+  });
+});
+
+it('Names of a session are read and written with those of its events', () => {
+  const file = {
+    app_name: 'a',
+    user_id: 'u',
+    state: DATA,
+    events: [{ invocation_id: 'i' }],
+    last_update_time: 1,
+  };
+  const session = {
+    appName: 'a',
+    userId: 'u',
+    state: DATA,
+    events: [{ invocationId: 'i' }],
+    lastUpdateTime: 1,
+  };
+  assert.deepEqual(readNames(file, SESSION), session);
+  assert.deepEqual(writeNames(session, SESSION, 'snake'), file);
+});

@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+
+import { toMilliseconds, toSeconds, unitOf } from '../../../js/python/time.js';
+
+const MAX_TIMESTAMP = 253402300799999;
+
+describe('Times in seconds and milliseconds', () => {
+  it('are converted to the microsecond', () => {
+    assert.equal(toMilliseconds(1741218414.968405), 1741218414968.405);
+    assert.equal(toSeconds(1741218414968.405), 1741218414.968405);
+    assert.equal(toSeconds(0), 0);
+    assert.equal(toMilliseconds(toSeconds(MAX_TIMESTAMP)), MAX_TIMESTAMP);
+  });
+
+  it('come back as they were, whichever was first', () => {
+    const microseconds = fc.integer({ min: 0, max: 2 ** 33 * 1e6 - 1 });
+    fc.assert(
+      fc.property(microseconds, (microseconds) => {
+        const milliseconds = microseconds / 1e3;
+        const seconds = microseconds / 1e6;
+        assert.equal(toMilliseconds(toSeconds(milliseconds)), milliseconds);
+        assert.equal(toSeconds(toMilliseconds(seconds)), seconds);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('come back as they were until the year 9999, if they are whole milliseconds', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: MAX_TIMESTAMP }), (milliseconds) => {
+        assert.equal(toMilliseconds(toSeconds(milliseconds)), milliseconds);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('that are finer are rounded once, and stay as they are then', () => {
+    fc.assert(
+      fc.property(fc.double({ min: 0, max: MAX_TIMESTAMP, noNaN: true }), (milliseconds) => {
+        const seconds = toSeconds(milliseconds);
+        assert.equal(toSeconds(toMilliseconds(seconds)), seconds);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('are told apart if they are of 2001 to 2100', () => {
+    for (const time of [1e9, 1.7e9, 1741218414.968405, 4102444799]) {
+      assert.equal(unitOf(time), 'seconds', `${time}`);
+      assert.equal(unitOf(time * 1e3), 'milliseconds', `${time * 1e3}`);
+    }
+  });
+
+  it('are not told apart if both are as unlikely', () => {
+    for (const time of [1, 1000, 999999999, 4102444800, 2.5e11]) {
+      assert.equal(unitOf(time), undefined, `${time}`);
+    }
+  });
+});

@@ -1,0 +1,441 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import {
+  createEvent,
+  type Event,
+  InMemorySessionService,
+  type Part,
+  type Session,
+  type StoredSessionService,
+} from '../../../js/index.js';
+import {
+  begin,
+  failure,
+  KEY,
+  type Open,
+  openOver,
+  overStorages,
+  says,
+  stored,
+} from '../service/fixture.js';
+import { MapStorage } from '../service/map_storage.js';
+
+/** An event whose id tells what it is. */
+function event(id: string, author: string, parts: Part[], more: Partial<Event> = {}): Event {
+  return createEvent({ ...more, id, author, content: { role: 'user', parts } });
+}
+
+const asks = (id: string, more?: Partial<Event>): Event => event(id, 'user', [{ text: id }], more);
+const tells = (id: string, more?: Partial<Event>): Event =>
+  event(id, 'guide', [{ text: id }], more);
+const calls = (id: string, ...called: string[]): Event =>
+  event(id, 'guide', called.map((id) => ({ functionCall: { id, name: 'tool', args: {} } }))); // prettier-ignore
+const answers = (id: string, called: string, author = 'guide'): Event =>
+  event(id, author, [{ functionResponse: { id: called, name: 'tool', response: {} } }]);
+
+/** A question and an answer each. */
+function turns(first: number, count: number): Event[] {
+  return Array.from({ length: count }, (_, number) => first + number).flatMap((number) => [
+    asks(`q${number}`),
+    tells(`a${number}`),
+  ]);
+}
+
+function ids(session: Session | undefined): string[] {
+  assert.ok(session, 'there is no session');
+  return session.events.map(({ id }) => id);
+}
+
+/** A service that gives out the last `numRecentEvents`, over a session with these events. */
+async function holding(
+  open: Open,
+  numRecentEvents: number,
+  events: Event[],
+  stale: 'merge' | 'append' | 'reject' = 'append',
+): Promise<StoredSessionService> {
+  const { service, session } = await begin(open, {}, { history: { numRecentEvents }, stale });
+  await service.appendEvents({ session, events });
+  return service;
+}
+
+overStorages('The option `history`', (open) => {
+  it('gives out the last events, from the message of the user on that began the turn', async () => {
+    const steps = [asks('q'), tells('a'), tells('b'), tells('c')];
+    const service = await holding(open, 2, [...turns(0, 30), ...steps]);
+    assert.deepEqual(ids(await service.getSession(KEY)), ['q', 'a', 'b', 'c']);
+    assert.deepEqual(ids(await service.getOrCreateSession(KEY)), ['q', 'a', 'b', 'c']);
+  });
+
+  it('gives out as many as it says where a turn begins there', async () => {
+    const service = await holding(open, 4, turns(0, 30));
+    assert.deepEqual(ids(await service.getSession(KEY)), ['q28', 'a28', 'q29', 'a29']);
+  });
+
+  it('gives out the state as it is now, and a handle to append through', async () => {
+    const service = await holding(open, 2, turns(0, 30), 'reject');
+    await service.updateState({ ...KEY, stateDelta: { topic: 'tea', 'user:name': 'Ada' } });
+    const session = await service.getOrCreateSession(KEY);
+    assert.deepEqual(session.state, { topic: 'tea', 'user:name': 'Ada' });
+    await service.appendEvent({ session, event: asks('next') });
+    assert.equal(ids(session).at(-1), 'next');
+  });
+
+  it('says nothing where the request says how many, or since when', async () => {
+    const service = await holding(open, 2, [...turns(0, 30), answers('r', 'unknown')]);
+    const last = { ...KEY, config: { numRecentEvents: 3 } };
+    assert.deepEqual(ids(await service.getSession(last)), ['q29', 'a29', 'r']);
+    const all = { ...KEY, config: { afterTimestamp: 0 } };
+    assert.equal(ids(await service.getSession(all)).length, 61);
+    const none = { ...KEY, config: { numRecentEvents: 0 } };
+    assert.deepEqual(ids(await service.getSession(none)), []);
+  });
+
+  it('gives out all of a shorter session, and none of a new one', async () => {
+    const service = await holding(open, 50, turns(0, 3));
+    assert.deepEqual(ids(await service.getSession(KEY)), ids({ events: turns(0, 3) } as Session));
+    const other = await service.getOrCreateSession({ ...KEY, sessionId: 'other' });
+    assert.deepEqual(ids(other), []);
+    assert.equal(await service.getSession({ ...KEY, sessionId: 'nobody' }), undefined);
+  });
+
+  it('of no event at all gives out none', async () => {
+    const service = await holding(open, 0, turns(0, 30));
+    assert.deepEqual(ids(await service.getSession(KEY)), []);
+  });
+
+  it('reaches back to where the user last spoke, however long ago', async () => {
+    const alone = Array.from({ length: 300 }, (_, number) => tells(`t${number}`));
+    const service = await holding(open, 2, [...turns(0, 2), asks('go'), ...alone]);
+    const read = ids(await service.getSession(KEY));
+    assert.equal(read.length, 301);
+    assert.equal(read[0], 'go');
+  });
+
+  it('reaches back to the call of a response', async () => {
+    const before = [asks('q'), calls('c', 'c1'), tells('wait')];
+    const late = [answers('r', 'c1', 'user'), tells('done')];
+    const service = await holding(open, 2, [...turns(0, 9), ...before, ...turns(20, 30), ...late]);
+    const read = ids(await service.getSession(KEY));
+    assert.deepEqual(read.slice(0, 3), ['q', 'c', 'wait']);
+    assert.equal(read.length, 3 + 60 + 2);
+  });
+
+  it('reaches back to the nearest of the calls that share an id', async () => {
+    const turn = (number: number): Event[] => [
+      asks(`q${number}`),
+      calls(`c${number}`, 'call_0'),
+      answers(`r${number}`, 'call_0'),
+    ];
+    const service = await holding(open, 1, Array.from({ length: 20 }, (_, n) => turn(n)).flat());
+    assert.deepEqual(ids(await service.getSession(KEY)), ['q19', 'c19', 'r19']);
+  });
+
+  it('is not led on by a response whose call was never stored', async () => {
+    const stray = [answers('stray', 'nobody', 'user'), tells('x')];
+    const service = await holding(open, 3, [...turns(0, 30), asks('q'), ...stray]);
+    assert.deepEqual(ids(await service.getSession(KEY)), ['q', 'stray', 'x']);
+  });
+
+  it('does not begin with what a workflow tells one of its nodes', async () => {
+    const input = [
+      asks('to-node', { branch: 'flow.node' }),
+      asks('scoped', { isolationScope: 's' }),
+    ];
+    const service = await holding(open, 2, [...turns(0, 30), asks('q'), ...input]);
+    assert.deepEqual(ids(await service.getSession(KEY)), ['q', 'to-node', 'scoped']);
+  });
+
+  it('reaches back to the beginning of a workflow that waits for an answer', async () => {
+    const node = { nodeInfo: { path: 'flow' } };
+    const run = (number: number, more: Partial<Event>): Event[] => [
+      asks(`run${number}`, { invocationId: `i${number}` }),
+      tells(`w${number}`, { invocationId: `i${number}`, ...node, ...more }),
+      tells(`o${number}`, { invocationId: `i${number}`, ...node }),
+    ];
+    const waits = { longRunningToolIds: ['x'] };
+    const runs = [run(1, {}), run(2, waits), run(3, waits), run(4, {})].flat();
+    const service = await holding(open, 1, [...turns(0, 9), ...runs]);
+    assert.equal(ids(await service.getSession(KEY))[0], 'run2');
+    await service.appendEvents({ session: await stored(service), events: turns(20, 1) });
+    assert.deepEqual(ids(await service.getSession(KEY)), ['q20', 'a20']);
+  });
+
+  it('reaches back to all that is later than what a summary covers', async () => {
+    const at = (events: Event[], timestamp: number): Event[] =>
+      events.map((event) => ({ ...event, timestamp }));
+    const summary = { ...tells('summary'), isCompacted: true, startTime: 1, endTime: 1000 };
+    const kept = at(turns(50, 2), 2000);
+    const after = at(turns(60, 1), 3000);
+    const events = [...at(turns(0, 30), 1000), ...kept, ...at([summary], 2500), ...after];
+    const service = await holding(open, 3, events);
+    const expected = ['q29', 'a29', 'q50', 'a50', 'q51', 'a51', 'summary', 'q60', 'a60'];
+    assert.deepEqual(ids(await service.getSession(KEY)), expected);
+    // Once the summary lies before the window, nothing is left to be looked for.
+    await service.appendEvents({ session: await stored(service), events: at(turns(70, 2), 4000) });
+    assert.deepEqual(ids(await service.getSession(KEY)), ['q70', 'a70', 'q71', 'a71']);
+  });
+
+  it('brings the call of a late answer onto the handle, when that is appended', async () => {
+    const before = [asks('q'), calls('c', 'c1'), tells('wait')];
+    const service = await holding(open, 2, [...turns(0, 9), ...before, ...turns(20, 100)]);
+    const session = await stored(service);
+    const { events, state } = session;
+    assert.deepEqual(ids(session), ['q119', 'a119']);
+    const answer = answers('r', 'c1', 'user');
+    assert.equal(await service.appendEvent({ session, event: answer }), answer);
+    assert.equal(session.events, events);
+    assert.equal(session.state, state);
+    assert.deepEqual(ids(session), [...['q', 'c', 'wait'], ...ids({ events: turns(20, 100) } as Session), 'r']); // prettier-ignore
+    assert.equal(session.events.at(-1), answer);
+    await service.appendEvents({ session, events: [tells('next'), tells('last')] });
+    assert.deepEqual(ids(session).slice(-3), ['r', 'next', 'last']);
+  });
+
+  it('brings it also with several events, of no window at all, and with foreign ones behind', async () => {
+    const before = [asks('q'), calls('c', 'c1')];
+    const service = await holding(open, 0, [...before, ...turns(0, 50)]);
+    const session = await stored(service);
+    const foreign = turns(60, 30);
+    await service.appendEvents({ session: await stored(service), events: foreign });
+    await service.appendEvents({ session, events: [answers('r', 'c1', 'user'), tells('done')] });
+    const read = ids(session);
+    assert.deepEqual(read.slice(0, 2), ['q', 'c']);
+    assert.deepEqual(read.slice(-2), ['r', 'done']);
+    assert.equal(new Set(read).size, read.length);
+  });
+
+  it('leaves a handle alone whose window the caller chose', async () => {
+    const service = await holding(open, 2, [asks('q'), calls('c', 'c1'), ...turns(0, 50)]);
+    const session = await service.getSession({ ...KEY, config: { numRecentEvents: 2 } });
+    await service.appendEvent({ session: session!, event: answers('r', 'c1', 'user') });
+    assert.deepEqual(ids(session), ['q49', 'a49', 'r']);
+  });
+
+  it('lets a partial event change nothing', async () => {
+    const service = await holding(open, 2, [asks('q'), calls('c', 'c1'), ...turns(0, 50)]);
+    const session = await stored(service);
+    const partial = { ...answers('r', 'c1', 'user'), partial: true };
+    await service.appendEvent({ session, event: partial });
+    assert.deepEqual(ids(session), ['q49', 'a49']);
+  });
+
+  it('merges into a handle what was appended since, and nothing from before its window', async () => {
+    const service = await holding(open, 2, turns(0, 50), 'merge');
+    const session = await stored(service);
+    const other = await stored(service);
+    const replaced = { ...asks('q3'), content: { parts: [{ text: 'other' }] } };
+    await service.appendEvents({ session: other, events: [replaced, asks('foreign')] });
+    await service.appendEvent({ session, event: asks('own') });
+    assert.deepEqual(ids(session), ['q49', 'a49', 'foreign', 'own']);
+  });
+
+  it('stores a new version of an event from before the window in the place of the old one', async () => {
+    const service = await holding(open, 2, turns(0, 50));
+    const session = await stored(service);
+    const replaced = { ...asks('q3'), content: { parts: [{ text: 'other' }] } };
+    await service.appendEvent({ session, event: replaced });
+    assert.equal(ids(session).filter((id) => id === 'q3').length, 1);
+    const all = await service.getSession({ ...KEY, config: { afterTimestamp: 0 } });
+    assert.deepEqual(ids(all), ids({ events: turns(0, 50) } as Session));
+    assert.equal(all?.events[6]?.content?.parts?.[0]?.text, 'other');
+    assert.deepEqual(ids(await service.getSession(KEY)), ['q49', 'a49']);
+  });
+
+  for (const numRecentEvents of [
+    -1,
+    1.5,
+    NaN,
+    Infinity,
+    Number.MAX_SAFE_INTEGER,
+    '5',
+    null,
+    undefined,
+  ]) {
+    it(`refuses ${String(numRecentEvents)} (${typeof numRecentEvents}) for a number of events`, async () => {
+      const history = { numRecentEvents } as { numRecentEvents: number };
+      const opening = Promise.resolve().then(() => open({ history }));
+      const error = await failure(opening, 'invalid_argument');
+      assert.equal(error.key, 'history.numRecentEvents');
+    });
+  }
+
+  it('refuses what is no object', async () => {
+    for (const history of [null, 50, 'all']) {
+      const opening = Promise.resolve().then(() => open({ history: history as never }));
+      assert.equal((await failure(opening, 'invalid_argument')).key, 'history');
+    }
+  });
+});
+
+/** A capped service over a storage whose reads are counted. */
+async function counted(numRecentEvents: number, events: Event[]) {
+  const storage = new MapStorage();
+  const service = await holding((options) => openOver(storage, options), numRecentEvents, events);
+  const windows: (number | undefined)[] = [];
+  let before = (): unknown => undefined;
+  const read = storage.read.bind(storage);
+  storage.read = async (request) => {
+    await before();
+    windows.push(request.window.last);
+    return read(request);
+  };
+  return { storage, service, windows, beforeRead: (run: () => unknown) => (before = run) };
+}
+
+describe('A service with `history`', () => {
+  it('reads once where nothing has to be extended, and a little more than it gives', async () => {
+    const { service, windows } = await counted(50, turns(0, 200));
+    assert.equal(ids(await service.getSession(KEY)).length, 50);
+    assert.equal(windows.length, 1);
+    assert.ok(windows[0]! < 100, String(windows[0]));
+  });
+
+  it('reads a few times where it has to go far back, and never the whole by itself', async () => {
+    const alone = Array.from({ length: 1000 }, (_, number) => tells(`t${number}`));
+    const { service, windows } = await counted(10, [...turns(0, 4000), asks('go'), ...alone]);
+    assert.equal(ids(await service.getSession(KEY)).length, 1001);
+    assert.ok(windows.length <= 5, windows.join());
+    assert.ok(
+      windows.every((last) => last! < 5000),
+      windows.join(),
+    );
+  });
+
+  it('reads nothing for an answer to a call that the handle has', async () => {
+    const { service, windows } = await counted(2, [...turns(0, 50), asks('q'), calls('c', 'c1')]);
+    const session = await stored(service);
+    windows.length = 0;
+    await service.appendEvent({ session, event: answers('r', 'c1') });
+    await service.appendEvents({ session, events: [calls('d', 'd1'), answers('s', 'd1')] });
+    assert.deepEqual(windows, []);
+  });
+
+  it('gives events, state and revision of one moment, whatever is appended between its reads', async () => {
+    const alone = Array.from({ length: 200 }, (_, number) => tells(`t${number}`));
+    const { service, windows, beforeRead } = await counted(3, [
+      ...turns(0, 9),
+      asks('go'),
+      ...alone,
+    ]);
+    const writer = await stored(service);
+    windows.length = 0;
+    let count = 0;
+    beforeRead(async () => {
+      count += 1;
+      const event = { ...tells(`between${count}`), actions: { ...says('').actions, stateDelta: { count } } }; // prettier-ignore
+      await service.appendEvent({ session: writer, event });
+    });
+    const session = await stored(service);
+    assert.ok(windows.length > 1);
+    assert.deepEqual(session.state, { count });
+    assert.deepEqual(ids(session).slice(-2), [`between${count - 1}`, `between${count}`]);
+    assert.equal(ids(session)[0], 'go');
+  });
+
+  it('gives none of a session that was deleted between its reads', async () => {
+    const alone = Array.from({ length: 200 }, (_, number) => tells(`t${number}`));
+    const { service, windows, beforeRead } = await counted(3, [asks('go'), ...alone]);
+    beforeRead(() => (windows.length === 1 ? service.deleteSession(KEY) : undefined));
+    assert.equal(await service.getSession(KEY), undefined);
+    assert.equal(windows.length, 2);
+  });
+
+  it('leaves out damaged events where it is told to, and finds its beginning all the same', async () => {
+    const { storage, service } = await counted(3, [
+      ...turns(0, 50),
+      asks('q'),
+      tells('a'),
+      tells('b'),
+    ]);
+    storage.damage('a49', '{');
+    storage.damage('a', '{');
+    await failure(service.getSession(KEY), 'corrupt_record');
+    const read = await service.getSession({ ...KEY, config: { skipCorrupt: true } });
+    assert.deepEqual(ids(read), ['q49', 'q', 'b']);
+  });
+
+  it('brings a call that could not be read after its answer was stored with the next append', async () => {
+    const { storage, service } = await counted(2, [asks('q'), calls('c', 'c1'), ...turns(0, 50)]);
+    const session = await stored(service);
+    const event = answers('r', 'c1', 'user');
+    const read = storage.read.bind(storage);
+    storage.read = () => Promise.reject(new Error('no line'));
+    assert.equal(await service.appendEvent({ session, event }), event);
+    assert.equal(ids(session).includes('c'), false);
+    storage.read = read;
+    await service.appendEvent({ session, event: tells('next') });
+    assert.deepEqual(ids(session).slice(0, 2), ['q', 'c']);
+    assert.equal(ids(session).filter((id) => id === 'r').length, 1);
+  });
+
+  it('holds for calls without a promise too', () => {
+    const service = new InMemorySessionService({ history: { numRecentEvents: 2 } });
+    const session = service.createSessionSync(KEY);
+    void service.appendEvents({ session, events: turns(0, 50) });
+    assert.deepEqual(ids(service.getSessionSync(KEY)), ['q49', 'a49']);
+  });
+});
+
+/** The same numbers for the same seed: mulberry32. */
+function randomOf(seed: number): (below: number) => number {
+  return (below) => {
+    seed = (seed + 0x6d2b79f5) | 0;
+    let bits = Math.imul(seed ^ (seed >>> 15), 1 | seed);
+    bits = (bits + Math.imul(bits ^ (bits >>> 7), 61 | bits)) ^ bits;
+    return ((bits ^ (bits >>> 14)) >>> 0) % below;
+  };
+}
+
+/** Turns in which functions are called, and answered at once, later, or never. */
+function randomHistory(random: (below: number) => number): Event[] {
+  const open: string[] = [];
+  return Array.from({ length: random(120) }, (_, number) => {
+    const id = `e${number}`;
+    const answered = open[random(open.length * 3 || 1)];
+    if (answered !== undefined && random(2) === 0) {
+      // Some are answered more than once.
+      if (random(4) > 0) open.splice(open.indexOf(answered), 1);
+      return answers(id, answered, random(2) === 0 ? 'user' : 'guide');
+    }
+    const kind = random(8);
+    if (kind < 2) return asks(id);
+    if (kind > 3) return tells(id);
+    const called = Array.from({ length: 1 + random(2) }, (_, place) => `c${number}-${place}`);
+    open.push(...called);
+    return calls(id, ...called);
+  });
+}
+
+function partIds(event: Event, kind: 'functionCall' | 'functionResponse'): string[] {
+  return (event.content?.parts ?? []).flatMap((part) => part[kind]?.id ?? []);
+}
+
+describe('Of any history', () => {
+  it('the window is its end, long enough, begins with the user, and has the call of each response', async () => {
+    const random = randomOf(1);
+    for (let round = 0; round < 300; round += 1) {
+      const events = randomHistory(random);
+      const numRecentEvents = random(40);
+      const service = await holding(
+        (options) => Promise.resolve(new InMemorySessionService(options)),
+        numRecentEvents,
+        events,
+      );
+      const window = (await stored(service)).events;
+      const all = events.map(({ id }) => id);
+      const name = `round ${round}, ${numRecentEvents} of ${all.join()}`;
+      const shown = window.map(({ id }) => id);
+      assert.deepEqual(shown, all.slice(all.length - shown.length), name);
+      assert.ok(shown.length >= Math.min(numRecentEvents, all.length), name);
+      const [first] = window;
+      const isWhole = shown.length === all.length;
+      assert.ok(first === undefined || isWhole || first.content?.parts?.[0]?.text === first.id && first.author === 'user', name); // prettier-ignore
+      const called = new Set<string>();
+      for (const event of window) {
+        for (const id of partIds(event, 'functionCall')) called.add(id);
+        for (const id of partIds(event, 'functionResponse')) assert.ok(called.has(id), name);
+      }
+    }
+  });
+});

@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+
+import { InMemorySessionService } from '../../../js/index.js';
+import { APP, failure, KEY, overStorages, says, show, stored, USER } from '../service/fixture.js';
+
+overStorages('A session that is created with a lastUpdateTime', (open) => {
+  it('has it, also in the list', async () => {
+    const service = await open();
+    await service.createSession({ ...USER, sessionId: 'new' });
+    const session = await service.createSession({ ...KEY, lastUpdateTime: 1741218414968.405 });
+    assert.equal(session.lastUpdateTime, 1741218414968.405);
+    assert.equal((await stored(service)).lastUpdateTime, 1741218414968.405);
+    const { sessions } = await service.listSessions(APP);
+    assert.deepEqual(
+      sessions.map(({ id }) => id),
+      ['session', 'new'],
+    );
+  });
+
+  it('is updated by later events only', async () => {
+    const service = await open({ clock: () => 3000 });
+    const session = await service.createSession({ ...KEY, lastUpdateTime: 1000 });
+    for (const [timestamp, expected] of [
+      [500, 1000],
+      [2000, 2000],
+      [9000, 3000],
+    ] as const) {
+      await service.appendEvent({ session, event: { ...says('hi'), timestamp } });
+      assert.equal((await stored(service)).lastUpdateTime, expected);
+    }
+  });
+});
+
+for (const lastUpdateTime of [-1, NaN, Infinity, 253402300800000, '2025' as unknown as number]) {
+  it(`A lastUpdateTime of ${show(lastUpdateTime)} is refused, and nothing written`, async () => {
+    const service = new InMemorySessionService();
+    const error = await failure(
+      service.createSession({ ...KEY, lastUpdateTime }),
+      'invalid_argument',
+    );
+    assert.equal(error.key, 'lastUpdateTime');
+    assert.equal((await service.listSessions(APP)).totalItems, 0);
+  });
+}

@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import { isSessionError } from '../../../js/index.js';
+import { Handles } from '../../../js/handle/handle.js';
+import { openRecords } from '../../../js/read/listed_records.js';
+import type { ListedRecord, SharedStates } from '../../../js/storage/session_store.js';
+
+function record(changes: Partial<Record<keyof ListedRecord, unknown>> = {}): ListedRecord {
+  const numbers = { number: 7, created: 1, revision: 3, lastUpdateTime: 1000.5 };
+  const names = { userId: 'ada', sessionId: 'one' };
+  return { ...names, ...numbers, state: '{"topic":"moss"}', ...changes } as ListedRecord;
+}
+
+function open(records: ListedRecord[], shared: SharedStates = ['{}']) {
+  return openRecords(records, 'app', shared, new Handles());
+}
+
+describe('Records of a list', () => {
+  it('become sessions without events', () => {
+    const [id, appName, userId, lastUpdateTime] = ['one', 'app', 'ada', 1000.5];
+    assert.deepEqual(open([record()]), [
+      { id, appName, userId, state: { topic: 'moss' }, events: [], lastUpdateTime },
+    ]);
+  });
+
+  it('show each user that user’s state, and one without a state the app’s alone', () => {
+    const records = [record(), record({ userId: 'bob' }), record({ userId: 'cy' })];
+    const shared: SharedStates = ['{"theme":"dark"}', 'bob', '{"name":"Bob"}', 'ada', '{"x":1}'];
+    const sessions = open(records, shared);
+    const both = { topic: 'moss', 'app:theme': 'dark' };
+    assert.deepEqual(
+      sessions.map(({ state }) => state),
+      [{ ...both, 'user:x': 1 }, { ...both, 'user:name': 'Bob' }, both],
+    );
+  });
+
+  it('share no value among their sessions', () => {
+    const [one, two] = open([record(), record()], ['{"list":[]}']);
+    assert.notEqual(one!.state['app:list'], two!.state['app:list']);
+  });
+
+  it('keep a key that would be a prototype elsewhere', () => {
+    const state = '{"__proto__":{"a":1}}';
+    const [session] = open([record({ state })], ['{"__proto__":2}']);
+    assert.equal(JSON.stringify(session!.state), '{"__proto__":{"a":1},"app:__proto__":2}');
+  });
+
+  for (const [what, changes] of Object.entries({
+    'a number is missing': { number: undefined },
+    'the creation is no number': { created: '1' },
+    'the revision is missing': { revision: undefined },
+    'the time is missing': { lastUpdateTime: undefined },
+    'the state is missing': { state: undefined },
+    'the state is cut off': { state: '{"topic":' },
+    'the state is a list': { state: '[]' },
+    'the state is null': { state: 'null' },
+  })) {
+    it(`are refused by name where ${what}`, () => {
+      assert.throws(
+        () => open([record({ sessionId: 'well' }), record(changes)]),
+        (error) =>
+          isSessionError(error, 'corrupt_record') &&
+          error.record === 'session "one" of user "ada" in app "app"' &&
+          error.message.includes(error.record),
+      );
+    });
+  }
+});

@@ -1,0 +1,100 @@
+import '../../../js/wasm/default_source.js';
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import {
+  BaseLlm,
+  type BaseLlmConnection,
+  InMemoryArtifactService,
+  InMemorySessionService,
+  LlmAgent,
+  type LlmRequest,
+  type LlmResponse,
+  type ReadonlyContext,
+  Runner,
+} from '@google/adk';
+
+import { isSessionError } from '../../../js/errors/errors.js';
+import { instruction } from '../../../js/template/provider.js';
+import { injectSessionState } from '../../../js/template/template.js';
+
+/** Answers at once, and keeps the instruction that it was given. */
+class EchoLlm extends BaseLlm {
+  systemInstruction = '';
+
+  constructor() {
+    super({ model: 'echo' });
+  }
+
+  async *generateContentAsync(request: LlmRequest): AsyncGenerator<LlmResponse, void> {
+    this.systemInstruction = request.config?.systemInstruction as string;
+    yield { content: { role: 'model', parts: [{ text: 'ok' }] } };
+  }
+
+  connect(): Promise<BaseLlmConnection> {
+    return Promise.reject(new Error('not live'));
+  }
+}
+
+const key = { appName: 'app', userId: 'u', sessionId: 's' };
+
+async function systemInstruction(
+  of: string | ((context: ReadonlyContext) => Promise<string>),
+  artifactService?: InMemoryArtifactService,
+): Promise<string> {
+  const sessionService = new InMemorySessionService();
+  await sessionService.createSession({ ...key, state: { name: 'Ada', list: [1], 이름: '민수' } });
+  const model = new EchoLlm();
+  const agent = new LlmAgent({ name: 'guide', model, instruction: of });
+  const runner = new Runner({
+    appName: 'app',
+    agent,
+    sessionService,
+    ...(artifactService && { artifactService }),
+  });
+  const newMessage = { role: 'user', parts: [{ text: 'hi' }] };
+  for await (const event of runner.runAsync({ ...key, newMessage })) {
+    if (event.errorMessage !== undefined) throw new Error(event.errorMessage);
+  }
+  return model.systemInstruction;
+}
+
+describe('With a ReadonlyContext of @google/adk', () => {
+  it('a template is rendered by our rules', async () => {
+    const text = String.raw`{name} {list} {이름} {{name}} \{name} {toString?} {gone?}`;
+    const printed = await systemInstruction(instruction(text));
+    assert.ok(printed.endsWith('Ada [1] 민수 {{name}} {name}  '), printed);
+  });
+
+  it('a provider may inject by itself', async () => {
+    const printed = await systemInstruction((context) => injectSessionState('{name}!', context));
+    assert.ok(printed.endsWith('Ada!'), printed);
+  });
+
+  it('artifacts come from the service of the invocation', async () => {
+    const artifactService = new InMemoryArtifactService();
+    const artifact = { text: 'Be kind.' };
+    await artifactService.saveArtifact({ ...key, filename: 'terms.txt', artifact });
+    const template = instruction('{artifact.terms.txt} [{artifact.gone?}]');
+    const printed = await systemInstruction(template, artifactService);
+    assert.ok(printed.endsWith('Be kind. []'), printed);
+  });
+
+  it('errors are ours', async () => {
+    let error: unknown;
+    const keep = (text: string) => (context: ReadonlyContext) =>
+      injectSessionState(text, context).catch((thrown: unknown) => {
+        error = thrown;
+        return '';
+      });
+    await systemInstruction(keep('{Name} {toString}'));
+    assert.ok(isSessionError(error, 'missing_variable'));
+    assert.deepEqual(
+      error.missing?.map(({ name }) => name),
+      ['Name', 'toString'],
+    );
+    assert.deepEqual(error.missing?.[0]?.suggestions, ['name']);
+    await systemInstruction(keep('{artifact.a?}'));
+    assert.ok(isSessionError(error, 'artifact_service_missing'));
+  });
+});

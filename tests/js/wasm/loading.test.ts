@@ -1,0 +1,235 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import { inChild, type Outcome } from './child.js';
+
+/** Counts the compilations of our wasm; Node has some of its own. */
+const COUNTING = `
+  const { size } = (await import('node:fs')).statSync('pkg/adk_session_wasm_bg.wasm');
+  const counts = { compiled: 0 };
+  const note = (bytes) => (counts.compiled += bytes?.byteLength === size ? 1 : 0);
+  WebAssembly.Module = class extends WebAssembly.Module {
+    constructor(bytes) { super(bytes); note(bytes); }
+  };
+  for (const name of ['compile', 'instantiate']) {
+    const original = WebAssembly[name];
+    WebAssembly[name] = (...given) => { note(given[0]); return original(...given); };
+  }
+`;
+
+describe('The default entry', () => {
+  it('loads nothing when it is imported, nor when things are made', async () => {
+    const counts = await inChild<{ imported: number; made: number; called: number }>(`
+      ${COUNTING}
+      const adk = await load('index.js');
+      const imported = counts.compiled;
+      const service = new adk.InMemorySessionService();
+      new adk.Template('{a}');
+      adk.instruction('{a}');
+      adk.createEvent({ actions: { stateDelta: { a: 1 } } });
+      new adk.State({ a: 1 }).get('a');
+      void service.storage;
+      const made = counts.compiled;
+      service.createSessionSync(key);
+      return { imported, made, called: counts.compiled };
+    `);
+    assert.deepEqual(counts, { imported: 0, made: 0, called: 1 });
+  });
+
+  it('loads once, whoever calls', async () => {
+    const compiled = await inChild<number>(`
+      ${COUNTING}
+      const adk = await load('index.js');
+      const services = [1, 2, 3].map(() => new adk.InMemorySessionService());
+      await Promise.all(services.map((service) => service.createSession(key)));
+      await adk.injectSessionState('{a}', { state: { a: 1 } });
+      await adk.openSessionService({ storage: 'memory' });
+      return counts.compiled;
+    `);
+    assert.equal(compiled, 1);
+  });
+
+  it('tells of a load that failed, and the next call tries again', async () => {
+    const outcomes = await inChild<Record<string, Outcome>>(`
+      const adk = await load('index.js');
+      const { Module } = WebAssembly;
+      WebAssembly.Module = class { constructor() { throw new Error('out of memory'); } };
+      const service = new adk.InMemorySessionService();
+      const outcomes = {
+        promise: await codeOf(() => service.createSession(key)),
+        sync: await codeOf(() => service.createSessionSync(key)),
+        open: await codeOf(() => adk.openSessionService({ storage: 'memory' })),
+        template: await codeOf(() => adk.injectSessionState('{a}', { state: { a: 1 } })),
+        placeholders: await codeOf(() => new adk.Template('{a}').placeholders),
+      };
+      WebAssembly.Module = Module;
+      outcomes.again = await codeOf(() => service.createSession(key));
+      outcomes.templateAgain = await codeOf(() => adk.injectSessionState('{a}', { state: { a: 1 } }));
+      return outcomes;
+    `);
+    for (const failed of ['promise', 'sync', 'open', 'template', 'placeholders']) {
+      assert.equal(outcomes[failed]?.code, 'wasm_unavailable', failed);
+      assert.equal(outcomes[failed]?.isError, true);
+      assert.match(outcomes[failed]?.message ?? '', /out of memory.*tries again/);
+    }
+    assert.deepEqual(outcomes.again, { value: 'object' });
+    assert.deepEqual(outcomes.templateAgain, { value: 'string' });
+  });
+
+  it('names the policy that forbids WebAssembly', async () => {
+    const { code, message } = await inChild<Outcome>(`
+      const adk = await load('index.js');
+      WebAssembly.Module = class {
+        constructor() {
+          throw new WebAssembly.CompileError("Refused to compile or instantiate WebAssembly module because neither 'wasm-eval' nor 'unsafe-eval' is an allowed source of script");
+        }
+      };
+      return codeOf(() => new adk.InMemorySessionService().createSession(key));
+    `);
+    assert.equal(code, 'wasm_unavailable');
+    assert.match(message ?? '', /'wasm-unsafe-eval'.*script-src/);
+  });
+
+  it('works in a process that forbids code from text', async () => {
+    const outcome = await inChild<Outcome>(
+      `
+      const adk = await load('index.js');
+      return codeOf(() => new adk.InMemorySessionService().createSession(key));
+    `,
+      ['--disallow-code-generation-from-strings'],
+    );
+    assert.deepEqual(outcome, { value: 'object' });
+  });
+
+  for (const [what, thrown] of [
+    ['a text', "'no bytes'"],
+    ['undefined', 'undefined'],
+    ['an object', '({ code: 5 })'],
+  ]) {
+    it(`tells of a source that throws ${what}`, async () => {
+      const outcomes = await inChild<Outcome[]>(`
+        const core = await load('core.js');
+        core.provideWasm({ moduleNow() { throw ${thrown}; } });
+        const adk = await load('index.js');
+        const service = new adk.InMemorySessionService();
+        const now = await codeOf(() => service.createSession(key));
+        core.provideWasm({ module: () => Promise.reject(${thrown}) });
+        return [now, await codeOf(() => service.createSession(key))];
+      `);
+      for (const { code, isError } of outcomes) {
+        assert.deepEqual({ code, isError }, { code: 'wasm_unavailable', isError: true });
+      }
+    });
+  }
+
+  for (const [what, module] of [
+    ['nothing', 'undefined'],
+    ['an object', '({})'],
+    ['a module of somebody else', 'new WebAssembly.Module(Uint8Array.of(0, 97, 115, 109, 1, 0, 0, 0))'], // prettier-ignore
+  ]) {
+    it(`tells of a source that gives ${what}, and the next one is tried`, async () => {
+      const [wrong, right] = await inChild<[Outcome, Outcome]>(`
+        const core = await load('core.js');
+        core.provideWasm({ module: async () => ${module} });
+        const slim = await load('slim.js');
+        const service = new slim.InMemorySessionService();
+        const wrong = await codeOf(() => service.createSession(key));
+        const { readFileSync } = await import('node:fs');
+        await slim.loadWasm(readFileSync('pkg/adk_session_wasm_bg.wasm'));
+        return [wrong, await codeOf(() => service.createSession(key))];
+      `);
+      assert.equal(wrong.code, 'wasm_unavailable', wrong.message);
+      assert.deepEqual(right, { value: 'object' });
+    });
+  }
+});
+
+/** A service over an adapter and one in memory; the source notes which way it went. */
+const BOTH_WAYS = `
+  const core = await load('core.js');
+  const { source } = await import('../core/js/dist/wasm/loader/inline.js');
+  const ways = [];
+  const both = {
+    moduleNow: () => (ways.push('now'), source.moduleNow()),
+    module: () => (ways.push('later'), source.module()),
+  };
+  core.provideWasm(both);
+  const adk = await load('slim.js');
+  const { MapStorage } = await load('../tests/js/service/map_storage.js');
+  const { overAdapter } = await load('service/over_adapter.js');
+  const adapted = overAdapter(new MapStorage(), {});
+  const memory = new adk.InMemorySessionService();
+`;
+
+describe('A source that can bring the wasm now or later', () => {
+  it('is let take its time by a service whose storage does', async () => {
+    const [outcome, ways] = await inChild<[Outcome, string[]]>(`
+      ${BOTH_WAYS}
+      return [await codeOf(() => adapted.createSession(key)), ways];
+    `);
+    assert.deepEqual(outcome, { value: 'object' });
+    assert.deepEqual(ways, ['later']);
+  });
+
+  for (const [what, call] of [
+    ['a synchronous call', 'memory.createSessionSync(key)'],
+    ['an asynchronous call in memory, which is done when it returns', 'memory.createSession(key)'],
+    ['a template', "new adk.Template('{a}').placeholders"],
+  ]) {
+    it(`is not waited for by ${what}`, async () => {
+      const ways = await inChild<string[]>(`
+        ${BOTH_WAYS}
+        void ${call};
+        return ways;
+      `);
+      assert.deepEqual(ways, ['now']);
+    });
+  }
+
+  it('makes one instance: what a synchronous call stores meanwhile is there later', async () => {
+    const [stored, outcome, ways] = await inChild<[boolean, Outcome, string[]]>(`
+      ${BOTH_WAYS}
+      const creating = codeOf(() => adapted.createSession(key));
+      memory.createSessionSync(key);
+      const outcome = await creating;
+      return [memory.getSessionSync(key) !== undefined, outcome, ways];
+    `);
+    assert.equal(stored, true);
+    assert.deepEqual(outcome, { value: 'object' });
+    assert.deepEqual(ways, ['later', 'now']);
+  });
+
+  it('leaves calls in their order, though a synchronous one brings the wasm between them', async () => {
+    const found = await inChild<boolean>(`
+      ${BOTH_WAYS}
+      void adapted.createSession(key);
+      memory.createSessionSync(key);
+      return (await adapted.getSession(key)) !== undefined;
+    `);
+    assert.equal(found, true);
+  });
+
+  it('may fail where a synchronous call has succeeded meanwhile', async () => {
+    const outcome = await inChild<Outcome>(`
+      ${BOTH_WAYS}
+      core.provideWasm({ ...both, module: async () => { throw new Error('out of memory'); } });
+      const creating = codeOf(() => adapted.createSession(key));
+      memory.createSessionSync(key);
+      return creating;
+    `);
+    assert.deepEqual(outcome, { value: 'object' });
+  });
+
+  it('is asked again after a failure', async () => {
+    const outcomes = await inChild<Outcome[]>(`
+      ${BOTH_WAYS}
+      core.provideWasm({ ...both, module: async () => { throw new Error('out of memory'); } });
+      const failed = await codeOf(() => adapted.createSession(key));
+      core.provideWasm(both);
+      return [failed, await codeOf(() => adapted.createSession(key))];
+    `);
+    assert.equal(outcomes[0]?.code, 'wasm_unavailable');
+    assert.match(outcomes[0]?.message ?? '', /out of memory.*tries again/);
+    assert.deepEqual(outcomes[1], { value: 'object' });
+  });
+});
