@@ -42,7 +42,7 @@ export function openRecords<S extends StateShape>(
     const record = isTuple(listed) ? recordOf(listed) : listed;
     const { userId, sessionId, number, created, revision, lastUpdateTime } = record;
     if (
-      // As `Record::head` in `src/storage/indexed_db/record.rs` checks it.
+      // As `Record::head` in `src/storage/indexed_db/records/record.rs` checks it.
       !isRevision(number) ||
       !isRevision(created) ||
       !isRevision(revision) ||

@@ -6,13 +6,13 @@ use web_sys::{IdbCursor, IdbCursorDirection, IdbIndex};
 
 use crate::names::Names;
 use crate::session::Page;
-use crate::storage::indexed_db::access::Access;
-use crate::storage::indexed_db::failure::Failure;
-use crate::storage::indexed_db::keys;
-use crate::storage::indexed_db::object::Record;
-use crate::storage::indexed_db::record::is_counter;
-use crate::storage::indexed_db::schema::{BY_APP, BY_USER, SESSIONS, STATES};
-use crate::storage::indexed_db::transaction::{Source, Transaction};
+use crate::storage::indexed_db::connection::access::Access;
+use crate::storage::indexed_db::connection::transaction::{Source, Transaction};
+use crate::storage::indexed_db::records::failure::Failure;
+use crate::storage::indexed_db::records::keys;
+use crate::storage::indexed_db::records::object::Record;
+use crate::storage::indexed_db::records::record::is_counter;
+use crate::storage::indexed_db::records::schema::{BY_APP, BY_USER, SESSIONS, STATES};
 use crate::storage::{ListRequest, Listing, ScopeRow};
 
 /// Reads the row of the app, that of whoever's sessions they are, a page of sessions, and the rows of

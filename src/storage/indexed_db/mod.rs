@@ -1,46 +1,30 @@
 //! Sessions in a browser's IndexedDB.
 //!
-//! An append is one transaction: it reads the session, the states that the delta touches and what
-//! the handle may have missed, decides, writes, commits, and counts as done when the browser says
-//! `complete`. What the append before left need not be waited for to decide on, but only to commit
-//! ([`group::Left`]). Appends that are under way together share a transaction ([`queue`]). Events are put
-//! together into pages of [`page::PAGE`] in the background ([`sealing`]).
+//! An append is one transaction. It reads the session, the states that the delta touches and what
+//! the handle may have missed; it decides, writes and commits. It is done when the browser says
+//! `complete`. An append may be decided on the uncommitted result of the previous one; only its commit
+//! has to wait ([`writing::group`]). Appends that are under way together share a transaction
+//! ([`writing::queue`]). A task in the background puts events together into pages of
+//! [`records::page::PAGE`] ([`writing::sealing`]).
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | [`schema`] | stores, indexes, and the steps from one version to the next |
-//! | [`keys`], [`object`], [`record`], [`page`] | what lies in the stores, and under which keys |
-//! | [`database`], [`access`], [`transaction`], [`hearing`] | connections, transactions, and how they end |
-//! | [`queue`], [`group`], [`session_slot`], [`owner_slot`], [`sequence`] | writing |
-//! | [`reading`], [`listing`], [`deleting`], [`sealing`] | the other verbs, and pages |
+//! | [`records`] | stores, indexes and the steps between versions; what lies in the stores, and under which keys |
+//! | [`connection`] | connections, transactions, and how they end |
+//! | [`writing`] | the queue of writes, groups, deletions, and pages |
+//! | [`reading`], [`listing`] | the other verbs |
 //!
 //! Raw web-sys: the crates that wrap IndexedDB lose the reason of a failed commit, or have no option
 //! for the durability.
 
-mod access;
-mod database;
-mod deleting;
-mod failure;
-mod group;
-mod hearing;
-mod keys;
+mod connection;
 mod listing;
-mod object;
-mod owner_slot;
-mod page;
-mod queue;
 mod reading;
-mod record;
-mod schema;
-mod sealing;
-mod sequence;
-mod session_slot;
-mod signal;
-mod timer;
-mod transaction;
+mod records;
+mod writing;
 
 #[cfg(feature = "testing")]
-pub use schema::Step;
+pub use records::schema::Step;
 
 use std::cell::Cell;
 use std::future::Future;
@@ -52,10 +36,10 @@ use wasm_bindgen::{JsCast, JsValue};
 use crate::error::{Error, StorageProblem};
 use crate::session::{Revision, Window};
 use crate::storage::answer::read_floor;
-use crate::storage::indexed_db::access::Access;
-use crate::storage::indexed_db::database::Database;
-use crate::storage::indexed_db::page::Page;
-use crate::storage::indexed_db::queue::Queue;
+use crate::storage::indexed_db::connection::access::Access;
+use crate::storage::indexed_db::connection::database::Database;
+use crate::storage::indexed_db::records::page::Page;
+use crate::storage::indexed_db::writing::queue::Queue;
 use crate::storage::shared_write::SharedWrite;
 use crate::storage::{Deletion, ListRequest, Listing, Rows, Storage};
 use crate::write::{Target, Write};
@@ -97,7 +81,7 @@ impl IndexedDbStorage {
     /// own.
     #[cfg(feature = "testing")]
     pub fn with_later_steps(name: &str, later: &[Step], options: IndexedDbOptions) -> Self {
-        let steps = schema::STEPS.iter().chain(later).copied().collect();
+        let steps = records::schema::STEPS.iter().chain(later).copied().collect();
         Self::over(Database::new(name, Some(steps), None, options.blocked_timeout), options)
     }
 
@@ -155,10 +139,10 @@ impl IndexedDbStorage {
     /// Makes sure that a record can hold the event.
     pub(crate) fn check_event(id: &str, text: &JsValue) -> Result<(), Error> {
         let length = text.dyn_ref().map_or(0, JsString::length);
-        if length <= failure::LARGEST_RECORD {
+        if length <= records::failure::LARGEST_RECORD {
             return Ok(());
         }
-        let reason = failure::too_large(&format!("event \"{id}\""), length);
+        let reason = records::failure::too_large(&format!("event \"{id}\""), length);
         Err(Error::Storage { problem: StorageProblem::TooLarge, reason })
     }
 
@@ -181,7 +165,7 @@ impl IndexedDbStorage {
     /// # Errors
     /// `storage_blocked`, `storage_unavailable`.
     pub async fn delete_database(name: &str, blocked_timeout: f64) -> Result<(), JsValue> {
-        Ok(database::delete(name, blocked_timeout).await?)
+        Ok(connection::database::delete(name, blocked_timeout).await?)
     }
 }
 

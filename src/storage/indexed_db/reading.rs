@@ -8,13 +8,13 @@ use wasm_bindgen::{JsCast, JsValue};
 
 use crate::session::{Revision, Window};
 use crate::storage::Rows;
-use crate::storage::indexed_db::access::Access;
-use crate::storage::indexed_db::failure::Failure;
-use crate::storage::indexed_db::keys;
-use crate::storage::indexed_db::object::Record;
-use crate::storage::indexed_db::page::{admitted, cut};
-use crate::storage::indexed_db::schema::{BY_TIME, EVENTS, SESSIONS, STATES};
-use crate::storage::indexed_db::transaction::Transaction;
+use crate::storage::indexed_db::connection::access::Access;
+use crate::storage::indexed_db::connection::transaction::Transaction;
+use crate::storage::indexed_db::records::failure::Failure;
+use crate::storage::indexed_db::records::keys;
+use crate::storage::indexed_db::records::object::Record;
+use crate::storage::indexed_db::records::page::{admitted, cut};
+use crate::storage::indexed_db::records::schema::{BY_TIME, EVENTS, SESSIONS, STATES};
 use crate::write::Target;
 
 /// Reads the state of the app, that of the user, the session, and the records that hold its events,

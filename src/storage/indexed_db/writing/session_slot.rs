@@ -9,21 +9,21 @@ use wasm_bindgen::JsValue;
 use crate::names::Names;
 use crate::session::{NEVER, Revision, SessionHead, SessionKey};
 use crate::state::ScopedState;
-use crate::storage::indexed_db::failure::Failure;
-use crate::storage::indexed_db::keys;
-use crate::storage::indexed_db::object::Record;
-use crate::storage::indexed_db::page::{PAGE, Page, new_pages_of, pages_of};
-use crate::storage::indexed_db::schema::{EVENTS, SESSIONS};
-use crate::storage::indexed_db::transaction::Transaction;
+use crate::storage::indexed_db::connection::transaction::Transaction;
+use crate::storage::indexed_db::records::failure::Failure;
+use crate::storage::indexed_db::records::keys;
+use crate::storage::indexed_db::records::object::Record;
+use crate::storage::indexed_db::records::page::{PAGE, Page, new_pages_of, pages_of};
+use crate::storage::indexed_db::records::schema::{EVENTS, SESSIONS};
 use crate::write::{EventRow, SessionChange, Target};
 
 /// See the module.
-pub(super) struct SessionSlot {
-    pub(super) key: SessionKey,
+pub(crate) struct SessionSlot {
+    pub(crate) key: SessionKey,
     /// The same as the store has it.
     path: JsValue,
     /// As it was stored, until it is put.
-    pub(super) record: Option<Record>,
+    pub(crate) record: Option<Record>,
     /// Read where somebody looks.
     place: Option<Place>,
     /// Read where it is to be changed.
@@ -31,11 +31,11 @@ pub(super) struct SessionSlot {
     /// Whether all that is from an earlier write, and not read since.
     is_left: bool,
     /// Whether this write is about it.
-    pub(super) is_wanted: bool,
+    pub(crate) is_wanted: bool,
     /// The lowest revision after which somebody wants to know the changes.
-    pub(super) since: Revision,
+    pub(crate) since: Revision,
     /// Whether anything was written.
-    pub(super) is_changed: bool,
+    pub(crate) is_changed: bool,
     /// Stored events that somebody asked for.
     pages: Vec<StoredPage>,
     /// Events that are to be added, by `seq`.
@@ -64,7 +64,7 @@ struct StoredPage {
 }
 
 impl SessionSlot {
-    pub(super) fn new(key: SessionKey) -> Self {
+    pub(crate) fn new(key: SessionKey) -> Self {
         Self {
             path: keys::session(&key),
             key,
@@ -81,7 +81,7 @@ impl SessionSlot {
         }
     }
 
-    pub(super) fn is(&self, target: &Target) -> bool {
+    pub(crate) fn is(&self, target: &Target) -> bool {
         let SessionKey { app_name, user_id, session_id } = &self.key;
         target.session_id.as_ref() == Some(session_id)
             && target.user_id.as_ref() == Some(user_id)
@@ -89,7 +89,7 @@ impl SessionSlot {
     }
 
     /// Leaves it for another write.
-    pub(super) fn leave(&mut self) {
+    pub(crate) fn leave(&mut self) {
         self.since = NEVER;
         self.is_wanted = false;
         self.is_left = true;
@@ -98,16 +98,16 @@ impl SessionSlot {
 
     /// The record that must be stored for what an earlier write left to hold. `None` where it does not
     /// tell, or where somebody wants to know of changes before it.
-    pub(super) fn left(&self) -> Option<&Record> {
+    pub(crate) fn left(&self) -> Option<&Record> {
         let is_enough = |place: &Place| self.is_left && place.head.revision <= self.since;
         self.record.as_ref().filter(|_| self.place.as_ref().is_some_and(is_enough))
     }
 
-    pub(super) fn ask(&self, transaction: &Transaction) {
+    pub(crate) fn ask(&self, transaction: &Transaction) {
         transaction.get(SESSIONS, &self.path);
     }
 
-    pub(super) fn read(&mut self, answers: &mut ArrayIntoIter) {
+    pub(crate) fn read(&mut self, answers: &mut ArrayIntoIter) {
         self.record = Record::next(answers);
         self.place = None;
         self.state = None;
@@ -115,7 +115,7 @@ impl SessionSlot {
     }
 
     /// `None` where there is no session; one that was damaged by hand is `corrupt_record`.
-    pub(super) fn head(&mut self) -> Result<Option<SessionHead>, Failure> {
+    pub(crate) fn head(&mut self) -> Result<Option<SessionHead>, Failure> {
         if let Some(record) = self.record.as_ref().filter(|_| self.place.is_none()) {
             let (number, open) = (record.count("number"), record.count("open"));
             self.place = Some(Place { head: record.head()?, number, open });
@@ -124,13 +124,13 @@ impl SessionSlot {
     }
 
     /// Makes the session that is not there.
-    pub(super) fn create(&mut self, number: f64, token: f64, head: SessionHead) {
+    pub(crate) fn create(&mut self, number: f64, token: f64, head: SessionHead) {
         self.record = Some(Record::session(&self.key, number, token, head.created));
         self.place = Some(Place { head, number, open: 0.0 });
     }
 
     /// Reads the state, where that was not done yet.
-    pub(super) fn read_state(&mut self) -> Result<(), Failure> {
+    pub(crate) fn read_state(&mut self) -> Result<(), Failure> {
         if self.state.is_none() {
             let stored = self.record.as_ref().map(Record::state).transpose()?;
             self.state = Some(stored.unwrap_or_default());
@@ -139,12 +139,12 @@ impl SessionSlot {
     }
 
     /// The state, where it was read.
-    pub(super) fn state(&self) -> Option<&ScopedState> {
+    pub(crate) fn state(&self) -> Option<&ScopedState> {
         self.state.as_ref()
     }
 
     /// Takes a page in that was read, if it is not known.
-    pub(super) fn take_in(&mut self, page: Page) {
+    pub(crate) fn take_in(&mut self, page: Page) {
         let first = page.rows.first();
         if first.is_some_and(|first| self.places.get(&first.id).is_some()) {
             return;
@@ -156,7 +156,7 @@ impl SessionSlot {
     }
 
     /// The events with those ids, of those that were read or are to be added.
-    pub(super) fn events(&self, ids: &[Rc<str>]) -> Vec<EventRow> {
+    pub(crate) fn events(&self, ids: &[Rc<str>]) -> Vec<EventRow> {
         let mut events = Vec::new();
         for id in ids {
             events.extend(self.places.get(id).and_then(|place| self.event(place)).cloned());
@@ -165,7 +165,7 @@ impl SessionSlot {
     }
 
     /// The events that were written after a revision, of the same.
-    pub(super) fn changed(&self, since: Revision) -> Vec<EventRow> {
+    pub(crate) fn changed(&self, since: Revision) -> Vec<EventRow> {
         let mut changed = Vec::new();
         let read = self.pages.iter().map(|stored| &stored.page.rows);
         for rows in read.chain([&self.new]) {
@@ -189,7 +189,7 @@ impl SessionSlot {
 
     /// Takes a change of the session in, and events: added, or in the place of those that have
     /// their ids.
-    pub(super) fn change(&mut self, change: SessionChange, events: Vec<EventRow>) {
+    pub(crate) fn change(&mut self, change: SessionChange, events: Vec<EventRow>) {
         if let Some(place) = &mut self.place {
             place.head = change.head;
         }
@@ -221,7 +221,7 @@ impl SessionSlot {
     }
 
     /// Puts what has changed; returns whether there are enough single events for a page.
-    pub(super) fn put(&mut self, transaction: &Transaction) -> bool {
+    pub(crate) fn put(&mut self, transaction: &Transaction) -> bool {
         let pages = mem::take(&mut self.pages);
         let new = mem::take(&mut self.new);
         self.places = Names::default();

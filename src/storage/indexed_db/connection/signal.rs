@@ -8,24 +8,24 @@ use std::task::{Context, Poll, Waker};
 
 use wasm_bindgen::prelude::*;
 
-use crate::storage::indexed_db::failure::Failure;
-use crate::storage::indexed_db::object::Record;
+use crate::storage::indexed_db::records::failure::Failure;
+use crate::storage::indexed_db::records::object::Record;
 
 /// All callbacks are of one type, so that what calls them stands in the wasm once.
-pub(super) type Listener = Closure<dyn FnMut(JsValue)>;
+pub(crate) type Listener = Closure<dyn FnMut(JsValue)>;
 
 /// Sets the listener of some events, whose names begin with `on`; `null` is none.
-pub(super) fn listen(target: &JsValue, events: &[&str], listener: &JsValue) {
+pub(crate) fn listen(target: &JsValue, events: &[&str], listener: &JsValue) {
     for event in events {
         target.unchecked_ref::<Record>().set(event, listener);
     }
 }
 
-pub(super) type Done = Result<(), Failure>;
+pub(crate) type Done = Result<(), Failure>;
 
 /// Set once, awaited by one. A clone is the same signal.
 #[derive(Clone, Default)]
-pub(super) struct Signal {
+pub(crate) struct Signal {
     shared: Rc<RefCell<Shared>>,
 }
 
@@ -37,7 +37,7 @@ struct Shared {
 
 impl Signal {
     /// What is set first counts: a request may fail after it was given up.
-    pub(super) fn set(&self, done: Done) {
+    pub(crate) fn set(&self, done: Done) {
         let waker = {
             let mut shared = self.shared.borrow_mut();
             shared.done.get_or_insert(done);

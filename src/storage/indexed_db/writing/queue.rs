@@ -16,11 +16,11 @@ use crate::platform;
 use crate::session::{Revision, SessionKey};
 use crate::storage::Deletion;
 use crate::storage::guarded::Guarded;
-use crate::storage::indexed_db::access::Access;
-use crate::storage::indexed_db::failure::Failure;
-use crate::storage::indexed_db::group::{Care, Left, Member, write};
-use crate::storage::indexed_db::signal::{Done, Signal};
-use crate::storage::indexed_db::{deleting, sealing};
+use crate::storage::indexed_db::connection::access::Access;
+use crate::storage::indexed_db::connection::signal::{Done, Signal};
+use crate::storage::indexed_db::records::failure::Failure;
+use crate::storage::indexed_db::writing::group::{Care, Left, Member, write};
+use crate::storage::indexed_db::writing::{deleting, sealing};
 use crate::storage::shared_write::SharedWrite;
 
 /// Members of a group at the most: a transaction should not keep others waiting for long.
@@ -46,7 +46,7 @@ impl Work {
 }
 
 /// See the module.
-pub(super) struct Queue {
+pub(crate) struct Queue {
     access: Rc<Access>,
     work: RefCell<Vec<Work>>,
     is_running: Cell<bool>,
@@ -56,7 +56,7 @@ pub(super) struct Queue {
 }
 
 impl Queue {
-    pub(super) fn new(access: Rc<Access>) -> Rc<Self> {
+    pub(crate) fn new(access: Rc<Access>) -> Rc<Self> {
         Rc::new(Self {
             access,
             work: RefCell::default(),
@@ -66,7 +66,7 @@ impl Queue {
         })
     }
 
-    pub(super) fn write(self: &Rc<Self>, write: SharedWrite) -> Result<Signal, Error> {
+    pub(crate) fn write(self: &Rc<Self>, write: SharedWrite) -> Result<Signal, Error> {
         let plan = write.with(|write| write.plan().clone())?;
         let token = if plan.creates { f64::from(platform::random_seed() as u32) } else { 0.0 };
         let settled = Signal::default();
@@ -75,7 +75,7 @@ impl Queue {
         Ok(waiting)
     }
 
-    pub(super) fn delete(self: &Rc<Self>, deletion: Deletion, floor: Rc<Cell<Revision>>) -> Signal {
+    pub(crate) fn delete(self: &Rc<Self>, deletion: Deletion, floor: Rc<Cell<Revision>>) -> Signal {
         let settled = Signal::default();
         self.push(Work::Delete(deletion, floor, settled.clone()));
         settled

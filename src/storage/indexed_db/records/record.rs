@@ -5,47 +5,47 @@ use wasm_bindgen::prelude::*;
 
 use crate::session::{MAX_TIMESTAMP, Revision, SessionHead, SessionKey};
 use crate::state::ScopedState;
-use crate::storage::indexed_db::failure::{Failure, session_name};
-use crate::storage::indexed_db::keys;
-use crate::storage::indexed_db::object::Record;
+use crate::storage::indexed_db::records::failure::{Failure, session_name};
+use crate::storage::indexed_db::records::keys;
+use crate::storage::indexed_db::records::object::Record;
 use crate::storage::{ScopeRow, SessionRow};
 
 /// Revisions and numbers of sessions are below it: JavaScript holds them exactly.
 const COUNTER_END: f64 = (1_u64 << 53) as f64;
 
 /// Whether it is a revision or a number of a session, unless it was damaged.
-pub(super) fn is_counter(number: f64) -> bool {
+pub(crate) fn is_counter(number: f64) -> bool {
     (0.0..COUNTER_END).contains(&number) && number.trunc() == number
 }
 
 /// Whether it is a time that we store, unless it was damaged.
-pub(super) fn is_time(number: f64) -> bool {
+pub(crate) fn is_time(number: f64) -> bool {
     (0.0..=MAX_TIMESTAMP).contains(&number)
 }
 
 impl Record {
     /// 0 where there is none, or where it was damaged.
-    pub(super) fn count(&self, member: &str) -> f64 {
+    pub(crate) fn count(&self, member: &str) -> f64 {
         self.number(member).filter(|number| *number >= 0.0).unwrap_or_default()
     }
 
     /// A revision or a number of a session; `None` where it was damaged.
-    pub(super) fn counter(&self, member: &str) -> Option<f64> {
+    pub(crate) fn counter(&self, member: &str) -> Option<f64> {
         self.number(member).filter(|number| is_counter(*number))
     }
 
-    pub(super) fn revision(&self) -> Revision {
+    pub(crate) fn revision(&self) -> Revision {
         self.count("revision") as Revision
     }
 
     /// UTF-16 code units of its texts, which may be long.
-    pub(super) fn length(&self) -> u32 {
+    pub(crate) fn length(&self) -> u32 {
         let length = |member| self.get(member).dyn_ref().map_or(0, JsString::length);
         length("text").saturating_add(length("state"))
     }
 
     /// A new session's, which says neither how far it has come nor when. `token` tells who made it.
-    pub(super) fn session(key: &SessionKey, number: f64, token: f64, created: Revision) -> Self {
+    pub(crate) fn session(key: &SessionKey, number: f64, token: f64, created: Revision) -> Self {
         let record = Self::empty();
         record.set_text("appName", &key.app_name);
         record.set_text("userId", &key.user_id);
@@ -58,23 +58,23 @@ impl Record {
     }
 
     /// A new one for an app or a user, with neither state nor sessions.
-    pub(super) fn scope(key: &JsValue) -> Self {
+    pub(crate) fn scope(key: &JsValue) -> Self {
         let record = Self::empty();
         record.set("key", key);
         record
     }
 
     /// Whether an app's or a user's record holds more than the count of its sessions.
-    pub(super) fn has_state(&self) -> bool {
+    pub(crate) fn has_state(&self) -> bool {
         !(self.get("state").is_undefined() && self.get("revision").is_undefined())
     }
 
     /// Counts more sessions of an app or a user, or fewer.
-    pub(super) fn add_sessions(&self, sessions: f64) {
+    pub(crate) fn add_sessions(&self, sessions: f64) {
         self.set_number("sessions", (self.count("sessions") + sessions).max(0.0));
     }
 
-    pub(super) fn session_key(&self) -> SessionKey {
+    pub(crate) fn session_key(&self) -> SessionKey {
         SessionKey {
             app_name: self.text("appName"),
             user_id: self.text("userId"),
@@ -83,7 +83,7 @@ impl Record {
     }
 
     /// A session's head; what was damaged by hand is `corrupt_record`.
-    pub(super) fn head(&self) -> Result<SessionHead, Failure> {
+    pub(crate) fn head(&self) -> Result<SessionHead, Failure> {
         let counters = ["created", "revision", "number"].map(|member| self.counter(member));
         let time = self.number("lastUpdateTime").filter(|time| is_time(*time));
         match (counters, time) {
@@ -98,29 +98,29 @@ impl Record {
     }
 
     /// The state of a session, an app or a user.
-    pub(super) fn state(&self) -> Result<ScopedState, Failure> {
+    pub(crate) fn state(&self) -> Result<ScopedState, Failure> {
         let Some(text) = self.get("state").as_string() else {
             return Err(self.damaged("it is damaged"));
         };
         ScopedState::parse(&text).map_err(|error| self.damaged(&error.to_string()))
     }
 
-    pub(super) fn set_state(&self, state: &ScopedState) {
+    pub(crate) fn set_state(&self, state: &ScopedState) {
         self.set_text("state", &state.to_json());
     }
 
-    pub(super) fn session_row(&self) -> Result<SessionRow, Failure> {
+    pub(crate) fn session_row(&self) -> Result<SessionRow, Failure> {
         Ok(SessionRow { key: self.session_key(), head: self.head()?, state: self.state()? })
     }
 
     /// The revision of the state of an app or a user.
-    pub(super) fn scope_revision(&self) -> Result<Revision, Failure> {
+    pub(crate) fn scope_revision(&self) -> Result<Revision, Failure> {
         let revision = self.counter("revision").map(|revision| revision as Revision);
         revision.ok_or_else(|| self.damaged("it is damaged"))
     }
 
     /// The state of an app or a user, with its revision, if it has one.
-    pub(super) fn scope_row(&self) -> Result<Option<ScopeRow>, Failure> {
+    pub(crate) fn scope_row(&self) -> Result<Option<ScopeRow>, Failure> {
         if !self.has_state() {
             return Ok(None);
         }
@@ -128,13 +128,13 @@ impl Record {
     }
 
     #[cold]
-    pub(super) fn damaged(&self, reason: &str) -> Failure {
+    pub(crate) fn damaged(&self, reason: &str) -> Failure {
         Failure::corrupt(self.name(), reason)
     }
 
     /// What it is a record of, for an error.
     #[cold]
-    pub(super) fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
         if let Some(session_id) = self.get("sessionId").as_string() {
             return session_name(&session_id, &self.text("userId"), &self.text("appName"));
         }

@@ -3,17 +3,17 @@
 use wasm_bindgen::JsValue;
 
 use crate::error::{Error, StorageProblem};
-use crate::storage::indexed_db::object::Record;
+use crate::storage::indexed_db::records::object::Record;
 use crate::write::Target;
 
 /// UTF-16 code units of the texts in one record, at most. Chromium holds 133,169,152 bytes in a record,
 /// and a code unit may take two of them; the rest is left for ids and names.
-pub(super) const LARGEST_RECORD: u32 = 63 * 1024 * 1024;
+pub(crate) const LARGEST_RECORD: u32 = 63 * 1024 * 1024;
 
 /// See the module. Boxed: nearly everything here may fail, and what is passed on through all of it
 /// should be small.
 #[derive(Debug, Clone)]
-pub(super) struct Failure(Box<Content>);
+pub(crate) struct Failure(Box<Content>);
 
 #[derive(Debug, Clone)]
 struct Content {
@@ -38,29 +38,29 @@ impl Failure {
         Self(Box::new(Content { kind, reason }))
     }
 
-    pub(super) fn of(problem: StorageProblem, reason: impl Into<String>) -> Self {
+    pub(crate) fn of(problem: StorageProblem, reason: impl Into<String>) -> Self {
         Self::new(Kind::Problem(problem), reason.into())
     }
 
-    pub(super) fn lost(reason: impl Into<String>) -> Self {
+    pub(crate) fn lost(reason: impl Into<String>) -> Self {
         Self::of(StorageProblem::ConnectionLost, reason)
     }
 
-    pub(super) fn corrupt(record: String, reason: impl Into<String>) -> Self {
+    pub(crate) fn corrupt(record: String, reason: impl Into<String>) -> Self {
         Self::new(Kind::Corrupt(record), reason.into())
     }
 
     #[cold]
-    pub(super) fn too_large(name: &str, length: u32) -> Self {
+    pub(crate) fn too_large(name: &str, length: u32) -> Self {
         Self::of(StorageProblem::TooLarge, too_large(name, length))
     }
 
-    pub(super) fn thrown(thrown: JsValue) -> Self {
+    pub(crate) fn thrown(thrown: JsValue) -> Self {
         Self::new(Kind::Thrown(thrown), String::new())
     }
 
     /// What a transaction or one of its requests failed with.
-    pub(super) fn of_transaction(thrown: &JsValue) -> Self {
+    pub(crate) fn of_transaction(thrown: &JsValue) -> Self {
         let (name, reason) = describe(thrown);
         let kind = match name.as_str() {
             "ConstraintError" => Kind::Constraint,
@@ -76,7 +76,7 @@ impl Failure {
     }
 
     /// What opening a database failed with.
-    pub(super) fn of_opening(thrown: &JsValue) -> Self {
+    pub(crate) fn of_opening(thrown: &JsValue) -> Self {
         let (name, reason) = describe(thrown);
         let problem = match name.as_str() {
             "VersionError" => StorageProblem::Newer,
@@ -88,19 +88,19 @@ impl Failure {
 
     /// Whether it may be that opening failed because a connection broke: Safari's "Connection to
     /// Indexed Database server lost" has no name of its own.
-    pub(super) fn may_be_loss(thrown: &JsValue) -> bool {
+    pub(crate) fn may_be_loss(thrown: &JsValue) -> bool {
         describe(thrown).0 == "UnknownError"
     }
 
     /// What the step to a version failed with.
-    pub(super) fn of_step(version: usize, thrown: &JsValue) -> Self {
+    pub(crate) fn of_step(version: usize, thrown: &JsValue) -> Self {
         let (_, reason) = describe(thrown);
         Self::of(StorageProblem::Failed, format!("step {version}: {reason}"))
     }
 
     /// The same of a write to that session. An event stands where the session's record says that none does:
     /// one of them was damaged.
-    pub(super) fn of_session(self, target: &Target) -> Self {
+    pub(crate) fn of_session(self, target: &Target) -> Self {
         match (&target.user_id, &target.session_id) {
             (Some(user), Some(session)) if self.is_constraint() => {
                 let name = session_name(session, user, &target.app_name);
@@ -110,15 +110,15 @@ impl Failure {
         }
     }
 
-    pub(super) fn is_constraint(&self) -> bool {
+    pub(crate) fn is_constraint(&self) -> bool {
         matches!(self.0.kind, Kind::Constraint)
     }
 
-    pub(super) fn is_too_large(&self) -> bool {
+    pub(crate) fn is_too_large(&self) -> bool {
         matches!(self.0.kind, Kind::Problem(StorageProblem::TooLarge))
     }
 
-    pub(super) fn is_loss(&self) -> bool {
+    pub(crate) fn is_loss(&self) -> bool {
         matches!(self.0.kind, Kind::Problem(StorageProblem::ConnectionLost))
     }
 }
@@ -138,13 +138,13 @@ impl From<Failure> for JsValue {
 
 /// What a session is called in an error.
 #[cold]
-pub(super) fn session_name(session: &str, user: &str, app: &str) -> String {
+pub(crate) fn session_name(session: &str, user: &str, app: &str) -> String {
     format!("session \"{session}\" of user \"{user}\" in app \"{app}\"")
 }
 
 /// Says what is too large for a record, and by how much.
 #[cold]
-pub(super) fn too_large(name: &str, length: u32) -> String {
+pub(crate) fn too_large(name: &str, length: u32) -> String {
     // As `u64`, which is printed elsewhere as well: any other type would add its own printing.
     let (length, most) = (u64::from(length), u64::from(LARGEST_RECORD));
     format!("{name} has {length} characters of {most}")

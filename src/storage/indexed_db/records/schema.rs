@@ -17,31 +17,31 @@
 use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{IdbDatabase, IdbObjectStore, IdbTransaction};
 
-use crate::storage::indexed_db::keys::list;
-use crate::storage::indexed_db::object::Record;
+use crate::storage::indexed_db::records::keys::list;
+use crate::storage::indexed_db::records::object::Record;
 
-pub(super) const SESSIONS: &str = "sessions";
-pub(super) const STATES: &str = "states";
-pub(super) const EVENTS: &str = "events";
-pub(super) const META: &str = "meta";
+pub(crate) const SESSIONS: &str = "sessions";
+pub(crate) const STATES: &str = "states";
+pub(crate) const EVENTS: &str = "events";
+pub(crate) const META: &str = "meta";
 
 /// Sessions of an app, by last update.
-pub(super) const BY_APP: &str = "app";
+pub(crate) const BY_APP: &str = "app";
 /// Sessions of a user, by last update.
-pub(super) const BY_USER: &str = "user";
+pub(crate) const BY_USER: &str = "user";
 /// Events by `"number/id"`: unique, so that no event can be stored twice.
-pub(super) const BY_ID: &str = "id";
+pub(crate) const BY_ID: &str = "id";
 /// Events by the largest timestamp in their record.
-pub(super) const BY_TIME: &str = "time";
+pub(crate) const BY_TIME: &str = "time";
 /// Records that hold a replaced event, by the revision of the last replacement; no others.
-pub(super) const BY_REPLACEMENT: &str = "replaced";
+pub(crate) const BY_REPLACEMENT: &str = "replaced";
 
 /// What brings a database from one version to the next. It may read and write what it likes by the
 /// transaction; if it fails the database stays as it was.
 pub type Step = fn(&IdbDatabase, &IdbTransaction) -> Result<(), JsValue>;
 
 /// One step a version: the version is their number. A step that was released never changes.
-pub(super) const STEPS: &[Step] = &[create_stores];
+pub(crate) const STEPS: &[Step] = &[create_stores];
 
 fn create_stores(database: &IdbDatabase, _: &IdbTransaction) -> Result<(), JsValue> {
     let store = |name, path: &JsValue| {

@@ -4,35 +4,35 @@
 use js_sys::ArrayIntoIter;
 use wasm_bindgen::JsValue;
 
-use crate::storage::indexed_db::failure::Failure;
-use crate::storage::indexed_db::keys;
-use crate::storage::indexed_db::object::Record;
-use crate::storage::indexed_db::schema::STATES;
-use crate::storage::indexed_db::transaction::Transaction;
+use crate::storage::indexed_db::connection::transaction::Transaction;
+use crate::storage::indexed_db::records::failure::Failure;
+use crate::storage::indexed_db::records::keys;
+use crate::storage::indexed_db::records::object::Record;
+use crate::storage::indexed_db::records::schema::STATES;
 use crate::storage::{ScopeChange, ScopeRow};
 
 /// See the module.
-pub(super) struct OwnerSlot {
+pub(crate) struct OwnerSlot {
     app_name: String,
     /// `None`: the app.
     user_id: Option<String>,
     /// Both as the store has them.
     key: JsValue,
-    pub(super) wants_state: bool,
+    pub(crate) wants_state: bool,
     /// A record of our own, in which what changes is set before it is put.
     stored: Option<Record>,
     /// What is stored, where it was read, and what has become of it.
-    pub(super) row: Option<ScopeRow>,
+    pub(crate) row: Option<ScopeRow>,
     is_changed: bool,
     /// Whether all that is from an earlier write, and not read since.
     is_left: bool,
     /// Whether this write is about it.
-    pub(super) is_wanted: bool,
-    pub(super) new_sessions: f64,
+    pub(crate) is_wanted: bool,
+    pub(crate) new_sessions: f64,
 }
 
 impl OwnerSlot {
-    pub(super) fn new(app_name: &str, user_id: Option<&str>) -> Self {
+    pub(crate) fn new(app_name: &str, user_id: Option<&str>) -> Self {
         Self {
             app_name: app_name.to_owned(),
             user_id: user_id.map(str::to_owned),
@@ -48,7 +48,7 @@ impl OwnerSlot {
     }
 
     /// Leaves it for another write.
-    pub(super) fn leave(&mut self) {
+    pub(crate) fn leave(&mut self) {
         self.wants_state = false;
         self.is_wanted = false;
         self.is_changed = false;
@@ -56,15 +56,15 @@ impl OwnerSlot {
         self.new_sessions = 0.0;
     }
 
-    pub(super) fn is(&self, app_name: &str, user_id: Option<&str>) -> bool {
+    pub(crate) fn is(&self, app_name: &str, user_id: Option<&str>) -> bool {
         self.app_name == app_name && self.user_id.as_deref() == user_id
     }
 
-    pub(super) fn ask(&self, transaction: &Transaction) {
+    pub(crate) fn ask(&self, transaction: &Transaction) {
         transaction.get(STATES, &self.key);
     }
 
-    pub(super) fn read(&mut self, answers: &mut ArrayIntoIter) {
+    pub(crate) fn read(&mut self, answers: &mut ArrayIntoIter) {
         self.stored = Record::next(answers);
         self.row = None;
         self.is_left = false;
@@ -72,31 +72,31 @@ impl OwnerSlot {
 
     /// The record that must be stored for what an earlier write left to hold. `None` where it does not
     /// tell, or where there is no state: that takes the floor, which is not left.
-    pub(super) fn left(&self) -> Option<&Record> {
+    pub(crate) fn left(&self) -> Option<&Record> {
         self.stored.as_ref().filter(|_| self.is_left && self.row.is_some())
     }
 
     /// Whether a state was looked for that is not there.
-    pub(super) fn misses_state(&self) -> bool {
+    pub(crate) fn misses_state(&self) -> bool {
         self.wants_state && !self.stored.as_ref().is_some_and(Record::has_state)
     }
 
     /// Reads the stored state, where it was not read yet.
-    pub(super) fn read_state(&mut self) -> Result<(), Failure> {
+    pub(crate) fn read_state(&mut self) -> Result<(), Failure> {
         if let Some(stored) = self.stored.as_ref().filter(|_| self.row.is_none()) {
             self.row = stored.scope_row()?;
         }
         Ok(())
     }
 
-    pub(super) fn change(&mut self, change: ScopeChange) {
+    pub(crate) fn change(&mut self, change: ScopeChange) {
         let row = self.row.get_or_insert_default();
         row.revision = change.revision;
         row.state.apply(change.state);
         self.is_changed = true;
     }
 
-    pub(super) fn put(&mut self, transaction: &Transaction) {
+    pub(crate) fn put(&mut self, transaction: &Transaction) {
         if !self.is_changed && self.new_sessions == 0.0 {
             return;
         }

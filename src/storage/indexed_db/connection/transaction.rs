@@ -14,14 +14,14 @@ use js_sys::{Array, Reflect};
 use wasm_bindgen::prelude::*;
 use web_sys::{IdbDatabase, IdbIndex, IdbObjectStore, IdbRequest, IdbTransaction};
 
-use crate::storage::indexed_db::failure::{Failure, LARGEST_RECORD};
-use crate::storage::indexed_db::hearing::Hearing;
-use crate::storage::indexed_db::object::Record;
-use crate::storage::indexed_db::signal::Done;
+use crate::storage::indexed_db::connection::hearing::Hearing;
+use crate::storage::indexed_db::connection::signal::Done;
+use crate::storage::indexed_db::records::failure::{Failure, LARGEST_RECORD};
+use crate::storage::indexed_db::records::object::Record;
 
 /// What is done in a transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Mode {
+pub(crate) enum Mode {
     Read,
     Write,
 }
@@ -48,11 +48,11 @@ extern "C" {
     ) -> Result<IdbTransaction, JsValue>;
 
     /// A store or an index. web-sys has a method each, and each once more with a limit.
-    pub(super) type Source;
+    pub(crate) type Source;
 
     /// `range` may be options as well, where the engine knows them.
     #[wasm_bindgen(method, catch, js_name = getAll)]
-    pub(super) fn get_all(
+    pub(crate) fn get_all(
         this: &Source,
         range: &JsValue,
         limit: Option<u32>,
@@ -63,7 +63,7 @@ extern "C" {
 const LARGE: u32 = 1024 * 1024;
 
 /// What all transactions through a connection have in common.
-pub(super) struct Transactions {
+pub(crate) struct Transactions {
     /// Milliseconds.
     timeout: f64,
     /// Of those that write.
@@ -78,7 +78,7 @@ pub(super) struct Transactions {
 impl Transactions {
     /// `strict`: what is written counts as complete only once the disk has it. `timeout` in milliseconds:
     /// a transaction without any event for so long is given up.
-    pub(super) fn new(strict: bool, timeout: f64) -> Rc<Self> {
+    pub(crate) fn new(strict: bool, timeout: f64) -> Rc<Self> {
         let options = Record::empty();
         options.set_text("durability", if strict { "strict" } else { "relaxed" });
         let commits_in_spite_of_errors = commits_in_spite_of_errors();
@@ -87,14 +87,14 @@ impl Transactions {
     }
 
     /// Aborts the transaction that an exception left behind: it would commit what it wrote before.
-    pub(super) fn abort_left_behind(&self) {
+    pub(crate) fn abort_left_behind(&self) {
         if let Some(raw) = self.writing.take() {
             // Refused where it is over already.
             let _ = raw.abort();
         }
     }
 
-    pub(super) fn begin(
+    pub(crate) fn begin(
         self: &Rc<Self>,
         database: &IdbDatabase,
         stores: &JsValue,
@@ -120,7 +120,7 @@ impl Transactions {
 }
 
 /// Aborts when it is dropped before [`Transaction::commit`], if it may have written.
-pub(super) struct Transaction {
+pub(crate) struct Transaction {
     raw: IdbTransaction,
     mode: Mode,
     hearing: Rc<Hearing>,
@@ -134,31 +134,31 @@ pub(super) struct Transaction {
 type Verb = fn(&IdbObjectStore, &JsValue) -> Result<IdbRequest, JsValue>;
 
 /// Requests under way.
-pub(super) type Round = Vec<IdbRequest>;
+pub(crate) type Round = Vec<IdbRequest>;
 
 impl Transaction {
-    pub(super) fn get(&self, store: &str, key: &JsValue) {
+    pub(crate) fn get(&self, store: &str, key: &JsValue) {
         self.ask_store(store, IdbObjectStore::get, key);
     }
 
     /// Asks for a list of what lies in a range, or of so much of it.
-    pub(super) fn get_all(&self, store: &str, range: &JsValue, limit: Option<u32>) {
+    pub(crate) fn get_all(&self, store: &str, range: &JsValue, limit: Option<u32>) {
         let store = self.raw.object_store(store);
         self.ask(store.and_then(|store| store.unchecked_ref::<Source>().get_all(range, limit)));
     }
 
     /// Asks for a list of all that an index has in a range.
-    pub(super) fn find(&self, store: &str, index: &str, range: &JsValue) {
+    pub(crate) fn find(&self, store: &str, index: &str, range: &JsValue) {
         let index = self.index(store, index);
         self.ask(index.and_then(|index| index.unchecked_ref::<Source>().get_all(range, None)));
     }
 
-    pub(super) fn put(&self, store: &str, record: &Record) {
+    pub(crate) fn put(&self, store: &str, record: &Record) {
         self.write(store, IdbObjectStore::put, record);
     }
 
     /// Puts what must not be there yet.
-    pub(super) fn add(&self, store: &str, record: &Record) {
+    pub(crate) fn add(&self, store: &str, record: &Record) {
         self.write(store, IdbObjectStore::add, record);
     }
 
@@ -173,7 +173,7 @@ impl Transaction {
     }
 
     /// Deletes what has that key, or lies in that range.
-    pub(super) fn delete(&self, store: &str, key: &JsValue) {
+    pub(crate) fn delete(&self, store: &str, key: &JsValue) {
         self.ask_store(store, IdbObjectStore::delete, key);
     }
 
@@ -181,12 +181,12 @@ impl Transaction {
         self.ask(self.raw.object_store(store).and_then(|store| verb(&store, argument)));
     }
 
-    pub(super) fn index(&self, store: &str, name: &str) -> Result<IdbIndex, JsValue> {
+    pub(crate) fn index(&self, store: &str, name: &str) -> Result<IdbIndex, JsValue> {
         self.raw.object_store(store)?.index(name)
     }
 
     /// Takes a request into the round.
-    pub(super) fn ask(&self, request: Result<IdbRequest, JsValue>) {
+    pub(crate) fn ask(&self, request: Result<IdbRequest, JsValue>) {
         match request {
             Ok(request) => self.round.borrow_mut().push(request),
             Err(thrown) => self.hearing.fail(&thrown),
@@ -194,18 +194,18 @@ impl Transaction {
     }
 
     /// Waits until all requests that were made have their results, and returns these.
-    pub(super) async fn answered(&self) -> Result<Array, Failure> {
+    pub(crate) async fn answered(&self) -> Result<Array, Failure> {
         self.results_of(self.end_round()).await
     }
 
     /// Ends a round, so that others can follow before its results are there.
-    pub(super) fn end_round(&self) -> Round {
+    pub(crate) fn end_round(&self) -> Round {
         self.round.take()
     }
 
     /// Waits for the results of a round that was ended. Nothing may be awaited in between: they
     /// would go unheard. Requests are carried out in their order, so it is the last one that tells.
-    pub(super) async fn results_of(&self, round: Round) -> Result<Array, Failure> {
+    pub(crate) async fn results_of(&self, round: Round) -> Result<Array, Failure> {
         self.hearing.listen();
         self.hearing.check()?;
         if let Some(last) = round.last() {
@@ -215,7 +215,7 @@ impl Transaction {
     }
 
     /// Commits, and waits until it is done: only then has anything been written.
-    pub(super) async fn commit(self) -> Done {
+    pub(crate) async fn commit(self) -> Done {
         if self.all.commits_in_spite_of_errors || self.written.get() > LARGE {
             self.answered().await?;
         }

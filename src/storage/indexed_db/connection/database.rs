@@ -11,14 +11,14 @@ use web_sys::{Event, IdbDatabase, IdbFactory, IdbOpenDbRequest, IdbTransaction};
 
 use crate::error::StorageProblem;
 use crate::storage::guarded::guard;
-use crate::storage::indexed_db::failure::Failure;
-use crate::storage::indexed_db::object::Record;
-use crate::storage::indexed_db::schema::{STEPS, Step};
-use crate::storage::indexed_db::signal::{Done, Listener, Signal, listen};
-use crate::storage::indexed_db::timer::Timer;
+use crate::storage::indexed_db::connection::signal::{Done, Listener, Signal, listen};
+use crate::storage::indexed_db::connection::timer::Timer;
+use crate::storage::indexed_db::records::failure::Failure;
+use crate::storage::indexed_db::records::object::Record;
+use crate::storage::indexed_db::records::schema::{STEPS, Step};
 
 /// See the module.
-pub(super) struct Database {
+pub(crate) struct Database {
     name: String,
     /// `None` where it is to be deleted.
     steps: Option<Rc<[Step]>>,
@@ -69,7 +69,7 @@ thread_local! {
 
 impl Database {
     /// The one of that name, shared by all that hand in the same function.
-    pub(super) fn named(name: &str, on_open: Option<Function>, blocked_timeout: f64) -> Rc<Self> {
+    pub(crate) fn named(name: &str, on_open: Option<Function>, blocked_timeout: f64) -> Rc<Self> {
         DATABASES.with_borrow_mut(|databases| {
             databases.retain(|database| database.strong_count() > 0);
             let mut known = databases.iter().filter_map(Weak::upgrade);
@@ -85,7 +85,7 @@ impl Database {
     }
 
     /// One that shares its connection with nobody.
-    pub(super) fn new(
+    pub(crate) fn new(
         name: &str,
         steps: Option<Rc<[Step]>>,
         on_open: Option<Function>,
@@ -107,7 +107,7 @@ impl Database {
 
     /// The connection, opened if there is none. `timeout` in milliseconds: an opening of which
     /// nothing is heard for so long is taken for lost.
-    pub(super) async fn connection(self: &Rc<Self>, timeout: f64) -> Result<IdbDatabase, Failure> {
+    pub(crate) async fn connection(self: &Rc<Self>, timeout: f64) -> Result<IdbDatabase, Failure> {
         loop {
             let raw = self.connection.borrow().as_ref().map(|connection| connection.raw.clone());
             if let Some(raw) = raw {
@@ -135,7 +135,7 @@ impl Database {
     }
 
     /// Gives the connection up; the next call makes another one.
-    pub(super) fn disconnect(&self) {
+    pub(crate) fn disconnect(&self) {
         let connection = self.connection.borrow_mut().take();
         drop(connection);
     }
@@ -352,7 +352,7 @@ const DELETION_TIMEOUT: f64 = 30_000.0;
 
 /// Deletes a database with everything in it. Connections of ours give way, here and in other tabs;
 /// for those of others it waits, in milliseconds.
-pub(super) async fn delete(name: &str, blocked_timeout: f64) -> Done {
+pub(crate) async fn delete(name: &str, blocked_timeout: f64) -> Done {
     Database::new(name, None, None, blocked_timeout).opened(DELETION_TIMEOUT).await
 }
 

@@ -10,46 +10,46 @@ use wasm_bindgen::prelude::*;
 extern "C" {
     #[wasm_bindgen(extends = Object)]
     #[derive(Debug, Clone)]
-    pub(super) type Record;
+    pub(crate) type Record;
 
     #[wasm_bindgen(method, structural, indexing_getter)]
-    pub(super) fn get(this: &Record, member: &str) -> JsValue;
+    pub(crate) fn get(this: &Record, member: &str) -> JsValue;
 
     #[wasm_bindgen(method, structural, indexing_setter)]
-    pub(super) fn set(this: &Record, member: &str, value: &JsValue);
+    pub(crate) fn set(this: &Record, member: &str, value: &JsValue);
 
     // What goes through `set` has become a value of JavaScript's first: one call more.
     #[wasm_bindgen(method, structural, indexing_setter)]
-    pub(super) fn set_number(this: &Record, member: &str, number: f64);
+    pub(crate) fn set_number(this: &Record, member: &str, number: f64);
 
     #[wasm_bindgen(method, structural, indexing_setter)]
-    pub(super) fn set_text(this: &Record, member: &str, text: &str);
+    pub(crate) fn set_text(this: &Record, member: &str, text: &str);
 }
 
 impl Record {
     /// It inherits nothing, so that a setter which the page has put on `Object.prototype` takes no member.
-    pub(super) fn empty() -> Self {
+    pub(crate) fn empty() -> Self {
         Object::<JsValue>::create(JsValue::NULL.unchecked_ref()).unchecked_into()
     }
 
     /// What a store gave for a key.
-    pub(super) fn found(value: JsValue) -> Option<Self> {
+    pub(crate) fn found(value: JsValue) -> Option<Self> {
         value.is_object().then(|| value.unchecked_into())
     }
 
     /// What it gave for the next of several. From then on it inherits nothing, as [`empty`](Self::empty).
-    pub(super) fn next(answers: &mut ArrayIntoIter) -> Option<Self> {
+    pub(crate) fn next(answers: &mut ArrayIntoIter) -> Option<Self> {
         let record = Self::found(answers.next()?)?;
         Object::<JsValue>::set_prototype_of(&record, JsValue::NULL.unchecked_ref());
         Some(record)
     }
 
-    pub(super) fn number(&self, member: &str) -> Option<f64> {
+    pub(crate) fn number(&self, member: &str) -> Option<f64> {
         self.get(member).as_f64()
     }
 
     /// Empty where there is none.
-    pub(super) fn text(&self, member: &str) -> String {
+    pub(crate) fn text(&self, member: &str) -> String {
         self.get(member).as_string().unwrap_or_default()
     }
 }

@@ -9,41 +9,43 @@ use wasm_bindgen::{JsCast, JsValue};
 
 use crate::session::{Revision, SessionKey};
 use crate::state::{Changes as StateChanges, ScopedState};
-use crate::storage::indexed_db::access::Access;
-use crate::storage::indexed_db::failure::Failure;
-use crate::storage::indexed_db::keys;
-use crate::storage::indexed_db::object::Record;
-use crate::storage::indexed_db::owner_slot::OwnerSlot;
-use crate::storage::indexed_db::page::Page;
-use crate::storage::indexed_db::schema::{BY_ID, BY_REPLACEMENT, EVENTS, META, SESSIONS, STATES};
-use crate::storage::indexed_db::sequence::Sequence;
-use crate::storage::indexed_db::session_slot::SessionSlot;
-use crate::storage::indexed_db::signal::{Done, Signal};
-use crate::storage::indexed_db::transaction::Transaction;
+use crate::storage::indexed_db::connection::access::Access;
+use crate::storage::indexed_db::connection::signal::{Done, Signal};
+use crate::storage::indexed_db::connection::transaction::Transaction;
+use crate::storage::indexed_db::records::failure::Failure;
+use crate::storage::indexed_db::records::keys;
+use crate::storage::indexed_db::records::object::Record;
+use crate::storage::indexed_db::records::page::Page;
+use crate::storage::indexed_db::records::schema::{
+    BY_ID, BY_REPLACEMENT, EVENTS, META, SESSIONS, STATES,
+};
+use crate::storage::indexed_db::writing::owner_slot::OwnerSlot;
+use crate::storage::indexed_db::writing::sequence::Sequence;
+use crate::storage::indexed_db::writing::session_slot::SessionSlot;
 use crate::storage::shared_write::SharedWrite;
 use crate::write::{Found, Plan, Target};
 
 /// One write that waits for its turn.
-pub(super) struct Member {
-    pub(super) plan: Plan,
+pub(crate) struct Member {
+    pub(crate) plan: Plan,
     /// Tells a session that this write made from any other of that name.
-    pub(super) token: f64,
-    pub(super) write: SharedWrite,
+    pub(crate) token: f64,
+    pub(crate) write: SharedWrite,
     /// What became of this write alone, where the group as a whole was written.
-    pub(super) done: Done,
+    pub(crate) done: Done,
     /// Of whoever waits for it.
-    pub(super) settled: Signal,
+    pub(crate) settled: Signal,
 }
 
 /// How thoroughly a transaction looks before it writes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Care {
+pub(crate) struct Care {
     /// Look new events' ids up. Most are new indeed, and the unique index tells where one is not.
-    pub(super) ids: bool,
+    pub(crate) ids: bool,
     /// Read the floor of revisions. Only what is not there needs one.
-    pub(super) floor: bool,
+    pub(crate) floor: bool,
     /// A write before may have been committed without our being told.
-    pub(super) again: bool,
+    pub(crate) again: bool,
 }
 
 /// What a write left in the rows that it read, if nobody has written them since.
@@ -53,14 +55,14 @@ pub(super) struct Care {
 /// for us in between: a tenth of an append. Where they are not what was left, nothing of it is
 /// written, and it begins again with the rows as they are.
 #[derive(Default)]
-pub(super) struct Left {
+pub(crate) struct Left {
     sessions: Vec<SessionSlot>,
     owners: Vec<OwnerSlot>,
 }
 
 /// Writes and commits. Takes note of the sessions that then have enough events for a page, and of
 /// what it leaves.
-pub(super) async fn write(
+pub(crate) async fn write(
     access: &Access,
     members: &mut [Member],
     mut care: Care,

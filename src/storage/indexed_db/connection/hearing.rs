@@ -7,15 +7,15 @@ use wasm_bindgen::prelude::*;
 use web_sys::IdbTransaction;
 
 use crate::storage::guarded::guard;
-use crate::storage::indexed_db::failure::Failure;
-use crate::storage::indexed_db::object::Record;
-use crate::storage::indexed_db::signal::{Done, Listener, Signal, listen};
-use crate::storage::indexed_db::timer::Timer;
+use crate::storage::indexed_db::connection::signal::{Done, Listener, Signal, listen};
+use crate::storage::indexed_db::connection::timer::Timer;
+use crate::storage::indexed_db::records::failure::Failure;
+use crate::storage::indexed_db::records::object::Record;
 
 const EVENTS: [&str; 3] = ["oncomplete", "onabort", "onerror"];
 
 /// Hears one transaction after the other: a listener and a timer for each of them would be dear.
-pub(super) struct Hearing {
+pub(crate) struct Hearing {
     progress: Rc<Progress>,
     /// Of the transaction's events.
     listener: Listener,
@@ -40,7 +40,7 @@ struct Progress {
 
 impl Hearing {
     /// A transaction of which nothing is heard for so many milliseconds is given up.
-    pub(super) fn new(timeout: f64) -> Self {
+    pub(crate) fn new(timeout: f64) -> Self {
         let progress = Rc::new_cyclic(|late: &Weak<Progress>| {
             let late = Weak::clone(late);
             let give_up = move || {
@@ -73,7 +73,7 @@ impl Hearing {
     }
 
     /// From now on it is about this transaction.
-    pub(super) fn turn_to(&self, raw: IdbTransaction) {
+    pub(crate) fn turn_to(&self, raw: IdbTransaction) {
         let Progress { is_listening, ended, is_over, failure, .. } = &*self.progress;
         is_listening.set(false);
         ended.take();
@@ -84,7 +84,7 @@ impl Hearing {
 
     /// Begins to listen, if that was not done yet. Not before the first requests are made: nothing can
     /// be heard as long as nothing is awaited, and the browser is at work meanwhile.
-    pub(super) fn listen(&self) {
+    pub(crate) fn listen(&self) {
         if let Some(raw) = self.progress.raw()
             && !self.progress.is_listening.replace(true)
         {
@@ -94,13 +94,13 @@ impl Hearing {
     }
 
     /// Set when a request is answered, or the transaction ends.
-    pub(super) fn answered(&self, request: &JsValue) -> Signal {
+    pub(crate) fn answered(&self, request: &JsValue) -> Signal {
         listen(request, &["onsuccess"], self.success.as_ref());
         self.next()
     }
 
     /// Set when the transaction ends, or a request is answered for which that was asked.
-    pub(super) fn next(&self) -> Signal {
+    pub(crate) fn next(&self) -> Signal {
         let signal = Signal::default();
         if let Some(end) = self.progress.ended.borrow().as_ref() {
             signal.set(end.clone());
@@ -109,25 +109,25 @@ impl Hearing {
         signal
     }
 
-    pub(super) fn fail(&self, thrown: &JsValue) {
+    pub(crate) fn fail(&self, thrown: &JsValue) {
         self.progress.fail(thrown);
     }
 
-    pub(super) fn refuse(&self, failure: Failure) {
+    pub(crate) fn refuse(&self, failure: Failure) {
         self.progress.failure.borrow_mut().get_or_insert(failure);
     }
 
-    pub(super) fn check(&self) -> Done {
+    pub(crate) fn check(&self) -> Done {
         self.progress.failure.borrow().clone().map_or(Ok(()), Err)
     }
 
-    pub(super) fn has_ended(&self) -> bool {
+    pub(crate) fn has_ended(&self) -> bool {
         self.progress.ended.borrow().is_some()
     }
 
     /// Turns away from the transaction. Returns whether it may turn to another: what the browser has
     /// still to tell of this one would be taken for something about that.
-    pub(super) fn turn_away(&self) -> bool {
+    pub(crate) fn turn_away(&self) -> bool {
         self.progress.timer.stop();
         let raw = self.progress.raw.take();
         let is_free = self.progress.is_over.get() || !self.progress.is_listening.get();

@@ -5,28 +5,28 @@ use wasm_bindgen::{JsCast, JsValue};
 
 use crate::platform;
 use crate::session::Revision;
-use crate::storage::indexed_db::failure::Failure;
-use crate::storage::indexed_db::object::Record;
-use crate::storage::indexed_db::schema::{META, SESSIONS};
-use crate::storage::indexed_db::transaction::Transaction;
+use crate::storage::indexed_db::connection::transaction::Transaction;
+use crate::storage::indexed_db::records::failure::Failure;
+use crate::storage::indexed_db::records::object::Record;
+use crate::storage::indexed_db::records::schema::{META, SESSIONS};
 
 const KEY: &str = "sequence";
 
 const NAME: &str = "sequence of session numbers";
 
 /// The next session's number, and the highest revision that was ever deleted.
-pub(super) struct Sequence {
+pub(crate) struct Sequence {
     record: Record,
     is_new: bool,
     is_changed: bool,
 }
 
 impl Sequence {
-    pub(super) fn ask(transaction: &Transaction) {
+    pub(crate) fn ask(transaction: &Transaction) {
         transaction.get(META, &KEY.into());
     }
 
-    pub(super) fn read(answers: &mut ArrayIntoIter) -> Self {
+    pub(crate) fn read(answers: &mut ArrayIntoIter) -> Self {
         if let Some(record) = Record::next(answers) {
             return Self { record, is_new: false, is_changed: false };
         }
@@ -39,7 +39,7 @@ impl Sequence {
 
     /// Fails with `corrupt_record` if the record is damaged, or missing beside sessions: a number that
     /// is in use would be given again. The transaction must have the store of the sessions.
-    pub(super) async fn check(&self, transaction: &Transaction) -> Result<(), Failure> {
+    pub(crate) async fn check(&self, transaction: &Transaction) -> Result<(), Failure> {
         let reason = if self.is_new {
             transaction.get_all(SESSIONS, &JsValue::UNDEFINED, Some(1));
             let sessions: Array = transaction.answered().await?.pop().unchecked_into();
@@ -53,13 +53,13 @@ impl Sequence {
         reason.map_or(Ok(()), |reason| Err(corrupt(reason)))
     }
 
-    pub(super) fn floor(&self) -> Revision {
+    pub(crate) fn floor(&self) -> Revision {
         self.record.count("floor") as Revision
     }
 
     /// A number that no session has or had. Not below the clock, so that none is given again where the
     /// record was put back by hand: an earlier session has a lower one.
-    pub(super) fn next(&mut self) -> f64 {
+    pub(crate) fn next(&mut self) -> f64 {
         let number = self.record.count("next").max(platform::now().trunc());
         self.record.set_number("next", number + 1.0);
         self.is_changed = true;
@@ -67,7 +67,7 @@ impl Sequence {
     }
 
     /// Takes the revision of what is deleted. One that was damaged would end all counting.
-    pub(super) fn raise_floor(&mut self, deleted: &Record) {
+    pub(crate) fn raise_floor(&mut self, deleted: &Record) {
         let revision = deleted.counter("revision").unwrap_or_default();
         if revision > self.record.count("floor") {
             self.record.set_number("floor", revision);
@@ -75,7 +75,7 @@ impl Sequence {
         }
     }
 
-    pub(super) fn put(&self, transaction: &Transaction) {
+    pub(crate) fn put(&self, transaction: &Transaction) {
         if self.is_changed {
             transaction.put(META, &self.record);
         }

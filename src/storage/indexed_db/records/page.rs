@@ -8,38 +8,38 @@ use js_sys::{Array, Float64Array, JsString};
 use wasm_bindgen::prelude::*;
 
 use crate::session::{Revision, Window};
-use crate::storage::indexed_db::failure::Failure;
-use crate::storage::indexed_db::keys;
-use crate::storage::indexed_db::object::Record;
-use crate::storage::indexed_db::record::{is_counter, is_time};
+use crate::storage::indexed_db::records::failure::Failure;
+use crate::storage::indexed_db::records::keys;
+use crate::storage::indexed_db::records::object::Record;
+use crate::storage::indexed_db::records::record::{is_counter, is_time};
 use crate::write::EventRow;
 
 /// Events in a sealed page. 10,000 events in such pages load five times as fast as in a record
 /// each; larger ones gain little, and make a replacement and a short window dearer.
-pub(super) const PAGE: usize = 128;
+pub(crate) const PAGE: usize = 128;
 
 /// So many events written at once are a page of their own: one record is written in a fifth of the
 /// time of 64, and in half that of 8.
-pub(super) const SMALL_PAGE: usize = 8;
+pub(crate) const SMALL_PAGE: usize = 8;
 
 /// UTF-16 code units of the texts in a page, at most; a longer event stands alone. One event of a
 /// page cannot be read without the others.
-pub(super) const PAGE_TEXT: u32 = 512 * 1024;
+pub(crate) const PAGE_TEXT: u32 = 512 * 1024;
 
 /// Numbers an event in `marks`: seq, revision, timestamp, and the end of its text.
 const MARKS: u32 = 4;
 
 /// What is in one record of `events`.
-pub(super) struct Page {
+pub(crate) struct Page {
     /// What the session's events are kept under.
     number: f64,
-    pub(super) rows: Vec<EventRow>,
+    pub(crate) rows: Vec<EventRow>,
     /// UTF-16 code units of the texts, each with its comma.
     length: u32,
 }
 
 impl Page {
-    pub(super) fn empty(number: f64) -> Self {
+    pub(crate) fn empty(number: f64) -> Self {
         Self { number, rows: Vec::new(), length: 0 }
     }
 
@@ -50,23 +50,23 @@ impl Page {
     }
 
     /// Adds the events of a page that stands behind this one.
-    pub(super) fn append(&mut self, later: Self) {
+    pub(crate) fn append(&mut self, later: Self) {
         self.length += later.length;
         self.rows.extend(later.rows);
     }
 
     /// Whether it is within the bounds of a page, together with a text of that length.
-    pub(super) fn has_room(&self, length: u32) -> bool {
+    pub(crate) fn has_room(&self, length: u32) -> bool {
         self.rows.len() < PAGE && self.length.saturating_add(length) <= PAGE_TEXT
     }
 
     /// UTF-16 code units of the texts.
-    pub(super) fn length(&self) -> u32 {
+    pub(crate) fn length(&self) -> u32 {
         self.length
     }
 
     /// The events of a record; what was damaged by hand is `corrupt_record`.
-    pub(super) fn read(record: &Record) -> Result<Self, Failure> {
+    pub(crate) fn read(record: &Record) -> Result<Self, Failure> {
         Self::rows_of(record, true).ok_or_else(|| record.damaged("it is damaged"))
     }
 
@@ -109,11 +109,11 @@ impl Page {
         (before == last && is_whole).then_some(page)
     }
 
-    pub(super) fn seq(&self) -> Revision {
+    pub(crate) fn seq(&self) -> Revision {
         self.rows.last().map_or(0, |row| row.seq)
     }
 
-    pub(super) fn record(&self) -> Record {
+    pub(crate) fn record(&self) -> Record {
         let record = Record::empty();
         record.set_number("number", self.number);
         record.set_number("seq", self.seq() as f64);
@@ -159,7 +159,7 @@ fn size_of(marks: Option<&Float64Array>) -> usize {
 }
 
 /// How many events a record holds that the window admits; a damaged one counts as one.
-pub(super) fn admitted(record: &Record, window: Window) -> usize {
+pub(crate) fn admitted(record: &Record, window: Window) -> usize {
     let marks = marks_of(record);
     if window.after.is_none() {
         return size_of(marks.as_ref());
@@ -177,7 +177,7 @@ pub(super) fn admitted(record: &Record, window: Window) -> usize {
 
 /// The record with only the events that a window admits, and of these without the first `skip`.
 /// `None` if none is left. A record that nothing can be cut out of loses its text, so that its reader is told.
-pub(super) fn cut(record: Record, window: Window, skip: usize) -> Option<Record> {
+pub(crate) fn cut(record: Record, window: Window, skip: usize) -> Option<Record> {
     let admitted = admitted(&record, window);
     if admitted <= skip {
         return None;
@@ -212,7 +212,7 @@ fn length_of(row: &EventRow) -> u32 {
 }
 
 /// Events of a session, by `seq`, in pages within the bounds.
-pub(super) fn pages_of(number: f64, rows: Vec<EventRow>) -> Vec<Page> {
+pub(crate) fn pages_of(number: f64, rows: Vec<EventRow>) -> Vec<Page> {
     let mut pages: Vec<Page> = Vec::new();
     for row in rows {
         match pages.last_mut().filter(|page| page.has_room(length_of(&row))) {
@@ -228,7 +228,7 @@ pub(super) fn pages_of(number: f64, rows: Vec<EventRow>) -> Vec<Page> {
 }
 
 /// The same for new events, which stand alone where there are too few of them for a page.
-pub(super) fn new_pages_of(number: f64, rows: Vec<EventRow>) -> Vec<Page> {
+pub(crate) fn new_pages_of(number: f64, rows: Vec<EventRow>) -> Vec<Page> {
     let mut pages = pages_of(number, rows);
     let few = pages.pop_if(|last| last.rows.len() < SMALL_PAGE);
     for row in few.map(|last| last.rows).unwrap_or_default() {

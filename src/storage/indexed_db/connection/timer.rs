@@ -7,7 +7,7 @@ use js_sys::Function;
 use wasm_bindgen::prelude::*;
 
 use crate::storage::guarded::guard;
-use crate::storage::indexed_db::signal::Listener;
+use crate::storage::indexed_db::connection::signal::Listener;
 
 #[wasm_bindgen]
 extern "C" {
@@ -23,7 +23,7 @@ extern "C" {
 }
 
 /// See the module. Can be started any number of times, one after the other.
-pub(super) struct Timer {
+pub(crate) struct Timer {
     shared: Rc<Shared>,
 }
 
@@ -40,7 +40,7 @@ struct Shared {
 }
 
 impl Timer {
-    pub(super) fn new(milliseconds: f64, then: Box<dyn Fn()>) -> Self {
+    pub(crate) fn new(milliseconds: f64, then: Box<dyn Fn()>) -> Self {
         let shared = Rc::new_cyclic(|late: &Weak<Shared>| {
             let late = Weak::clone(late);
             let callback = Listener::new(move |_| {
@@ -67,7 +67,7 @@ impl Timer {
     }
 
     /// What is to happen does so once at the most, until it is started again.
-    pub(super) fn start(&self) {
+    pub(crate) fn start(&self) {
         self.shared.is_running.set(true);
         self.restart();
         if self.shared.id.borrow().is_none() {
@@ -76,11 +76,11 @@ impl Timer {
     }
 
     /// Something has happened.
-    pub(super) fn restart(&self) {
+    pub(crate) fn restart(&self) {
         self.shared.heard.set(now());
     }
 
-    pub(super) fn stop(&self) {
+    pub(crate) fn stop(&self) {
         self.shared.is_running.set(false);
     }
 }

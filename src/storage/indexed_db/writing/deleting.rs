@@ -6,16 +6,16 @@ use wasm_bindgen::{JsCast, JsValue};
 
 use crate::session::Revision;
 use crate::storage::Deletion;
-use crate::storage::indexed_db::access::Access;
-use crate::storage::indexed_db::failure::Failure;
-use crate::storage::indexed_db::keys;
-use crate::storage::indexed_db::object::Record;
-use crate::storage::indexed_db::schema::{EVENTS, META, SESSIONS, STATES};
-use crate::storage::indexed_db::sequence::Sequence;
-use crate::storage::indexed_db::transaction::Transaction;
+use crate::storage::indexed_db::connection::access::Access;
+use crate::storage::indexed_db::connection::transaction::Transaction;
+use crate::storage::indexed_db::records::failure::Failure;
+use crate::storage::indexed_db::records::keys;
+use crate::storage::indexed_db::records::object::Record;
+use crate::storage::indexed_db::records::schema::{EVENTS, META, SESSIONS, STATES};
+use crate::storage::indexed_db::writing::sequence::Sequence;
 
 /// Deletes; what is not there is no error. Returns the floor.
-pub(super) async fn delete(access: &Access, deletion: &Deletion) -> Result<JsValue, Failure> {
+pub(crate) async fn delete(access: &Access, deletion: &Deletion) -> Result<JsValue, Failure> {
     access.twice(&|| Box::pin(delete_once(access, deletion))).await
 }
 

@@ -7,16 +7,16 @@ use std::rc::Rc;
 
 use wasm_bindgen::JsValue;
 
-use crate::storage::indexed_db::database::Database;
-use crate::storage::indexed_db::failure::Failure;
-use crate::storage::indexed_db::transaction::{Mode, Transaction, Transactions};
+use crate::storage::indexed_db::connection::database::Database;
+use crate::storage::indexed_db::connection::transaction::{Mode, Transaction, Transactions};
+use crate::storage::indexed_db::records::failure::Failure;
 
 /// Boxed, and always with a value of JavaScript's, so that what is done with it stands in the wasm
 /// once, and not in each that awaits it.
-pub(super) type Attempt<'a> = Pin<Box<dyn Future<Output = Result<JsValue, Failure>> + 'a>>;
+pub(crate) type Attempt<'a> = Pin<Box<dyn Future<Output = Result<JsValue, Failure>> + 'a>>;
 
 /// See the module.
-pub(super) struct Access {
+pub(crate) struct Access {
     database: Rc<Database>,
     transactions: Rc<Transactions>,
     /// Milliseconds.
@@ -24,31 +24,31 @@ pub(super) struct Access {
 }
 
 impl Access {
-    pub(super) fn new(database: Rc<Database>, strict: bool, timeout: f64) -> Rc<Self> {
+    pub(crate) fn new(database: Rc<Database>, strict: bool, timeout: f64) -> Rc<Self> {
         Rc::new(Self { database, transactions: Transactions::new(strict, timeout), timeout })
     }
 
-    pub(super) fn database(&self) -> &Rc<Database> {
+    pub(crate) fn database(&self) -> &Rc<Database> {
         &self.database
     }
 
     /// Aborts the transaction that an exception left behind, if it writes.
-    pub(super) fn abort_left_behind(&self) {
+    pub(crate) fn abort_left_behind(&self) {
         self.transactions.abort_left_behind();
     }
 
     /// Opens the database, if it is not open.
-    pub(super) async fn open(&self) -> Result<JsValue, Failure> {
+    pub(crate) async fn open(&self) -> Result<JsValue, Failure> {
         self.database.connection(self.timeout).await.map(JsValue::from)
     }
 
     /// Reads from stores, whose names are a list of JavaScript's.
-    pub(super) async fn read(&self, stores: &JsValue) -> Result<Transaction, Failure> {
+    pub(crate) async fn read(&self, stores: &JsValue) -> Result<Transaction, Failure> {
         self.begin(stores, Mode::Read).await
     }
 
     /// Reads from them and writes to them.
-    pub(super) async fn write(&self, stores: &JsValue) -> Result<Transaction, Failure> {
+    pub(crate) async fn write(&self, stores: &JsValue) -> Result<Transaction, Failure> {
         self.begin(stores, Mode::Write).await
     }
 
@@ -59,7 +59,7 @@ impl Access {
 
     /// Does something that a broken connection may end. A connection that broke stays broken,
     /// whatever is tried on it, so it is given up.
-    pub(super) async fn once(&self, attempt: Attempt<'_>) -> Result<JsValue, Failure> {
+    pub(crate) async fn once(&self, attempt: Attempt<'_>) -> Result<JsValue, Failure> {
         let done = attempt.await;
         if done.as_ref().is_err_and(Failure::is_loss) {
             self.database.disconnect();
@@ -68,7 +68,7 @@ impl Access {
     }
 
     /// The same for what can be done twice: a second time where the connection broke.
-    pub(super) async fn twice<'a>(
+    pub(crate) async fn twice<'a>(
         &self,
         attempt: &(dyn Fn() -> Attempt<'a> + '_),
     ) -> Result<JsValue, Failure> {

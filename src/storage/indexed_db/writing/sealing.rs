@@ -8,13 +8,13 @@ use js_sys::Array;
 use wasm_bindgen::{JsCast, JsValue};
 
 use crate::session::SessionKey;
-use crate::storage::indexed_db::access::Access;
-use crate::storage::indexed_db::failure::Failure;
-use crate::storage::indexed_db::keys;
-use crate::storage::indexed_db::object::Record;
-use crate::storage::indexed_db::page::{PAGE, PAGE_TEXT, Page};
-use crate::storage::indexed_db::schema::{EVENTS, SESSIONS};
-use crate::storage::indexed_db::transaction::Transaction;
+use crate::storage::indexed_db::connection::access::Access;
+use crate::storage::indexed_db::connection::transaction::Transaction;
+use crate::storage::indexed_db::records::failure::Failure;
+use crate::storage::indexed_db::records::keys;
+use crate::storage::indexed_db::records::object::Record;
+use crate::storage::indexed_db::records::page::{PAGE, PAGE_TEXT, Page};
+use crate::storage::indexed_db::records::schema::{EVENTS, SESSIONS};
 
 /// Records to look at in one transaction, at most.
 const LARGEST: u32 = 4 * PAGE as u32;
@@ -26,7 +26,7 @@ const LARGEST_TEXT: u32 = 16 * PAGE_TEXT;
 const FIRST: u32 = 8;
 
 /// Seals the open events of a session, but for the last ones that fill no page.
-pub(super) async fn seal(access: &Access, key: &SessionKey) -> Result<JsValue, Failure> {
+pub(crate) async fn seal(access: &Access, key: &SessionKey) -> Result<JsValue, Failure> {
     access.once(Box::pin(seal_once(access, key))).await
 }
 

@@ -1,0 +1,8 @@
+//! Connections and transactions, and how they end.
+
+pub(super) mod access;
+pub(super) mod database;
+pub(super) mod hearing;
+pub(super) mod signal;
+pub(super) mod timer;
+pub(super) mod transaction;

@@ -1,0 +1,9 @@
+//! Writes: queued, grouped, carried out; deletions, and pages sealed in the background.
+
+pub(super) mod deleting;
+pub(super) mod group;
+pub(super) mod owner_slot;
+pub(super) mod queue;
+pub(super) mod sealing;
+pub(super) mod sequence;
+pub(super) mod session_slot;
