@@ -65,33 +65,36 @@ export function apply(
   answer: AppendAnswer,
   writer: StateWriter,
 ): void {
-  const [created, revision, lastUpdateTime, since, unchanged, missed, , , state] = answer;
+  const { 0: created, 1: revision, 2: lastUpdateTime, 3: since, 4: unchanged, 5: missed } = answer;
   const merges = policy === STALE_POLICIES.merge;
-  const earlier = new Map(unchanged);
-  const isWritten = earlier.size < events.length;
+  const earlier = unchanged && new Map(unchanged);
+  const written = events.length - (earlier?.size ?? 0);
   // The written ones got one revision after the other.
-  let last = revision - (events.length - earlier.size);
+  let last = revision - written;
   setTime(session, lastUpdateTime);
   let isGiven = true;
   // What was stored before it was at, it has: also what lies outside of its window.
   if (Number.isNaN(record.created)) record.toldUntil = since;
   try {
     if (missed !== undefined && missed.length > 0) {
-      applyMissed(session, record, since, missed, state);
+      applyMissed(session, record, since, missed, answer[8]);
     }
     if (merges) record.toldUntil = last;
   } catch {
     isGiven = false;
   }
-  for (const [number, taken] of events.entries()) {
-    const storedAt = earlier.get(number) ?? ++last;
+  let position = 0;
+  for (const taken of events) {
+    const storedAt = earlier?.get(position) ?? ++last;
+    position += 1;
     isGiven = give(session, record, taken, storedAt, writer) && isGiven;
   }
   if (!isGiven) return;
   if (record.beginsWith === '') record.beginsWith = session.events[0]?.id ?? '';
   record.created = created;
   // A retry tells a handle that does not merge nothing of what others appended behind it.
-  record.revision = merges || isWritten ? revision : Math.max(since, ...earlier.values());
+  record.revision =
+    merges || written > 0 ? revision : Math.max(since, ...(earlier?.values() ?? []));
   record.lastUpdateTime = lastUpdateTime;
 }
 

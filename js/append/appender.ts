@@ -19,6 +19,9 @@ import type { SessionStore } from '../storage/session_store.js';
 import type { AppendAnswer } from '../wasm/protocol.js';
 import type { StateWriter } from './state_writer.js';
 
+/** The events ahead of the only one of a commit, by key. */
+const NOTHING_AHEAD = new Map<string, TakenEvent>();
+
 /** What an {@link Appender} works with. */
 export interface AppenderParts {
   readonly handles: Handles;
@@ -69,13 +72,14 @@ export class Appender {
     for (const event of events) if (!isPartial(event)) taken.push(this.#take(event));
     if (taken.length === 0) return taken;
     if (!isInMemory) return this.#groups.add(session, record, taken, signal).then(() => taken);
-    const run = (): MaybePromise<void> => this.#store(session, record, policy, taken, signal);
     // The wasm may still be on its way.
     const ahead = record.tail ?? loadWasm(true);
-    if (ahead === undefined) return after(run(), () => taken);
+    if (ahead === undefined) {
+      return after(this.#store(session, record, policy, taken, signal), () => taken);
+    }
     const done = ahead.then(() => {
       requireNotAborted(signal);
-      return run();
+      return this.#store(session, record, policy, taken, signal);
     });
     enqueue(record, done);
     return done.then(() => taken);
@@ -153,11 +157,10 @@ export class Appender {
   /** The events without the keys that a later, already stored write superseded. */
   #leaveOut(session: Session, events: readonly TakenEvent[]): readonly TakenEvent[] {
     const { writer } = this.#parts;
-    const ahead = new Map<string, TakenEvent>();
     const isBatch = events.length > 1;
+    const ahead = isBatch ? new Map<string, TakenEvent>() : NOTHING_AHEAD;
     return events.map((taken) => {
       const reduced = withoutKeys(taken, writer.before(session, taken, ahead));
-      // One event has none ahead of it.
       if (isBatch) for (const key of Object.keys(reduced.snapshot.delta)) ahead.set(key, reduced);
       return reduced;
     });

@@ -103,8 +103,7 @@ export class AdapterStore implements SessionStore {
     signal: AbortSignal | undefined,
   ): MaybePromise<AppendAnswer> {
     const { sessionId } = key;
-    const { packed, numbers, texts, deltaUnits } = packEvents(events);
-    requireRoom(deltaUnits);
+    const { packed, numbers, texts = [] } = packEvents('', events, false);
     const append = (position: number, created: number, at: number): MaybePromise<AppendAnswer> => {
       // prettier-ignore
       const write = callCore(() => AdapterWrite.append(

@@ -26,7 +26,7 @@ export class CoreStore implements SessionStore {
   }
 
   open(): MaybePromise<void> {
-    return this.#answer((core) => core.open());
+    return this.#answer(() => this.core.open());
   }
 
   create(
@@ -36,7 +36,7 @@ export class CoreStore implements SessionStore {
     ifAbsent: boolean,
   ): MaybePromise<ReadSession> {
     requireRoom(state.length);
-    return this.#answer((core) => core.create(appName, userId, sessionId, state, now, ifAbsent));
+    return this.#answer(() => this.core.create(appName, userId, sessionId, state, now, ifAbsent));
   }
 
   get(
@@ -44,7 +44,7 @@ export class CoreStore implements SessionStore {
     last: number | undefined,
     after: number | undefined,
   ): MaybePromise<ReadSession | undefined> {
-    return this.#answer((core) => core.get(appName, userId, sessionId, last, after));
+    return this.#answer(() => this.core.get(appName, userId, sessionId, last, after));
   }
 
   list(
@@ -53,8 +53,8 @@ export class CoreStore implements SessionStore {
     descending: boolean,
     { limit, offset, page, withTotal }: PageRequest,
   ): MaybePromise<ReadPage> {
-    return this.#answer((core) =>
-      core.list(appName, userId, descending, limit, offset, page, withTotal),
+    return this.#answer(() =>
+      this.core.list(appName, userId, descending, limit, offset, page, withTotal),
     );
   }
 
@@ -65,22 +65,23 @@ export class CoreStore implements SessionStore {
     events: readonly EventSnapshot[],
     now: number,
   ): MaybePromise<AppendAnswer> {
-    const { packed, numbers, texts, deltaUnits, textUnits } = packEvents(events);
     // Only memory takes the texts into the wasm.
-    requireRoom(deltaUnits, this.#holdsData ? textUnits : 0);
+    const names = appName + userId + sessionId;
+    const { packed, numbers, texts } = packEvents(names, events, this.#holdsData);
     // prettier-ignore
-    return this.#answer((core) => core.append(
-      appName, userId, sessionId, created, revision, lastEventId, policy, now, packed, numbers, texts,
+    return this.#answer(() => this.core.append(
+      packed, appName.length, userId.length, sessionId.length, numbers, texts,
+      created, revision, Number.isNaN(created) ? lastEventId : undefined, policy, now,
     ));
   }
 
   update(appName: string, userId: string | undefined, delta: string): MaybePromise<Scopes> {
     requireRoom(delta.length);
-    return this.#answer((core) => core.update(appName, userId, delta));
+    return this.#answer(() => this.core.update(appName, userId, delta));
   }
 
   scopeState(appName: string, userId: string | undefined): MaybePromise<string> {
-    return this.#answer((core) => core.scope_state(appName, userId));
+    return this.#answer(() => this.core.scope_state(appName, userId));
   }
 
   delete(
@@ -89,7 +90,7 @@ export class CoreStore implements SessionStore {
     sessionId: string | undefined,
     withSessions: boolean,
   ): MaybePromise<Floor> {
-    return this.#answer((core) => core.delete(appName, userId, sessionId, withSessions));
+    return this.#answer(() => this.core.delete(appName, userId, sessionId, withSessions));
   }
 
   tellChanges(isHeard: boolean): void {
@@ -100,8 +101,8 @@ export class CoreStore implements SessionStore {
     this.core.free();
   }
 
-  #answer<T>(call: (core: SessionCore) => unknown): MaybePromise<T> {
-    const answer = callCore(() => call(this.core), this.#holdsData) as MaybePromise<T>;
+  #answer<T>(call: () => unknown): MaybePromise<T> {
+    const answer = callCore(call, this.#holdsData) as MaybePromise<T>;
     if (!(answer instanceof Promise)) return answer;
     return answer.catch((thrown: unknown) => {
       throw coreError(thrown);

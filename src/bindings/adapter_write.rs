@@ -10,7 +10,7 @@ use js_sys::Array;
 use wasm_bindgen::prelude::*;
 use wasm_bindgen::{JsCast, JsValue};
 
-use crate::bindings::new_events::new_events;
+use crate::bindings::new_events::{Texts, new_events};
 use crate::bindings::parts::Parts;
 use crate::bindings::sessions::policy_of;
 use crate::bindings::values::{
@@ -80,7 +80,7 @@ impl AdapterWrite {
             1 => Position::Latest,
             _ => Position::Event { created, seq: at },
         };
-        let events = new_events(packed, numbers, texts, &|_, text| Ok(text.into()))?;
+        let events = new_events(&mut Parts::of(packed), numbers, &Texts::JavaScript(texts))?;
         Ok(Self::of(Write::append(key_of(session_id), position, policy_of(policy), events, now)))
     }
 

@@ -4,34 +4,39 @@ use js_sys::Array;
 use wasm_bindgen::JsValue;
 
 use crate::bindings::parts::Parts;
-use crate::event::{EventText, NewEvent};
+use crate::event::{EventText, NewEvent, TextSlice};
+
+/// Where the texts of events are.
+pub(super) enum Texts<'a> {
+    /// Among the parts, which are parts of this text. The events share it.
+    Packed(&'a TextSlice),
+    /// JavaScript strings, two an event, for a storage that keeps them so. They do not enter the wasm.
+    JavaScript(&'a Array),
+}
 
 /// Reads events.
 ///
-/// - `packed`: of each event its id and the JSON text of its delta. A string that crosses costs more
-///   than its bytes, so all cross as one.
-/// - `numbers`: of each event the length of its id and of its delta in UTF-16 code units, and its
-///   timestamp.
-/// - `texts`: of each event its JSON text, and the text with superseded keys, or `undefined`.
-///   IndexedDB and adapters store the JavaScript string, so it does not enter the wasm. `take` makes
-///   what the storage keeps of the text of the event with the given id.
+/// - `parts`: of each event its id and the JSON text of its delta. If the texts are packed, its JSON text
+///   follows, and the text with superseded keys.
+/// - `numbers`: of each event the lengths of these four in UTF-16 code units, and its timestamp. The text
+///   with superseded keys has the length 0 if there is none.
 pub(super) fn new_events(
-    packed: &str,
+    parts: &mut Parts<'_>,
     numbers: &[f64],
-    texts: &Array,
-    take: &dyn Fn(&str, JsValue) -> Result<EventText, JsValue>,
+    texts: &Texts<'_>,
 ) -> Result<Vec<NewEvent>, JsValue> {
-    let mut parts = Parts::of(packed);
-    let (numbers, _) = numbers.as_chunks::<3>();
+    let (numbers, _) = numbers.as_chunks::<5>();
     let mut events = Vec::with_capacity(numbers.len());
-    for ([id, delta, timestamp], position) in numbers.iter().zip((0..).step_by(2)) {
+    for ([id, delta, text, whole, timestamp], position) in numbers.iter().zip((0..).step_by(2)) {
         let (id, delta) = (parts.next(*id as usize), parts.next(*delta as usize));
-        let text = take(id, texts.get(position))?;
+        let mut next_text = |position: u32, units: f64| match texts {
+            Texts::Packed(packed) => packed.part(parts.next_range(units as usize)).into(),
+            Texts::JavaScript(texts) => EventText::from(texts.get(position)),
+        };
+        let text = next_text(position, *text);
+        let whole = (*whole > 0.0).then(|| next_text(position + 1, *whole));
         let mut event = NewEvent::new(id, *timestamp, delta, text)?;
-        let whole = texts.get(position + 1);
-        if !whole.is_undefined() {
-            event.whole = Some(take(&event.id, whole)?);
-        }
+        event.whole = whole;
         events.push(event);
     }
     Ok(events)

@@ -1,5 +1,7 @@
 //! Several strings that cross as one, since each that crosses costs more than its bytes.
 
+use std::ops::Range;
+
 /// Strings that came as one.
 pub(super) struct Parts<'a> {
     packed: &'a str,
@@ -13,10 +15,15 @@ impl<'a> Parts<'a> {
 
     /// The next so many UTF-16 code units.
     pub(super) fn next(&mut self, units: usize) -> &'a str {
-        let rest = self.rest();
-        let bytes = utf8_length(rest, units);
-        self.start += bytes;
-        rest.get(..bytes).unwrap_or_default()
+        let range = self.next_range(units);
+        self.packed.get(range).unwrap_or_default()
+    }
+
+    /// The bytes that the next so many UTF-16 code units take.
+    pub(super) fn next_range(&mut self, units: usize) -> Range<usize> {
+        let start = self.start;
+        self.start += utf8_length(self.rest(), units);
+        start..self.start
     }
 
     pub(super) fn rest(&self) -> &'a str {

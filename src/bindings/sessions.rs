@@ -10,11 +10,12 @@ use js_sys::{Array, Function, Promise};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::future_to_promise;
 
-use crate::bindings::new_events::new_events;
+use crate::bindings::new_events::{Texts, new_events};
+use crate::bindings::parts::Parts;
 use crate::bindings::values::{
     appended_to_javascript, listing_to_javascript, scopes_to_javascript, session_to_javascript,
 };
-use crate::event::EventText;
+use crate::event::TextSlice;
 use crate::room;
 use crate::service::{Known, StalePolicy, StoredSessionService};
 use crate::session::{Page, SessionKey, Window, check_id, check_timestamp};
@@ -85,16 +86,6 @@ impl SessionCore {
         self.is_heard.get() || !matches!(self.service.storage(), ChosenStorage::Memory(_))
     }
 
-    fn text(&self, id: &str, text: JsValue) -> Result<EventText, JsValue> {
-        match self.service.storage() {
-            ChosenStorage::Memory(_) => Ok(text.as_string().unwrap_or_default().into()),
-            ChosenStorage::IndexedDb(_) => {
-                IndexedDbStorage::check_event(id, &text)?;
-                Ok(text.into())
-            }
-        }
-    }
-
     /// Answers with a session, as `session_to_javascript` lays it out.
     pub fn create(
         &self,
@@ -162,29 +153,43 @@ impl SessionCore {
         }))
     }
 
-    /// Appends events as `new_events` reads them, all or none. `created` is NaN for a handle that we did
-    /// not give out, which is known by `last_event_id`; below 0 there is no handle. Answers as
-    /// `appended_to_javascript` lays it out.
+    /// Appends events, all or none. Answers as `appended_to_javascript` lays it out.
+    ///
+    /// - `packed`: the names of app, user and session, then the events, as `new_events` reads them; `app`,
+    ///   `user` and `session` are the lengths of the names in UTF-16 code units.
+    /// - `texts`: of IndexedDB, which keeps JavaScript strings; over memory they are packed.
+    /// - `created`: NaN for a handle that we did not give out, which is known by `last_event_id`; below 0
+    ///   there is no handle.
     #[allow(clippy::too_many_arguments, reason = "an object would cost more than the append")]
     pub fn append(
         &self,
-        app_name: String,
-        user_id: String,
-        session_id: String,
+        packed: String,
+        app: usize,
+        user: usize,
+        session: usize,
+        numbers: &[f64],
+        texts: Option<Array>,
         created: f64,
         revision: f64,
         last_event_id: Option<String>,
         policy: u8,
         now: f64,
-        packed: &str,
-        numbers: &[f64],
-        texts: &Array,
     ) -> Result<JsValue, JsValue> {
-        let key = SessionKey::new(app_name, user_id, session_id)?;
         let known = known(created, revision, last_event_id);
         let policy = policy_of(policy);
         let now = check_timestamp("the clock", now)?;
-        let events = new_events(packed, numbers, texts, &|id, text| self.text(id, text))?;
+        let packed = TextSlice::from(packed);
+        let (key, events) = packed.with(|names| {
+            let mut parts = Parts::of(names);
+            let [app, user, session] =
+                [app, user, session].map(|units| parts.next(units).to_owned());
+            let key = SessionKey::new(app, user, session)?;
+            let texts = texts.as_ref().map_or(Texts::Packed(&packed), Texts::JavaScript);
+            Ok::<_, JsValue>((key, new_events(&mut parts, numbers, &texts)?))
+        })?;
+        if let ChosenStorage::IndexedDb(_) = self.service.storage() {
+            IndexedDbStorage::check_events(&events)?;
+        }
         let (service, tells) = (Rc::clone(&self.service), self.tells());
         settle(Box::pin(async move {
             let appended = service.append_events(key, known, policy, events, now).await?;

@@ -1,6 +1,8 @@
 //! The JSON text of an event, wherever it lies. The rules never read one.
 
 use std::cell::RefCell;
+#[cfg(target_arch = "wasm32")]
+use std::ops::Range;
 use std::rc::Rc;
 
 #[cfg(target_arch = "wasm32")]
@@ -89,6 +91,13 @@ impl TextSlice {
     /// The bytes from `start` to `end` of a block to which texts are only ever added.
     pub(crate) fn new(block: Rc<RefCell<String>>, start: u32, end: u32) -> Self {
         Self { block, start, end }
+    }
+
+    /// A part of this text, by its bytes. It shares the block.
+    #[cfg(target_arch = "wasm32")]
+    pub(crate) fn part(&self, bytes: Range<usize>) -> Self {
+        let [start, end] = [bytes.start, bytes.end].map(|byte| self.start + byte as u32);
+        Self { block: Rc::clone(&self.block), start, end }
     }
 
     /// Shows the text to `reader`.

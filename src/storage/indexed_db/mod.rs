@@ -34,6 +34,7 @@ use js_sys::{Array, Function, JsString};
 use wasm_bindgen::{JsCast, JsValue};
 
 use crate::error::{Error, StorageProblem};
+use crate::event::{EventText, NewEvent};
 use crate::session::{Revision, Window};
 use crate::storage::answer::read_floor;
 use crate::storage::indexed_db::connection::access::Access;
@@ -136,14 +137,19 @@ impl IndexedDbStorage {
         }
     }
 
-    /// Makes sure that a record can hold the event.
-    pub(crate) fn check_event(id: &str, text: &JsValue) -> Result<(), Error> {
-        let length = text.dyn_ref().map_or(0, JsString::length);
-        if length <= records::failure::LARGEST_RECORD {
-            return Ok(());
+    /// Makes sure that records can hold the events.
+    pub(crate) fn check_events(events: &[NewEvent]) -> Result<(), Error> {
+        for NewEvent { id, text, .. } in events {
+            let EventText::JavaScript(text) = text else {
+                continue;
+            };
+            let length = text.dyn_ref().map_or(0, JsString::length);
+            if length > records::failure::LARGEST_RECORD {
+                let reason = records::failure::too_large(&format!("event \"{id}\""), length);
+                return Err(Error::Storage { problem: StorageProblem::TooLarge, reason });
+            }
         }
-        let reason = records::failure::too_large(&format!("event \"{id}\""), length);
-        Err(Error::Storage { problem: StorageProblem::TooLarge, reason })
+        Ok(())
     }
 
     /// Deletes; answers with the floor.
