@@ -87,11 +87,15 @@ export class SessionCore {
     free(): void;
     [Symbol.dispose](): void;
     /**
-     * Appends events as `new_events` reads them, all or none. `created` is NaN for a handle that we did
-     * not give out, which is known by `last_event_id`; below 0 there is no handle. Answers as
-     * `appended_to_javascript` lays it out.
+     * Appends events, all or none. Answers as `appended_to_javascript` lays it out.
+     *
+     * - `packed`: the names of app, user and session, then the events, as `new_events` reads them; `app`,
+     *   `user` and `session` are the lengths of the names in UTF-16 code units.
+     * - `texts`: of IndexedDB, which keeps JavaScript strings; over memory they are packed.
+     * - `created`: NaN for a handle that we did not give out, which is known by `last_event_id`; below 0
+     *   there is no handle.
      */
-    append(app_name: string, user_id: string, session_id: string, created: number, revision: number, last_event_id: string | null | undefined, policy: number, now: number, packed: string, numbers: Float64Array | number[], texts: Array<any>): any;
+    append(packed: string, app: number, user: number, session: number, numbers: Float64Array | number[], texts: Array<any> | null | undefined, created: number, revision: number, last_event_id: string | null | undefined, policy: number, now: number): any;
     /**
      * Answers with a session, as `session_to_javascript` lays it out.
      */
@@ -222,7 +226,7 @@ export interface InitOutput {
     readonly page_numbers: (a: number, b: number, c: number, d: number, e: number, f: number, g: number) => [number, number, number, number];
     readonly same_json: (a: number, b: number, c: number, d: number) => number;
     readonly scan_template: (a: number, b: number) => [number, number];
-    readonly sessioncore_append: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number, m: number, n: number, o: number, p: number, q: number, r: any) => [number, number, number];
+    readonly sessioncore_append: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number, m: number, n: number, o: number) => [number, number, number];
     readonly sessioncore_create: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number) => [number, number, number];
     readonly sessioncore_delete: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number) => [number, number, number];
     readonly sessioncore_disconnect: (a: number) => void;

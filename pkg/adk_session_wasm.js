@@ -310,51 +310,49 @@ export class SessionCore {
         wasm.__wbg_sessioncore_free(ptr, 0);
     }
     /**
-     * Appends events as `new_events` reads them, all or none. `created` is NaN for a handle that we did
-     * not give out, which is known by `last_event_id`; below 0 there is no handle. Answers as
-     * `appended_to_javascript` lays it out.
-     * @param {string} app_name
-     * @param {string} user_id
-     * @param {string} session_id
+     * Appends events, all or none. Answers as `appended_to_javascript` lays it out.
+     *
+     * - `packed`: the names of app, user and session, then the events, as `new_events` reads them; `app`,
+     *   `user` and `session` are the lengths of the names in UTF-16 code units.
+     * - `texts`: of IndexedDB, which keeps JavaScript strings; over memory they are packed.
+     * - `created`: NaN for a handle that we did not give out, which is known by `last_event_id`; below 0
+     *   there is no handle.
+     * @param {string} packed
+     * @param {number} app
+     * @param {number} user
+     * @param {number} session
+     * @param {Float64Array | number[]} numbers
+     * @param {Array<any> | null | undefined} texts
      * @param {number} created
      * @param {number} revision
      * @param {string | null | undefined} last_event_id
      * @param {number} policy
      * @param {number} now
-     * @param {string} packed
-     * @param {Float64Array | number[]} numbers
-     * @param {Array<any>} texts
      * @returns {any}
      */
-    append(app_name, user_id, session_id, created, revision, last_event_id, policy, now, packed, numbers, texts) {
+    append(packed, app, user, session, numbers, texts, created, revision, last_event_id, policy, now) {
+        const val4 = +app;
+        const val5 = +user;
+        const val6 = +session;
         const val7 = +created;
         const val8 = +revision;
         const val9 = +policy;
         const val10 = +now;
-        let ptr0, len0, ptr1, len1, ptr2, len2, ptr3, len3, ptr4, len4, ptr5, len5;
+        let ptr0, len0, ptr1, len1, ptr2, len2;
         try {
-            ptr0 = passStringToWasm0(app_name, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+            ptr0 = passStringToWasm0(packed, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
             len0 = WASM_VECTOR_LEN;
-            ptr1 = passStringToWasm0(user_id, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+            ptr1 = passArrayF64ToWasm0(numbers, wasm.__wbindgen_malloc);
             len1 = WASM_VECTOR_LEN;
-            ptr2 = passStringToWasm0(session_id, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+            ptr2 = isLikeNone(last_event_id) ? 0 : passStringToWasm0(last_event_id, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
             len2 = WASM_VECTOR_LEN;
-            ptr3 = isLikeNone(last_event_id) ? 0 : passStringToWasm0(last_event_id, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
-            len3 = WASM_VECTOR_LEN;
-            ptr4 = passStringToWasm0(packed, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
-            len4 = WASM_VECTOR_LEN;
-            ptr5 = passArrayF64ToWasm0(numbers, wasm.__wbindgen_malloc);
-            len5 = WASM_VECTOR_LEN;
         } catch (e) {
-            if (ptr5) { wasm.__wbindgen_free(ptr5, len5 * 8, 8); }
-            if (ptr4) { wasm.__wbindgen_free(ptr4, len4 * 1, 1); }
-            if (ptr3) { wasm.__wbindgen_free(ptr3, len3 * 1, 1); }
             if (ptr2) { wasm.__wbindgen_free(ptr2, len2 * 1, 1); }
-            if (ptr1) { wasm.__wbindgen_free(ptr1, len1 * 1, 1); }
+            if (ptr1) { wasm.__wbindgen_free(ptr1, len1 * 8, 8); }
             if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 1, 1); }
             throw e;
         }
-        const ret = wasm.sessioncore_append(this.__wbg_ptr, ptr0, len0, ptr1, len1, ptr2, len2, val7, val8, ptr3, len3, val9, val10, ptr4, len4, ptr5, len5, texts);
+        const ret = wasm.sessioncore_append(this.__wbg_ptr, ptr0, len0, val4, val5, val6, ptr1, len1, isLikeNone(texts) ? 0 : addToExternrefTable0(texts), val7, val8, ptr2, len2, val9, val10);
         if (ret[2]) {
             throw takeFromExternrefTable0(ret[1]);
         }
@@ -1182,7 +1180,7 @@ function __wbg_get_imports() {
             return ret;
         }, arguments); },
         __wbindgen_generic_0000000000000001: function(arg0, arg1) {
-            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 39, ret: Result(Unit), inner_ret: Some(Result(Unit)) }, mutable: true }) -> Externref`.
+            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 37, ret: Result(Unit), inner_ret: Some(Result(Unit)) }, mutable: true }) -> Externref`.
             const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__hd03ea6924eea3427);
             return ret;
         },

@@ -27,7 +27,7 @@ export const merge_states: (a: number, b: number, c: number, d: number, e: numbe
 export const page_numbers: (a: number, b: number, c: number, d: number, e: number, f: number, g: number) => [number, number, number, number];
 export const same_json: (a: number, b: number, c: number, d: number) => number;
 export const scan_template: (a: number, b: number) => [number, number];
-export const sessioncore_append: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number, m: number, n: number, o: number, p: number, q: number, r: any) => [number, number, number];
+export const sessioncore_append: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number, m: number, n: number, o: number) => [number, number, number];
 export const sessioncore_create: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number) => [number, number, number];
 export const sessioncore_delete: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number) => [number, number, number];
 export const sessioncore_disconnect: (a: number) => void;

@@ -97,7 +97,7 @@ describe('What a caller’s or an adapter’s own code throws', () => {
 it('A write of an adapter is freed, whatever the adapter throws', async () => {
   const [codes, begun, freed, after] = await inChild<[string[], number, number, string[]]>(`
     ${SERVICES}
-    const { AdapterWrite } = await load('core.js');
+    const { AdapterWrite } = await load('wasm/core.js');
     const { append: begin } = AdapterWrite;
     const { free } = AdapterWrite.prototype;
     let [begun, freed] = [0, 0];

@@ -108,7 +108,7 @@ describe('The default entry', () => {
   ]) {
     it(`tells of a source that throws ${what}`, async () => {
       const outcomes = await inChild<Outcome[]>(`
-        const core = await load('core.js');
+        const core = await load('wasm/core.js');
         core.provideWasm({ moduleNow() { throw ${thrown}; } });
         const adk = await load('index.js');
         const service = new adk.InMemorySessionService();
@@ -129,7 +129,7 @@ describe('The default entry', () => {
   ]) {
     it(`tells of a source that gives ${what}, and the next one is tried`, async () => {
       const [wrong, right] = await inChild<[Outcome, Outcome]>(`
-        const core = await load('core.js');
+        const core = await load('wasm/core.js');
         core.provideWasm({ module: async () => ${module} });
         const slim = await load('slim.js');
         const service = new slim.InMemorySessionService();
@@ -146,8 +146,8 @@ describe('The default entry', () => {
 
 /** A service over an adapter and one in memory; the source notes which way it went. */
 const BOTH_WAYS = `
-  const core = await load('core.js');
-  const { source } = await import('../core/js/dist/wasm/loader/inline.js');
+  const core = await load('wasm/core.js');
+  const { source } = await import('./js/dist/wasm/loader/inline.js');
   const ways = [];
   const both = {
     moduleNow: () => (ways.push('now'), source.moduleNow()),
