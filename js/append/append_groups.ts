@@ -192,11 +192,14 @@ function isSameHandle(one: TakenHandle, other: TakenHandle | undefined): boolean
 }
 
 /** A signal that fires once those of all members have: one of them must not end what others wait for. */
-function whenNoneWaits(members: readonly Member[]): { signal?: AbortSignal; stop: () => void } {
+function whenNoneWaits(members: readonly Member[]): {
+  signal: AbortSignal | undefined;
+  stop: () => void;
+} {
   const signals = new Set(members.map(({ signal }) => signal));
   const nothing = (): void => undefined;
   const [first] = signals;
-  if (first === undefined || signals.has(undefined)) return { stop: nothing };
+  if (first === undefined || signals.has(undefined)) return { signal: undefined, stop: nothing };
   if (signals.size === 1) return { signal: first, stop: nothing };
   const controller = new AbortController();
   const stops = [...signals].flatMap((signal) => {

@@ -1,3 +1,5 @@
+import { ownMembers } from '../members/own.js';
+
 /** What listens to a signal. One listener of the signal serves all: Node warns of more than ten. */
 const LISTENERS = new WeakMap<AbortSignal, Set<() => void>>();
 
@@ -17,7 +19,7 @@ function listenTo(signal: AbortSignal): Set<() => void> {
   const fire = (): void => {
     for (const listener of listeners) listener();
   };
-  signal.addEventListener('abort', fire, { once: true });
+  signal.addEventListener('abort', fire, ownMembers({ once: true }));
   LISTENERS.set(signal, listeners);
   return listeners;
 }

@@ -15,7 +15,7 @@ export interface PgClient {
   readonly secretKey?: unknown;
   readonly connection: { readonly stream: PgStream };
   on(event: 'error' | 'end', listener: () => void): unknown;
-  query(query: string | PgQuery): Promise<{ rows?: unknown[] }>;
+  query(query: PgQuery): Promise<{ rows?: unknown[] }>;
   query(query: PgRows): unknown;
   release(destroys?: boolean): void;
 }
@@ -41,5 +41,5 @@ export interface PgRows {
 export interface PgQuery {
   name?: string;
   text: string;
-  values: readonly unknown[];
+  values?: readonly unknown[];
 }

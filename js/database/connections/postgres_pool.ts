@@ -1,5 +1,5 @@
 /** PostgreSQL by `pg` itself: Kysely names no statement, and waits for each. */
-import { memberOf } from '../../members/own.js';
+import { memberOf, ownMembers } from '../../members/own.js';
 import { Prepared, type Query, type Statement } from '../transactions/prepared.js';
 import type { Sendable, ServerConnection, ServerPool } from '../transactions/lease.js';
 import { sendCancel } from './postgres_cancel.js';
@@ -44,14 +44,17 @@ export function postgresPool(pool: PgPool, Rows: PgRowsClass): ServerPool {
 
   const pgQuery = ({ statement, values }: Query): PgQuery => {
     const text = statement.query.sql;
-    if (!isNamed || !(statement instanceof Prepared)) return { text, values };
+    if (!isNamed || !(statement instanceof Prepared)) return ownMembers({ text, values });
     let name = names.get(statement);
     if (name === undefined) names.set(statement, (name = `adk_session_wasm_${textHash(text)}`));
-    return { name, text, values };
+    return ownMembers({ name, text, values });
   };
 
   const rowsOf = async (client: PgClient, query: Query | string): Promise<readonly unknown[]> => {
-    if (typeof query === 'string') return (await client.query(query)).rows ?? [];
+    // The driver would make an object of a text, and look in it for a name.
+    if (typeof query === 'string') {
+      return (await client.query(ownMembers({ text: query }))).rows ?? [];
+    }
     const take = memberOf(query, 'take');
     if (take === undefined) return (await client.query(pgQuery(query))).rows ?? [];
     return new Promise((resolve, reject) => {

@@ -1,5 +1,6 @@
 /** A connection to a server for one transaction: every wait ends, and a broken connection is never used again. */
 import { isSessionError } from '../../errors/errors.js';
+import { ownMembers } from '../../members/own.js';
 import type { Engine } from '../engines/engine.js';
 import { failureOf, isRefusal, KnownFailure, reasonOf } from '../engines/failure.js';
 import { requireNotAborted } from '../../call/call.js';
@@ -86,9 +87,9 @@ export class Lease {
 
   async send(
     statements: readonly Sendable[],
-    { signal, factor }: SendOptions = {},
+    options: SendOptions = {},
   ): Promise<readonly (readonly unknown[])[]> {
-    requireNotAborted(signal);
+    requireNotAborted(ownMembers(options).signal);
     const connection = this.#connection;
     if (!this.#isUsable) throw new KnownFailure('the connection is broken', 'lost');
     try {
@@ -96,10 +97,9 @@ export class Lease {
         connection.send(statements, () => (this.#isCommitSent = true)),
         (milliseconds) => new KnownFailure(`it answered nothing for ${milliseconds} ms`, 'lost'),
         {
-          signal,
+          ...options,
           isAbortable: () => !this.#isCommitSent,
           received: () => connection.received(),
-          ...(factor !== undefined && { factor }),
         },
       );
     } catch (error) {

@@ -60,6 +60,8 @@ export class Waits {
     timedOut: (milliseconds: number) => Error,
     options: WaitOptions = {},
   ): Promise<T> {
+    // Something may be thrown before its handlers are there.
+    awaited.catch(NOTHING);
     const { signal, isAbortable, received = NOTHING, factor = 1 } = ownMembers(options);
     return new Promise<T>((resolve, reject) => {
       let timer: ReturnType<typeof setTimeout> | undefined;

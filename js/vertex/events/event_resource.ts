@@ -15,6 +15,7 @@ import { readNames, writeNames } from '../../python/casing.js';
 import { EVENT } from '../../python/fields.js';
 import { toSeconds, withTimes } from '../../python/time.js';
 import { createEventActions } from '../../model/event.js';
+import { ownMembers } from '../../members/own.js';
 import { isPlainObject } from '../../json/rules.js';
 import { REMOVED } from '../../state/scope.js';
 import { isTime } from '../../model/snapshot.js';
@@ -32,7 +33,7 @@ interface OwnData {
   /** The event's JSON. */
   readonly event: string;
   /** Where it stands, if it is not the first of its id: the first one's time in microseconds. */
-  readonly place?: number;
+  readonly place?: number | undefined;
 }
 
 /** An event as the server has it. */
@@ -61,16 +62,16 @@ export function apiTime(micros: number): string {
  * @param place see {@link PostedEvent.place}
  */
 export function toEventResource(text: string, posted: number, place: number | undefined): Json {
-  const event = JSON.parse(text) as Json;
+  const event = ownMembers(JSON.parse(text) as Json);
   const id = String(event.id);
   const forPython = pythonPart(event);
-  const known = readNames(forPython, EVENT) as Record<string, unknown>;
+  const known = ownMembers(readNames(forPython, EVENT) as Json);
   const knownActions = isPlainObject(known.actions) ? known.actions : {};
   const own: OwnData = {
     id,
     timestamp: Number(event.timestamp),
     event: text,
-    ...(place !== undefined && { place }),
+    place,
   };
   return {
     author: nonEmpty(event.author) ?? 'user',
@@ -79,11 +80,11 @@ export function toEventResource(text: string, posted: number, place: number | un
     ...members({ content: apiContent(known.content), ...picked(known, ERROR_FIELDS) }),
     actions: {
       ...picked(knownActions, ACTION_FIELDS),
-      ...members({ transferAgent: knownActions.transferToAgent }),
+      ...members({ transferAgent: ownMembers(knownActions).transferToAgent }),
       stateDelta: apiDelta(event.actions),
     },
     eventMetadata: { ...apiMetadata(known), customMetadata: customMetadata(known, own) },
-    rawEvent: rawEvent(event, { ...known, ...snakeMembers(forPython) }, id),
+    rawEvent: rawEvent(event, ownMembers({ ...known, ...snakeMembers(forPython) }), id),
   };
 }
 
@@ -101,7 +102,8 @@ function pythonPart(event: Json): Json {
 }
 
 /** What Python reads in snake_case alone, and refuses else. */
-function snakeMembers({ cache_metadata: cacheMetadata }: Json): Json {
+function snakeMembers(forPython: Json): Json {
+  const { cache_metadata: cacheMetadata } = ownMembers(forPython);
   return members({ cacheMetadata });
 }
 
@@ -185,7 +187,8 @@ function customMetadata(known: Json, own: OwnData): Json {
 }
 
 function picked(object: Json, names: readonly string[]): Json {
-  return members(Object.fromEntries(names.map((name) => [name, object[name]])));
+  const own = names.filter((name) => Object.hasOwn(object, name));
+  return members(Object.fromEntries(own.map((name) => [name, object[name]])));
 }
 
 function members(object: Json): Json {
@@ -225,7 +228,7 @@ function ownDataOf({ eventMetadata }: Json): OwnData | undefined {
   const custom = isPlainObject(eventMetadata) ? eventMetadata.customMetadata : undefined;
   const own = isPlainObject(custom) ? custom[OWN] : undefined;
   if (!isPlainObject(own)) return undefined;
-  const { id, timestamp, event, place } = own;
+  const { id, timestamp, event, place } = ownMembers(own);
   if (typeof id !== 'string' || typeof event !== 'string' || !isTime(timestamp)) return undefined;
-  return { id, timestamp, event, ...(Number.isSafeInteger(place) && { place: Number(place) }) };
+  return { id, timestamp, event, place: Number.isSafeInteger(place) ? Number(place) : undefined };
 }

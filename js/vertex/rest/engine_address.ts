@@ -34,8 +34,8 @@ const PART = /^(?!\.+$)[\w.:-]+$/;
 
 interface Engine {
   readonly id: string;
-  readonly project?: string | undefined;
-  readonly location?: string | undefined;
+  readonly project: string | undefined;
+  readonly location: string | undefined;
 }
 
 /** Finds engines for apps. */
@@ -64,7 +64,7 @@ export class EngineAddresses {
     this.#options = options;
     this.#engine =
       agentEngineId === undefined ? undefined : engineOf('agentEngineId', agentEngineId);
-    const { project } = this.#engine ?? {};
+    const project = this.#engine?.project;
     if (project !== undefined && expressModeApiKey !== undefined) {
       throw invalid(
         'agentEngineId',
@@ -114,7 +114,7 @@ export function isEngineName(name: string): boolean {
 }
 
 function engineOf(key: string, name: string): Engine {
-  if (ID.test(name)) return { id: name };
+  if (ID.test(name)) return { id: name, project: undefined, location: undefined };
   const [, project, location, id] = NAME.exec(name) ?? [];
   if (id !== undefined) return { id, project, location };
   throw invalid(

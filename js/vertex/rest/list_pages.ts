@@ -1,4 +1,5 @@
 /** The pages of a list. */
+import { ownMembers } from '../../members/own.js';
 import { isPlainObject } from '../../json/rules.js';
 import type { Json, Query, Rest } from './rest.js';
 
@@ -21,7 +22,7 @@ export async function* listPages(
     if (!isPage || typeof nextPageToken !== 'string') throw rest.malformed(page);
     // A server that gives a token again would be asked without end.
     if (tokens.has(nextPageToken)) throw rest.malformed({ nextPageToken });
-    yield items;
+    yield items.map(ownMembers);
     pageToken = nextPageToken === '' ? undefined : nextPageToken;
     if (pageToken !== undefined) tokens.add(pageToken);
   } while (pageToken !== undefined);

@@ -1,5 +1,6 @@
 /** Requests to the REST API. */
 import type { SessionError } from '../../errors/errors.js';
+import { ownMembers } from '../../members/own.js';
 import { isPlainObject } from '../../json/rules.js';
 import type { Access, Credentials } from './access.js';
 import type { CallLimit } from './call_limit.js';
@@ -107,15 +108,17 @@ export class Rest {
     if (method !== 'GET') this.limit.beginWrite();
     try {
       return await this.limit.part(timeoutMs, timeoutOf, async (signal) => {
-        const response = await fetch(url, {
+        // What a request inherits would be sent as well.
+        const request = ownMembers({
           method,
           headers:
             body === undefined ? headers : { ...headers, 'content-type': 'application/json' },
           signal,
           // The API has no redirections, and wherever else one leads is not to have the key.
-          redirect: 'manual',
+          redirect: 'manual' as const,
           ...(body !== undefined && { body }),
         });
+        const response = await fetch(url, request);
         return {
           status: response.status,
           isGood: response.ok,
@@ -142,7 +145,7 @@ export class Rest {
 function parsed(text: string): Json | undefined {
   try {
     const json: unknown = JSON.parse(text);
-    return isPlainObject(json) ? json : undefined;
+    return isPlainObject(json) ? ownMembers(json) : undefined;
   } catch {
     return undefined;
   }

@@ -5,7 +5,11 @@
  * @typedef {object} Opened
  * @property {() => Promise<any> | any} open opens a new service, empty
  * @property {(parameters: object) => any} createEvent
+ * @property {boolean} [keepsState] whether the state of users and apps cannot be deleted
  */
+
+/** @type {(error: unknown) => void} ends the conversation under way */
+export let fail = () => undefined;
 
 /** @type {unknown[]} */
 const caught = [];
@@ -19,11 +23,16 @@ const POISONS = {
   data: (name) =>
     put(Object.prototype, name, { value: 'poison', writable: true, enumerable: true }),
   setter: (name) =>
-    put(Object.prototype, name, { set: (value) => void caught.push(value), get: () => undefined }),
+    put(Object.prototype, name, { set: () => void caught.push(caller()), get: () => undefined }),
   array: (name) => put(Array.prototype, name, { value: 'poison', writable: true }),
   frozen: freeze,
   frozenBefore: () => undefined,
 };
+
+/** The line of a stack that assigned the member. */
+function caller() {
+  return new Error().stack?.split('\n').find((line) => /^ +at (?!.*conversation)/.test(line));
+}
 
 export function freeze() {
   for (const each of [Object, Array, String, Function, Promise, Map]) Object.freeze(each.prototype);
@@ -45,12 +54,14 @@ function mustEqual(state, expected, rule) {
   must(seen === wanted, rule, [seen, wanted]);
 } // prettier-ignore
 
-let sessions = 0;
+/** Of no other realm over the same storage: what a failed conversation leaves behind is of no concern to the next. */
+let number = Math.floor(Math.random() * 1e12);
 
-/** @param {any} service @param {Opened['createEvent']} createEvent @param {readonly string[]} names keys of the state */
-async function converse(service, createEvent, names) {
-  sessions += 1;
-  const key = { appName: 'shop', userId: 'ada', sessionId: `s${sessions}` };
+/** @param {any} service @param {Opened} opened @param {readonly string[]} names keys of the state */
+async function converse(service, { createEvent, keepsState = false }, names) {
+  number += 1;
+  const [appName, userId] = [`shop ${number}`, `ada ${number}`];
+  const key = { appName, userId, sessionId: `s${number}` };
   const withNames = (/** @type {number} */ value) =>
     Object.fromEntries(names.map((name) => [name, value]));
   const [name = ''] = names;
@@ -73,12 +84,12 @@ async function converse(service, createEvent, names) {
   });
   await service.updateState({
     ...key,
-    stateDelta: { 'the end': true, 'app:y': 5, 'user:x': null },
+    stateDelta: { 'the end': true, 'app:y': 5, 'user:x': 6 },
   });
   // A handle that has missed three events.
   await service.appendEvent({ session: older, event: createEvent({ id: 'e5', author: 'user' }) });
   const read = await service.getSession(key);
-  const expected = { ...given, ...delta, 'the end': true, 'app:y': 5, 'user:x': null };
+  const expected = { ...given, ...delta, 'the end': true, 'app:y': 5, 'user:x': 6 };
   for (const handle of [older, read]) {
     mustEqual(handle.state, expected, 'The state is stored.');
     must(handle.events.length === 5, 'The events are stored.', handle.events);
@@ -90,7 +101,7 @@ async function converse(service, createEvent, names) {
   }
   const last = await service.getSession({ ...key, config: { numRecentEvents: 1 } });
   must(last.events.length === 1 && last.events[0].id === 'e5', 'A window is read.', last.events);
-  const listed = await service.listSessions({ appName: 'shop', userId: 'ada' });
+  const listed = await service.listSessions({ appName, userId });
   must(listed.sessions.length === 1 && listed.totalItems === 1, 'It is listed.', listed);
   mustEqual(listed.sessions[0].state, expected, 'The list has the state.');
   const refused = await service.createSession(key).catch((/** @type {unknown} */ error) => error);
@@ -101,8 +112,9 @@ async function converse(service, createEvent, names) {
   must(unsaid.path === 'n[0]', 'A refusal says where.', unsaid.path);
   await service.deleteSession(key);
   must((await service.getSession(key)) === undefined, 'It is gone.');
-  await service.deleteUserState({ appName: 'shop', userId: 'ada' });
-  await service.deleteAppState({ appName: 'shop' });
+  if (keepsState) return;
+  await service.deleteUserState({ appName, userId });
+  await service.deleteAppState({ appName });
 }
 
 /** Names that poison a realm at once. */
@@ -129,13 +141,16 @@ function groupsOf(names) {
  * @param {readonly string[]} names
  * @param {Opened} opened
  * @param {boolean} isReopened whether the poison is there when a service is opened, and not only when it is used
- * @param {readonly string[]} [apart] names that are tried one by one, since they are known to fail
  * @returns {Promise<string[]>} what failed, by its name
  */
-export async function withstand(poison, names, { open, createEvent }, isReopened, apart = []) {
-  // What is loaded on first use is loaded.
-  let service = await open();
-  await converse(service, createEvent, ['first']);
+export async function withstand(poison, names, opened, isReopened) {
+  const openUsed = async () => {
+    const service = await opened.open();
+    // What is loaded and connected on first use is there.
+    await converse(service, opened, ['first']);
+    return service;
+  };
+  let service = await openUsed();
   /** @type {Set<string>} */
   const failures = new Set();
 
@@ -143,8 +158,7 @@ export async function withstand(poison, names, { open, createEvent }, isReopened
   async function search(group) {
     const failure = await failureUnder(group);
     if (failure === undefined) return false;
-    // What it left behind is of no concern to the next.
-    service = await open();
+    service = await openUsed();
     const middle = Math.ceil(group.length / 2);
     const halves = group.length === 1 ? [] : [group.slice(0, middle), group.slice(middle)];
     let isFound = false;
@@ -159,10 +173,13 @@ export async function withstand(poison, names, { open, createEvent }, isReopened
     try {
       if (isReopened) {
         await service.close();
-        service = await open();
+        service = await opened.open();
       }
-      await converse(service, createEvent, group);
-      must(caught.length === 0, 'No inherited setter is called.', caught.splice(0));
+      await Promise.race([
+        converse(service, opened, group),
+        new Promise((_, reject) => (fail = reject)),
+      ]);
+      must(caught.length === 0, 'No inherited setter is called.', caught.splice(0, Infinity)[0]);
     } catch (error) {
       return error;
     } finally {
@@ -175,7 +192,6 @@ export async function withstand(poison, names, { open, createEvent }, isReopened
     return undefined;
   }
 
-  for (const group of groupsOf(names.filter((name) => !apart.includes(name)))) await search(group);
-  for (const name of apart) if (names.includes(name)) await search([name]);
+  for (const group of groupsOf(names)) await search(group);
   return [...failures];
 }

@@ -6,7 +6,7 @@ import ts from 'typescript';
 import { root } from '../../toolchain/environment.mjs';
 
 /** Parts that a session service never runs. */
-const APART = /^(?:build|dist|examples|command|files|testing|vertex|adk|instruction)\//;
+const APART = /^(?:build|dist|examples|command|files|testing|adk|instruction|template)\//;
 
 /** No property descriptor works where one of these is inherited. */
 const DESCRIPTOR = ['get', 'set', 'value', 'writable', 'enumerable', 'configurable'];

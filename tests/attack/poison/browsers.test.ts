@@ -1,0 +1,56 @@
+// Prototypes that a page has changed, over IndexedDB. Each realm is a page's own.
+
+import { join } from 'node:path';
+import { after, describe } from 'node:test';
+import { build } from 'esbuild';
+import { type Browser, ENGINES, openBrowser } from '../../browser/engine.js';
+import { html, serve } from '../../browser/server.js';
+import { root } from '../../toolchain/environment.mjs';
+import { memberNames } from './names.js';
+import { type Poison, withstands } from './withstands.js';
+
+/** What meets the engine's IndexedDB. */
+const OF_STORAGE = memberNames((file) => /^(?:.*\/)?(?:indexed_db|bindings)\//.test(file));
+/** The face above it is the same in all engines. */
+const OF_FACE = memberNames((file) =>
+  /^(?:append|call|errors|handle|members|model|read|service|state|storage)\//.test(file),
+);
+
+for (const engine of ENGINES) {
+  describe(engine, () => {
+    let browser: Browser | undefined;
+    after(() => browser?.close());
+    const names = engine === 'chromium' ? [...OF_STORAGE, ...OF_FACE] : OF_STORAGE;
+    for (const poison of ['data', 'setter', 'frozen'] as const) {
+      withstands(`IndexedDB in ${engine}`, poison, [...new Set(names)], async (tried) => {
+        browser ??= await openBrowser(engine);
+        return inPage(browser, poison, tried);
+      });
+    }
+  });
+}
+
+async function inPage(
+  browser: Browser,
+  poison: Poison,
+  names: readonly string[],
+): Promise<string[]> {
+  const { outputFiles } = await build({
+    entryPoints: [join(root, 'tests/attack/poison/page.ts')],
+    bundle: true,
+    format: 'iife',
+    target: 'es2022',
+    write: false,
+    logLevel: 'silent',
+    define: { POISON: JSON.stringify(poison), NAMES: JSON.stringify(names) },
+  });
+  const site = await serve({
+    '/': html('<!doctype html><meta charset="utf-8"><body><script src="/main.js"></script>'),
+    '/main.js': { body: outputFiles[0]!.text },
+  });
+  try {
+    return await browser.value<string[]>(`${site.origin}/`);
+  } finally {
+    await site.close();
+  }
+}

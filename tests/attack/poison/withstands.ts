@@ -1,0 +1,54 @@
+// Tests of conversations in realms whose prototypes are poisoned.
+
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { it } from 'node:test';
+import { Worker } from 'node:worker_threads';
+import { BELOW } from './below.js';
+
+export const POISONS = {
+  data: 'members of Object.prototype',
+  setter: 'setters of Object.prototype',
+  array: 'members of Array.prototype',
+  frozen: 'prototypes that are frozen',
+  frozenBefore: 'prototypes that were frozen before the package was loaded',
+};
+export type Poison = keyof typeof POISONS;
+
+const [onlyTarget] = (process.env.ATTACK ?? '').split(':');
+
+/** @param run opens services in such a realm, and answers what failed */
+export function withstands(
+  over: string,
+  poison: Poison,
+  names: readonly string[],
+  run: (names: readonly string[]) => Promise<string[]>,
+): void {
+  if (onlyTarget && onlyTarget !== 'poison') return;
+  it(`a service over ${over} withstands ${POISONS[poison]}`, async () => {
+    const below = BELOW[over]?.[poison] ?? [];
+    const ours = names.filter((name) => !below.includes(name));
+    assert.deepEqual(await run(poison.startsWith('frozen') ? ['price'] : ours), []);
+  });
+}
+
+/** What failed in a thread of its own. */
+export async function inThread(workerData: {
+  readonly storage: string;
+  readonly poison: Poison;
+  readonly names: readonly string[];
+  /** Where a server is. */
+  readonly url?: string;
+  /** The source of an adapter. */
+  readonly adapter?: string;
+  /** Whether the poison is there when a service is opened, and not only when it is used. */
+  readonly isReopened?: boolean;
+}): Promise<string[]> {
+  const worker = new Worker(new URL('worker.mjs', import.meta.url), { workerData, execArgv: [] });
+  try {
+    const [failures] = (await once(worker, 'message')) as [string[]];
+    return failures;
+  } finally {
+    await worker.terminate();
+  }
+}
