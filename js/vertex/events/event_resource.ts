@@ -19,7 +19,7 @@ import { ownMembers } from '../../members/own.js';
 import { isPlainObject } from '../../json/rules.js';
 import { REMOVED } from '../../state/scope.js';
 import { isTime } from '../../model/snapshot.js';
-import { foreignEvent } from './foreign_event.js';
+import { foreignEvent, membersOf } from './foreign_event.js';
 import type { Json } from '../rest/rest.js';
 
 /** The key for what is ours in `customMetadata`. */
@@ -208,7 +208,7 @@ function nonEmpty(value: unknown): string | undefined {
  * that record and no other.
  */
 export function fromEventResource(resource: unknown): PostedEvent {
-  const given = isPlainObject(resource) ? resource : {};
+  const given = membersOf(resource);
   const posted = parseTime(given.timestamp) ?? 0;
   const own = ownDataOf(given);
   if (own !== undefined) {
@@ -225,8 +225,7 @@ export function fromEventResource(resource: unknown): PostedEvent {
 }
 
 function ownDataOf({ eventMetadata }: Json): OwnData | undefined {
-  const custom = isPlainObject(eventMetadata) ? eventMetadata.customMetadata : undefined;
-  const own = isPlainObject(custom) ? custom[OWN] : undefined;
+  const own = membersOf(membersOf(eventMetadata).customMetadata)[OWN];
   if (!isPlainObject(own)) return undefined;
   const { id, timestamp, event, place } = ownMembers(own);
   if (typeof id !== 'string' || typeof event !== 'string' || !isTime(timestamp)) return undefined;

@@ -9,6 +9,7 @@ import { EVENT } from '../../python/fields.js';
 import { toMilliseconds, withTimes } from '../../python/time.js';
 import { createEventActions, type CreateEventActionsParams } from '../../model/event.js';
 import { isPlainObject } from '../../json/rules.js';
+import { ownMembers } from '../../members/own.js';
 import type { Json } from '../rest/rest.js';
 
 type Fields = Record<string, unknown>;
@@ -17,12 +18,12 @@ type Fields = Record<string, unknown>;
 export function foreignEvent(resource: Json, timestamp: number): Fields & { id: string } {
   const raw = resource.rawEvent;
   const isRaw = isPlainObject(raw) && Object.keys(raw).length > 0;
-  const given = isRaw ? fromRaw(raw, timestamp) : fromFields(resource);
-  const { id, invocationId, author, actions, ...rest } = given;
-  const hasPath = isPlainObject(rest.nodeInfo) && JSON.stringify(rest.nodeInfo) !== '{"path":""}';
-  if (!hasPath) delete rest.nodeInfo;
+  const given = ownMembers(isRaw ? fromRaw(raw, timestamp) : fromFields(resource));
+  const { id, invocationId, author, actions, nodeInfo, ...rest } = given;
+  const hasPath = isPlainObject(nodeInfo) && JSON.stringify(nodeInfo) !== '{"path":""}';
   return {
     ...rest,
+    ...(hasPath && { nodeInfo }),
     id: textOf(id) || lastSegment(resource.name),
     invocationId: textOf(invocationId) || textOf(resource.invocationId),
     author: textOf(resource.author) || textOf(author),
@@ -39,7 +40,7 @@ export function lastSegment(name: unknown): string {
 /** Python counts seconds and `@google/adk` milliseconds; which it is, the server's time of the event tells. */
 function fromRaw(raw: Json, timestamp: number): Fields {
   const event = readNames(raw, EVENT) as Fields;
-  const { timestamp: own } = event;
+  const { timestamp: own } = ownMembers(event);
   if (typeof own !== 'number') return event;
   const isSeconds = Math.abs(own * 1000 - timestamp) <= Math.abs(own - timestamp);
   return isSeconds ? inMilliseconds(event) : event;
@@ -49,39 +50,42 @@ function inMilliseconds(event: Json): Fields {
   return withTimes(event, (time) => (typeof time === 'number' ? toMilliseconds(time) : time));
 }
 
-function fromFields({ content, actions, errorCode, errorMessage, eventMetadata }: Json): Fields {
-  const { customMetadata, ...metadata } = isPlainObject(eventMetadata) ? eventMetadata : {};
-  const {
-    _compaction: compaction,
-    _usage_metadata: usageMetadata,
-    _workflow: workflow,
-    ...custom
-  } = isPlainObject(customMetadata) ? customMetadata : {};
-  const { transferAgent, ...given } = isPlainObject(actions) ? actions : {};
-  const { agentState, endOfAgent, ...ofNode } = isPlainObject(workflow) ? workflow : {};
+function fromFields(resource: Json): Fields {
+  const { content, actions, errorCode, errorMessage, eventMetadata } = resource;
+  const { customMetadata, usageMetadata, ...metadata } = membersOf(eventMetadata);
+  const { _compaction, _usage_metadata, _workflow, ...custom } = membersOf(customMetadata);
+  const { transferAgent, transferToAgent, ...ofAgent } = membersOf(actions);
+  const { agentState, endOfAgent, ...ofNode } = membersOf(_workflow);
+  const given = ownMembers(ofAgent);
   const ofActions: Fields = {
     ...given,
-    transferToAgent: transferAgent ?? given.transferToAgent,
+    transferToAgent: transferAgent ?? transferToAgent,
     agentState: agentState ?? given.agentState,
     endOfAgent: endOfAgent ?? given.endOfAgent,
   };
   const event: Fields = {
     // One that was not given is an empty one there.
-    ...(isPlainObject(content) && Object.keys(content).length > 0 && { content }),
+    ...(Object.keys(membersOf(content)).length > 0 && { content }),
     errorCode,
     errorMessage,
     ...metadata,
-    usageMetadata: usageMetadata ?? metadata.usageMetadata,
+    usageMetadata: _usage_metadata ?? usageMetadata,
     ...ofNode,
     ...(Object.keys(custom).length > 0 && { customMetadata: custom }),
   };
-  if (isPlainObject(compaction)) {
+  if (isPlainObject(_compaction)) {
     // Milliseconds under names of its own are @google/adk's; seconds are Python's.
-    if ('startTime' in compaction) Object.assign(event, { isCompacted: true, ...compaction });
-    else ofActions.compaction = compaction;
+    if (Object.hasOwn(_compaction, 'startTime')) {
+      Object.assign(event, { isCompacted: true, ..._compaction });
+    } else ofActions.compaction = _compaction;
   }
   const read = readNames({ ...present(event), actions: present(ofActions) }, EVENT) as Fields;
-  return event.isCompacted === true ? read : inMilliseconds(read);
+  return ownMembers(event).isCompacted === true ? read : inMilliseconds(read);
+}
+
+/** The members of an object that the server may have left out. */
+export function membersOf(value: unknown): Json {
+  return ownMembers(isPlainObject(value) ? value : {});
 }
 
 function present(object: Json): CreateEventActionsParams {
