@@ -186,7 +186,7 @@ describe('a file that may not grow', () => {
   function limited(name: string): unknown {
     // Told of by an error, where the signal would end the program.
     const limit = 'trap "" XFSZ; ulimit -f 800; exec "$@"';
-    const file = fileURLToPath(import.meta.resolve(`./${name}.js`));
+    const file = fileURLToPath(import.meta.resolve(`./cases/${name}.js`));
     const command = [process.execPath, ...LOADER, file, join(folder, `${name}.db`)];
     const { stdout, stderr } = spawnSync('bash', ['-c', limit, 'bash', ...command], {
       encoding: 'utf8',
