@@ -32,7 +32,7 @@ describe('@google/adk in a page', () => {
     const copies = modules.filter((name, place) => modules.indexOf(name) !== place);
     // It holds nothing but constants, and scenarios import it from the sources.
     assert.deepEqual(
-      copies.filter((name) => name !== 'ours: scope'),
+      copies.filter((name) => name !== 'ours: state/scope'),
       [],
     );
     for (const name of ['framework: sessions/base_session_service', 'ours: adk/index']) {
