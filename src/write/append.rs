@@ -13,62 +13,62 @@ use crate::write::plan::ScopeSet;
 use crate::write::rows::{EventRow, Found, StoredEvent};
 use crate::write::{NewText, merged, set, unasked};
 
-/// What an append does when others appended since its handle was read.
+/// How an append treats a stale handle, that is, one that has missed events of others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StalePolicy {
-    /// It lands, and the handle is told what it missed.
+    /// The append succeeds, and the handle receives the events that it missed.
     Merge,
-    /// It lands, and the handle is told of nothing else.
+    /// The append succeeds, and the handle receives only its own events.
     Append,
-    /// It is refused with `stale_session`.
+    /// The append fails with `stale_session`.
     Reject,
 }
 
-/// What a handle knows of where it stands.
+/// The position of a handle, as its caller knows it.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Known {
-    /// We gave it out: the session's first revision, and the one that the handle is at.
+    /// This package made the handle, so its revisions are known.
     Revision {
         /// The revision that the session was created at.
         created: Revision,
         /// The revision of the last change that the handle has.
         revision: Revision,
     },
-    /// It came from elsewhere: the id of the last event it holds, if it holds any.
+    /// The handle came from elsewhere: the id of its last event, if it has events.
     LastEvent(Option<String>),
-    /// There is no handle, and so nothing that could be stale.
+    /// There is no handle, so nothing can be stale.
     Latest,
 }
 
-/// What an append did.
+/// The result of an append.
 #[derive(Debug, Clone)]
 pub struct Appended {
-    /// Where the session stands now.
+    /// The session's revisions and time after the append.
     pub head: SessionHead,
-    /// Which of the events were stored already with the same content: their positions, and the
-    /// revisions that they were written at.
+    /// The events that were stored already with the same content: their indexes and stored
+    /// revisions.
     pub unchanged: Vec<(usize, Revision)>,
-    /// What the handle had missed, in any order; empty unless it was stale and merges.
+    /// The events that the handle had missed, in any order. Empty unless the policy is `Merge`.
     pub missed: Vec<EventRow>,
-    /// The JSON object of the stored state before the append, if the handle had missed that an event was
-    /// replaced: what the event's earlier versions changed is in no stored delta any more.
+    /// The JSON object of the stored state before the append. Present only if the handle missed a
+    /// replacement: the stored deltas no longer hold the changes of the replaced event.
     pub state: Option<String>,
-    /// The revision that the handle was at: events with a later `seq` are new to it.
+    /// The revision of the handle before the append: events with a greater `seq` are new to it.
     pub since: Revision,
-    /// Which other states changed.
+    /// The new revisions of user and app state.
     pub scopes: ScopeRevisions,
 }
 
-/// Why an append did not happen.
+/// Why an append was refused.
 #[derive(Debug)]
 enum Refused {
-    /// The session was deleted, or never existed.
+    /// The session was deleted or never existed.
     Gone,
     Stale {
         expected: Revision,
         actual: Revision,
     },
-    /// It has to be asked again, with the states.
+    /// The decision needs all states: it has to be repeated with them.
     NeedsStates,
     Failed(Error),
 }
@@ -86,33 +86,33 @@ impl Refused {
     }
 }
 
-/// The stored state as the session's readers see it.
+/// Returns the stored state as readers of the session see it.
 fn stored_state(found: &Found<'_>) -> Result<String, Error> {
     let none = ScopedState::default();
     let (user, app) = (found.user.map(|row| &row.state), found.app.map(|row| &row.state));
     merged(found.state.unwrap_or(&none), user, app)
 }
 
-/// Writes events, their deltas, and the session's new revision and time.
+/// The rule that writes events, their deltas, and the session's new revision and time.
 #[derive(Debug)]
 pub(super) struct Append {
     position: Position,
     policy: StalePolicy,
     events: Vec<EventHead>,
     now: f64,
-    /// Whether it asks for all states, and not only for those that it changes.
+    /// Whether all states are read, not only the ones that the append changes.
     sees_states: bool,
-    /// `None` until it was asked.
+    /// `None` before the first decision.
     outcome: Option<Result<Appended, Refused>>,
 }
 
-/// An event that is to be stored, without its text.
+/// A new event, without its text.
 #[derive(Debug)]
 struct EventHead {
     id: Rc<str>,
     timestamp: f64,
     delta: Delta,
-    /// The one before it, among those that are appended with it, that has its id.
+    /// The last event before it in the same append that has its id.
     earlier: Option<Earlier>,
 }
 
@@ -123,7 +123,7 @@ struct Earlier {
     is_same: bool,
 }
 
-/// Where an event stands that is stored already, or was written before in the same append.
+/// The place of an event that is stored already, or that was written earlier in the same append.
 #[derive(Clone, Copy)]
 struct Place {
     seq: Revision,
@@ -132,7 +132,7 @@ struct Place {
 }
 
 impl Append {
-    /// Takes the texts of the events away from all that is decided on.
+    /// Separates the events' texts from the data that decisions use.
     pub(super) fn new(
         position: Position,
         policy: StalePolicy,
@@ -148,7 +148,7 @@ impl Append {
                 let is_same = text.is_same(&texts.get(position)?.text);
                 Some(Earlier { position, is_same })
             });
-            // One event needs no map.
+            // A single event needs no map.
             if is_batch {
                 set(&mut places, &event.id, number);
             }
@@ -165,7 +165,7 @@ impl Append {
         self.events.iter().map(|event| event.id.clone()).collect()
     }
 
-    /// The id and the timestamp of an event.
+    /// Returns the id and the timestamp of an event.
     pub(super) fn event(&self, position: usize) -> Option<(Rc<str>, f64)> {
         self.events.get(position).map(|event| (event.id.clone(), event.timestamp))
     }
@@ -181,8 +181,8 @@ impl Append {
         }
     }
 
-    /// A handle that will not be told what it missed needs no look at it, unless that is what tells
-    /// whether it is stale.
+    /// Returns the revision after which changed events are read. A policy that returns no missed
+    /// events needs none, except when only they show whether the handle is stale.
     pub(super) fn since(&self) -> Revision {
         let is_blind = match self.policy {
             StalePolicy::Merge => false,
@@ -196,8 +196,9 @@ impl Append {
         self.outcome.ok_or_else(unasked)?.map_err(|refused| refused.of(session_id))
     }
 
-    /// Whether it wrote nothing because it had not asked for the states, which it does from now on. Few
-    /// appends need them, and to read them costs as much as they are large.
+    /// Returns whether the append stopped because it had not read the states. From now on its plan
+    /// includes them. Few appends need the states, and reading them costs time in proportion to
+    /// their size.
     pub(super) fn again(&mut self) -> bool {
         if !matches!(self.outcome, Some(Err(Refused::NeedsStates))) {
             return false;
@@ -206,7 +207,7 @@ impl Append {
         true
     }
 
-    /// Whether the handle has missed that an event was replaced.
+    /// Whether the handle missed the replacement of an event.
     fn missed_replacement(&self, found: &Found<'_>) -> bool {
         let since = self.position.since();
         let is_replaced = |row: &EventRow| row.revision > since && row.seq != row.revision;
@@ -266,7 +267,7 @@ impl Append {
             written.push(EventChange { position, seq, revision });
             delta.extend(event.delta.clone());
         }
-        // What is stored already is no conflict, so that a retry is safe whatever the policy.
+        // An event that is stored already is no conflict, so a retry is safe under every policy.
         if self.policy == StalePolicy::Reject && is_stale && !written.is_empty() {
             let expected = self.position.since();
             return Err(Refused::Stale { expected, actual: before.revision });

@@ -1,27 +1,27 @@
-//! What a write changes.
+//! The changes that a write makes.
 
 use crate::session::{Revision, SessionHead};
 use crate::state::Changes as StateChanges;
 use crate::write::rows::ScopeRow;
 
-/// A changed user's or app's state.
+/// A change of a user's or an app's state.
 #[derive(Debug, PartialEq)]
 pub struct ScopeChange {
     /// Its new revision.
     pub revision: Revision,
-    /// What changes in it.
+    /// The changed keys.
     pub state: StateChanges,
 }
 
 impl ScopeChange {
-    /// The change of a scope that stands at `row`; `None` if nothing changes.
+    /// Returns the change of the state in `row`; `None` if nothing changes.
     pub(crate) fn of(row: Option<&ScopeRow>, state: StateChanges, floor: Revision) -> Option<Self> {
         let last = row.map_or(0, |row| row.revision).max(floor);
         (!state.is_empty()).then(|| Self { revision: last + 1, state })
     }
 }
 
-/// The new revisions of the states that a write changed beside the session's own.
+/// The new revisions of the user and app states that a write changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ScopeRevisions {
     /// The user's, if it changed.
@@ -35,11 +35,12 @@ pub struct ScopeRevisions {
 pub struct SessionChange {
     /// Its new revisions and time.
     pub head: SessionHead,
-    /// What changes in its own state.
+    /// The changed keys of its own state.
     pub state: StateChanges,
 }
 
-/// What to write. An event whose id is stored already takes the stored one's place.
+/// All changes of one write. An event whose id is stored already replaces the stored event in
+/// place.
 #[derive(Debug, PartialEq)]
 pub struct Changes {
     /// The session, if it changes.
@@ -53,7 +54,7 @@ pub struct Changes {
 }
 
 impl Changes {
-    /// What it makes of the user's and the app's revision.
+    /// Returns the new revisions of the user and app states.
     pub fn scope_revisions(&self) -> ScopeRevisions {
         ScopeRevisions {
             user: self.user.as_ref().map(|change| change.revision),
@@ -65,9 +66,9 @@ impl Changes {
 /// A new or replaced event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EventChange {
-    /// The position of the event among those of the write.
+    /// The index of the event among the events of the write.
     pub position: usize,
-    /// The revision that it was appended at first.
+    /// The revision of its first append. A replacement keeps it.
     pub seq: Revision,
     /// The revision of this write.
     pub revision: Revision,

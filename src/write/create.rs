@@ -7,7 +7,7 @@ use crate::write::changes::{Changes, ScopeChange, ScopeRevisions, SessionChange}
 use crate::write::merged;
 use crate::write::rows::{Found, ScopeRow};
 
-/// Writes a session if its key is free.
+/// The rule that creates a session if its key is free.
 #[derive(Debug)]
 pub(super) struct Create {
     state: Delta,
@@ -15,7 +15,7 @@ pub(super) struct Create {
     created: Result<Option<Created>, Error>,
 }
 
-/// A session that was made: its head and merged state, and which other states changed.
+/// A created session: its head, its merged state, and the new revisions of user and app state.
 pub(crate) type Created = (SessionHead, String, ScopeRevisions);
 
 impl Create {
@@ -23,7 +23,7 @@ impl Create {
         Self { state, now, created: Ok(None) }
     }
 
-    /// The new session; `None` if the key was taken.
+    /// Returns the new session; `None` if the key was taken.
     pub(super) fn created(self) -> Result<Option<Created>, Error> {
         self.created
     }
@@ -55,7 +55,7 @@ impl Create {
     }
 }
 
-/// The state that a scope will have, and what to write for it, if anything.
+/// Returns the new state of a scope, and the change to write, if any.
 fn change_scope(
     row: Option<&ScopeRow>,
     changes: &StateChanges,

@@ -1,17 +1,17 @@
-//! Where a handle stands.
+//! The position of a handle in its session's history.
 
 use crate::error::Error;
 use crate::session::{NEVER, Revision, SessionHead};
 use crate::write::rows::{Found, StoredEvent};
 
-/// Where a handle stands in the history of its session.
+/// The position of a handle in the history of its session.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Position {
     Revision {
         created: Revision,
         revision: Revision,
     },
-    /// The `seq` of the last event that the handle has.
+    /// The position is known only from the last event that the handle has: `seq` is that event's.
     Event {
         created: Revision,
         seq: Revision,
@@ -20,7 +20,7 @@ pub(crate) enum Position {
 }
 
 impl Position {
-    /// Whether the session was deleted since, and another one created with its id.
+    /// Whether the session was deleted since, and another one was created with its id.
     pub(super) fn is_of_another(self, head: SessionHead) -> bool {
         match self {
             Self::Revision { created, .. } | Self::Event { created, .. } => head.created != created,
@@ -36,12 +36,13 @@ impl Position {
         }
     }
 
-    /// Whether someone else changed the session. A handle without revision is told by its last
-    /// event alone: it cannot know of replacements further back.
+    /// Whether someone else changed the session. Without a revision only new events count: such a
+    /// handle cannot know whether earlier events were replaced.
     pub(super) fn is_stale(self, found: &Found<'_>, head: SessionHead) -> bool {
         match self {
             Self::Revision { revision, .. } => head.revision > revision,
-            // What may have come since by its place alone is none that the handle would know of.
+            // Both conditions: a replaced event has a later `revision` but an old `seq`. A row that
+            // a storage lists only because of its place has a later `seq` but an old `revision`.
             Self::Event { seq, .. } => {
                 found.changed.iter().any(|row| row.seq > seq && row.revision > seq)
             }
@@ -50,7 +51,7 @@ impl Position {
     }
 }
 
-/// Reads where a handle stands by its last event; writes nothing.
+/// The rule that finds a handle's position by its last event. It writes nothing.
 #[derive(Debug, Default)]
 pub(super) struct Locate {
     created: Option<Revision>,
@@ -65,7 +66,7 @@ impl Locate {
 
     pub(super) fn position(self, session_id: String) -> Result<Position, Error> {
         let created = self.created.ok_or(Error::NotFound { session_id })?;
-        // An event that the store does not have tells nothing: the handle may have missed all.
+        // The store may lack the handle's last event. Then the handle may have missed all events.
         Ok(Position::Event { created, seq: self.seq.unwrap_or(created) })
     }
 }

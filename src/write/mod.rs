@@ -1,8 +1,8 @@
-//! A write: which rows it needs, what it changes in their light, what its caller gets.
+//! Writes: the rows that a write reads, the changes that it makes, and the result for its caller.
 //!
-//! Every write is a [`Write`]. A storage reads what [`Write::plan`] names, asks [`Write::decide`], and
-//! writes the [`Changes`] that it gets, all in one transaction. A transaction that starts over asks
-//! again: the last answer counts. No rule reads the text of an event.
+//! Every write is a [`Write`]. In one transaction a storage reads the rows named by
+//! [`Write::plan`], calls [`Write::decide`] and writes the returned [`Changes`]. A transaction that
+//! is retried calls `decide` again: the last result counts. No rule reads the text of an event.
 
 mod append;
 mod changes;
@@ -34,11 +34,11 @@ use crate::room::require_room;
 use crate::session::{NEVER, SessionKey};
 use crate::state::{Delta, Scope, ScopedState, merge_to_json};
 
-/// See the module.
+/// One write, from its plan to its result.
 #[derive(Debug)]
 pub struct Write {
     plan: Plan,
-    // Boxed, since a write is moved from future to future.
+    // Boxed, because a write is moved from future to future.
     rule: Box<Rule>,
     texts: Vec<NewText>,
     #[cfg(any(test, feature = "testing"))]
@@ -49,11 +49,11 @@ pub struct Write {
 #[derive(Debug)]
 struct NewText {
     text: EventText,
-    /// Before superseded keys were taken out of its delta, if any were.
+    /// The text with its whole delta, if superseded keys were removed from `text`.
     whole: Option<EventText>,
 }
 
-/// What is decided on.
+/// The rule that decides the write.
 #[derive(Debug)]
 enum Rule {
     Create(Create),
@@ -121,10 +121,11 @@ impl Write {
         Self::new(plan, Rule::Locate(Locate::default()), Vec::new())
     }
 
-    /// Changes the states of a user and an app.
+    /// Changes the states of a user and of an app.
     ///
     /// # Errors
-    /// `invalid_argument` for keys of a scope that the request names no owner of.
+    /// Fails with `invalid_argument` if a name is invalid, or if a key's scope needs an id that is
+    /// missing.
     pub(crate) fn update(
         app_name: String,
         user_id: Option<String>,
@@ -142,12 +143,13 @@ impl Write {
         Ok(Self::new(plan, Rule::Update(update), Vec::new()))
     }
 
-    /// Which rows the storage has to read.
+    /// Returns which rows the storage has to read.
     pub fn plan(&self) -> &Plan {
         &self.plan
     }
 
-    /// Says what to write in the light of what was found; `None`: nothing.
+    /// Computes the changes from the rows that were found. Returns `None` if there is nothing to
+    /// write.
     pub fn decide(&mut self, found: Found<'_>) -> Option<Changes> {
         #[cfg(any(test, feature = "testing"))]
         self.start_over(&found);
@@ -169,7 +171,7 @@ impl Write {
         }
     }
 
-    /// The row that a change writes.
+    /// Returns the row to store for an event's change; `None` if this write has no such event.
     pub fn row(&self, change: &EventChange) -> Option<EventRow> {
         let EventChange { position, seq, revision } = *change;
         let text = self.texts.get(position)?.text.clone();
@@ -182,7 +184,7 @@ impl Write {
         Some(EventRow { id, seq, revision, timestamp, text })
     }
 
-    /// Compares the stored events with those that are to be written. The only look at a text.
+    /// Compares the stored events with the new ones. No other code looks at a text.
     fn compared(&self, rows: &[EventRow]) -> Vec<StoredEvent> {
         let mut stored = Vec::new();
         if rows.is_empty() {
@@ -206,7 +208,8 @@ impl Write {
         stored
     }
 
-    /// Whether it wrote nothing because it has to know more, which [`Write::plan`] now names.
+    /// Returns whether the write stopped because it needs more rows. [`Write::plan`] names them
+    /// now.
     pub(crate) fn again(&mut self) -> bool {
         let Rule::Append(append) = &mut *self.rule else {
             return false;
@@ -216,7 +219,7 @@ impl Write {
         is_again
     }
 
-    /// The new session; `None` if the key was taken.
+    /// Returns the new session; `None` if the key was taken.
     pub(crate) fn created(self) -> Result<Option<Created>, Error> {
         match *self.rule {
             Rule::Create(create) => create.created(),
@@ -224,7 +227,7 @@ impl Write {
         }
     }
 
-    /// What an append did.
+    /// Returns the result of an append.
     pub(crate) fn appended(self) -> Result<Appended, Error> {
         match (*self.rule, self.plan.target.session_id) {
             (Rule::Append(append), Some(session_id)) => append.appended(session_id),
@@ -232,7 +235,7 @@ impl Write {
         }
     }
 
-    /// Where a handle stands by its last event.
+    /// Returns the handle's position, found by its last event.
     pub(crate) fn position(self) -> Result<Position, Error> {
         match (*self.rule, self.plan.target.session_id) {
             (Rule::Locate(locate), Some(session_id)) => locate.position(session_id),
@@ -240,7 +243,7 @@ impl Write {
         }
     }
 
-    /// The new revisions of the states that an update changed.
+    /// Returns the new revisions of the states that an update changed.
     pub(crate) fn updated(self) -> Result<ScopeRevisions, Error> {
         match *self.rule {
             Rule::Update(update) => Ok(update.updated()),
@@ -255,7 +258,7 @@ impl NewText {
     }
 }
 
-/// The JSON object of the three scopes as one state.
+/// Returns the three scopes merged into one JSON object. Fails if that object would be too large.
 pub(crate) fn merged(
     session: &ScopedState,
     user: Option<&ScopedState>,

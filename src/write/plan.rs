@@ -4,10 +4,10 @@ use std::rc::Rc;
 
 use crate::session::{Revision, SessionKey};
 
-/// Which user and app states a write wants to see.
+/// Which states a write needs to read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ScopeSet {
-    /// The session's own state: it will be changed.
+    /// The session's own state, which the write changes or merges for its caller.
     pub session: bool,
     /// The user's state.
     pub user: bool,
@@ -17,13 +17,14 @@ pub struct ScopeSet {
 
 #[cfg(target_arch = "wasm32")]
 impl ScopeSet {
-    /// For JavaScript: session 1, user 2, app 4.
+    /// Encodes the set for JavaScript: session 1, user 2, app 4.
     pub(crate) fn bits(self) -> u8 {
         u8::from(self.session) | u8::from(self.user) << 1 | u8::from(self.app) << 2
     }
 }
 
-/// Names a session, a user or an app: the widest that is `None` ends the name.
+/// Names a session, a user or an app. The user is `None` for an app; the session is `None` for a
+/// user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
     /// The app.
@@ -44,21 +45,21 @@ impl From<SessionKey> for Target {
     }
 }
 
-/// What a write has to know before it is decided.
+/// The rows that a write reads before it is decided.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
-    /// Whether it makes a session that must not be there yet.
+    /// Whether the write creates a session, which must not exist yet.
     pub creates: bool,
-    /// What is written to.
+    /// The session, user or app that is written to.
     pub target: Target,
-    /// The states that the write changes or shows.
+    /// The states that the write changes or returns.
     pub scopes: ScopeSet,
     /// Ids to look up among the stored events.
     pub event_ids: Vec<Rc<str>>,
-    /// Whether they are those of events about to be written, and so hardly ever stored already. A
-    /// storage that keeps ids unique may ask for a decision as if none were, and look only if the
-    /// write then fails.
+    /// Whether `event_ids` are the ids of new events, which are hardly ever stored already. A
+    /// storage with unique ids may first decide as if none were stored. It looks them up only if
+    /// the write fails.
     pub ids_are_new: bool,
-    /// Events written after this revision are wanted.
+    /// The write needs the events written after this revision.
     pub since: Revision,
 }

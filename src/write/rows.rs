@@ -1,4 +1,4 @@
-//! Rows as they are stored, and what a write is told of them.
+//! Stored rows, and the rows that a write gets to see.
 
 use std::rc::Rc;
 
@@ -11,11 +11,11 @@ use crate::state::ScopedState;
 pub struct EventRow {
     /// Unique within its session.
     pub id: Rc<str>,
-    /// The revision that it was appended at: what events are ordered by.
+    /// The revision of its first append. Events are ordered by it.
     pub seq: Revision,
-    /// The revision that it was last written at; later than `seq` once it was replaced.
+    /// The revision of its last write; greater than `seq` once the event was replaced.
     pub revision: Revision,
-    /// Milliseconds since 1970, as the event says.
+    /// The event's timestamp, in milliseconds since 1970.
     pub timestamp: f64,
     /// The event's JSON text.
     pub text: EventText,
@@ -26,45 +26,45 @@ pub struct EventRow {
 pub struct ScopeRow {
     /// The revision of its last change.
     pub revision: Revision,
-    /// Names without prefix.
+    /// The state, its keys without prefix.
     pub state: ScopedState,
 }
 
 /// A session as it is stored, without its events.
 #[derive(Debug, Clone)]
 pub struct SessionRow {
-    /// What names it.
+    /// The key of the session.
     pub key: SessionKey,
     /// Its revisions and time.
     pub head: SessionHead,
-    /// The state of this session alone.
+    /// The session's own state, without user and app keys.
     pub state: ScopedState,
 }
 
-/// What a write needs to know.
+/// The rows that a write is decided on.
 #[derive(Debug)]
 pub struct Found<'a> {
-    /// The session, if there is one.
+    /// The session, if it exists.
     pub session: Option<SessionHead>,
-    /// The session's own state, if it was asked for and is there.
+    /// The session's own state, if it was requested and exists.
     pub state: Option<&'a ScopedState>,
-    /// The user's state, if it was asked for and is there.
+    /// The user's state, if it was requested and exists.
     pub user: Option<&'a ScopeRow>,
-    /// The app's state, if it was asked for and is there.
+    /// The app's state, if it was requested and exists.
     pub app: Option<&'a ScopeRow>,
-    /// The stored events that have one of the ids asked for.
+    /// The stored events with one of the requested ids.
     pub events: Vec<EventRow>,
-    /// The events written after the revision asked for, in any order. A foreign storage, where others
-    /// write who know no revisions, adds those that may have been.
+    /// The events written after the requested revision, in any order. In some storages others write
+    /// without revisions: there the list also holds events that may have been written since.
     pub changed: Vec<EventRow>,
-    /// No revision up to this one may be given to what is not there yet.
+    /// New rows get revisions greater than this one.
     pub floor: Revision,
 }
 
-/// A stored event that has the id of one that is to be written.
+/// A stored event with the same id as an event of the write.
 #[derive(Debug, Clone, Copy)]
 pub struct StoredEvent {
-    /// The position of the one to be written.
+    /// The index of the event among the events of the write.
     pub position: usize,
     /// See [`EventRow::seq`].
     pub seq: Revision,

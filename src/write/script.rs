@@ -1,4 +1,5 @@
-//! A write that a test decides, to ask of a storage what no session service would.
+//! A write whose decision a test supplies. It asks a storage for things that no session service
+//! would.
 
 use std::rc::Rc;
 
@@ -8,7 +9,7 @@ use crate::write::plan::Plan;
 use crate::write::rows::{EventRow, Found, ScopeRow};
 use crate::write::{NewText, Rule, Write};
 
-/// See the module.
+/// The rule of such a write.
 #[derive(Debug)]
 pub(super) struct Script {
     events: Vec<(Rc<str>, f64)>,
@@ -16,7 +17,7 @@ pub(super) struct Script {
     told: Option<Told>,
 }
 
-/// What the storage has found.
+/// The rows that the storage found.
 #[derive(Debug)]
 pub(crate) struct Told {
     pub(crate) session: Option<SessionHead>,
@@ -47,7 +48,7 @@ impl Script {
 }
 
 impl Write {
-    /// `events`: their ids, timestamps and texts; `answer` gets the floor.
+    /// `events` gives ids, timestamps and texts. `answer` gets the floor and returns the changes.
     pub(crate) fn script(
         plan: Plan,
         events: Vec<EventRow>,
@@ -61,8 +62,8 @@ impl Write {
         Self::new(plan, Rule::Script(Script { events: heads, answer, told: None }), texts)
     }
 
-    /// From now on it is asked three times, twice of them on rows that turn out to be void, as by a
-    /// database that aborts a transaction.
+    /// From now on each decision is made three times. The first two see wrong rows, as if a
+    /// database had aborted and retried the transaction.
     pub fn starting_over(self) -> Self {
         Self { starts_over: true, ..self }
     }
@@ -84,7 +85,7 @@ impl Write {
         self.decide_once(Found { events, changed, ..*found });
     }
 
-    /// What the storage has found; `None` if it never asked.
+    /// Returns the rows that the storage found; `None` if it never called `decide`.
     pub(crate) fn told(self) -> Option<Told> {
         match *self.rule {
             Rule::Script(script) => script.told,

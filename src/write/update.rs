@@ -7,7 +7,7 @@ use crate::write::changes::{Changes, ScopeChange, ScopeRevisions};
 use crate::write::plan::ScopeSet;
 use crate::write::rows::Found;
 
-/// Writes the scopes that its delta touches.
+/// The rule that writes the scopes of a delta.
 #[derive(Debug)]
 pub(super) struct Update {
     delta: Delta,
@@ -35,7 +35,7 @@ impl Update {
         Ok(Self { delta, updated: ScopeRevisions::default() })
     }
 
-    /// The new revisions of the states that it changed.
+    /// Returns the new revisions of the states that it changed.
     pub(super) fn updated(self) -> ScopeRevisions {
         self.updated
     }
