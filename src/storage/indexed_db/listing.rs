@@ -1,4 +1,4 @@
-//! Lists of sessions, by an index in which they stand in the list's order.
+//! Lists sessions by an index in the list's order.
 
 use js_sys::{Array, ArrayIntoIter, Reflect};
 use wasm_bindgen::{JsCast, JsValue};
@@ -15,13 +15,13 @@ use crate::storage::indexed_db::records::record::is_counter;
 use crate::storage::indexed_db::records::schema::{BY_APP, BY_USER, SESSIONS, STATES};
 use crate::storage::{ListRequest, Listing, ScopeRow};
 
-/// Reads the row of the app, that of whoever's sessions they are, a page of sessions, and the rows of
-/// their users, each behind the user's id: a list for [`texts`] or [`listing`].
+/// Reads the app's row, the row of the owner (the user, or the app if no user is named), the page
+/// of sessions, and each user's id and row. Returns a list for [`texts`] or [`listing`].
 pub(super) async fn list(access: &Access, request: &ListRequest) -> Result<JsValue, Failure> {
     access.twice(&|| Box::pin(list_once(access, request))).await
 }
 
-/// What [`list`] has read, with the sessions as a list of records.
+/// Converts the list that [`list`] returned; the sessions stay a list of records.
 fn records(read: JsValue) -> Result<Listing<JsValue>, Failure> {
     let mut read = read.unchecked_into::<Array>().into_iter();
     let app = scope_row(&mut read)?;
@@ -41,7 +41,7 @@ fn scope_row(read: &mut ArrayIntoIter) -> Result<Option<ScopeRow>, Failure> {
     Ok(Record::next(read).as_ref().map(Record::scope_row).transpose()?.flatten())
 }
 
-/// What [`list`] has read.
+/// Converts the list that [`list`] returned.
 pub(super) fn listing(read: JsValue) -> Result<Listing, Failure> {
     let Listing { sessions: page, users, app, total } = records(read)?;
     let mut sessions = Vec::new();
@@ -51,9 +51,9 @@ pub(super) fn listing(read: JsValue) -> Result<Listing, Failure> {
     Ok(Listing { sessions, users, app, total })
 }
 
-/// What [`list`] has read, for a reader in JavaScript: the sessions as a list of records, the state of the
-/// app, pairs of a user's id and state, and how many sessions there are in all. No state enters the wasm,
-/// which might have no room for all of them.
+/// Converts the list that [`list`] returned for a reader in JavaScript. Returns the sessions as a
+/// list of records; the app's state, followed by ids and states of users; and the total. No state
+/// enters the wasm, which might have no room for all of them.
 pub(super) fn texts(read: JsValue) -> Result<(JsValue, Array, usize), Failure> {
     let mut read = read.unchecked_into::<Array>().into_iter();
     let shared = Array::of1(&state_text(&mut read)?);
@@ -70,7 +70,7 @@ pub(super) fn texts(read: JsValue) -> Result<(JsValue, Array, usize), Failure> {
     Ok((sessions, shared, total))
 }
 
-/// The text of the state that the next record holds, if it holds one.
+/// Returns the JSON of the state in the next record; `undefined` if it has none.
 fn state_text(read: &mut ArrayIntoIter) -> Result<JsValue, Failure> {
     let Some(record) = Record::next(read).filter(Record::has_state) else {
         return Ok(JsValue::UNDEFINED);
@@ -80,7 +80,7 @@ fn state_text(read: &mut ArrayIntoIter) -> Result<JsValue, Failure> {
     if state.is_string() { Ok(state) } else { Err(record.damaged("it is damaged")) }
 }
 
-/// The users of some sessions, each once.
+/// Returns the users of some sessions, each once.
 fn users_of(page: &Array) -> Vec<String> {
     let mut seen = Names::<()>::default();
     let mut users = Vec::new();
@@ -102,9 +102,10 @@ async fn list_once(access: &Access, request: &ListRequest) -> Result<JsValue, Fa
     let index = index.map_err(|thrown| Failure::of_transaction(&thrown))?;
     let Page { offset, limit } = *page;
     let end = limit.and_then(|limit| u32::try_from(offset.saturating_add(limit)).ok());
-    // `getAll` takes 0 for no limit.
+    // `getAll` reads 0 as no limit.
     let end = end.map(|end| end.max(1));
-    // Came together with `getAll`'s options, which an engine without them would take for a key.
+    // Engines added this method together with `getAll`'s options. An engine without them would read
+    // the options as a key.
     let has_directions = Reflect::has(&index, &"getAllRecords".into()).unwrap_or(false);
     let mut range = keys::within(&owner);
     if let Some(end) = end.filter(|_| *descending && !has_directions) {
@@ -152,9 +153,10 @@ async fn list_once(access: &Access, request: &ListRequest) -> Result<JsValue, Fa
     Ok(read.into())
 }
 
-/// The record of whose sessions they are, with their true number where it tells a wrong one.
+/// Returns the owner's record, with its count of sessions corrected if it is wrong.
 ///
-/// A session whose time was damaged stands in no index: it is `corrupt_record` where all are `listed`.
+/// A session with a damaged time is in no index. If all sessions are listed (`listed` is their
+/// number), it fails with `corrupt_record`.
 async fn counted(
     transaction: &Transaction,
     owner: &JsValue,
@@ -182,7 +184,8 @@ async fn counted(
     Ok(record.into())
 }
 
-/// The part of the range that holds its last so many keys: a cursor that jumps there.
+/// Returns the part of the range that holds its last `count` keys, found by a cursor that jumps
+/// there.
 async fn last_keys(
     transaction: &Transaction,
     index: &IdbIndex,
@@ -198,7 +201,7 @@ async fn last_keys(
     }
     let cursor: Record = cursor.unchecked_into();
     if count > 1 {
-        // It answers again.
+        // The same request succeeds again.
         transaction.ask(cursor.unchecked_ref::<IdbCursor>().advance(count - 1).and(opened));
         if !transaction.answered().await?.get(0).is_object() {
             return Ok(range);

@@ -1,10 +1,10 @@
 //! Sessions in a browser's IndexedDB.
 //!
-//! An append is one transaction. It reads the session, the states that the delta touches and what
-//! the handle may have missed; it decides, writes and commits. It is done when the browser says
-//! `complete`. An append may be decided on the uncommitted result of the previous one; only its commit
-//! has to wait ([`writing::group`]). Appends that are under way together share a transaction
-//! ([`writing::queue`]). A task in the background puts events together into pages of
+//! An append is one transaction. It reads the session, the states that the delta touches, and the
+//! events that the handle may have missed. It decides, writes and commits. It succeeds when the
+//! browser reports `complete`. An append may be decided on the uncommitted result of the previous
+//! one; only its commit has to wait ([`writing::group`]). Appends that wait at the same time share
+//! a transaction ([`writing::queue`]). A background task seals single events into pages of
 //! [`records::page::PAGE`] ([`writing::sealing`]).
 //!
 //! | module | what it holds |
@@ -48,10 +48,10 @@ use crate::write::{Target, Write};
 /// How a database is opened and written.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct IndexedDbOptions {
-    /// Whether a write is done only when the disk has it. Else what was written survives a crash of
-    /// the tab or the browser, and the last moments of it perhaps not a loss of power.
+    /// Whether a write completes only when it is on disk. Otherwise writes survive a crash of the
+    /// tab or the browser, but the last moments may be lost in a power failure.
     pub strict: bool,
-    /// Milliseconds after which a transaction of which nothing is heard is given up.
+    /// Milliseconds without any event after which a transaction is given up.
     pub timeout: f64,
     /// Milliseconds to wait for other tabs that hold an older version open.
     pub blocked_timeout: f64,
@@ -63,23 +63,26 @@ impl Default for IndexedDbOptions {
     }
 }
 
-/// See the module. Opened by the first verb, or by [`IndexedDbStorage::open`].
+/// Sessions in an IndexedDB database. The first verb opens it, or [`IndexedDbStorage::open`].
 pub struct IndexedDbStorage {
     access: Rc<Access>,
     queue: Rc<Queue>,
 }
 
 impl IndexedDbStorage {
-    /// The database of that name. Storages of this realm share the connection if they have the same
-    /// `on_open`, which is called with each new one before anybody may use it: the `IDBDatabase`,
-    /// whether it was made anew, and what Chromium then says of the loss of an earlier one. If it
-    /// answers with a promise, that is waited for; if that rejects, the opening fails with the reason.
+    /// Returns a storage in the database of that name. Storages of this realm with the same
+    /// `on_open` share the connection.
+    ///
+    /// `on_open` is called with each new connection before it is used. Its arguments: the
+    /// `IDBDatabase`, whether the database is new, and Chromium's message about lost data. If it
+    /// returns a promise, the opening waits for it. If the promise rejects, the opening fails with
+    /// its reason.
     pub fn new(name: &str, on_open: Option<Function>, options: IndexedDbOptions) -> Self {
         Self::over(Database::named(name, on_open, options.blocked_timeout), options)
     }
 
-    /// As a later version of this package would open it, with more steps; on a connection of its
-    /// own.
+    /// Opens the database with more steps, as a later version of this package would, on a
+    /// connection of its own.
     #[cfg(feature = "testing")]
     pub fn with_later_steps(name: &str, later: &[Step], options: IndexedDbOptions) -> Self {
         let steps = records::schema::STEPS.iter().chain(later).copied().collect();
@@ -91,7 +94,7 @@ impl IndexedDbStorage {
         Self { queue: Queue::new(Rc::clone(&access)), access }
     }
 
-    /// Opens the database, if it is not open.
+    /// Opens the database, unless it is open.
     ///
     /// # Errors
     /// `storage_unavailable`, `storage_newer`, `storage_blocked`, `quota_exceeded`,
@@ -101,12 +104,12 @@ impl IndexedDbStorage {
         Ok(())
     }
 
-    /// Lets go of the connection; the next verb makes another one.
+    /// Closes the connection; the next verb opens another one.
     pub fn disconnect(&self) {
         self.access.database().disconnect();
     }
 
-    /// Reads records, as the verb `read` does, for [`rows`].
+    /// Reads records for [`rows`], as the verb `read` does.
     pub(crate) fn read_records(
         &self,
         target: Target,
@@ -116,7 +119,7 @@ impl IndexedDbStorage {
         async move { Ok(reading::read(&access, &target, window).await?) }
     }
 
-    /// Reads records, as the verb `list` does, for [`listed_texts`].
+    /// Reads records for [`listed_texts`], as the verb `list` does.
     pub(crate) fn list_records(
         &self,
         request: ListRequest,
@@ -137,7 +140,7 @@ impl IndexedDbStorage {
         }
     }
 
-    /// Makes sure that records can hold the events.
+    /// Fails if an event is too large for a record.
     pub(crate) fn check_events(events: &[NewEvent]) -> Result<(), Error> {
         for NewEvent { id, text, .. } in events {
             let EventText::JavaScript(text) = text else {
@@ -152,7 +155,7 @@ impl IndexedDbStorage {
         Ok(())
     }
 
-    /// Deletes; answers with the floor.
+    /// Deletes, and resolves with the floor.
     pub(crate) fn remove(
         &self,
         deletion: Deletion,
@@ -165,8 +168,8 @@ impl IndexedDbStorage {
         }
     }
 
-    /// Deletes a database with all that is in it. Waits so many milliseconds for tabs that hold it
-    /// open and do not give way.
+    /// Deletes a database with everything in it. Waits up to `blocked_timeout` milliseconds for
+    /// tabs that keep it open.
     ///
     /// # Errors
     /// `storage_blocked`, `storage_unavailable`.
@@ -175,12 +178,12 @@ impl IndexedDbStorage {
     }
 }
 
-/// What was read, with the events as the records that hold them, for a reader in JavaScript.
+/// Converts the records of a read. The events stay in their records, for a reader in JavaScript.
 pub(crate) fn rows(records: JsValue) -> Result<Rows, JsValue> {
     Ok(reading::rows(records)?)
 }
 
-/// What was listed, for a reader in JavaScript.
+/// Converts the records of a list, for a reader in JavaScript.
 pub(crate) fn listed_texts(read: JsValue) -> Result<(JsValue, Array, usize), JsValue> {
     Ok(listing::texts(read)?)
 }

@@ -1,5 +1,4 @@
-//! Reading a session with a window of its events. Only those records are read which hold what is
-//! returned.
+//! Reads a session with a window of its events. Only the records that hold those events are read.
 
 use std::collections::BinaryHeap;
 
@@ -17,8 +16,8 @@ use crate::storage::indexed_db::records::page::{admitted, cut};
 use crate::storage::indexed_db::records::schema::{BY_TIME, EVENTS, SESSIONS, STATES};
 use crate::write::Target;
 
-/// Reads the state of the app, that of the user, the session, and the records that hold its events,
-/// cut to the window: a list for [`rows`].
+/// Reads the records of the app's state, the user's state, the session and its events. Event
+/// records are cut to the window. Returns a list for [`rows`].
 pub(super) async fn read(
     access: &Access,
     target: &Target,
@@ -27,7 +26,7 @@ pub(super) async fn read(
     access.twice(&|| Box::pin(read_once(access, target, window))).await
 }
 
-/// What [`read`] has read.
+/// Converts the list that [`read`] returned.
 pub(super) fn rows(read: JsValue) -> Result<Rows, Failure> {
     let mut read = read.unchecked_into::<Array>().into_iter();
     let [app, user, session] = [(); 3].map(|()| Record::next(&mut read));
@@ -63,7 +62,7 @@ async fn read_once(access: &Access, target: &Target, window: Window) -> Result<J
     }
     let found = transaction.answered().await?;
     if let Some(session) = Record::found(found.get(2)).filter(|_| wants_events) {
-        // What is read by numbers that were damaged would never end, or be another session's.
+        // Damaged numbers could make the read endless, or return another session's events.
         session.head()?;
         let events = read_events(&transaction, &session, window).await?;
         return Ok(found.concat(&events).into());
@@ -96,11 +95,11 @@ async fn read_events(
     Ok(events)
 }
 
-/// The records that hold the last so many events, and perhaps some more, or all of them.
+/// Returns the records that hold the last `last` events and perhaps some more, or all records.
 ///
-/// Each event took a revision, so the last `n` are not before the last `n` revisions, and if none
-/// was ever replaced they are just these. A record's key is its last event's, so the range begins
-/// with the record in which they begin.
+/// Each event's `seq` is a revision of its own, so the last `n` revisions hold at most `n` events,
+/// and exactly `n` if each change added one event. If they hold fewer, the reach is doubled. A
+/// record's key is the `seq` of its last event, so the range includes the record that it begins in.
 async fn last_of(
     transaction: &Transaction,
     session: &Record,
@@ -124,7 +123,8 @@ async fn last_of(
     }
 }
 
-/// The records that hold events of that time or later, and are needed for the last so many.
+/// Returns the records that hold events of that time or later, as far back as the window's limit
+/// needs.
 async fn admitted_of(
     transaction: &Transaction,
     session: &Record,
@@ -138,11 +138,11 @@ async fn admitted_of(
     };
     let index = transaction.index(EVENTS, BY_TIME);
     transaction.ask(index.and_then(|index| index.get_all_keys_with_key(&range)));
-    // `[number, seq]` each.
+    // Each key is `[number, seq]`.
     let keys = by_seq(transaction.answered().await?.get(0), "1");
     let mut records = Array::new();
     let mut end = keys.length();
-    // Each of them holds one such event at least, and a page may hold many.
+    // Each record holds at least one such event, and a page may hold many.
     let mut size = 4;
     while end > 0 && count(&records, window) < last {
         let start = end.saturating_sub(size);
@@ -156,7 +156,7 @@ async fn admitted_of(
     Ok(records)
 }
 
-/// How many events the records hold that the window admits.
+/// Returns how many events of the records the window admits.
 fn count(records: &Array, window: Window) -> usize {
     let mut count = 0;
     for record in records.iter().filter_map(Record::found) {
@@ -165,7 +165,7 @@ fn count(records: &Array, window: Window) -> usize {
     count
 }
 
-/// Puts things into the order of their `seq`, which is that member of each.
+/// Sorts by `seq`, which is the given member of each item.
 fn by_seq(found: JsValue, member: &str) -> Array {
     let found: Array = found.unchecked_into();
     let mut seqs = BinaryHeap::new();
@@ -175,7 +175,7 @@ fn by_seq(found: JsValue, member: &str) -> Array {
         }
     }
     let ordered = Array::new();
-    // The last one first.
+    // The heap gives the greatest `seq` first.
     while let Some((_, place)) = seqs.pop() {
         ordered.push(&found.get(place));
     }

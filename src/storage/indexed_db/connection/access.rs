@@ -1,5 +1,5 @@
-//! How the verbs get at the database: a transaction on a connection that is there, and once more on
-//! a new one where it was not.
+//! The verbs' access to the database: a transaction on the open connection, retried on a new
+//! connection if that one broke.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -11,11 +11,11 @@ use crate::storage::indexed_db::connection::database::Database;
 use crate::storage::indexed_db::connection::transaction::{Mode, Transaction, Transactions};
 use crate::storage::indexed_db::records::failure::Failure;
 
-/// Boxed, and always with a value of JavaScript's, so that what is done with it stands in the wasm
-/// once, and not in each that awaits it.
+/// Boxed and always with a JavaScript value, so that the wasm holds the code around it once, and
+/// not for each caller.
 pub(crate) type Attempt<'a> = Pin<Box<dyn Future<Output = Result<JsValue, Failure>> + 'a>>;
 
-/// See the module.
+/// A database with its time limit and the settings of its transactions.
 pub(crate) struct Access {
     database: Rc<Database>,
     transactions: Rc<Transactions>,
@@ -32,22 +32,22 @@ impl Access {
         &self.database
     }
 
-    /// Aborts the transaction that an exception left behind, if it writes.
+    /// Aborts the writing transaction that an exception left open.
     pub(crate) fn abort_left_behind(&self) {
         self.transactions.abort_left_behind();
     }
 
-    /// Opens the database, if it is not open.
+    /// Opens the database, unless it is open.
     pub(crate) async fn open(&self) -> Result<JsValue, Failure> {
         self.database.connection(self.timeout).await.map(JsValue::from)
     }
 
-    /// Reads from stores, whose names are a list of JavaScript's.
+    /// Begins a transaction that reads. `stores` is a JavaScript array of names.
     pub(crate) async fn read(&self, stores: &JsValue) -> Result<Transaction, Failure> {
         self.begin(stores, Mode::Read).await
     }
 
-    /// Reads from them and writes to them.
+    /// Begins a transaction that reads and writes.
     pub(crate) async fn write(&self, stores: &JsValue) -> Result<Transaction, Failure> {
         self.begin(stores, Mode::Write).await
     }
@@ -57,8 +57,7 @@ impl Access {
         self.transactions.begin(&connection, stores, mode)
     }
 
-    /// Does something that a broken connection may end. A connection that broke stays broken,
-    /// whatever is tried on it, so it is given up.
+    /// Runs an attempt. If the connection broke, closes it: a broken connection stays broken.
     pub(crate) async fn once(&self, attempt: Attempt<'_>) -> Result<JsValue, Failure> {
         let done = attempt.await;
         if done.as_ref().is_err_and(Failure::is_loss) {
@@ -67,7 +66,7 @@ impl Access {
         done
     }
 
-    /// The same for what can be done twice: a second time where the connection broke.
+    /// Runs an attempt that is safe to repeat, and retries it once if the connection broke.
     pub(crate) async fn twice<'a>(
         &self,
         attempt: &(dyn Fn() -> Attempt<'a> + '_),

@@ -1,5 +1,5 @@
-//! The connection to a database: one a name and realm, opened when it is needed, given up as soon
-//! as another tab wants the database for itself, and opened again when it is needed again.
+//! The connection to a database, one for each name and realm. It is opened when it is first needed,
+//! closed as soon as another tab wants to upgrade or delete the database, and reopened when needed.
 
 use std::cell::{Cell, RefCell};
 use std::rc::{Rc, Weak};
@@ -17,24 +17,25 @@ use crate::storage::indexed_db::records::failure::Failure;
 use crate::storage::indexed_db::records::object::Record;
 use crate::storage::indexed_db::records::schema::{STEPS, Step};
 
-/// See the module.
+/// A database and its connection, if open.
 pub(crate) struct Database {
     name: String,
-    /// `None` where it is to be deleted.
+    /// `None` if the database is to be deleted.
     steps: Option<Rc<[Step]>>,
     /// Milliseconds to wait for other tabs that hold an older version open.
     blocked_timeout: Cell<f64>,
     connection: RefCell<Option<Connection>>,
     opening: RefCell<Option<Opening>>,
-    /// Whether other tabs are known to be in the way.
+    /// Whether connections in other tabs block the opening.
     is_blocked: Cell<bool>,
-    /// Until those who wait are told that it takes too long.
+    /// Fails the waiting callers when it goes off.
     patience: RefCell<Option<Timer>>,
     waiting: RefCell<Vec<Signal>>,
-    /// Called with each new connection, before anybody may use it: the connection, and the browser's
-    /// message where the database is a new one. May answer with a promise, which is waited for.
+    /// Called with each new connection before it is used. Its arguments: the connection, whether
+    /// the database is new, and the browser's message about lost data. If it returns a promise, the
+    /// opening waits for it.
     on_open: Option<Function>,
-    /// Whether that promise is waited for: what it takes is not the browser's silence.
+    /// Whether that promise is pending: the time limit for the browser does not cover it.
     is_preparing: Cell<bool>,
 }
 
@@ -49,15 +50,16 @@ struct Connection {
 impl Drop for Connection {
     fn drop(&mut self) {
         listen(&self.raw, &ENDS, &JsValue::NULL);
-        // Transactions under way still end.
+        // Transactions under way still finish.
         self.raw.close();
     }
 }
 
-/// A request to open or delete the database. Holds it as long as the browser may call back.
+/// A request to open or delete the database. It keeps its listener as long as the browser may call
+/// it.
 struct Opening {
     may_try_again: bool,
-    /// Of a database that was not there: what the browser says of the loss of an earlier one.
+    /// The browser's message about the loss of an earlier database; `None` if this one existed.
     loss: Option<JsValue>,
     broken_step: Option<Failure>,
     _listener: Listener,
@@ -68,7 +70,7 @@ thread_local! {
 }
 
 impl Database {
-    /// The one of that name, shared by all that hand in the same function.
+    /// Returns the database of that name, shared by all callers with the same `on_open`.
     pub(crate) fn named(name: &str, on_open: Option<Function>, blocked_timeout: f64) -> Rc<Self> {
         DATABASES.with_borrow_mut(|databases| {
             databases.retain(|database| database.strong_count() > 0);
@@ -84,7 +86,7 @@ impl Database {
         })
     }
 
-    /// One that shares its connection with nobody.
+    /// Returns a database with a connection of its own.
     pub(crate) fn new(
         name: &str,
         steps: Option<Rc<[Step]>>,
@@ -105,8 +107,8 @@ impl Database {
         })
     }
 
-    /// The connection, opened if there is none. `timeout` in milliseconds: an opening of which
-    /// nothing is heard for so long is taken for lost.
+    /// Returns the connection and opens it if there is none. An opening without any event for
+    /// `timeout` milliseconds fails with `connection_lost`.
     pub(crate) async fn connection(self: &Rc<Self>, timeout: f64) -> Result<IdbDatabase, Failure> {
         loop {
             let raw = self.connection.borrow().as_ref().map(|connection| connection.raw.clone());
@@ -117,12 +119,12 @@ impl Database {
         }
     }
 
-    /// Opens or deletes the database, if that is not under way.
+    /// Opens or deletes the database, unless that is under way. The signal is set when it is done.
     fn opened(self: &Rc<Self>, timeout: f64) -> Signal {
         let signal = Signal::default();
         self.waiting.borrow_mut().push(signal.clone());
         let is_opening = self.opening.borrow().is_some();
-        // Whoever waited from the beginning may have been told already.
+        // The earlier callers may have timed out already, and their timer with them.
         let is_waiting = self.patience.borrow().is_some() || self.is_preparing.get();
         if !is_opening || !is_waiting {
             let is_blocked = self.is_blocked.get();
@@ -134,7 +136,7 @@ impl Database {
         signal
     }
 
-    /// Gives the connection up; the next call makes another one.
+    /// Closes the connection; the next call opens another one.
     pub(crate) fn disconnect(&self) {
         let connection = self.connection.borrow_mut().take();
         drop(connection);
@@ -148,7 +150,7 @@ impl Database {
         let (database, asked) = (Rc::clone(self), request.clone());
         let listener = Listener::new(move |event: JsValue| {
             if let Err(thrown) = guard(&mut || database.hear(event.unchecked_ref())) {
-                // What it does beside telling those who wait may throw as well.
+                // Settling the waiting callers may throw as well.
                 drop(guard(&mut || database.break_off(asked.unchecked_ref(), thrown.clone())));
             }
         });
@@ -159,11 +161,11 @@ impl Database {
         drop(earlier);
     }
 
-    /// Tells those who wait of an exception: nobody else would.
+    /// Fails all waiting callers with an exception: nothing else would settle them.
     fn break_off(&self, request: &Record, thrown: JsValue) {
         let failure = Failure::thrown(thrown);
         if let Some(upgrade) = Record::found(request.get("transaction")) {
-            // It would be committed without its steps. The request then fails.
+            // Otherwise the upgrade would be committed without its steps. Now the request fails.
             if let Some(opening) = self.opening.borrow_mut().as_mut() {
                 opening.broken_step = Some(failure);
             }
@@ -172,7 +174,7 @@ impl Database {
             self.tell(&Err(failure));
         } else {
             self.settle(Err(failure));
-            // Nobody has the connection that was made, if any.
+            // No caller received the connection, if one was opened.
             if self.connection.borrow().is_none()
                 && let Some(raw) = Record::found(request.get("result"))
             {
@@ -191,13 +193,13 @@ impl Database {
     }
 
     fn hear(self: &Rc<Self>, event: &Record) {
-        // Else Firefox reports an error as nobody's.
+        // Otherwise Firefox reports an uncaught error.
         event.unchecked_ref::<Event>().prevent_default();
         let request: Record = event.get("target").unchecked_into();
         match event.text("type").as_str() {
             "upgradeneeded" => {
                 let version = event.count("oldVersion") as usize;
-                // Chromium's own; elsewhere it is undefined.
+                // Only Chromium has this member; elsewhere it is undefined.
                 let loss = (version == 0).then(|| event.get("dataLossMessage"));
                 if let Some(opening) = self.opening.borrow_mut().as_mut() {
                     opening.loss = loss;
@@ -241,15 +243,15 @@ impl Database {
                 if let Some(opening) = self.opening.borrow_mut().as_mut() {
                     opening.broken_step = Some(failure);
                 }
-                // The database stays as it was.
+                // Leaves the database as it was.
                 let _ = transaction.abort();
                 return;
             }
         }
     }
 
-    /// Tells those who wait, after some time, that it takes too long. The opening goes on, since it
-    /// cannot be taken back: it succeeds when the way is free.
+    /// Fails the waiting callers after `timeout` milliseconds. The opening itself continues, since
+    /// it cannot be cancelled: it succeeds once nothing blocks it.
     fn wait(self: &Rc<Self>, timeout: f64) {
         let database = Rc::downgrade(self);
         let tell = move || {
@@ -275,7 +277,8 @@ impl Database {
         let database = Rc::downgrade(self);
         let closing = raw.clone();
         let listener = Listener::new(move |_| {
-            // Also where nobody may use it yet. Nobody waits for it, so an exception is nobody's.
+            // Closes a connection that no caller has yet as well. No caller waits for this, so
+            // exceptions are dropped.
             drop(guard(&mut || closing.close()));
             if let Some(database) = database.upgrade() {
                 drop(guard(&mut || database.disconnect()));
@@ -347,16 +350,16 @@ impl Database {
     }
 }
 
-/// Milliseconds in which a deletion that nobody blocks must have been heard of.
+/// Milliseconds after which a deletion fails if no event arrives and nothing blocks it.
 const DELETION_TIMEOUT: f64 = 30_000.0;
 
-/// Deletes a database with everything in it. Connections of ours give way, here and in other tabs;
-/// for those of others it waits, in milliseconds.
+/// Deletes a database with everything in it. Connections of this package close, here and in other
+/// tabs. Fails with `storage_blocked` if others stay open for `blocked_timeout` milliseconds.
 pub(crate) async fn delete(name: &str, blocked_timeout: f64) -> Done {
     Database::new(name, None, None, blocked_timeout).opened(DELETION_TIMEOUT).await
 }
 
-/// The host's IndexedDB. Where it is forbidden, even looking at it may throw.
+/// Returns the host's IndexedDB. If it is forbidden, even reading the property may throw.
 fn factory() -> Result<IdbFactory, Failure> {
     let factory = Reflect::get(&js_sys::global(), &"indexedDB".into())
         .map_err(|thrown| Failure::of_opening(&thrown))?;

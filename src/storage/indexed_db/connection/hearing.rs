@@ -1,4 +1,4 @@
-//! What a transaction tells: that a round of requests is answered, or how it has ended.
+//! Listens to a transaction: whether a round of requests succeeded, and how the transaction ended.
 
 use std::cell::{Cell, RefCell};
 use std::rc::{Rc, Weak};
@@ -14,32 +14,33 @@ use crate::storage::indexed_db::records::object::Record;
 
 const EVENTS: [&str; 3] = ["oncomplete", "onabort", "onerror"];
 
-/// Hears one transaction after the other: a listener and a timer for each of them would be dear.
+/// Listens to one transaction after the other: a new listener and timer for each would cost too
+/// much.
 pub(crate) struct Hearing {
     progress: Rc<Progress>,
-    /// Of the transaction's events.
+    /// Receives the transaction's events.
     listener: Listener,
-    /// Of a request's success, which need not be looked at.
+    /// Receives the success of a request; its event is not read.
     success: Listener,
 }
 
-/// How far the transaction has come.
+/// The progress of the transaction.
 struct Progress {
-    /// `None` while there is none.
+    /// `None` between two transactions.
     raw: RefCell<Option<IdbTransaction>>,
     is_listening: Cell<bool>,
     ended: RefCell<Option<Done>>,
-    /// Whether that is the browser's word, after which it tells nothing more.
+    /// Whether the browser reported the end, after which no events follow.
     is_over: Cell<bool>,
-    /// What making a request threw, or what one failed with.
+    /// The first failure of a request, or the error that making one threw.
     failure: RefCell<Option<Failure>>,
-    /// Of whoever waits for the round or the end.
+    /// The signal of the future that waits for the round or the end.
     signal: RefCell<Signal>,
     timer: Timer,
 }
 
 impl Hearing {
-    /// A transaction of which nothing is heard for so many milliseconds is given up.
+    /// `timeout`: milliseconds without any event after which a transaction is given up.
     pub(crate) fn new(timeout: f64) -> Self {
         let progress = Rc::new_cyclic(|late: &Weak<Progress>| {
             let late = Weak::clone(late);
@@ -72,7 +73,7 @@ impl Hearing {
         Self { progress, listener, success }
     }
 
-    /// From now on it is about this transaction.
+    /// Starts over with this transaction.
     pub(crate) fn turn_to(&self, raw: IdbTransaction) {
         let Progress { is_listening, ended, is_over, failure, .. } = &*self.progress;
         is_listening.set(false);
@@ -82,8 +83,8 @@ impl Hearing {
         self.progress.raw.replace(Some(raw));
     }
 
-    /// Begins to listen, if that was not done yet. Not before the first requests are made: nothing can
-    /// be heard as long as nothing is awaited, and the browser is at work meanwhile.
+    /// Begins to listen, unless it does already. Called only after the first requests are made: no
+    /// event can arrive before something is awaited, and the browser works meanwhile.
     pub(crate) fn listen(&self) {
         if let Some(raw) = self.progress.raw()
             && !self.progress.is_listening.replace(true)
@@ -93,13 +94,14 @@ impl Hearing {
         }
     }
 
-    /// Set when a request is answered, or the transaction ends.
+    /// Returns a signal that is set when this request succeeds or the transaction ends.
     pub(crate) fn answered(&self, request: &JsValue) -> Signal {
         listen(request, &["onsuccess"], self.success.as_ref());
         self.next()
     }
 
-    /// Set when the transaction ends, or a request is answered for which that was asked.
+    /// Returns a signal that is set when the transaction ends, or when a request passed to
+    /// `answered` succeeds.
     pub(crate) fn next(&self) -> Signal {
         let signal = Signal::default();
         if let Some(end) = self.progress.ended.borrow().as_ref() {
@@ -125,8 +127,8 @@ impl Hearing {
         self.progress.ended.borrow().is_some()
     }
 
-    /// Turns away from the transaction. Returns whether it may turn to another: what the browser has
-    /// still to tell of this one would be taken for something about that.
+    /// Stops listening. Returns whether this listener can be reused: events that the browser has
+    /// yet to send would be taken for events of the next transaction.
     pub(crate) fn turn_away(&self) -> bool {
         self.progress.timer.stop();
         let raw = self.progress.raw.take();
@@ -139,7 +141,7 @@ impl Hearing {
 }
 
 impl Progress {
-    // Clones, as nothing may stay borrowed while JavaScript is called: it may throw.
+    // Clones, because nothing may stay borrowed while JavaScript is called: it may throw.
     fn raw(&self) -> Option<IdbTransaction> {
         self.raw.borrow().clone()
     }
@@ -148,7 +150,7 @@ impl Progress {
         self.signal.borrow().clone()
     }
 
-    /// Ends the transaction if JavaScript throws.
+    /// Runs the callback. Ends the transaction if JavaScript throws.
     fn guard(&self, run: &mut dyn FnMut()) {
         if let Err(thrown) = guard(run) {
             self.give_up(Failure::thrown(thrown));
@@ -175,8 +177,9 @@ impl Progress {
         }
     }
 
-    /// A request failed. That ends the transaction, whose own error Safari does not always tell; the
-    /// requests that are under way then fail as well, because it ends.
+    /// Handles a failed request. Safari does not always report it as the transaction's error, so it
+    /// is kept. It aborts the transaction, so pending requests fail as well, with an `AbortError`
+    /// that is ignored.
     fn hear_error(&self, event: &Record) {
         let request = Record::found(event.get("target"));
         let error = request.and_then(|request| Record::found(request.get("error")));
@@ -192,7 +195,7 @@ impl Progress {
     fn give_up(&self, failure: Failure) {
         self.end(Err(failure));
         if let Some(raw) = self.raw() {
-            // It may be beyond that, too.
+            // Fails if the transaction has ended already.
             let _ = raw.abort();
         }
     }

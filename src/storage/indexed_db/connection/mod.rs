@@ -1,4 +1,4 @@
-//! Connections and transactions, and how they end.
+//! Connections and transactions.
 
 pub(super) mod access;
 pub(super) mod database;

@@ -1,4 +1,4 @@
-//! That something has come to pass or failed, told by a callback of the browser.
+//! A future that a callback of the browser completes, with success or a failure.
 
 use std::cell::RefCell;
 use std::future::Future;
@@ -11,10 +11,10 @@ use wasm_bindgen::prelude::*;
 use crate::storage::indexed_db::records::failure::Failure;
 use crate::storage::indexed_db::records::object::Record;
 
-/// All callbacks are of one type, so that what calls them stands in the wasm once.
+/// All callbacks have one type, so that the wasm holds the code that calls them once.
 pub(crate) type Listener = Closure<dyn FnMut(JsValue)>;
 
-/// Sets the listener of some events, whose names begin with `on`; `null` is none.
+/// Sets the listener for some events, given as properties such as `onclose`; `null` removes it.
 pub(crate) fn listen(target: &JsValue, events: &[&str], listener: &JsValue) {
     for event in events {
         target.unchecked_ref::<Record>().set(event, listener);
@@ -23,7 +23,7 @@ pub(crate) fn listen(target: &JsValue, events: &[&str], listener: &JsValue) {
 
 pub(crate) type Done = Result<(), Failure>;
 
-/// Set once, awaited by one. A clone is the same signal.
+/// Set once, awaited by one future. A clone is the same signal.
 #[derive(Clone, Default)]
 pub(crate) struct Signal {
     shared: Rc<RefCell<Shared>>,
@@ -36,7 +36,8 @@ struct Shared {
 }
 
 impl Signal {
-    /// What is set first counts: a request may fail after it was given up.
+    /// Completes the signal. The first result counts: a request may still fail after it was given
+    /// up.
     pub(crate) fn set(&self, done: Done) {
         let waker = {
             let mut shared = self.shared.borrow_mut();

@@ -1,4 +1,4 @@
-//! Something to happen when nothing else has for some time.
+//! A timer that calls back when nothing has happened for some time.
 
 use std::cell::{Cell, RefCell};
 use std::rc::{Rc, Weak};
@@ -11,7 +11,7 @@ use crate::storage::indexed_db::connection::signal::Listener;
 
 #[wasm_bindgen]
 extern "C" {
-    // A number in browsers, an object in Node.
+    // The timer is a number in browsers, an object in Node.
     #[wasm_bindgen(js_name = setTimeout)]
     fn set_timeout(callback: &Function, milliseconds: f64) -> JsValue;
 
@@ -22,7 +22,7 @@ extern "C" {
     fn now() -> f64;
 }
 
-/// See the module. Can be started any number of times, one after the other.
+/// A timer that can be restarted and started again any number of times.
 pub(crate) struct Timer {
     shared: Rc<Shared>,
 }
@@ -30,11 +30,11 @@ pub(crate) struct Timer {
 struct Shared {
     milliseconds: f64,
     is_running: Cell<bool>,
-    /// By the page's clock: what is restarted on each event is not worth one of the host's timers each
-    /// time.
+    /// When something last happened, by `performance.now()`. Each event restarts the timer, and a
+    /// host timer for each would cost too much.
     heard: Cell<f64>,
-    /// The host's, while there is one. What is stopped lets it run out: it is likely to be started again
-    /// before that, and to set and clear one is a hundredth of an append.
+    /// The host's timer, while one is set. `stop` lets it run out: the timer is likely to be
+    /// started again before, and setting and clearing one costs a hundredth of an append.
     id: RefCell<Option<JsValue>>,
     callback: Listener,
 }
@@ -47,7 +47,7 @@ impl Timer {
                 let Some(shared) = late.upgrade() else {
                     return;
                 };
-                // If the clock throws, it is time as well: nobody would look again.
+                // If the clock throws, the time counts as up: nothing would check again.
                 let mut is_time = true;
                 drop(guard(&mut || is_time = shared.is_time()));
                 if is_time {
@@ -66,7 +66,7 @@ impl Timer {
         Self { shared }
     }
 
-    /// What is to happen does so once at the most, until it is started again.
+    /// Starts the timer. It calls back at most once until it is started again.
     pub(crate) fn start(&self) {
         self.shared.is_running.set(true);
         self.restart();
@@ -75,7 +75,7 @@ impl Timer {
         }
     }
 
-    /// Something has happened.
+    /// Notes that something has happened: the time starts anew.
     pub(crate) fn restart(&self) {
         self.shared.heard.set(now());
     }
@@ -90,7 +90,8 @@ impl Shared {
         self.id.replace(Some(set_timeout(self.callback.as_ref().unchecked_ref(), milliseconds)));
     }
 
-    /// The host's timer has gone off: it may have been set for an earlier start.
+    /// Handles the host's timer and returns whether the time is up. The timer may have been set for
+    /// an earlier start; then it is set again for the rest.
     fn is_time(&self) -> bool {
         self.id.take();
         if !self.is_running.get() {

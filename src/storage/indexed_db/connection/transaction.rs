@@ -1,11 +1,11 @@
-//! One transaction: opened, read by rounds of requests, written to, committed, and ended for sure.
+//! One transaction: its requests in rounds, its commit, and an end in every case.
 //!
-//! A transaction commits by itself as soon as it has no request under way and nobody may make one.
-//! So nothing is awaited within but its own requests: the browser calls back, that wakes the future,
-//! and the microtask which polls it still runs within the callback.
+//! A transaction commits by itself once it has no pending request and no code that may make one. So
+//! only the transaction's own requests are awaited. The browser's callback wakes the future, and
+//! the microtask that polls it still runs within that callback.
 //!
-//! What making a request throws is told by the round that it belongs to, or by the commit: whoever
-//! makes requests has nothing to check.
+//! An exception from making a request is reported by the request's round, or by the commit. Code
+//! that makes requests has nothing to check.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -19,7 +19,7 @@ use crate::storage::indexed_db::connection::signal::Done;
 use crate::storage::indexed_db::records::failure::{Failure, LARGEST_RECORD};
 use crate::storage::indexed_db::records::object::Record;
 
-/// What is done in a transaction.
+/// Whether a transaction reads or writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mode {
     Read,
@@ -31,11 +31,11 @@ extern "C" {
     #[wasm_bindgen(extends = IdbTransaction)]
     type Committable;
 
-    /// web-sys takes it for a thing of Firefox alone; by now it is in the standard.
+    /// web-sys declares it for Firefox alone; by now it is in the standard.
     #[wasm_bindgen(method, catch)]
     fn commit(this: &Committable) -> Result<(), JsValue>;
 
-    /// web-sys has the options behind a flag of the compiler, which every user would have to set.
+    /// web-sys has the options only behind a compiler flag that every user would have to set.
     #[wasm_bindgen(extends = IdbDatabase)]
     type WithOptions;
 
@@ -47,10 +47,11 @@ extern "C" {
         options: &JsValue,
     ) -> Result<IdbTransaction, JsValue>;
 
-    /// A store or an index. web-sys has a method each, and each once more with a limit.
+    /// A store or an index. web-sys has separate methods for each of them, with and without a
+    /// limit.
     pub(crate) type Source;
 
-    /// `range` may be options as well, where the engine knows them.
+    /// `range` may also hold options, if the engine knows them.
     #[wasm_bindgen(method, catch, js_name = getAll)]
     pub(crate) fn get_all(
         this: &Source,
@@ -59,25 +60,26 @@ extern "C" {
     ) -> Result<IdbRequest, JsValue>;
 }
 
-/// UTF-16 code units of texts that a transaction writes before its commit waits for each answer.
+/// If a transaction writes more UTF-16 code units of text than this, its commit first waits for
+/// each request.
 const LARGE: u32 = 1024 * 1024;
 
-/// What all transactions through a connection have in common.
+/// Settings and state that all transactions of a connection share.
 pub(crate) struct Transactions {
     /// Milliseconds.
     timeout: f64,
-    /// Of those that write.
+    /// Options of transactions that write.
     options: Record,
     commits_in_spite_of_errors: bool,
-    /// Of an earlier transaction, for the next one.
+    /// The listener of a finished transaction, reused by the next one.
     spare: RefCell<Option<Rc<Hearing>>>,
-    /// The last one that writes, until it is dropped.
+    /// The current transaction that writes, until it is dropped.
     writing: RefCell<Option<IdbTransaction>>,
 }
 
 impl Transactions {
-    /// `strict`: what is written counts as complete only once the disk has it. `timeout` in milliseconds:
-    /// a transaction without any event for so long is given up.
+    /// `strict`: a commit completes only once the data is on disk. A transaction without any event
+    /// for `timeout` milliseconds is given up.
     pub(crate) fn new(strict: bool, timeout: f64) -> Rc<Self> {
         let options = Record::empty();
         options.set_text("durability", if strict { "strict" } else { "relaxed" });
@@ -86,10 +88,11 @@ impl Transactions {
         Rc::new(Self { timeout, options, commits_in_spite_of_errors, spare, writing })
     }
 
-    /// Aborts the transaction that an exception left behind: it would commit what it wrote before.
+    /// Aborts the transaction that an exception left open. Otherwise the browser would commit its
+    /// writes.
     pub(crate) fn abort_left_behind(&self) {
         if let Some(raw) = self.writing.take() {
-            // Refused where it is over already.
+            // Fails if the transaction has ended already.
             let _ = raw.abort();
         }
     }
@@ -119,12 +122,12 @@ impl Transactions {
     }
 }
 
-/// Aborts when it is dropped before [`Transaction::commit`], if it may have written.
+/// A transaction that may write aborts if it is dropped before [`Transaction::commit`].
 pub(crate) struct Transaction {
     raw: IdbTransaction,
     mode: Mode,
     hearing: Rc<Hearing>,
-    /// The requests of this round.
+    /// The requests of the current round.
     round: RefCell<Vec<IdbRequest>>,
     /// UTF-16 code units of the texts that it writes.
     written: Cell<u32>,
@@ -133,7 +136,7 @@ pub(crate) struct Transaction {
 
 type Verb = fn(&IdbObjectStore, &JsValue) -> Result<IdbRequest, JsValue>;
 
-/// Requests under way.
+/// Requests whose results are awaited together.
 pub(crate) type Round = Vec<IdbRequest>;
 
 impl Transaction {
@@ -141,13 +144,13 @@ impl Transaction {
         self.ask_store(store, IdbObjectStore::get, key);
     }
 
-    /// Asks for a list of what lies in a range, or of so much of it.
+    /// Requests the list of all records in a range, up to a limit.
     pub(crate) fn get_all(&self, store: &str, range: &JsValue, limit: Option<u32>) {
         let store = self.raw.object_store(store);
         self.ask(store.and_then(|store| store.unchecked_ref::<Source>().get_all(range, limit)));
     }
 
-    /// Asks for a list of all that an index has in a range.
+    /// Requests the list of all records that an index has in a range.
     pub(crate) fn find(&self, store: &str, index: &str, range: &JsValue) {
         let index = self.index(store, index);
         self.ask(index.and_then(|index| index.unchecked_ref::<Source>().get_all(range, None)));
@@ -157,7 +160,7 @@ impl Transaction {
         self.write(store, IdbObjectStore::put, record);
     }
 
-    /// Puts what must not be there yet.
+    /// Adds a record whose key must be free.
     pub(crate) fn add(&self, store: &str, record: &Record) {
         self.write(store, IdbObjectStore::add, record);
     }
@@ -172,7 +175,7 @@ impl Transaction {
         }
     }
 
-    /// Deletes what has that key, or lies in that range.
+    /// Deletes the record with this key, or all records in this range.
     pub(crate) fn delete(&self, store: &str, key: &JsValue) {
         self.ask_store(store, IdbObjectStore::delete, key);
     }
@@ -185,7 +188,7 @@ impl Transaction {
         self.raw.object_store(store)?.index(name)
     }
 
-    /// Takes a request into the round.
+    /// Adds a request to the round.
     pub(crate) fn ask(&self, request: Result<IdbRequest, JsValue>) {
         match request {
             Ok(request) => self.round.borrow_mut().push(request),
@@ -193,18 +196,18 @@ impl Transaction {
         }
     }
 
-    /// Waits until all requests that were made have their results, and returns these.
+    /// Waits until all requests of the round have succeeded, and returns their results.
     pub(crate) async fn answered(&self) -> Result<Array, Failure> {
         self.results_of(self.end_round()).await
     }
 
-    /// Ends a round, so that others can follow before its results are there.
+    /// Ends the round. More requests can follow before its results arrive.
     pub(crate) fn end_round(&self) -> Round {
         self.round.take()
     }
 
-    /// Waits for the results of a round that was ended. Nothing may be awaited in between: they
-    /// would go unheard. Requests are carried out in their order, so it is the last one that tells.
+    /// Waits for the results of a round that was ended. Nothing else may be awaited before: its
+    /// events would be missed. Requests run in order, so the last one shows that all are done.
     pub(crate) async fn results_of(&self, round: Round) -> Result<Array, Failure> {
         self.hearing.listen();
         self.hearing.check()?;
@@ -214,14 +217,14 @@ impl Transaction {
         results(&round).map_err(|thrown| Failure::of_transaction(&thrown))
     }
 
-    /// Commits, and waits until it is done: only then has anything been written.
+    /// Commits, and waits until the commit is complete: before that, nothing is stored.
     pub(crate) async fn commit(self) -> Done {
         if self.all.commits_in_spite_of_errors || self.written.get() > LARGE {
             self.answered().await?;
         }
         self.hearing.listen();
         self.hearing.check()?;
-        // Without it, the transaction would wait for whether another request comes.
+        // Without this call, the transaction would first wait for further requests.
         if let Err(thrown) = self.raw.unchecked_ref::<Committable>().commit() {
             return Err(Failure::of_transaction(&thrown));
         }
@@ -237,9 +240,9 @@ fn results(round: &[IdbRequest]) -> Result<Array, JsValue> {
     Ok(results)
 }
 
-/// Whether a request that fails after `commit()` was called does not abort the transaction, against
-/// the standard: Firefox 153 then completes it, with whatever else it wrote. Nothing but
-/// an experiment in the user's data would show it, so the engine is told by a global of its own.
+/// Whether a request that fails after `commit()` does not abort the transaction. This violates the
+/// standard: Firefox 153 completes the transaction with all other writes. Only an experiment in the
+/// user's data would show it, so Firefox is recognised by a global that it alone has.
 fn commits_in_spite_of_errors() -> bool {
     Reflect::has(&js_sys::global(), &"InternalError".into()).unwrap_or(true)
 }
@@ -254,7 +257,7 @@ impl Drop for Transaction {
             self.all.spare.replace(Some(Rc::clone(&self.hearing)));
         }
         if is_under_way {
-            // Refused where it is over already.
+            // Fails if the transaction has ended already.
             let _ = self.raw.abort();
         }
     }

@@ -1,4 +1,4 @@
-//! Why a transaction or an opening failed, as far as it makes a difference to what is done next.
+//! The reason why a transaction or an opening failed, by kinds that are handled differently.
 
 use wasm_bindgen::JsValue;
 
@@ -6,12 +6,11 @@ use crate::error::{Error, StorageProblem};
 use crate::storage::indexed_db::records::object::Record;
 use crate::write::Target;
 
-/// UTF-16 code units of the texts in one record, at most. Chromium holds 133,169,152 bytes in a record,
-/// and a code unit may take two of them; the rest is left for ids and names.
+/// The most UTF-16 code units of text in one record. Chromium holds 133,169,152 bytes in a record,
+/// and a code unit may take two of them. The rest is left for ids and names.
 pub(crate) const LARGEST_RECORD: u32 = 63 * 1024 * 1024;
 
-/// See the module. Boxed: nearly everything here may fail, and what is passed on through all of it
-/// should be small.
+/// A failure. Boxed to be small: nearly every function here returns it.
 #[derive(Debug, Clone)]
 pub(crate) struct Failure(Box<Content>);
 
@@ -23,13 +22,14 @@ struct Content {
 
 #[derive(Debug, Clone)]
 enum Kind {
-    /// A key or an event id is there already.
+    /// A key or an event id is stored already.
     Constraint,
-    /// A record is not what was once written; its name.
+    /// A stored record is damaged; its name.
     Corrupt(String),
-    /// The connection that was lost, too: whether the transaction was committed is not known.
+    /// A storage problem. After `ConnectionLost` it is unknown whether the transaction was
+    /// committed.
     Problem(StorageProblem),
-    /// An exception of JavaScript's, handed on as it is.
+    /// A JavaScript exception, passed on unchanged.
     Thrown(JsValue),
 }
 
@@ -59,14 +59,14 @@ impl Failure {
         Self::new(Kind::Thrown(thrown), String::new())
     }
 
-    /// What a transaction or one of its requests failed with.
+    /// Converts the error of a transaction or of one of its requests.
     pub(crate) fn of_transaction(thrown: &JsValue) -> Self {
         let (name, reason) = describe(thrown);
         let kind = match name.as_str() {
             "ConstraintError" => Kind::Constraint,
             "QuotaExceededError" => Kind::Problem(StorageProblem::QuotaExceeded),
-            // Whatever aborts a transaction that we did not abort ourselves was a connection that
-            // broke. Safari says UnknownError: "Connection to Indexed Database server lost".
+            // We did not abort the transaction ourselves, so the connection broke. Safari reports
+            // it as UnknownError: "Connection to Indexed Database server lost".
             "AbortError" | "InvalidStateError" | "TransactionInactiveError" | "UnknownError" => {
                 Kind::Problem(StorageProblem::ConnectionLost)
             }
@@ -75,7 +75,7 @@ impl Failure {
         Self::new(kind, reason)
     }
 
-    /// What opening a database failed with.
+    /// Converts the error of opening a database.
     pub(crate) fn of_opening(thrown: &JsValue) -> Self {
         let (name, reason) = describe(thrown);
         let problem = match name.as_str() {
@@ -86,20 +86,20 @@ impl Failure {
         Self::of(problem, reason)
     }
 
-    /// Whether it may be that opening failed because a connection broke: Safari's "Connection to
-    /// Indexed Database server lost" has no name of its own.
+    /// Whether opening may have failed because the connection broke. Safari's "Connection to
+    /// Indexed Database server lost" has no error name of its own.
     pub(crate) fn may_be_loss(thrown: &JsValue) -> bool {
         describe(thrown).0 == "UnknownError"
     }
 
-    /// What the step to a version failed with.
+    /// Converts the error of the step to a version.
     pub(crate) fn of_step(version: usize, thrown: &JsValue) -> Self {
         let (_, reason) = describe(thrown);
         Self::of(StorageProblem::Failed, format!("step {version}: {reason}"))
     }
 
-    /// The same of a write to that session. An event stands where the session's record says that none does:
-    /// one of them was damaged.
+    /// Turns a constraint failure of a write to this session into `corrupt_record`. An event is
+    /// stored where the session's record says there is none, so one of them is damaged.
     pub(crate) fn of_session(self, target: &Target) -> Self {
         match (&target.user_id, &target.session_id) {
             (Some(user), Some(session)) if self.is_constraint() => {
@@ -136,21 +136,22 @@ impl From<Failure> for JsValue {
     }
 }
 
-/// What a session is called in an error.
+/// Returns the name of a session for error messages.
 #[cold]
 pub(crate) fn session_name(session: &str, user: &str, app: &str) -> String {
     format!("session \"{session}\" of user \"{user}\" in app \"{app}\"")
 }
 
-/// Says what is too large for a record, and by how much.
+/// Returns the message for a text that is too large for a record.
 #[cold]
 pub(crate) fn too_large(name: &str, length: u32) -> String {
-    // As `u64`, which is printed elsewhere as well: any other type would add its own printing.
+    // Printed as `u64`, which other code prints as well: another type would add its own printing
+    // code.
     let (length, most) = (u64::from(length), u64::from(LARGEST_RECORD));
     format!("{name} has {length} characters of {most}")
 }
 
-/// The name and the whole text of what the browser threw.
+/// Returns the name and the full text of the browser's error.
 fn describe(thrown: &JsValue) -> (String, String) {
     match Record::found(thrown.clone()) {
         Some(error) => {

@@ -1,4 +1,4 @@
-//! What lies in the stores, under which keys, and what is wrong with it.
+//! The records in the stores: keys, layout, and checks for damage.
 
 pub(super) mod failure;
 pub(super) mod keys;

@@ -1,7 +1,7 @@
-//! Plain objects of JavaScript: records of the stores, and the browser's events and errors.
+//! Plain JavaScript objects: records of the stores, and the browser's events and errors.
 //!
-//! One getter for all members, and a setter for each kind of value. One each would be forty imports in
-//! the wasm.
+//! One getter serves all members, and one setter each kind of value. A getter and a setter for each
+//! member would be forty imports in the wasm.
 
 use js_sys::{ArrayIntoIter, Object};
 use wasm_bindgen::prelude::*;
@@ -18,7 +18,7 @@ extern "C" {
     #[wasm_bindgen(method, structural, indexing_setter)]
     pub(crate) fn set(this: &Record, member: &str, value: &JsValue);
 
-    // What goes through `set` has become a value of JavaScript's first: one call more.
+    // `set` would need a JavaScript value made of the number first: one call more.
     #[wasm_bindgen(method, structural, indexing_setter)]
     pub(crate) fn set_number(this: &Record, member: &str, number: f64);
 
@@ -27,17 +27,19 @@ extern "C" {
 }
 
 impl Record {
-    /// It inherits nothing, so that a setter which the page has put on `Object.prototype` takes no member.
+    /// Returns an empty object without prototype. A setter on `Object.prototype` thus takes no
+    /// member away.
     pub(crate) fn empty() -> Self {
         Object::<JsValue>::create(JsValue::NULL.unchecked_ref()).unchecked_into()
     }
 
-    /// What a store gave for a key.
+    /// Returns a store's result for a key as a record; `None` if there is none.
     pub(crate) fn found(value: JsValue) -> Option<Self> {
         value.is_object().then(|| value.unchecked_into())
     }
 
-    /// What it gave for the next of several. From then on it inherits nothing, as [`empty`](Self::empty).
+    /// Returns the next of several results. Removes its prototype, for the reason given at
+    /// [`empty`](Self::empty).
     pub(crate) fn next(answers: &mut ArrayIntoIter) -> Option<Self> {
         let record = Self::found(answers.next()?)?;
         Object::<JsValue>::set_prototype_of(&record, JsValue::NULL.unchecked_ref());
@@ -48,7 +50,7 @@ impl Record {
         self.get(member).as_f64()
     }
 
-    /// Empty where there is none.
+    /// Returns the text of a member; empty if it is missing or no text.
     pub(crate) fn text(&self, member: &str) -> String {
         self.get(member).as_string().unwrap_or_default()
     }

@@ -1,8 +1,8 @@
-//! Events in one record: a single one, or a sealed page of many.
+//! Events in one record: a single event, or a sealed page of many.
 //!
-//! The texts of a page are one text, joined with commas, so that a reader parses them all at once;
-//! `marks` holds four numbers an event, of which the last is the end of its text. What lies in a
-//! page is never parsed to be moved, and so comes back to the letter.
+//! The texts of a page are joined with commas into one text, so that a reader parses them all at
+//! once. `marks` holds four numbers for each event; the last one is the end of its text. Moving
+//! events between pages never parses their texts, so the texts never change.
 
 use js_sys::{Array, Float64Array, JsString};
 use wasm_bindgen::prelude::*;
@@ -14,27 +14,27 @@ use crate::storage::indexed_db::records::object::Record;
 use crate::storage::indexed_db::records::record::{is_counter, is_time};
 use crate::write::EventRow;
 
-/// Events in a sealed page. 10,000 events in such pages load five times as fast as in a record
-/// each; larger ones gain little, and make a replacement and a short window dearer.
+/// The most events in a sealed page. 10,000 events in such pages load five times as fast as in
+/// single records. Larger pages gain little, and make replacements and short windows slower.
 pub(crate) const PAGE: usize = 128;
 
-/// So many events written at once are a page of their own: one record is written in a fifth of the
-/// time of 64, and in half that of 8.
+/// The fewest events, written at once, that form a page of their own. Writing one record takes a
+/// fifth of the time of 64, and half that of 8.
 pub(crate) const SMALL_PAGE: usize = 8;
 
-/// UTF-16 code units of the texts in a page, at most; a longer event stands alone. One event of a
-/// page cannot be read without the others.
+/// The most UTF-16 code units of text in a page; a longer event has a record of its own. No event
+/// of a page can be read without the others.
 pub(crate) const PAGE_TEXT: u32 = 512 * 1024;
 
-/// Numbers an event in `marks`: seq, revision, timestamp, and the end of its text.
+/// How many numbers `marks` holds for each event: seq, revision, timestamp, end of its text.
 const MARKS: u32 = 4;
 
-/// What is in one record of `events`.
+/// The events of one record in `events`.
 pub(crate) struct Page {
-    /// What the session's events are kept under.
+    /// The number of the session, the first part of the record's key.
     number: f64,
     pub(crate) rows: Vec<EventRow>,
-    /// UTF-16 code units of the texts, each with its comma.
+    /// UTF-16 code units of the texts, a comma counted for each.
     length: u32,
 }
 
@@ -43,35 +43,36 @@ impl Page {
         Self { number, rows: Vec::new(), length: 0 }
     }
 
-    /// Adds an event that stands behind all others.
+    /// Adds an event that follows all others.
     fn push(&mut self, row: EventRow) {
         self.length += length_of(&row);
         self.rows.push(row);
     }
 
-    /// Adds the events of a page that stands behind this one.
+    /// Adds the events of a page that follows this one.
     pub(crate) fn append(&mut self, later: Self) {
         self.length += later.length;
         self.rows.extend(later.rows);
     }
 
-    /// Whether it is within the bounds of a page, together with a text of that length.
+    /// Whether the page can take one more text of this length.
     pub(crate) fn has_room(&self, length: u32) -> bool {
         self.rows.len() < PAGE && self.length.saturating_add(length) <= PAGE_TEXT
     }
 
-    /// UTF-16 code units of the texts.
+    /// Returns the UTF-16 code units of the texts.
     pub(crate) fn length(&self) -> u32 {
         self.length
     }
 
-    /// The events of a record; what was damaged by hand is `corrupt_record`.
+    /// Reads the events of a record. Fails with `corrupt_record` if it is damaged.
     pub(crate) fn read(record: &Record) -> Result<Self, Failure> {
         Self::rows_of(record, true).ok_or_else(|| record.damaged("it is damaged"))
     }
 
-    /// The events of a record. Before it is written anew, the text must be as long as the marks say: else
-    /// the new record would lose what can still be read.
+    /// Reads the events of a record; `None` if it is damaged. `fits_text` also requires that the
+    /// texts end where the marks say. A record that is to be rewritten needs that, or text that can
+    /// still be read would be lost.
     fn rows_of(record: &Record, fits_text: bool) -> Option<Self> {
         let number = record.counter("number")?;
         let ids = record.get("ids").dyn_into::<Array>().ok()?;
@@ -153,12 +154,12 @@ fn marks_of(record: &Record) -> Option<Float64Array> {
     record.get("marks").dyn_into().ok()
 }
 
-/// How many events those marks are of; one, where they were damaged.
+/// Returns how many events the marks describe; 1 if the marks are missing or damaged.
 fn size_of(marks: Option<&Float64Array>) -> usize {
     marks.map_or(1, |marks| (marks.length() / MARKS).max(1) as usize)
 }
 
-/// How many events a record holds that the window admits; a damaged one counts as one.
+/// Returns how many events of a record the window admits; a damaged event counts as admitted.
 pub(crate) fn admitted(record: &Record, window: Window) -> usize {
     let marks = marks_of(record);
     if window.after.is_none() {
@@ -175,15 +176,16 @@ pub(crate) fn admitted(record: &Record, window: Window) -> usize {
     admitted
 }
 
-/// The record with only the events that a window admits, and of these without the first `skip`.
-/// `None` if none is left. A record that nothing can be cut out of loses its text, so that its reader is told.
+/// Returns the record with only the events that the window admits, without the first `skip` of
+/// them. Returns `None` if no event remains. If a record is too damaged to be cut, its text is
+/// removed, so that its reader reports the damage.
 pub(crate) fn cut(record: Record, window: Window, skip: usize) -> Option<Record> {
     let admitted = admitted(&record, window);
     if admitted <= skip {
         return None;
     }
     let size = size_of(marks_of(&record).as_ref());
-    // A page whose marks are gone looks like one event.
+    // A page that lost its marks looks like a single event.
     let is_one = |ids: Array| ids.length() as usize == size;
     let is_whole = window == Window::ALL || record.get("ids").dyn_into().is_ok_and(is_one);
     if skip == 0 && admitted == size && is_whole {
@@ -206,12 +208,12 @@ fn string_of(row: &EventRow) -> JsString {
     JsValue::from(row.text.clone()).unchecked_into()
 }
 
-/// The length of an event's text, with a comma.
+/// Returns the length of an event's text, with a comma.
 fn length_of(row: &EventRow) -> u32 {
     string_of(row).length().saturating_add(1)
 }
 
-/// Events of a session, by `seq`, in pages within the bounds.
+/// Divides events of a session, ordered by `seq`, into pages within the bounds.
 pub(crate) fn pages_of(number: f64, rows: Vec<EventRow>) -> Vec<Page> {
     let mut pages: Vec<Page> = Vec::new();
     for row in rows {
@@ -227,7 +229,8 @@ pub(crate) fn pages_of(number: f64, rows: Vec<EventRow>) -> Vec<Page> {
     pages
 }
 
-/// The same for new events, which stand alone where there are too few of them for a page.
+/// Divides new events into pages. The last ones become single records if they are too few for a
+/// page.
 pub(crate) fn new_pages_of(number: f64, rows: Vec<EventRow>) -> Vec<Page> {
     let mut pages = pages_of(number, rows);
     let few = pages.pop_if(|last| last.rows.len() < SMALL_PAGE);

@@ -1,4 +1,4 @@
-//! Records as they lie in the stores: plain objects, readable in a browser's tools.
+//! Records as they are stored: plain objects, readable in a browser's developer tools.
 
 use js_sys::{Array, JsString};
 use wasm_bindgen::prelude::*;
@@ -10,26 +10,26 @@ use crate::storage::indexed_db::records::keys;
 use crate::storage::indexed_db::records::object::Record;
 use crate::storage::{ScopeRow, SessionRow};
 
-/// Revisions and numbers of sessions are below it: JavaScript holds them exactly.
+/// The end of revisions and session numbers: JavaScript holds all integers below it exactly.
 const COUNTER_END: f64 = (1_u64 << 53) as f64;
 
-/// Whether it is a revision or a number of a session, unless it was damaged.
+/// Whether a number is a valid revision or session number. A damaged one is not.
 pub(crate) fn is_counter(number: f64) -> bool {
     (0.0..COUNTER_END).contains(&number) && number.trunc() == number
 }
 
-/// Whether it is a time that we store, unless it was damaged.
+/// Whether a number is a valid timestamp. A damaged one is not.
 pub(crate) fn is_time(number: f64) -> bool {
     (0.0..=MAX_TIMESTAMP).contains(&number)
 }
 
 impl Record {
-    /// 0 where there is none, or where it was damaged.
+    /// Returns a count; 0 if it is missing or damaged.
     pub(crate) fn count(&self, member: &str) -> f64 {
         self.number(member).filter(|number| *number >= 0.0).unwrap_or_default()
     }
 
-    /// A revision or a number of a session; `None` where it was damaged.
+    /// Returns a revision or a session number; `None` if it is missing or damaged.
     pub(crate) fn counter(&self, member: &str) -> Option<f64> {
         self.number(member).filter(|number| is_counter(*number))
     }
@@ -38,13 +38,14 @@ impl Record {
         self.count("revision") as Revision
     }
 
-    /// UTF-16 code units of its texts, which may be long.
+    /// Returns the UTF-16 code units of its texts, which may be long.
     pub(crate) fn length(&self) -> u32 {
         let length = |member| self.get(member).dyn_ref().map_or(0, JsString::length);
         length("text").saturating_add(length("state"))
     }
 
-    /// A new session's, which says neither how far it has come nor when. `token` tells who made it.
+    /// Makes the record of a new session, yet without revision and time. `token` identifies the
+    /// write that created it.
     pub(crate) fn session(key: &SessionKey, number: f64, token: f64, created: Revision) -> Self {
         let record = Self::empty();
         record.set_text("appName", &key.app_name);
@@ -57,19 +58,19 @@ impl Record {
         record
     }
 
-    /// A new one for an app or a user, with neither state nor sessions.
+    /// Makes the record of a new app or user, without state and sessions.
     pub(crate) fn scope(key: &JsValue) -> Self {
         let record = Self::empty();
         record.set("key", key);
         record
     }
 
-    /// Whether an app's or a user's record holds more than the count of its sessions.
+    /// Whether an app's or user's record holds more than its count of sessions.
     pub(crate) fn has_state(&self) -> bool {
         !(self.get("state").is_undefined() && self.get("revision").is_undefined())
     }
 
-    /// Counts more sessions of an app or a user, or fewer.
+    /// Adds to the count of an app's or user's sessions; a negative number subtracts.
     pub(crate) fn add_sessions(&self, sessions: f64) {
         self.set_number("sessions", (self.count("sessions") + sessions).max(0.0));
     }
@@ -82,7 +83,7 @@ impl Record {
         }
     }
 
-    /// A session's head; what was damaged by hand is `corrupt_record`.
+    /// Returns a session's head. Fails with `corrupt_record` if it is damaged.
     pub(crate) fn head(&self) -> Result<SessionHead, Failure> {
         let counters = ["created", "revision", "number"].map(|member| self.counter(member));
         let time = self.number("lastUpdateTime").filter(|time| is_time(*time));
@@ -97,7 +98,8 @@ impl Record {
         }
     }
 
-    /// The state of a session, an app or a user.
+    /// Returns the state of a session, an app or a user. Fails with `corrupt_record` if it is
+    /// damaged.
     pub(crate) fn state(&self) -> Result<ScopedState, Failure> {
         let Some(text) = self.get("state").as_string() else {
             return Err(self.damaged("it is damaged"));
@@ -113,13 +115,14 @@ impl Record {
         Ok(SessionRow { key: self.session_key(), head: self.head()?, state: self.state()? })
     }
 
-    /// The revision of the state of an app or a user.
+    /// Returns the revision of an app's or user's state. Fails with `corrupt_record` if it is
+    /// damaged.
     pub(crate) fn scope_revision(&self) -> Result<Revision, Failure> {
         let revision = self.counter("revision").map(|revision| revision as Revision);
         revision.ok_or_else(|| self.damaged("it is damaged"))
     }
 
-    /// The state of an app or a user, with its revision, if it has one.
+    /// Returns an app's or user's state with its revision; `None` if it has no state.
     pub(crate) fn scope_row(&self) -> Result<Option<ScopeRow>, Failure> {
         if !self.has_state() {
             return Ok(None);
@@ -132,7 +135,7 @@ impl Record {
         Failure::corrupt(self.name(), reason)
     }
 
-    /// What it is a record of, for an error.
+    /// Returns a name of the record for error messages.
     #[cold]
     pub(crate) fn name(&self) -> String {
         if let Some(session_id) = self.get("sessionId").as_string() {

@@ -1,4 +1,4 @@
-//! What lies where, and how a database gets from one version to the next.
+//! The stores and indexes, and the steps between versions of a database.
 //!
 //! | store | key | what it holds |
 //! |---|---|---|
@@ -7,12 +7,12 @@
 //! | `events` | `[number, seq]` | one event, or a sealed page of many; `seq` is the last one's |
 //! | `meta` | `"sequence"` | the next session's number, and the floor of revisions |
 //!
-//! A session's events are kept under its `number`, which is never used again: whatever happens to
-//! a session of that name later, it cannot meet events of an earlier one.
+//! A session's events have its `number` in their keys, and no number is used twice. So a later
+//! session with the same key never meets the events of an earlier one.
 //!
-//! Sessions are counted as they are created and deleted: to count 5,000 takes ten times as long as to
-//! read a page of them. The count lies with the state since a list needs both, and would otherwise
-//! wait for one more request.
+//! Sessions are counted as they are created and deleted. Counting 5,000 of them takes ten times as
+//! long as reading a page of a list. The count is in the record of the state: a list needs both,
+//! and this saves a request.
 
 use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{IdbDatabase, IdbObjectStore, IdbTransaction};
@@ -36,11 +36,11 @@ pub(crate) const BY_TIME: &str = "time";
 /// Records that hold a replaced event, by the revision of the last replacement; no others.
 pub(crate) const BY_REPLACEMENT: &str = "replaced";
 
-/// What brings a database from one version to the next. It may read and write what it likes by the
-/// transaction; if it fails the database stays as it was.
+/// Brings a database from one version to the next. It may read and write anything through the
+/// transaction. If it fails, the database stays as it was.
 pub type Step = fn(&IdbDatabase, &IdbTransaction) -> Result<(), JsValue>;
 
-/// One step a version: the version is their number. A step that was released never changes.
+/// The steps; the database's version is their number. A released step never changes.
 pub(crate) const STEPS: &[Step] = &[create_stores];
 
 fn create_stores(database: &IdbDatabase, _: &IdbTransaction) -> Result<(), JsValue> {

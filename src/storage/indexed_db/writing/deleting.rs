@@ -1,5 +1,5 @@
-//! Deleting sessions and states. A session's events go by one range: neither read nor counted,
-//! however many there are.
+//! Deletes sessions and states. One range deletes all events of a session, without reading or
+//! counting them.
 
 use js_sys::{Array, ArrayIntoIter};
 use wasm_bindgen::{JsCast, JsValue};
@@ -14,7 +14,7 @@ use crate::storage::indexed_db::records::object::Record;
 use crate::storage::indexed_db::records::schema::{EVENTS, META, SESSIONS, STATES};
 use crate::storage::indexed_db::writing::sequence::Sequence;
 
-/// Deletes; what is not there is no error. Returns the floor.
+/// Deletes; nothing to delete is no error. Returns the floor of revisions.
 pub(crate) async fn delete(access: &Access, deletion: &Deletion) -> Result<JsValue, Failure> {
     access.twice(&|| Box::pin(delete_once(access, deletion))).await
 }
@@ -35,10 +35,10 @@ async fn delete_once(access: &Access, deletion: &Deletion) -> Result<JsValue, Fa
     Ok(JsValue::from_f64(floor as f64))
 }
 
-/// What is to be deleted.
+/// A deletion in progress.
 struct Removal {
     has_sessions: bool,
-    /// Whether the state of the user goes, or of the app where no user is named.
+    /// Whether to delete the user's state, or the app's if no user is named.
     has_state: bool,
 }
 
@@ -59,7 +59,7 @@ impl Removal {
                 true
             }
             Deletion::User { .. } => {
-                // Not by an index: a session whose time was damaged stands in none.
+                // Not by an index: a session with a damaged time is in none.
                 transaction.get_all(SESSIONS, &keys::within(&owner), None);
                 true
             }
@@ -79,17 +79,17 @@ impl Removal {
         mut answers: ArrayIntoIter,
     ) -> Revision {
         let mut deleted = 0.0;
-        // The app's, where it is not the owner, and the owner's.
+        // The rows of the app, if it is not the owner, and of the owner.
         let mut rows = Vec::new();
         if self.has_sessions {
-            // One record, or a list of them.
+            // One record, or an array of them.
             let found = answers.next().unwrap_or_default();
             let records =
                 if Array::is_array(&found) { found.unchecked_into() } else { Array::of1(&found) };
             for record in records.iter().filter_map(Record::found) {
                 sequence.raise_floor(&record);
                 transaction.delete(SESSIONS, &keys::session(&record.session_key()));
-                // Where it was damaged, nothing tells which events are the session's.
+                // If the number is damaged, nothing shows which events are the session's.
                 if let Some(number) = record.counter("number") {
                     let number = Array::of1(&JsValue::from_f64(number));
                     transaction.delete(EVENTS, &keys::within(&number));
@@ -120,7 +120,7 @@ impl Removal {
     }
 }
 
-/// Puts the row of an app or a user, or deletes it where it says nothing.
+/// Puts the row of an app or a user, or deletes it if it holds neither state nor sessions.
 fn put_or_delete(transaction: &Transaction, row: &Record) {
     if row.has_state() || row.count("sessions") > 0.0 {
         transaction.put(STATES, row);

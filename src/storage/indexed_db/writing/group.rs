@@ -1,5 +1,5 @@
-//! Writes that share a transaction: what they need is read in one or two rounds, each is decided on
-//! what those before it left, and what has come out in the end is put.
+//! A group of writes in one transaction. One or two rounds read the rows for all of them. Each
+//! write is decided on the result of the writes before it. In the end all changed rows are put.
 
 use std::collections::BinaryHeap;
 use std::mem;
@@ -25,43 +25,43 @@ use crate::storage::indexed_db::writing::session_slot::SessionSlot;
 use crate::storage::shared_write::SharedWrite;
 use crate::write::{Found, Plan, Target};
 
-/// One write that waits for its turn.
+/// One write in the queue.
 pub(crate) struct Member {
     pub(crate) plan: Plan,
-    /// Tells a session that this write made from any other of that name.
+    /// Identifies the session that this write creates, apart from others with the same key.
     pub(crate) token: f64,
     pub(crate) write: SharedWrite,
-    /// What became of this write alone, where the group as a whole was written.
+    /// The result of this write, if the transaction as a whole succeeds.
     pub(crate) done: Done,
-    /// Of whoever waits for it.
+    /// Settles the caller.
     pub(crate) settled: Signal,
 }
 
-/// How thoroughly a transaction looks before it writes.
+/// Which extra reads a transaction makes before it writes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Care {
-    /// Look new events' ids up. Most are new indeed, and the unique index tells where one is not.
+    /// Look up new events' ids. Most are new indeed, and the unique index refuses the others.
     pub(crate) ids: bool,
-    /// Read the floor of revisions. Only what is not there needs one.
+    /// Read the floor of revisions. Only new rows need it.
     pub(crate) floor: bool,
-    /// A write before may have been committed without our being told.
+    /// An earlier attempt may have been committed although its result was lost.
     pub(crate) again: bool,
 }
 
-/// What a write left in the rows that it read, if nobody has written them since.
+/// The rows that a write left behind: a cache, valid if nobody has written them since.
 ///
-/// The next append through the same handle, or to the same session, finds nothing else. So it does
-/// not wait for the rows before it writes, but only before it commits, and the browser need not wait
-/// for us in between: a tenth of an append. Where they are not what was left, nothing of it is
-/// written, and it begins again with the rows as they are.
+/// The next append to the same session usually finds exactly these rows. So it writes without
+/// waiting for the rows, and compares them only before it commits. That saves a tenth of an append,
+/// since the browser need not wait for us. If the rows differ, nothing is written: the attempt
+/// starts over with the stored rows.
 #[derive(Default)]
 pub(crate) struct Left {
     sessions: Vec<SessionSlot>,
     owners: Vec<OwnerSlot>,
 }
 
-/// Writes and commits. Takes note of the sessions that then have enough events for a page, and of
-/// what it leaves.
+/// Writes and commits a group. Sets `full` to the sessions that now have enough open records for a
+/// page, and `left` to the rows after the write.
 pub(crate) async fn write(
     access: &Access,
     members: &mut [Member],
@@ -107,7 +107,7 @@ pub(crate) async fn write(
         group.owners.iter_mut().for_each(OwnerSlot::leave);
         let written = Left { sessions: group.sessions, owners: group.owners };
         transaction.commit().await?;
-        // Where others write as well, the next one would be mistaken again.
+        // If others write as well, the next attempt from the cache would fail again.
         if !was_mistaken {
             *left = written;
         }
@@ -115,7 +115,7 @@ pub(crate) async fn write(
     }
 }
 
-/// Makes sure that a state with the changes is not too large.
+/// Fails if a state would be too large with the changes.
 fn check_size(state: Option<&ScopedState>, changes: &StateChanges) -> Done {
     let checked = match state {
         Some(state) => state.check_size(changes),
@@ -124,13 +124,13 @@ fn check_size(state: Option<&ScopedState>, changes: &StateChanges) -> Done {
     checked.map_err(|error| Failure::thrown(error.into()))
 }
 
-/// All that lies in some records, in one call: member by member it would be fifty.
+/// Returns the JSON of some records in one call; reading each member would take about fifty.
 fn text_of(records: &Array) -> Option<JsValue> {
-    // What was put there by hand may be nothing for JSON.
+    // Records that were changed by hand may hold values that JSON refuses.
     JSON::stringify(records).ok().map(JsValue::from)
 }
 
-/// The stores that these writes may touch.
+/// Returns the stores that these writes may touch.
 fn stores(members: &[Member], care: Care) -> JsValue {
     let (mut sessions, mut states, mut creates) = (false, false, false);
     for Member { plan, .. } in members {
@@ -140,7 +140,7 @@ fn stores(members: &[Member], care: Care) -> JsValue {
     }
     let sequence = creates || care.floor || !(sessions || states);
     let needed = [
-        // With the sequence, as that is checked against the sessions.
+        // The sequence is checked against the sessions, so it needs their store.
         (SESSIONS, sessions || sequence),
         (EVENTS, sessions),
         (STATES, states),
@@ -155,7 +155,7 @@ fn stores(members: &[Member], care: Care) -> JsValue {
     stores.into()
 }
 
-/// See the module.
+/// A group in its transaction.
 struct Group<'a> {
     transaction: &'a Transaction,
     care: Care,
@@ -163,12 +163,13 @@ struct Group<'a> {
     owners: Vec<OwnerSlot>,
     wants_sequence: bool,
     sequence: Option<Sequence>,
-    /// Whether something was refused that may be stored already, in which case it is none.
+    /// Whether a write that stored nothing must be decided again, with its ids looked up: its
+    /// events may be stored already.
     must_look: bool,
 }
 
 impl<'a> Group<'a> {
-    /// Asks for the rows that the members need: the first round.
+    /// Requests the rows that the members need: the first round.
     fn new(transaction: &'a Transaction, members: &[Member], care: Care, earlier: Left) -> Self {
         let mut group = Self {
             transaction,
@@ -197,7 +198,7 @@ impl<'a> Group<'a> {
         group
     }
 
-    /// Makes the slots that a member needs.
+    /// Makes or marks the slots that a member needs.
     fn name(&mut self, Member { plan, .. }: &Member) {
         let Target { app_name, user_id, session_id } = &plan.target;
         if let Some((user_id, session_id)) = user_id.as_ref().zip(session_id.as_ref()) {
@@ -252,8 +253,8 @@ impl<'a> Group<'a> {
         }
     }
 
-    /// The text of the records that must be stored for what an earlier write left to hold, in the order
-    /// in which they were asked for. `None` where that does not tell all.
+    /// Returns the JSON of the records that must still be stored for the cache to be valid, in the
+    /// order of the requests. Returns `None` if the cache lacks something that a member needs.
     fn left(&self, members: &[Member]) -> Option<JsValue> {
         let may_find_events = |member: &Member| self.care.ids || !member.plan.ids_are_new;
         if self.wants_sequence || members.iter().any(may_find_events) {
@@ -275,8 +276,8 @@ impl<'a> Group<'a> {
                 || self.owners.iter().any(OwnerSlot::misses_state))
     }
 
-    /// Asks for the keys of the records that hold events with the ids asked for: a round that most
-    /// writes do without. Returns the position of the session that each request is for.
+    /// Requests the keys of the records that hold events with the members' ids. Most writes need no
+    /// such round. Returns the index of the session for each request.
     fn ask_keys(&self, members: &[Member]) -> Vec<usize> {
         let mut asked_for = Vec::new();
         for Member { plan, .. } in members {
@@ -299,8 +300,9 @@ impl<'a> Group<'a> {
         asked_for
     }
 
-    /// Asks for events: the records with those keys, each once, as a page holds many events, and what
-    /// was written since. Returns the position of the session that each request is for.
+    /// Requests the records with those keys, each only once since a page holds many events, and the
+    /// events changed since each session's revision. Returns the index of the session for each
+    /// request.
     fn ask_events(&self, keys_for: &[usize], keys: &Array) -> Vec<usize> {
         let mut found = BinaryHeap::new();
         for (position, key) in keys_for.iter().zip(keys.iter()) {
@@ -338,7 +340,7 @@ impl<'a> Group<'a> {
         asked_for
     }
 
-    /// A stored session that is not damaged, and its number.
+    /// Returns a stored session and its number; `None` if it is missing or damaged.
     fn stored(&self, position: usize) -> Option<(usize, &Record, f64)> {
         let record = self.sessions.get(position)?.record.as_ref()?;
         record.head().ok()?;
@@ -351,7 +353,7 @@ impl<'a> Group<'a> {
                 continue;
             };
             for record in records.unchecked_into::<Array>().iter().filter_map(Record::found) {
-                // What is damaged cannot be told of, and must not be in the way of what is new.
+                // A damaged record is skipped, so that it does not block new events.
                 if let Ok(page) = Page::read(&record) {
                     slot.take_in(page);
                 }
@@ -359,7 +361,7 @@ impl<'a> Group<'a> {
         }
     }
 
-    /// Asks one member, and takes its changes into what the next one finds.
+    /// Decides one member's write, and applies its changes to the rows that the next member sees.
     fn ask(&mut self, member: &Member) -> Done {
         let Member { plan, token, .. } = member;
         let Target { app_name, user_id, .. } = &plan.target;
@@ -410,7 +412,7 @@ impl<'a> Group<'a> {
             self.must_look |= head.is_some() && is_blind;
             return Ok(());
         };
-        // Before any of them is taken in: a write that is refused changes nothing.
+        // All sizes are checked before any change is applied: a refused write changes nothing.
         for (position, change) in [(user, &changes.user), (app, &changes.app)] {
             if let Some(change) = change {
                 check_size(row(position).map(|row| &row.state), &change.state)?;
@@ -442,7 +444,7 @@ impl<'a> Group<'a> {
         Ok(())
     }
 
-    /// Puts all that has changed; returns the sessions that have enough events for a page.
+    /// Puts all changed records. Returns the sessions that have enough open records for a page.
     fn put(&mut self) -> Vec<SessionKey> {
         let mut full = Vec::new();
         for slot in &mut self.sessions {

@@ -1,4 +1,4 @@
-//! Writes: queued, grouped, carried out; deletions, and pages sealed in the background.
+//! Writes: their queue and groups, deletions, and the sealing of pages in the background.
 
 pub(super) mod deleting;
 pub(super) mod group;

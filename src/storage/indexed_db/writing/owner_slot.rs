@@ -1,5 +1,5 @@
-//! An app or a user within a group of writes: its state and its count of sessions, as they are
-//! stored, and as the writes so far leave them.
+//! An app or a user within a group of writes: its stored record, and its state and count of
+//! sessions after the group's writes so far.
 
 use js_sys::ArrayIntoIter;
 use wasm_bindgen::JsValue;
@@ -11,22 +11,22 @@ use crate::storage::indexed_db::records::object::Record;
 use crate::storage::indexed_db::records::schema::STATES;
 use crate::storage::{ScopeChange, ScopeRow};
 
-/// See the module.
+/// An app's or user's record and state within a group.
 pub(crate) struct OwnerSlot {
     app_name: String,
-    /// `None`: the app.
+    /// `None` for the app itself.
     user_id: Option<String>,
-    /// Both as the store has them.
+    /// The key in the store.
     key: JsValue,
     pub(crate) wants_state: bool,
-    /// A record of our own, in which what changes is set before it is put.
+    /// Our copy of the stored record; `put` sets the changes in it.
     stored: Option<Record>,
-    /// What is stored, where it was read, and what has become of it.
+    /// The state, once read, with the changes of the group's writes so far.
     pub(crate) row: Option<ScopeRow>,
     is_changed: bool,
-    /// Whether all that is from an earlier write, and not read since.
+    /// Whether the record and the state are cached from an earlier transaction.
     is_left: bool,
-    /// Whether this write is about it.
+    /// Whether a member of the current group uses this slot.
     pub(crate) is_wanted: bool,
     pub(crate) new_sessions: f64,
 }
@@ -47,7 +47,7 @@ impl OwnerSlot {
         }
     }
 
-    /// Leaves it for another write.
+    /// Keeps the slot as a cache for the next transaction.
     pub(crate) fn leave(&mut self) {
         self.wants_state = false;
         self.is_wanted = false;
@@ -70,18 +70,19 @@ impl OwnerSlot {
         self.is_left = false;
     }
 
-    /// The record that must be stored for what an earlier write left to hold. `None` where it does not
-    /// tell, or where there is no state: that takes the floor, which is not left.
+    /// Returns the record that must still be stored for the cache to be valid. Returns `None` if
+    /// nothing is cached, or if there is no state: a new state needs the floor, which is not
+    /// cached.
     pub(crate) fn left(&self) -> Option<&Record> {
         self.stored.as_ref().filter(|_| self.is_left && self.row.is_some())
     }
 
-    /// Whether a state was looked for that is not there.
+    /// Whether a member needs a state that is not stored.
     pub(crate) fn misses_state(&self) -> bool {
         self.wants_state && !self.stored.as_ref().is_some_and(Record::has_state)
     }
 
-    /// Reads the stored state, where it was not read yet.
+    /// Reads the stored state, unless it was read already.
     pub(crate) fn read_state(&mut self) -> Result<(), Failure> {
         if let Some(stored) = self.stored.as_ref().filter(|_| self.row.is_none()) {
             self.row = stored.scope_row()?;

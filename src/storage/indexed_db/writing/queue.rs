@@ -1,8 +1,8 @@
-//! Writes in the order in which they were asked for, as many in one transaction as have come
-//! together by the time it begins.
+//! The queue of writes, in the order of their calls. All writes that wait when a transaction begins
+//! share it.
 //!
-//! A group is not a batch: when its transaction fails, its members run again one by one, so that the
-//! failure of one stays its own.
+//! A group is not atomic: each write succeeds or fails by itself. If the shared transaction fails,
+//! its writes run again one by one.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -23,18 +23,18 @@ use crate::storage::indexed_db::writing::group::{Care, Left, Member, write};
 use crate::storage::indexed_db::writing::{deleting, sealing};
 use crate::storage::shared_write::SharedWrite;
 
-/// Members of a group at the most: a transaction should not keep others waiting for long.
+/// The most members of a group, so that no transaction keeps others waiting for long.
 const LARGEST: usize = 256;
 
 enum Work {
     Write(Member),
-    /// Gives the floor.
+    /// Writes the floor of revisions into the cell.
     Delete(Deletion, Rc<Cell<Revision>>, Signal),
     Seal(SessionKey),
 }
 
 impl Work {
-    /// Of whoever waits for it.
+    /// Returns the signal that settles the caller, if a caller waits.
     fn signal(&self) -> Option<Signal> {
         match self {
             Self::Write(Member { settled, .. }) | Self::Delete(_, _, settled) => {
@@ -45,12 +45,12 @@ impl Work {
     }
 }
 
-/// See the module.
+/// The queue of one storage. At most one task works through it.
 pub(crate) struct Queue {
     access: Rc<Access>,
     work: RefCell<Vec<Work>>,
     is_running: Cell<bool>,
-    /// Who waits for the work that is being done.
+    /// The signals of the work in progress.
     waiting: RefCell<Vec<Signal>>,
     left: RefCell<Left>,
 }
@@ -84,14 +84,14 @@ impl Queue {
     fn push(self: &Rc<Self>, work: Work) {
         self.work.borrow_mut().push(work);
         if !self.is_running.replace(true) {
-            // Begins in a microtask, so that what is asked for in one go comes together.
+            // Begins in a microtask, so that calls made together form one group.
             let queue = Rc::clone(self);
             spawn_local(async move { queue.run().await });
         }
     }
 
-    /// Works until there is nothing left to do. An exception ends the work that is being done, and no
-    /// other: each run takes its work out of the queue before it begins.
+    /// Works until the queue is empty. An exception ends only the current work: each step takes its
+    /// work out of the queue before it begins.
     async fn run(self: Rc<Self>) {
         loop {
             let queue = Rc::clone(&self);
@@ -107,7 +107,7 @@ impl Queue {
         self.is_running.set(false);
     }
 
-    /// Tells those who wait for the work that an exception ended.
+    /// Fails the work that an exception ended.
     fn fail(&self, thrown: JsValue) {
         self.access.abort_left_behind();
         let failure = Failure::thrown(thrown);
@@ -129,7 +129,7 @@ impl Queue {
             self.waiting.replace(waiting);
             let mut members = Vec::new();
             for work in next {
-                // What is deleted or sealed is not as it was left.
+                // Deleting and sealing change the rows, so the cached ones are dropped.
                 if !matches!(work, Work::Write(_)) {
                     self.left.take();
                 }
@@ -141,7 +141,7 @@ impl Queue {
                             floor.set(deleted.as_f64().unwrap_or_default() as Revision);
                         }));
                     }
-                    // Nobody waits for it, and the next append asks for it again.
+                    // No caller waits for it, and the next append requests it again.
                     Work::Seal(key) => drop(sealing::seal(&self.access, &key).await),
                 }
             }
@@ -149,7 +149,8 @@ impl Queue {
         }
     }
 
-    /// Takes what comes next in the queue: all writes up to something else, or that.
+    /// Takes the next work from the queue: all writes before the first other work, or that other
+    /// work.
     fn next(&self) -> Vec<Work> {
         let mut work = self.work.borrow_mut();
         let is_write = |work: &&Work| matches!(work, Work::Write(_));
@@ -174,17 +175,18 @@ impl Queue {
         }
     }
 
-    /// Commits one write after the group failed in which it was, alone or not.
+    /// Commits one write by itself after its transaction failed. `was_alone`: the write was the
+    /// only one in it.
     async fn commit_alone(&self, member: &mut Member, group: Failure, was_alone: bool) -> Done {
         let mut care = Care::default();
         let (mut was_lost, mut was_refused) = (false, false);
         let mut last = group;
         let mut is_own = was_alone;
         loop {
-            // An id may be there already, which only a look can tell.
+            // An id may be stored already, and only a lookup shows it.
             let may_be_stored = last.is_constraint() && !care.ids;
             let may_be_restored = last.is_loss() && !was_lost;
-            // What an earlier write left may not be what is stored.
+            // The cached rows may differ from the stored ones.
             let may_be_smaller = last.is_too_large() && !was_refused;
             if is_own && !may_be_stored && !may_be_restored && !may_be_smaller {
                 return Err(last.of_session(&member.plan.target));

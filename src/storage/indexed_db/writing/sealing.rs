@@ -1,8 +1,7 @@
-//! Putting single events together into pages.
+//! Sealing: puts single events together into pages.
 //!
-//! One transaction: a crash within leaves the events as they were, all of them and each once. What
-//! is sealed stands before everything that is still open, so a session's record only has to say
-//! where that ends.
+//! It is one transaction: a crash leaves the events as they were, each stored exactly once. Sealed
+//! events precede all open ones, so a session's record stores only the `seq` at which they end.
 
 use js_sys::Array;
 use wasm_bindgen::{JsCast, JsValue};
@@ -16,16 +15,16 @@ use crate::storage::indexed_db::records::object::Record;
 use crate::storage::indexed_db::records::page::{PAGE, PAGE_TEXT, Page};
 use crate::storage::indexed_db::records::schema::{EVENTS, SESSIONS};
 
-/// Records to look at in one transaction, at most.
+/// The most records to read in one transaction.
 const LARGEST: u32 = 4 * PAGE as u32;
 
-/// UTF-16 code units of texts to read in one transaction, about: more than one page.
+/// About the most UTF-16 code units of text to read in one transaction: more than one page.
 const LARGEST_TEXT: u32 = 16 * PAGE_TEXT;
 
-/// Records to read at once as long as nothing tells how large they are.
+/// How many records to read first, while their size is unknown.
 const FIRST: u32 = 8;
 
-/// Seals the open events of a session, but for the last ones that fill no page.
+/// Seals the open events of a session, except the last ones if they do not fill a page.
 pub(crate) async fn seal(access: &Access, key: &SessionKey) -> Result<JsValue, Failure> {
     access.once(Box::pin(seal_once(access, key))).await
 }
@@ -42,7 +41,8 @@ async fn seal_once(access: &Access, key: &SessionKey) -> Result<JsValue, Failure
             let records: Array = transaction.answered().await?.pop().unchecked_into();
             sealing.take(&records);
             if records.length() < size {
-                // All were read, whatever the session's record says of their number.
+                // All open records were read: their number replaces the count in the session's
+                // record.
                 sealing.left = sealing.gathered;
                 break;
             }
@@ -52,7 +52,8 @@ async fn seal_once(access: &Access, key: &SessionKey) -> Result<JsValue, Failure
             size = sealing.next_size();
         }
         sealing.finish();
-        // The single events go with the commit: not before their page is known to be there.
+        // The commit deletes the single events, so it waits until their page is known to be
+        // written.
         transaction.answered().await?;
         transaction.commit().await?;
     }
@@ -63,16 +64,16 @@ struct Sealing<'a> {
     transaction: &'a Transaction,
     session: Record,
     number: f64,
-    /// The last `seq` that is sealed, and the last one that was read.
+    /// The last `seq` that is sealed, and the last `seq` that was read.
     sealed: f64,
     read: f64,
-    /// Open records.
+    /// How many open records remain.
     left: f64,
-    /// The page that some records are to become, the first one's `seq`, and how many there are.
+    /// The page that is being gathered, the `seq` of its first record, and how many records it has.
     page: Page,
     first: f64,
     gathered: f64,
-    /// Records that were read, and the length of their texts.
+    /// How many records were read, and the length of their texts.
     records: u32,
     length: u32,
 }
@@ -95,7 +96,7 @@ impl<'a> Sealing<'a> {
         }
     }
 
-    /// The range that was not read yet.
+    /// Returns the range of records not read yet.
     fn rest(&self) -> JsValue {
         keys::from(self.number, self.read + 1.0)
     }
@@ -104,7 +105,7 @@ impl<'a> Sealing<'a> {
         self.records >= LARGEST || self.length >= LARGEST_TEXT
     }
 
-    /// How many records to read next, if they are as large as those before.
+    /// Returns how many records to read next, assuming the average size of those before.
     fn next_size(&self) -> u32 {
         let average = self.length / self.records.max(1) + 1;
         let rest = LARGEST_TEXT.saturating_sub(self.length) / average;
@@ -131,7 +132,8 @@ impl<'a> Sealing<'a> {
                         self.close();
                     }
                 }
-                // It stays where it is, for its reader to be told. What was gathered stays as well.
+                // A damaged record stays as it is, so that its reader gets the error. The records
+                // gathered before it stay unsealed.
                 Err(_) => {
                     self.gathered += 1.0;
                     self.read = seq;
@@ -141,9 +143,9 @@ impl<'a> Sealing<'a> {
         }
     }
 
-    /// Seals what was gathered.
+    /// Seals the gathered records.
     fn close(&mut self) {
-        // One alone is a full page already.
+        // A single record is a full page already.
         if self.gathered > 1.0 {
             let record = self.page.record();
             let singles = keys::span(self.number, self.first, self.read);
@@ -153,7 +155,7 @@ impl<'a> Sealing<'a> {
         self.leave();
     }
 
-    /// Leaves what was gathered as it is.
+    /// Leaves the gathered records as they are, and counts them as sealed.
     fn leave(&mut self) {
         self.page = Page::empty(self.number);
         self.left -= self.gathered;

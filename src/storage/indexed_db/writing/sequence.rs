@@ -1,4 +1,4 @@
-//! What is counted for the whole database.
+//! Counters of the whole database.
 
 use js_sys::{Array, ArrayIntoIter};
 use wasm_bindgen::{JsCast, JsValue};
@@ -14,7 +14,7 @@ const KEY: &str = "sequence";
 
 const NAME: &str = "sequence of session numbers";
 
-/// The next session's number, and the highest revision that was ever deleted.
+/// The next session's number, and the floor: the highest revision that was ever deleted.
 pub(crate) struct Sequence {
     record: Record,
     is_new: bool,
@@ -37,8 +37,9 @@ impl Sequence {
         Self { record, is_new: true, is_changed: false }
     }
 
-    /// Fails with `corrupt_record` if the record is damaged, or missing beside sessions: a number that
-    /// is in use would be given again. The transaction must have the store of the sessions.
+    /// Fails with `corrupt_record` if the record is damaged, or if it is missing although there are
+    /// sessions: a number in use could be given out again. The transaction must include the store
+    /// of the sessions.
     pub(crate) async fn check(&self, transaction: &Transaction) -> Result<(), Failure> {
         let reason = if self.is_new {
             transaction.get_all(SESSIONS, &JsValue::UNDEFINED, Some(1));
@@ -57,8 +58,8 @@ impl Sequence {
         self.record.count("floor") as Revision
     }
 
-    /// A number that no session has or had. Not below the clock, so that none is given again where the
-    /// record was put back by hand: an earlier session has a lower one.
+    /// Returns a number that no session has or had. It is at least the clock's milliseconds. So
+    /// even if an old record was restored by hand, earlier sessions have lower numbers.
     pub(crate) fn next(&mut self) -> f64 {
         let number = self.record.count("next").max(platform::now().trunc());
         self.record.set_number("next", number + 1.0);
@@ -66,7 +67,8 @@ impl Sequence {
         number
     }
 
-    /// Takes the revision of what is deleted. One that was damaged would end all counting.
+    /// Raises the floor to the revision of a deleted record. A damaged revision is ignored, since
+    /// it could leave no room for later ones.
     pub(crate) fn raise_floor(&mut self, deleted: &Record) {
         let revision = deleted.counter("revision").unwrap_or_default();
         if revision > self.record.count("floor") {

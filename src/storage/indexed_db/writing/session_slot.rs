@@ -1,4 +1,5 @@
-//! A session within a group of writes: as it is stored, and as the writes so far leave it.
+//! A session within a group of writes: its stored record, and its data after the group's writes so
+//! far.
 
 use std::mem;
 use std::rc::Rc;
@@ -17,41 +18,41 @@ use crate::storage::indexed_db::records::page::{PAGE, Page, new_pages_of, pages_
 use crate::storage::indexed_db::records::schema::{EVENTS, SESSIONS};
 use crate::write::{EventRow, SessionChange, Target};
 
-/// See the module.
+/// A session's record, data and events within a group.
 pub(crate) struct SessionSlot {
     pub(crate) key: SessionKey,
-    /// The same as the store has it.
+    /// The session's key in the store.
     path: JsValue,
-    /// As it was stored, until it is put.
+    /// The record as it was stored, until `put` changes it.
     pub(crate) record: Option<Record>,
-    /// Read where somebody looks.
+    /// Read from the record when it is first needed.
     place: Option<Place>,
-    /// Read where it is to be changed.
+    /// Read from the record when a write is to see or change it.
     state: Option<ScopedState>,
-    /// Whether all that is from an earlier write, and not read since.
+    /// Whether the record and the data are cached from an earlier transaction.
     is_left: bool,
-    /// Whether this write is about it.
+    /// Whether a member of the current group uses this session.
     pub(crate) is_wanted: bool,
-    /// The lowest revision after which somebody wants to know the changes.
+    /// The lowest revision after which a member needs the changed events.
     pub(crate) since: Revision,
-    /// Whether anything was written.
+    /// Whether the group changes the session.
     pub(crate) is_changed: bool,
-    /// Stored events that somebody asked for.
+    /// The stored events that were read.
     pages: Vec<StoredPage>,
     /// Events that are to be added, by `seq`.
     new: Vec<EventRow>,
-    /// Where these and those stand, by their ids.
+    /// The places of all these events, by id.
     places: Names<EventPlace>,
 }
 
 #[derive(Clone, Copy, Default)]
 struct EventPlace {
-    /// `None`: it is new.
+    /// The index of the page; `None` for a new event.
     page: Option<usize>,
     row: usize,
 }
 
-/// Where a session stands, as the writes so far leave it.
+/// The session's revisions, number and count of open records, after the group's writes so far.
 struct Place {
     head: SessionHead,
     number: f64,
@@ -88,7 +89,7 @@ impl SessionSlot {
             && target.app_name == *app_name
     }
 
-    /// Leaves it for another write.
+    /// Keeps the slot as a cache for the next transaction.
     pub(crate) fn leave(&mut self) {
         self.since = NEVER;
         self.is_wanted = false;
@@ -96,8 +97,8 @@ impl SessionSlot {
         self.is_changed = false;
     }
 
-    /// The record that must be stored for what an earlier write left to hold. `None` where it does not
-    /// tell, or where somebody wants to know of changes before it.
+    /// Returns the record that must still be stored for the cache to be valid. Returns `None` if
+    /// nothing is cached, or if a member needs changes from before the cached revision.
     pub(crate) fn left(&self) -> Option<&Record> {
         let is_enough = |place: &Place| self.is_left && place.head.revision <= self.since;
         self.record.as_ref().filter(|_| self.place.as_ref().is_some_and(is_enough))
@@ -114,7 +115,8 @@ impl SessionSlot {
         self.is_left = false;
     }
 
-    /// `None` where there is no session; one that was damaged by hand is `corrupt_record`.
+    /// Returns the session's head; `None` if there is no session. Fails with `corrupt_record` if it
+    /// is damaged.
     pub(crate) fn head(&mut self) -> Result<Option<SessionHead>, Failure> {
         if let Some(record) = self.record.as_ref().filter(|_| self.place.is_none()) {
             let (number, open) = (record.count("number"), record.count("open"));
@@ -123,13 +125,13 @@ impl SessionSlot {
         Ok(self.place.as_ref().map(|place| place.head))
     }
 
-    /// Makes the session that is not there.
+    /// Makes the record of a new session.
     pub(crate) fn create(&mut self, number: f64, token: f64, head: SessionHead) {
         self.record = Some(Record::session(&self.key, number, token, head.created));
         self.place = Some(Place { head, number, open: 0.0 });
     }
 
-    /// Reads the state, where that was not done yet.
+    /// Reads the state, unless it was read already.
     pub(crate) fn read_state(&mut self) -> Result<(), Failure> {
         if self.state.is_none() {
             let stored = self.record.as_ref().map(Record::state).transpose()?;
@@ -138,12 +140,12 @@ impl SessionSlot {
         Ok(())
     }
 
-    /// The state, where it was read.
+    /// Returns the state, if it was read.
     pub(crate) fn state(&self) -> Option<&ScopedState> {
         self.state.as_ref()
     }
 
-    /// Takes a page in that was read, if it is not known.
+    /// Adds a page that was read, unless it is known already.
     pub(crate) fn take_in(&mut self, page: Page) {
         let first = page.rows.first();
         if first.is_some_and(|first| self.places.get(&first.id).is_some()) {
@@ -155,7 +157,7 @@ impl SessionSlot {
         self.pages.push(StoredPage { page, is_changed: false });
     }
 
-    /// The events with those ids, of those that were read or are to be added.
+    /// Returns the events with those ids, among the events that were read or are new.
     pub(crate) fn events(&self, ids: &[Rc<str>]) -> Vec<EventRow> {
         let mut events = Vec::new();
         for id in ids {
@@ -164,7 +166,7 @@ impl SessionSlot {
         events
     }
 
-    /// The events that were written after a revision, of the same.
+    /// Returns the events written after a revision, among the same events.
     pub(crate) fn changed(&self, since: Revision) -> Vec<EventRow> {
         let mut changed = Vec::new();
         let read = self.pages.iter().map(|stored| &stored.page.rows);
@@ -187,8 +189,8 @@ impl SessionSlot {
         }
     }
 
-    /// Takes a change of the session in, and events: added, or in the place of those that have
-    /// their ids.
+    /// Applies a member's change of the session, and its events. An event whose id is known
+    /// replaces that event in place.
     pub(crate) fn change(&mut self, change: SessionChange, events: Vec<EventRow>) {
         if let Some(place) = &mut self.place {
             place.head = change.head;
@@ -220,7 +222,7 @@ impl SessionSlot {
         }
     }
 
-    /// Puts what has changed; returns whether there are enough single events for a page.
+    /// Puts the changed records. Returns whether there are enough open records for a page.
     pub(crate) fn put(&mut self, transaction: &Transaction) -> bool {
         let pages = mem::take(&mut self.pages);
         let new = mem::take(&mut self.new);
@@ -232,7 +234,8 @@ impl SessionSlot {
         let SessionHead { revision, last_update_time, .. } = place.head;
         let mut is_replaced = new.iter().any(|row| row.seq != row.revision);
         for stored in pages.into_iter().filter(|stored| stored.is_changed) {
-            // From the last one, which has the key of the page that was: an id is unique in the store.
+            // Starts with the last page: it has the key of the old page and overwrites it.
+            // Otherwise two records would hold an id, which the unique index refuses.
             for page in pages_of(place.number, stored.page.rows).iter().rev() {
                 transaction.put(EVENTS, &page.record());
             }
@@ -242,7 +245,7 @@ impl SessionSlot {
             record.set_number("replaced", revision as f64);
         }
         for added in new_pages_of(place.number, new) {
-            // Not `put`: where there is something already, something is wrong.
+            // Not `put`: if a record is there already, the data is damaged and the write must fail.
             transaction.add(EVENTS, &added.record());
             place.open += 1.0;
         }
