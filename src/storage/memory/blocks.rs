@@ -1,8 +1,8 @@
-//! Texts, many to a block.
+//! Texts stored in shared blocks.
 //!
-//! One allocation an event makes wasm's memory grow by small steps all the time, which was
-//! measured to cost 25–40 µs an append; blocks that double up to 1 MiB cost 8–12 µs less than
-//! that and waste no header an event.
+//! With one allocation for each event, wasm memory grows in many small steps: measured, that costs
+//! 25–40 µs an append. Blocks that double up to 1 MiB cost 8–12 µs less, and save a header for each
+//! event.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -18,7 +18,7 @@ pub(super) struct Blocks {
     blocks: Vec<Rc<RefCell<String>>>,
 }
 
-/// Where a text lies: 12 bytes, less than a [`MemoryText`] with its count of references.
+/// The place of a text. It takes 12 bytes, less than a [`MemoryText`] with its reference count.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
     block: u32,
@@ -33,7 +33,7 @@ impl Place {
 }
 
 impl Blocks {
-    /// Copies the text in.
+    /// Copies the text into a block, and returns its place.
     pub(super) fn push(&mut self, text: &str) -> Place {
         self.push_to_last(text).unwrap_or_else(|| {
             let last = self.blocks.last().map_or(0, |block| block.borrow().capacity());
@@ -45,7 +45,7 @@ impl Blocks {
         })
     }
 
-    /// `None` when the last block has no room, or when `text` itself is being read from it.
+    /// Returns `None` if the last block has no room, or if `text` itself is being read from it.
     fn push_to_last(&self, text: &str) -> Option<Place> {
         let mut block = self.blocks.last()?.try_borrow_mut().ok()?;
         if block.capacity() - block.len() < text.len() {
@@ -53,7 +53,8 @@ impl Blocks {
         }
         let start = block.len();
         block.push_str(text);
-        // A block is 1 MiB or one text, and no JavaScript string reaches 2^30 code units.
+        // A block is at most 1 MiB or holds one text, and no JavaScript string has 2^30 code units.
+        // So `u32` is enough.
         Some(Place {
             block: self.blocks.len() as u32 - 1,
             start: start as u32,
@@ -61,7 +62,7 @@ impl Blocks {
         })
     }
 
-    /// The text at a place that [`Blocks::push`] returned.
+    /// Returns the text at a place that [`Blocks::push`] returned.
     pub(super) fn get(&self, place: Place) -> TextSlice {
         match self.blocks.get(place.block as usize) {
             Some(block) => TextSlice::new(Rc::clone(block), place.start, place.end),
@@ -69,7 +70,7 @@ impl Blocks {
         }
     }
 
-    /// Shows the text at a place to `reader`.
+    /// Passes the text at a place to `reader`.
     pub(super) fn with<R>(&self, place: Place, reader: impl FnOnce(&str) -> R) -> R {
         let Some(block) = self.blocks.get(place.block as usize) else {
             return reader("");

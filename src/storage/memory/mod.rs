@@ -23,16 +23,16 @@ use crate::storage::memory::place::Place;
 use crate::storage::{Deletion, ListRequest, Listing, Rows, Storage};
 use crate::write::{ScopeRow, SessionRow, Target, Write};
 
-/// The bytes that a row on its way out takes at most: its fields, and an id, which has up to 512.
+/// The most bytes of a row that is handed out: its fields, and an id of up to 512 bytes.
 const ROW: usize = 640;
 
-/// Gets a session of a list: its user's id, its own, its head and its own state.
+/// Receives each session of a list: the user's id, the session's id, its head and its own state.
 type Visit<'a> = dyn FnMut(&str, &str, SessionHead, &ScopedState) -> Result<(), Error> + 'a;
 
-/// Keeps everything in memory; what it keeps is gone with it. Its futures are always ready.
+/// A storage in memory: its contents last as long as the storage. Its futures are always ready.
 #[derive(Debug, Default)]
 pub struct MemoryStorage {
-    // Borrowed within one verb, which awaits nothing.
+    // Borrowed within one verb only, and no verb awaits anything.
     contents: RefCell<Contents>,
 }
 
@@ -41,7 +41,7 @@ struct Contents {
     apps: Names<App>,
     /// The highest revision of anything that was deleted.
     floor: Revision,
-    /// Made when a session is first looked for by its bare id.
+    /// Built when a session is first looked up by its bare id.
     owners: Option<Owners>,
 }
 
@@ -59,7 +59,7 @@ struct User {
     order: Order,
 }
 
-/// Made empty and then written to; nothing that is stored has the revision 0.
+/// A session that is created empty and then written to. Its revision is 0 only until then.
 #[derive(Debug, Default)]
 struct StoredSession {
     head: SessionHead,
@@ -73,7 +73,7 @@ impl MemoryStorage {
         Self::default()
     }
 
-    // The verbs as plain calls.
+    // The verbs as synchronous calls.
 
     pub(crate) fn write_now(&self, write: &mut Write) -> Result<(), Error> {
         self.contents.borrow_mut().write(write)
@@ -83,7 +83,7 @@ impl MemoryStorage {
         self.contents.borrow().read(target, window)
     }
 
-    /// Hands out the sessions of a page one by one, and returns all else that a list holds.
+    /// Passes the sessions of a page to `visit` one by one, and returns the rest of the list.
     pub(crate) fn each_listed(
         &self,
         request: &ListRequest,
@@ -92,7 +92,7 @@ impl MemoryStorage {
         self.contents.borrow().list(request, visit)
     }
 
-    /// Returns the floor.
+    /// Deletes, and returns the floor.
     pub(crate) fn remove(&self, deletion: &Deletion) -> Revision {
         let mut contents = self.contents.borrow_mut();
         contents.delete(deletion);
@@ -153,7 +153,8 @@ impl Contents {
             return Ok(());
         };
         place.reserve(&changes)?;
-        // What was there is looked up once. What was not is made now, so that asking makes nothing.
+        // Existing entries are looked up once. Missing ones are created only now, so a write that
+        // changes nothing creates nothing.
         let plan = write.plan();
         if place.is_whole(plan) {
             place.write(changes, write);
@@ -180,7 +181,7 @@ impl Contents {
             .zip(target.session_id.as_deref())
             .and_then(|(user, id)| user.sessions.get(id).map(|session| (id, session)));
         let len = session.map_or(0, |(_, session)| session.events.len());
-        // A list that grows is there twice, and half as large the first time.
+        // A growing list briefly exists twice: the old copy is half as large as the new one.
         require_room(len.min(window.last.unwrap_or(len)) * 3 * size_of::<EventText>())?;
         Ok(Rows {
             events: session.map_or_else(Vec::new, |(_, session)| session.events.window(window)),
@@ -263,9 +264,9 @@ impl Contents {
 }
 
 impl App {
-    /// Deletes one of a user's sessions, or all; returns the highest revision among them.
+    /// Deletes one of a user's sessions, or all of them. Returns the highest revision among them.
     ///
-    /// `forget` is told of each, with the user's id.
+    /// Calls `forget` with the user's id and the session's id for each.
     fn delete_sessions(
         &mut self,
         user_id: &str,

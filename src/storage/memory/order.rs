@@ -1,17 +1,17 @@
-//! Sessions in the order in which they are listed.
+//! Sessions in the order of lists.
 
 use std::cmp::Ordering;
 use std::rc::Rc;
 
 use crate::session::Page;
 
-/// Positions of one chunk at the most: few enough to be moved for one that comes between them.
+/// The most positions in a chunk: few enough to be moved when one is inserted.
 const CHUNK: usize = 256;
 
-/// Where a session stands in a list: by last update, ties by id, then by user.
+/// A session's place in a list: ordered by last update, then by session id, then by user id.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Position {
-    /// The bits of a time that is never negative, which order as the times do.
+    /// The bits of the time. Times are never negative, so their bits have the same order.
     pub(super) time: u64,
     pub(super) session_id: Rc<str>,
     pub(super) user_id: Rc<str>,
@@ -32,10 +32,10 @@ impl PartialOrd for Position {
     }
 }
 
-/// As JavaScript's `<` compares strings: UTF-16 has U+E000 to U+FFFF after all emoji, UTF-8
-/// before them. Otherwise both order alike.
+/// Compares two strings as JavaScript's `<` does. UTF-16 puts U+E000 to U+FFFF after all emoji,
+/// UTF-8 before them. All other characters have the same order in both.
 fn compare_utf16(one: &str, other: &str) -> Ordering {
-    // EE and EF begin those characters; no byte of UTF-8 is greater than F4.
+    // The bytes EE and EF begin those characters; no byte of UTF-8 is greater than F4.
     if one == other {
         return Ordering::Equal;
     }
@@ -45,8 +45,8 @@ fn compare_utf16(one: &str, other: &str) -> Ordering {
 
 /// The sessions of one app, or of one user of it.
 ///
-/// A sorted list in chunks, none of them empty. A `BTreeSet` would do the same in 9 kB of wasm; it
-/// is made for keys that come in any order, while a session nearly always moves to the end.
+/// A sorted list in chunks, none of them empty. A `BTreeSet` would take 9 kB of wasm. It is made
+/// for keys in any order, but a session nearly always moves to the end.
 #[derive(Debug, Default)]
 pub(super) struct Order {
     chunks: Vec<Vec<Position>>,
@@ -54,12 +54,12 @@ pub(super) struct Order {
 }
 
 impl Order {
-    /// The first chunk that does not end before `position`.
+    /// Returns the index of the first chunk whose last position is not before `position`.
     fn chunk(&self, position: &Position) -> usize {
         self.chunks.partition_point(|chunk| chunk.last().is_some_and(|last| last < position))
     }
 
-    /// Adds a position that is not there yet.
+    /// Adds a position that is not in the list yet.
     pub(super) fn insert(&mut self, position: Position) {
         self.len += 1;
         let at = self.chunk(&position);
@@ -78,7 +78,7 @@ impl Order {
         }
     }
 
-    /// Gives a position another time.
+    /// Changes the time of a position.
     pub(super) fn shift(&mut self, position: &Position, time: u64) {
         let at = self.chunk(position);
         let Some(chunk) = self.chunks.get(at) else {
@@ -89,7 +89,7 @@ impl Order {
         };
         let moved = Position { time, ..position.clone() };
         let next = chunk.get(place + 1).or_else(|| self.chunks.get(at + 1)?.first());
-        // Mostly the order stays as it is.
+        // Usually the order stays the same.
         if time >= position.time && next.is_none_or(|next| moved < *next) {
             if let Some(position) = self.chunks.get_mut(at).and_then(|chunk| chunk.get_mut(place)) {
                 position.time = time;
@@ -118,11 +118,11 @@ impl Order {
         self.len
     }
 
-    /// Costs what it passes over and returns, not what lies beyond.
+    /// Returns a page. Its cost grows with the positions skipped and returned, not with the rest.
     pub(super) fn page(&self, page: Page, descending: bool) -> Vec<&Position> {
         let mut ascending = self.chunks.iter().flatten();
         let mut reversed = ascending.clone().rev();
-        // One type for both directions, so that the page is gathered by one piece of code.
+        // One type for both directions, so that the code that collects a page exists once.
         let positions: &mut dyn Iterator<Item = &Position> =
             if descending { &mut reversed } else { &mut ascending };
         let limit = page.limit.unwrap_or(usize::MAX);
@@ -164,7 +164,8 @@ mod properties {
         order.page(page, descending).iter().map(|position| position.time).collect()
     }
 
-    /// Times that come, or go: from one on, so many, so far apart.
+    /// A step of a test: whether it adds or removes times; the first time, how many, and how far
+    /// apart.
     fn step() -> impl Strategy<Value = (bool, u64, usize, usize)> {
         (any::<bool>(), 0..3_000_u64, 1..700_usize, 1..5_usize)
     }
@@ -195,7 +196,7 @@ mod properties {
                             sorted.insert(place, time);
                             order.insert(position(time));
                         }
-                        // There and back, or to a time nearby.
+                        // Moved away and back, or moved to a nearby time.
                         Ok(place) if come && !sorted.contains(&(time + 1)) => {
                             sorted[place] = time + 1;
                             order.shift(&position(time), time + 1);

@@ -1,11 +1,11 @@
-//! Who has sessions of an id: Rust programs name a session by its id alone.
+//! The owners of each session id: the Rust API names a session by its id alone.
 
 use std::rc::Rc;
 
 use crate::names::Names;
 use crate::storage::memory::App;
 
-/// App and user.
+/// An app's name and a user's id.
 type Owner = [Rc<str>; 2];
 
 /// The owners of each session id.
@@ -13,7 +13,7 @@ type Owner = [Rc<str>; 2];
 pub(super) struct Owners(Names<Vec<Owner>>);
 
 impl Owners {
-    /// Of all sessions that there are.
+    /// Builds the index from all sessions.
     pub(super) fn of(apps: &Names<App>) -> Self {
         let mut owners = Self::default();
         for (app_name, app) in apps.iter() {

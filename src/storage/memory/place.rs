@@ -1,4 +1,4 @@
-//! Where a write goes: looked up once, for what it reads and for what it changes.
+//! The entries that a write concerns, looked up once for its reads and its changes.
 
 use std::rc::Rc;
 
@@ -11,7 +11,7 @@ use crate::storage::memory::order::{Order, Position};
 use crate::storage::memory::{App, StoredSession, User};
 use crate::write::{Changes, Found, Plan, ScopeChange, ScopeRow, SessionChange, Write};
 
-/// As much as there is of what a [`Plan`] names.
+/// The existing entries that a [`Plan`] names.
 #[derive(Default)]
 pub(super) struct Place<'a> {
     app: Option<Scope<'a>>,
@@ -19,14 +19,14 @@ pub(super) struct Place<'a> {
     session: Option<(&'a Rc<str>, &'a mut StoredSession)>,
 }
 
-/// What an app and a user have in common.
+/// The parts that an app and a user have in common.
 struct Scope<'a> {
     state: &'a mut Option<ScopeRow>,
     order: &'a mut Order,
 }
 
 impl<'a> Place<'a> {
-    /// `makes`: what is not there.
+    /// Looks the entries up. `makes`: creates the missing ones.
     pub(super) fn of(apps: &'a mut Names<App>, plan: &Plan, makes: bool) -> Self {
         let mut place = Self::default();
         let Some((_, App { state, order, users })) = apps.entry(&plan.target.app_name, makes)
@@ -45,7 +45,7 @@ impl<'a> Place<'a> {
         place
     }
 
-    /// Whether everything is there that the plan names.
+    /// Whether all entries that the plan names exist.
     pub(super) fn is_whole(&self, plan: &Plan) -> bool {
         self.app.is_some()
             && self.user.is_some() == plan.target.user_id.is_some()
@@ -74,7 +74,7 @@ impl<'a> Place<'a> {
         }
     }
 
-    /// How many events were changed since the revision asked for, at most.
+    /// Returns an upper bound for the number of events changed since the plan's revision.
     pub(super) fn changed_len(&self, plan: &Plan) -> usize {
         let Some((_, session)) = &self.session else {
             return 0;
@@ -83,10 +83,11 @@ impl<'a> Place<'a> {
         session.events.len().min(usize::try_from(revisions).unwrap_or(usize::MAX))
     }
 
-    /// Makes sure that the states stay small enough, and that memory has room for what is added to lists.
+    /// Makes sure that the states stay within their size limit, and reserves memory for new
+    /// entries.
     ///
     /// # Errors
-    /// `quota_exceeded`.
+    /// Fails with `quota_exceeded` if a state would be too large or memory has no room.
     pub(super) fn reserve(&mut self, changes: &Changes) -> Result<(), Error> {
         if let Some(changes) = &changes.app {
             let state = self.app.as_mut().and_then(|app| app.state.as_mut());
