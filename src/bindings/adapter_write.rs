@@ -24,10 +24,10 @@ use crate::write::{
     Changes, EventRow, Found, Position, ScopeChange, ScopeRow, SessionChange, Target, Write, merged,
 };
 
-/// See the module.
+/// A write that JavaScript carries out.
 #[wasm_bindgen]
 pub struct AdapterWrite {
-    /// `None` after its result was asked for.
+    /// `None` after its result was taken.
     write: Option<Write>,
     decided: Decided,
 }
@@ -59,8 +59,9 @@ impl AdapterWrite {
         Ok(Self::of(Write::create(key, Delta::parse(state)?, now)))
     }
 
-    /// Begins to append events, which `new_events` reads. `position` says what a handle is known by: a
-    /// revision (0), nothing (1), or the `seq` of its last event (2); `at` is that number.
+    /// Begins to append events, which `new_events` reads. `position` says how the handle's position
+    /// is known: as a revision (0), not at all (1), or as the `seq` of its last event (2). `at` is
+    /// that number.
     #[allow(clippy::too_many_arguments, reason = "an object would cost more than the call")]
     pub fn append(
         session_id: String,
@@ -267,7 +268,8 @@ pub fn merge_states(
     Ok(merged(&state, user.as_ref(), app.as_ref())?)
 }
 
-/// Names the session in errors. Only the adapter has to know its app and its user.
+/// Returns a key that names the session in errors. Only the adapter has to know its app and its
+/// user.
 fn key_of(session_id: String) -> SessionKey {
     SessionKey { app_name: String::new(), user_id: String::new(), session_id }
 }
@@ -290,7 +292,7 @@ fn read_state(text: &str, record: &str) -> Result<ScopedState, Error> {
     })
 }
 
-/// `[id, seq, revision, timestamp, text]` each.
+/// Reads rows of `[id, seq, revision, timestamp, text]`.
 fn event_rows(rows: &Array) -> Vec<EventRow> {
     let mut events = Vec::new();
     for row in rows.iter() {

@@ -1,6 +1,6 @@
-//! Errors on their way to JavaScript: plain objects, which `js/wasm/core.ts` makes into `SessionError`s.
+//! Errors for JavaScript: plain objects, which `js/wasm/core.ts` converts to `SessionError`s.
 //!
-//! Not `Error` objects made here: their class must be the one that users import.
+//! They are not made here as `Error` objects: their class must be the one that users import.
 
 use wasm_bindgen::JsValue;
 
@@ -8,7 +8,8 @@ use crate::bindings::object::Object;
 use crate::error::Error;
 use crate::service::Refusal;
 
-/// `{code, message}`, and with some errors what else `js/errors/errors.ts` tells.
+/// Converts to `{code, message}`, with the further fields that some errors have in
+/// `js/errors/errors.ts`.
 impl From<Error> for JsValue {
     fn from(error: Error) -> Self {
         let thrown =

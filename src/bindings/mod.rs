@@ -1,6 +1,7 @@
-//! The only code that JavaScript calls: it converts, calls the core, converts back.
+//! The only code that JavaScript calls. It converts arguments, calls the core, and converts the
+//! result.
 //!
-//! Nothing here is public API: `js/wasm/core.ts` is its one caller, and checks what users pass in.
+//! It is no public API. Its one caller is `js/wasm/core.ts`, which checks what users pass.
 
 mod adapter_write;
 mod errors;

@@ -1,4 +1,4 @@
-//! Events that are to be stored, on their way in. `js/wasm/new_events.ts` packs them.
+//! Reads new events, which `js/wasm/new_events.ts` packs.
 
 use js_sys::Array;
 use wasm_bindgen::JsValue;
@@ -6,20 +6,21 @@ use wasm_bindgen::JsValue;
 use crate::bindings::parts::Parts;
 use crate::event::{EventText, NewEvent, TextSlice};
 
-/// Where the texts of events are.
+/// The place of the events' texts.
 pub(super) enum Texts<'a> {
-    /// Among the parts, which are parts of this text. The events share it.
+    /// Among the parts of this packed text. The events share it.
     Packed(&'a TextSlice),
-    /// JavaScript strings, two an event, for a storage that keeps them so. They do not enter the wasm.
+    /// JavaScript strings, two for each event, for storages that keep them. They do not enter the
+    /// wasm.
     JavaScript(&'a Array),
 }
 
 /// Reads events.
 ///
-/// - `parts`: of each event its id and the JSON text of its delta. If the texts are packed, its JSON text
-///   follows, and the text with superseded keys.
-/// - `numbers`: of each event the lengths of these four in UTF-16 code units, and its timestamp. The text
-///   with superseded keys has the length 0 if there is none.
+/// - `parts`: each event's id and the JSON text of its delta. If the texts are packed, its JSON
+///   text follows, and the text with superseded keys.
+/// - `numbers`: the lengths of these four in UTF-16 code units, and the timestamp, for each event.
+///   The text with superseded keys has the length 0 if there is none.
 pub(super) fn new_events(
     parts: &mut Parts<'_>,
     numbers: &[f64],

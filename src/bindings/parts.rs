@@ -1,8 +1,9 @@
-//! Several strings that cross as one, since each that crosses costs more than its bytes.
+//! Several strings packed into one: each string that crosses into the wasm costs more than its
+//! bytes.
 
 use std::ops::Range;
 
-/// Strings that came as one.
+/// Reads the strings of a packed one, in order.
 pub(super) struct Parts<'a> {
     packed: &'a str,
     start: usize,
@@ -13,13 +14,13 @@ impl<'a> Parts<'a> {
         Self { packed, start: 0 }
     }
 
-    /// The next so many UTF-16 code units.
+    /// Returns the next part; `units` is its length in UTF-16 code units.
     pub(super) fn next(&mut self, units: usize) -> &'a str {
         let range = self.next_range(units);
         self.packed.get(range).unwrap_or_default()
     }
 
-    /// The bytes that the next so many UTF-16 code units take.
+    /// Returns the byte range of the next part; `units` is its length in UTF-16 code units.
     pub(super) fn next_range(&mut self, units: usize) -> Range<usize> {
         let start = self.start;
         self.start += utf8_length(self.rest(), units);
@@ -31,7 +32,7 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// How many bytes the first so many UTF-16 code units of a text take.
+/// Returns how many bytes the first `units` UTF-16 code units of a text take.
 fn utf8_length(text: &str, units: usize) -> usize {
     if text.as_bytes().get(..units).is_some_and(<[u8]>::is_ascii) {
         return units;

@@ -1,4 +1,4 @@
-//! The session service, over the storage that was chosen at run time.
+//! The session service over the storage that was chosen at run time.
 
 use std::cell::Cell;
 use std::future::Future;
@@ -24,23 +24,23 @@ use crate::storage::chosen::ChosenStorage;
 use crate::storage::guarded::Guarded;
 use crate::storage::{Deletion, IndexedDbOptions, IndexedDbStorage, MemoryStorage};
 
-/// A session service. A method answers at once where the storage does, else with a promise.
+/// A session service. A method returns its result at once if the storage does, else a promise.
 #[wasm_bindgen]
 pub struct SessionCore {
-    // Shared with the futures under way, so that JavaScript may drop its handle meanwhile.
+    // Shared with pending futures, so that JavaScript may drop this object before they end.
     service: Rc<StoredSessionService<ChosenStorage>>,
     is_heard: Cell<bool>,
 }
 
 #[wasm_bindgen]
 impl SessionCore {
-    /// Over memory of its own.
+    /// Makes a service over a memory of its own.
     pub fn memory() -> Self {
         Self::over(ChosenStorage::Memory(MemoryStorage::new()))
     }
 
-    /// Over the IndexedDB of that name, which is opened when it is needed. Times in milliseconds; for
-    /// `on_open` see [`IndexedDbStorage::new`].
+    /// Makes a service over the IndexedDB of that name, which is opened when it is first needed.
+    /// Times are in milliseconds. For `on_open` see [`IndexedDbStorage::new`].
     pub fn indexed_db(
         name: &str,
         strict: bool,
@@ -52,7 +52,7 @@ impl SessionCore {
         Self::over(ChosenStorage::IndexedDb(IndexedDbStorage::new(name, on_open, options)))
     }
 
-    /// Opens the storage, where it is one to be opened, so that what is wrong is known.
+    /// Opens the storage if it can be opened, so that errors show.
     pub fn open(&self) -> Result<JsValue, JsValue> {
         let service = Rc::clone(&self.service);
         settle(Box::pin(async move {
@@ -63,7 +63,7 @@ impl SessionCore {
         }))
     }
 
-    /// Lets go of the connection, if there is one; the next call makes another.
+    /// Closes the connection, if there is one; the next call opens another one.
     pub fn disconnect(&self) {
         if let ChosenStorage::IndexedDb(storage) = self.service.storage() {
             storage.disconnect();
@@ -75,18 +75,18 @@ impl SessionCore {
         Self { service, is_heard: Cell::new(false) }
     }
 
-    /// Whether somebody wants to know what a write changes beside the session.
+    /// Sets whether the caller wants to know which user and app states a write changes.
     pub fn tell_changes(&self, is_heard: bool) {
         self.is_heard.set(is_heard);
     }
 
-    /// Whether answers tell it. Over memory they need not while nobody wants to know; over all else
-    /// somebody may begin to while the write is under way.
+    /// Whether results include these changes. Over memory only if the caller wants them now. Over
+    /// other storages always: the caller may begin to want them while a write is pending.
     fn tells(&self) -> bool {
         self.is_heard.get() || !matches!(self.service.storage(), ChosenStorage::Memory(_))
     }
 
-    /// Answers with a session, as `session_to_javascript` lays it out.
+    /// Creates a session. Returns it as `session_to_javascript` lays it out.
     pub fn create(
         &self,
         app_name: String,
@@ -110,7 +110,7 @@ impl SessionCore {
         }))
     }
 
-    /// Answers with a session, as `session_to_javascript` lays it out, or `undefined`.
+    /// Returns a session, as `session_to_javascript` lays it out, or `undefined`.
     pub fn get(
         &self,
         app_name: String,
@@ -133,7 +133,7 @@ impl SessionCore {
         }))
     }
 
-    /// Answers with a page, as `listing_to_javascript` lays it out.
+    /// Returns a page of sessions, as `listing_to_javascript` lays it out.
     #[allow(clippy::too_many_arguments, reason = "each is a member of the caller's request")]
     pub fn list(
         &self,
@@ -153,13 +153,14 @@ impl SessionCore {
         }))
     }
 
-    /// Appends events, all or none. Answers as `appended_to_javascript` lays it out.
+    /// Appends events, all or none. Returns the result as `appended_to_javascript` lays it out.
     ///
-    /// - `packed`: the names of app, user and session, then the events, as `new_events` reads them; `app`,
-    ///   `user` and `session` are the lengths of the names in UTF-16 code units.
-    /// - `texts`: of IndexedDB, which keeps JavaScript strings; over memory they are packed.
-    /// - `created`: NaN for a handle that we did not give out, which is known by `last_event_id`; below 0
-    ///   there is no handle.
+    /// - `packed`: the names of app, user and session, then the events as `new_events` reads them.
+    ///   `app`, `user` and `session` are the lengths of the names in UTF-16 code units.
+    /// - `texts`: the events' texts for IndexedDB, which keeps JavaScript strings; over memory they
+    ///   are packed.
+    /// - `created`: NaN for a handle from elsewhere, which is located by `last_event_id`; below 0
+    ///   if there is no handle.
     #[allow(clippy::too_many_arguments, reason = "an object would cost more than the append")]
     pub fn append(
         &self,
@@ -197,8 +198,8 @@ impl SessionCore {
         }))
     }
 
-    /// Changes a user's and an app's state without an event. Answers as `scopes_to_javascript` lays
-    /// it out.
+    /// Changes a user's and an app's state without an event. Returns the result as
+    /// `scopes_to_javascript` lays it out.
     pub fn update(
         &self,
         app_name: String,
@@ -212,7 +213,7 @@ impl SessionCore {
         }))
     }
 
-    /// Answers with the JSON object of a user's state, or an app's.
+    /// Returns the JSON object of a user's state, or of an app's.
     pub fn scope_state(
         &self,
         app_name: String,
@@ -224,9 +225,9 @@ impl SessionCore {
         }))
     }
 
-    /// Deletes a session; where none is named, a user's or an app's state, and a user's sessions if
-    /// told to. An id that is none names no session. Answers with the floor, or `undefined` where the
-    /// storage cannot tell.
+    /// Deletes a session. Without `session_id` it deletes a user's or an app's state, and with
+    /// `with_sessions` the user's sessions too. An invalid session id names no session. Returns the
+    /// floor, or `undefined` if the storage cannot tell.
     pub fn delete(
         &self,
         app_name: String,
@@ -257,13 +258,14 @@ impl SessionCore {
     }
 }
 
-/// Whether so many bytes can still be allocated, with some to spare.
+/// Whether so many bytes can be allocated, with some to spare.
 #[wasm_bindgen]
 pub fn has_room(bytes: f64) -> bool {
     room::has_room(bytes as usize + room::SPARE)
 }
 
-/// Deletes an IndexedDB, also one that tabs of ours have open; waits so many milliseconds for others.
+/// Deletes an IndexedDB, even if tabs with this package have it open. Waits up to `blocked_timeout`
+/// milliseconds for other connections.
 #[wasm_bindgen]
 pub fn delete_database(name: String, blocked_timeout: f64) -> Promise {
     let answer: Answer = Box::pin(async move {
@@ -293,12 +295,13 @@ fn known(created: f64, revision: f64, last_event_id: Option<String>) -> Known {
 
 type Answer = Pin<Box<dyn Future<Output = Result<JsValue, JsValue>>>>;
 
-/// Polls once. A future over memory is ready then, and its answer is the call's; any other goes
-/// on as a promise.
+/// Polls the future once. Over memory it is ready then, and the call returns its result. Otherwise
+/// it continues as a promise.
 ///
-/// What JavaScript throws in the first poll leaves the call as an exception; only a promise has to be guarded.
+/// An exception in the first poll leaves the call as an exception; only the promise has to be
+/// guarded.
 ///
-/// Boxed, so that there is one such function in the wasm and not one a method.
+/// The future is boxed, so that the wasm holds this function once and not for each method.
 fn settle(mut answer: Answer) -> Result<JsValue, JsValue> {
     match answer.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(answer) => answer,

@@ -1,4 +1,5 @@
-//! Instruction templates: JavaScript holds the values and puts them in, Rust says where.
+//! Instruction templates: Rust finds the placeholders, JavaScript holds the values and inserts
+//! them.
 
 use std::fmt;
 
@@ -8,8 +9,8 @@ use wasm_bindgen::prelude::*;
 use crate::bindings::object::Object;
 use crate::instruction::{ArtifactError, Placeholder, PlaceholderKind, Template, TemplateError};
 
-/// For each placeholder `[start, end, nameStart, nameEnd, kind, backslashes]` in UTF-16 code
-/// units; `kind` has bit 0 set for an optional one and bit 1 for an artifact.
+/// Returns `[start, end, nameStart, nameEnd, kind, backslashes]` for each placeholder, in UTF-16
+/// code units. In `kind`, bit 0 means optional and bit 1 means artifact.
 #[wasm_bindgen]
 pub fn scan_template(text: String) -> Vec<u32> {
     let template = Template::new(text);
@@ -21,8 +22,8 @@ pub fn scan_template(text: String) -> Vec<u32> {
     numbers.map(|number| number as u32).collect()
 }
 
-/// What to say of the placeholders (by position among all) that have no value, `keys` being the
-/// keys that have one: `{message, missing: [{name, offset, suggestions}]}`.
+/// Describes the placeholders without a value, given by their index: `{message, missing: [{name,
+/// offset, suggestions}]}`. `keys` are the keys that have a value.
 #[wasm_bindgen]
 pub fn describe_missing(text: String, positions: Vec<u32>, keys: Array) -> JsValue {
     let template = Template::new(text);
@@ -36,7 +37,7 @@ pub fn describe_missing(text: String, positions: Vec<u32>, keys: Array) -> JsVal
         _ => Vec::new(),
     };
     let missing = missing.into_iter().map(|variable| {
-        // Texts are texts to JavaScript: there is nothing to fail at.
+        // Texts always convert to JavaScript, so this cannot fail.
         let suggestions = serde_wasm_bindgen::to_value(&variable.suggestions).unwrap_or_default();
         Object::default()
             .text("name", &variable.name)
@@ -47,13 +48,13 @@ pub fn describe_missing(text: String, positions: Vec<u32>, keys: Array) -> JsVal
     Object::default().text("message", &message).list("missing", missing).into()
 }
 
-/// What to say of an artifact that could not be loaded: no service, or one that failed.
+/// Describes an artifact that could not be loaded: there is no service, or it `failed`.
 #[wasm_bindgen]
 pub fn artifact_message(text: String, position: u32, failed: bool) -> String {
     let template = Template::new(text);
     let error = if failed {
-        // The cause is JavaScript's to add. A text as the cause would bring `{:?}` of texts along,
-        // and with it Unicode's tables of what can be printed.
+        // JavaScript adds the cause. A text as the cause would link `{:?}` for texts, and with it
+        // Unicode's tables of printable characters.
         ArtifactError::Failed(Box::new(fmt::Error))
     } else {
         ArtifactError::NoService

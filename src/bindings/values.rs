@@ -1,4 +1,4 @@
-//! Values on their way in and out.
+//! Converts results to JavaScript, and checks numbers of requests.
 
 use js_sys::Array;
 use wasm_bindgen::prelude::*;
@@ -11,17 +11,17 @@ use crate::storage::answer::{ChosenListing, push2, push4};
 use crate::storage::{ScopeRevisions, is_same_json};
 use crate::write::Created;
 
-/// Whether two JSON texts say the same.
+/// Whether two JSON texts are equal as JSON values.
 #[wasm_bindgen]
 pub fn same_json(one: &str, other: &str) -> bool {
     is_same_json(one, other)
 }
 
-/// Texts cross in pieces of about this many bytes: one call an event costs more than the copy,
-/// and one piece for all would make wasm's memory grow by the whole history, for good.
+/// About how many bytes of text cross at once. One call for each event costs more than the copy.
+/// One piece for all would grow wasm memory by the whole history, and wasm memory never shrinks.
 const PIECE: usize = 256 << 10;
 
-/// JSON texts, each one event or several with commas between them.
+/// Returns JSON texts, each of one event or of several with commas between them.
 fn fragments(texts: Vec<EventText>) -> Array {
     let fragments = Array::new();
     let mut piece = String::new();
@@ -35,7 +35,7 @@ fn fragments(texts: Vec<EventText>) -> Array {
                     fragments.push(&JsValue::from_str(&piece));
                     piece.clear();
                 }
-                // To copy it would take as much memory again.
+                // Copying it would take as much memory again.
                 if text.len() > PIECE {
                     fragments.push(&text.with(JsValue::from_str));
                     continue;
@@ -53,14 +53,14 @@ fn fragments(texts: Vec<EventText>) -> Array {
     fragments
 }
 
-/// `[created, revision, lastUpdateTime, state, fragments]`; if the call created it and `tells`, the
-/// revisions of the other states that changed follow.
+/// Returns `[created, revision, lastUpdateTime, state, fragments]`. If the call created the session
+/// and `tells` is set, the new revisions of user and app state follow.
 pub(super) fn session_to_javascript(session: StoredSession, tells: bool) -> JsValue {
     let StoredSession { head, state, events, created, .. } = session;
     opened_to_javascript(head, &state, &fragments(events), created.filter(|_| tells))
 }
 
-/// The same for a session that was created just now.
+/// Returns the same list for a session that was just created.
 pub(super) fn created_to_javascript((head, state, scopes): Created) -> JsValue {
     opened_to_javascript(head, &state, &Array::new(), Some(scopes))
 }
@@ -84,7 +84,7 @@ fn opened_to_javascript(
     answer.unchecked_into()
 }
 
-/// `[user, app]`: their new revisions; 0, which none has, for one that did not change.
+/// Returns the new revisions `[user, app]`; 0, which no state has, for an unchanged state.
 pub(super) fn scopes_to_javascript(scopes: ScopeRevisions) -> JsValue {
     let answer = Array::new();
     push_scopes(&answer, scopes);
@@ -95,9 +95,10 @@ fn push_scopes(answer: &Array, ScopeRevisions { user, app }: ScopeRevisions) {
     push2(answer, user.unwrap_or_default() as f64, app.unwrap_or_default() as f64);
 }
 
-/// `[created, revision, lastUpdateTime, since]`, and behind them, where there is any to tell,
-/// `unchanged`: `[position, revision]` each, `missed`: `[seq, revision, text]` each, the revisions of
-/// the other states that changed, if it `tells`, and the state before the append, if it is needed.
+/// Returns `[created, revision, lastUpdateTime, since]`. If there is more, these follow:
+/// `unchanged` with `[position, revision]` each, and `missed` with `[seq, revision, text]` each.
+/// Then come the new revisions of user and app state (0 unless `tells`), and the state before the
+/// append if it is needed.
 pub(super) fn appended_to_javascript(appended: Appended, tells: bool) -> JsValue {
     let head = appended.head;
     let scopes = if tells { appended.scopes } else { ScopeRevisions::default() };
@@ -130,8 +131,8 @@ pub(super) fn appended_to_javascript(appended: Appended, tells: bool) -> JsValue
     answer.unchecked_into()
 }
 
-/// What the numbers of a request for a page mean: `[offset, limit, page, items on a page, pages]`, where
-/// `limit` is NaN without one, and the last two rest on the `total`.
+/// Converts the numbers of a page request to `[offset, limit, page, items on a page, pages]`.
+/// `limit` is NaN if there is none. The last two depend on the `total`.
 #[wasm_bindgen]
 pub fn page_numbers(
     limit: Option<f64>,
@@ -147,14 +148,14 @@ pub fn page_numbers(
 }
 
 /// # Errors
-/// `invalid_argument` for numbers that mean no window of a session's events.
+/// Fails with `invalid_argument` if the numbers are no valid window of a session's events.
 #[wasm_bindgen]
 pub fn check_window(last: Option<f64>, after: Option<f64>) -> Result<(), JsValue> {
     Window::from_numbers(last, after)?;
     Ok(())
 }
 
-/// `[sessions, page, limit, totalItems, totalPages, shared]`, as [`ChosenListing`] has them.
+/// Returns `[sessions, page, limit, totalItems, totalPages, shared]`, as in [`ChosenListing`].
 pub(super) fn listing_to_javascript(listing: ChosenListing, page: Page) -> JsValue {
     let ChosenListing { sessions, shared, total } = listing;
     let position = page.position(total);

@@ -1,4 +1,4 @@
-//! The ADK's event, for Rust programs. JavaScript's events never take this form.
+//! The ADK's event, for Rust programs. Events from JavaScript never take this form.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -8,8 +8,8 @@ use serde_json::{Map, Value};
 use crate::platform;
 use crate::state::Scope;
 
-/// One step of a conversation. As JSON it is the ADK's camelCase form; fields that are not named
-/// here are kept in [`Event::other`].
+/// One step of a conversation. Its JSON is the ADK's camelCase form. [`Event::other`] keeps all
+/// fields that are not named here.
 ///
 /// ```
 /// use adk_session_wasm::{Event, EventActions};
@@ -22,10 +22,10 @@ use crate::state::Scope;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Event {
-    /// Unique within the session; an event of the same id is replaced.
+    /// Unique within the session; an event with the same id replaces the stored one.
     #[serde(default, deserialize_with = "or_default")]
     pub id: String,
-    /// From one user message to the final answer.
+    /// The id of the invocation: from one user message to the final answer.
     #[serde(default, deserialize_with = "or_default")]
     pub invocation_id: String,
     /// `user`, or the name of an agent.
@@ -37,21 +37,21 @@ pub struct Event {
     /// Role and parts, in the Gemini API's form.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<Value>,
-    /// A piece of a streamed answer; returned as it is, never stored.
+    /// Whether this is a piece of a streamed answer, which is never stored.
     #[serde(default, deserialize_with = "or_default", skip_serializing_if = "std::ops::Not::not")]
     pub partial: bool,
-    /// Which line of agents wrote it, as `parent.child`.
+    /// The line of agents that wrote it, as `parent.child`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub branch: Option<String>,
-    /// What the event does beside saying something.
+    /// State changes, artifacts and control of the agents.
     #[serde(default, deserialize_with = "or_default")]
     pub actions: EventActions,
-    /// All other fields, to the letter.
+    /// All other fields, unchanged.
     #[serde(flatten)]
     pub other: Map<String, Value>,
 }
 
-/// What an event does beside saying something.
+/// The effects of an event besides its content.
 ///
 /// ```
 /// use adk_session_wasm::{EventActions, REMOVED};
@@ -64,28 +64,28 @@ pub struct Event {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct EventActions {
-    /// Changes of the state. [`REMOVED`](crate::REMOVED) as a value removes its key.
+    /// Changes of the state. The value [`REMOVED`](crate::REMOVED) removes its key.
     #[serde(default, deserialize_with = "or_default", serialize_with = "by_key")]
     pub state_delta: HashMap<String, Value>,
     /// Saved artifacts and their new versions.
     #[serde(default, deserialize_with = "or_default", serialize_with = "by_key")]
     pub artifact_delta: HashMap<String, i64>,
-    /// The agent that goes on.
+    /// The agent that takes over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transfer_to_agent: Option<String>,
-    /// Whether the agent above shall take over.
+    /// Whether the parent agent takes over.
     #[serde(default, deserialize_with = "or_default", skip_serializing_if = "std::ops::Not::not")]
     pub escalate: bool,
-    /// Whether a function response is the final answer as it stands.
+    /// Whether a function response is the final answer without a summary.
     #[serde(default, deserialize_with = "or_default", skip_serializing_if = "std::ops::Not::not")]
     pub skip_summarization: bool,
-    /// All other fields, to the letter.
+    /// All other fields, unchanged.
     #[serde(flatten)]
     pub other: Map<String, Value>,
 }
 
 impl Event {
-    /// An event of that invocation with a fresh id (a UUID v4) and the present time.
+    /// Makes an event of that invocation with a fresh id (a UUID v4) and the current time.
     ///
     /// ```
     /// use adk_session_wasm::Event;
@@ -105,9 +105,9 @@ impl Event {
         }
     }
 
-    /// Whether this is an agent's last word: it has no function call or response and is not partial,
-    /// or nothing is to be added to it (skipped summarization, a long-running tool, a question for
-    /// credentials).
+    /// Whether this is an agent's final response. It is if it is not partial, has no function call
+    /// or response, and does not end with a code result. It also is if its summary is skipped, or
+    /// if it waits for a long-running tool or for credentials.
     ///
     /// ```
     /// use adk_session_wasm::Event;
@@ -135,8 +135,8 @@ impl Event {
             && !self.parts().last().is_some_and(code_ran)
     }
 
-    /// The text of a final response: its text parts joined, thoughts left out. `None` if this is no
-    /// final response, is partial, or has no text.
+    /// Returns the text of a final response: its text parts joined, without thoughts. Returns
+    /// `None` if this is no final response, is partial, or has no text.
     ///
     /// ```
     /// use adk_session_wasm::Event;
@@ -161,8 +161,8 @@ impl Event {
         parts.and_then(Value::as_array).map_or(&[], Vec::as_slice)
     }
 
-    /// A field in `other` that is one of the struct's own: it would stand in the text twice, and could
-    /// not be read again.
+    /// Returns a field in `other` that repeats a field of the struct. The JSON would hold it twice
+    /// and could not be read again.
     pub(crate) fn repeated_field(&self) -> Option<&str> {
         const OWN: [&str; 8] = [
             "id",
@@ -184,21 +184,21 @@ impl Event {
         repeated.or_else(in_actions).map(String::as_str)
     }
 
-    /// Takes out the keys that live for one invocation only.
+    /// Removes the `temp:` keys from the delta.
     pub(crate) fn without_temp(mut self) -> Self {
         self.actions.state_delta.retain(|key, _| Scope::split(key).0 != Scope::Temp);
         self
     }
 }
 
-/// Other ADKs write null for what is not there.
+/// Reads null as the default: other ADKs write null for missing values.
 fn or_default<'de, D: Deserializer<'de>, T: Default + Deserialize<'de>>(
     deserializer: D,
 ) -> Result<T, D::Error> {
     Ok(Option::deserialize(deserializer)?.unwrap_or_default())
 }
 
-/// Whole numbers without a fraction, as JavaScript writes them.
+/// Writes whole numbers without a fraction, as JavaScript does.
 fn as_javascript_number<S: Serializer>(number: &f64, serializer: S) -> Result<S::Ok, S::Error> {
     if number.fract() == 0.0 && (0.0..1e15).contains(number) {
         serializer.serialize_u64(*number as u64)
@@ -207,8 +207,7 @@ fn as_javascript_number<S: Serializer>(number: &f64, serializer: S) -> Result<S:
     }
 }
 
-/// In a fixed order, so that appending the same event again gives the same text and is known for
-/// a repetition.
+/// Writes the keys in a fixed order, so that appending the same event again gives the same text.
 fn by_key<S: Serializer, V: Serialize>(
     map: &HashMap<String, V>,
     serializer: S,

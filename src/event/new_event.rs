@@ -1,4 +1,4 @@
-//! What the core knows of an event that is to be stored.
+//! The parts of a new event that the core knows.
 
 use std::rc::Rc;
 
@@ -9,30 +9,29 @@ use crate::state::Delta;
 
 /// A snapshot of an event: its text, and the few fields that the rules need.
 ///
-/// The text is opaque. It was made from the caller's event once, with `temp:` keys taken out, and
-/// is what every later read returns, so unknown fields survive and nothing is shared with the
-/// caller.
+/// The text is opaque. It was made once from the caller's event, without `temp:` keys. Later reads
+/// return it as it is, so unknown fields survive and nothing is shared with the caller.
 #[derive(Debug, Clone)]
 pub struct NewEvent {
-    /// Unique within the session; an event of the same id is replaced.
+    /// Unique within the session; an event with the same id replaces the stored one.
     pub id: Rc<str>,
     /// Milliseconds since 1970.
     pub timestamp: f64,
-    /// What the event changes in the state.
+    /// The changes of the state.
     pub delta: Delta,
     /// The event's JSON text.
     pub text: EventText,
-    /// The event's JSON text before superseded keys were taken out of its delta, if any were: an event
-    /// that is stored with them is this one as well.
+    /// The JSON text with superseded keys still in the delta, if any were removed from `text`. A
+    /// stored event equal to it counts as the same event.
     pub whole: Option<EventText>,
 }
 
 impl NewEvent {
-    /// Checks the fields; `delta` is the JSON text of the event's `stateDelta`.
+    /// Checks and parses the fields; `delta` is the JSON text of the event's `stateDelta`.
     ///
     /// # Errors
-    /// `invalid_argument` for an id or a timestamp that is none, `unserializable` for a delta that
-    /// is not a JSON object.
+    /// Fails with `invalid_argument` if the id or the timestamp is invalid, and with
+    /// `unserializable` if the delta is not a JSON object.
     pub fn new(
         id: impl Into<Rc<str>>,
         timestamp: f64,

@@ -1,4 +1,4 @@
-//! The JSON text of an event, wherever it lies. The rules never read one.
+//! The JSON text of an event, in Rust or in JavaScript. The rules never read it.
 
 use std::cell::RefCell;
 #[cfg(target_arch = "wasm32")]
@@ -10,18 +10,18 @@ use wasm_bindgen::JsValue;
 
 use crate::json::is_same_json;
 
-/// See the module. A clone shares the text.
+/// An event's text. A clone shares it.
 #[derive(Debug, Clone)]
 pub enum EventText {
-    /// In the memory of the program.
+    /// A text in the program's memory.
     Rust(TextSlice),
-    /// A JavaScript string. It enters the wasm only where it has to be compared.
+    /// A JavaScript string. It enters the wasm only if it must be compared.
     #[cfg(target_arch = "wasm32")]
     JavaScript(JsValue),
 }
 
 impl EventText {
-    /// Whether both are equal as JSON values, as [`is_same_json`] compares them.
+    /// Whether both texts are equal as JSON values, by [`is_same_json`].
     pub fn is_same(&self, other: &Self) -> bool {
         #[cfg(target_arch = "wasm32")]
         if let (Self::JavaScript(one), Self::JavaScript(other)) = (self, other)
@@ -32,7 +32,7 @@ impl EventText {
         self.with(|one| other.with(|other| is_same_json(one, other)))
     }
 
-    /// Shows the text to `reader`.
+    /// Passes the text to `reader`.
     pub fn with<R>(&self, reader: impl FnOnce(&str) -> R) -> R {
         match self {
             Self::Rust(text) => text.with(reader),
@@ -77,7 +77,7 @@ impl From<EventText> for JsValue {
     }
 }
 
-/// A part of a block of text. A clone copies no text; the block lives as long as any part of it.
+/// A part of a block of text. A clone copies no text; the block lives as long as any of its parts.
 #[derive(Debug, Clone)]
 pub struct TextSlice {
     // Blocks only grow at their end, so the range stays valid while others push. The borrow ends
@@ -88,19 +88,19 @@ pub struct TextSlice {
 }
 
 impl TextSlice {
-    /// The bytes from `start` to `end` of a block to which texts are only ever added.
+    /// Makes a slice of the bytes from `start` to `end` of a block that only grows at its end.
     pub(crate) fn new(block: Rc<RefCell<String>>, start: u32, end: u32) -> Self {
         Self { block, start, end }
     }
 
-    /// A part of this text, by its bytes. It shares the block.
+    /// Returns a part of this text, by bytes. It shares the block.
     #[cfg(target_arch = "wasm32")]
     pub(crate) fn part(&self, bytes: Range<usize>) -> Self {
         let [start, end] = [bytes.start, bytes.end].map(|byte| self.start + byte as u32);
         Self { block: Rc::clone(&self.block), start, end }
     }
 
-    /// Shows the text to `reader`.
+    /// Passes the text to `reader`.
     pub fn with<R>(&self, reader: impl FnOnce(&str) -> R) -> R {
         let block = self.block.borrow();
         reader(block.get(self.start as usize..self.end as usize).unwrap_or_default())

@@ -1,4 +1,4 @@
-//! JSON as text: objects split and written, strings escaped and decoded, no value ever built.
+//! JSON as text: splits and writes objects, escapes and decodes strings. It never builds a value.
 
 mod object;
 mod same;

@@ -1,22 +1,22 @@
-//! JSON objects split into members, each value left as the text it is.
+//! Splits JSON objects into members, each value left as text.
 //!
-//! The core never builds a tree of a value: what goes in is what comes out, to the letter, so
-//! numbers keep their digits and no adapter can disagree with another about them.
+//! The core never parses a value. Values are stored and returned unchanged, so numbers keep their
+//! digits and adapters cannot disagree about them.
 
 use crate::error::Error;
 use crate::json::string::{decode_into, escape_into};
 use crate::json::value::Scanner;
 
-/// Splits the JSON object `text` and hands each member to `member`, in order.
+/// Splits the JSON object `text` and passes each member to `member`, in order.
 ///
 /// # Errors
-/// `unserializable` at `path` when the text is not a JSON object.
+/// Fails with `unserializable` at `path` if the text is not a JSON object.
 pub(crate) fn split_object<'a>(
     path: &'static str,
     text: &'a str,
     member: impl FnMut(&str, &'a str),
 ) -> Result<(), Error> {
-    // Nearly every event has an empty delta or a short one; this is worth a shortcut.
+    // Nearly every delta is empty or short, so the empty one is a shortcut.
     if text == "{}" {
         return Ok(());
     }
@@ -57,7 +57,7 @@ pub(crate) struct ObjectWriter {
 }
 
 impl ObjectWriter {
-    /// `size`: how many bytes it takes, as far as that is known.
+    /// Starts an object; `size` is its expected length in bytes.
     pub(crate) fn with_capacity(size: usize) -> Self {
         let mut text = String::with_capacity(size);
         text.push('{');

@@ -1,7 +1,8 @@
-//! Whether two JSON texts say the same.
+//! Compares two JSON texts as values.
 //!
-//! A storage may sort keys, rewrite numbers and escape letters: PostgreSQL's JSONB does, and other writers
-//! of the same tables. So texts are compared as the values that JavaScript would read.
+//! A storage may sort keys, rewrite numbers and escape letters. PostgreSQL's JSONB does, and so do
+//! other writers of the same tables. So texts are compared as the values that JavaScript would
+//! read.
 
 use std::borrow::Cow;
 
@@ -10,10 +11,11 @@ use crate::json::value::Scanner;
 use crate::names::Index;
 use crate::platform;
 
-/// Whether two texts are the same JSON value: the order of keys does not count, of a repeated key the last
-/// value does, and numbers are equal if JavaScript reads them as equal (`1.0`, `1` and `10e-1`).
+/// Whether two texts are the same JSON value. The order of keys does not count, and a repeated key
+/// has its last value. Numbers are equal if JavaScript reads them as equal (`1.0`, `1` and
+/// `10e-1`).
 ///
-/// Texts that are equal to the letter are the same, JSON or not. Linear in their length.
+/// Identical texts are the same, JSON or not. The cost is linear in their length.
 pub fn is_same_json(one: &str, other: &str) -> bool {
     if one == other {
         return true;
@@ -29,22 +31,22 @@ struct Tree<'t> {
 }
 
 struct Node<'t> {
-    /// The inside of the string; empty for an element of an array.
+    /// The content of the key; empty for an element of an array.
     key: &'t str,
     value: Value<'t>,
-    /// Where the next value starts that does not lie within this one.
+    /// The index of the next value that is not inside this one.
     end: usize,
 }
 
 #[derive(Clone, Copy)]
 enum Value<'t> {
-    /// Neither an array nor an object: its text.
+    /// A value without elements or members: its text.
     Leaf(&'t str),
     Array,
     Object,
 }
 
-/// The members of an object by their keys, the last of those that share one.
+/// The members of an object by key; a repeated key has its last value.
 struct Members<'t> {
     index: Index,
     list: Vec<(Cow<'t, str>, usize)>,
@@ -54,7 +56,8 @@ impl<'t> Tree<'t> {
     fn read(text: &'t str) -> Option<Self> {
         let mut scanner = Scanner::new(text);
         let mut tree = Self::default();
-        // Where the arrays and objects start that have not ended yet: no nesting is too deep for the stack.
+        // The starts of the arrays and objects still open. A list, not recursion: no nesting
+        // overflows the stack.
         let mut open: Vec<usize> = Vec::new();
         let mut key = "";
         loop {
@@ -79,8 +82,8 @@ impl<'t> Tree<'t> {
         }
     }
 
-    /// Passes over what follows a value that has ended, and with it perhaps some of those that it stands
-    /// in. Returns whether another value comes.
+    /// Skips the text after a value that has ended, and the ends of values around it. Returns
+    /// whether another value follows.
     fn end_value(&mut self, scanner: &mut Scanner<'t>, open: &mut Vec<usize>) -> Option<bool> {
         let end = self.nodes.len();
         while let Some(node) = open.last().and_then(|at| self.nodes.get_mut(*at)) {
@@ -180,7 +183,7 @@ fn decoded(text: &str) -> Cow<'_, str> {
     Cow::Owned(decoded)
 }
 
-/// Strings, numbers, and words, which are the same only to the letter.
+/// Compares strings, numbers and words. Words are the same only if identical.
 fn is_same_leaf(one: &str, other: &str) -> bool {
     let is_string = [one, other].map(|text| text.starts_with('"'));
     one == other
@@ -256,7 +259,7 @@ mod properties {
         })
     }
 
-    /// The same value with its keys the other way round, and in other letters.
+    /// Writes the same value with its keys reversed and its strings escaped differently.
     fn rewritten(value: &Value) -> String {
         match value {
             Value::Object(members) => {

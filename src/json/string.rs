@@ -1,7 +1,7 @@
-//! The inside of JSON strings, both ways.
+//! Encodes and decodes the content of JSON strings.
 
-/// Appends `text` as the inside of a JSON string, escaped as `JSON.stringify` does (RFC 8259,
-/// section 7: only quote, backslash and the controls below U+0020 need it).
+/// Appends `text` as the content of a JSON string, escaped as `JSON.stringify` does. Only the
+/// quote, the backslash and controls below U+0020 need it (RFC 8259, section 7).
 pub(crate) fn escape_into(out: &mut String, text: &str) {
     let mut plain = 0;
     for (at, byte) in text.bytes().enumerate() {
@@ -30,7 +30,7 @@ pub(crate) fn escape_into(out: &mut String, text: &str) {
     out.push_str(text.get(plain..).unwrap_or_default());
 }
 
-/// How many bytes [`escape_into`] adds, at most.
+/// Returns the most bytes that [`escape_into`] adds.
 pub(crate) fn escaped_len(text: &str) -> usize {
     let width = |byte| match byte {
         0..=0x1f => 6,
@@ -40,8 +40,9 @@ pub(crate) fn escaped_len(text: &str) -> usize {
     text.bytes().map(width).sum()
 }
 
-/// Decodes the escapes of the inside of a JSON string. It cannot fail: a lone surrogate, which UTF-8 cannot hold, becomes
-/// U+FFFD as everywhere on the way from JavaScript; `serde_json` would refuse the whole value.
+/// Decodes the escapes in the content of a JSON string. It cannot fail: a lone surrogate, which
+/// UTF-8 cannot hold, becomes U+FFFD, as in all texts from JavaScript. `serde_json` would refuse
+/// the whole value.
 pub(crate) fn decode_into(out: &mut String, content: &str) {
     let mut rest = content;
     while let Some((plain, escape)) = rest.split_once('\\') {
@@ -67,7 +68,7 @@ pub(crate) fn decode_into(out: &mut String, content: &str) {
     out.push_str(rest);
 }
 
-/// The character of what follows a `\u`, and the text after it.
+/// Returns the character encoded after a `\u`, and the text after it.
 fn unicode_escape(text: &str) -> (char, &str) {
     let Some((unit, rest)) = hex_unit(text) else { return (char::REPLACEMENT_CHARACTER, text) };
     if let Some(character) = char::from_u32(unit) {

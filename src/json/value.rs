@@ -1,9 +1,9 @@
-//! JSON values passed over: checked, never built.
+//! A scanner of JSON text: it checks values and builds none.
 
-/// Passes over JSON text.
+/// A scanner of JSON text.
 ///
-/// By hand, though `serde_json` can do it: with its errors, which nobody sees here, it takes five
-/// times the wasm. A property test holds the two against each other.
+/// Written by hand: `serde_json`, with error texts that nobody sees here, takes five times the
+/// wasm. A property test compares the two.
 pub(super) struct Scanner<'t> {
     text: &'t str,
     at: usize,
@@ -14,7 +14,7 @@ impl<'t> Scanner<'t> {
         Self { text, at: 0 }
     }
 
-    /// The text of the value that comes next.
+    /// Returns the text of the next value.
     pub(super) fn read_value(&mut self) -> Option<&'t str> {
         self.skip_spaces();
         let start = self.at;
@@ -22,7 +22,7 @@ impl<'t> Scanner<'t> {
         self.text.get(start..self.at)
     }
 
-    /// The inside of the name of a member that comes next, its escapes left as they are.
+    /// Returns the content of the next member's key, with its escapes.
     pub(super) fn read_key(&mut self) -> Option<&'t str> {
         if self.next_token()? != b'"' {
             return None;
@@ -33,7 +33,7 @@ impl<'t> Scanner<'t> {
         if self.next_token()? == b':' { key } else { None }
     }
 
-    /// Whether nothing but spaces is left.
+    /// Whether only white space is left.
     pub(super) fn is_at_end(&mut self) -> bool {
         self.skip_spaces();
         self.at == self.text.len()
@@ -49,7 +49,7 @@ impl<'t> Scanner<'t> {
         Some(byte)
     }
 
-    /// Passes over `wanted` if it comes next.
+    /// Skips `wanted` if it comes next.
     fn takes(&mut self, wanted: u8) -> bool {
         let comes = self.peek() == Some(wanted);
         self.at += usize::from(comes);
@@ -74,8 +74,8 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// Passes over a value, or over no more than the beginning of one that others stand in: then
-    /// answers with the bracket that ends it.
+    /// Skips a value. Of an array or object with content, skips only the beginning, and returns its
+    /// closing bracket.
     fn begin(&mut self) -> Option<Option<u8>> {
         match self.next_token()? {
             b'{' if !self.closes(b'}') => {
@@ -93,7 +93,7 @@ impl<'t> Scanner<'t> {
         Some(None)
     }
 
-    /// The brackets still to come are a list of their own: no nesting is too deep for the stack.
+    /// The open brackets are a list, not recursion: no nesting overflows the stack.
     fn end(&mut self, bracket: u8) -> Option<()> {
         let mut brackets = vec![bracket];
         loop {
@@ -101,7 +101,7 @@ impl<'t> Scanner<'t> {
                 brackets.push(bracket);
                 continue;
             }
-            // A value has ended, and with it perhaps some of those that it stands in.
+            // A value has ended, and perhaps some of the values around it.
             loop {
                 let Some(bracket) = brackets.last() else { return Some(()) };
                 match self.next_token()? {
@@ -116,7 +116,7 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// Passes over a bracket if it comes next.
+    /// Skips a bracket if it comes next.
     pub(super) fn closes(&mut self, bracket: u8) -> bool {
         self.skip_spaces();
         self.takes(bracket)
@@ -126,7 +126,7 @@ impl<'t> Scanner<'t> {
         self.read_key().map(|_| ())
     }
 
-    /// The rest of a string whose quote was read.
+    /// Skips the rest of a string after its quote.
     fn string(&mut self) -> Option<()> {
         loop {
             match self.next()? {
@@ -173,7 +173,7 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// At least one digit.
+    /// Skips at least one digit.
     fn digits(&mut self) -> Option<()> {
         let start = self.at;
         self.skip_digits();
@@ -189,7 +189,7 @@ mod properties {
 
     use super::*;
 
-    /// Pieces of JSON one after the other: some are a value, most nearly are.
+    /// Random pieces of JSON: some are a value, most nearly are.
     fn pieces() -> impl Strategy<Value = String> {
         let piece = prop::sample::select(vec![
             "{",

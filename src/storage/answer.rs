@@ -1,5 +1,5 @@
-//! What a verb of the chosen storage answers: at once over memory, later over all
-//! others.
+//! The results of the chosen storage's verbs: ready at once over memory, later over all other
+//! storages.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -13,16 +13,16 @@ use crate::error::Error;
 use crate::session::Revision;
 use crate::storage::Listing;
 
-/// A value of JavaScript's that comes later.
+/// A future JavaScript value.
 pub type Later = Pin<Box<dyn Future<Output = Result<JsValue, JsValue>>>>;
 
-/// Reads what JavaScript answered.
+/// Converts the JavaScript value.
 type Read<T> = Box<dyn FnOnce(JsValue) -> Result<T, JsValue>>;
 
-/// A future by hand. An `async fn` a verb and a storage would each be a state machine of its own
-/// in the wasm, nested in that of whatever awaits it.
+/// A future written by hand. Each verb and storage with an `async fn` would be one more state
+/// machine in the wasm, nested in that of its caller.
 pub enum Answer<T> {
-    /// `None` once it was given.
+    /// `None` once the result was returned.
     Now(Option<Result<T, JsValue>>),
     Later(Later, Option<Read<T>>),
 }
@@ -40,7 +40,7 @@ impl<T> Answer<T> {
     }
 }
 
-// Nothing in it relies on staying where it is.
+// No field relies on a fixed address.
 impl<T> Unpin for Answer<T> {}
 
 impl<T> Future for Answer<T> {
@@ -58,13 +58,13 @@ impl<T> Future for Answer<T> {
     }
 }
 
-/// A list as JavaScript gets it. The states of users and of the app stand in it once: a text a session of
-/// all that it shows would take more memory than there is.
+/// A list for JavaScript. It holds each user's and the app's state once. A merged text for each
+/// session would take more memory than there is.
 pub struct ChosenListing {
-    /// Records as the storage has them, or of memory `[sessionId, userId, created, revision,
-    /// lastUpdateTime, state]` each. States are those of the sessions alone.
+    /// The storage's records. Over memory each is `[sessionId, userId, created, revision,
+    /// lastUpdateTime, state]`. The states are the sessions' own.
     pub sessions: JsValue,
-    /// The app's state, then pairs of a user's id and state; names without prefix.
+    /// The app's state, then pairs of a user's id and state. Keys have no prefix.
     pub shared: Array,
     pub total: usize,
 }
@@ -80,13 +80,13 @@ impl From<Listing<JsValue>> for ChosenListing {
     }
 }
 
-/// The floor after a deletion, where the storage tells it.
+/// Reads the floor after a deletion; `None` if the storage cannot tell it.
 #[allow(clippy::unnecessary_wraps, reason = "as all that reads an answer")]
 pub(crate) fn read_floor(floor: JsValue) -> Result<Option<Revision>, JsValue> {
     Ok(floor.as_f64().map(|floor| floor as Revision))
 }
 
-// A call into JavaScript costs more than the numbers that it carries.
+// Several numbers in one call: a call into JavaScript costs more than the numbers.
 #[wasm_bindgen]
 extern "C" {
     /// Pushes two numbers.

@@ -1,7 +1,6 @@
 //! The storage that was chosen at run time.
 //!
-//! One enum rather than a generic service a storage: the rules then stand in the wasm once, and
-//! not once for each storage.
+//! It is one enum, not a generic service for each storage, so that the wasm holds the rules once.
 
 use std::future::Future;
 
@@ -18,7 +17,7 @@ use crate::storage::shared_write::SharedWrite;
 use crate::storage::{Deletion, ListRequest, Listing, Rows, Storage};
 use crate::write::{Target, Write};
 
-/// See the module.
+/// One of the storages that the wasm contains.
 pub enum ChosenStorage {
     Memory(MemoryStorage),
     IndexedDb(IndexedDbStorage),

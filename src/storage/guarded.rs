@@ -1,7 +1,7 @@
-//! Futures that end with an error where JavaScript throws.
+//! Futures that end with an error if JavaScript throws.
 //!
-//! An exception in a call that is not declared to throw leaves the wasm at once: no destructor runs,
-//! the executor never polls that future again, and whoever waits for it would wait for ever.
+//! An exception in a call that is not declared to throw leaves the wasm at once. No destructor
+//! runs, the executor never polls that future again, and its caller would wait forever.
 
 use std::future::Future;
 use std::mem;
@@ -13,19 +13,19 @@ use wasm_bindgen::prelude::*;
 
 #[wasm_bindgen]
 extern "C" {
-    /// `Reflect.apply`, as a way through JavaScript on which exceptions are caught.
+    /// `Reflect.apply`: a call through JavaScript that catches exceptions.
     #[wasm_bindgen(js_namespace = Reflect, js_name = apply, catch)]
     fn call(run: &mut dyn FnMut(), this: &JsValue, arguments: &Array) -> Result<JsValue, JsValue>;
 }
 
-/// Runs something, and catches what JavaScript throws in it.
+/// Runs a function, and returns the exception that JavaScript throws in it.
 pub fn guard(run: &mut dyn FnMut()) -> Result<(), JsValue> {
     call(&mut || run(), &JsValue::UNDEFINED, &Array::new()).map(drop)
 }
 
 type Inner = Pin<Box<dyn Future<Output = Result<JsValue, JsValue>>>>;
 
-/// See the module.
+/// A future that ends with an error if polling it throws.
 pub struct Guarded(Option<Inner>);
 
 impl Guarded {
@@ -44,7 +44,7 @@ impl Future for Guarded {
         let mut polled = Poll::Pending;
         let mut poll = || polled = inner.as_mut().poll(context);
         if let Err(thrown) = guard(&mut poll) {
-            // It stopped in the middle of its work: to drop it might drop a value twice.
+            // The future stopped in the middle of its work: dropping it might drop a value twice.
             mem::forget(inner);
             return Poll::Ready(Err(thrown));
         }

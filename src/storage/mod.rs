@@ -1,22 +1,23 @@
-//! The seam below which data is kept.
+//! The interface to storages.
 //!
-//! A storage has four verbs and knows no rule. Each verb is one transaction. `write` reads, asks the
-//! [`Write`] what to change, and changes that. Everything that a session
-//! service promises is decided above the seam, so two storages cannot disagree.
+//! A storage has four verbs and knows no rule of a session service. Each verb is one transaction.
+//! `write` reads rows, asks the [`Write`] for the changes, and writes them. All rules are decided
+//! above this interface, so two storages cannot disagree.
 //!
 //! # What an implementation must do
-//! 1. Each verb happens whole or not at all, and no other write comes between its reading and its
-//!    writing.
-//! 2. It calls [`Write::decide`] with what it read and writes exactly the [`Changes`] that come
-//!    back, or nothing where none come. It may call it again when it has to start over; only the
-//!    last answer counts.
-//! 3. It resolves only when the write is as durable as the storage makes things.
-//! 4. Texts come back as they were given: states to the letter, events as the same JSON value. Ids
-//!    compare exactly.
+//! 1. Each verb succeeds as a whole or changes nothing. No other write comes between its reads and
+//! its writes.
+//! 2. `write` calls [`Write::decide`] with the rows that it read. It writes exactly the returned
+//! [`Changes`], or nothing if there are none. When it retries, it calls `decide` again; only the
+//! last result counts.
+//! 3. A verb resolves only when its write is as durable as the storage can make it.
+//! 4. Texts are returned as they were stored: states unchanged, events as the same JSON value. Ids
+//! compare exactly.
 //! 5. Events are ordered by `seq`. Event ids are unique within a session.
-//! 6. Where the session or a state that was asked for is not there, [`Found::floor`] is not below
-//!    the revision of anything it ever deleted: one number for the whole storage is enough.
-//! 7. A list costs what it returns: totals are counted on create and delete, and no session is
+//! 6. If the session or a requested state does not exist, [`Found::floor`] must be at least the
+//! revision of everything that was ever deleted. One number for the whole storage is enough.
+//! 7. The cost of a list depends on its result only. Totals are counted on create and delete, and
+//! no session beyond `offset + limit` is read.
 //!    read which stands beyond `offset + limit`.
 
 #[cfg(target_arch = "wasm32")]
@@ -47,49 +48,49 @@ pub use crate::write::{
     SessionChange, SessionRow, Target, Write,
 };
 
-/// What `read` returns.
+/// The result of `read`.
 #[derive(Debug, Clone)]
 pub struct Rows {
-    /// The session, if one was asked for and is there.
+    /// The session, if one was requested and exists.
     pub session: Option<SessionRow>,
-    /// The user's state, if a user or session was asked for and there is any.
+    /// The user's state, if a user or session was requested and the state exists.
     pub user: Option<ScopeRow>,
-    /// The app's state, if there is any.
+    /// The app's state, if it exists.
     pub app: Option<ScopeRow>,
     /// The texts of the events in the window, by `seq`.
     pub events: Vec<EventText>,
 }
 
-/// Which sessions `list` returns: ordered by last update, ties by id in UTF-16 order (as
-/// JavaScript compares strings), then by user.
+/// The sessions that `list` returns, ordered by last update, then by id, then by user. Ids compare
+/// in UTF-16 order, as JavaScript compares strings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListRequest {
     /// The app.
     pub app_name: String,
-    /// Only this user's sessions.
+    /// Only this user's sessions; `None` for all users.
     pub user_id: Option<String>,
-    /// The exact reverse of the ascending order.
+    /// Whether the order is reversed, exactly.
     pub descending: bool,
-    /// The part of the list that is wanted.
+    /// The requested part of the list.
     pub page: Page,
-    /// Whether the total is wanted; else [`Listing::total`] may be anything.
+    /// Whether the total is requested; otherwise [`Listing::total`] may be any number.
     pub with_total: bool,
 }
 
-/// What `list` returns. `R`: the sessions as rows, or in whatever shape the storage has them.
+/// The result of `list`. `R` holds the sessions, as rows or in the storage's own form.
 #[derive(Debug, Clone)]
 pub struct Listing<R = Vec<SessionRow>> {
     /// The sessions of the page.
     pub sessions: R,
-    /// The states of the users of those sessions, each user once.
+    /// The states of these sessions' users, each user once.
     pub users: Vec<(String, ScopeRow)>,
     /// The app's state.
     pub app: Option<ScopeRow>,
-    /// How many sessions there are in all.
+    /// The number of all sessions of the app or user, not only of the page.
     pub total: usize,
 }
 
-/// What `delete` deletes. What is not there is no error.
+/// A deletion. Nothing to delete is no error.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Deletion {
     /// A session and its events; user and app state stay.
@@ -115,17 +116,17 @@ pub enum Deletion {
     },
 }
 
-/// Where sessions are kept. See the module for what an implementation must do.
+/// A storage of sessions. The module's documentation says what an implementation must do.
 ///
 /// The futures are not `Send`: the core runs on one thread, as JavaScript does.
 #[allow(async_fn_in_trait, reason = "a Send bound would shut out every storage in a browser")]
 pub trait Storage {
-    /// [`Listing`], except where whoever asks makes sessions of stored records himself.
+    /// [`Listing`], or another form if the caller converts stored records itself.
     type Listing;
-    /// How the storage itself fails.
+    /// The storage's own errors.
     type Failure;
 
-    /// Carries out a write, and hands it back with what it did.
+    /// Carries out a write, and returns it with its result.
     async fn write(&self, write: Write) -> Result<Write, Self::Failure>;
 
     /// Reads a session with a window of its events, or a user's or an app's state.
@@ -134,13 +135,13 @@ pub trait Storage {
     /// Reads a page of sessions, without their events.
     async fn list(&self, request: ListRequest) -> Result<Self::Listing, Self::Failure>;
 
-    /// Deletes. Answers with [`Found::floor`] as the deletion left it: below any revision that will
-    /// be given to what comes after, and so what orders the deletion among all other changes.
-    /// `None` where the storage cannot tell.
+    /// Deletes. Returns [`Found::floor`] after the deletion, or `None` if the storage cannot tell.
+    /// Later entries get revisions above the floor, so it orders the deletion among all other
+    /// changes.
     async fn delete(&self, deletion: Deletion) -> Result<Option<Revision>, Self::Failure>;
 
-    /// The keys of all sessions with that bare id, or `None` where the storage keeps no such
-    /// index. Not one of the verbs: only the Rust API, which takes a bare id, asks for it.
+    /// Returns the keys of all sessions with that id, or `None` if the storage has no such index.
+    /// Only the Rust API, which takes a bare id, calls it.
     fn find(&self, session_id: &str) -> Option<Vec<SessionKey>> {
         let _ = session_id;
         None

@@ -10,15 +10,15 @@ use crate::storage::conformance::expand::{expand, expand_steps};
 
 const CASES: &str = include_str!("cases.json");
 
-/// A sentence and the steps that show it.
+/// A sentence, and the steps that test it.
 pub(super) struct Case {
     pub(super) name: String,
-    /// What the service does with stale handles.
+    /// The service's policy for stale handles.
     pub(super) stale: StalePolicy,
     pub(super) steps: Vec<Step>,
 }
 
-/// One call of the service, or several at once. See the module for what its members mean.
+/// One call of the service, or several at once. The parent module describes its members.
 #[derive(Debug)]
 pub(super) enum Step {
     One(Call),
@@ -36,7 +36,7 @@ pub(super) struct Call {
     pub(super) handle: Option<String>,
     #[serde(default = "default_now")]
     pub(super) now: f64,
-    /// `Some(Null)` where the case says `null`.
+    /// `Some(Null)` if the case says `null`.
     #[serde(default, deserialize_with = "present")]
     pub(super) expect: Option<Value>,
     pub(super) error: Option<String>,
@@ -96,7 +96,7 @@ fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, 
     Value::deserialize(deserializer).map(Some)
 }
 
-/// All cases, or why one cannot be read.
+/// Returns all cases; for a case that cannot be read, the reason.
 pub(super) fn all() -> Vec<Result<Case, String>> {
     match serde_json::from_str::<Vec<Written>>(CASES) {
         Ok(cases) => cases.into_iter().map(read).collect(),

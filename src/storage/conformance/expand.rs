@@ -1,8 +1,8 @@
-//! What the cases write short, written out.
+//! Expands the short forms of the cases.
 
 use serde_json::{Map, Value};
 
-/// Steps with each `repeat` carried out.
+/// Returns the steps with each `repeat` expanded.
 pub(super) fn expand_steps(steps: &[Value]) -> Vec<Value> {
     let mut expanded = Vec::new();
     for step in steps {
@@ -25,7 +25,7 @@ pub(super) fn expand_steps(steps: &[Value]) -> Vec<Value> {
     expanded
 }
 
-/// `${i}` in keys and strings.
+/// Replaces `${i}` in keys and strings.
 fn substitute(value: &Value, i: u64) -> Value {
     match value {
         Value::String(text) if text == "${i}" => i.into(),
@@ -41,7 +41,7 @@ fn substitute(value: &Value, i: u64) -> Value {
     }
 }
 
-/// A value with all that it has to make made.
+/// Returns a value with all generated values filled in.
 pub(super) fn expand(value: &Value) -> Value {
     match value {
         Value::Array(values) => values.iter().map(expand).collect(),

@@ -1,8 +1,8 @@
-//! Whether an answer is the expected one, and if not, where they part.
+//! Compares a result with the expected one, and describes the first difference.
 
 use serde_json::{Map, Value};
 
-/// What kind of answer is compared, and so which of its members may be left out.
+/// The kind of result, which determines the members that may be left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     /// `null`, or a session of which only the named parts count.
@@ -11,7 +11,7 @@ pub(super) enum Kind {
     Page,
     /// A state: exact, its members in any order.
     State,
-    /// There is nothing to compare.
+    /// There is no result to compare.
     Nothing,
 }
 
@@ -68,8 +68,7 @@ fn compare_events(at: &str, expected: &[Value], actual: &[Value]) -> Verdict {
     Ok(())
 }
 
-/// Which things there are, and in which order. One that is expected by other members than its id
-/// may have any id.
+/// Compares ids and their order. An expected item without an id matches any id.
 fn compare_ids(at: &str, expected: &[Value], actual: &[Value]) -> Verdict {
     let ids = |things: &[Value]| -> Value {
         let ids = things.iter().enumerate().map(|(number, thing)| {
@@ -116,7 +115,7 @@ fn compare_state(at: &str, expected: &Map<String, Value>, actual: &Map<String, V
     }
 }
 
-/// Equal as JSON text: the order of members counts.
+/// Compares as JSON text: the order of members counts.
 fn exact(at: &str, expected: &Value, actual: &Value) -> Verdict {
     let (expected, actual) = (expected.to_string(), actual.to_string());
     if expected == actual {

@@ -1,4 +1,4 @@
-//! A handle: the session as its holder sees it, kept up to date by its own appends.
+//! A handle: the session as its holder sees it, updated by its own appends.
 
 use serde_json::{Map, Value, json};
 
@@ -9,14 +9,14 @@ use crate::session::SessionKey;
 use crate::state::{REMOVED, Scope};
 use crate::storage::conformance::stop::Stop;
 
-/// An event on its way in: as the case has it, and as it is stored.
+/// A new event: as the case gives it, and as it is stored.
 pub(super) struct Outgoing {
     given: Value,
     stored: Value,
 }
 
 impl Outgoing {
-    /// Fills in what the case leaves out.
+    /// Fills in the members that the case leaves out.
     pub(super) fn new(written: &Value) -> Self {
         let mut given = json!({
             "id": platform::new_id(),
@@ -50,7 +50,7 @@ impl Outgoing {
     }
 }
 
-/// See the module.
+/// A handle of the suite.
 pub(super) struct Handle {
     pub(super) key: SessionKey,
     pub(super) known: Known,
@@ -72,7 +72,7 @@ impl Handle {
         })
     }
 
-    /// One that no service gave out.
+    /// Makes a handle that no service gave out.
     pub(super) fn hand_made(key: SessionKey, written: &Map<String, Value>) -> Self {
         let events = written.get("events").and_then(Value::as_array);
         let events: Vec<Value> =
@@ -87,7 +87,7 @@ impl Handle {
         }
     }
 
-    /// What the service's face does to a handle after its append.
+    /// Updates the handle after its append, as the service does in JavaScript.
     pub(super) fn receive(&mut self, appended: Appended, own: &[Outgoing]) -> Result<(), Stop> {
         let mut missed = Vec::new();
         for row in appended.missed {
@@ -120,7 +120,7 @@ impl Handle {
         Ok(())
     }
 
-    /// In the place of the event that has its id, else, if it `is_new`, at the end.
+    /// Replaces the event with the same id, or adds the event at the end if it `is_new`.
     fn put(&mut self, event: &Value, is_new: bool) {
         match self.events.iter_mut().find(|held| id_of(held) == id_of(event)) {
             Some(held) => *held = event.clone(),
@@ -139,7 +139,7 @@ impl Handle {
         }
     }
 
-    /// The session object that JavaScript would hold.
+    /// Returns the session object that JavaScript would hold.
     pub(super) fn to_json(&self) -> Value {
         json!({
             "id": self.key.session_id,
@@ -160,7 +160,7 @@ fn delta_of(event: &Value) -> Option<&Map<String, Value>> {
     event.pointer("/actions/stateDelta")?.as_object()
 }
 
-/// A whole number without a fraction, as the cases write it.
+/// Returns a number as the cases write it: whole numbers without a fraction.
 pub(super) fn javascript_number(number: f64) -> Value {
     if number.fract() == 0.0 { (number as u64).into() } else { number.into() }
 }

@@ -1,11 +1,11 @@
-//! The one suite that every storage must pass.
+//! The conformance suite that every storage must pass.
 //!
-//! Its cases are data, `cases.json`, so that two runners share them: this one, over any [`Storage`]
-//! in Rust, and `adk-session-wasm/testing`, over any adapter in JavaScript. A case is a name (a
-//! sentence that must hold) and steps; they read as documentation of what a session service
-//! promises. What the service never asks of a storage in a way that JavaScript could see (a
-//! refusal writes nothing, [`Found::floor`](crate::storage::Found::floor), …) is asked of the
-//! verbs themselves, in `verbs.rs`.
+//! Its cases are data, `cases.json`, so that two runners share them. This one runs over any
+//! [`Storage`] in Rust; `adk-session-wasm/testing` runs over any adapter in JavaScript. A case has
+//! a name, which is a sentence that must hold, and steps. The cases document what a session service
+//! promises. Some duties of a storage never show through the service: a refusal writes nothing,
+//! [`Found::floor`](crate::storage::Found::floor) is right, and others. `verbs.rs` tests them on
+//! the verbs themselves.
 //!
 //! ```
 //! use adk_session_wasm::storage::{MemoryStorage, conformance};
@@ -19,33 +19,32 @@
 //!
 //! # The language of the cases
 //!
-//! A step is one call of the service as JavaScript makes it:
-//! `{"op": "getSession", "with": {…request}, "expect": …}` or, if it must be refused,
-//! `"error": "not_found"`. To keep the cases short:
-//! - A request that needs an `appName`, `userId` or `sessionId` and names none gets `"app"`,
-//!   `"user"` or `"session"`; `null` leaves it out. Lists and `updateState` take only the app by
-//!   themselves.
-//! - An event that names none gets `invocationId` `"i"`, `author` `"agent"`, `timestamp` 1000 and
-//!   empty `actions`; a string is the id of such an event.
-//! - `"now"` is the clock's time during the step; 1000 unless told.
+//! A step is one call of the service as JavaScript makes it: `{"op": "getSession", "with":
+//! {…request}, "expect": …}`. If the call must be refused, it says `"error": "not_found"`. Some
+//! members have defaults:
+//! - A request without a needed `appName`, `userId` or `sessionId` gets `"app"`, `"user"` or
+//!   `"session"`; `null` leaves it out. Lists and `updateState` get only the app by default.
+//! - An event without `invocationId`, `author`, `timestamp` or `actions` gets `"i"`, `"agent"`,
+//!   1000 and empty actions. A string stands for an event with that id.
+//! - `"now"` is the clock's time during the step, 1000 by default.
 //!
 //! | member of a step | meaning |
 //! |---|---|
-//! | `"as": "a"` | the returned session is kept as the handle `a` |
-//! | `"handle": "a"` | appends go through it; the op `inspect` looks at it as it is now; the op `makeHandle` makes one by hand, of ids |
+//! | `"as": "a"` | keeps the returned session as the handle `a` |
+//! | `"handle": "a"` | appends through this handle; the op `inspect` compares its present contents; the op `makeHandle` makes it by hand, from ids |
 //! | `"expect"` | compared exactly, but of a session only the parts that it names. `null`: there is no session |
-//! | `"mayFail": "code"` | it may succeed or be refused so |
-//! | `"parallel": [steps]` | all at once; those through one handle queue. With `"outcomes": {"ok": 1, "not_found": 2}` any of them may have any of these |
-//! | `"repeat": n` | so many times, `${i}` in its strings counting from 1; with `"steps"` those |
+//! | `"mayFail": "code"` | the call may also be refused with this code |
+//! | `"parallel": [steps]` | runs all at once; steps through one handle queue. With `"outcomes": {"ok": 1, "not_found": 2}` so many of them end so, in any order |
+//! | `"repeat": n` | runs the step n times, or the steps in `"steps"`; `${i}` in strings counts from 1 |
 //!
-//! Of a session, `events` are ids or events of which only the named members count, `eventSet` are
-//! ids in any order, and `keys` are keys of the state in their relative order; of a list, `sessions`
-//! are ids or such sessions.
-//! The members of `state` may stand in any order, those of its values may not.
+//! In a session, `events` are ids, or events of which only the named members count. `eventSet` are
+//! ids in any order, and `keys` are keys of the state in their relative order. In a list,
+//! `sessions` are ids or such sessions. The members of `state` may have any order, those of its
+//! values may not.
 //!
-//! Long values are made: `{"$text": [n, "ab"]}` repeats a text, `{"$list": [from, to, each]}` and
-//! `{"$members": [from, to, {…}]}` repeat what holds `${i}`, `{"$nest": [n, core]}` puts a value
-//! into `n` arrays. A string that is just `"${i}"` becomes the number.
+//! Long values are generated. `{"$text": [n, "ab"]}` repeats a text. `{"$list": [from, to, each]}`
+//! and `{"$members": [from, to, {…}]}` repeat a value with `${i}`. `{"$nest": [n, core]}` puts a
+//! value into `n` arrays. A string that is just `"${i}"` becomes the number.
 
 mod case;
 mod expand;
@@ -62,21 +61,21 @@ use crate::storage::conformance::case::Case;
 use crate::storage::conformance::runner::Runner;
 use crate::storage::{Listing, Storage};
 
-/// What the suite found.
+/// The result of the suite.
 #[derive(Debug, Default)]
 pub struct Report {
     /// How many cases passed.
     pub passed: usize,
-    /// The others.
+    /// The cases that failed.
     pub failures: Vec<Failure>,
 }
 
-/// A case that did not hold.
+/// A case that failed.
 #[derive(Debug)]
 pub struct Failure {
     /// The sentence that should be true.
     pub case: String,
-    /// Which step, and what was otherwise than it must be.
+    /// The step, and how its result differs.
     pub reason: String,
 }
 

@@ -1,4 +1,4 @@
-//! Carries out the steps of a case, and compares what comes back.
+//! Runs the steps of a case, and compares their results.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -23,13 +23,13 @@ use crate::storage::conformance::stop::Stop;
 use crate::storage::conformance::together::{Pending, together};
 use crate::storage::{Deletion, Listing, Storage};
 
-/// One case under way.
+/// A case in progress.
 pub(super) struct Runner<S> {
     service: StoredSessionService<S>,
     stale: StalePolicy,
-    /// `None` while a step appends through it.
+    /// The value is `None` while a step appends through the handle.
     handles: RefCell<BTreeMap<String, Option<Handle>>>,
-    /// The highest revision that was ever seen of each session.
+    /// The highest revision seen of each session.
     newest: RefCell<BTreeMap<SessionKey, Revision>>,
 }
 
@@ -83,7 +83,7 @@ where
         }
     }
 
-    /// Carries out a call that must end as it says.
+    /// Runs a call, and fails unless it ends as the step says.
     async fn check(&self, call: &Call) -> Result<String, String> {
         let expected = call.error.as_deref();
         let outcome = self.tell(call).await?;
@@ -94,8 +94,7 @@ where
         Err(format!("{:?} ended with {outcome}, but should {expected}", call.op))
     }
 
-    /// Carries out a call; answers with the code of its refusal, or `ok` if it succeeded as
-    /// expected.
+    /// Runs a call. Returns the code of its refusal, or `ok` if it succeeded as expected.
     async fn tell(&self, call: &Call) -> Result<String, String> {
         let at = |reason| format!("{:?}: {reason}", call.op);
         match self.perform(call).await {
@@ -175,14 +174,13 @@ where
         Ok((Kind::Session, session))
     }
 
-    /// The handle of that name, once no other step appends through it.
+    /// Takes the handle of that name, once no other step appends through it.
     async fn take(&self, name: &str) -> Result<Handle, Stop> {
         poll_fn(|_| match self.handles.borrow_mut().get_mut(name) {
             None => Poll::Ready(Err(Stop::Broken(format!("there is no handle {name:?}")))),
             Some(slot) => match slot.take() {
                 Some(handle) => Poll::Ready(Ok(handle)),
-                // The step that has it is one of those that run together, which all go on when it
-                // is done.
+                // A parallel step has the handle. When that step ends, all others are polled again.
                 None => Poll::Pending,
             },
         })
@@ -256,7 +254,7 @@ where
         *newest = head.revision.max(*newest);
     }
 
-    /// A revision is never used again, also after the session was deleted.
+    /// Checks that no revision is reused, not even after the session was deleted.
     fn see_created(&self, session: &StoredSession) -> Result<(), Stop> {
         let newest = self.newest.borrow().get(&session.key).copied().unwrap_or_default();
         self.see(&session.key, session.head);

@@ -1,16 +1,16 @@
-//! Why a step has no answer.
+//! Why a step has no result.
 
 use std::fmt::Debug;
 
 use crate::error::Error;
 use crate::service::Refusal;
 
-/// See the module.
+/// The reason why a step has no result.
 #[derive(Debug)]
 pub(super) enum Stop {
-    /// A rule forbids it, which the case may expect.
+    /// A rule refused the call, which the case may expect.
     Refused(Error),
-    /// What no case expects.
+    /// An error that no case expects.
     Broken(String),
 }
 

@@ -1,4 +1,4 @@
-//! Several futures on one thread, none of which needs a runtime.
+//! Runs several futures on one thread, without a runtime.
 
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
@@ -12,8 +12,8 @@ enum Slot<'a, T> {
     Done(T),
 }
 
-/// Runs all of them at once; answers in their order. One that waits for another needs no waker:
-/// whenever one is done, all others are asked again.
+/// Runs all futures at once, and returns their results in order. If one waits for another, it needs
+/// no waker: whenever one ends, all others are polled again.
 pub(super) async fn together<T>(futures: Vec<Pending<'_, T>>) -> Vec<T> {
     let mut slots: Vec<Slot<'_, T>> = futures.into_iter().map(Slot::Running).collect();
     poll_fn(|context| {

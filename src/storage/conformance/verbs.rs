@@ -1,5 +1,5 @@
-//! What the verbs themselves must do, where a case through the service could not see it: that a
-//! refusal writes nothing, what a decision is told, and that texts and revisions are opaque.
+//! Tests of the verbs themselves, for duties that a case through the service cannot show: a refusal
+//! writes nothing, decisions get the right rows, and texts and revisions are opaque.
 
 use std::rc::Rc;
 
@@ -280,7 +280,7 @@ where
     }
 }
 
-/// Each on a storage of its own.
+/// Runs each test on a storage of its own.
 pub(super) async fn run<S>(open: &impl AsyncFn() -> S, report: &mut Report)
 where
     S: Storage<Listing = Listing>,
@@ -335,10 +335,10 @@ fn plan(event_ids: &[&str], since: Revision) -> Plan {
     }
 }
 
-/// Digits and keys that a storage which read the values would lose.
+/// Digits and keys that a storage would lose if it parsed the values.
 const STATE: &str = r#"{"z":1.50,"__proto__":12345678901234567890,"a":{"b": 1e400}}"#;
 
-/// What a storage that parsed its events would stumble over.
+/// Texts that a storage could not store if it parsed its events.
 const ODD_TEXTS: [&str; 4] =
     [r#"{ "n" : 1.50, "big": 1e400 }"#, "", "no JSON at all", "\u{0}\u{ffff}😀"];
 
@@ -356,7 +356,7 @@ fn session_change(created: Revision, revision: Revision, state: &[(&str, &str)])
     SessionChange { head, state: set(state) }
 }
 
-/// A write of everything, and of so many events; their revisions count from `created`.
+/// Returns a write of everything, with `events` events; their revisions count from `created`.
 fn filled(created: Revision, revision: Revision, events: usize) -> Changes {
     let events = (0..events).zip(created..).map(|(position, seq)| change(position, seq, seq));
     Changes {
@@ -371,7 +371,7 @@ fn change(position: usize, seq: Revision, revision: Revision) -> EventChange {
     EventChange { position, seq, revision }
 }
 
-/// An event that is to be written.
+/// Returns a new event.
 fn event(id: &str) -> EventRow {
     EventRow { id: id.into(), seq: 0, revision: 0, timestamp: 0.5, text: text_of(id).into() }
 }

@@ -6,10 +6,10 @@ use crate::session::{Revision, Window};
 use crate::storage::memory::blocks::{Blocks, Place};
 use crate::write::EventRow;
 
-/// Entries lie in chunks rather than in one vector, whose doubling would leave a hole of its old
-/// size in wasm's memory, which never shrinks.
+/// How many entries a chunk holds. One growing vector would leave holes of its old sizes in wasm
+/// memory, which never shrinks.
 const CHUNK: usize = 1024;
-/// Below this, texts that were replaced are not worth moving the others for.
+/// Bytes of replaced texts below which compaction is not worth the copying.
 const LEAST_WASTE: usize = 64 << 10;
 
 #[derive(Debug, Clone, Copy)]
@@ -21,14 +21,15 @@ struct Entry {
     text: Place,
 }
 
-/// See the module.
+/// The events of one session.
 #[derive(Debug, Default)]
 pub(super) struct EventLog {
     chunks: Vec<Vec<Entry>>,
     blocks: Blocks,
-    /// By the event's id, which itself lies in the blocks.
+    /// Positions by event id; the ids themselves are stored in the blocks.
     positions: Index,
-    /// Replaced events: the revision of the last replacement, ascending, and the position.
+    /// The replaced events: the revision of each one's last replacement, ascending, and its
+    /// position.
     replaced: Vec<(Revision, usize)>,
     used: usize,
     wasted: usize,
@@ -42,7 +43,8 @@ impl EventLog {
         }
     }
 
-    /// Makes room for so many more events, but not for their texts; `false` if memory has none.
+    /// Reserves room in the index for `count` more events, not for their texts. Returns `false` if
+    /// memory has none.
     pub(super) fn try_reserve(&mut self, count: usize) -> bool {
         self.positions.try_reserve(count)
     }
@@ -59,7 +61,7 @@ impl EventLog {
         self.chunks.get_mut(position / CHUNK)?.get_mut(position % CHUNK)
     }
 
-    /// Adds the event, or puts it in the place of the one that has its id.
+    /// Appends the event, or replaces the event with its id in place.
     pub(super) fn write(&mut self, row: EventRow) {
         let text = row.text.with(|text| self.blocks.push(text));
         self.used += text.len();
@@ -79,7 +81,7 @@ impl EventLog {
     fn append(&mut self, entry: Entry) {
         match self.chunks.last_mut() {
             Some(chunk) if chunk.len() < CHUNK => chunk.push(entry),
-            // The first chunk grows as a short session needs it, the later ones come whole.
+            // The first chunk grows with a short session; later chunks are allocated at full size.
             last => {
                 let room = if last.is_some() { CHUNK } else { 1 };
                 let mut chunk = Vec::with_capacity(room);
@@ -107,7 +109,7 @@ impl EventLog {
         }
     }
 
-    /// Moves the texts that are still there into new blocks.
+    /// Copies the current texts into new blocks, without the replaced ones.
     fn compact(&mut self) {
         let mut blocks = Blocks::default();
         for entry in self.chunks.iter_mut().flatten() {
@@ -119,7 +121,7 @@ impl EventLog {
         self.wasted = 0;
     }
 
-    /// The row with that id.
+    /// Returns the row with that id.
     pub(super) fn get(&self, id: &str) -> Option<EventRow> {
         self.row(self.position(id)?)
     }
@@ -135,7 +137,7 @@ impl EventLog {
         })
     }
 
-    /// The rows written after `since`: those replaced, then those new, by `seq`.
+    /// Returns the rows written after `since`: first the replaced ones, then the new ones by `seq`.
     pub(super) fn changed(&self, since: Revision) -> Vec<EventRow> {
         let is_new = |position: usize| self.entry(position).is_some_and(|entry| entry.seq > since);
         let mut first_new = self.len();
@@ -157,7 +159,7 @@ impl EventLog {
         rows
     }
 
-    /// The texts in a window, by `seq`.
+    /// Returns the texts of the events in a window, by `seq`.
     pub(super) fn window(&self, window: Window) -> Vec<EventText> {
         let limit = window.last.unwrap_or(usize::MAX);
         let mut texts = Vec::new();
