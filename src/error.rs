@@ -1,14 +1,14 @@
-//! What can go wrong, in one small enum with a stable code for each kind.
+//! The errors of this crate, with a stable code for each kind.
 
 use std::fmt;
 
 use crate::instruction::TemplateError;
 use crate::session::{Revision, SessionKey};
 
-/// A refusal: bad input, a missing session, a conflict. Whatever was asked for did not happen.
+/// An error: bad input, a missing session, a conflict, a failed storage.
 ///
-/// [`Error::code`] is stable and is the same word in Rust and JavaScript; the message says which
-/// key is meant and what to do.
+/// [`Error::code`] is stable, and equal in Rust and JavaScript. The message names the key and says
+/// what to do.
 ///
 /// ```
 /// use adk_session_wasm::Error;
@@ -19,95 +19,95 @@ use crate::session::{Revision, SessionKey};
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// An argument that no session service takes: an empty id, a negative count.
+    /// An invalid argument, such as an empty id or a negative count.
     InvalidArgument {
         /// The argument's name.
         argument: &'static str,
-        /// What it must be, as the rest of a sentence that begins with its name.
+        /// The rule it breaks, which continues a sentence that begins with its name.
         rule: String,
     },
-    /// A session of that id is stored already; it was left untouched.
+    /// A session with that id exists already; it was left untouched.
     AlreadyExists(SessionKey),
-    /// The session was deleted, or never existed.
+    /// The session was deleted or never existed.
     NotFound {
-        /// The id that was asked for.
+        /// The requested id.
         session_id: String,
     },
-    /// Someone else appended since the handle was read, and the caller asked to be told.
+    /// Someone else appended since the handle was read, and the policy is to refuse then.
     StaleSession {
         /// The session.
         session_id: String,
-        /// The revision that the handle was at.
+        /// The revision of the handle.
         expected: Revision,
-        /// The revision that the store is at.
+        /// The revision of the stored session.
         actual: Revision,
     },
-    /// A bare session id that several users or apps have.
+    /// Several users or apps have a session with that bare id.
     Ambiguous {
         /// The id.
         session_id: String,
         /// How many sessions have it.
         count: usize,
     },
-    /// A text that is not the JSON which it must be.
+    /// A text is not the JSON that it must be.
     Unserializable {
-        /// Where: `state`, `event`, or a key.
+        /// The place: `state`, `event`, or a key.
         path: String,
-        /// Why not.
+        /// The reason.
         reason: String,
     },
     /// A stored record cannot be read. All others stay readable.
     CorruptRecord {
-        /// Which record.
+        /// The name of the record.
         record: String,
-        /// Why not.
+        /// The reason.
         reason: String,
     },
-    /// A state would be larger than what can be stored, or memory has no room left.
+    /// A state would be too large to be stored, or memory has no room left.
     QuotaExceeded {
         /// What does not fit, and what to do.
         reason: String,
     },
-    /// The state of a read-only context was written to.
+    /// A read-only context's state was written to.
     Readonly {
-        /// The key that should have been written.
+        /// The key of that write.
         key: String,
     },
-    /// This storage cannot do that.
+    /// The storage does not support that operation.
     Unsupported(&'static str),
-    /// A storage answered what no storage may answer.
+    /// A storage returned an invalid result.
     StorageFailed {
-        /// What it answered, or failed to.
+        /// The invalid result.
         reason: String,
     },
-    /// A storage could not do its work.
+    /// A storage failed.
     Storage {
-        /// What kind of problem it has.
+        /// The kind of failure.
         problem: StorageProblem,
-        /// What it said itself.
+        /// The storage's own message.
         reason: String,
     },
     /// An instruction could not be rendered.
     Template(TemplateError),
 }
 
-/// Why a storage could not do its work.
+/// The kind of a storage's failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StorageProblem {
-    /// Something that it does not name.
+    /// A failure without a known kind.
     Failed,
-    /// There is no such storage here: private mode, forbidden, missing.
+    /// The storage does not exist here: missing, forbidden, or private mode.
     Unavailable,
-    /// Another tab holds an older version of the database open.
+    /// Another tab keeps an older version of the database open.
     Blocked,
     /// The data was written by a newer version of this package.
     Newer,
-    /// The browser gives this site no more room.
+    /// The browser allows this site no more space.
     QuotaExceeded,
-    /// What was to be stored does not fit into one record.
+    /// A value is too large for one record.
     TooLarge,
-    /// The connection broke, also when it was made again.
+    /// The connection broke, and again after a reconnect.
     ConnectionLost,
 }
 
@@ -123,7 +123,7 @@ impl StorageProblem {
         }
     }
 
-    /// What happened, and what to do.
+    /// Returns the start of the message: the problem and what to do.
     fn advice(self) -> &'static str {
         match self {
             Self::Failed => "the storage failed",
@@ -138,12 +138,13 @@ impl StorageProblem {
 }
 
 impl Error {
-    /// An [`Error::InvalidArgument`]; `rule` goes on where the argument's name stops.
+    /// Returns an [`Error::InvalidArgument`]; `rule` continues the sentence that begins with the
+    /// argument's name.
     pub fn invalid(argument: &'static str, rule: impl Into<String>) -> Self {
         Self::InvalidArgument { argument, rule: rule.into() }
     }
 
-    /// The stable word for this kind of error.
+    /// Returns the stable code of this kind of error.
     pub fn code(&self) -> &'static str {
         match self {
             Self::InvalidArgument { .. } => "invalid_argument",

@@ -1,4 +1,4 @@
-//! Things by name: apps, their users, their sessions, the users on a page.
+//! Maps from names, such as apps, users and session ids, to values.
 
 mod hash;
 mod index;
@@ -7,16 +7,16 @@ use std::rc::Rc;
 
 pub(crate) use index::Index;
 
-/// A map from names to things. All that can be done without knowing the type of the things is
-/// done in [`Index`] and [`Slots`], so that it stands in the wasm once, not once a type.
+/// A map from names to values of type `T`. Code that does not depend on `T` is in [`Index`] and
+/// [`Slots`], so that the wasm holds it once and not once for each type.
 #[derive(Debug, Default)]
 pub(crate) struct Names<T> {
     slots: Slots,
-    /// By slot; a free one holds the default.
+    /// The values by slot; a free slot holds the default.
     things: Vec<T>,
 }
 
-/// Gives each name a slot, and a removed name's slot to the next.
+/// Assigns each name a slot. The slot of a removed name is reused.
 #[derive(Debug, Default)]
 struct Slots {
     index: Index,
@@ -33,7 +33,7 @@ impl Slots {
         self.names.get(slot)?.as_ref()
     }
 
-    /// `None` if memory has no room for another one.
+    /// Returns the slot of a name, new or not; `None` if memory has no room for another name.
     fn find_or_add(&mut self, name: &str) -> Option<usize> {
         if !self.index.try_reserve(1) || self.names.try_reserve(1).is_err() {
             return None;
@@ -56,7 +56,7 @@ impl Slots {
         let slot = self.find(name)?;
         self.index.remove(name, slot);
         *self.names.get_mut(slot)? = None;
-        // Else the slot stays empty for good.
+        // Otherwise the slot is never reused.
         if self.free.try_reserve(1).is_ok() {
             self.free.push(slot);
         }
@@ -73,8 +73,8 @@ impl<T: Default> Names<T> {
         self.things.get(self.slots.find(name)?)
     }
 
-    /// The thing of that name, and the name to share; `makes` it, the default, if it is new and memory has
-    /// room for it.
+    /// Returns the value of that name, and the shared name. `makes` adds the default if the name is
+    /// new; the result is `None` if memory has no room.
     pub(crate) fn entry(&mut self, name: &str, makes: bool) -> Option<(&Rc<str>, &mut T)> {
         let slot = if makes {
             self.things.try_reserve(1).ok()?;
@@ -92,7 +92,7 @@ impl<T: Default> Names<T> {
         self.things.get_mut(self.slots.find(name)?)
     }
 
-    /// The thing of that name, the default if it is new.
+    /// Returns the value of that name; the default if it is new.
     pub(crate) fn get_or_default(&mut self, name: &str) -> Option<&mut T> {
         self.entry(name, true).map(|(_, thing)| thing)
     }

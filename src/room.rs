@@ -1,18 +1,18 @@
-//! Whether memory has room. The memory of a wasm instance ends at 4 GB, and an allocation that fails ends the
-//! instance. So the room for what is large is asked for first.
+//! Checks whether memory has room. Memory of a wasm instance ends at 4 GB, and a failed allocation
+//! ends the instance. So the room for large values is checked first.
 
 use std::hint::black_box;
 
 use crate::error::Error;
 
-/// The room that every write leaves for what is small: names, rows, arguments that JavaScript passes without
-/// asking (`js/wasm/core.ts`), and a piece of a history on its way out.
+/// The bytes that every write leaves for small values: names, rows, unchecked arguments from
+/// JavaScript (`js/wasm/core.ts`), and a piece of a history on its way to JavaScript.
 pub(crate) const SPARE: usize = 2 << 20;
 
-/// Makes sure that so many more bytes can be allocated in one piece.
+/// Checks that so many more bytes can be allocated in one piece.
 ///
 /// # Errors
-/// `quota_exceeded`.
+/// Fails with `quota_exceeded` if they cannot.
 pub(crate) fn require_room(bytes: usize) -> Result<(), Error> {
     if has_room(bytes) { Ok(()) } else { Err(no_room()) }
 }
@@ -22,15 +22,15 @@ pub(crate) fn no_room() -> Error {
     Error::QuotaExceeded { reason: reason.to_owned() }
 }
 
-/// See [`require_room`].
+/// Returns whether so many more bytes can be allocated in one piece.
 pub(crate) fn has_room(bytes: usize) -> bool {
-    // Elsewhere the system has its own ways, and reserving takes a call of it.
+    // Other systems handle this themselves, and a probe would cost a system call.
     if !cfg!(target_arch = "wasm32") {
         return true;
     }
     let mut probe = Vec::<u8>::new();
     let is_there = probe.try_reserve_exact(bytes).is_ok();
-    // Else the compiler leaves out an allocation that nobody uses.
+    // Without it, the compiler would remove the unused allocation.
     black_box(&mut probe);
     is_there
 }

@@ -1,4 +1,4 @@
-//! Where a template's values come from.
+//! The source of a template's values.
 
 use std::borrow::Cow;
 use std::error::Error;
@@ -6,7 +6,7 @@ use std::future::{Future, ready};
 
 use serde_json::{Map, Value};
 
-/// What a loaded artifact prints.
+/// A loaded artifact, as it is printed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Artifact {
     /// A text part's text.
@@ -15,19 +15,19 @@ pub enum Artifact {
     Json(String),
 }
 
-/// Why an artifact could not be asked for.
+/// The reason why an artifact could not be loaded.
 #[derive(Debug)]
 pub enum ArtifactError {
     /// The context has no artifact service.
     NoService,
-    /// The service failed, with this cause. An artifact that does not exist is no failure.
+    /// The service failed, with this cause. A missing artifact is no failure.
     Failed(Box<dyn Error + Send + Sync>),
 }
 
-/// What a template is rendered with: a session's state, and artifacts if there are any.
+/// The data that a template is rendered with: a session's state, and artifacts if there are any.
 ///
-/// Implemented for a plain [`serde_json::Map`], which has no artifacts. There is no `Send` bound,
-/// so a context may hold a browser's objects.
+/// It is implemented for [`serde_json::Map`], without artifacts. There is no `Send` bound, so a
+/// context may hold a browser's objects.
 ///
 /// ```
 /// use std::borrow::Cow;
@@ -57,16 +57,16 @@ pub enum ArtifactError {
 /// # }
 /// ```
 pub trait TemplateContext {
-    /// The JSON text of a state key's value, `None` if there is no such key.
+    /// Returns the JSON text of a state key's value; `None` if the key does not exist.
     fn state_json(&self, key: &str) -> Option<Cow<'_, str>>;
 
-    /// All keys of the state; asked for only to name near misses of a missing one.
+    /// Returns all keys of the state. Called only to find keys similar to a missing one.
     fn state_keys(&self) -> impl Iterator<Item = Cow<'_, str>>;
 
-    /// Loads an artifact, `None` if there is none of that name.
+    /// Loads an artifact; `None` if it does not exist.
     ///
-    /// One that is named several times is loaded once. Without this method there is no artifact
-    /// service.
+    /// An artifact that the template names several times is loaded once. The default implementation
+    /// fails: there is no artifact service.
     fn load_artifact(
         &self,
         filename: &str,

@@ -1,29 +1,29 @@
-//! Why a template could not be rendered.
+//! The errors of rendering a template.
 
 use std::error::Error;
 use std::fmt::{self, Display, Formatter};
 
 use crate::names::Names;
 
-/// Distinct names that a message lists; [`TemplateError::Missing`] itself holds all.
+/// The most distinct names in a message; [`TemplateError::Missing`] itself holds all.
 const LISTED: usize = 100;
-/// Characters of a name that a message shows.
+/// The most characters of a name in a message.
 const SHOWN: usize = 100;
 
 /// A placeholder that is not optional and has no value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MissingVariable {
-    /// The name as the template has it: a state key, or `artifact.` and a file name.
+    /// The name in the template: a state key, or `artifact.` and a file name.
     pub name: String,
-    /// The byte of the template at which the placeholder's `{` stands.
+    /// The byte offset of the placeholder's `{` in the template.
     pub offset: usize,
-    /// The same in UTF-16 code units, as JavaScript counts.
+    /// The offset in UTF-16 code units, as JavaScript counts.
     pub offset_utf16: usize,
-    /// Keys of the state that are close to the name, best first, three at most.
+    /// Keys of the state that are similar to the name, best first, three at most.
     pub suggestions: Vec<String>,
 }
 
-/// Why a template could not be rendered.
+/// The reason why a template could not be rendered.
 ///
 /// ```
 /// use adk_session_wasm::instruction::{TemplateError, inject_session_state};
@@ -39,27 +39,27 @@ pub struct MissingVariable {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum TemplateError {
-    /// Placeholders without a value: all of them, in the order of the template, a name that
-    /// stands twice listed twice.
+    /// All placeholders without a value, in the order of the template. A name that occurs twice is
+    /// listed twice.
     Missing(Vec<MissingVariable>),
     /// The template names an artifact, and the context has no artifact service.
     ArtifactServiceMissing {
         /// `artifact.` and the file's name.
         name: String,
-        /// The byte at which the placeholder stands.
+        /// The byte offset of the placeholder.
         offset: usize,
-        /// The same in UTF-16 code units.
+        /// The offset in UTF-16 code units.
         offset_utf16: usize,
     },
     /// The artifact service failed.
     ArtifactFailed {
         /// `artifact.` and the file's name.
         name: String,
-        /// The byte at which the placeholder stands.
+        /// The byte offset of the placeholder.
         offset: usize,
-        /// The same in UTF-16 code units.
+        /// The offset in UTF-16 code units.
         offset_utf16: usize,
-        /// What the service failed with.
+        /// The service's error.
         cause: Box<dyn Error + Send + Sync>,
     },
 }
@@ -80,9 +80,9 @@ impl Unit {
 }
 
 impl TemplateError {
-    /// The stable code, equal in Rust and JavaScript.
+    /// Returns the stable code, equal in Rust and JavaScript.
     ///
-    /// A failing load is `storage_failed`, as any storage which failed: its cause tells more.
+    /// A failed load has the code `storage_failed`, like any failed storage; its cause tells more.
     ///
     /// ```
     /// # use adk_session_wasm::instruction::TemplateError;
@@ -97,7 +97,7 @@ impl TemplateError {
         }
     }
 
-    /// The message with offsets as JavaScript counts them; [`Display`] has them in bytes.
+    /// Returns the message with offsets in UTF-16 code units; [`Display`] prints them in bytes.
     ///
     /// ```
     /// # use adk_session_wasm::instruction::Template;
@@ -137,7 +137,7 @@ impl TemplateError {
     }
 }
 
-/// The cause is not repeated here: it is the [`Error::source`], and may hold what no log should.
+/// Does not repeat the cause, which may hold secrets: see [`Error::source`].
 impl Display for TemplateError {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
         self.write(out, Unit::Byte)
@@ -190,7 +190,7 @@ fn write_place(out: &mut Formatter<'_>, name: &str, offset: usize) -> fmt::Resul
     write!(out, "}}` at {offset}")
 }
 
-/// A hostile template's name may be as long as the template.
+/// Shortens the name: in a hostile template it may be as long as the template.
 fn write_name(out: &mut Formatter<'_>, name: &str) -> fmt::Result {
     let Some((end, _)) = name.char_indices().nth(SHOWN) else { return out.write_str(name) };
     out.write_str(name.get(..end).unwrap_or_default())?;

@@ -1,9 +1,9 @@
-//! How a value, held as JSON text, is printed.
+//! Prints state values, which are JSON texts.
 
 use super::number;
 use crate::json::decode_into;
 
-/// A string prints as it is, null as nothing, anything else as compact JSON.
+/// Prints a string as it is, null as nothing, and any other value as compact JSON.
 pub(super) fn push_value(out: &mut String, json: &str) {
     let json = json.trim_matches(is_space);
     if let Some(after_quote) = json.strip_prefix('"') {
@@ -17,8 +17,8 @@ fn is_space(c: char) -> bool {
     matches!(c, ' ' | '\n' | '\r' | '\t')
 }
 
-/// Leaves out the white space between tokens, and prints numbers as JavaScript does. What
-/// `JSON.stringify` made is copied in one piece; what Python or Rust wrote may not be.
+/// Removes white space between tokens, and prints numbers as JavaScript does. JSON from
+/// `JSON.stringify` is copied in one piece; JSON from Python or Rust may need changes.
 fn push_compact(out: &mut String, json: &str) {
     let bytes = json.as_bytes();
     let mut copied = 0;

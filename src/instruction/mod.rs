@@ -1,22 +1,23 @@
-//! Instruction templates: session state and artifacts put into an agent's instruction.
+//! Instruction templates: insert session state and artifacts into an agent's instruction.
 //!
 //! | written | printed |
 //! |---|---|
 //! | `{name}` `{ name }` | the state's `name`; an error if it is missing |
-//! | `{name?}` | the same, or nothing |
+//! | `{name?}` | the same; nothing if it is missing |
 //! | `{app:name}` `{user:name}` `{temp:name}` | a key of that scope |
 //! | `{artifact.report.txt}` `{artifact.user:photo.png?}` | a loaded artifact |
-//! | `{{name}}`, `{}`, `{"k": 1}`, `{a-b}`, `{name ?}` | as it stands |
+//! | `{{name}}`, `{}`, `{"k": 1}`, `{a-b}`, `{name ?}` | unchanged |
 //! | `\{name}` | `{name}` |
 //! | `\\{name}` | one backslash, then the value |
 //!
 //! Names are Unicode identifiers (`{이름}`). A string prints as it is, null as nothing, any other
-//! value as its compact JSON. What a value holds is never expanded again, so a user who writes
+//! value as its compact JSON. Inserted values are never expanded again, so a user who writes
 //! `{app:secret}` into a chat cannot read that key.
 //!
-//! The files: [`Template`] finds each [`Placeholder`] (`scan`, with the grammar of names in `name`) and
-//! prints them (`render`, with JSON in `json` and `number`); [`TemplateContext`] is where values come from
-//! (`context`); [`TemplateError`] says what is missing (`error`) and what was perhaps meant (`near`).
+//! [`Template`] finds each [`Placeholder`] (`scan`, with the grammar of names in `name`) and
+//! renders the text (`render`, with JSON in `json` and `number`). [`TemplateContext`] supplies the
+//! values (`context`). [`TemplateError`] names the missing ones (`error`), with similar keys
+//! (`near`).
 //!
 //! ```
 //! use adk_session_wasm::instruction::{TemplateError, inject_session_state};

@@ -1,4 +1,4 @@
-//! What may stand between two braces: the grammar of names.
+//! The grammar of the names between two braces.
 
 use super::placeholder::PlaceholderKind;
 use crate::platform;
@@ -6,7 +6,7 @@ use crate::platform;
 const SCOPES: [&str; 3] = ["app:", "user:", "temp:"];
 const ARTIFACT: &str = "artifact.";
 
-/// A name found in a placeholder's content, as a range of that content.
+/// A name in a placeholder's content, as a range of that content.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Name {
     pub(super) start: usize,
@@ -15,9 +15,9 @@ pub(super) struct Name {
     pub(super) optional: bool,
 }
 
-/// Reads the text between two braces; `None` if it is anything but a name.
+/// Parses the text between two braces; `None` if it is no name.
 ///
-/// White space may stand around a name, not before its `?`: `{name ?}` is likelier to be code.
+/// White space may surround a name, but not precede its `?`: `{name ?}` is more likely to be code.
 pub(super) fn parse(content: &str) -> Option<Name> {
     let from_name = content.trim_start_matches(is_space);
     let marked = from_name.trim_end_matches(is_space);
@@ -34,7 +34,7 @@ pub(super) fn parse(content: &str) -> Option<Name> {
     is_state_name(bare).then_some(Name { start: bare_start, end: bare_end, kind, optional })
 }
 
-/// A key's scope prefix (empty if it has none) and the rest.
+/// Splits a key into its scope's prefix (empty if it has none) and the rest.
 pub(super) fn split_scope(key: &str) -> (&str, &str) {
     for scope in SCOPES {
         if let Some(rest) = key.strip_prefix(scope) {
@@ -44,8 +44,8 @@ pub(super) fn split_scope(key: &str) -> (&str, &str) {
     ("", key)
 }
 
-/// JavaScript's white space and Unicode's: they differ in U+FEFF, an invisible character which
-/// would else make a placeholder that looks right stay verbatim.
+/// Whether JavaScript or Unicode counts the character as white space. They differ in U+FEFF, which
+/// is invisible: without it, a placeholder that looks right would stay verbatim.
 fn is_space(c: char) -> bool {
     c.is_whitespace() || c == '\u{FEFF}'
 }
@@ -59,9 +59,9 @@ fn is_state_name(name: &str) -> bool {
         && identifier.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
-/// The file that `artifact.` is followed by: anything that is not empty and stays on one line.
+/// Parses the file name after `artifact.`: not empty, and on one line.
 ///
-/// A line break would be legal in a file name, but stands in code far more often.
+/// A line break would be legal in a file name, but is far more common in code.
 fn file_name(written: &str) -> Option<&str> {
     if written.contains(['\n', '\r']) || written.ends_with(is_space) {
         return None;

@@ -1,25 +1,26 @@
-//! Near misses: which keys a missing name was perhaps meant to be.
+//! Near misses: finds existing keys that are similar to a missing name.
 //!
-//! Only an error's reader pays, but a state may hold a million keys, or keys of a megabyte, so the
+//! This runs only for an error, but a state may have a million keys, or keys of a megabyte. So the
 //! work is capped: beyond the caps there are fewer suggestions, never a slow error.
 
 use super::name::split_scope;
 
-/// Suggestions for one name.
+/// The most suggestions for one name.
 const BEST: usize = 3;
-/// Names that get suggestions; who misses more has loaded another session.
+/// The most names that get suggestions. With more missing names, the wrong session is loaded.
 const NAMES: usize = 16;
-/// Longer keys are not compared, in bytes.
+/// The longest key, in bytes, that is compared.
 const LONGEST: usize = 96;
-/// Comparisons of two characters, or of two lengths, for all names together: some milliseconds.
+/// The most comparisons of characters or lengths for all names together. They take some
+/// milliseconds.
 const STEPS: usize = 2_000_000;
 
-/// A missing name or a key, ready to be compared.
+/// A missing name or a key, prepared for comparison.
 struct Word<'k> {
     text: &'k str,
     scope: &'k str,
-    /// The part after the scope without its case. Only ASCII is folded, since Unicode's tables
-    /// would cost 11 kB; another letter's case counts as an edit.
+    /// The part after the scope, in lower case. Only ASCII is folded, since Unicode's tables would
+    /// cost 11 kB. The case of other letters counts as an edit.
     folded: Vec<char>,
 }
 
@@ -33,16 +34,16 @@ impl<'k> Word<'k> {
         Some(Self { text, scope, folded })
     }
 
-    /// How many edits still make it a near miss: two, or a third of a long name, but never more
-    /// than half of a short one, which would be another word.
+    /// Returns how many edits still make a near miss: two, or a third of a long name. It is never
+    /// more than half of a short name, since that would be another word.
     fn tolerance(&self) -> usize {
         let length = self.folded.len();
         (length / 3).max(2).min(length / 2)
     }
 }
 
-/// For each of the first names up to three of the keys, best first: those that differ in case or
-/// scope only, then those with the fewest edits.
+/// Returns up to three keys for each of the first names, best first. Keys that differ only in case
+/// or scope come before keys with edits.
 pub(super) fn near_misses<K>(names: &[&str], keys: K) -> Vec<Vec<String>>
 where
     K: IntoIterator,
@@ -75,7 +76,7 @@ where
     words.into_iter().map(|(_, best)| keys_of(best)).collect()
 }
 
-/// Keeps the best, equals in the order of the keys.
+/// Inserts a key among the best ones; equal scores keep the order of the keys.
 fn rank(best: &mut Vec<(usize, String)>, score: usize, key: &str) {
     let place = best.iter().take_while(|(other, _)| *other <= score).count();
     if place < BEST {
@@ -84,7 +85,7 @@ fn rank(best: &mut Vec<(usize, String)>, score: usize, key: &str) {
     }
 }
 
-/// The Levenshtein distance, or `None` if it is above `limit`. `row` is scratch memory.
+/// Returns the Levenshtein distance, or `None` if it is above `limit`. `row` is scratch memory.
 fn distance(from: &[char], to: &[char], limit: usize, row: &mut Vec<usize>) -> Option<usize> {
     row.clear();
     row.extend(1..=to.len());

@@ -1,26 +1,27 @@
-//! Numbers as JavaScript prints them: Rust's `1.0` and `1e21` are JavaScript's `1` and `1e+21`.
+//! Prints numbers as JavaScript does: Rust's `1.0` and `1e21` are JavaScript's `1` and `1e+21`.
 //!
-//! The digits are only laid out anew, not read as a float: every writer of JSON gives the shortest
-//! ones already, so no digit of a great integer is lost, and wasm is spared the code for floats.
+//! The digits are only rearranged, not parsed as a float. Every writer of JSON gives the shortest
+//! digits already. So large integers lose no digit, and the wasm needs no code for floats.
 
-/// Numbers of more digits than this before the point are printed with an exponent.
+/// Numbers with more digits than this before the decimal point are printed with an exponent.
 const WHOLE_DIGITS: i32 = 21;
-/// So are those with more zeros than this after the point.
+/// So are numbers with more zeros than this after the decimal point.
 const LEADING_ZEROS: i32 = 5;
 
-/// Whether a JSON number is one that both print alike, as nearly all are.
+/// Whether JSON and JavaScript print the number alike, as nearly all numbers.
 pub(super) fn is_plain(number: &str) -> bool {
     number.len() <= WHOLE_DIGITS as usize && !number.contains(['.', 'e', 'E']) && number != "-0"
 }
 
-/// Prints a JSON number, or as it stands what is none.
+/// Prints a JSON number. Prints any other text unchanged.
 pub(super) fn push(out: &mut String, number: &str) {
     if lay_out(out, number).is_none() {
         out.push_str(number);
     }
 }
 
-/// The layout of ECMAScript's `Number::toString`; nothing is written if this is not a number.
+/// Prints a number in the layout of ECMAScript's `Number::toString`. Writes nothing if the text is
+/// no number.
 fn lay_out(out: &mut String, number: &str) -> Option<()> {
     let (mantissa, exponent) = number.split_once(['e', 'E']).unwrap_or((number, "0"));
     let magnitude = mantissa.strip_prefix('-').unwrap_or(mantissa);
@@ -32,7 +33,7 @@ fn lay_out(out: &mut String, number: &str) -> Option<()> {
     let significant = all.trim_start_matches('0');
     let stripped = i32::try_from(all.len() - significant.len()).ok()?;
     let digits = significant.trim_end_matches('0');
-    // The value is 0.DIGITS times ten to the power of `point`.
+    // The value is 0.DIGITS times 10 to the power of `point`.
     let point = i32::try_from(whole.len()).ok()?.checked_sub(stripped)?;
     let point = point.checked_add(exponent.parse().ok()?)?;
     if digits.is_empty() {

@@ -1,13 +1,13 @@
-//! One placeholder of a template: where it stands, and what it names.
+//! A placeholder of a template: its name and its place.
 
 use std::ops::Range;
 
-/// What a placeholder's name means.
+/// What a placeholder's name stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum PlaceholderKind {
-    /// A key of the session's state, prefix included.
+    /// A key of the session's state, with its prefix.
     State,
-    /// The name of a file that the artifact service keeps.
+    /// A file's name in the artifact service.
     Artifact,
 }
 
@@ -23,22 +23,23 @@ pub enum PlaceholderKind {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Placeholder<'t> {
-    /// The state's key with its prefix, or the artifact's file name (without `artifact.`).
+    /// The state key with its prefix, or the artifact's file name without `artifact.`.
     pub name: &'t str,
-    /// Whether that is a key or a file name.
+    /// Whether `name` is a key or a file name.
     pub kind: PlaceholderKind,
-    /// Whether it ends with `?`: nothing is printed if there is no value.
+    /// Whether it ends with `?`: it prints nothing if there is no value.
     pub optional: bool,
-    /// The byte at which its `{` stands.
+    /// The byte offset of its `{`.
     pub start: usize,
-    /// The byte after its `}`.
+    /// The byte offset after its `}`.
     pub end: usize,
-    /// How many backslashes stand right before it.
+    /// The number of backslashes right before it.
     pub backslashes: usize,
 }
 
 impl Placeholder<'_> {
-    /// Whether it prints itself and not its value: an odd number of backslashes stands before it.
+    /// Whether it prints itself and not its value, because an odd number of backslashes precedes
+    /// it.
     ///
     /// ```
     /// use adk_session_wasm::instruction::Template;
@@ -51,7 +52,7 @@ impl Placeholder<'_> {
         self.backslashes % 2 == 1
     }
 
-    /// Its bytes in the text, braces included, backslashes not.
+    /// Returns its byte range in the text, with braces and without backslashes.
     ///
     /// ```
     /// use adk_session_wasm::instruction::Template;

@@ -1,4 +1,4 @@
-//! Printing a template: the pure half, which bindings use, and the form with a context.
+//! Renders templates: from values at hand, which the bindings use, or from a context.
 
 use std::borrow::Cow;
 
@@ -12,22 +12,22 @@ use super::placeholder::{Placeholder, PlaceholderKind};
 use super::scan::{Template, Utf16Cursor};
 use super::{json, near};
 
-/// What a look-up found for a placeholder.
+/// The result of a look-up for a placeholder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Lookup<'v> {
-    /// No such key or artifact.
+    /// The key or artifact does not exist.
     Missing,
-    /// A value as JSON text: a string prints as it is, null as nothing, others as compact JSON.
+    /// A value as JSON text. A string prints as it is, null as nothing, others as compact JSON.
     Json(Cow<'v, str>),
-    /// Text that prints as it is.
+    /// A text that prints as it is.
     Text(Cow<'v, str>),
 }
 
 impl Template {
-    /// Prints the template with values that are at hand: the pure half of [`Template::render`].
+    /// Renders the template with values at hand. [`Template::render`] uses it.
     ///
     /// `lookup` is called for each placeholder that is not escaped, in order. `known_keys` is
-    /// called only if something is missing, to find near misses.
+    /// called only if a value is missing, to find similar keys.
     ///
     /// ```
     /// use adk_session_wasm::instruction::{Lookup, Template, TemplateError};
@@ -80,9 +80,10 @@ impl Template {
         Ok(out)
     }
 
-    /// The error for placeholders that have no value, for callers which look them up on their own.
+    /// Returns the error for placeholders without a value, for callers that look values up
+    /// themselves.
     ///
-    /// They must be this template's, in its order. Near misses are looked for among `known_keys`.
+    /// They must be this template's, in its order. Similar keys are searched in `known_keys`.
     ///
     /// ```
     /// # use adk_session_wasm::instruction::Template;
@@ -101,7 +102,7 @@ impl Template {
         K::Item: AsRef<str>,
     {
         let missing: Vec<_> = missing.into_iter().collect();
-        // File names have no near misses: a context cannot list its artifacts without waiting.
+        // File names get no suggestions: a context cannot list its artifacts synchronously.
         let mut places = Names::<usize>::default();
         let mut keys = Vec::new();
         for found in missing.iter().filter(|found| found.kind == PlaceholderKind::State) {
@@ -128,7 +129,7 @@ impl Template {
         TemplateError::Missing(missing.into_iter().map(variable).collect())
     }
 
-    /// Prints the template with a context's state and artifacts.
+    /// Renders the template with a context's state and artifacts.
     ///
     /// Artifacts are loaded first, one after the other, each once.
     ///
@@ -146,9 +147,9 @@ impl Template {
     /// ```
     ///
     /// # Errors
-    /// [`TemplateError::ArtifactServiceMissing`] and [`TemplateError::ArtifactFailed`] at the
-    /// first artifact concerned, optional or not; else [`TemplateError::Missing`] with all missing
-    /// keys and artifacts that are not optional.
+    /// [`TemplateError::ArtifactServiceMissing`] or [`TemplateError::ArtifactFailed`] for the first
+    /// artifact that cannot be loaded, optional or not. Otherwise [`TemplateError::Missing`] with
+    /// all missing keys and artifacts that are not optional.
     pub async fn render<C>(&self, context: &C) -> Result<String, TemplateError>
     where
         C: TemplateContext + ?Sized,
@@ -187,7 +188,8 @@ impl Template {
         Ok(artifacts)
     }
 
-    /// The error for an artifact that could not be asked for, for callers which load on their own.
+    /// Returns the error for an artifact that could not be loaded, for callers that load it
+    /// themselves.
     ///
     /// ```
     /// # use adk_session_wasm::instruction::{ArtifactError, Template};
@@ -212,12 +214,12 @@ impl Template {
     }
 }
 
-/// A file's name as a template names it, so that it cannot be taken for a state key.
+/// Returns a file's name as a template writes it, so that it differs from every state key.
 fn artifact_name(filename: &str) -> String {
     ["artifact.", filename].concat()
 }
 
-/// Puts a context's state and artifacts into an instruction: [`Template::new`] and
+/// Inserts a context's state and artifacts into an instruction: [`Template::new`] and
 /// [`Template::render`] in one call.
 ///
 /// ```
@@ -231,7 +233,7 @@ fn artifact_name(filename: &str) -> String {
 /// ```
 ///
 /// # Errors
-/// As [`Template::render`].
+/// The same as [`Template::render`].
 pub async fn inject_session_state<C>(template: &str, context: &C) -> Result<String, TemplateError>
 where
     C: TemplateContext + ?Sized,

@@ -1,15 +1,15 @@
-//! The scanner: where the placeholders of a template stand.
+//! The scanner: finds the placeholders of a template.
 //!
-//! One pass from `{` to `{`, each part of the text looked at a bounded number of times: a
-//! pattern such as `\{+[^{}]*\}+` goes back after a failure, and needs seconds for a long run of
-//! braces. Only the innermost braces can be a placeholder, so nothing has to be remembered.
+//! It makes one pass from `{` to `{`, and reads each byte a bounded number of times. A pattern such
+//! as `\{+[^{}]*\}+` backtracks after a failure, and needs seconds for a long run of braces. Only
+//! the innermost braces can be a placeholder, so the scanner needs no stack.
 
 use std::ops::Range;
 
 use super::name;
 use super::placeholder::{Placeholder, PlaceholderKind};
 
-/// An instruction whose placeholders have been found, to be rendered as often as needed.
+/// A parsed instruction. It can be rendered any number of times.
 ///
 /// ```
 /// use adk_session_wasm::instruction::Template;
@@ -23,7 +23,7 @@ pub struct Template {
     slots: Vec<Slot>,
 }
 
-/// A placeholder by offsets, since a struct cannot borrow from its own text.
+/// A placeholder as offsets, since a struct cannot borrow from its own text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Slot {
     range: Range<usize>,
@@ -34,7 +34,7 @@ struct Slot {
 }
 
 impl Template {
-    /// Finds the placeholders of `text`, in time linear in its length whatever braces it holds.
+    /// Finds the placeholders of `text`, in time linear in its length for any braces.
     ///
     /// ```
     /// use adk_session_wasm::instruction::Template;
@@ -48,7 +48,7 @@ impl Template {
         Self { text, slots }
     }
 
-    /// The text as it was given.
+    /// Returns the original text.
     ///
     /// ```
     /// # use adk_session_wasm::instruction::Template;
@@ -59,7 +59,7 @@ impl Template {
         &self.text
     }
 
-    /// The placeholders in the order of the text, escaped ones too.
+    /// Returns the placeholders in the order of the text, with the escaped ones.
     ///
     /// ```
     /// # use adk_session_wasm::instruction::Template;
@@ -79,8 +79,8 @@ impl Template {
         })
     }
 
-    /// The placeholders with their ranges, and those of their names, as JavaScript counts them: in
-    /// UTF-16 code units.
+    /// Returns the placeholders with their ranges and the ranges of their names, in UTF-16 code
+    /// units as JavaScript counts.
     ///
     /// ```
     /// # use adk_session_wasm::instruction::Template;
@@ -99,13 +99,13 @@ impl Template {
         })
     }
 
-    /// A part of the text; all ranges come from the scanner and lie between its characters.
+    /// Returns a part of the text. All ranges come from the scanner and lie between characters.
     pub(super) fn slice(&self, range: Range<usize>) -> &str {
         self.text.get(range).unwrap_or_default()
     }
 }
 
-/// Counts UTF-16 code units up to ever greater byte offsets, each byte once.
+/// Converts increasing byte offsets to UTF-16 code units, and reads each byte once.
 pub(super) struct Utf16Cursor<'t> {
     text: &'t [u8],
     byte: usize,
@@ -117,10 +117,10 @@ impl<'t> Utf16Cursor<'t> {
         Self { text: text.as_bytes(), byte: 0, units: 0 }
     }
 
-    /// The offset in code units of a byte offset which is not smaller than the one before.
+    /// Converts a byte offset, which must not be smaller than the one before.
     pub(super) fn advance_to(&mut self, byte: usize) -> usize {
         for byte in self.text.get(self.byte..byte).unwrap_or_default() {
-            // A character's first byte counts, and twice if a surrogate pair is needed for it.
+            // The first byte of a character counts one unit, or two if it needs a surrogate pair.
             self.units += usize::from(byte & 0xC0 != 0x80) + usize::from(*byte >= 0xF0);
         }
         self.byte = byte;
@@ -128,7 +128,8 @@ impl<'t> Utf16Cursor<'t> {
     }
 }
 
-/// Reports to `work` how many bytes were looked at, so that a test can prove it linear.
+/// Finds the placeholders. Reports to `work` how many bytes it reads, so that a test can prove that
+/// the cost is linear.
 fn scan(text: &str, mut work: impl FnMut(usize)) -> Vec<Slot> {
     let mut slots = Vec::new();
     let bytes = text.as_bytes();
@@ -216,7 +217,7 @@ mod tests {
         assert_eq!(ranges, [(3..6, 4..5), (9..15, 11..13)]);
     }
 
-    /// Counted, not timed: each byte is looked at three times at most.
+    /// Counts the work, not the time: each byte is read three times at most.
     #[test]
     fn hostile_texts_cost_linear_work() {
         let nested = |n: usize| "{".repeat(n / 2) + &"}".repeat(n / 2);

@@ -1,4 +1,4 @@
-//! The test vectors which the TypeScript face runs as well, and what they cannot say.
+//! Runs the test vectors that TypeScript runs as well, and tests that vectors cannot express.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -75,7 +75,7 @@ async fn vectors() {
     }
 }
 
-/// Counts its loads, and fails with the name of every file.
+/// Counts its loads. Each load fails with the name of its file.
 #[derive(Default)]
 struct Failing {
     loads: RefCell<Vec<String>>,

@@ -1,4 +1,4 @@
-//! The files of a session, as a user's own type keeps them.
+//! Artifacts: the files of a session, kept by a type that the user implements.
 
 use std::error::Error;
 use std::fmt::{self, Display, Formatter};
@@ -10,14 +10,14 @@ use serde_json::Value;
 use crate::instruction::{Artifact, ArtifactError};
 use crate::session::SessionKey;
 
-/// Why an artifact service failed: any error, also a text (`"disk full".into()`).
+/// The error of an artifact service: any error, or a text (`"disk full".into()`).
 pub type ArtifactFailure = Box<dyn Error + Send + Sync>;
 
-/// Where the files of a session are kept: yours to implement, for `{artifact.NAME}` in instructions
-/// and for the contexts' methods.
+/// A store of a session's files. Implement it for `{artifact.NAME}` in instructions and for the
+/// contexts' methods.
 ///
-/// A file is a part in the Gemini API's form: `{"text": …}`, `{"inlineData": …}`. A name that begins
-/// with `user:` is meant for the user rather than the session; that is the service's matter. The
+/// A file is a part in the Gemini API's form: `{"text": …}`, `{"inlineData": …}`. A name that
+/// begins with `user:` means a file of the user, not of the session; the service handles that. The
 /// futures need not be `Send`.
 ///
 /// ```
@@ -55,11 +55,11 @@ pub type ArtifactFailure = Box<dyn Error + Send + Sync>;
 /// ```
 #[allow(async_fn_in_trait, reason = "a Send bound would shut out every storage in a browser")]
 pub trait ArtifactService: Send + Sync {
-    /// Loads a file, `None` if there is none of that name. Versions count from 0; without one, the
+    /// Loads a file; `None` if it does not exist. Versions count from 0; without one, loads the
     /// newest.
     ///
     /// # Errors
-    /// Whatever went wrong. It becomes the cause of a `storage_failed`.
+    /// Any error. It becomes the cause of a `storage_failed`.
     async fn load(
         &self,
         session: &SessionKey,
@@ -67,10 +67,11 @@ pub trait ArtifactService: Send + Sync {
         version: Option<i64>,
     ) -> Result<Option<Value>, ArtifactFailure>;
 
-    /// Saves a file and returns its version, from 0. Without this method, the service only reads.
+    /// Saves a file and returns its version, from 0. The default implementation fails, for services
+    /// that only read.
     ///
     /// # Errors
-    /// As [`ArtifactService::load`].
+    /// The same as [`ArtifactService::load`].
     async fn save(
         &self,
         session: &SessionKey,
@@ -81,10 +82,10 @@ pub trait ArtifactService: Send + Sync {
         Err("this artifact service cannot save: it does not implement ArtifactService::save".into())
     }
 
-    /// The names of the files.
+    /// Returns the names of the files. The default implementation fails.
     ///
     /// # Errors
-    /// As [`ArtifactService::load`].
+    /// The same as [`ArtifactService::load`].
     async fn list(&self, session: &SessionKey) -> Result<Vec<String>, ArtifactFailure> {
         let _ = session;
         Err("this artifact service cannot list: it does not implement ArtifactService::list".into())
@@ -93,7 +94,7 @@ pub trait ArtifactService: Send + Sync {
 
 type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, ArtifactFailure>> + 'a>>;
 
-/// [`ArtifactService`] as an object, so that contexts have no type parameter for it.
+/// [`ArtifactService`] as an object-safe trait, so that contexts need no type parameter for it.
 pub(super) trait AnyArtifacts: Send + Sync {
     fn load<'a>(
         &'a self,
@@ -134,7 +135,7 @@ impl<A: ArtifactService> AnyArtifacts for A {
     }
 }
 
-/// What a template prints for a part.
+/// Returns the text that a template prints for a part.
 pub(super) fn printed(part: &Value) -> Artifact {
     match part.get("text") {
         Some(Value::String(text)) => Artifact::Text(text.clone()),
@@ -143,7 +144,7 @@ pub(super) fn printed(part: &Value) -> Artifact {
 }
 
 impl ArtifactError {
-    /// The stable code, equal in Rust and JavaScript.
+    /// Returns the stable code, equal in Rust and JavaScript.
     ///
     /// ```
     /// use adk_session_wasm::instruction::ArtifactError;
@@ -159,7 +160,7 @@ impl ArtifactError {
     }
 }
 
-/// The cause is not repeated here: it is the [`Error::source`], and may hold what no log should.
+/// Does not repeat the cause, which may hold secrets: see [`Error::source`].
 impl Display for ArtifactError {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
         out.write_str(match self {

@@ -1,4 +1,4 @@
-//! What an agent, a callback or a tool sees of its invocation.
+//! An invocation's contexts for agents, callbacks and tools.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -14,11 +14,11 @@ use crate::instruction::{Artifact, ArtifactError, TemplateContext};
 use crate::session::SessionKey;
 use crate::state::{REMOVED, ReadonlyState, State};
 
-/// What an agent sees of its invocation where it may not change anything: in a function that makes an
-/// instruction, for one. From [`Invocation::readonly_context`](crate::Invocation::readonly_context).
+/// A read-only view of an invocation, for example for a function that makes an instruction.
+/// [`Invocation::readonly_context`](crate::Invocation::readonly_context) makes it.
 ///
-/// As a [`ReadonlyState`] it is the session's state as it is now, `temp:` keys included. It is
-/// `Send + Sync` and owns what it needs, so that a tool may take it to another thread.
+/// As a [`ReadonlyState`] it shows the session's current state, with `temp:` keys. It is `Send +
+/// Sync` and owns its data, so that a tool may move it to another thread.
 ///
 /// ```
 /// # use adk_session_wasm::{CreateRequest, InMemorySessionService, SessionService};
@@ -52,58 +52,59 @@ impl ReadonlyContext {
         Self { shared, agent_name, branch: None }
     }
 
-    /// Names the agents down to this one, `root.child`, so that peers can be told apart.
+    /// Sets the path of agents down to this one, `root.child`, which distinguishes parallel agents.
     #[must_use]
     pub fn with_branch(mut self, branch: impl Into<String>) -> Self {
         self.branch = Some(branch.into());
         self
     }
 
-    /// The agent: the author of what it appends.
+    /// Returns the agent's name, which becomes the author of its events.
     pub fn agent_name(&self) -> &str {
         &self.agent_name
     }
 
-    /// The agents down to this one: `root.child`.
+    /// Returns the path of agents down to this one: `root.child`.
     pub fn branch(&self) -> Option<&str> {
         self.branch.as_deref()
     }
 
-    /// The invocation.
+    /// Returns the invocation's id.
     pub fn invocation_id(&self) -> &str {
         &self.shared.id
     }
 
-    /// What the user said to start the invocation.
+    /// Returns the user's message that started the invocation.
     pub fn user_content(&self) -> Option<&Value> {
         self.shared.user_content.as_deref()
     }
 
-    /// The names of the session.
+    /// Returns the names of the session.
     pub fn session_key(&self) -> &SessionKey {
         &self.shared.session
     }
 
-    /// The session.
+    /// Returns the session's id.
     pub fn session_id(&self) -> &str {
         &self.shared.session.session_id
     }
 
-    /// The user.
+    /// Returns the user's id.
     pub fn user_id(&self) -> &str {
         &self.shared.session.user_id
     }
 
-    /// The app.
+    /// Returns the app's name.
     pub fn app_name(&self) -> &str {
         &self.shared.session.app_name
     }
 
-    /// Loads a file of the session, `None` if there is none of that name. Versions count from 0;
-    /// without one, the newest.
+    /// Loads a file of the session; `None` if it does not exist. Versions count from 0; without
+    /// one, loads the newest.
     ///
     /// # Errors
-    /// `artifact_service_missing`; `storage_failed` with what the service failed with as its source.
+    /// `artifact_service_missing` if there is no service; `storage_failed` if the service failed,
+    /// with its error as the source.
     pub async fn load_artifact(
         &self,
         filename: &str,
@@ -113,10 +114,10 @@ impl ReadonlyContext {
         answer.map_err(ArtifactError::Failed)
     }
 
-    /// The names of the session's files.
+    /// Returns the names of the session's files.
     ///
     /// # Errors
-    /// As [`ReadonlyContext::load_artifact`].
+    /// The same as [`ReadonlyContext::load_artifact`].
     pub async fn list_artifacts(&self) -> Result<Vec<String>, ArtifactError> {
         self.artifacts()?.list(self.session_key()).await.map_err(ArtifactError::Failed)
     }
@@ -164,15 +165,16 @@ impl TemplateContext for ReadonlyContext {
     }
 }
 
-/// What a callback or a tool works with: state that it may write, and the actions of the event that
-/// will carry what it wrote. From [`Invocation::context`](crate::Invocation::context);
-/// [`Invocation::append`](crate::Invocation::append) stores it.
+/// The context of a callback or a tool: writable state, and the actions of the event that will
+/// store its writes. [`Invocation::context`](crate::Invocation::context) makes it;
+/// [`Invocation::append`](crate::Invocation::append) stores its changes.
 ///
-/// As a [`State`] it is the session's state as it is now. A write is seen at once by all contexts of
-/// the invocation, and is in this one's delta until an append has stored it. It derefs to the
-/// [`ReadonlyContext`] of the same agent.
+/// As a [`State`] it shows the session's current state. A write is visible to all contexts of the
+/// invocation at once. It stays in this context's delta until an append has stored it. The context
+/// derefs to the [`ReadonlyContext`] of the same agent.
 ///
-/// It is also exported as `CallbackContext` and `ToolContext`, the names in the ADK's documents.
+/// It is also exported as `CallbackContext` and `ToolContext`, the names in the ADK's
+/// documentation.
 ///
 /// ```
 /// # use adk_session_wasm::{CreateRequest, InMemorySessionService, SessionService};
@@ -210,36 +212,36 @@ impl Context {
         Self { base, function_call_id: None, writes, actions }
     }
 
-    /// [`ReadonlyContext::with_branch`].
+    /// Sets the path of agents: see [`ReadonlyContext::with_branch`].
     #[must_use]
     pub fn with_branch(mut self, branch: impl Into<String>) -> Self {
         self.base = self.base.with_branch(branch);
         self
     }
 
-    /// Names the function call that a tool answers.
+    /// Sets the id of the function call that a tool answers.
     #[must_use]
     pub fn with_function_call_id(mut self, id: impl Into<String>) -> Self {
         self.function_call_id = Some(id.into());
         self
     }
 
-    /// The function call that a tool answers; `None` in a callback.
+    /// Returns the id of the function call that a tool answers; `None` in a callback.
     pub fn function_call_id(&self) -> Option<&str> {
         self.function_call_id.as_deref()
     }
 
-    /// The same agent's context for code that may only read.
+    /// Returns the same agent's read-only context.
     pub fn to_readonly(&self) -> ReadonlyContext {
         self.base.clone()
     }
 
-    /// Itself, for code that has no use for [`State`] in its imports.
+    /// Returns itself, for code that does not import [`State`].
     pub fn state(&self) -> &dyn State {
         self
     }
 
-    /// Itself, to be written.
+    /// Returns itself for writing, for code that does not import [`State`].
     pub fn state_mut(&mut self) -> &mut dyn State {
         self
     }
@@ -249,22 +251,22 @@ impl Context {
         self.set(key.to_owned(), REMOVED.into());
     }
 
-    /// What was written since the last event; [`REMOVED`] for a key that was removed.
+    /// Returns the writes since the last event; [`REMOVED`] for a removed key.
     pub fn delta(&self) -> HashMap<String, Value> {
         self.writes.iter().map(|(key, write)| (key.clone(), write.value.clone())).collect()
     }
 
-    /// The actions of the next event, but for [`Context::delta`], which goes into it as well. What is
-    /// put into their `state_delta` by hand counts as written when the event is appended.
+    /// Returns the actions of the next event. [`Context::delta`] is added to them by the append.
+    /// Entries added to their `state_delta` by hand count as written when the event is appended.
     pub fn actions_mut(&mut self) -> &mut EventActions {
         &mut self.actions
     }
 
-    /// Saves a file of the session, and notes its version in the actions of the next event. Returns
-    /// the version, from 0.
+    /// Saves a file of the session, and records its version in the actions of the next event.
+    /// Returns the version, from 0.
     ///
     /// # Errors
-    /// As [`ReadonlyContext::load_artifact`].
+    /// The same as [`ReadonlyContext::load_artifact`].
     pub async fn save_artifact(
         &mut self,
         filename: &str,
@@ -277,12 +279,12 @@ impl Context {
         Ok(version)
     }
 
-    /// What the next event is to carry: the recorded writes, and the actions.
+    /// Returns the recorded writes and the actions for the next event.
     pub(super) fn collected(&self) -> (Writes, EventActions) {
         (self.writes.clone(), self.actions.clone())
     }
 
-    /// An event has carried it.
+    /// Clears the writes and actions after an event has stored them.
     pub(super) fn clear(&mut self) {
         self.writes.clear();
         self.actions = EventActions::default();
@@ -302,8 +304,8 @@ impl State for Context {
         self.base.value(key)
     }
 
-    /// [`REMOVED`] removes the key. After the end of the invocation nothing is written any more, and
-    /// an append says so.
+    /// Sets a key; [`REMOVED`] removes it. After the end of the invocation this does nothing, and
+    /// appends fail.
     fn set(&mut self, key: String, value: Value) {
         let written = self.base.shared.state.lock().write(&key, value);
         if let Some(write) = written {

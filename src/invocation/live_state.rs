@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::write_order::{Stamp, WriteOrder};
 use crate::state::{REMOVED, Scope};
 
-/// A value and when it was written; [`REMOVED`] removes its key.
+/// A value with the stamp of its write; [`REMOVED`] removes its key.
 #[derive(Debug, Clone)]
 pub(super) struct Write {
     pub(super) value: Value,
@@ -32,12 +32,12 @@ impl SharedState {
     }
 
     pub(super) fn lock(&self) -> MutexGuard<'_, LiveState> {
-        // A panic while it was held cannot have left it half changed.
+        // Usable after a panic: no code that could panic runs while the state is half changed.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// The session's state as its agents see it now, `temp:` keys included, stored or not.
+/// The session's current state for its agents, stored or not, with `temp:` keys.
 #[derive(Debug)]
 pub(super) struct LiveState {
     values: BTreeMap<String, Value>,
@@ -54,7 +54,7 @@ impl LiveState {
         self.has_ended
     }
 
-    /// A write through a context: all see it from now on. `None` after the end.
+    /// Writes a value through a context. All contexts see it at once. Returns `None` after the end.
     pub(super) fn write(&mut self, key: &str, value: Value) -> Option<Write> {
         if self.has_ended {
             return None;
@@ -64,13 +64,13 @@ impl LiveState {
         Some(Write { value, stamp })
     }
 
-    /// Entries of a delta that no context wrote, as written now.
+    /// Converts delta entries that no context wrote to writes that happen now.
     pub(super) fn by_hand(&mut self, delta: HashMap<String, Value>) -> Writes {
         let stamp = self.order.now();
         delta.into_iter().map(|(key, value)| (key, Write { value, stamp })).collect()
     }
 
-    /// The delta to store: what is neither `temp:` nor superseded.
+    /// Returns the delta to store, without `temp:` keys and superseded writes.
     pub(super) fn storable(&self, writes: &Writes) -> HashMap<String, Value> {
         let is_stored = |key: &str, write: &Write| {
             Scope::split(key).0 != Scope::Temp && !self.order.is_superseded(key, write.stamp)
@@ -79,7 +79,7 @@ impl LiveState {
         stored.map(|(key, write)| (key.clone(), write.value.clone())).collect()
     }
 
-    /// The event that carries the writes is stored.
+    /// Notes that the event with these writes is stored.
     pub(super) fn commit(&mut self, writes: &Writes) {
         for (key, Write { value, stamp }) in writes {
             if !self.order.is_overtaken(key, *stamp) {

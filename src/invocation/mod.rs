@@ -1,11 +1,12 @@
-//! Invocations: runs of agents on a session, for programs that have no ADK underneath.
+//! Invocations: runs of agents on a session, for programs without an ADK.
 //!
-//! An [`Invocation`] goes from one user message to the final answer. It gives a [`Context`] to every
-//! agent, callback and tool that takes part, and stores their events. A write through one context is
-//! seen at once by all others, and is stored with the next event of the context that made it; `temp:`
-//! keys live as long as the invocation and are never stored. What that needs, a file each: the state
-//! that they share (`live_state`), which of two writes is the newer ([`WriteOrder`]), one append after
-//! the other (`turns`), and the session's files ([`ArtifactService`]).
+//! An [`Invocation`] lasts from one user message to the final answer. It gives a [`Context`] to
+//! every agent, callback and tool that takes part, and stores their events. A write through one
+//! context is visible to all others at once. It is stored with the next event of its own context.
+//! `temp:` keys live as long as the invocation and are never stored.
+//!
+//! The parts have a file each: the shared state (`live_state`), the order of writes
+//! ([`WriteOrder`]), the queue of appends (`turns`), and the session's files ([`ArtifactService`]).
 //!
 //! ```
 //! use adk_session_wasm::{

@@ -1,4 +1,4 @@
-//! One run on one session.
+//! One invocation of a session.
 
 use std::sync::Arc;
 
@@ -16,15 +16,16 @@ use crate::platform;
 use crate::service::{Session, SessionService};
 use crate::session::SessionKey;
 
-/// One run on one session, from a user's message to the final answer: it gives contexts to the
+/// One run on one session, from a user's message to the final answer. It gives contexts to the
 /// agents, callbacks and tools that take part, and stores their events. See the
 /// [module](crate::invocation) for an example.
 ///
-/// Agents that run in parallel write to the same state. The later write of a key wins, in whatever
-/// order their events are appended (see [`WriteOrder`](crate::invocation::WriteOrder)).
+/// Agents that run in parallel write to the same state. The later write of a key wins, whatever the
+/// order of their appends (see [`WriteOrder`](crate::invocation::WriteOrder)).
 ///
-/// The state is the session's as it was read, and what this invocation wrote since; what others store
-/// meanwhile arrives with the next [`SessionService::get`]. So: one invocation of a session at a time.
+/// The state is the session's as it was read, with this invocation's writes. Changes by others
+/// appear only at the next [`SessionService::get`]. So run only one invocation of a session at a
+/// time.
 #[derive(Debug)]
 pub struct Invocation {
     shared: Shared,
@@ -32,7 +33,7 @@ pub struct Invocation {
 }
 
 impl Invocation {
-    /// An invocation of that session. Its id is `e-` and a UUID.
+    /// Starts an invocation of that session. Its id is `e-` and a UUID.
     pub fn new(session: &Session) -> Self {
         let shared = Shared {
             id: format!("e-{}", platform::new_id()).into(),
@@ -44,67 +45,68 @@ impl Invocation {
         Self { shared, turns: Turns::default() }
     }
 
-    /// Gives it another id.
+    /// Sets another id.
     #[must_use]
     pub fn with_id(mut self, id: impl Into<Arc<str>>) -> Self {
         self.shared.id = id.into();
         self
     }
 
-    /// What the user said to start it, for the contexts. It is not appended: that is the caller's
-    /// first event.
+    /// Sets the user's message that started the invocation, for the contexts. It is not appended:
+    /// the caller appends it as the first event.
     #[must_use]
     pub fn with_user_content(mut self, content: Value) -> Self {
         self.shared.user_content = Some(Arc::new(content));
         self
     }
 
-    /// Where the session's files are kept. Without it, `{artifact.…}` in an instruction, and the
-    /// contexts' methods for files, are `artifact_service_missing`.
+    /// Sets the service for the session's files. Without it, artifacts in an instruction and the
+    /// contexts' file methods fail with `artifact_service_missing`.
     #[must_use]
     pub fn with_artifacts(mut self, artifacts: impl ArtifactService + 'static) -> Self {
         self.shared.artifacts = Some(Arc::new(artifacts));
         self
     }
 
-    /// The id; events get it.
+    /// Returns the id, which events get.
     pub fn id(&self) -> &str {
         &self.shared.id
     }
 
-    /// The names of the session.
+    /// Returns the names of the session.
     pub fn session_key(&self) -> &SessionKey {
         &self.shared.session
     }
 
-    /// A context for a callback or a tool of that agent. Each collects its own changes.
+    /// Returns a new context for a callback or a tool of that agent. Each context collects its own
+    /// changes.
     pub fn context(&self, agent_name: impl Into<String>) -> Context {
         Context::new(self.readonly_context(agent_name))
     }
 
-    /// A context that only reads, for an instruction.
+    /// Returns a read-only context, for example for an instruction.
     pub fn readonly_context(&self, agent_name: impl Into<String>) -> ReadonlyContext {
         ReadonlyContext::new(self.shared.clone(), agent_name.into())
     }
 
     /// Completes an event, stores it, and returns it as it was stored.
     ///
-    /// What it lacks is filled in: id, invocation id, author (the context's agent, else `user`) and
-    /// branch. The context's changes become the event's, which win where it has the same key itself.
-    /// The context is emptied only when the event is stored: if the append fails, or its future is
-    /// dropped, a retry carries them. For a retry, append a clone of the event, so that it keeps its
-    /// id and is not stored twice.
+    /// A missing id, invocation id, author and branch are filled in; the author is the context's
+    /// agent, or `user`. The context's delta and actions are added to the event; the event's own
+    /// entries win. The context is cleared only when the event is stored: if the append fails or
+    /// its future is dropped, a retry stores them. For a retry, append a clone of the event, so
+    /// that it keeps its id and is not stored twice.
     ///
-    /// With `output_key`, the text of a final response goes into the state under that key: see
+    /// With `output_key`, the text of a final response is written to the state under that key: see
     /// [`Event::final_response_text`].
     ///
-    /// Appends that are made at once are stored one after the other. A partial event is completed and
-    /// returned, and nothing is stored or taken from the context. Delta entries that a later write,
-    /// stored already, has superseded are left out of the event; `temp:` keys are never in it.
+    /// Concurrent appends are stored one after the other. A partial event is completed and
+    /// returned; nothing is stored, and the context keeps its changes. Delta entries that a later,
+    /// already stored write has superseded are removed from the event. So are `temp:` keys.
     ///
     /// # Errors
-    /// `invalid_argument` after the end or for a context of another invocation; as
-    /// [`SessionService::append_event_to`].
+    /// Fails with `invalid_argument` after the end, or for a context of another invocation. Also
+    /// fails as [`SessionService::append_event_to`] does.
     ///
     /// ```
     /// # use adk_session_wasm::{CreateRequest, InMemorySessionService, SessionService};
@@ -151,9 +153,9 @@ impl Invocation {
         Ok(event)
     }
 
-    /// Ends it, as dropping it does: the `temp:` keys are gone, contexts write nothing any more and
-    /// nothing can be appended. Appends that are under way are still stored. Ending twice does
-    /// nothing.
+    /// Ends the invocation, as dropping it does. The `temp:` keys are removed, writes through
+    /// contexts do nothing, and new appends fail. Pending appends are still stored. Ending twice
+    /// does nothing.
     pub fn end(&self) {
         self.shared.state.lock().end();
     }
@@ -189,7 +191,7 @@ impl Invocation {
         event
     }
 
-    /// Gathers the event's delta, and merges the context's actions into the event's.
+    /// Collects the writes for the event, and merges the context's actions into the event's.
     fn collect(
         &self,
         event: &mut Event,
@@ -214,10 +216,10 @@ impl Drop for Invocation {
     }
 }
 
-/// Maps from the ids of function calls, so that two of them are one.
+/// Fields of the actions that map ids of function calls, so two of them can be merged.
 const CALL_MAPS: [&str; 2] = ["requestedAuthConfigs", "requestedToolConfirmations"];
 
-/// Adds to the actions what `more` has and they have not.
+/// Adds the actions in `more` that are missing; existing ones win.
 fn merge_actions(actions: &mut EventActions, more: EventActions) {
     for (filename, version) in more.artifact_delta {
         actions.artifact_delta.entry(filename).or_insert(version);

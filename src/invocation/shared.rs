@@ -1,4 +1,4 @@
-//! What an invocation and its contexts share.
+//! The data that an invocation and its contexts share.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,7 +9,6 @@ use super::artifacts::AnyArtifacts;
 use super::live_state::SharedState;
 use crate::session::SessionKey;
 
-/// What an invocation and its contexts share.
 #[derive(Clone)]
 pub(super) struct Shared {
     pub(super) id: Arc<str>,

@@ -14,7 +14,7 @@ use crate::service::{
 use crate::session::SessionKey;
 use crate::state::{REMOVED, ReadonlyState, State};
 
-/// Stores as its turn comes, after as many yields as are asked for, and fails on demand.
+/// A service that stores after a given number of yields, in turn, and fails on demand.
 #[derive(Default)]
 struct TestService {
     inner: InMemorySessionService,
@@ -221,7 +221,7 @@ async fn appends_at_once_are_stored_in_their_order() {
     let (mut a, mut b) = (invocation.context("a"), invocation.context("b"));
     a.set("k".into(), "older".into());
     b.set("k".into(), "newer".into());
-    // Were they not queued, the first would land last.
+    // Without the queue, the first would be stored last.
     service.yields.replace(vec![0, 5]);
     let (first, second) = tokio::join!(
         invocation.append(&service, event(), Some(&mut a), None),
@@ -330,7 +330,7 @@ async fn a_context_of_another_invocation_is_refused() {
     assert_eq!(context.delta().len(), 1);
 }
 
-/// Keeps the newest version only.
+/// Keeps only the newest version.
 #[derive(Default)]
 struct Files {
     kept: Mutex<Vec<(String, Value)>>,

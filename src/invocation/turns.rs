@@ -1,12 +1,12 @@
-//! One after the other, in the order of the calls.
+//! A queue that lets one append run at a time, in the order of the calls.
 
 use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
 
-/// Lets one holder through at a time. It is fair, so that events are stored in the order in which
-/// they were appended.
+/// Lets one ticket run at a time, in order, so that events are stored in the order of their
+/// appends.
 #[derive(Debug, Default)]
 pub(super) struct Turns {
     queue: Mutex<Queue>,
@@ -15,18 +15,18 @@ pub(super) struct Turns {
 #[derive(Debug, Default)]
 struct Queue {
     last_ticket: u64,
-    /// Tickets that are still held; the first one has its turn.
+    /// The tickets that are still held; the first one may run.
     tickets: VecDeque<(u64, Option<Waker>)>,
 }
 
-/// A place in the queue, left when it is dropped, be it that its turn is over or was never waited for.
+/// A place in the queue. Dropping it leaves the queue, whether or not its turn came.
 pub(super) struct Ticket<'t> {
     turns: &'t Turns,
     number: u64,
 }
 
 impl Turns {
-    /// The last place in the queue.
+    /// Takes the last place in the queue.
     pub(super) fn queue_up(&self) -> Ticket<'_> {
         let mut queue = self.lock();
         queue.last_ticket += 1;

@@ -1,32 +1,32 @@
-//! Which of several writes of one state key is the newest. `js/state/write_order.ts` is the same rule in
-//! TypeScript; `tests/vectors/write_order.json` is for both.
+//! The order of writes of a state key. `js/state/write_order.ts` is the same rule in TypeScript;
+//! `tests/vectors/write_order.json` tests both.
 
 use std::collections::HashMap;
 
-/// The place of a write in the order of all writes of an invocation: the later, the greater.
+/// The place of a write in the order of all writes of an invocation; later is greater.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Stamp(u64);
 
 /// The order of the writes of one invocation, for agents that run in parallel.
 ///
-/// They share one state, and each collects its writes in a delta of its own; their events are
-/// appended in whatever order the agents finish. Without more, the delta that is appended last wins,
-/// even where another agent wrote the key later: an old value would roll back a newer one. So every
-/// write gets a [`Stamp`], which goes with it in its delta, and the append of a delta has three steps:
+/// The agents share one state. Each collects its writes in its own delta, and events are appended
+/// in the order in which the agents finish. Without further rules the last appended delta would
+/// win, and an old value could overwrite a newer one. So every write gets a [`Stamp`], which its
+/// delta keeps. The append of a delta has three steps:
 ///
-/// 1. when it begins, entries that no context wrote (made by hand, an output key) count as written
-///    now: [`WriteOrder::now`];
-/// 2. when those ahead of it are stored, every entry that [`WriteOrder::is_superseded`] is left out of
-///    the event;
-/// 3. when it is stored, every entry that is not [`WriteOrder::is_overtaken`] is applied to the shared
-///    state, and all of them are [`WriteOrder::commit`]ted.
+/// 1. When it begins, entries that no context wrote (made by hand, an output key) count as written
+///    now: [`WriteOrder::now`].
+/// 2. When the appends before it are stored, entries that are superseded
+///    ([`WriteOrder::is_superseded`]) are removed from the event.
+/// 3. When it is stored, entries that are not overtaken ([`WriteOrder::is_overtaken`]) are applied
+///    to the shared state. All entries are committed ([`WriteOrder::commit`]).
 ///
-/// Then the shared state holds the last write of each key, and the stored state, which is the fold of
-/// the stored deltas, the last write among those appended, in whatever order they were. A removal is a
-/// write like any other. `temp:` keys go through the same steps, but for the storing.
+/// Then the shared state holds the last write of each key. The stored state is the fold of the
+/// stored deltas; it holds the last of the appended writes, in any append order. A removal is a
+/// write as well. `temp:` keys take the same steps but are not stored.
 ///
-/// [`Invocation::append`](crate::Invocation::append) does all that. It knows no value and no storage,
-/// so it can be used alone:
+/// [`Invocation::append`](crate::Invocation::append) does all of this. This type needs no values
+/// and no storage, so it can be used alone:
 ///
 /// ```
 /// use adk_session_wasm::invocation::WriteOrder;
@@ -44,41 +44,41 @@ pub struct WriteOrder {
     keys: HashMap<Box<str>, LastWrites>,
 }
 
-/// Of one key.
+/// The last writes of one key.
 #[derive(Debug, Default)]
 struct LastWrites {
-    /// The write that readers of the shared state see.
+    /// The write that the shared state holds.
     newest: Option<Stamp>,
     /// The write that the stored state holds.
     stored: Option<Stamp>,
 }
 
 impl WriteOrder {
-    /// The place of a write that happens now and that nobody sees before its event is stored.
+    /// Returns the stamp of a write that happens now, but is not visible before its event is
+    /// stored.
     pub fn now(&mut self) -> Stamp {
         self.clock += 1;
         Stamp(self.clock)
     }
 
-    /// The place of a write that happens now and is seen at once: through a context.
+    /// Returns the stamp of a write that happens now, through a context, and is visible at once.
     pub fn record(&mut self, key: &str) -> Stamp {
         let stamp = self.now();
         self.last(key).newest = Some(stamp);
         stamp
     }
 
-    /// Whether the shared state holds a newer write of the key, which applying this one would roll
-    /// back.
+    /// Whether the shared state holds a newer write of the key. Applying this one would undo it.
     pub fn is_overtaken(&self, key: &str, stamp: Stamp) -> bool {
         self.keys.get(key).is_some_and(|last| last.newest > Some(stamp))
     }
 
-    /// Whether a newer write of the key is stored already, which storing this one would roll back.
+    /// Whether a newer write of the key is stored already. Storing this one would undo it.
     pub fn is_superseded(&self, key: &str, stamp: Stamp) -> bool {
         self.keys.get(key).is_some_and(|last| last.stored > Some(stamp))
     }
 
-    /// Says that the event which carries that write is stored.
+    /// Notes that the event with this write is stored.
     pub fn commit(&mut self, key: &str, stamp: Stamp) {
         let last = self.last(key);
         last.newest = last.newest.max(Some(stamp));

@@ -1,4 +1,4 @@
-//! Hashes of names, seeded so that nobody can choose names that all hash alike.
+//! Hashes of names, seeded so that nobody can choose names with equal hashes.
 
 use std::hash::{BuildHasher, Hasher};
 
@@ -7,11 +7,12 @@ use foldhash::quality::FixedState;
 use crate::platform;
 
 thread_local! {
-    // By hand: what hash maps take for chance by themselves is the same in each instance of a wasm.
+    // Seeded by hand: the built-in randomness of hash maps is the same in each wasm instance.
     static STATE: FixedState = FixedState::with_seed(platform::random_seed());
 }
 
-/// By words: what foldhash has for long texts is a hundredth of the wasm, and no faster for names.
+/// Hashes word by word. The code that foldhash has for long texts is 1 % of the wasm, and no faster
+/// for names.
 pub(super) fn hash(name: &str) -> u32 {
     let mut hasher = STATE.with(FixedState::build_hasher);
     let (words, rest) = name.as_bytes().as_chunks::<8>();
@@ -23,7 +24,7 @@ pub(super) fn hash(name: &str) -> u32 {
         *byte = *given;
     }
     hasher.write_u64(u64::from_le_bytes(last));
-    // Else names that end in NULs would hash alike.
+    // Otherwise names that end in NULs would have equal hashes.
     hasher.write_u64(name.len() as u64);
     hasher.finish() as u32
 }

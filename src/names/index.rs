@@ -1,39 +1,39 @@
-//! Positions by name.
+//! An index from names to positions in a list.
 
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 
 use crate::names::hash::hash;
 
-/// Positions by name, for lists that hold the names themselves.
+/// An index from names to positions in a list that holds the names.
 ///
-/// One type of table for whatever the names are of: a map a type would stand in the wasm once a type.
+/// It is one type for all kinds of names: the wasm would hold the code of a map once for each type.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Index {
     table: HashTable<Slot>,
 }
 
-/// The hash stays with the position, so that growing asks nobody for names.
+/// The hash is stored with the position, so that growing the table needs no names.
 #[derive(Debug, Clone, Copy)]
 struct Slot {
     hash: u32,
     position: u32,
 }
 
-/// What the table wants: a hash whose high bits differ as well.
+/// Spreads a hash for the table, which also uses its high bits.
 fn spread(hash: u32) -> u64 {
     u64::from(hash) << 32 | u64::from(hash)
 }
 
 impl Index {
-    /// The position of that name; `is_named` tells whether a position holds it.
+    /// Returns the position of that name. `is_named` says whether a position holds it.
     pub(crate) fn find(&self, name: &str, is_named: &dyn Fn(usize) -> bool) -> Option<usize> {
         let hash = hash(name);
         let is_wanted = |slot: &Slot| slot.hash == hash && is_named(slot.position as usize);
         self.table.find(spread(hash), is_wanted).map(|slot| slot.position as usize)
     }
 
-    /// As [`Index::find`]; adds the name at `position` where it finds none.
+    /// Does the same as [`Index::find`], but adds a missing name at `position` and returns `None`.
     pub(crate) fn find_or_insert(
         &mut self,
         name: &str,
@@ -51,7 +51,7 @@ impl Index {
         }
     }
 
-    /// Takes out a name that [`Index::find`] found at that position.
+    /// Removes a name that [`Index::find`] found at that position.
     pub(crate) fn remove(&mut self, name: &str, position: usize) {
         let is_wanted = |slot: &Slot| slot.position as usize == position;
         if let Ok(entry) = self.table.find_entry(spread(hash(name)), is_wanted) {
@@ -59,7 +59,7 @@ impl Index {
         }
     }
 
-    /// Makes room for so many more names; `false` if memory has none.
+    /// Reserves room for `count` more names. Returns `false` if memory has none.
     pub(crate) fn try_reserve(&mut self, count: usize) -> bool {
         self.table.try_reserve(count, |slot| spread(slot.hash)).is_ok()
     }

@@ -1,5 +1,5 @@
-//! The session service: every rule of creating, reading, listing, appending and deleting, over
-//! any [`Storage`].
+//! The session service over any [`Storage`]: every rule of creating, reading, listing, appending
+//! and deleting.
 //!
 //! Each write is a [`Write`], which the storage carries out.
 
@@ -18,7 +18,7 @@ use crate::storage::{Deletion, ListRequest as Listed, Listing, MemoryStorage, St
 pub use crate::write::{Appended, Known, StalePolicy};
 use crate::write::{Position, ScopeRevisions, ScopeRow, SessionRow, Target, Write, merged};
 
-/// A session service that keeps everything in memory.
+/// A session service in memory.
 ///
 /// ```
 /// use adk_session_wasm::{CreateRequest, InMemorySessionService, SessionService};
@@ -38,15 +38,15 @@ use crate::write::{Position, ScopeRevisions, ScopeRow, SessionRow, Target, Write
 /// ```
 pub type InMemorySessionService = StoredSessionService<MemoryStorage>;
 
-/// How often `get_or_create_session` finds a session that it cannot read before it gives up.
+/// How many times `get_or_create_session` retries when a session can be neither read nor created.
 const MAX_ROUNDS: u32 = 100;
 
-/// Why a call did not happen: a rule forbids it, or the storage below failed.
+/// The reason why a call failed: a rule refused it, or the storage failed.
 #[derive(Debug)]
 pub enum Refusal<F> {
-    /// A rule.
+    /// A rule refused the call.
     Rule(Error),
-    /// The storage, in its own words.
+    /// The storage failed, with its own error.
     Storage(F),
 }
 
@@ -65,18 +65,19 @@ impl<F: Into<Self>> From<Refusal<F>> for Error {
     }
 }
 
-/// A session as a read returns it.
+/// A session as read from a storage.
 #[derive(Debug, Clone)]
 pub struct StoredSession {
-    /// What names it.
+    /// The key of the session.
     pub key: SessionKey,
     /// Its revisions and time.
     pub head: SessionHead,
-    /// The JSON object of app, user and session state, prefixes put back.
+    /// The JSON object of app, user and session state, with prefixes.
     pub state: String,
     /// The texts of the events in the window, in append order.
     pub events: Vec<EventText>,
-    /// Which other states changed, if the call created it; `None` if it was there.
+    /// The new revisions of user and app state if the call created the session; `None` if it
+    /// existed.
     pub created: Option<ScopeRevisions>,
 }
 
@@ -85,14 +86,14 @@ pub struct StoredSession {
 pub struct SessionPage {
     /// The sessions of the page.
     pub sessions: Vec<StoredSession>,
-    /// Where the page stands.
+    /// The position of the page.
     pub position: PagePosition,
-    /// How many sessions there are in all.
+    /// The number of all sessions of the app or user.
     pub total: usize,
 }
 
 impl SessionPage {
-    /// The page that a storage listed.
+    /// Merges the states of a listing into a page.
     fn of(listing: Listing, page: Page) -> Result<Self, Error> {
         let mut users = Names::default();
         for (user_id, state) in listing.users {
@@ -109,14 +110,14 @@ impl SessionPage {
     }
 }
 
-/// Every rule of a session service, over the storage `S`.
+/// A session service over the storage `S`.
 #[derive(Debug, Default)]
 pub struct StoredSessionService<S> {
     storage: S,
 }
 
 impl InMemorySessionService {
-    /// An empty service.
+    /// Makes an empty service.
     pub fn new() -> Self {
         Self::default()
     }
@@ -125,20 +126,20 @@ impl InMemorySessionService {
 type Answer<T, S> = Result<T, Refusal<<S as Storage>::Failure>>;
 
 impl<S: Storage> StoredSessionService<S> {
-    /// A service over `storage`.
+    /// Makes a service over `storage`.
     pub fn over(storage: S) -> Self {
         Self { storage }
     }
 
-    /// The storage underneath.
+    /// Returns the storage.
     pub fn storage(&self) -> &S {
         &self.storage
     }
 
-    /// Creates a session; `state` is split by scope and stored in the same step.
+    /// Creates a session. `state` is split by scope and stored in the same transaction.
     ///
     /// # Errors
-    /// `already_exists` if the key is taken; the stored session is left untouched.
+    /// Fails with `already_exists` if the key is taken; the stored session is left untouched.
     pub async fn create_session(
         &self,
         key: SessionKey,
@@ -149,11 +150,11 @@ impl<S: Storage> StoredSessionService<S> {
         self.create_if_absent(key, state, now).await?.ok_or(Refusal::Rule(taken))
     }
 
-    /// Returns the session of that key, with all events, or creates it. However many do this at
-    /// once, there is one session and no error. `state` is used only if it creates.
+    /// Returns the session of that key with all events, or creates it. Concurrent calls get one
+    /// session and no error. `state` is used only to create it.
     ///
     /// # Errors
-    /// Only the storage's own.
+    /// Fails only with the storage's errors.
     pub async fn get_or_create_session(
         &self,
         key: SessionKey,
@@ -167,10 +168,10 @@ impl<S: Storage> StoredSessionService<S> {
             if let Some(session) = self.create_if_absent(key.clone(), state.clone(), now).await? {
                 return Ok(session);
             }
-            // Created by someone else since we looked. It is there to be read now, unless it was
-            // deleted again meanwhile, in which case the next round creates it.
+            // Another call created it since the read. The next round reads it, or creates it if it
+            // was deleted again meanwhile.
         }
-        // A replica that lags is read, for instance.
+        // For example, the storage reads from a replica that lags.
         let reason = format!(
             "session \"{}\" is there to create and not to read, {MAX_ROUNDS} times in a row; \
              reads must see what was written",
@@ -195,10 +196,10 @@ impl<S: Storage> StoredSessionService<S> {
         }))
     }
 
-    /// Reads a session; `None` if there is none.
+    /// Reads a session; `None` if it does not exist.
     ///
     /// # Errors
-    /// Only the storage's own.
+    /// Fails only with the storage's errors.
     pub async fn get_session(
         &self,
         key: SessionKey,
@@ -213,7 +214,7 @@ impl<S: Storage> StoredSessionService<S> {
     /// Lists sessions, without their events.
     ///
     /// # Errors
-    /// `invalid_argument` for names that are none.
+    /// Fails with `invalid_argument` if a name is invalid.
     pub async fn list_sessions(
         &self,
         app_name: String,
@@ -228,7 +229,7 @@ impl<S: Storage> StoredSessionService<S> {
         Ok(SessionPage::of(listing, page)?)
     }
 
-    /// The same as the storage has it.
+    /// Lists sessions in the storage's own form.
     pub(crate) async fn listing(
         &self,
         app_name: String,
@@ -242,10 +243,11 @@ impl<S: Storage> StoredSessionService<S> {
         self.storage.list(request).await.map_err(Refusal::Storage)
     }
 
-    /// Stores events and their deltas in one step, all or none, in order.
+    /// Stores events and their deltas in one transaction, all or none, in order.
     ///
     /// # Errors
-    /// `not_found` if the session is gone, `stale_session` under [`StalePolicy::Reject`].
+    /// Fails with `not_found` if the session does not exist, and with `stale_session` under
+    /// [`StalePolicy::Reject`].
     pub async fn append_events(
         &self,
         key: SessionKey,
@@ -264,7 +266,7 @@ impl<S: Storage> StoredSessionService<S> {
         }
     }
 
-    /// Finds where a handle stands that carries no revision, by the last event it holds.
+    /// Returns a handle's position. A handle without a revision is located by its last event.
     async fn locate(&self, key: &SessionKey, known: Known) -> Answer<Position, S> {
         match known {
             Known::Revision { created, revision } => Ok(Position::Revision { created, revision }),
@@ -275,11 +277,12 @@ impl<S: Storage> StoredSessionService<S> {
         }
     }
 
-    /// Changes `user:` and `app:` keys without a session, and so without an event. Answers with the
-    /// new revisions.
+    /// Changes `user:` and `app:` keys without a session, and so without an event. Returns the new
+    /// revisions.
     ///
     /// # Errors
-    /// `invalid_argument` for keys of a scope that the request names no owner of.
+    /// Fails with `invalid_argument` if a name is invalid, or if a key's scope needs an id that is
+    /// missing.
     pub async fn update_state(
         &self,
         app_name: String,
@@ -294,11 +297,11 @@ impl<S: Storage> StoredSessionService<S> {
         self.storage.write(write).await.map_err(Refusal::Storage)
     }
 
-    /// The JSON object of a user's state, or of an app's where no user is named; names without
-    /// prefix.
+    /// Returns the JSON object of a user's state, or of the app's if no user is named. Names have
+    /// no prefix.
     ///
     /// # Errors
-    /// `invalid_argument` for names that are none.
+    /// Fails with `invalid_argument` if a name is invalid.
     pub async fn get_scope_state(
         &self,
         app_name: String,
@@ -315,17 +318,17 @@ impl<S: Storage> StoredSessionService<S> {
         Ok(row.unwrap_or_default().state.try_to_json()?)
     }
 
-    /// Deletes a session, a user, or a state. What is not there is no error. Answers as
-    /// [`Storage::delete`] does.
+    /// Deletes a session, a user, or a state. Nothing to delete is no error. Returns the same as
+    /// [`Storage::delete`].
     ///
     /// # Errors
-    /// Only the storage's own.
+    /// Fails only with the storage's errors.
     pub async fn remove(&self, deletion: Deletion) -> Answer<Option<Revision>, S> {
         self.storage.delete(deletion).await.map_err(Refusal::Storage)
     }
 }
 
-/// A stored session as its readers see it: the three scopes as one state.
+/// Returns a stored session with the three scopes merged into one state.
 fn seen(
     row: SessionRow,
     user: Option<&ScopeRow>,

@@ -1,4 +1,4 @@
-//! The session service as Rust programs use it, in adk-rust's shape.
+//! The session service for Rust programs, in adk-rust's form.
 
 mod deep;
 mod session;
@@ -19,20 +19,20 @@ use crate::session::{Page, SessionKey, Window, check_id};
 use crate::state::{Delta, Scope};
 use crate::storage::{Deletion, Listing, Storage};
 
-/// Asks for a new session.
+/// A request to create a session.
 #[derive(Debug, Clone, Default)]
 pub struct CreateRequest {
     /// The app.
     pub app_name: String,
     /// The user of the app.
     pub user_id: String,
-    /// `None` or blank: a fresh UUID v4.
+    /// The session's id; `None` or blank for a fresh UUID v4.
     pub session_id: Option<String>,
-    /// Split by scope and stored at once; `temp:` keys are dropped.
+    /// The initial state. It is split by scope; `temp:` keys are dropped.
     pub state: HashMap<String, Value>,
 }
 
-/// Asks for a session with some of its events.
+/// A request to read a session and some of its events.
 #[derive(Debug, Clone, Default)]
 pub struct GetRequest {
     /// The app.
@@ -41,27 +41,27 @@ pub struct GetRequest {
     pub user_id: String,
     /// The session of the user.
     pub session_id: String,
-    /// Only the last so many events; `None`: all.
+    /// Only the last `num_recent_events` events; `None` for all.
     pub num_recent_events: Option<usize>,
     /// Only events with this timestamp (milliseconds since 1970) or a later one.
     pub after: Option<f64>,
 }
 
-/// Asks for a list of a user's sessions, oldest update first.
+/// A request for a user's sessions, oldest update first.
 #[derive(Debug, Clone, Default)]
 pub struct ListRequest {
     /// The app.
     pub app_name: String,
-    /// The user of the app. For all users there is [`SessionService::list_app`], so that an id that
-    /// was forgotten lists nobody's sessions.
+    /// The user of the app. [`SessionService::list_app`] lists all users, so a forgotten user id
+    /// never lists all sessions.
     pub user_id: String,
-    /// At most so many; `None`: all.
+    /// The most sessions to return; `None` for all.
     pub limit: Option<usize>,
-    /// Pass over so many; `None`: 0.
+    /// How many sessions to skip; `None` for 0.
     pub offset: Option<usize>,
 }
 
-/// Names a session to delete.
+/// A request to delete a session.
 #[derive(Debug, Clone, Default)]
 pub struct DeleteRequest {
     /// The app.
@@ -74,8 +74,8 @@ pub struct DeleteRequest {
 
 /// Creates, reads, lists and deletes sessions, and appends to them.
 ///
-/// The futures are not `Send`; a current-thread runtime, or the root future of tokio's
-/// `#[tokio::main]`, runs them.
+/// The futures are not `Send`. Run them on a current-thread runtime, or in the root future of
+/// tokio's `#[tokio::main]`.
 ///
 /// ```
 /// use adk_session_wasm::{
@@ -106,24 +106,27 @@ pub struct DeleteRequest {
 /// ```
 #[allow(async_fn_in_trait, reason = "a Send bound would shut out every storage in a browser")]
 pub trait SessionService {
-    /// Creates a session. The state is split by scope and stored in the same step.
+    /// Creates a session. The state is split by scope and stored in the same transaction.
     ///
     /// # Errors
-    /// `already_exists`, and the stored session is untouched; `invalid_argument` for a name that is
-    /// none; `unserializable` for a state value that nests more than 200 levels.
+    /// - `already_exists` if the id is taken; the stored session is untouched
+    /// - `invalid_argument` if a name is invalid
+    /// - `unserializable` if a state value nests more than 200 levels
     async fn create(&self, request: CreateRequest) -> Result<Session, Error>;
 
-    /// Reads a session: its state as it is now, and the events that were asked for.
+    /// Reads a session: its current state, and the requested events.
     ///
     /// # Errors
-    /// `not_found`, also for a session id that is none; `invalid_argument` for an app or user name
-    /// that is none, or a time that is NaN; `corrupt_record`.
+    /// - `not_found` if the session does not exist or its id is invalid
+    /// - `invalid_argument` if an app or user name is invalid, or if a time is NaN
+    /// - `corrupt_record` if a stored record cannot be read
     async fn get(&self, request: GetRequest) -> Result<Session, Error>;
 
     /// Lists a user's sessions, without their events. Oldest update first, ties by id in UTF-16 order.
     ///
     /// # Errors
-    /// `invalid_argument` for a name that is none; `corrupt_record`.
+    /// Fails with `invalid_argument` if a name is invalid, and with `corrupt_record` if a stored
+    /// record cannot be read.
     ///
     /// ```
     /// use adk_session_wasm::{CreateRequest, InMemorySessionService, ListRequest, SessionService};
@@ -143,8 +146,9 @@ pub trait SessionService {
     /// ```
     async fn list(&self, request: ListRequest) -> Result<Vec<Session>, Error>;
 
-    /// [`SessionService::list`] for all users of an app, ties then by user: at most `limit`, after
-    /// passing over `offset`. `unsupported` unless it is implemented.
+    /// Lists the sessions of all users of an app as [`SessionService::list`] does, ties also by
+    /// user. Skips `offset` sessions and returns at most `limit`. The default implementation fails
+    /// with `unsupported`.
     ///
     /// # Errors
     /// As [`SessionService::list`].
@@ -158,26 +162,28 @@ pub trait SessionService {
         Err(Error::Unsupported("list the sessions of all users"))
     }
 
-    /// Deletes a session and its events; one that is not there is no error. App and user state stay.
+    /// Deletes a session and its events. A missing session is no error. App and user state stay.
     ///
     /// # Errors
-    /// `invalid_argument` for an app or user name that is none.
+    /// Fails with `invalid_argument` if an app or user name is invalid.
     async fn delete(&self, request: DeleteRequest) -> Result<(), Error>;
 
-    /// Stores the event and its delta in one step. A partial event is not stored, and `temp:` keys are
-    /// not. An event whose id is stored already is not stored again if it is the same, so that a retry
-    /// is safe; else it takes the stored one's place.
+    /// Stores the event and its delta in one transaction. Partial events and `temp:` keys are not
+    /// stored. If the id is stored already with the same content, nothing changes, so a retry is
+    /// safe. With other content, the event replaces the stored one in place.
     ///
     /// # Errors
-    /// `not_found`; `ambiguous` if several sessions have that id (then use
-    /// [`SessionService::append_event_to`]); `unsupported` by a storage that cannot look up a bare
-    /// id; `invalid_argument` for an id that is none, a timestamp that is none, or a field of
-    /// [`Event::other`] that has a place of its own; `unserializable` for a state value that nests
-    /// more than 200 levels, or an event more than 250.
+    /// - `not_found` if the session does not exist
+    /// - `ambiguous` if several sessions have that id (then use
+    ///   [`SessionService::append_event_to`])
+    /// - `unsupported` if the storage cannot look up a bare id
+    /// - `invalid_argument` if an id or a timestamp is invalid, or if [`Event::other`] repeats a
+    ///   field of [`Event`]
+    /// - `unserializable` if a state value nests more than 200 levels, or an event more than 250
     async fn append_event(&self, session_id: &str, event: Event) -> Result<(), Error>;
 
-    /// [`SessionService::append_event`] by all three names, of which no two sessions have the
-    /// same.
+    /// Appends an event as [`SessionService::append_event`] does, to the session with this key. The
+    /// key identifies one session, so it is never ambiguous.
     ///
     /// # Errors
     /// As [`SessionService::append_event`], but never `ambiguous`.
@@ -250,7 +256,7 @@ where
     async fn delete(&self, request: DeleteRequest) -> Result<(), Error> {
         check_owner(&request.app_name, &request.user_id)?;
         let key = SessionKey::new(request.app_name, request.user_id, request.session_id);
-        // An id that is none names no session.
+        // An invalid id names no session.
         let Ok(key) = key else { return Ok(()) };
         let deleted = self.storage().delete(Deletion::Session(key)).await;
         deleted.map_err(Refusal::Storage)?;
@@ -293,7 +299,8 @@ fn check_owner(app_name: &str, user_id: &str) -> Result<(), Error> {
     check_id("user_id", user_id)
 }
 
-/// Whether all that is to be stored of these can be read again, whatever the storage.
+/// Checks that every storage can hold the values: none nests too deep. `temp:` keys are not stored
+/// and not checked.
 fn check_values(path: &str, values: &HashMap<String, Value>) -> Result<(), Error> {
     let mut stored = values.iter().filter(|(key, _)| Scope::split(key).0 != Scope::Temp);
     match stored.find(|(_, value)| !deep::nests_within(deep::STATE_LEVELS, value)) {
@@ -310,7 +317,7 @@ fn check_event(event: &Event) -> Result<(), Error> {
         ));
     }
     check_values("event.actions.state_delta", &event.actions.state_delta)?;
-    // The event, and then its actions, are the levels around.
+    // The event and its actions are the outer levels.
     let (fields, in_actions) = (deep::EVENT_LEVELS - 1, deep::EVENT_LEVELS - 2);
     let within = event.content.iter().chain(event.other.values());
     let is_readable = within.into_iter().all(|value| deep::nests_within(fields, value))
@@ -322,8 +329,8 @@ fn too_deep(path: String, levels: usize) -> Error {
     Error::Unserializable { path, reason: format!("it nests more than {levels} levels") }
 }
 
-/// In a fixed order: the stored state keeps the order in which its keys were set, and that of a hash
-/// map differs from run to run.
+/// Sorts the keys. The stored state keeps the order in which its keys were set, and the order of a
+/// hash map differs from run to run.
 fn by_key(values: &HashMap<String, Value>) -> BTreeMap<&String, &Value> {
     values.iter().collect()
 }

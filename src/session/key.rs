@@ -1,19 +1,19 @@
-//! What names a session, and which names are names at all.
+//! The key of a session, and which ids are valid.
 
 use crate::error::Error;
 
 /// The longest app name, user id or session id, in bytes of UTF-8.
 pub const MAX_ID_BYTES: usize = 512;
 
-/// The three names that tell one session from all others. Compared exactly; no character in one
-/// can reach another's data, because they are never joined into one string.
+/// The three names that identify a session. They compare exactly. They are never joined into one
+/// string, so no character in one can reach another session's data.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SessionKey {
     /// The app.
     pub app_name: String,
     /// The user of the app.
     pub user_id: String,
-    /// The conversation of that user.
+    /// The session of that user.
     pub session_id: String,
 }
 
@@ -21,7 +21,7 @@ impl SessionKey {
     /// Checks all three names.
     ///
     /// # Errors
-    /// `invalid_argument` naming the one that is empty or longer than [`MAX_ID_BYTES`].
+    /// Fails with `invalid_argument` naming the id that is empty or longer than [`MAX_ID_BYTES`].
     ///
     /// ```
     /// use adk_session_wasm::SessionKey;
@@ -45,10 +45,10 @@ impl SessionKey {
     }
 }
 
-/// Whether `id` can name anything.
+/// Checks that `id` is not empty and not longer than [`MAX_ID_BYTES`].
 ///
 /// # Errors
-/// `invalid_argument` naming `argument`.
+/// Fails with `invalid_argument` naming `argument`.
 pub fn check_id(argument: &'static str, id: &str) -> Result<(), Error> {
     if id.is_empty() {
         return Err(Error::invalid(argument, "must not be empty"));

@@ -1,4 +1,4 @@
-//! Sessions: what names them, what orders their changes, which part of them a read returns.
+//! Sessions: their keys, the revisions that order their changes, and the parts that reads return.
 
 mod key;
 mod revision;

@@ -1,22 +1,23 @@
 //! The number that orders the changes of a session.
 
-/// Grows with each stored change of a session (or of a user's or an app's state) and is never
-/// used again for the same id, also after the session was deleted and created anew. Order and
-/// staleness are decided by it, never by a clock.
+/// Increases with each stored change of a session, or of a user's or an app's state. No revision is
+/// reused for the same id, not even after the session was deleted and created again. Order and
+/// staleness depend on it, never on a clock.
 ///
 /// It stays below 2^53, so that JavaScript holds it exactly.
 pub type Revision = u64;
 
-/// A revision that nothing has reached: as `since`, it asks for no changes at all.
+/// A revision that is never reached. As `since`, it requests no changes at all.
 pub const NEVER: Revision = 9_007_199_254_740_991;
 
-/// What is known of a stored session beside its state and events.
+/// The revisions and the time of a stored session.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct SessionHead {
-    /// The revision that the session was created at. Tells a session from a later one of that id.
+    /// The revision at which the session was created. It distinguishes the session from a later one
+    /// with the same id.
     pub created: Revision,
     /// The revision of its last change.
     pub revision: Revision,
-    /// Milliseconds since 1970; never goes back.
+    /// Milliseconds since 1970; never decreases.
     pub last_update_time: f64,
 }

@@ -2,20 +2,21 @@
 
 use crate::error::Error;
 
-/// The last millisecond of the year 9999, beyond which google-adk for Python reads nothing.
+/// The last millisecond of the year 9999; google-adk for Python reads no later times.
 pub const MAX_TIMESTAMP: f64 = 253_402_300_799_999.0;
 
-/// Whether `timestamp` is a time that every ADK can hold.
+/// Checks that every ADK can hold `timestamp`.
 ///
 /// # Errors
-/// `invalid_argument` naming `argument` for NaN, infinities, times before 1970 or after 9999.
+/// Fails with `invalid_argument` naming `argument` for NaN, infinities, and times before 1970 or
+/// after 9999.
 pub fn check_timestamp(argument: &'static str, timestamp: f64) -> Result<f64, Error> {
-    // A negative zero would sort after all positive times when compared by its bits.
+    // Negative zero becomes zero: its bits would sort after all positive times.
     if (0.0..=MAX_TIMESTAMP).contains(&timestamp) {
         return Ok(timestamp.abs());
     }
-    // The number itself is left out, here and wherever one is refused: to print a float takes
-    // more wasm than all rules about sessions together.
+    // No message prints the refused number: the code that prints floats takes more wasm than all
+    // rules about sessions.
     Err(Error::invalid(
         argument,
         "must be a number of milliseconds since 1970, from 0 to 253402300799999 (the year 9999)",

@@ -1,14 +1,14 @@
-//! Which events a read returns, and which sessions a list returns.
+//! The part of a session's events that a read returns, and the part of a list.
 
 use crate::error::Error;
 
-/// The largest whole number that JavaScript holds exactly.
+/// The largest integer that JavaScript holds exactly.
 const MAX_SAFE_INTEGER: f64 = 9_007_199_254_740_991.0;
 
-/// Reads a count that came as a JavaScript number.
+/// Checks a count given as a JavaScript number.
 ///
 /// # Errors
-/// `invalid_argument` naming `argument` for what is no whole number from `least` up.
+/// Fails with `invalid_argument` naming `argument` unless it is an integer of at least `least`.
 pub fn check_count(argument: &'static str, number: f64, least: usize) -> Result<usize, Error> {
     if number.fract() == 0.0 && number >= least as f64 && number <= MAX_SAFE_INTEGER {
         return Ok(number as usize);
@@ -16,12 +16,12 @@ pub fn check_count(argument: &'static str, number: f64, least: usize) -> Result<
     Err(Error::invalid(argument, format!("must be a whole number from {least} up")))
 }
 
-/// A part of a session's events: first the filter, then the last so many.
+/// A part of a session's events: first the filter by time, then the last events of the rest.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Window {
-    /// Only the last so many in append order; `None`: all.
+    /// The last `last` events in append order; `None` for all.
     pub last: Option<usize>,
-    /// Only events with this timestamp (milliseconds) or a later one, wherever they stand.
+    /// Only events with this timestamp (milliseconds) or a later one, in any position.
     pub after: Option<f64>,
 }
 
@@ -31,10 +31,10 @@ impl Window {
     /// No event at all.
     pub const NONE: Self = Self { last: Some(0), after: None };
 
-    /// Checks numbers as they come from a caller.
+    /// Checks numbers from a caller.
     ///
     /// # Errors
-    /// `invalid_argument` for a count that is negative or fractional, or a time that is NaN.
+    /// Fails with `invalid_argument` if a count is negative or fractional, or if a time is NaN.
     pub fn from_numbers(last: Option<f64>, after: Option<f64>) -> Result<Self, Error> {
         let last = last.map(|n| check_count("numRecentEvents", n, 0)).transpose()?;
         if after.is_some_and(f64::is_nan) {
@@ -43,7 +43,7 @@ impl Window {
         Ok(Self { last, after })
     }
 
-    /// Whether an event of that time passes the filter.
+    /// Whether an event with this timestamp passes the filter.
     pub fn admits(&self, timestamp: f64) -> bool {
         self.after.is_none_or(|after| timestamp >= after)
     }
@@ -52,29 +52,29 @@ impl Window {
 /// A page of a list of sessions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Page {
-    /// How many sessions to pass over.
+    /// How many sessions to skip.
     pub offset: usize,
-    /// How many to return at the most; `None`: all.
+    /// The most sessions to return; `None` for all.
     pub limit: Option<usize>,
 }
 
-/// Where a page stands among all pages.
+/// The position of a page among all pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PagePosition {
-    /// From 1.
+    /// The page's number, from 1.
     pub page: usize,
-    /// The page's size; without one, the number of all items.
+    /// The page's size; without a limit, the number of all items.
     pub limit: usize,
-    /// How many pages of that size there are.
+    /// The number of pages of that size.
     pub total_pages: usize,
 }
 
 impl Page {
-    /// Checks numbers as they come from a caller. `page` counts from 1, needs `limit`, and wins
-    /// over `offset`.
+    /// Checks numbers from a caller. `page` counts from 1, needs `limit`, and wins over `offset`.
     ///
     /// # Errors
-    /// `invalid_argument` naming the number that is negative, fractional or out of place.
+    /// Fails with `invalid_argument` naming the number if it is negative or fractional, or if
+    /// `page` is 0 or has no `limit`.
     pub fn from_numbers(
         limit: Option<f64>,
         offset: Option<f64>,
@@ -93,7 +93,7 @@ impl Page {
         Ok(Self { offset, limit })
     }
 
-    /// Where this page stands among `total` items.
+    /// Returns the position of this page among `total` items.
     pub fn position(&self, total: usize) -> PagePosition {
         match self.limit {
             None => PagePosition { page: 1, limit: total, total_pages: usize::from(total > 0) },

@@ -1,11 +1,11 @@
-//! How Rust programs read and write state: whole values, as [`serde_json::Value`].
+//! Access to state for Rust programs: whole values, as [`serde_json::Value`].
 
 use std::collections::HashMap;
 
 use serde_json::Value;
 
-/// State that can be read and written. Keys carry their prefix. It is object safe, so that a tool may
-/// take a `&mut dyn State`.
+/// State that can be read and written. Keys include their prefix. The trait is object safe, so that
+/// a tool may take a `&mut dyn State`.
 ///
 /// ```
 /// use adk_session_wasm::{State, StateMap};
@@ -15,16 +15,17 @@ use serde_json::Value;
 /// assert_eq!(state.all().len(), 1);
 /// ```
 pub trait State: Send + Sync {
-    /// The value of that key. A stored `null` is [`Value::Null`], an absent key `None`.
+    /// Returns the value of that key: [`Value::Null`] for a stored `null`, `None` for a missing
+    /// key.
     fn get(&self, key: &str) -> Option<Value>;
     /// Sets the value of that key. In a [`Context`](crate::Context), [`REMOVED`](crate::REMOVED)
     /// removes it.
     fn set(&mut self, key: String, value: Value);
-    /// All keys and values.
+    /// Returns all keys and values.
     fn all(&self) -> HashMap<String, Value>;
 }
 
-/// State that can only be read: that of a [`ReadonlyContext`](crate::ReadonlyContext).
+/// State that can only be read, such as that of a [`ReadonlyContext`](crate::ReadonlyContext).
 ///
 /// ```
 /// use adk_session_wasm::ReadonlyState;
@@ -43,13 +44,14 @@ pub trait State: Send + Sync {
 /// # }
 /// ```
 pub trait ReadonlyState: Send + Sync {
-    /// The value of that key. A stored `null` is [`Value::Null`], an absent key `None`.
+    /// Returns the value of that key: [`Value::Null`] for a stored `null`, `None` for a missing
+    /// key.
     fn get(&self, key: &str) -> Option<Value>;
-    /// All keys and values.
+    /// Returns all keys and values.
     fn all(&self) -> HashMap<String, Value>;
 }
 
-/// State held in a map: a session's as it was read. Writes to it are stored nowhere.
+/// State in a map: a session's state as it was read. Writes to it are never stored.
 ///
 /// ```
 /// use adk_session_wasm::{State, StateMap};
@@ -68,7 +70,7 @@ impl StateMap {
         Self { values }
     }
 
-    /// Keys and values, in the order in which the keys were first set.
+    /// Iterates over keys and values, in the order in which the keys were first set.
     pub fn iter(&self) -> impl Iterator<Item = (&String, &Value)> {
         self.values.iter()
     }

@@ -1,4 +1,4 @@
-//! What one event changes in the state, split by scope.
+//! The changes of the state by one event, split by scope.
 
 use std::rc::Rc;
 
@@ -6,23 +6,23 @@ use crate::error::Error;
 use crate::json::split_object;
 use crate::state::scope::Scope;
 
-/// The string that removes its key when it is the value in a delta. adk-java writes the same.
+/// The value that removes its key in a delta. adk-java writes the same string.
 pub const REMOVED: &str = "__ADK_SENTINEL_REMOVED__";
 /// [`REMOVED`] as JSON text.
 const REMOVED_JSON: &str = "\"__ADK_SENTINEL_REMOVED__\"";
 
-/// What happens to one key.
+/// The change of one key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Change {
-    /// The key gets this value: JSON text.
+    /// Sets the key to this value, a JSON text.
     Set(Rc<str>),
-    /// The key goes.
+    /// Removes the key.
     Remove,
 }
 
-/// Changes of one scope, in the order in which they were made. Names are without prefix.
+/// The changes of one scope, in order. Names have no prefix.
 ///
-/// Counted, not copied: a decision that is asked again hands them out again.
+/// Names and values are reference-counted, so a repeated decision clones them cheaply.
 pub type Changes = Vec<(Rc<str>, Change)>;
 
 /// A delta, split by scope. `temp:` keys are left out: they are never stored.
@@ -37,10 +37,11 @@ pub struct Delta {
 }
 
 impl Delta {
-    /// Splits the JSON text of a delta; whole values are replaced, there is no deep merge.
+    /// Splits the JSON text of a delta by scope. A delta replaces whole values; there is no deep
+    /// merge.
     ///
     /// # Errors
-    /// `unserializable` when the text is not a JSON object.
+    /// Fails with `unserializable` if the text is not a JSON object.
     ///
     /// ```
     /// use adk_session_wasm::state::{Change, Delta};
@@ -75,7 +76,7 @@ impl Delta {
     }
 }
 
-/// The first are taken as they are: nearly all appends are of one event.
+/// The first changes are moved, not copied: nearly all appends have one event.
 fn add(changes: &mut Changes, later: Changes) {
     if changes.is_empty() {
         *changes = later;

@@ -1,4 +1,4 @@
-//! State: one map of keys that an agent sees, kept in four scopes told apart by prefix.
+//! State: one map of keys for agents, stored in four scopes that the keys' prefixes tell apart.
 
 mod access;
 mod delta;

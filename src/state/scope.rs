@@ -1,4 +1,4 @@
-//! How far a state value reaches, told by its key's prefix.
+//! The scopes of state values, which the prefixes of their keys name.
 
 /// Keys with this prefix are shared by all users and sessions of an app.
 pub const KEY_PREFIX_APP: &str = "app:";
@@ -7,10 +7,10 @@ pub const KEY_PREFIX_USER: &str = "user:";
 /// Keys with this prefix live for one invocation and are never stored.
 pub const KEY_PREFIX_TEMP: &str = "temp:";
 
-/// One of the four reaches of a state value.
+/// The scope of a state value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Scope {
-    /// This session. Also keys with any prefix that is none of the ADK's.
+    /// This session. Keys with any prefix that is not the ADK's belong here too.
     Session,
     /// All sessions of the user.
     User,
@@ -40,7 +40,7 @@ impl Scope {
         }
     }
 
-    /// What stands before a name of this scope.
+    /// Returns the prefix of this scope's keys.
     pub fn prefix(self) -> &'static str {
         match self {
             Self::Session => "",

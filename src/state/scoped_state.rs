@@ -1,4 +1,4 @@
-//! The stored state of one scope: names and the JSON text of their values.
+//! The stored state of one scope: keys without prefix, and values as JSON text.
 
 use std::rc::Rc;
 
@@ -9,14 +9,14 @@ use crate::room::{has_room, require_room};
 use crate::state::delta::{Change, Changes};
 use crate::state::scope::Scope;
 
-/// How large the JSON of one scope may be, in bytes. A session shows three of them as one text, and the
-/// longest that every JavaScript engine holds has 2^29 - 25 characters.
+/// The largest JSON of one scope, in bytes. A session merges three scopes into one text, and the
+/// longest text that every JavaScript engine holds has 2^29 - 25 characters.
 const MAX_SIZE: usize = 128 << 20;
 
-/// The state of one session, one user or one app. Names carry no prefix; they keep the order in
-/// which they were first set, as the members of a JavaScript object do.
+/// The state of one session, one user or one app. Names have no prefix. They keep the order in
+/// which they were first set, as members of a JavaScript object do.
 ///
-/// A clone costs nothing: it shares the members until either is changed.
+/// Cloning is cheap: the members are shared until one of the states changes.
 #[derive(Debug, Clone, Default)]
 pub struct ScopedState {
     members: Rc<Members>,
@@ -24,8 +24,8 @@ pub struct ScopedState {
 
 #[derive(Debug, Clone, Default)]
 struct Members {
-    /// In order; `None` where a member was removed. A list and an index into it, so that a change
-    /// of a few keys costs the same however many others there are.
+    /// The members in order; `None` for a removed one. With a list and an index into it, a change
+    /// of a few keys costs the same whatever the number of other keys.
     list: Vec<Option<Member>>,
     positions: Index,
     /// The sum of [`Member::size`].
@@ -39,7 +39,7 @@ struct Member {
 }
 
 impl Member {
-    /// How many bytes it takes in a JSON object, at most, the prefix included.
+    /// Returns the most bytes of a member in a JSON object, with its prefix.
     fn size(name: &str, value: &str) -> usize {
         const AROUND: usize = "user:\"\":,".len();
         escaped_len(name) + value.len() + AROUND
@@ -47,17 +47,17 @@ impl Member {
 }
 
 impl ScopedState {
-    /// Reads the JSON object that [`ScopedState::to_json`] wrote.
+    /// Parses the JSON object that [`ScopedState::to_json`] wrote.
     ///
     /// # Errors
-    /// `unserializable` when the text is not a JSON object.
+    /// Fails with `unserializable` if the text is not a JSON object.
     pub fn parse(text: &str) -> Result<Self, Error> {
         let mut members = Members::default();
         split_object("state", text, |name, value| members.set(name.into(), value.into()))?;
         Ok(Self { members: Rc::new(members) })
     }
 
-    /// Makes the changes, one after the other.
+    /// Applies the changes in order.
     pub fn apply(&mut self, changes: Changes) {
         if changes.is_empty() {
             return;
@@ -71,10 +71,10 @@ impl ScopedState {
         }
     }
 
-    /// Makes sure that the state with the changes is not too large.
+    /// Checks that the state stays within its size limit after the changes.
     ///
     /// # Errors
-    /// `quota_exceeded`.
+    /// Fails with `quota_exceeded` if it would be too large.
     pub(crate) fn check_size(&self, changes: &Changes) -> Result<(), Error> {
         let set_size = |(name, change): &(Rc<str>, Change)| match change {
             Change::Set(value) => Member::size(name, value),
@@ -83,7 +83,7 @@ impl ScopedState {
         if self.size() + changes.iter().map(set_size).sum::<usize>() <= MAX_SIZE {
             return Ok(());
         }
-        // They may replace or remove as much. The copy shares names and values.
+        // The changes may replace or remove other values. The copy shares names and values.
         let mut changed = self.clone();
         changed.apply(changes.clone());
         let size = changed.size();
@@ -98,9 +98,9 @@ impl ScopedState {
         Err(Error::QuotaExceeded { reason })
     }
 
-    /// Makes room for so many more members; `false` if memory has none.
+    /// Reserves memory for `count` more members. Returns `false` if memory has none.
     pub(crate) fn try_reserve(&mut self, count: usize) -> bool {
-        // Others share the members: a change copies the list.
+        // The members are shared, so a change will copy the list.
         if Rc::get_mut(&mut self.members).is_none() {
             return has_room((self.members.list.len() + count) * 4 * size_of::<Member>());
         }
@@ -108,36 +108,36 @@ impl ScopedState {
         members.list.try_reserve(count).is_ok() && members.positions.try_reserve(count)
     }
 
-    /// How many bytes the JSON object takes, at most.
+    /// Returns the most bytes of the JSON object.
     pub(crate) fn size(&self) -> usize {
         self.members.size + "{}".len()
     }
 
-    /// The JSON text of one value.
+    /// Returns the JSON text of one value.
     pub fn get(&self, name: &str) -> Option<&str> {
         Some(&self.members.at(self.members.position(name)?)?.value)
     }
 
-    /// Whether there is nothing in it.
+    /// Whether the state has no keys.
     pub fn is_empty(&self) -> bool {
         self.members.positions.is_empty()
     }
 
-    /// Names and JSON texts of the values, in the order in which the names were first set.
+    /// Iterates over names and values (JSON texts), in the order in which the names were first set.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.members.list.iter().flatten().map(|member| (&*member.name, &*member.value))
     }
 
-    /// [`ScopedState::to_json`] if memory has room for it.
+    /// Does the same as [`ScopedState::to_json`] if memory has room for it.
     ///
     /// # Errors
-    /// `quota_exceeded`.
+    /// Fails with `quota_exceeded` if memory has no room.
     pub(crate) fn try_to_json(&self) -> Result<String, Error> {
         require_room(self.size())?;
         Ok(self.to_json())
     }
 
-    /// One JSON object, names without prefix.
+    /// Returns the state as one JSON object; names have no prefix.
     pub fn to_json(&self) -> String {
         merge_to_json([(Scope::Session, self)])
     }
@@ -173,7 +173,7 @@ impl Members {
         if let Some(member) = self.list.get_mut(position).and_then(Option::take) {
             self.size -= Member::size(name, &member.value);
         }
-        // Room that removed members left is given back once there is more of it than members.
+        // The list is compacted once more than half of it are gaps.
         if self.list.len() > 2 * self.positions.len() + 8 {
             self.list.retain(Option::is_some);
             self.positions.clear();
@@ -188,11 +188,11 @@ fn is_named(list: &[Option<Member>], position: usize, name: &str) -> bool {
     matches!(list.get(position), Some(Some(member)) if *member.name == *name)
 }
 
-/// Several scopes as the one JSON object that an agent sees, prefixes put back.
+/// Merges several scopes into the JSON object that an agent sees, with prefixes.
 pub fn merge_to_json<'a>(
     scopes: impl IntoIterator<Item = (Scope, &'a ScopedState)> + Clone,
 ) -> String {
-    // At once: a text that grows takes three times its size while it is copied.
+    // Allocated at once: a growing text takes three times its size while it is copied.
     let size = scopes.clone().into_iter().map(|(_, state)| state.size()).sum();
     let mut writer = ObjectWriter::with_capacity(size);
     for (scope, state) in scopes {

@@ -6,19 +6,18 @@
 //!
 //! # What an implementation must do
 //! 1. Each verb succeeds as a whole or changes nothing. No other write comes between its reads and
-//! its writes.
+//!    its writes.
 //! 2. `write` calls [`Write::decide`] with the rows that it read. It writes exactly the returned
-//! [`Changes`], or nothing if there are none. When it retries, it calls `decide` again; only the
-//! last result counts.
+//!    [`Changes`], or nothing if there are none. When it retries, it calls `decide` again; only the
+//!    last result counts.
 //! 3. A verb resolves only when its write is as durable as the storage can make it.
 //! 4. Texts are returned as they were stored: states unchanged, events as the same JSON value. Ids
-//! compare exactly.
+//!    compare exactly.
 //! 5. Events are ordered by `seq`. Event ids are unique within a session.
 //! 6. If the session or a requested state does not exist, [`Found::floor`] must be at least the
-//! revision of everything that was ever deleted. One number for the whole storage is enough.
-//! 7. The cost of a list depends on its result only. Totals are counted on create and delete, and
-//! no session beyond `offset + limit` is read.
-//!    read which stands beyond `offset + limit`.
+//!    revision of everything that was ever deleted. One number for the whole storage is enough.
+//! 7. The cost of a list grows only with `offset + limit`. Totals are counted on create and delete, and
+//!    no session beyond `offset + limit` is read.
 
 #[cfg(target_arch = "wasm32")]
 pub(crate) mod answer;

@@ -1,7 +1,7 @@
-//! JSON that nests deeper than serde_json reads by default.
+//! Reads JSON that nests deeper than serde_json allows by default.
 //!
-//! A state value may nest 200 levels and an event 250, everywhere. serde_json stops at 128, and its
-//! feature that lifts the limit lifts it for all who depend on it.
+//! A state value may nest 200 levels and an event 250, in all languages. serde_json stops at 128.
+//! Its feature that lifts the limit would lift it for every crate that uses serde_json.
 
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
@@ -9,12 +9,13 @@ use serde_json::{Map, Value};
 use crate::error::Error;
 use crate::json::split_object;
 
-/// How deep a state value may nest; `[]` is one level.
+/// The most levels of a state value; `[]` has one level.
 pub(super) const STATE_LEVELS: usize = 200;
-/// How deep an event may nest, itself included.
+/// The most levels of an event, itself included.
 pub(super) const EVENT_LEVELS: usize = 250;
 
-/// Whether the value nests at most so many levels. Looks no deeper, so it cannot overflow the stack.
+/// Whether the value nests at most `levels` levels. Looks no deeper, so it cannot overflow the
+/// stack.
 pub(super) fn nests_within(levels: usize, value: &Value) -> bool {
     let inner = levels.checked_sub(1);
     let fits = |value| inner.is_some_and(|inner| nests_within(inner, value));
@@ -35,7 +36,8 @@ fn read_nested(text: &str, levels: usize) -> Result<Value, Error> {
         Ok(value) => return Ok(value),
         Err(error) => error,
     };
-    // What is wrong or too deep shows itself further in, where there is nothing left to take apart.
+    // Splits the value into its members and tries again. A text that is too short to be too deep
+    // has a real error.
     let inner = levels.checked_sub(1);
     let Some(inner) = inner.filter(|_| refused.is_syntax() && text.len() > 128) else {
         return Err(unreadable(&refused));

@@ -12,9 +12,9 @@ use crate::service::StoredSession;
 use crate::session::SessionKey;
 use crate::state::{State, StateMap};
 
-/// A session as it was when it was read. What is stored later does not change it.
+/// A session as it was read. Later changes in the store do not change it.
 ///
-/// As a [`TemplateContext`] it puts its state into instructions.
+/// As a [`TemplateContext`] it supplies its state to instructions.
 ///
 /// ```
 /// use adk_session_wasm::{CreateRequest, InMemorySessionService, SessionService, inject_session_state};
@@ -44,43 +44,44 @@ pub struct Session {
 }
 
 impl Session {
-    /// The session's id. [`append_event`](crate::SessionService::append_event) takes it.
+    /// Returns the session's id, which [`append_event`](crate::SessionService::append_event) takes.
     pub fn id(&self) -> &str {
         &self.key.session_id
     }
 
-    /// The app.
+    /// Returns the app's name.
     pub fn app_name(&self) -> &str {
         &self.key.app_name
     }
 
-    /// The user.
+    /// Returns the user's id.
     pub fn user_id(&self) -> &str {
         &self.key.user_id
     }
 
-    /// All three names. [`append_event_to`](crate::SessionService::append_event_to) takes them.
+    /// Returns all three names, which [`append_event_to`](crate::SessionService::append_event_to)
+    /// takes.
     pub fn key(&self) -> &SessionKey {
         &self.key
     }
 
-    /// App, user and session state as one, prefixes kept.
+    /// Returns app, user and session state merged, with prefixes.
     pub fn state(&self) -> &dyn State {
         &self.state
     }
 
-    /// The events that were asked for, in append order.
+    /// Returns the requested events, in append order.
     pub fn events(&self) -> &[Event] {
         &self.events
     }
 
-    /// Milliseconds since 1970.
+    /// Returns the time of the last update, in milliseconds since 1970.
     pub fn last_update_time(&self) -> f64 {
         self.last_update_time
     }
 
     /// # Errors
-    /// `corrupt_record` naming what cannot be read.
+    /// Fails with `corrupt_record` naming the record that cannot be read.
     pub(super) fn read(stored: StoredSession) -> Result<Self, Error> {
         let id = &stored.key.session_id;
         let corrupt = |record: String, reason: String| Error::CorruptRecord { record, reason };
@@ -103,7 +104,7 @@ impl Session {
 
 fn read_event(text: &str) -> Result<Event, String> {
     let event = serde_json::from_str(text).or_else(|error: serde_json::Error| {
-        // It may only nest deeper than serde_json's readers go.
+        // The event may only nest deeper than serde_json allows.
         let value = deep::read_value(text).map_err(|_| error)?;
         serde_json::from_value(value)
     });

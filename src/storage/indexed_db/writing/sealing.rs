@@ -133,7 +133,7 @@ impl<'a> Sealing<'a> {
                     }
                 }
                 // A damaged record stays as it is, so that its reader gets the error. The records
-                // gathered before it stay unsealed.
+                // gathered before it stay single as well.
                 Err(_) => {
                     self.gathered += 1.0;
                     self.read = seq;
