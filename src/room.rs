@@ -5,11 +5,12 @@ use std::hint::black_box;
 
 use crate::error::Error;
 
-/// The bytes that every write leaves for small values: names, rows, unchecked arguments from
-/// JavaScript (`js/wasm/core.ts`), and a piece of a history on its way to JavaScript.
+/// The bytes that every write leaves for small values: names, rows, and a piece of a history on its
+/// way to JavaScript. Arguments that JavaScript passes without a check also count
+/// (`js/wasm/core.ts`).
 pub(crate) const SPARE: usize = 2 << 20;
 
-/// Checks that so many more bytes can be allocated in one piece.
+/// Checks that `bytes` more bytes can be allocated in one piece.
 ///
 /// # Errors
 /// Fails with `quota_exceeded` if they cannot.
@@ -22,7 +23,7 @@ pub(crate) fn no_room() -> Error {
     Error::QuotaExceeded { reason: reason.to_owned() }
 }
 
-/// Returns whether so many more bytes can be allocated in one piece.
+/// Returns whether `bytes` more bytes can be allocated in one piece.
 pub(crate) fn has_room(bytes: usize) -> bool {
     // Other systems handle this themselves, and a probe would cost a system call.
     if !cfg!(target_arch = "wasm32") {

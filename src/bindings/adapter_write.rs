@@ -1,10 +1,11 @@
 //! A write to a storage that JavaScript drives: a user's adapter, SQL, Vertex AI.
 //!
-//! JavaScript begins the write, reads the rows that it names, calls [`AdapterWrite::decide`], writes the
-//! changes, and asks for the result. The storage may call `decide` several times; the last call counts.
+//! JavaScript creates the write, reads the rows that it needs, calls [`AdapterWrite::decide`],
+//! writes the changes, and takes the result. It may call `decide` several times; the last call
+//! counts.
 //!
-//! Numbers cross one by one and the states as one text, because objects cost more than the decision.
-//! Texts of events stay JavaScript strings; only references to them cross.
+//! Numbers are passed one by one and the states as one text, because objects cost more than the
+//! decision. Texts of events stay JavaScript strings; only references to them are passed.
 
 use js_sys::Array;
 use wasm_bindgen::prelude::*;
@@ -99,21 +100,21 @@ impl AdapterWrite {
         Self { write: Some(write), decided: Decided::default() }
     }
 
-    /// The states that the decision needs, as a sum: session (1), user (2) and app (4).
+    /// Returns the states that the decision needs, as a sum: session (1), user (2) and app (4).
     pub fn scopes(&self) -> u8 {
         self.write.as_ref().map_or(0, |write| write.plan().scopes.bits())
     }
 
-    /// The decision needs the events that were written after this revision.
+    /// Returns the revision after which the decision needs the changed events.
     pub fn since(&self) -> f64 {
         self.write.as_ref().map_or(0.0, |write| write.plan().since as f64)
     }
 
-    /// Decides what to write. Returns `false` if there is nothing to write.
+    /// Computes the changes. Returns `false` if there is nothing to write.
     ///
     /// - `revision`: below 0 if there is no session.
-    /// - `states`: the states of session, user and app that exist and were asked for, as one text; `session`
-    ///   and `user` are the lengths of the first two in UTF-16 code units.
+    /// - `states`: the requested states of session, user and app, as one text; a missing state is
+    ///   empty. `session` and `user` are the lengths of the first two in UTF-16 code units.
     /// - `rows`: the events with the ids of the write, and those changed since its revision, as
     ///   `checked_rows.ts` lays them out; `undefined` if there are none.
     #[allow(clippy::too_many_arguments, reason = "an object would cost more than the call")]
@@ -162,29 +163,31 @@ impl AdapterWrite {
         Ok(true)
     }
 
-    /// The new revision of session (0), user (1) or app (2), which is 0 if it does not change; the
-    /// session's time in ms (3).
+    /// Returns the new revision of session (0), user (1) or app (2), 0 if it does not change. For 3
+    /// it returns the session's time in milliseconds.
     pub fn number(&self, which: usize) -> f64 {
         self.decided.numbers.get(which).copied().unwrap_or_default()
     }
 
-    /// The new states of session, user and app, each empty if it does not change. Each ends with a NUL.
+    /// Returns the new states of session, user and app, each empty if it does not change. Each ends
+    /// with a NUL.
     pub fn states(&mut self) -> String {
         std::mem::take(&mut self.decided.states)
     }
 
-    /// `position, seq, revision` of each event that is written.
+    /// Returns `position, seq, revision` of each event to write.
     pub fn events(&mut self) -> Vec<f64> {
         std::mem::take(&mut self.decided.events)
     }
 
-    /// Whether the write has to run again because its decision needs more states. It has written nothing.
+    /// Returns whether the write has to run again because its decision needs more states. Nothing
+    /// was written.
     pub fn again(&mut self) -> bool {
         self.write.as_mut().is_some_and(Write::again)
     }
 
-    /// The result of a creation, as `session_to_javascript` lays it out. If the key was taken, it is
-    /// `undefined` (`if_absent`) or an error.
+    /// Returns the new session, as `session_to_javascript` lays it out. If the key was taken,
+    /// returns `undefined` with `if_absent`, else fails with `already_exists`.
     pub fn created(&mut self, if_absent: bool) -> Result<JsValue, JsValue> {
         let write = self.end()?;
         let Target { app_name, user_id, session_id } = write.plan().target.clone();
@@ -200,12 +203,13 @@ impl AdapterWrite {
         }
     }
 
-    /// The result of an append, as `appended_to_javascript` lays it out.
+    /// Returns the result of an append, as `appended_to_javascript` lays it out.
     pub fn appended(&mut self) -> Result<JsValue, JsValue> {
         Ok(appended_to_javascript(self.end()?.appended()?, true))
     }
 
-    /// The result of a look-up: the session's `created` and the `seq` of the handle's last event.
+    /// Returns the result of a look-up: the session's `created` and the `seq` of the handle's last
+    /// event.
     pub fn located(&mut self) -> Result<JsValue, JsValue> {
         let answer = Array::new();
         if let Position::Event { created, seq } = self.end()?.position()? {
@@ -214,7 +218,7 @@ impl AdapterWrite {
         Ok(answer.into())
     }
 
-    /// The result of an update, as `scopes_to_javascript` lays it out.
+    /// Returns the result of an update, as `scopes_to_javascript` lays it out.
     pub fn updated(&mut self) -> Result<JsValue, JsValue> {
         Ok(scopes_to_javascript(self.end()?.updated()?))
     }
@@ -253,8 +257,8 @@ impl Decided {
     }
 }
 
-/// Merges a state with those of its user and its app into one JSON object. The keys get their prefixes.
-/// `record` names the first state in an error.
+/// Merges a state with those of its user and its app into one JSON object, with prefixes. `record`
+/// names the first state in an error.
 #[wasm_bindgen]
 pub fn merge_states(
     record: &str,

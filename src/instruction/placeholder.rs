@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// What a placeholder's name stands for.
+/// The meaning of a placeholder's name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum PlaceholderKind {
     /// A key of the session's state, with its prefix.

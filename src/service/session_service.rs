@@ -151,7 +151,7 @@ pub trait SessionService {
     /// with `unsupported`.
     ///
     /// # Errors
-    /// As [`SessionService::list`].
+    /// The same as [`SessionService::list`].
     async fn list_app(
         &self,
         app_name: &str,
@@ -186,7 +186,7 @@ pub trait SessionService {
     /// key identifies one session, so it is never ambiguous.
     ///
     /// # Errors
-    /// As [`SessionService::append_event`], but never `ambiguous`.
+    /// The same as [`SessionService::append_event`], except `ambiguous`.
     ///
     /// ```
     /// use adk_session_wasm::{CreateRequest, Event, InMemorySessionService, SessionService};

@@ -1,4 +1,4 @@
-//! A write that is carried out: whoever began it gets it back at the end.
+//! A write in progress, shared by its caller and by the code that carries it out.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -6,7 +6,7 @@ use std::rc::Rc;
 use crate::error::Error;
 use crate::write::Write;
 
-/// See the module. A clone is the same write.
+/// A shared write. A clone is the same write.
 #[derive(Clone)]
 pub(crate) struct SharedWrite(Rc<RefCell<Write>>);
 
@@ -16,16 +16,17 @@ impl SharedWrite {
     }
 
     /// # Errors
-    /// `storage_failed` if an exception of JavaScript ended an earlier use.
+    /// Fails with `storage_failed` if a JavaScript exception ended an earlier use.
     pub(crate) fn with<T>(&self, use_it: impl FnOnce(&mut Write) -> T) -> Result<T, Error> {
         let mut write = self.0.try_borrow_mut().map_err(|_| broken_off())?;
         Ok(use_it(&mut write))
     }
 
-    /// The write, once nobody carries it out any more.
+    /// Returns the write, after all other clones are dropped.
     ///
     /// # Errors
-    /// `storage_failed` if an exception of JavaScript ended it.
+    /// Fails with `storage_failed` if a clone remains, because a JavaScript exception ended its
+    /// use.
     pub(crate) fn take(self) -> Result<Write, Error> {
         Rc::try_unwrap(self.0).map(RefCell::into_inner).map_err(|_| broken_off())
     }

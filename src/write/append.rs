@@ -29,7 +29,7 @@ pub enum StalePolicy {
 pub enum Known {
     /// This package made the handle, so its revisions are known.
     Revision {
-        /// The revision that the session was created at.
+        /// The revision at which the session was created.
         created: Revision,
         /// The revision of the last change that the handle has.
         revision: Revision,

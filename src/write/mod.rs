@@ -108,7 +108,7 @@ impl Write {
         Self::new(plan, Rule::Append(append), texts)
     }
 
-    /// Finds where a handle stands by the id of the last event that it holds; writes nothing.
+    /// Finds a handle's position by the id of its last event; writes nothing.
     pub(crate) fn locate(key: SessionKey, last_event_id: Option<String>) -> Self {
         let plan = Plan {
             creates: false,

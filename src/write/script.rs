@@ -1,5 +1,5 @@
-//! A write whose decision a test supplies. It asks a storage for things that no session service
-//! would.
+//! A write whose decision a test supplies, so that it can require more of a storage than the
+//! session service does.
 
 use std::rc::Rc;
 

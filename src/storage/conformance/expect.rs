@@ -5,9 +5,9 @@ use serde_json::{Map, Value};
 /// The kind of result, which determines the members that may be left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// `null`, or a session of which only the named parts count.
+    /// `null`, or a session; only its named parts count.
     Session,
-    /// A page of sessions, of which only the named parts count.
+    /// A page of sessions; only their named parts count.
     Page,
     /// A state: exact, its members in any order.
     State,

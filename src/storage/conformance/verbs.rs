@@ -1,4 +1,4 @@
-//! Tests of the verbs themselves, for duties that a case through the service cannot show: a refusal
+//! Tests of the verbs themselves, for duties that no case through the service can show. A refusal
 //! writes nothing, decisions get the right rows, and texts and revisions are opaque.
 
 use std::rc::Rc;

@@ -15,8 +15,8 @@ use crate::storage::indexed_db::records::record::is_counter;
 use crate::storage::indexed_db::records::schema::{BY_APP, BY_USER, SESSIONS, STATES};
 use crate::storage::{ListRequest, Listing, ScopeRow};
 
-/// Reads the app's row, the row of the owner (the user, or the app if no user is named), the page
-/// of sessions, and each user's id and row. Returns a list for [`texts`] or [`listing`].
+/// Reads the app's row, the owner's row, the page of sessions, and each user's id and row. The
+/// owner is the user, or the app if no user is named. Returns a list for [`texts`] or [`listing`].
 pub(super) async fn list(access: &Access, request: &ListRequest) -> Result<JsValue, Failure> {
     access.twice(&|| Box::pin(list_once(access, request))).await
 }

@@ -14,8 +14,8 @@
 //! | [`writing`] | the queue of writes, groups, deletions, and pages |
 //! | [`reading`], [`listing`] | the other verbs |
 //!
-//! Raw web-sys: the crates that wrap IndexedDB lose the reason of a failed commit, or have no option
-//! for the durability.
+//! It uses web-sys directly: the crates that wrap IndexedDB lose the reason of a failed commit, or
+//! have no option for the durability.
 
 mod connection;
 mod listing;

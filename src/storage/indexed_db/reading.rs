@@ -97,8 +97,8 @@ async fn read_events(
 
 /// Returns the records that hold the last `last` events and perhaps some more, or all records.
 ///
-/// Each event's `seq` is a revision of its own, so the last `n` revisions hold at most `n` events,
-/// and exactly `n` if each change added one event. If they hold fewer, the reach is doubled. A
+/// Each event has a revision of its own as its `seq`. So the last `n` revisions hold at most `n`
+/// events, and exactly `n` if each change added one. If they hold too few, the reach is doubled. A
 /// record's key is the `seq` of its last event, so the range includes the record that it begins in.
 async fn last_of(
     transaction: &Transaction,

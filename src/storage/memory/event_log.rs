@@ -1,4 +1,4 @@
-//! The events of one session: appended at the end, replaced in place, found by id.
+//! The events of one session: appended at the end, replaced in place, looked up by id.
 
 use crate::event::EventText;
 use crate::names::Index;

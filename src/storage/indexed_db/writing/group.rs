@@ -37,7 +37,7 @@ pub(crate) struct Member {
     pub(crate) settled: Signal,
 }
 
-/// Which extra reads a transaction makes before it writes.
+/// The extra checks that a transaction makes before it writes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Care {
     /// Look up new events' ids. Most are new indeed, and the unique index refuses the others.

@@ -39,7 +39,7 @@ pub(crate) struct SessionSlot {
     pub(crate) is_changed: bool,
     /// The stored events that were read.
     pages: Vec<StoredPage>,
-    /// Events that are to be added, by `seq`.
+    /// New events, by `seq`.
     new: Vec<EventRow>,
     /// The places of all these events, by id.
     places: Names<EventPlace>,
