@@ -7,7 +7,7 @@ use super::name::split_scope;
 
 /// The most suggestions for one name.
 const BEST: usize = 3;
-/// The most names that get suggestions. With more missing names, the wrong session is loaded.
+/// The most names that get suggestions. If more are missing, the wrong session is probably loaded.
 const NAMES: usize = 16;
 /// The longest key, in bytes, that is compared.
 const LONGEST: usize = 96;

@@ -32,7 +32,7 @@ impl SharedState {
     }
 
     pub(super) fn lock(&self) -> MutexGuard<'_, LiveState> {
-        // Usable after a panic: no code that could panic runs while the state is half changed.
+        // A panic cannot leave the state half changed, so a poisoned lock is still usable.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
