@@ -1,28 +1,28 @@
 /**
- * The storage seam over google-adk Python's tables, in either of their layouts (`layout.ts`). What stands
- * where:
+ * The storage adapter over google-adk Python's tables, in either of their layouts (`layout.ts`). The
+ * adapter's values are stored as follows:
  *
- * | of the seam | in the tables |
+ * | of the adapter | in the tables |
  * |---|---|
- * | a session's `revision` | `sessions.update_time`, in microseconds since 1970; where Python left it or set it back, see `revisions.ts` |
+ * | a session's `revision` | `sessions.update_time`, in microseconds since 1970; see `revisions.ts` for sessions where Python left it or set it back |
  * | `created` | `create_time`, likewise |
- * | `lastUpdateTime` | `update_time`; where that had to be moved on, in `adk_session_wasm_sessions` |
+ * | `lastUpdateTime` | `update_time`; if that had to be later, a row of the side table `adk_session_wasm_sessions` |
  * | an event's `seq` | `events.timestamp`, in microseconds |
- * | its `revision` | the same; of a replaced event within `event_data` |
- * | its `timestamp` and `text` | `event_data` |
+ * | an event's `revision` | the same; for a replaced event a number in `event_data` |
+ * | an event's `timestamp` and `text` | `event_data` |
  * | a user's or an app's `revision` | `update_time` of the row |
- * | `floor` | a row of `adk_internal_metadata` that Python ignores, or of a table of ours |
+ * | `floor` | a row of `adk_internal_metadata` that Python ignores, or of a table of our own |
  *
- * - Every write moves `update_time`, be it by one microsecond: it is by this that a session which Python
- *   holds is found stale. It is the `lastUpdateTime` wherever that is later than all that was before.
- * - Python takes the columns' order for the events' order, so `timestamp` grows with each append of ours,
- *   whatever the event says of its time. On SQLite events are read in the order of their rows, and one of
- *   Python's whose clock is behind stands where it was appended; on servers it stands earlier, as for
- *   Python. A handle that merges gets it last, as it came.
- * - Ids may be given again after a deletion, revisions never: a create begins above the floor.
- * - Each verb is one transaction. What it may change is locked in one order, session, app, user, metadata:
- *   two writes can wait for each other, but never both. A session that is to be created comes last, since
- *   it is not there to be locked: whoever inserts a row second fails, starts over and finds it.
+ * - Every write raises `update_time`, if only by a microsecond. Python tells by it that a session which it
+ *   holds is stale. It equals `lastUpdateTime` if that is later than every time before.
+ * - Python orders events by the column, so `timestamp` grows with each append of ours, whatever the event's
+ *   own time. On SQLite events are read in the order of their rows: an event of a Python whose clock is
+ *   behind stands where it was appended. On servers it stands earlier, as it does for Python. A handle that
+ *   merges gets it last, in append order.
+ * - An id may be used again after a deletion, a revision never: a create begins above the floor.
+ * - Each verb is one transaction. It locks what it may change in one order: session, app, user, metadata. So
+ *   two writes never wait for each other in a circle. A session to be created comes last, since it cannot be
+ *   locked before it exists. The second to insert a row fails, runs again and finds the row.
  *
  * @module
  */
@@ -64,27 +64,27 @@ import type { Database } from './tables/tables.js';
 import type { Mode } from './transactions/transaction.js';
 import { write, writeStatements } from './verbs/write.js';
 
-/** What an adapter is made of. */
+/** The parts that an adapter is made of. */
 export interface DatabaseParts {
   readonly engine: Engine;
   readonly durable: boolean;
-  /** Connects, or makes the pool that will. Called again if it failed. */
+  /** Connects, or makes the pool that will connect. Called again after a failure. */
   readonly connect: () => Promise<Connected>;
-  /** Sees to the tables once it is connected. */
+  /** Checks and creates the tables of the connected database. */
   readonly openTables: (database: Database, engine: Engine) => Promise<OpenedTables>;
-  /** Whether the connection ends with the adapter. */
+  /** Whether closing the adapter closes the connection. */
   readonly owns: boolean;
   readonly clock: () => number;
   readonly waits: Waits;
 }
 
-/** A database that was connected and whose tables will do. */
+/** A connected database whose tables were accepted. */
 interface Opened {
   readonly run: Runner;
   readonly lastWrites: LastWrites | undefined;
   readonly layout: Layout;
   readonly statements: ReturnType<typeof allStatements>;
-  /** Why nothing can be written; `undefined`: it can be. */
+  /** The reason why the database can only be read; `undefined` if it can be written. */
   readonly refusal: SessionError | undefined;
 }
 
@@ -117,7 +117,7 @@ export class DatabaseAdapter implements OwnAdapter {
   #connected: Promise<Connected> | undefined;
   #opening: Promise<void> | undefined;
   #building: Promise<void> | undefined;
-  /** Once it succeeded: what the verbs then need not wait for. */
+  /** Set once opening has succeeded. The verbs then run without waiting. */
   #opened: Opened | undefined;
 
   constructor(parts: DatabaseParts) {
@@ -177,7 +177,7 @@ export class DatabaseAdapter implements OwnAdapter {
     });
   }
 
-  /** Adds to a `stale_session` what Python tells by whether a session was changed. */
+  /** Adds to a `stale_session` the markers by which Python tells whether a session was changed. */
   explain(error: SessionError, key: Required<StorageKey>): SessionError {
     const { code, message, expectedRevision, actualRevision, cause } = error;
     if (expectedRevision === undefined || actualRevision === undefined) return error;
@@ -195,12 +195,13 @@ export class DatabaseAdapter implements OwnAdapter {
   }
 
   async close(): Promise<void> {
-    // What could not be opened needs no closing.
+    // A failed connection needs no closing.
     const connected = await this.#connected?.catch(() => undefined);
     await this.#building;
     const { owns, waits } = this.#parts;
     if (!owns || connected === undefined) return;
-    // The drivers wait for connections that are being made, to a frozen server as long as for any connection.
+    // The drivers also wait for connections that are being made, which may take the whole limit on a frozen
+    // server.
     const late = new KnownFailure('the connections have not ended', 'lost');
     await waits
       .until(connected.database.destroy(), () => late)
@@ -209,12 +210,14 @@ export class DatabaseAdapter implements OwnAdapter {
       });
   }
 
-  /** Connects and checks the tables, to learn whether it can be done; else the first verb does. */
+  /**
+   * Connects and checks the tables now, to learn whether they can be used. Otherwise the first verb does so.
+   */
   async open({ signal }: Abortable = {}): Promise<void> {
     const wasOpened = this.#opened !== undefined;
     await this.#untilOpened(signal);
     if (!wasOpened) return;
-    // The server may have gone since, or only this connection.
+    // The server may have stopped since, or only this connection may be lost.
     const ask = async () =>
       this.#run('read', { signal }, ({ statements }) => readFloor(statements));
     await ask().catch((error: unknown) => {
@@ -249,7 +252,10 @@ export class DatabaseAdapter implements OwnAdapter {
     return opened.run(mode, () => work(opened), signal);
   }
 
-  /** Others wait for the same, and so it goes on without a call that waits no longer. */
+  /**
+   * Waits until the database is opened. Opening continues if this call is aborted, since others may wait for
+   * it.
+   */
   async #untilOpened(signal: AbortSignal | undefined): Promise<void> {
     const { engine, waits } = this.#parts;
     requireNotAborted(signal);
@@ -257,7 +263,7 @@ export class DatabaseAdapter implements OwnAdapter {
       await waits.until(
         this.#open(),
         (ms) => new KnownFailure(`it was not opened within ${ms} ms`, 'unreachable'),
-        // Each statement has the limit too. Its own error comes first, and says more.
+        // Each statement has the same limit. Its error comes first and says more.
         { signal, factor: 2 },
       );
     } catch (error) {
@@ -265,7 +271,7 @@ export class DatabaseAdapter implements OwnAdapter {
     }
   }
 
-  /** Looks once more at tables that could only be read: what was missing may be there now. */
+  /** Opens tables again that could only be read, since missing tables may exist now. */
   async #openToWrite(signal: AbortSignal | undefined): Promise<Opened> {
     this.#opening = undefined;
     await this.#untilOpened(signal);
@@ -274,7 +280,7 @@ export class DatabaseAdapter implements OwnAdapter {
     throw opened?.refusal ?? new SessionError('internal', 'The database was not opened.');
   }
 
-  /** A failure is not remembered: the server may be back at the next call. */
+  /** Opens the database once. A failure is not kept: the server may be back at the next call. */
   #open(): Promise<void> {
     this.#opening ??= this.#openNow().then(
       (opened) => {
@@ -298,7 +304,7 @@ export class DatabaseAdapter implements OwnAdapter {
     const tables = await this.#parts.openTables(database, engine);
     const { layout, refusal } = ownMembers(tables);
     if (refusal === undefined) await useWriteAheadLog?.();
-    // Nobody waits for it but `close`: it may take minutes.
+    // Only `close` waits for this, since it may take minutes.
     this.#building ??= tables.buildIndices?.();
     const statements = allStatements(tables.database, engine, layout);
     return { run, lastWrites, layout, statements, refusal };

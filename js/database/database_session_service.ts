@@ -20,7 +20,7 @@ import type { Database } from './tables/tables.js';
 import { requireTransactions } from './connections/transaction_check.js';
 
 /**
- * How a database is used that the service opens itself; beside what every service takes.
+ * Options for a database that the service opens itself, in addition to the options of every service.
  *
  * @example
  * ```ts
@@ -33,22 +33,22 @@ import { requireTransactions } from './connections/transaction_check.js';
  */
 export interface DatabaseOptions extends SessionServiceOptions, TableOptions {
   /**
-   * What a resolved call survives. `'strict'` (default): a power loss, as far as the disk obeys.
-   * `'relaxed'`: the end of the program; the last moments before a power loss, on PostgreSQL also
-   * before its server's crash, may be lost. MySQL and MariaDB know this only as a setting of the
-   * server, and refuse `'relaxed'`.
+   * What a resolved call survives. `'strict'` (default): a power loss, if the disk really flushes.
+   * `'relaxed'`: the end of the program; the last moments before a power loss may be lost, on PostgreSQL also
+   * those before a crash of the server. On MySQL and MariaDB only the server can set this, so they refuse
+   * `'relaxed'`.
    */
   durability?: 'strict' | 'relaxed' | undefined;
   /**
-   * Goes to the driver as it is: to `better-sqlite3`'s constructor, to the pool of `pg` or `mysql2`. For
-   * `pg` it comes on top of `pipeline: true`, by which queries are sent without waiting for each other.
+   * Passed to the driver unchanged: to the constructor of `better-sqlite3`, or to the pool of `pg` or
+   * `mysql2`. For `pg` the default is `pipeline: true`, which sends queries without waiting for each other.
    */
   driverOptions?: object | undefined;
   /**
-   * How long anything is waited for, in milliseconds; default 30,000: a connection, each answer of the server,
-   * locks of others. PostgreSQL gets it for each transaction, as `statement_timeout` where that writes and as
-   * `idle_in_transaction_session_timeout`, unless `driverOptions` names these. A server that says nothing
-   * for a second longer is given up with `connection_lost`.
+   * The limit of every wait, in milliseconds; default 30,000. It holds for a connection, for each answer of
+   * the server and for locks of others. PostgreSQL gets it for each transaction: as
+   * `idle_in_transaction_session_timeout`, and for writes as `statement_timeout` too, unless `driverOptions`
+   * names these. A call fails with `connection_lost` if the server is silent for a second longer.
    */
   timeoutMs?: number | undefined;
 }
@@ -71,7 +71,7 @@ export interface DatabaseUrlOptions extends DatabaseOptions {
 }
 
 /**
- * A connection of yours: the service uses it, and leaves its settings and its end to you.
+ * Options for a Kysely of yours. The service uses it, and leaves its settings and its closing to you.
  *
  * @example
  * ```ts
@@ -87,14 +87,14 @@ export interface DatabaseUrlOptions extends DatabaseOptions {
  * ```
  */
 export interface DatabaseKyselyOptions extends SessionServiceOptions, TableOptions {
-  // Of whatever tables: Kysely's types would else forbid one that knows only the user's own.
+  // A Kysely of any tables: its types would otherwise refuse one that declares only the user's own.
   // eslint-disable-next-line @typescript-eslint/no-explicit-any
   kysely: Kysely<any>;
   engine: EngineKind;
   /**
    * How long a call waits for a connection and for each answer, in milliseconds; default 30,000. A connection
-   * that does not answer is never used again. The service cannot close it or kill its statement, as it does on
-   * connections of its own: its locks last until the server has ended the statement or lost the connection.
+   * that does not answer is never used again. The service cannot close it or kill its statement, as it does
+   * on its own connections. Its locks last until the server has ended the statement or lost the connection.
    */
   timeoutMs?: number | undefined;
 }
@@ -124,18 +124,19 @@ const KYSELY_OPTIONS: KnownOptions<DatabaseKyselyOptions> = {
 
 /**
  * Keeps sessions in a SQLite file, PostgreSQL, MySQL or MariaDB, in the tables of google-adk Python's
- * `DatabaseSessionService`: agents in Python and in JavaScript share the database, and each continues
- * the other's sessions. A SQLite file of Python's `SqliteSessionService`, as the `adk` command makes it, is
- * recognised, and read and written in its own form. There U+0000 is `unserializable` in a key of a state and
- * in a value that is a string, with the path to it: Python's next write to that state would cut them off.
+ * `DatabaseSessionService`. Agents in Python and in JavaScript share the database, and each continues the
+ * other's sessions.
  *
- * The URL is `sqlite:PATH` (`sqlite::memory:` for none), `postgresql://…`, `mysql://…` or `mariadb://…`;
- * Python's spelling with a driver in it (`sqlite+aiosqlite:///PATH`) is taken as well. The driver is to be
- * installed beside this package: `better-sqlite3` (else Node's own `node:sqlite`, where it has that), `pg`
- * or `mysql2`.
+ * A SQLite file of Python's `SqliteSessionService`, as the `adk` command makes it, is recognised, and read
+ * and written in its own form. In such a file a write fails with `unserializable`, and the path, if a key of
+ * a state or a value that is a string contains U+0000: Python's next write to that state would cut it off.
  *
- * Constructing it connects to nothing: the first call does, and so does
- * {@link DatabaseSessionService.open}. Tables that are missing are made.
+ * The URL is `sqlite:PATH` (`sqlite::memory:` for a database in memory), `postgresql://…`, `mysql://…` or
+ * `mariadb://…`. Python's spelling with a driver in it (`sqlite+aiosqlite:///PATH`) is accepted too. Install
+ * the driver beside this package: `better-sqlite3` (or use Node's built-in `node:sqlite`), `pg` or `mysql2`.
+ *
+ * The constructor does not connect: the first call does, or {@link DatabaseSessionService.open}. Missing
+ * tables are created.
  *
  * @example
  * ```ts
@@ -152,7 +153,7 @@ export class DatabaseSessionService<
 > extends StoredSessionService<S> {
   readonly #adapter: DatabaseAdapter;
 
-  /** @throws SessionError `invalid_argument` for a URL or options that mean nothing; it shows no URL */
+  /** @throws SessionError `invalid_argument`, without the URL, if the URL or an option is invalid */
   constructor(url: string, options?: DatabaseOptions);
   constructor(options: DatabaseUrlOptions | DatabaseKyselyOptions);
   constructor(
@@ -169,11 +170,11 @@ export class DatabaseSessionService<
   }
 
   /**
-   * Connects now and checks the tables, to learn whether they can be used; else the first call does. May
-   * be called again.
+   * Connects now and checks the tables, to learn whether they can be used. Otherwise the first call does so.
+   * May be called again.
    *
-   * @throws SessionError (as a rejection) `storage_unavailable`: there is no way to it, the driver is not
-   *   installed, or its tables are of another layout, with what to do; `storage_newer`;
+   * @throws SessionError (as a rejection) `storage_unavailable` if the server cannot be reached, the driver
+   *   is not installed, or the tables have another layout, with what to do; `storage_newer`;
    *   `connection_lost`; `closed`
    */
   async open(request: Abortable = {}): Promise<void> {
@@ -182,7 +183,7 @@ export class DatabaseSessionService<
   }
 }
 
-/** What the adapter of a database is made of. */
+/** Returns the parts of a database's adapter. */
 export function databaseParts(options: DatabaseUrlOptions | DatabaseKyselyOptions): DatabaseParts {
   const clock = checkedClock(options.clock ?? Date.now);
   const waits = new Waits(checkedTimeout(options.timeoutMs));
@@ -240,7 +241,7 @@ function openingOf(
   return (database, engine) => openTables(database, engine, { names, createTables, waits });
 }
 
-/** A plugin may change the names of tables or columns, and the service needs its own. */
+/** Refuses plugins: they may rename tables or columns, and the service needs its own names. */
 function requireNoPlugins(kysely: Database): void {
   const plugins = kysely.getExecutor().plugins.map((plugin) => plugin.constructor.name);
   if (plugins.length === 0) return;
@@ -250,7 +251,7 @@ function requireNoPlugins(kysely: Database): void {
   );
 }
 
-/** Timers take no more. */
+/** The longest time that a timer accepts, less the second that `Waits` adds. */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1 - 1000;
 
 function checkedTimeout(value: unknown = DEFAULT_TIMEOUT_MS): number {
@@ -259,7 +260,7 @@ function checkedTimeout(value: unknown = DEFAULT_TIMEOUT_MS): number {
   throw invalid('timeoutMs', `must be milliseconds from 1 to ${MAX_TIMEOUT_MS}; it is ${given}`);
 }
 
-/** Of whichever copy of the package. */
+/** Whether the value is a Kysely, of any copy of the package. */
 function isKysely(value: unknown): value is Database {
   return typeof (Object(value) as Partial<Database>).withoutPlugins === 'function';
 }
@@ -267,7 +268,7 @@ function isKysely(value: unknown): value is Database {
 function requireDriverOptions(options: object, kind: EngineKind): void {
   requireOptions(options);
   const { ssl } = options as { ssl?: unknown };
-  // `pg` fails on a text outside of any call, and the program ends.
+  // Given a string, `pg` fails outside of any call, and the program ends.
   if (kind === 'postgresql' && typeof ssl === 'string') {
     throw invalid('driverOptions.ssl', 'must be true, false or an object of options for TLS');
   }

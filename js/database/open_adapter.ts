@@ -2,8 +2,8 @@ import { DatabaseAdapter } from './database_adapter.js';
 import { databaseParts, type DatabaseUrlOptions } from './database_session_service.js';
 
 /**
- * The storage of a `DatabaseSessionService`, for what needs it without that service around it. Connects at
- * its first verb.
+ * Returns the storage adapter of a `DatabaseSessionService`, for callers that do not need the service.
+ * Connects at its first verb.
  *
  * @throws SessionError `invalid_argument` as the constructor of the service
  */

@@ -13,15 +13,14 @@ import { type NameOptions, requireTableNames, type TableNames } from './tables/t
 import type { Database } from './tables/tables.js';
 import { inTransaction } from './transactions/transaction.js';
 
-/** Names read at once. */
+/** The number of names that are read at once. */
 const PAGE = 1000;
 
 /**
- * A database out of which everything is read, and to which nothing is done: no table is made, and a
- * SQLite file stays as it is, journal mode included.
+ * A database that is only read: no table is created, and a SQLite file stays as it is, journal mode included.
  *
- * Names come in order of their keys, page by page from where the last one ended: an order that writes
- * meanwhile do not change, unlike that of `list`, and each page costs the same.
+ * Names come in the order of their keys, page by page, each page from where the last one ended. Writes in the
+ * meantime do not change that order, unlike the order of `list`, and each page costs the same.
  */
 export class ReadOnlyDatabase {
   readonly #address: Address;
@@ -56,7 +55,7 @@ export class ReadOnlyDatabase {
     return this.#adapter.open();
   }
 
-  /** A session with all its events and the states around it, or a user's or an app's state. */
+  /** Reads a session with all its events and its states, or a user's or an app's state. */
   async read(key: StorageKey): Promise<Rows> {
     return this.#adapter.read({ key, window: {} });
   }
@@ -65,7 +64,7 @@ export class ReadOnlyDatabase {
     return this.#adapter.close();
   }
 
-  /** All apps that have sessions or a state. */
+  /** Returns all apps that have sessions or a state. */
   async apps(): Promise<string[]> {
     const rows = await this.#query((database) =>
       database
@@ -91,7 +90,7 @@ export class ReadOnlyDatabase {
     return Number(rows[0]?.rows ?? 0);
   }
 
-  /** The users of an app who have a state. */
+  /** Returns the users of an app who have a state. */
   usersWithState(app: string): AsyncGenerator<string, void> {
     return this.#users('user_states', app);
   }

@@ -1,7 +1,7 @@
-// No type of Kysely here: a page that opens services by URI has it not.
+// Uses no type of Kysely: a page that opens services by URI does not have Kysely.
 
 /**
- * Which tables are used.
+ * Options that choose the tables.
  *
  * @example
  * ```ts
@@ -14,13 +14,13 @@
  */
 export interface TableOptions {
   /**
-   * Whether tables and indices that are missing are made; default: `true`. The build of an index on tables that
-   * others write to takes one connection of the pool until it is done. With `false`, Python's tables can be read
-   * without ours, and `npx adk-session-wasm schema` prints what makes them.
+   * Whether missing tables and indices are created; default: `true`. Building an index on tables that others
+   * write to takes one connection of the pool until it is done. With `false`, Python's tables can be read
+   * without ours, and `npx adk-session-wasm schema` prints the statements that create them.
    */
   createTables?: boolean | undefined;
-  /** PostgreSQL: the schema that the tables are in; MySQL and MariaDB: the database. It must be there. */
+  /** PostgreSQL: the schema of the tables; MySQL and MariaDB: the database. It must exist. */
   schema?: string | undefined;
-  /** What the names of the tables begin with. Python knows only tables without prefix. */
+  /** The prefix of the tables' names. Python only knows tables without a prefix. */
   tablePrefix?: string | undefined;
 }

@@ -18,20 +18,20 @@ import { openSqlite } from './sqlite_file.js';
 import type { Database } from '../tables/tables.js';
 import { retried } from '../transactions/transaction.js';
 
-/** How a database that we open ourselves is used. */
+/** Options for a database that we open ourselves. */
 export interface ConnectOptions {
   readonly durability: 'strict' | 'relaxed';
-  /** Goes to the driver beside what the address says. */
+  /** Passed to the driver beside the address. */
   readonly driverOptions: object;
   readonly waits: Waits;
 }
 
-/** What of `pg` is used. */
+/** The part of `pg` that is used. */
 interface Pg {
   default: { Pool: new (options: object) => PgPool; Query: PgRowsClass };
 }
 
-/** What of `mysql2` is used. */
+/** The part of `mysql2` that is used. */
 interface Mysql {
   default: { createPool(options: object): MysqlPool };
 }
@@ -45,19 +45,22 @@ interface MysqlCallbackConnection {
   query(query: string, done: () => void): unknown;
 }
 
-/** A connection, or a pool of them. */
+/** A connection, or a pool of connections. */
 export interface Connected {
-  /** To look at the tables with, and to build queries. */
+  /** Opens the tables and builds queries. */
   readonly database: Database;
-  /** What runs the verbs. */
+  /** Runs the verbs. */
   readonly run: Runner;
-  /** Where nothing but those writes through the connection. */
+  /** Only if all writes through the connection are those of the verbs. */
   readonly lastWrites?: LastWrites;
-  /** Switches the file to a write-ahead log. Called once its tables are known: a refused file stays as it is. */
+  /**
+   * Switches the file to a write-ahead log. Called only after its tables were accepted, so a refused file
+   * stays unchanged.
+   */
   readonly useWriteAheadLog?: () => Promise<void>;
 }
 
-/** Opens the connection, or makes the pool that will. */
+/** Opens the connection, or makes the pool that will open it. */
 export async function connect(address: Address, options: ConnectOptions): Promise<Connected> {
   switch (address.kind) {
     case 'sqlite':
@@ -89,7 +92,7 @@ async function connectSqlite(path: string, options: ConnectOptions): Promise<Con
     try {
       await database.executeQuery(CompiledQuery.raw('pragma journal_mode = wal'));
     } catch (error) {
-      // A file that can only be read keeps its mode.
+      // A read-only file keeps its mode.
       if (failureOf(ENGINES.sqlite, error) !== 'readonly') throw error;
     }
   };
@@ -98,7 +101,7 @@ async function connectSqlite(path: string, options: ConnectOptions): Promise<Con
     run: sqliteRunner(file, ENGINES.sqlite, waits),
     lastWrites: new LastWrites(),
     ...(path !== IN_MEMORY && {
-      // It may find the file busy.
+      // The file may be busy.
       useWriteAheadLog: async () => retried(ENGINES.sqlite, toLog, { waits }),
     }),
   };
@@ -114,7 +117,8 @@ async function connectPostgres(url: string, options: ConnectOptions): Promise<Co
     ...driverOptions,
   });
   const engine = ENGINES.postgresql;
-  // For the transaction alone: a pooler refuses settings of a connection, or gives them to somebody else.
+  // Set for one transaction only: a pooler refuses settings of a connection, or passes them on to other
+  // clients.
   const settings: Record<string, string | number> = {
     statement_timeout: Math.ceil(waits.timeoutMs),
     idle_in_transaction_session_timeout: Math.ceil(waits.timeoutMs),
@@ -126,7 +130,7 @@ async function connectPostgres(url: string, options: ConnectOptions): Promise<Co
   };
   return onServer(postgresPool(pool, pg.Query), engine, waits, {
     write: begins(engine.beginWrite, Object.keys(settings)),
-    // A long read may take longer, as long as rows come.
+    // A long read may take longer than the limit, as long as rows arrive.
     read: begins(engine.beginRead, ['idle_in_transaction_session_timeout']),
   });
 }
@@ -144,7 +148,7 @@ async function connectMysql(url: string, options: ConnectOptions): Promise<Conne
     });
   const pool = createPool();
   const seconds = Math.ceil(waits.timeoutMs / 1000);
-  // MySQL takes the second setting, which it lacks, for a comment.
+  // MySQL lacks the second setting and reads it as a comment.
   const settings = `set session innodb_lock_wait_timeout = ${seconds} /*M!100300 , idle_transaction_timeout = ${seconds} */`;
   pool.on('connection', (connection) => connection.query(settings, () => undefined));
   const engine = ENGINES.mysql;
@@ -160,7 +164,7 @@ function onServer(pool: ServerPool, engine: Engine, waits: Waits, begins: Begins
   };
 }
 
-/** A connection that verbs use by way of Kysely. */
+/** Runs verbs through a Kysely. */
 export function throughKysely(database: Database, engine: Engine, waits: Waits): Connected {
   const begins = { write: engine.beginWrite, read: engine.beginRead };
   return { database, run: serverRunner(kyselyPool(database, engine), engine, begins, waits) };

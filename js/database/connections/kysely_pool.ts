@@ -1,4 +1,4 @@
-/** Connections of a Kysely of the user's, whose driver nobody here knows. */
+/** Connections of a Kysely that the user made, with a driver that is unknown here. */
 import { CompiledQuery } from 'kysely';
 import type { Engine } from '../engines/engine.js';
 import { failureOf } from '../engines/failure.js';
@@ -43,7 +43,8 @@ function connectionOf(connection: Database, engine: Engine, release: () => void)
     },
     received: () => answered,
     release,
-    // Kysely cannot close it. The pool gets it back once it is clean, or its driver knows that it is gone.
+    // Kysely cannot close the connection. The pool gets it back after a rollback, or if its driver knows that
+    // it is lost.
     destroy() {
       const isClean = (error: unknown): boolean =>
         failureOf(engine, error) === 'lost' || /no transaction is active/i.test(String(error));

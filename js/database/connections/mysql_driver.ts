@@ -1,4 +1,4 @@
-/** What of a pool of `mysql2` is used. */
+/** The part of a pool of `mysql2` that is used. */
 export interface MysqlPromisePool {
   getConnection(): Promise<MysqlConnection>;
   end(): Promise<void>;
@@ -14,15 +14,15 @@ export interface MysqlStream {
   on?(event: 'close', listener: () => void): unknown;
 }
 
-/** What of its connections is used. */
+/** The part of a connection of `mysql2` that is used. */
 export interface MysqlConnection {
   readonly connection: {
     readonly stream?: MysqlStream;
-    /** The server's number of the connection. */
+    /** The server's id of the connection. */
     readonly threadId?: unknown;
   };
   query(query: string, values?: readonly unknown[]): Promise<[rows: unknown, ...rest: unknown[]]>;
-  /** Prepares the query, at its first use on this connection. */
+  /** Runs a prepared statement. Prepares the query at its first use on this connection. */
   execute(query: string, values: readonly unknown[]): Promise<[rows: unknown, ...rest: unknown[]]>;
   release(): void;
   destroy(): void;

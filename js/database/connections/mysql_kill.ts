@@ -1,14 +1,14 @@
 import type { MysqlPromisePool } from './mysql_driver.js';
 
-/** How long the way to the server, and then its answer, may take. */
+/** The limit, in milliseconds, for connecting to the server and again for its answer. */
 const KILL_MS = 2000;
 
 /**
- * Asks the server to end a connection that was closed: it would else keep its locks until it has got those that
- * it waits for, since it looks at a connection only between its statements. `kill query` would do nothing if it
- * came before the server has begun the statement.
+ * Asks the server to end a connection that was closed. The server looks at a connection only between
+ * statements, so it would otherwise wait for further locks and keep those that it holds. `kill query` would
+ * have no effect if it arrived before the statement began.
  *
- * @param createPool makes a pool of its own, since those in use may all wait for the same lock
+ * @param createPool makes a separate pool, since all connections of the first may wait for the same lock
  */
 export async function sendKill(
   createPool: (options: object) => MysqlPromisePool,
@@ -18,7 +18,7 @@ export async function sendKill(
   const pool = createPool({ connectionLimit: 1, connectTimeout: KILL_MS });
   try {
     const connection = await pool.getConnection();
-    // A frozen server answers nothing, and the program could not end.
+    // A frozen server never answers. The open socket would keep the program running.
     const timer = setTimeout(() => connection.connection.stream?.destroy(), KILL_MS);
     await connection.query(`kill ${threadId}`).finally(() => clearTimeout(timer));
   } finally {

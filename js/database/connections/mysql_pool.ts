@@ -1,4 +1,7 @@
-/** MySQL and MariaDB by `mysql2` itself: Kysely has the server parse and plan each query anew. */
+/**
+ * Runs queries on MySQL and MariaDB through `mysql2` itself. Through Kysely the server would parse and plan
+ * each query anew.
+ */
 import { Prepared, type Query } from '../transactions/prepared.js';
 import type { ServerConnection, ServerPool } from '../transactions/lease.js';
 import type { MysqlConnection, MysqlPromisePool, MysqlStream } from './mysql_driver.js';
@@ -6,8 +9,8 @@ import { sendKill } from './mysql_kill.js';
 import { oneByOne } from '../transactions/server_runner.js';
 
 /**
- * What says that there are no prepared statements to be had: a proxy in between that knows none, a server
- * whose number of them is used up, or whose cache of tables is too small for them.
+ * The codes that say that statements cannot be prepared. A proxy may not support them, the server may have
+ * reached its limit of them, or its table cache may be too small.
  */
 const NOT_PREPARED = [
   'ER_UNSUPPORTED_PS',
@@ -16,13 +19,13 @@ const NOT_PREPARED = [
   'ER_UNKNOWN_STMT_HANDLER',
 ];
 
-/** How long a server has to close its side of a connection after the pool's end. */
+/** The time, in milliseconds, that a server has to close its side of a connection after the pool's end. */
 const END_MS = 2000;
 
 /**
- * Connections wait for each answer.
+ * Returns a pool whose connections wait for each answer before they send the next query.
  *
- * @param createPool makes another pool to the same server, with options that take the place of this one's
+ * @param createPool makes another pool to the same server; the given options override those of the first pool
  */
 export function mysqlPool(
   pool: MysqlPromisePool,
@@ -44,7 +47,7 @@ export function mysqlPool(
       typeof query === 'string'
         ? { sql: query, values: undefined }
         : { sql: query.statement.query.sql, values: query.values };
-    // The driver binds a number as a floating one, which MySQL takes for no limit.
+    // The driver binds a number as a double, which MySQL does not accept as a limit.
     const executes =
       isPrepared &&
       typeof query !== 'string' &&
@@ -81,14 +84,14 @@ export function mysqlPool(
         release: () => connection.release(),
         destroy() {
           connection.destroy();
-          // The driver would wait until the server closes its side too.
+          // Otherwise the driver waits until the server closes its side too.
           connection.connection.stream?.destroy();
         },
       };
     },
     async end() {
       await pool.end();
-      // A frozen server does not close its side, and the program could not end.
+      // A frozen server never closes its side. The open sockets would keep the program running.
       if (streams.size === 0) return;
       const timer = setTimeout(() => {
         for (const stream of streams) stream.destroy();

@@ -6,19 +6,23 @@ interface Net {
   connect: typeof connect;
 }
 
-/** The number that stands in the place of a version in a cancel request. */
+/** The number that a cancel request has in place of a protocol version. */
 const CANCEL = 80877102;
 
-/** How long the request may take. */
+/** The limit of one request, in milliseconds. */
 const CANCEL_MS = 2000;
 
-/** When the request is repeated, in milliseconds: the server ignores one that comes before it has begun the statement. */
+/**
+ * The delays, in milliseconds, after which the request is repeated. The server ignores a request that comes
+ * before the statement began.
+ */
 const REPEATS_MS = [100, 1000, 5000];
 
 /**
- * Asks the server to cancel what it does for a connection that was closed: it would else keep its locks until it
- * has got those that it waits for. The protocol has a connection of its own for it, and no answer. A request for
- * a connection that has ended meanwhile does nothing: the key belongs to that connection alone.
+ * Asks the server to cancel the statement of a connection that was closed. Otherwise the server would wait
+ * for further locks and keep those that it holds. The protocol uses a separate connection for the request,
+ * and sends no answer. A request for a connection that has ended does nothing, because the key belongs to
+ * that connection alone.
  */
 export function sendCancel({ processID, secretKey, connection }: PgClient): void {
   const { remoteAddress: host, remotePort: port } = connection.stream;

@@ -1,4 +1,4 @@
-/** What of a pool of `pg` is used. */
+/** The part of a pool of `pg` that is used. */
 export interface PgPool {
   on(event: 'connect', listener: (client: PgClient) => void): unknown;
   on(event: 'error', listener: () => void): unknown;
@@ -8,9 +8,9 @@ export interface PgPool {
 
 /** A connection of `pg`. */
 export interface PgClient {
-  /** Whether it sends a query while others are under way. Older versions never do. */
+  /** Whether it sends queries without waiting for earlier ones. Older versions never do. */
   readonly pipeline?: boolean;
-  /** What a cancel request names the connection by. Some poolers give none. */
+  /** The connection's id in a cancel request, together with `secretKey`. Some poolers give none. */
   readonly processID?: unknown;
   readonly secretKey?: unknown;
   readonly connection: { readonly stream: PgStream };
@@ -28,7 +28,7 @@ export interface PgStream {
   destroy(): unknown;
 }
 
-/** `Query` of `pg`: tells of each row when it comes. */
+/** The class `Query` of `pg`, which emits each row when it arrives. */
 export type PgRowsClass = new (
   query: PgQuery,
   done: (error: Error | null | undefined) => void,

@@ -1,4 +1,4 @@
-/** PostgreSQL by `pg` itself: Kysely names no statement, and waits for each. */
+/** Runs queries on PostgreSQL through `pg` itself. Kysely does not name statements, and waits for each. */
 import { memberOf, ownMembers } from '../../members/own.js';
 import { Prepared, type Query, type Statement } from '../transactions/prepared.js';
 import type { Sendable, ServerConnection, ServerPool } from '../transactions/lease.js';
@@ -7,34 +7,36 @@ import type { PgClient, PgPool, PgQuery, PgRowsClass } from './postgres_driver.j
 import { oneByOne } from '../transactions/server_runner.js';
 import { textHash } from './text_hash.js';
 
-/** Rows that the driver keeps, which does so for whoever is told of the end. */
+/**
+ * The driver collects the rows of a query that has a callback. They are discarded once there are this many.
+ */
 const KEPT_ROWS = 64;
 
 /**
- * The codes of a server that lacks the named statement, has one of that name already, has one that takes
- * other values, or would now have to give other columns. All but the last come of a pooler in between,
- * which gives each transaction another of its connections.
+ * The codes of a server that lacks the named statement, has another of that name, expects other values, or
+ * would have to return other columns. All but the last come from a pooler in between, which runs each
+ * transaction on another of its connections.
  */
 const NAMES_FAILED = ['26000', '42P05', '08P01', '0A000'];
 
-/** How long a server has to close its side of a connection after the pool's end. */
+/** The time, in milliseconds, that a server has to close its side of a connection after the pool's end. */
 const END_MS = 2000;
 
 /**
- * Connections send the queries of a request without waiting in between: with a pool whose option is
- * `pipeline: true` a request is one way to the server and back. After an error the server takes a commit
- * for a rollback.
+ * Returns a pool whose connections send the queries of a request without waiting in between, if the pool has
+ * the option `pipeline: true`. A request then takes one round trip. After an error the server turns the
+ * commit into a rollback.
  *
- * Statements have names, by which the server parses and plans each only once for a connection. A name is a
- * hash of the SQL: behind a pooler several programs share a server's connection, where one name must never
- * stand for two statements.
+ * Statements are named, so the server parses and plans each only once per connection. The name is a hash of
+ * the SQL. Behind a pooler several programs share a server's connection, and one name must never stand for
+ * two statements there.
  */
 export function postgresPool(pool: PgPool, Rows: PgRowsClass): ServerPool {
   const names = new Map<Statement, string>();
   const clients = new Set<PgClient>();
   let isNamed = true;
-  // Unheard, these would end the program. A connection that breaks while nobody uses it is replaced by
-  // the next one; where one breaks that is in use, its query fails and tells.
+  // Unhandled error events would end the program. An idle connection that breaks is replaced by the next one.
+  // If a connection breaks during a query, the query fails.
   pool.on('error', () => undefined);
   pool.on('connect', (client) => {
     client.on('error', () => undefined);
@@ -51,7 +53,7 @@ export function postgresPool(pool: PgPool, Rows: PgRowsClass): ServerPool {
   };
 
   const rowsOf = async (client: PgClient, query: Query | string): Promise<readonly unknown[]> => {
-    // The driver would make an object of a text, and look in it for a name.
+    // Given a plain string, the driver would make an object of it, and look for an inherited name.
     if (typeof query === 'string') {
       return (await client.query(ownMembers({ text: query }))).rows ?? [];
     }
@@ -67,7 +69,10 @@ export function postgresPool(pool: PgPool, Rows: PgRowsClass): ServerPool {
     });
   };
 
-  /** The first query to fail is the one whose error says why: the others fail by it. */
+  /**
+   * Sends all queries at once. Rejects with the error of the first that failed, since it makes the others
+   * fail.
+   */
   const pipelined = async (
     client: PgClient,
     statements: readonly Sendable[],
@@ -105,14 +110,14 @@ export function postgresPool(pool: PgPool, Rows: PgRowsClass): ServerPool {
         release: () => client.release(),
         destroy() {
           client.release(true);
-          // The driver would first wait for the answers.
+          // Otherwise the driver waits for the pending answers first.
           client.connection.stream.destroy();
         },
       };
     },
     async end() {
       await pool.end();
-      // A frozen server does not close its side, and the program could not end.
+      // A frozen server never closes its side. The open sockets would keep the program running.
       if (clients.size === 0) return;
       const timer = setTimeout(() => {
         for (const { connection } of clients) connection.stream.destroy();

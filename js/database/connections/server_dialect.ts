@@ -1,4 +1,4 @@
-/** Lets Kysely run its queries over our connections, which keep the limits of every wait. */
+/** Runs Kysely's queries over our own connections, which limit every wait. */
 import {
   type DatabaseConnection,
   type Dialect,
@@ -15,7 +15,7 @@ import type { Engine } from '../engines/engine.js';
 import { Lease, type ServerPool } from '../transactions/lease.js';
 import type { Waits } from '../transactions/waits.js';
 
-/** An index on a large table takes longer than any other statement. */
+/** Multiplies the limit of a wait: an index on a large table takes longer than any other statement. */
 const INDEX_FACTOR = 20;
 
 export function serverDialect(pool: ServerPool, engine: Engine, waits: Waits): Dialect {
@@ -52,7 +52,7 @@ class LeasedConnection implements DatabaseConnection {
     const factor = /^(?:create|drop) index|^alter table/i.test(sql) ? INDEX_FACTOR : 1;
     const sent = values.length === 0 ? sql : { statement: { query: query as never }, values };
     const [rows = []] = await this.lease.send([sent], { factor });
-    // That a query has the rows which its builder promised is believed here.
+    // Trusts here that a query returns the rows that its builder promised.
     return { rows: rows as Row[] };
   }
 
@@ -62,7 +62,7 @@ class LeasedConnection implements DatabaseConnection {
   }
 }
 
-/** Transactions are begun and ended by statements of ours. */
+/** Rejects: our own statements begin and end transactions, and nothing streams. */
 function unused(): Promise<never> {
   return Promise.reject(new TypeError('This driver runs single queries alone.'));
 }

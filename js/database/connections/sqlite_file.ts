@@ -3,12 +3,12 @@ import { SessionError } from '../../errors/errors.js';
 import { loadOptional } from '../../wasm/loader/optional_package.js';
 import { missingDriver } from '../engines/driver.js';
 
-/** What of `better-sqlite3` is used. */
+/** The part of `better-sqlite3` that is used. */
 interface BetterSqlite {
   default: new (path: string, options: object) => SqliteDatabase;
 }
 
-/** What of `node:sqlite` is used. */
+/** The part of `node:sqlite` that is used. */
 interface NodeSqlite {
   DatabaseSync: new (
     path: string,
@@ -29,13 +29,13 @@ interface NodeStatement {
 }
 
 /**
- * Opens a SQLite file with `better-sqlite3`, or else with what Node has built in.
+ * Opens a SQLite file with `better-sqlite3`, or with Node's built-in `node:sqlite` if that is not installed.
  *
- * Neither waits for a lock: that would block the thread, see `retried`.
+ * Neither driver waits for a lock. That would block the thread; see `retried`.
  *
- * @param options goes to the driver
- * @param isReadOnly nothing can be written then, and a file that is not there is not made
- * @throws SessionError `storage_unavailable` if there is neither
+ * @param options passed to the driver
+ * @param isReadOnly whether the file is opened for reading only; a missing file is then not created
+ * @throws SessionError `storage_unavailable` if neither driver is there
  */
 export async function openSqlite(
   path: string,
@@ -59,20 +59,23 @@ export async function openSqlite(
   };
 }
 
-/** A statement of `node:sqlite` as one of `better-sqlite3`, which is what Kysely knows. */
+/** Adapts a statement of `node:sqlite` to the interface of `better-sqlite3`, which Kysely expects. */
 function adapted(sql: string, statement: NodeStatement): SqliteStatement {
   return {
     reader: /^\s*(?:select|with|pragma|explain)\b|\breturning\b/i.test(sql),
     all: (parameters) => statement.all(...withoutNul(parameters)),
     run: (parameters) => statement.run(...withoutNul(parameters)),
-    // Node has it since 22.13.
+    // Node has `iterate` since 22.13.
     iterate: (parameters) =>
       statement.iterate?.(...withoutNul(parameters)) ??
       statement.all(...withoutNul(parameters)).values(),
   };
 }
 
-/** `node:sqlite` writes a text whole, but reads it only as far as the first NUL: another id. */
+/**
+ * Refuses NUL: `node:sqlite` writes a whole text, but reads it back only to the first NUL, which is another
+ * id.
+ */
 function withoutNul(parameters: readonly unknown[]): readonly unknown[] {
   const cut = parameters.find((value) => typeof value === 'string' && value.includes('\0'));
   if (cut === undefined) return parameters;

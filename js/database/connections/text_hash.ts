@@ -1,4 +1,7 @@
-/** 106 bits of a text, in base 36. For names that are the same in every program, not for secrets. */
+/**
+ * Returns a hash of 106 bits in base 36. It gives names that are the same in every program; it is not for
+ * secrets.
+ */
 export function textHash(text: string): string {
   return `${hash53(text, 0)}_${hash53(text, 0x9e3779b9)}`;
 }

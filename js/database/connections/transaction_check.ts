@@ -10,20 +10,20 @@ const SET = CompiledQuery.raw(`savepoint ${NAME}`);
 const RELEASE = CompiledQuery.raw(`release savepoint ${NAME}`);
 
 /**
- * Sets a savepoint in a transaction and releases it: a driver that gives each statement another connection
- * fails, as a savepoint ends with the transaction it stands in.
+ * Sets a savepoint in a transaction and releases it. A driver that gives each statement another connection
+ * fails, because a savepoint ends with its transaction.
  *
- * Such a driver often takes the connection that was free last, which hides the fault from statements that
- * run one by one. Therefore another statement runs beside. It releases the same savepoint, and that fails
- * unless it gets into this transaction; then the release within fails.
+ * Such a driver often reuses the connection that was freed last. Statements that run one by one then do not
+ * reveal the fault. Therefore another statement runs at the same time and releases the same savepoint. It
+ * succeeds only if it gets into this transaction, and then the release within the transaction fails.
  *
- * @throws SessionError `storage_unavailable` if no transaction holds, or there is no way to the server
+ * @throws SessionError `storage_unavailable` if no transaction holds, or if the server cannot be reached
  */
 export async function requireTransactions(database: Database, engine: Engine): Promise<void> {
   try {
     await inTransaction(database, engine, 'read', async (connection) => {
       await connection.executeQuery(SET);
-      // A pool of one connection runs it after this transaction, so that nothing here waits for its end.
+      // A pool of one connection runs it after this transaction. So it must not be awaited here.
       database.executeQuery(RELEASE).catch(() => undefined);
       await untilSent();
       await connection.executeQuery(RELEASE);
@@ -39,7 +39,7 @@ export async function requireTransactions(database: Database, engine: Engine): P
   }
 }
 
-/** The other statement is on its way after one turn of the event loop. */
+/** Waits one turn of the event loop, after which the other statement has been sent. */
 function untilSent(): Promise<void> {
   return new Promise((done) => setTimeout(done));
 }

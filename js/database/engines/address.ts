@@ -1,21 +1,21 @@
 /**
- * Reads the URL of a database. Python's spelling is taken as well (`postgresql+asyncpg://`,
- * `sqlite+aiosqlite:///`), so that both sides can be given the same one.
+ * Parses the URL of a database. Accepts Python's spelling too (`postgresql+asyncpg://`,
+ * `sqlite+aiosqlite:///`), so that both sides can use the same URL.
  *
- * No error shows the URL, nor what `new URL` says of it: a password with a stray character in it is
- * what most of the bad ones hold.
+ * No error shows the URL or the message of `new URL`: most invalid URLs hold a password with a stray
+ * character.
  */
 import { invalid } from '../../call/call.js';
 import { kindOf } from '../../json/rules.js';
 import type { EngineKind } from './engine.js';
 import { serverUrl } from './server_url.js';
 
-/** Where a database is: a file, or a server. */
+/** The place of a database: a file or a server. */
 export type Address =
   | { readonly kind: 'sqlite'; readonly path: string }
   | { readonly kind: Exclude<EngineKind, 'sqlite'>; readonly url: string };
 
-/** The path that keeps everything in memory. */
+/** The path of a database in memory. */
 export const IN_MEMORY = ':memory:';
 
 /** The engine of each scheme. */
@@ -41,12 +41,12 @@ export function parseAddress(url: unknown): Address {
 }
 
 /**
- * Parameters of Python's driver that change nothing here. Any other is refused: `mode=ro` that is passed
- * over would let us write to a file which its owner opens for reading.
+ * Parameters of Python's driver that change nothing here. Any other parameter is refused. If `mode=ro` were
+ * ignored, we would write to a file that its owner opens for reading.
  */
 const PASSED_OVER = /^(?:check_same_thread|timeout|cached_statements|isolation_level)=/;
 
-/** As SQLAlchemy has it: three slashes before a relative path, four before an absolute one. */
+/** Reads the path as SQLAlchemy does: three slashes before a relative path, four before an absolute one. */
 function pathOf(rest: string): string {
   const [, path = '', query = ''] = /^(?:\/\/(?=\/|$)\/?)?([^?]*)\??(.*)$/s.exec(rest) ?? [];
   if (path.startsWith('//')) {

@@ -11,7 +11,7 @@ const PACKAGES: Readonly<Record<EngineKind, string>> = {
 /**
  * Loads the driver of an engine, which is not installed with this package.
  *
- * @throws SessionError `storage_unavailable` with what to install
+ * @throws SessionError `storage_unavailable` with the package to install
  */
 export async function loadDriver<Module>(kind: EngineKind): Promise<Module> {
   const module = await loadOptional<Module>(PACKAGES[kind]);

@@ -1,63 +1,64 @@
 import { type Expression, type RawBuilder, sql } from 'kysely';
 
-/** The engines, by the name that `service.storage.kind` has. */
+/** The engines, by their names in `service.storage.kind`. */
 export type EngineKind = 'sqlite' | 'postgresql' | 'mysql';
 
-/** A time as a column has it. */
+/** A time as a column stores it. */
 export type StoredTime = string | number;
 
-/** A column of a query, or what a query makes of it. */
+/** A column of a query, or an expression. */
 type Column = Expression<unknown>;
 
-/** What a failure means for the transaction that it ended. */
+/** The kinds of failure of a transaction. */
 export type Failure =
-  /** Somebody else was first: the transaction may be run again. */
+  /** Another transaction was first. This one may be run again. */
   | 'conflict'
-  /** A row of that key was inserted meanwhile, or a table made: the next run finds it. */
+  /** Somebody else inserted a row with the key, or made the table. The next run finds it. */
   | 'duplicate'
-  /** A statement took longer than it may. */
+  /** A statement exceeded its time limit. */
   | 'slow'
   | 'full'
   | 'lost'
-  /** The database only reads. */
+  /** The database is read-only. */
   | 'readonly'
   | 'unreachable'
-  /** The certificate is not one that the caller trusts. */
+  /** The server's certificate is not trusted. */
   | 'untrusted'
-  /** The caller asks for TLS, and the server has none. */
+  /** The caller asks for TLS, but the server has none. */
   | 'noTls'
   | 'other';
 
-/** Where one engine differs from another. Everything else is the same SQL. */
+/** The differences between the engines. All other SQL is the same. */
 export interface Engine {
   readonly kind: EngineKind;
   /**
-   * What begins a transaction that writes. Read committed on servers: what is read after a row was
-   * locked is then what its last writer left, and MySQL locks no gaps, which would be deadlocks.
+   * The statements that begin a writing transaction. On servers its isolation level is read committed. A read
+   * after a lock then sees what the row's last writer left. MySQL also locks no gaps, which would cause
+   * deadlocks.
    */
   readonly beginWrite: readonly string[];
-  /** What begins one that reads: all of it sees one moment. */
+  /** The statements that begin a reading transaction. All its reads see one snapshot. */
   readonly beginRead: readonly string[];
-  /** Whether rows are locked by `FOR UPDATE`; else the beginning locks the whole database. */
+  /** Whether `FOR UPDATE` locks rows. If not, the begin locks the whole database. */
   readonly locksRows: boolean;
   /** Whether `FOR UPDATE` may lock a row that was just deleted, so that nobody can insert it again. */
   readonly locksDeletedRows: boolean;
-  /** What events are ordered by: their coming, as far as the engine knows it, else as Python orders them. */
+  /** The columns that order events: append order if the engine knows it, else Python's order. */
   readonly eventOrder: readonly Column[];
-  /** A JSON column as text. */
+  /** Converts a JSON column to text. */
   readonly json: (column: Column) => RawBuilder<string>;
-  /** A time column as text, or as the number that it is. */
+  /** Converts a time column to text, or to the number that it holds. */
   readonly time: (column: Column) => RawBuilder<StoredTime>;
   /**
-   * Whether the JSON of an event may say of its `timestamp` that it is so many seconds since 1970, or
-   * later. It may also be that it says none, or not as Python does, and that is for whoever reads it.
+   * The condition that an event's JSON may have a `timestamp` of at least this many seconds since 1970. Also
+   * true if the JSON has no such timestamp in Python's form; the reader then decides.
    */
   readonly mayBeSince: (json: Column, seconds: Column) => RawBuilder<boolean>;
-  /** What an error of the driver means, by its code. */
+  /** Returns the failure that a driver's error code means. */
   readonly failureOf: (code: string) => Failure;
 }
 
-/** By what the codes begin with; the longest entry that fits says it. */
+/** Maps codes to failures by the codes' first characters. The longest matching entry decides. */
 function failures(table: Readonly<Partial<Record<Failure, string>>>) {
   const known = Object.entries(table).flatMap(([failure, codes]) =>
     codes.split(' ').map((code): [string, Failure] => [code, failure as Failure]),
@@ -66,11 +67,11 @@ function failures(table: Readonly<Partial<Record<Failure, string>>>) {
   return (code: string): Failure => known.find(([start]) => code.startsWith(start))?.[1] ?? 'other';
 }
 
-/** What Node says when there is no way to a server, and when the way broke off. */
+/** Node's codes when the server cannot be reached, and when the connection breaks. */
 const NO_WAY = 'ECONNREFUSED ENOTFOUND EAI_AGAIN EHOSTUNREACH ENETUNREACH ETIMEDOUT ENOENT';
 const BROKEN_OFF = 'ECONNRESET EPIPE';
 
-/** What it says of a certificate. */
+/** Node's codes for a certificate that is not trusted. */
 const UNTRUSTED =
   'DEPTH_ZERO_SELF_SIGNED_CERT SELF_SIGNED_CERT_IN_CHAIN UNABLE_TO_ CERT_ ERR_TLS_CERT_ALTNAME_INVALID';
 
@@ -106,7 +107,7 @@ const POSTGRESQL: Engine = {
   locksDeletedRows: false,
   eventOrder: BY_TIME,
   json: (column) => sql<string>`cast(${column} as text)`,
-  // As text, for the driver would take it for local time, and to the millisecond.
+  // As text, since the driver would read the column as local time in milliseconds.
   time: (column) => sql<string>`to_char(${column}, 'YYYY-MM-DD HH24:MI:SS.US')`,
   mayBeSince: (json, seconds) =>
     sql<boolean>`case when jsonb_typeof(${json} -> 'timestamp') = 'number'
@@ -116,10 +117,10 @@ const POSTGRESQL: Engine = {
     duplicate: '23505 42P07',
     slow: '57014',
     full: '53100',
-    // 40003: whether the commit was done is not known.
+    // 40003: it is unknown whether the transaction was committed.
     lost: `08 40003 57P01 57P02 57P05 25P03 25P04 ${BROKEN_OFF}`,
     readonly: '25006',
-    // A violation of the protocol, which another try repeats.
+    // A violation of the protocol, which a retry would repeat.
     other: '08P01',
     untrusted: UNTRUSTED,
     unreachable: `28 3D000 3F000 42501 53300 57P03 08001 08004 ${NO_WAY}`,

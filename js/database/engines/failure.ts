@@ -1,7 +1,7 @@
 import { isSessionError, SessionError, type SessionErrorCode } from '../../errors/errors.js';
 import type { Engine, EngineKind, Failure } from './engine.js';
 
-/** Each failure with its code and what to do, of a server; and what to do of a file, where that differs. */
+/** The code of each failure and the advice in its message, for a server; and for a file, if that differs. */
 const CODES: Readonly<
   Record<Failure, [code: SessionErrorCode, ofServer: string, ofFile?: string]>
 > = {
@@ -39,7 +39,7 @@ const CODES: Readonly<
   other: ['storage_failed', 'Nothing was written.'],
 };
 
-/** A failure that no code of a driver says. */
+/** A failure for which no driver has a code. */
 export class KnownFailure extends Error {
   readonly failure: Failure;
 
@@ -49,7 +49,7 @@ export class KnownFailure extends Error {
   }
 }
 
-/** What SQLite's own numbers are called, where the driver does not say. */
+/** The names of SQLite's own error numbers, for a driver that reports only the number. */
 const SQLITE_NAMES: Readonly<Record<number, string>> = {
   3: 'SQLITE_PERM',
   5: 'SQLITE_BUSY',
@@ -64,7 +64,7 @@ const SQLITE_NAMES: Readonly<Record<number, string>> = {
   2067: 'SQLITE_CONSTRAINT_UNIQUE',
 };
 
-/** What a driver's error means for the transaction that it ended. */
+/** Returns the failure that a driver's error means. */
 export function failureOf(engine: Engine, error: unknown): Failure {
   if (error instanceof KnownFailure) return error.failure;
   const { code, errcode, message, severity } = Object(error) as {
@@ -79,10 +79,10 @@ export function failureOf(engine: Engine, error: unknown): Failure {
   }
   if (typeof code === 'string') {
     const failure = engine.failureOf(code);
-    // PostgreSQL, or a pooler before it, closes the connection behind such an error.
+    // PostgreSQL, or a pooler before it, closes the connection after such an error.
     return failure === 'other' && severity === 'FATAL' ? 'lost' : failure;
   }
-  // Drivers give no code to what happens on this side of the connection.
+  // Drivers give no code to failures on this side of the connection.
   const said = typeof message === 'string' ? message : '';
   if (/does not support SSL/i.test(said)) return 'noTls';
   if (/Cannot open database|connection timeout|timeout exceeded/i.test(said)) return 'unreachable';
@@ -93,7 +93,7 @@ export function failureOf(engine: Engine, error: unknown): Failure {
     : 'other';
 }
 
-/** The codes with which an engine says no. All others come from this side of the connection. */
+/** The codes of an engine's own refusals. All other codes come from this side of the connection. */
 const REFUSALS: Readonly<Record<EngineKind, RegExp>> = {
   sqlite: /^SQLITE_/,
   postgresql: /^(?!E)[0-9A-Z]{5}$/,
@@ -101,8 +101,8 @@ const REFUSALS: Readonly<Record<EngineKind, RegExp>> = {
 };
 
 /**
- * Whether the engine itself answered with this error, and lives. Nothing of the transaction was then written, also
- * if its commit had been sent.
+ * Whether the engine itself answered with this error and still runs. Nothing of the transaction was then
+ * written, even if its commit had been sent.
  */
 export function isRefusal(engine: Engine, error: unknown): boolean {
   if (isSessionError(error) || failureOf(engine, error) === 'lost') return false;
@@ -110,7 +110,7 @@ export function isRefusal(engine: Engine, error: unknown): boolean {
   return typeof errcode === 'number' || REFUSALS[engine.kind].test(String(code));
 }
 
-/** An error with a code, of whatever a driver threw. */
+/** Converts a driver's error to a `SessionError`. */
 export function databaseError(engine: Engine, error: unknown): SessionError {
   if (isSessionError(error)) return error;
   const [code, ofServer, ofFile = ofServer] = CODES[failureOf(engine, error)];
@@ -122,7 +122,10 @@ export function databaseError(engine: Engine, error: unknown): SessionError {
   });
 }
 
-/** Node reports a host with several addresses as several errors, under no message. */
+/**
+ * Returns the message of an error. Node reports a host with several addresses as several errors under an
+ * empty message.
+ */
 export function reasonOf(error: unknown): string {
   if (error instanceof AggregateError && error.message === '') {
     return error.errors.map(reasonOf).join('; ');

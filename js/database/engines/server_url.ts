@@ -1,18 +1,18 @@
 /**
- * The URL of a server as its driver reads it. Python's parameters are translated, since `pg` and `mysql2`
- * pass over what they do not know, or fail on it outside of any call.
+ * Converts a server's URL to the form that its driver reads. Python's parameters are translated: `pg` and
+ * `mysql2` ignore a parameter that they do not know, or fail on it outside of any call.
  */
 import { invalid } from '../../call/call.js';
 import type { EngineKind } from './engine.js';
 
 type ServerKind = Exclude<EngineKind, 'sqlite'>;
 
-/** Stands for the host where the URL names a socket: `new URL` refuses `//user@/database`. */
+/** Stands for the host if the URL names a socket: `new URL` refuses `//user@/database`. */
 const NO_HOST = 'localhost';
 
 /**
- * `pg`'s own reading of a URL for libpq's modes. Without `uselibpqcompat` it takes all of them for
- * `verify-full`. `allow` begins without TLS, and `pg` never tries a second time.
+ * The parameters by which `pg` follows libpq's SSL modes. Without `uselibpqcompat` it treats them all as
+ * `verify-full`. `allow` begins without TLS, and `pg` never makes the second attempt.
  */
 const SSL_PARAMETERS: Readonly<Record<string, string>> = {
   disable: 'ssl=0',
@@ -29,7 +29,7 @@ const SSL_PARAMETERS: Readonly<Record<string, string>> = {
 };
 
 /**
- * @param rest the URL behind `scheme:`
+ * @param rest the URL after `scheme:`
  * @throws SessionError `invalid_argument`, without the URL
  */
 export function serverUrl(kind: ServerKind, rest: string): string {
@@ -72,7 +72,7 @@ function translated(kind: ServerKind, parameter: string): string {
     const modes = Object.keys(SSL_PARAMETERS).join(', ');
     throw invalid('url', `must have one of ${modes} as its parameter ssl`);
   }
-  // `pg8000` names the socket itself, `pg` the folder that it lies in.
+  // `pg8000` names the socket itself, `pg` the folder that contains it.
   if (name === 'unix_sock') return `host=${value.replace(/(?:\/|%2F)\.s\.PGSQL\.\d+$/i, '')}`;
   return parameter;
 }

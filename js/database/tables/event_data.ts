@@ -1,14 +1,14 @@
 /**
- * One event, to and from the column `event_data` of google-adk Python's tables.
+ * Converts an event to and from the column `event_data` of google-adk Python's tables.
  *
- * The column holds what Python itself would write of the event: {@link pythonEvent}, completed with what
- * is never missing there. Python never changes it. If the event cannot be had back from that to the
- * letter, its own JSON stands beside, under one key that Python ignores:
+ * The column holds what Python itself would write for the event: {@link pythonEvent}, completed with the
+ * fields that Python always writes. Python never changes it. If the event cannot be restored exactly from
+ * that, its own JSON is stored too, under one key that Python ignores:
  *
- * - An unknown field, a value of another type than Python's, a removal of a state key: in `event_data`
- *   they are missing, or `null`, and here they are.
- * - It is there as text within a string. Objects would cost less space, but PostgreSQL's JSONB sorts keys
- *   and rewrites numbers, and Python's parsers count levels and digits in what they ignore, too.
+ * - Python's form lacks unknown fields, values of another type than Python's, and removals of state keys, or
+ *   has `null` for them. The event's own JSON has them.
+ * - The JSON is stored as text within a string. Objects would take less space, but PostgreSQL's JSONB sorts
+ *   keys and rewrites numbers. Python's parsers also limit depth and digits in fields that they ignore.
  */
 import { readNames, writeNames } from '../../python/casing.js';
 import { EVENT } from '../../python/fields.js';
@@ -22,52 +22,52 @@ import { isTime } from '../../model/snapshot.js';
 import { asJson, parseExactly, writeExactly } from '../../python/numbers.js';
 import { pythonEvent } from '../../python/python_event.js';
 
-/** What of an event stands in the row, beside the keys of its session. */
+/** The columns of an event's row, without the key of its session. */
 export interface EventColumns {
   id: string;
-  /** Empty, if the event has none. */
+  /** Empty if the event has no `invocationId`. */
   invocationId: string;
   /** JSON text for the column `event_data`. */
   eventData: string;
 }
 
-/** What of a row {@link fromEventData} reads. */
+/** The columns of a row that {@link fromEventData} reads. */
 export interface EventRowColumns {
   id: string;
   invocationId: string;
-  /** JSON text, as the column gives it; `null` if it is NULL. */
+  /** JSON text as the column has it; `null` for SQL's NULL. */
   eventData: string | null;
   /** The column `timestamp`, in microseconds since 1970. */
   timeMicros: number;
 }
 
-/** An event as the storage seam has it. */
+/** An event as the storage adapter returns it. */
 export interface StoredEvent {
   /** The event's JSON: camelCase, times in milliseconds. */
   text: string;
-  /** The event's own, in milliseconds since 1970. */
+  /** The event's own time, in milliseconds since 1970. */
   timestamp: number;
-  /** Only if it was written with one. */
+  /** Only if the event was written with a revision. */
   revision?: number;
 }
 
 type JsonObject = Record<string, unknown>;
 
-/** The key for what is ours in `event_data`. */
+/** The key of our own data in `event_data`. */
 const OWN = 'adk_session_wasm';
 
-/** What stands under {@link OWN}. */
+/** The value under {@link OWN}. */
 interface OwnData {
-  /** The event's JSON, where the rest of `event_data` does not say all of it. */
+  /** The event's JSON, if Python's form does not say all of it. */
   event?: string;
   revision?: number;
 }
 
 /**
- * What is written of an event.
+ * Converts an event to the columns of its row.
  *
- * @param text the event's JSON as the storage seam gives it: camelCase, milliseconds
- * @param revision kept in `event_data`, for tables whose rows have no place for it
+ * @param text the event's JSON as the storage adapter gets it: camelCase, times in milliseconds
+ * @param revision stored in `event_data`, because the rows have no column for it
  *
  * @example
  * ```ts
@@ -89,10 +89,10 @@ export function toEventData(text: string, revision?: number): EventColumns {
 }
 
 /**
- * Back: an event that we wrote as it was, to the letter, or one that Python wrote.
+ * Reads an event back: exactly as we wrote it, or as Python wrote it.
  *
- * Never throws: where a row does not hold the JSON of an event, `text` is what it holds, so that whoever
- * parses it reports that record and no other.
+ * Never throws. If the row does not hold the JSON of an event, `text` is what the row holds. The code that
+ * parses `text` then reports this record and no other.
  *
  * @example
  * ```ts
@@ -122,8 +122,8 @@ export function fromEventData(row: EventRowColumns): StoredEvent {
 }
 
 /**
- * The same for a row of `@google/adk`'s own service. It has the names of Python, but times in milliseconds,
- * and nothing that says nothing.
+ * Reads an event from a row of `@google/adk`'s own service. That service uses Python's names, but stores
+ * times in milliseconds and omits empty fields.
  */
 export function fromAdkEventData(row: EventRowColumns): StoredEvent {
   const text = row.eventData ?? 'null';
@@ -139,10 +139,10 @@ function storedFrom(forPython: JsonObject, row: EventRowColumns): StoredEvent {
 }
 
 /**
- * The event itself, for callers that want parsed events instead of JSON text. An integer that JavaScript cannot hold
- * is rounded.
+ * Reads the event itself, for callers that want parsed events instead of JSON text. Rounds an integer that
+ * JavaScript cannot hold.
  *
- * @param id the column: for Python it is the event's id, whatever the JSON says
+ * @param id the column `id`: Python uses it as the event's id, whatever the JSON says
  * @returns `undefined` if the JSON is damaged, or lacks a field that another column of the row has
  *
  * @example
@@ -165,7 +165,7 @@ export function parsedEvent(id: string, eventData: string | null): Event | undef
   return isWhole ? (event as JsonObject as unknown as Event) : undefined;
 }
 
-/** The event that Python's form says, where the columns say what is missing there. */
+/** Converts Python's form to an event. Takes missing fields from the row's columns. */
 function fromPython(forPython: JsonObject, row: KnownColumns): JsonObject & { timestamp: number } {
   const event = withTimes(readNames(said(forPython), EVENT) as JsonObject, (time) =>
     typeof time === 'number' ? toMilliseconds(time) : time,
@@ -179,7 +179,7 @@ function withColumns(
   event: JsonObject,
   { id, invocationId, timeMicros = NaN }: KnownColumns,
 ): JsonObject & { timestamp: number } {
-  // For Python the column is the id, whatever its JSON says.
+  // Python uses the column as the event's id, whatever the JSON says.
   defineMember(event, 'id', id);
   const own = Object.hasOwn(event, 'invocationId') ? event.invocationId : undefined;
   defineMember(event, 'invocationId', own ?? invocationId);
@@ -193,7 +193,7 @@ function withColumns(
   return event as JsonObject & { timestamp: number };
 }
 
-/** Without what says nothing: the `node_info` that each event has, and what is ours. */
+/** Returns the members without our own data, and without a `node_info` that has only the default. */
 function said(forPython: JsonObject): JsonObject {
   const isDefault = isDefaultNodeInfo(forPython.node_info);
   const rest: JsonObject = {};
@@ -203,12 +203,12 @@ function said(forPython: JsonObject): JsonObject {
   return rest;
 }
 
-/** Whether it says no more than that there is none. */
+/** Whether the `node_info` is the default one, which every event in Python has. */
 function isDefaultNodeInfo(nodeInfo: unknown): boolean {
   return isPlainObject(nodeInfo) && nodeInfo.path === '' && Object.keys(nodeInfo).length === 1;
 }
 
-/** With what no event of Python's lacks. */
+/** Adds the fields that every event in Python has. */
 function completed(forPython: JsonObject, id: string, invocationId: string): JsonObject {
   const whole = withMissing(forPython, { id, invocation_id: invocationId, author: '' });
   defineMember(whole, 'actions', withMissing(forPython.actions, NO_PYTHON_ACTIONS));
@@ -221,19 +221,25 @@ const { actions: NO_PYTHON_ACTIONS } = writeNames({ actions: NO_ACTIONS }, EVENT
   actions: JsonObject;
 };
 
-/** An object with the members of `defaults` that it lacks behind its own; itself, if it lacks none. */
+/**
+ * Returns the object with those members of `defaults` that it lacks, or has as `null`, behind its own.
+ * Returns the same object if it lacks none.
+ */
 function withMissing(given: unknown, defaults: object): JsonObject {
   const object = isPlainObject(given) ? given : {};
   const missing = Object.entries(defaults).filter(([name]) => (object[name] ?? null) === null);
   return missing.length === 0 ? object : { ...object, ...Object.fromEntries(missing) };
 }
 
-/** `null`, which is left out, for what is no time or none that Python has. */
+/**
+ * Converts milliseconds to seconds. Returns `null`, which is left out, if the value is not a time or if
+ * Python has no such time.
+ */
 function secondsOf(time: unknown): number | null {
   return isTime(time) ? toSeconds(time) : null;
 }
 
-/** `undefined` if it is not JSON. */
+/** Parses JSON; `undefined` if the text is not JSON. */
 function parsed(text: string): unknown {
   try {
     return parseExactly(text);
@@ -249,7 +255,9 @@ function parsedOrRounded(text: string): unknown {
 /** An escape that may be half of a surrogate pair. */
 const HALF = /\\u[dD][89a-fA-F]/;
 
-/** `undefined` if it is not JSON, or too deep to be printed. */
+/**
+ * Parses JSON and replaces lone surrogates. `undefined` if the text is not JSON, or too deep to be printed.
+ */
 function parsedWellFormed(text: string): unknown {
   try {
     const value: unknown = JSON.parse(text);

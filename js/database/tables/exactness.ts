@@ -1,6 +1,6 @@
 /**
- * Ids are compared to the letter. Tables that others made may compare them otherwise: `ada` would then read
- * and delete the sessions of `ADA`.
+ * Checks that the columns of the ids compare them exactly. Other programs may have made the tables with
+ * another collation: `ada` would then read and delete the sessions of `ADA`.
  */
 import { sql } from 'kysely';
 import type { SessionError } from '../../errors/errors.js';
@@ -9,22 +9,22 @@ import { exactCollation } from './schema.js';
 import { fullName, type TableNames } from './table_names.js';
 import type { Database } from './tables.js';
 
-/** A column of a table that is there. */
+/** A column of an existing table. */
 export interface Column {
   readonly table: string;
   readonly name: string;
   readonly type: string;
-  /** The collation that the column names; SQLite does not tell it. */
+  /** The collation that the column names; always `null` on SQLite, which does not report it. */
   readonly collation: string | null;
 }
 
-/** What is looked at, and how an error about it is made. */
+/** The columns to check, and the maker of an error about them. */
 interface Checked {
   readonly kind: EngineKind;
   readonly names: TableNames;
-  /** Of Python's tables. */
+  /** The columns of Python's tables. */
   readonly columns: readonly Column[];
-  /** Makes the error of what is said of the database. */
+  /** Makes the error from a statement about the database. */
   readonly refuse: (what: string) => SessionError;
 }
 
@@ -33,7 +33,10 @@ export const isText = (name: string) => name === 'state' || name === 'event_data
 const isId = (name: string) => ['app_name', 'user_id', 'session_id', 'id'].includes(name);
 
 /**
- * @throws SessionError what `refuse` makes, with the statements that correct the tables where there are any
+ * Requires that the columns of the ids compare them exactly.
+ *
+ * @throws SessionError the error that `refuse` makes, with the statements that correct the tables if there
+ *   are any
  */
 export async function requireExactIds(connection: Database, checked: Checked): Promise<void> {
   const ids = checked.columns.filter(({ name }) => isId(name));
@@ -50,7 +53,7 @@ export async function requireExactIds(connection: Database, checked: Checked): P
   }
 }
 
-/** A collation stands only in the text that made the table. */
+/** Reads the collations from the statements that created the tables: SQLite keeps them nowhere else. */
 async function requireNoCollation(
   connection: Database,
   { names, refuse }: Checked,
@@ -71,7 +74,7 @@ async function requireNoCollation(
   }
 }
 
-/** The default collation of a database is always deterministic. */
+/** Checks the collations that columns name. The default collation of a database is always deterministic. */
 async function requireDeterministic(
   connection: Database,
   { names, refuse }: Checked,
@@ -79,7 +82,7 @@ async function requireDeterministic(
 ): Promise<void> {
   const named = ids.flatMap(({ collation }) => collation ?? []);
   if (named.length === 0) return;
-  // By way of JSON, since older servers have no such column, nor such collations.
+  // Read through JSON, since older servers lack this column, and with it such collations.
   const { rows } = await sql<{ name: string }>`
     select collname as name from pg_collation
     where collname in (${sql.join([...new Set(named)])})
@@ -96,8 +99,8 @@ async function requireDeterministic(
 }
 
 /**
- * Tables that Python made under MySQL or MariaDB may keep times to the second, cut long texts off, and
- * read `alice`'s session for `Alice`.
+ * Requires columns that lose nothing, on MySQL and MariaDB. In tables that Python made there, times may be
+ * kept to the second and long texts cut off. `Alice` may also find `alice`'s session.
  */
 export async function requireExactColumns(
   connection: Database,
@@ -117,7 +120,7 @@ export async function requireExactColumns(
     const isNullable = name === 'event_data';
     return `${column} ${text} CHARACTER SET utf8mb4 COLLATE ${exact}${isNullable ? '' : ' NOT NULL'}`;
   });
-  // A column that a foreign key goes by cannot be changed.
+  // A column of a foreign key cannot be changed.
   const keys = await foreignKeys(connection, names);
   const [events, sessions] = [fullName(names, 'events', '`'), fullName(names, 'sessions', '`')];
   const all = [
@@ -129,10 +132,10 @@ export async function requireExactColumns(
 }
 
 /**
- * `@google/adk`'s own tables on MySQL and MariaDB compare ids without case. They can be read as long as no two
- * ids are the same to them, which only the ids that are there tell.
+ * Requires that no two ids are equal under the columns' collation. The tables of `@google/adk` itself on
+ * MySQL and MariaDB compare ids without case. They can be read only if no two stored ids are equal that way.
  *
- * @throws SessionError what `refuse` makes
+ * @throws SessionError the error that `refuse` makes
  */
 export async function requireDistinctIds(
   connection: Database,

@@ -1,19 +1,20 @@
 /**
- * The two layouts that google-adk Python has for its tables. On SQLite a file is of either; on servers
- * there is but the first, and it is what we make where there are no tables.
+ * The two layouts that google-adk Python has for its tables. A SQLite file has one of them. Servers only have
+ * the first, which is also the layout of tables that we create.
  *
- * A third one, of `@google/adk`'s own `DatabaseSessionService`, has the same tables with times in
- * milliseconds. It can only be read: two changes of a session within a millisecond have one time there.
+ * A third layout belongs to the `DatabaseSessionService` of `@google/adk`. It has the same tables with times
+ * in milliseconds. It can only be read: two changes of a session within a millisecond would get the same
+ * time.
  *
  * | | `DatabaseSessionService`, schema version 1 | `SqliteSessionService`, the `adk` command's |
  * |---|---|---|
  * | times | text to the microsecond | seconds, as a REAL |
- * | of the whole database | a table `adk_internal_metadata` | nothing; ours stands in a table of ours |
- * | a key of a state is changed by | Python, which writes the whole state | SQLite's JSON functions |
- * | Python holds a session for stale if | `update_time` is another | `update_time` is later |
+ * | metadata of the database | a table `adk_internal_metadata` | none; ours are in a table of our own |
+ * | a state's key is changed by | Python, which writes the whole state | SQLite's JSON functions |
+ * | Python takes a session for stale if | `update_time` differs | `update_time` is later |
  *
- * One layout per file: either service of Python's opens the other's files as well, and leaves rows in them
- * that the other cannot read.
+ * A file has only one layout. Either of Python's services opens the other's files too, and leaves rows in
+ * them that the other cannot read.
  */
 import { sql } from 'kysely';
 import { toSeconds } from '../../python/time.js';
@@ -21,20 +22,20 @@ import { timeText, timeTextOf } from '../../python/micros.js';
 import type { Engine, StoredTime } from '../engines/engine.js';
 
 export interface Layout {
-  /** The service whose tables these are: one of Python's, or `@google/adk`'s own. */
+  /** The service that the tables belong to: one of Python's, or that of `@google/adk`. */
   readonly service: 'DatabaseSessionService' | 'SqliteSessionService' | '@google/adk';
-  /** The table for what is true of the whole database. */
+  /** The table for metadata of the whole database. */
   readonly metadata: 'adk_internal_metadata' | 'adk_session_wasm_metadata';
-  /** A time in microseconds since 1970 as a column has it. */
+  /** Converts microseconds since 1970 to the value of a time column. */
   readonly time: (micros: number) => StoredTime;
-  /** The same of milliseconds, to the microsecond. */
+  /** Converts milliseconds to the value of a time column, to the microsecond. */
   readonly timeOf: (milliseconds: number) => StoredTime;
   /**
-   * Whether Python changes a state by SQLite's JSON functions. These end a text at U+0000, which must
-   * therefore not get into one; see `checkMergeable`.
+   * Whether Python changes a state by SQLite's JSON functions. They end a text at U+0000, so a state must not
+   * contain it; see `checkMergeable`.
    */
   readonly mergesInSql: boolean;
-  /** The engine with what is different in tables of this layout. */
+  /** Returns the engine with the changes that tables of this layout need. */
   readonly engineOf: (engine: Engine) => Engine;
 }
 
@@ -50,9 +51,9 @@ export const DATABASE_LAYOUT: Layout = {
 };
 
 /**
- * A double holds the seconds of any microsecond until `LAST_REVISION` so that it can be told from the
- * next, and dividing gives the one double that Python has for it too. Python's own times are finer than
- * that; they are read as the nearest microsecond, and the next one is later than both.
+ * A double of seconds tells every microsecond until `LAST_REVISION` from the next. The division gives the
+ * same double that Python has for it. Python's own times are finer: they are read as the nearest microsecond,
+ * and the next microsecond is later than both.
  */
 export const SQLITE_LAYOUT: Layout = {
   service: 'SqliteSessionService',
@@ -64,8 +65,8 @@ export const SQLITE_LAYOUT: Layout = {
 };
 
 /**
- * Times are whole milliseconds: numbers on SQLite, with a time zone on PostgreSQL, and on MySQL and MariaDB
- * cut to seconds. Only the JSON of an event has the time of that event to the letter everywhere.
+ * Times are whole milliseconds: numbers on SQLite, with a time zone on PostgreSQL, cut to seconds on MySQL
+ * and MariaDB. Only the JSON of an event has its exact time on every engine.
  */
 export const ADK_LAYOUT: Layout = {
   ...DATABASE_LAYOUT,
@@ -75,13 +76,13 @@ export const ADK_LAYOUT: Layout = {
     if (kind === 'sqlite') return { ...engine, time: (column) => sql`${column} / 1000.0` };
     if (kind === 'mysql') {
       const order = [sql`cast(json_value(event_data, '$.timestamp') as decimal(20, 3))`, sql`id`];
-      // The driver would parse a column of the type JSON.
+      // A column of the type JSON would be parsed by the driver.
       return { ...engine, json: (column) => sql`concat(${column}, '')`, eventOrder: order };
     }
     return {
       ...engine,
       time: (column) => time(sql`(${column} at time zone 'UTC')`),
-      // Events of one millisecond stand in the table as they came.
+      // Orders events of one millisecond by their place in the table, which is the order of their appends.
       eventOrder: [sql`events.timestamp`, sql`ctid`],
     };
   },

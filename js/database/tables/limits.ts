@@ -1,4 +1,6 @@
-/** What the tables cannot hold, or would not hold for long, is refused before anything is written. */
+/**
+ * Refuses, before anything is written, data that the tables cannot hold or that Python would cut off later.
+ */
 import { SessionError } from '../../errors/errors.js';
 import { formatPath, type PathSegment } from '../../json/path.js';
 import { invalid } from '../../call/call.js';
@@ -8,19 +10,19 @@ import type { EngineKind } from '../engines/engine.js';
 const MAX_ID = 128;
 const MAX_INVOCATION_ID = 256;
 
-/** Whether a row with that key can exist. */
+/** Whether a row with this key can exist. */
 export function fitsKey(kind: EngineKind, key: StorageKey): boolean {
   if (kind === 'sqlite') return true;
   const ids = [key.appName, key.userId ?? '', key.sessionId ?? ''];
   return ids.every((id) => fits(id, MAX_ID));
 }
 
-/** Characters as the engines count them: an astral one is one. */
+/** Counts characters as the engines do: an astral character counts as one. */
 function fits(id: string, most: number): boolean {
   return !id.includes('\0') && (id.length <= most || [...id].length <= most);
 }
 
-/** @throws SessionError `invalid_argument` for an id that is too long, or has a NUL in it */
+/** @throws SessionError `invalid_argument` if an id is too long or contains NUL */
 export function checkIds(kind: EngineKind, { key, eventIds }: WriteRequest): void {
   if (kind === 'sqlite') return;
   for (const [name, id] of Object.entries(key) as [string, string][])
@@ -29,8 +31,8 @@ export function checkIds(kind: EngineKind, { key, eventIds }: WriteRequest): voi
 }
 
 /**
- * @throws SessionError `invalid_argument` for an invocationId that is too long, or has a NUL in it;
- *   `unserializable` for text with one, which JSONB cannot hold
+ * @throws SessionError `invalid_argument` if the invocationId is too long or contains NUL; `unserializable`
+ *   if the text contains U+0000, which JSONB cannot hold
  */
 export function checkEvent(kind: EngineKind, invocationId: string, text: string): void {
   if (kind === 'sqlite') return;
@@ -38,7 +40,7 @@ export function checkEvent(kind: EngineKind, invocationId: string, text: string)
   if (kind === 'postgresql') requireNoNul(text);
 }
 
-/** @throws SessionError `unserializable` for a state with U+0000 in it, which JSONB cannot hold */
+/** @throws SessionError `unserializable` if a state contains U+0000, which JSONB cannot hold */
 export function checkStates(kind: EngineKind, changes: Changes): void {
   if (kind !== 'postgresql') return;
   for (const [scope, prefix] of SCOPES) {
@@ -47,7 +49,7 @@ export function checkStates(kind: EngineKind, changes: Changes): void {
   }
 }
 
-/** With the prefix that a key of that scope has. */
+/** Each scope with the prefix of its keys. */
 const SCOPES = [
   ['session', ''],
   ['user', 'user:'],
@@ -55,11 +57,11 @@ const SCOPES = [
 ] as const;
 
 /**
- * Where Python changes states by SQLite's JSON functions, its next write to a state ends each of the
- * state's keys, and each value that is a string, at U+0000. Within lists and objects they stay whole.
- * What Python has stored itself may stay.
+ * Refuses values that Python's next write would cut off. Where Python changes states by SQLite's JSON
+ * functions, its next write ends each key of the state, and each value that is a string, at U+0000. Strings
+ * within lists and objects stay whole. Values that are stored already are accepted.
  *
- * @throws SessionError `unserializable` with the path to what would be cut off
+ * @throws SessionError `unserializable` with the path to the value that would be cut off
  */
 export function checkMergeable(found: Found, changes: Changes): void {
   for (const [scope, prefix] of SCOPES) {
@@ -81,7 +83,7 @@ function requireFitting(kind: EngineKind, name: string, id: string, most: number
   throw invalid(name, `must be of at most ${most} characters and without NUL for ${kind}`);
 }
 
-/** @param prefix of the state's keys */
+/** @param prefix the prefix of the state's keys */
 function requireNoNul(text: string, prefix = ''): void {
   if (!text.includes('\\u0000')) return;
   const path = pathToNul(JSON.parse(text));
@@ -97,7 +99,7 @@ function holdsNul(path: readonly PathSegment[], why: string): SessionError {
   return new SessionError('unserializable', message, { path: place });
 }
 
-/** The path to the first string that holds U+0000, or to the member whose key does. */
+/** Returns the path to the first string that contains U+0000, or to the member whose key does. */
 function pathToNul(value: unknown): PathSegment[] | undefined {
   if (typeof value === 'string') return value.includes('\0') ? [] : undefined;
   if (typeof value !== 'object' || value === null) return undefined;

@@ -1,18 +1,21 @@
-/** Indices of tables that others write to: which are missing, and how they are built without stopping the writers. */
+/** Finds missing indices of tables that others write to, and builds them without stopping the writers. */
 import { type RawBuilder, sql } from 'kysely';
 import type { EngineKind } from '../engines/engine.js';
 import { type Index, indices, type Schema } from './schema.js';
 import type { Database } from './tables.js';
 
-/** The indices that are not there, or that PostgreSQL does not use since their concurrent build was interrupted. */
+/**
+ * Returns the indices that are missing. Counts an index as missing if PostgreSQL does not use it because its
+ * concurrent build was interrupted.
+ */
 export async function missingIndices(connection: Database, schema: Schema): Promise<Index[]> {
   const known = await indexNames(connection, schema);
   return indices(schema).filter(({ name }) => !known.has(name));
 }
 
 /**
- * Builds indices of tables that others write to. Never rejects: without an index lists are as right and take
- * longer, so that whoever may not make one can use the tables.
+ * Builds indices while others write to the tables. Never rejects: without an index lists are correct but
+ * slower, so an account that may not create indices can still use the tables.
  */
 export async function buildOnline(
   database: Database,
@@ -38,7 +41,10 @@ export async function buildOnline(
   }
 }
 
-/** What makes an index while others write to the table. Not within a transaction. */
+/**
+ * Returns the statement that builds an index while others write to the table. Must not run within a
+ * transaction.
+ */
 export function onlineIndexStatement(kind: EngineKind, index: Index): RawBuilder<unknown> {
   const table = sql.table(index.table);
   const name = sql.ref(index.name);
@@ -50,7 +56,10 @@ export function onlineIndexStatement(kind: EngineKind, index: Index): RawBuilder
   }[kind];
 }
 
-/** Whoever writes to the table waits while this waits for transactions that use it: one second at most. */
+/**
+ * Builds an index on MySQL. The statement waits for transactions that use the table, and writers wait behind
+ * it. The limit of one second bounds that.
+ */
 async function buildOnMysql(connection: Database, index: Index): Promise<void> {
   await sql`set session lock_wait_timeout = 1`.execute(connection);
   try {
@@ -61,8 +70,8 @@ async function buildOnMysql(connection: Database, index: Index): Promise<void> {
 }
 
 /**
- * Whether somebody builds an index of the table at this moment: that index is invalid until it is done, and two
- * builds at once are a deadlock. It may also be a vacuum; then the next opening builds.
+ * Whether another connection is building an index of the table. Its index is invalid until the build ends,
+ * and two builds at once deadlock. The lock may also be a vacuum's; the next opening then builds the index.
  */
 async function isBeingBuilt(
   connection: Database,

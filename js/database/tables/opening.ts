@@ -1,4 +1,6 @@
-/** What is looked at once, before the first verb: whose tables these are, and whether they will do. */
+/**
+ * Opens the tables before the first verb: finds their layout, checks them and creates those that are missing.
+ */
 import { sql } from 'kysely';
 import { isSessionError, SessionError, type SessionErrorCode } from '../../errors/errors.js';
 import type { Engine, EngineKind } from '../engines/engine.js';
@@ -20,7 +22,7 @@ import type { Waits } from '../transactions/waits.js';
 import { type Database, METADATA, readMetadata } from './tables.js';
 import { inTransaction } from '../transactions/transaction.js';
 
-/** Those that are in both layouts, and whose times tell which it is. */
+/** The tables that both layouts have. The types of their time columns tell the layout. */
 const PYTHON_TABLES = ['sessions', 'app_states', 'user_states', 'events'];
 
 const METADATA_TABLES = [DATABASE_LAYOUT, SQLITE_LAYOUT].map(({ metadata }) => metadata);
@@ -28,7 +30,7 @@ const METADATA_TABLES = [DATABASE_LAYOUT, SQLITE_LAYOUT].map(({ metadata }) => m
 /** How tables are opened. */
 export interface OpeningOptions {
   readonly names: TableNames;
-  /** Whether those that are missing are made. */
+  /** Whether missing tables are created. */
   readonly createTables: boolean;
   readonly waits?: Waits | undefined;
 }
@@ -36,20 +38,20 @@ export interface OpeningOptions {
 /** Tables that were checked. */
 export interface OpenedTables {
   readonly layout: Layout;
-  /** With the names of the tables in each query that is built with it. */
+  /** Puts the tables' full names into every query that is built with it. */
   readonly database: Database;
-  /** Why nothing can be written; `undefined`: it can be. */
+  /** The reason why the tables can only be read; `undefined` if they can be written. */
   readonly refusal?: SessionError | undefined;
-  /** Builds the indices that are missing while others write. Takes as long as the tables are large; never rejects. */
+  /** Builds missing indices while others write. Takes longer the larger the tables are. Never rejects. */
   readonly buildIndices?: (() => Promise<void>) | undefined;
 }
 
 /**
- * Checks the tables that are there and makes those that are not. Where Python's tables are there and ours
- * cannot be made, as on a server that only reads, the tables can be read.
+ * Checks the existing tables and creates the missing ones. If Python's tables exist and ours cannot be
+ * created, as on a read-only server, the tables can only be read.
  *
- * @throws SessionError `storage_unavailable`: tables of another layout, with how to migrate them or the
- *   statements that correct them; `storage_newer`: a later schema version
+ * @throws SessionError `storage_unavailable` if the tables have another layout, with how to migrate them or
+ *   the statements that correct them; `storage_newer` if the schema version is a later one
  */
 export async function openTables(
   database: Database,
@@ -91,7 +93,7 @@ export async function openTables(
   }
 }
 
-/** What another attempt may not end with. */
+/** The codes of failures that may pass, so that another attempt may succeed. */
 const PASSING: readonly SessionErrorCode[] = ['connection_lost', 'storage_blocked'];
 
 async function makeTables(
@@ -101,7 +103,7 @@ async function makeTables(
   waits: Waits | undefined,
 ): Promise<Pick<Checked, 'layout' | 'missing'>> {
   const { kind } = engine;
-  // Once more under the lock, since others may be opening it as well.
+  // Checks again under the lock, since others may be opening the database too.
   const work = (connection: Database) =>
     alone(connection, engine, async () => {
       const { isWhole, layout, tables, missing } = await check(connection, kind, names, true);
@@ -114,12 +116,12 @@ async function makeTables(
 }
 
 /**
- * Checks the tables of a database that is only read, those of `@google/adk`'s own service too.
+ * Checks the tables of a database that is only read, including those of `@google/adk`'s own service.
  *
- * Columns that would lose data are no matter here: what they have lost is lost. No id may find another's rows
- * all the same.
+ * Columns that would lose data are accepted, because nothing is written. An id must still not find another
+ * id's rows.
  *
- * @throws SessionError as {@link openTables}; `storage_unavailable` if there are none
+ * @throws SessionError as {@link openTables}; `storage_unavailable` if the tables are missing
  */
 export async function openTablesToRead(
   database: Database,
@@ -152,8 +154,9 @@ export async function openTablesToRead(
 }
 
 /**
- * What MySQL does to its tables is in no transaction, so that others would see them half made; on the
- * other engines the transaction keeps them away.
+ * Runs `work` while nobody else creates the tables. On MySQL a statement that creates a table is part of no
+ * transaction, so others would see half-made tables; a named lock keeps them out. On the other engines the
+ * transaction does.
  */
 async function alone<T>(
   connection: Database,
@@ -175,17 +178,17 @@ async function alone<T>(
   }
 }
 
-/** What a look at the tables has found. */
+/** The result of a check. */
 interface Checked {
   readonly layout: Layout;
   readonly tables: ReadonlySet<string>;
-  /** Whether no table is missing, and no row of metadata. */
+  /** Whether all tables and all rows of metadata exist. */
   readonly isWhole: boolean;
-  /** The indices that are missing, if nothing else is. */
+  /** The missing indices, if nothing else is missing. */
   readonly missing: readonly Index[];
 }
 
-/** @param isAlone whether nobody can be making the tables at this moment */
+/** @param isAlone whether nobody else can be creating the tables now */
 async function check(
   connection: Database,
   kind: EngineKind,
@@ -214,11 +217,11 @@ function checkedColumns(columns: readonly Column[], kind: EngineKind, names: Tab
   return { kind, names, columns: theirs, refuse: (what: string) => refused(kind, what) };
 }
 
-/** What is there. */
+/** The tables and columns that exist. */
 interface Looked {
   readonly columns: readonly Column[];
   readonly tables: ReadonlySet<string>;
-  /** What the metadata say, if there are any. */
+  /** The schema version in the metadata, if there is one. */
   readonly version: string | undefined;
 }
 
@@ -245,7 +248,7 @@ async function requireSchema(
     throw refused(kind, `has no schema ${schema}; run: CREATE SCHEMA ${schema}`);
 }
 
-/** Whatever is there must be of a layout that is known. */
+/** Refuses tables of an unknown layout. */
 function requireLayout({ columns, tables, version }: Looked, kind: EngineKind): void {
   if (tables.has(DATABASE_LAYOUT.metadata)) requireVersion(version, kind);
   if (tables.has('events')) requireEventData(columns, kind);
@@ -270,7 +273,7 @@ function requireVersion(value: string | undefined, kind: EngineKind): void {
   throw pickled(kind);
 }
 
-/** Where no version says it, by what Python goes by itself. */
+/** Without a version in the metadata, goes by the columns of `events`, as Python does. */
 function requireEventData(columns: readonly Column[], kind: EngineKind): void {
   const names = columns.filter(({ table }) => table === 'events').map(({ name }) => name);
   if (names.includes('event_data')) return;
@@ -279,8 +282,8 @@ function requireEventData(columns: readonly Column[], kind: EngineKind): void {
 }
 
 /**
- * By any of the tables: Python's `SqliteSessionService` makes one after the other, and may not have come
- * to the end.
+ * Determines the layout from any of the tables. Python's `SqliteSessionService` creates them one by one, and
+ * may have been interrupted.
  */
 function layoutOf(columns: readonly Column[], kind: EngineKind): Layout {
   if (columns.some((column) => isOfAdk(column, kind))) return ADK_LAYOUT;
@@ -294,7 +297,7 @@ function layoutOf(columns: readonly Column[], kind: EngineKind): Layout {
   );
 }
 
-/** Whether `@google/adk` made the column, by a type that Python's tables do not have there. */
+/** Whether `@google/adk` made the column. Python's tables have another type there. */
 function isOfAdk({ table, name, type }: Column, kind: EngineKind): boolean {
   if (!PYTHON_TABLES.includes(table)) return false;
   switch (kind) {
@@ -321,7 +324,7 @@ function pickled(kind: EngineKind): SessionError {
   );
 }
 
-/** By the tables' plain names. */
+/** Reads the columns of the known tables. The tables' names come without the prefix. */
 async function readColumns(
   connection: Database,
   kind: EngineKind,

@@ -1,4 +1,7 @@
-/** The names of the tables in every query: a schema, a prefix, and an empty table where ours is not there. */
+/**
+ * Renames the tables in every query: adds a schema and a prefix, and replaces our side table by an empty one
+ * if it is missing.
+ */
 import {
   type AliasNode,
   type KyselyPlugin,
@@ -23,9 +26,9 @@ const ALL: Readonly<Record<keyof Tables, true>> = {
 };
 
 /**
- * The database with these names in all queries that are built with it.
+ * Returns the database with these names in every query that is built with it.
  *
- * @param hasOurs whether our own table is there; else queries that read it find no rows in it
+ * @param hasOurs whether our side table exists; if not, queries find no rows in it
  */
 export function withTableNames(database: Database, names: TableNames, hasOurs: boolean): Database {
   if (names.schema === undefined && names.prefix === '' && hasOurs) return database;
@@ -79,7 +82,7 @@ class Transformer extends OperationNodeTransformer {
   }
 }
 
-/** Our table without rows. */
+/** Our side table without rows. */
 const NO_ROWS = sql`(select app_name, user_id, id as session_id, update_time,
   update_time as last_update_time, update_time as replaced_at
   from ${sql.table('sessions')} where 1 = 0)`;

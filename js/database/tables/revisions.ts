@@ -1,17 +1,18 @@
 /**
- * Where a session stands, as a revision that grows whoever wrote.
+ * Gives each session a revision that grows with every change, whoever made it.
  *
- * Python sets `update_time` to the time of the event that it appends, which may be the one that stood
- * there, or an earlier one: its clock is behind, or the event was made before another one was appended.
- * Two numbers tell all the same that it wrote: `update_time`, and how many events have this time or a
- * later one. If Python moves `update_time` to another time, the first has changed; if not, there is one
- * event more that has it. Events only ever go with their session.
+ * Python sets `update_time` to the time of the event that it appends. That may be the stored time, or an
+ * earlier one: Python's clock is behind, or the event was made before another event was appended. Two numbers
+ * still reveal the append: `update_time`, and the number of events with this time or a later one. Either
+ * `update_time` changes, or it stays and the number grows by one. Events are deleted only with their session.
  *
- * Most sessions are in order: nothing is later than `update_time`, and the last event has it alone. Their revision is
- * `update_time`, and nothing is remembered. The revision of any other one must lie above all that its
- * tables had before, so that nothing stored says it: it is the next that is free, and this program
- * remembers for what it was given. Other programs have handles of their own, and memories of their own;
- * the next write of ours, in whichever, is later than everything and puts the session in order.
+ * Most sessions are in order: nothing is later than `update_time`, and only the last event has that time.
+ * Their revision is `update_time`, and nothing is remembered.
+ *
+ * The revision of a session out of order must be higher than every time its tables had before. No column
+ * stores such a number. So the session gets the next free revision, and this program remembers which state of
+ * the session it stands for. Other programs have their own handles and remember their own revisions. The next
+ * write of this package, from any program, is later than all of it and puts the session in order.
  *
  * @module
  */
@@ -20,30 +21,30 @@ import type { SessionRow, StorageKey } from '../../storage/adapter.js';
 import { forget, putLast } from '../../storage/bounded_map.js';
 import { parseTime, timeText } from '../../python/micros.js';
 
-/** What is read beside a session's row, to tell its revision. */
+/** The columns, beside a session's row, from which its revision is computed. */
 export interface StandingColumns {
-  /** The latest time that an event of it has; `null`: it has none. */
+  /** The latest time of the session's events; `null` if it has none. */
   newest: StoredTime | null;
-  /** How many events have its `update_time` or a later one. */
+  /** The number of events at the session's `update_time` or later. */
   later: number | string | bigint;
-  /** When we last wrote what `update_time` alone does not say. */
+  /** The time of our last write to the session's row in the side table; `null` if it has no such row. */
   kept_time: StoredTime | null;
-  /** When we last replaced an event, and left none at that time. */
+  /** The time at which we last replaced an event. That write leaves no event at this time. */
   replaced_at: StoredTime | null;
 }
 
-/** What a session out of order was last seen at. */
+/** The last remembered revision of a session out of order. */
 interface Seen {
-  /** `update_time` and the count, which no other standing of the session ever has. */
+  /** `update_time` and the number of events. The session never has the same pair again in another state. */
   readonly mark: string;
   readonly revision: number;
-  /** `update_time` by the revisions that stood in for it, the last few. */
+  /** The `update_time` behind each of the last few revisions. */
   readonly times: Map<number, number>;
 }
 
 /**
- * How many sessions are remembered. One that is forgotten while a handle of it is in use, and is still
- * out of order, may have this handle refused, or let it miss an event until it is read again.
+ * The most sessions that are remembered. A session may be forgotten while it is out of order and a handle of
+ * it is in use. This handle may then be refused, or miss an event until it is read again.
  */
 const MAX_SESSIONS = 10_000;
 const MAX_TIMES = 8;
@@ -51,7 +52,7 @@ const MAX_TIMES = 8;
 export class Revisions {
   readonly #seen = new Map<string, Seen>();
 
-  /** The row with its revision, where `row.revision` is its `update_time`. */
+  /** Returns the row with its revision. `row.revision` is the session's `update_time`. */
   placed(row: SessionRow, columns: StandingColumns): SessionRow {
     const revision = this.#revisionOf(row, columns);
     return revision === row.revision ? row : { ...row, revision };
@@ -68,7 +69,7 @@ export class Revisions {
       parseTime(columns.newest) ?? 0,
       parseTime(columns.kept_time) ?? 0,
     );
-    // Neither a creation nor a replacement leaves an event at its time.
+    // A creation or a replacement leaves no event at its own time.
     const isAppended = updated !== created && updated !== replaced;
     const isInOrder = updated === latest && later <= (isAppended ? 1 : 0);
     if (isInOrder && this.#seen.size === 0) return updated;
@@ -89,7 +90,7 @@ export class Revisions {
     putLast(this.#seen, name, seen, MAX_SESSIONS);
   }
 
-  /** What Python calls the session's marker at that revision: its `update_time` as ISO 8601. */
+  /** Returns the marker that Python has for the session at this revision: its `update_time` as ISO 8601. */
   markerOf(key: Required<StorageKey>, revision: number): string {
     const updated = this.#seen.get(nameOf(key))?.times.get(revision) ?? revision;
     return timeText(updated).replace(' ', 'T');

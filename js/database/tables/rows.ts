@@ -1,8 +1,8 @@
 /**
- * Rows of the tables as rows of the seam, and back.
+ * Converts rows of the tables to rows of the storage adapter.
  *
- * Here and wherever a verb goes for each row or append, objects are written out: one that is spread into a
- * longer one takes as long as a query does.
+ * This file and the verbs write out every object that is made per row or append. Spreading one object into a
+ * longer one takes as long as a query.
  */
 import type { StoredTime } from '../engines/engine.js';
 import type { EventRow, ScopeRow, SessionRow, StorageKey } from '../../storage/adapter.js';
@@ -12,7 +12,7 @@ import { memberOf } from '../../members/own.js';
 import { asJson } from '../../python/numbers.js';
 import { parseMilliseconds, parseTime } from '../../python/micros.js';
 
-/** The columns of a session and of the row that we keep beside it, if there is one. */
+/** The columns of a session, and of its row in the side table if it has one. */
 export interface SessionColumns {
   state: string;
   create_time: StoredTime;
@@ -21,7 +21,7 @@ export interface SessionColumns {
   last_update_time: StoredTime | null;
 }
 
-/** Those columns of an event that nearly all of its fields are told by. */
+/** The columns of an event from which nearly all of its fields can be read. */
 export interface EventDataColumns {
   id: string;
   event_data: string | null;
@@ -34,9 +34,11 @@ export interface EventColumns extends EventDataColumns {
 }
 
 /**
- * The revision that a time column stands for.
+ * Reads a time column as a revision.
  *
- * @param what is told if it is none: of which kind of record, and of which id
+ * @param what the kind of record that the error names
+ * @param id the record's id, if the error should name it
+ * @throws SessionError `corrupt_record` if the value is not a time
  */
 export function revisionOf(value: unknown, what: string, id?: string): number {
   const micros = parseTime(value);
@@ -68,7 +70,7 @@ export function eventRow(columns: EventColumns): EventRow {
   return rowOfEvent(columns, fromEventData);
 }
 
-/** The same of tables of `@google/adk`'s own service. */
+/** Reads an event of the tables of `@google/adk`'s own service. */
 export function adkEventRow(columns: EventColumns): EventRow {
   return rowOfEvent(columns, fromAdkEventData);
 }

@@ -1,11 +1,11 @@
-/** Makes what is missing of the tables, Python's each as google-adk would have made it. */
+/** Creates the missing tables, those of Python as google-adk would have made them. */
 import { type ColumnDataType, type Compilable, type RawBuilder, sql } from 'kysely';
 import type { EngineKind } from '../engines/engine.js';
 import type { Layout } from './layout.js';
 import { OURS, type TableNames } from './table_names.js';
 import { type Database, floorText, METADATA, readMetadata, type Tables } from './tables.js';
 
-/** The one schema version of `DatabaseSessionService` that is written. */
+/** The only schema version of `DatabaseSessionService` that is written. */
 export const SCHEMA_VERSION = 1;
 
 type Type = RawBuilder<unknown> | ColumnDataType;
@@ -19,8 +19,8 @@ interface Types {
 }
 
 /**
- * The types of the columns. On MySQL and MariaDB ids are compared by their bytes, trailing blanks
- * included, which the default collation does not do; each of the two has its own name for that.
+ * Returns the types of the columns. On MySQL and MariaDB ids are compared by their bytes, trailing blanks
+ * included. The default collation does not do that. The two engines have different names for the collation.
  */
 function columnTypes(kind: EngineKind, { service }: Layout, collation: string): Types {
   if (service === 'SqliteSessionService') {
@@ -54,10 +54,10 @@ function columnTypes(kind: EngineKind, { service }: Layout, collation: string): 
   };
 }
 
-/** What compares text by its bytes, trailing blanks included. */
+/** The collations that compare text by its bytes, trailing blanks included. */
 export const MYSQL_COLLATIONS = { mysql: 'utf8mb4_0900_bin', mariadb: 'utf8mb4_nopad_bin' };
 
-/** The one of {@link MYSQL_COLLATIONS} that the server has. */
+/** Returns the collation of {@link MYSQL_COLLATIONS} that the server has. */
 export async function exactCollation(connection: Database): Promise<string> {
   const { rows } = await sql<{ version: string }>`select version() as version`.execute(connection);
   return MYSQL_COLLATIONS[/mariadb/i.test(rows[0]?.version ?? '') ? 'mariadb' : 'mysql'];
@@ -66,7 +66,7 @@ export async function exactCollation(connection: Database): Promise<string> {
 const SESSION_KEY = ['app_name', 'user_id', 'id'] as const;
 const EVENT_SESSION = ['app_name', 'user_id', 'session_id'] as const;
 
-/** What is made, and how it is called. */
+/** The engine, layout and names of the tables to create. */
 export interface Schema {
   readonly kind: EngineKind;
   readonly layout: Layout;
@@ -74,9 +74,9 @@ export interface Schema {
 }
 
 /**
- * What makes each table, unless it is there.
+ * Returns one statement per table, which creates it unless it exists.
  *
- * @param collation of ids on MySQL and MariaDB
+ * @param collation the collation of ids on MySQL and MariaDB
  */
 export function tableStatements(
   database: Database,
@@ -148,7 +148,7 @@ export function tableStatements(
   ];
 }
 
-/** The rows of metadata, Python's and ours. */
+/** Returns the initial rows of metadata, Python's and ours. */
 export function metadataRows({
   service,
 }: Layout): [key: (typeof METADATA)[keyof typeof METADATA], value: string][] {
@@ -159,12 +159,12 @@ export function metadataRows({
 }
 
 /**
- * Makes the tables that are not there yet, with their rows of metadata, and the indices of tables that
- * have no rows yet.
+ * Creates the missing tables with their rows of metadata. Also creates the missing indices of new tables, and
+ * on SQLite all missing indices.
  *
- * @param existing the tables that are there
- * @param missing the indices that are not there
- * @returns the indices that are left to be made, since those who write to these tables would wait for them
+ * @param existing the tables that exist
+ * @param missing the indices that do not exist
+ * @returns the indices that are left; building them here would make the writers to these tables wait
  */
 export async function createTables(
   connection: Database,
@@ -177,7 +177,7 @@ export async function createTables(
   for (const statement of tableStatements(connection, schema, collation)) {
     await connection.executeQuery(statement.compile());
   }
-  // SQLite has one writer at a time, whatever it does.
+  // SQLite has only one writer at a time in any case.
   const isEmpty = ({ table }: Index) => kind === 'sqlite' || !existing.has(table);
   for (const index of missing.filter(isEmpty)) {
     await connection.executeQuery(indexStatement(connection, index).compile());
@@ -197,9 +197,9 @@ export interface Index {
 }
 
 /**
- * Python's index, which its `SqliteSessionService` lacks and we need for the time of the newest event;
- * and ours: for lists by time; and on SQLite, whose indices end in the `rowid`, for
- * the events of a session in the order in which they were appended.
+ * Returns the indices of the tables. The first is Python's. Its `SqliteSessionService` lacks it, and we need
+ * it for the time of the newest event. The others are ours, for lists by time. On SQLite one more serves the
+ * events of a session in append order, since SQLite's indices end in the `rowid`.
  */
 export function indices({ kind, names }: Schema): Index[] {
   const index = (name: string, table: keyof Tables, ...columns: string[]): Index => {
@@ -210,7 +210,7 @@ export function indices({ kind, names }: Schema): Index[] {
     index('idx_events_app_user_session_ts_id', 'events', ...EVENT_SESSION, ...time),
     index('adk_session_wasm_by_update', 'sessions', 'app_name', 'update_time'),
     index('adk_session_wasm_by_last_update', OURS, 'app_name', 'last_update_time'),
-    // One user's sessions: by the indices above, a page of theirs would visit all sessions of the app.
+    // One user's sessions. Through the indices above a page of them would visit all sessions of the app.
     index('adk_session_wasm_by_user', 'sessions', 'app_name', 'user_id', 'update_time'),
     index('adk_session_wasm_by_user_last', OURS, 'app_name', 'user_id', 'last_update_time'),
     ...(kind === 'sqlite' ? [index('adk_session_wasm_events', 'events', ...EVENT_SESSION)] : []),

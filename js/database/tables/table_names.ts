@@ -1,34 +1,39 @@
-/** Where the tables are: a schema, and what their names begin with. */
+/** The names of the tables: their schema and their prefix. */
 import { invalid, shown } from '../../call/call.js';
 import type { EngineKind } from '../engines/engine.js';
 
-/** Where the tables are, and what their names begin with. */
+/** The schema of the tables, and the prefix of their names. */
 export interface TableNames {
   readonly schema: string | undefined;
   readonly prefix: string;
 }
 
-/** The same as options give it. */
+/** The names as the options give them. */
 export interface NameOptions {
   readonly schema?: string | undefined;
   readonly tablePrefix?: string | undefined;
 }
 
-/** How statements that are shown to people name a table. */
+/** Returns a table's full name for statements that are shown to people. */
 export function fullName({ schema, prefix }: TableNames, table: string, quote: '"' | '`'): string {
   const name = `${quote}${prefix}${table}${quote}`;
   return schema === undefined ? name : `${quote}${schema}${quote}.${name}`;
 }
 
-/** The table that we keep beside Python's. */
+/** Our side table: it holds what Python's tables have no column for. */
 export const OURS = 'adk_session_wasm_sessions';
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
-/** The longest name that begins with it is then as long as PostgreSQL takes one. */
+/** Keeps the longest name with this prefix within PostgreSQL's limit of 63 bytes. */
 const MAX_PREFIX = 20;
 const MAX_SCHEMA = 63;
 
-/** @throws SessionError `invalid_argument` */
+/**
+ * Checks the options.
+ *
+ * @throws SessionError `invalid_argument` if a name is not made of letters, digits and `_`, if it is too
+ *   long, or if SQLite is given a schema
+ */
 export function requireTableNames(
   kind: EngineKind,
   { schema, tablePrefix = '' }: NameOptions,

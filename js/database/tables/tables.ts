@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely';
 import type { StoredTime } from '../engines/engine.js';
 import type { Layout } from './layout.js';
 
-/** What every row of a session's is found by. */
+/** The columns that begin the key of every row of a user. */
 interface SessionColumns {
   app_name: string;
   user_id: string;
@@ -13,9 +13,9 @@ interface MetadataColumns {
   value: string;
 }
 
-/** google-adk Python's tables, in either layout, and those that we keep beside them. */
+/** The tables of google-adk Python, in either layout, and our own beside them. */
 export interface Tables {
-  /** Not in every layout; see {@link Layout.metadata}. */
+  /** Only in some layouts; see {@link Layout.metadata}. */
   adk_internal_metadata: MetadataColumns;
   adk_session_wasm_metadata: MetadataColumns;
   sessions: SessionColumns & {
@@ -34,15 +34,19 @@ export interface Tables {
     event_data: string | null;
   };
   /**
-   * What a row of `sessions` cannot say. There is one only for sessions that need it, and its time
-   * counts only while `update_time` is the session's: a write of Python's makes it void.
+   * The side table: what a row of `sessions` has no column for. Only sessions that need it have a row. The
+   * row's `last_update_time` counts only while its `update_time` equals the session's: a write of Python's
+   * changes the latter.
    */
   adk_session_wasm_sessions: SessionColumns & {
     session_id: string;
     update_time: StoredTime;
-    /** The session's `lastUpdateTime`, where `update_time` had to go beyond it to be a new one. */
+    /**
+     * The session's `lastUpdateTime`, if it differs from `update_time`: that had to be later to be a new
+     * revision.
+     */
     last_update_time: StoredTime;
-    /** The revision at which an event was last replaced. Stays good after Python's writes. */
+    /** The revision at which an event was last replaced. Remains valid after Python's writes. */
     replaced_at: StoredTime | null;
   };
 }
@@ -50,20 +54,20 @@ export interface Tables {
 /** A connection, or a pool of them. */
 export type Database = Kysely<Tables>;
 
-/** What the `key` of a row of metadata says. */
+/** The keys of the rows of metadata. */
 export const METADATA = {
-  /** Python's, where its layout has one: `'1'`. */
+  /** Python's, in layouts that have it. The value is `'1'`. */
   version: 'schema_version',
-  /** Ours, which Python ignores: the highest revision that was ever deleted. */
+  /** Ours, which Python ignores. The value is the highest revision that was ever deleted. */
   floor: 'adk_session_wasm_floor',
 } as const;
 
-/** A floor as text of one length, which compares as the numbers do. */
+/** Formats a floor with a fixed length, so that texts compare as the numbers do. */
 export function floorText(revision: number): string {
   return String(revision).padStart(16, '0');
 }
 
-/** What a row of metadata says; `undefined` if it is not there. */
+/** Returns the value of a row of metadata; `undefined` if the row does not exist. */
 export async function readMetadata(
   connection: Database,
   table: Layout['metadata'],

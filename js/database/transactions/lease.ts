@@ -1,4 +1,7 @@
-/** A connection to a server for one transaction: every wait ends, and a broken connection is never used again. */
+/**
+ * A connection to a server for one transaction. Every wait has a limit, and a broken connection is never used
+ * again.
+ */
 import { isSessionError } from '../../errors/errors.js';
 import { ownMembers } from '../../members/own.js';
 import type { Engine } from '../engines/engine.js';
@@ -7,14 +10,14 @@ import { requireNotAborted } from '../../call/call.js';
 import type { Query } from './prepared.js';
 import type { Waits } from './waits.js';
 
-/** SQL without values, or a query with them. */
+/** SQL without values, or a query with values. */
 export type Sendable = Query | string | undefined;
 
 /** A driver's connection. */
 export interface ServerConnection {
   /**
-   * Runs statements one after the other, and none after one that failed. The error is that of the first to
-   * fail. Of what is `undefined` there are no rows.
+   * Runs statements one after the other and stops at the first that fails. Rejects with that statement's
+   * error. Returns no rows for `undefined`.
    *
    * @param onCommit called right before a commit is sent
    */
@@ -22,15 +25,18 @@ export interface ServerConnection {
     statements: readonly Sendable[],
     onCommit: () => void,
   ): Promise<readonly (readonly unknown[])[]>;
-  /** Grows with all that arrives. */
+  /** A number that grows with everything that arrives. */
   received(): number;
-  /** Asks the server to stop what it does for this connection. Nothing is waited for. */
+  /** Asks the server to stop the statement of this connection. Does not wait for the answer. */
   cancel?(): void;
-  /** Whether the error says that the server prepares no statements, so that the transaction is run again without. */
+  /**
+   * Whether the error says that the server cannot prepare statements. The transaction is then run again
+   * without.
+   */
   fallsBack?(error: unknown): boolean;
   /** Gives the connection back to the pool. */
   release(): void;
-  /** Closes it instead. */
+  /** Closes the connection instead. */
   destroy(): void;
 }
 
@@ -39,7 +45,7 @@ export interface ServerPool {
   end(): Promise<void>;
 }
 
-/** How a request is waited for. */
+/** How long a request may take, and the signal that ends the wait. */
 export interface SendOptions {
   readonly signal?: AbortSignal | undefined;
   /** Multiplies the limit. */
@@ -59,7 +65,10 @@ export class Lease {
     this.#waits = waits;
   }
 
-  /** Takes a connection from the pool. Whatever fails here means that there is no way to the server. */
+  /**
+   * Takes a connection from the pool. A lost connection or an unknown error means here that the server is
+   * unreachable.
+   */
   static async open(
     pool: ServerPool,
     engine: Engine,
@@ -77,7 +86,7 @@ export class Lease {
       );
       return new Lease(connection, engine, waits);
     } catch (error) {
-      // It may come later.
+      // The pool may still deliver the connection later.
       connecting.then((late) => late.release()).catch(() => undefined);
       const failure = failureOf(engine, error);
       if (isSessionError(error) || (failure !== 'lost' && failure !== 'other')) throw error;
@@ -105,7 +114,8 @@ export class Lease {
     } catch (error) {
       const isAnswer = isRefusal(this.#engine, error);
       if (!isAnswer || statements.includes('rollback')) this.#isUsable = false;
-      // A server whose part has changed is not the one to write to next time.
+      // The server no longer accepts writes, for instance after a failover; the next transaction needs
+      // another connection.
       if (failureOf(this.#engine, error) === 'readonly') this.#isUsable = false;
       if (isSessionError(error) || error instanceof KnownFailure) connection.cancel?.();
       if (isAnswer || !this.#isCommitSent) throw error;
@@ -117,13 +127,15 @@ export class Lease {
     return this.#connection.fallsBack?.(error) === true;
   }
 
-  /** Ends a transaction that failed. Waits for its rollback, which frees its locks. */
+  /**
+   * Rolls back a failed transaction and waits for that, since it frees the locks. Releases the connection.
+   */
   async rollBack(): Promise<void> {
     if (this.#isUsable) await this.send(['rollback']).catch(() => undefined);
     this.release();
   }
 
-  /** Gives the connection back, or closes it if it may not be clean. */
+  /** Returns the connection to the pool, or closes it if its state is unknown. */
   release(): void {
     if (this.#isUsable) this.#connection.release();
     else this.#connection.destroy();

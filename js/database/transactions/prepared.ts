@@ -1,11 +1,11 @@
 import type { Compilable, CompiledQuery } from 'kysely';
 
-/** A query that was built once, to be run with other values each time. */
+/** A query that was built once and is run with different values. */
 export interface Statement {
   readonly query: CompiledQuery;
   /**
-   * Makes a row of its columns in the order of the query, where that is quicker than to have the driver
-   * make an object of many. Not every driver gives columns.
+   * Makes a row from its columns, in the order of the query. This is faster than letting the driver make an
+   * object with many members. Not every driver can return columns.
    */
   readonly fromColumns?: ((columns: never) => unknown) | undefined;
 }
@@ -15,19 +15,22 @@ export interface Query<Row = unknown> {
   readonly statement: Statement & { readonly query: CompiledQuery<Row> };
   readonly values: readonly unknown[];
   /**
-   * Whoever can give rows as they come gives them to this, and none of them in the {@link Answer}. It
-   * never throws.
+   * Receives the rows as they arrive, if the runner can do that. The {@link Answer} then has no rows of this
+   * query. Must not throw.
    */
   take?(row: Row): void;
 }
 
-/** What a verb asks for: queries that are run one after the other, on a server without waiting between. */
+/**
+ * The queries that a verb asks for at once. They run one after the other; a driver that pipelines sends them
+ * without waiting in between.
+ */
 export interface Request {
-  /** Of what is absent there are no rows. */
+  /** The answer to `undefined` is no rows. */
   readonly queries: readonly (Query | undefined)[];
   /**
-   * Whether nothing more will be asked, so that the transaction can be ended in the same breath: where a
-   * runner does that, what the verb does with the answer it does after the commit.
+   * Whether these are the last queries, so that the commit can be sent with them. The runner then commits
+   * before the verb sees the answer.
    */
   readonly isLast: boolean;
 }
@@ -36,8 +39,8 @@ export interface Request {
 export type Answer = readonly (readonly unknown[])[];
 
 /**
- * What a verb does with the database: it asks, is given the rows, and ends with its result. It knows no
- * connection. So SQLite can run all of it in one go, and a server's driver with waiting in between.
+ * The steps of a verb: it yields requests, gets the rows, and returns its result. It knows no connection. So
+ * SQLite can run all steps without a pause, and a server's driver can wait between them.
  */
 export type Steps<Result> = Generator<Request, Result, Answer>;
 
@@ -47,7 +50,7 @@ type RowsOf<Queries extends Request['queries']> = {
     : never;
 };
 
-/** Runs queries of which none needs what another finds. */
+/** Runs queries that do not depend on each other's results. */
 export function* together<const Queries extends Request['queries']>(
   queries: Queries,
   isLast = false,
@@ -55,23 +58,26 @@ export function* together<const Queries extends Request['queries']>(
   return rowsOf(queries, yield { queries, isLast });
 }
 
-/** The rows of queries that a verb has asked for without {@link together}, which costs a generator. */
+/**
+ * Types the rows of queries that a verb yielded without {@link together}, and so without the cost of a
+ * generator.
+ */
 export function rowsOf<const Queries extends Request['queries']>(
   queries: Queries,
   answer: Answer,
 ): RowsOf<Queries> {
-  // That a query has the rows which its builder promised is believed here, and nowhere else.
+  // Trusts here, and nowhere else, that a query returns the rows that its builder promised.
   return answer as RowsOf<Queries>;
 }
 
-/** Stands in a query for a value that comes with each run. */
+/** Stands in a query for a value that each run supplies. */
 class Gap {
   constructor(readonly name: PropertyKey) {}
 }
 
 /**
- * A query that is built and turned into SQL at its first use, and then run with other values each time:
- * building takes longer than SQLite needs to run it.
+ * A query that is built and compiled to SQL at its first use, and then run with different values. Building a
+ * query takes longer than SQLite needs to run it.
  */
 export class Prepared<Values, Row> implements Statement {
   readonly fromColumns: ((columns: never) => Row) | undefined;
@@ -94,7 +100,7 @@ export class Prepared<Values, Row> implements Statement {
     return (this.#query ??= this.#build().compile());
   }
 
-  /** The query with its values, to be run. */
+  /** Returns the query with its values. */
   of(given: Values): Query<Row> {
     const values = this.query.parameters.map((parameter) =>
       parameter instanceof Gap ? given[parameter.name as keyof Values] : parameter,

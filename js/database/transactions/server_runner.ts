@@ -1,4 +1,4 @@
-/** Runs verbs on a server, each in one transaction of a connection of its own. */
+/** Runs verbs on a server, each in one transaction on a connection of its own. */
 import type { Engine } from '../engines/engine.js';
 import type { Steps } from './prepared.js';
 import type { Runner } from './sqlite_runner.js';
@@ -6,7 +6,7 @@ import { type Mode, retried } from './transaction.js';
 import { Lease, type ServerPool } from './lease.js';
 import type { Waits } from './waits.js';
 
-/** What begins a transaction of each mode. */
+/** The statements that begin a transaction of each mode. */
 export type Begins = Readonly<Record<Mode, readonly string[]>>;
 
 const COMMIT = ['commit'];
@@ -34,7 +34,7 @@ export function serverRunner(
   return (mode, work, signal) => retried(engine, () => once(mode, work, signal), { waits, signal });
 }
 
-/** Sends the begin with the first queries, and the commit with the last. */
+/** Sends the begin with the first queries, and the commit with the last ones. */
 async function inTransaction<T>(
   lease: Lease,
   begins: readonly string[],
@@ -59,7 +59,10 @@ async function inTransaction<T>(
   return step.value;
 }
 
-/** For a driver that waits for each answer: an error ends no transaction there, and a commit would keep the rest. */
+/**
+ * Runs statements one at a time and stops at the first error. With such a driver an error need not end the
+ * transaction, so a later commit would keep the changes before it.
+ */
 export async function oneByOne<Item>(
   statements: readonly (Item | string | undefined)[],
   onCommit: () => void,

@@ -1,4 +1,4 @@
-/** Who runs what the verbs want of the database: each verb is one transaction. */
+/** Runs verbs on SQLite, each in one transaction. */
 import type { SqliteDatabase, SqliteStatement } from 'kysely';
 import { isSessionError } from '../../errors/errors.js';
 import { memberOf } from '../../members/own.js';
@@ -8,21 +8,21 @@ import type { Query, Statement, Steps } from './prepared.js';
 import type { Waits } from './waits.js';
 import { type Mode, retried } from './transaction.js';
 
-/** @param work is begun anew for each attempt */
+/** @param work makes the steps of a verb; called again for each attempt */
 export type Runner = <T>(mode: Mode, work: () => Steps<T>, signal?: AbortSignal) => T | Promise<T>;
 
-/** What is used of a statement: `raw` and `columns` are better-sqlite3's alone. */
+/** The parts of a statement that are used. Only better-sqlite3 has `raw` and `columns`. */
 type PreparedStatement = SqliteStatement & {
   raw?: (isRaw: boolean) => unknown;
   columns?: () => readonly { readonly name: string }[];
 };
 
-/** Gives the rows of a statement that was prepared on a connection. */
+/** Runs a prepared statement with a query's values and returns the rows. */
 type Run = (query: Query) => readonly unknown[];
 
 /**
- * Over a SQLite connection that nobody else uses: from begin to commit in one go. Nothing of this program
- * can come in between, so that no verb waits for the connection.
+ * Runs verbs on a SQLite connection that nobody else uses. Each transaction runs synchronously from begin to
+ * commit, so no verb waits for the connection.
  */
 export function sqliteRunner(database: SqliteDatabase, engine: Engine, waits: Waits): Runner {
   const prepared = new Map<Statement, Run>();
@@ -65,18 +65,19 @@ export function sqliteRunner(database: SqliteDatabase, engine: Engine, waits: Wa
     }
   };
 
-  /** SQLite ends a transaction by itself where the disk is full or broken. */
+  /** SQLite itself ends a transaction if the disk is full or broken. */
   const takeBack = () => {
     try {
       rollback.run(NONE);
     } catch {
-      // There was none any more.
+      // SQLite had ended the transaction already.
     }
   };
 
   /**
-   * What is full may have room within: a checkpoint writes the log's pages into the file, where most have their
-   * place, and cuts the log. Without it a full disk would refuse deletions too.
+   * Runs a transaction, and runs it again after a checkpoint if the disk is full. The checkpoint writes the
+   * log's pages into the file, where most replace existing pages, and truncates the log. Without it a full
+   * disk would refuse deletions too.
    */
   const withRoom = <T>(mode: Mode, work: () => Steps<T>): T => {
     try {
@@ -115,12 +116,12 @@ function runOf({ fromColumns }: Statement, prepared: PreparedStatement): Run {
       return NONE;
     }
     const rows = prepared.all(query.values);
-    // That a query has the columns which its builder promised is believed here.
+    // Trusts here that a query has the columns that its builder promised.
     return rowOf === undefined ? rows : (rows as never[]).map((columns) => rowOf(columns));
   };
 }
 
-/** A row that inherits nothing, as quick to make as any other object. */
+/** A row without a prototype. Instances of a class are as fast to make as other objects. */
 class Row {
   [column: string]: unknown;
 
@@ -130,8 +131,8 @@ class Row {
 }
 
 /**
- * Makes rows of columns. The driver's own rows are objects that it assigns to, and so lack the columns of which
- * `Object.prototype` has a setter.
+ * Returns a function that makes rows from columns. The driver's own rows get their columns by assignment, so
+ * they lack any column for which `Object.prototype` has a setter.
  */
 function rowMaker(prepared: PreparedStatement): ((columns: never) => unknown) | undefined {
   const names = prepared.columns?.().map(({ name }) => name);

@@ -6,24 +6,24 @@ import type { Engine } from '../engines/engine.js';
 import { databaseError, failureOf } from '../engines/failure.js';
 import { Waits } from './waits.js';
 
-/** How often one is tried again that finds no row but cannot insert it. */
+/** The most retries after a duplicate key: no row was found, and yet inserting it failed. */
 const MAX_DUPLICATES = 100;
-/** Milliseconds between attempts. */
+/** The pauses between attempts, in milliseconds. */
 const FIRST_PAUSE = 1;
 const LONGEST_PAUSE = 50;
 
-/** Whether a transaction will write; decides how it begins. */
+/** Whether a transaction will write. Decides how the transaction begins. */
 export type Mode = 'write' | 'read';
 
 /**
- * Runs a transaction, and again for as long as others are first: SQLite is busy, a server found a
- * deadlock, a serialization failed, or the row that was to be inserted is there now.
+ * Runs a transaction, and retries it with backoff while others are in its way: SQLite is busy, a server
+ * reports a deadlock or a serialization failure, or the row to insert exists by now.
  *
- * What waits here leaves the thread and the connection to others. SQLite's own waiting would block
- * both, and another service of this program, which holds the lock, could never let it go.
+ * The pauses leave the thread and the connection to others. SQLite's own waiting would block both. Another
+ * service in this program that holds the lock could then never release it.
  *
- * @param attempt runs it once; what answers at once is given back at once
- * @param limits how long it is run again, and what ends that before
+ * @param attempt runs the transaction once; a result without a promise is returned without one
+ * @param limits how long it is retried, and the signal that ends the retries
  * @throws SessionError what `attempt` threw, or what the driver's error means
  */
 export function retried<T>(
@@ -40,13 +40,13 @@ export function retried<T>(
   }
 }
 
-/** See {@link retried}. */
+/** How long {@link retried} goes on, and the signal that ends it. */
 export interface RetryLimits {
   readonly waits: Waits;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** @param failed what the first attempt threw */
+/** @param failed the error of the first attempt */
 async function again<T>(
   engine: Engine,
   attempt: () => T | Promise<T>,
@@ -70,7 +70,7 @@ async function again<T>(
   }
 }
 
-/** Runs `work` in one transaction of a connection of its own. See {@link retried}. */
+/** Runs `work` in one transaction on a connection of its own. See {@link retried}. */
 export async function inTransaction<Tables, T>(
   database: Kysely<Tables>,
   engine: Engine,
@@ -97,7 +97,7 @@ async function once<Tables, T>(
     result = await work(connection);
     await run(connection, 'commit');
   } catch (error) {
-    // Where the connection is gone there is nothing to take back, and `error` is the one that tells.
+    // If the connection is lost there is nothing to roll back, and `error` says so.
     await run(connection, 'rollback').catch(() => undefined);
     throw error;
   }

@@ -1,4 +1,4 @@
-/** Limits for everything that a call waits for. */
+/** Limits everything that a call waits for. */
 import { ownMembers } from '../../members/own.js';
 import { abortedError } from '../../call/call.js';
 import { onAbort } from '../../call/on_abort.js';
@@ -6,7 +6,10 @@ import { onAbort } from '../../call/on_abort.js';
 /** The default of `timeoutMs`. */
 export const DEFAULT_TIMEOUT_MS = 30_000;
 
-/** Servers get the limit itself for a statement. By this much later they have said so, unless they are frozen. */
+/**
+ * Added to the limit that servers get for a statement. Only a frozen server has not reported its own timeout
+ * by then.
+ */
 const GRACE_MS = 1000;
 
 /** The limit of each wait once the service closes. */
@@ -14,12 +17,12 @@ const CLOSING_MS = 5000;
 
 const NOTHING = (): number => 0;
 
-/** What a wait depends on, beside what is awaited. */
+/** The options of a wait. */
 export interface WaitOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Whether a signal that fires still ends the wait. Default: it does. */
+  /** Whether a signal that fires still ends the wait. Default: always. */
   readonly isAbortable?: () => boolean;
-  /** Grows with all that arrives: the limit counts from the last arrival. */
+  /** Returns a number that grows with everything that arrives. The limit counts from the last arrival. */
   readonly received?: () => number;
   /** Multiplies the limit, until the service closes. */
   readonly factor?: number;
@@ -36,23 +39,23 @@ export class Waits {
     this.#limit = timeoutMs + GRACE_MS;
   }
 
-  /** The service closes: waits that have begun end soon as well. */
+  /** Shortens all waits because the service closes, including those under way. */
   shorten(): void {
     this.#limit = Math.min(this.#limit, CLOSING_MS);
     this.#isClosing = true;
     for (const restart of this.#restarts) restart();
   }
 
-  /** Tells whether the limit has passed since `start`, a time of `performance.now()`. */
+  /** Whether the limit has passed since `start`, a time of `performance.now()`. */
   isOver(start: number): boolean {
     return performance.now() - start > Math.min(this.#limit, this.timeoutMs);
   }
 
   /**
-   * Waits for a promise until the limit has passed. What is awaited goes on; the caller ends it. The signal
-   * must not have fired yet.
+   * Waits for a promise until the limit has passed. The awaited work continues; the caller must end it. The
+   * signal must not have fired yet.
    *
-   * @param timedOut makes the error, of the milliseconds that were waited
+   * @param timedOut makes the error from the milliseconds of the limit
    * @throws SessionError (as a rejection) `aborted` when the signal fires
    */
   until<T>(
@@ -60,7 +63,7 @@ export class Waits {
     timedOut: (milliseconds: number) => Error,
     options: WaitOptions = {},
   ): Promise<T> {
-    // Something may be thrown before its handlers are there.
+    // The promise may reject before its handlers are attached below.
     awaited.catch(NOTHING);
     const { signal, isAbortable, received = NOTHING, factor = 1 } = ownMembers(options);
     return new Promise<T>((resolve, reject) => {

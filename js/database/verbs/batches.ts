@@ -1,9 +1,9 @@
 /**
- * Statements over several rows are made for powers of two only, so that few serve all counts and each is
- * prepared once.
+ * Batches whose sizes are powers of two. A statement over several rows is built for these sizes only, so a
+ * few prepared statements serve every count.
  */
 
-/** The statement for a count, made when it is first needed. */
+/** Caches one statement per count. `make` builds it at its first use. */
 export function byCount<Statement>(make: (count: number) => Statement) {
   const made = new Map<number, Statement>();
   return (count: number): Statement => {
@@ -13,7 +13,10 @@ export function byCount<Statement>(make: (count: number) => Statement) {
   };
 }
 
-/** In pieces of at most `most`, the last one filled with its first item up to a power of two. */
+/**
+ * Yields batches of at most `most` items, in order. Fills the last batch up to a power of two with copies of
+ * its first item. `most` must be a power of two.
+ */
 export function* filledBatches<Item>(items: readonly Item[], most: number): Generator<Item[]> {
   for (let start = 0; start < items.length; start += most) {
     const batch = items.slice(start, start + most);
@@ -23,7 +26,10 @@ export function* filledBatches<Item>(items: readonly Item[], most: number): Gene
   }
 }
 
-/** In pieces of at most `most`, a power of two, each of which is one as well. */
+/**
+ * Yields batches of at most `most` items, in order, each with a power of two of them. `most` must be a power
+ * of two.
+ */
 export function* exactBatches<Item>(items: readonly Item[], most: number): Generator<Item[]> {
   let size = most;
   for (let start = 0; start < items.length; start += size) {

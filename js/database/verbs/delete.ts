@@ -9,17 +9,20 @@ import { type Database, floorText, METADATA } from '../tables/tables.js';
 import { microsOf, parseTime } from '../../python/micros.js';
 import type { Statements, WriteContext } from './write.js';
 
-/** What a state that was deleted is. */
+/** The state that a deleted state is replaced by. */
 const EMPTY = '{}';
 
-/** What a session may have had as its revision; Python moves `update_time` back. */
+/**
+ * The times in a session's rows. Each of them may have been its revision, since Python moves `update_time`
+ * back.
+ */
 interface TimeColumns {
   update_time: StoredTime;
   kept_time: StoredTime | null;
   newest: StoredTime | null;
 }
 
-/** @returns what deletes a session, or all of a user */
+/** @returns the statements that delete one session, or all sessions of a user */
 function sessionDeletion(database: Database, engine: Engine, isOne: boolean) {
   const parts = (table: 'events' | 'adk_session_wasm_sessions') =>
     new Prepared<Key, never>((value) => {
@@ -86,11 +89,11 @@ interface DeleteContext extends WriteContext {
 }
 
 /**
- * Deletes, and raises the floor to the last revision of what was deleted, so that none of it is ever
- * given again.
+ * Deletes a session, a user with all sessions, or a state. Deleting sessions raises the floor to their highest
+ * revision, so that no revision is given twice.
  *
- * A state that is deleted becomes an empty one, whose revision goes on: Python cannot append where there
- * is no row. Deleting all sessions of a user deletes the row too: creating a session inserts it.
+ * A deleted state is replaced by an empty one with a higher revision, because Python cannot append if the row
+ * is missing. Deleting a user does delete the row of the user's state: creating a session inserts it again.
  */
 export function* remove(context: DeleteContext, request: DeleteRequest): Steps<Deleted> {
   const { layout, statements } = context;
@@ -127,7 +130,7 @@ function nextRevision({ now }: WriteContext, updateTime: StoredTime): number {
   return Math.max(revisionOf(updateTime, 'a state') + 1, microsOf(now));
 }
 
-/** Deletes a session; gives what may have been its revision. */
+/** Deletes a session. Returns the times that may have been its revision; none if there is no such session. */
 function* removeSession({ statements }: DeleteContext, key: Key): Steps<number[]> {
   const rows = yield* statements.deleteOne.times.run(key);
   if (rows.length > 0) yield* deleteRows(statements.deleteOne, key);
@@ -135,12 +138,15 @@ function* removeSession({ statements }: DeleteContext, key: Key): Steps<number[]
 }
 
 /**
- * Deletes a user with all sessions; gives their revisions.
+ * Deletes a user with all sessions. Returns the times that may have been their revisions.
  *
- * All is locked before anything is deleted: a create that has the user's row and inserts a session would
- * wait for the deletion of one that had its id, and the deletion for the user's row. A create that ends
- * meanwhile is found by reading the sessions once more. If it has made the user's row too, nothing is
- * locked yet: the row is then locked and the sessions are read again.
+ * Locks the sessions and the user's row before it deletes anything. Otherwise a deadlock is possible: a
+ * create holds the user's row and waits to insert a session whose id is being deleted. The deletion in turn
+ * waits for the user's row.
+ *
+ * A create may commit before the user's row is locked, so the sessions are read again under the lock. If that
+ * create inserted the user's row too, there was no row to lock: the loop then locks it and reads the sessions
+ * once more.
  */
 function* removeUser({ statements }: DeleteContext, app: string, user: string): Steps<number[]> {
   const key = { app, user, session: '' };

@@ -1,4 +1,4 @@
-/** What a write reads before it asks what to do, with the rows locked that it may change. */
+/** Reads the rows that a write decides on, and locks those that it may change. */
 import { type RawBuilder, sql } from 'kysely';
 import type {
   EventRow,
@@ -26,16 +26,19 @@ import {
 import { type Database, METADATA } from '../tables/tables.js';
 import { LAST_REVISION, parseTime } from '../../python/micros.js';
 
-/** Most ids in one query; engines bound the values that one may have. */
+/** The most ids in one query. Engines limit the number of a query's parameters. */
 const MAX_IDS = 1024;
 
 /**
- * How far before a handle's revision, in microseconds, Python may have set the times of events that it
- * appended later: as far as clocks and the making of an event are apart.
+ * How far, in microseconds, the time of an event that Python appended may lie before the handle's revision.
+ * Such an event came later; clocks differ, and an event is made some time before its append.
  */
 const LOOK_BACK = 10_000_000;
 
-/** All that is found by the key of a session in one row. What is not there, or not asked for, is absent. */
+/**
+ * The columns of the one row that is read by a session's key. A row that is missing or was not asked for
+ * gives NULL.
+ */
 interface FoundColumns extends StandingColumns {
   state: string | null;
   create_time: StoredTime | null;
@@ -54,7 +57,7 @@ interface FoundColumns extends StandingColumns {
 
 type Column<Name extends keyof FoundColumns> = FoundColumns[Name];
 
-/** The same in the order in which they are asked for. */
+/** The columns of {@link FoundColumns}, in the order of the query. */
 type FoundTuple = readonly [
   floor: Column<'floor'>,
   id: Column<'id'>,
@@ -75,7 +78,7 @@ type FoundTuple = readonly [
   userTime: Column<'user_time'>,
 ];
 
-/** By index: to take it apart costs an iterator. */
+/** Reads by index, since destructuring an array runs its iterator. */
 function foundColumns(columns: FoundTuple): FoundColumns {
   return {
     floor: columns[0],
@@ -98,14 +101,14 @@ function foundColumns(columns: FoundTuple): FoundColumns {
   };
 }
 
-/** What was found, and what of it only the tables know. */
+/** The rows that a write found, and the columns of the side table that `Found` has no place for. */
 export interface FoundRows {
   readonly found: Found;
-  /** Whether we keep a row beside the session, and when an event was last replaced as that says. */
+  /** Our row beside the session, if there is one, with the time at which an event was last replaced. */
   readonly kept?: { readonly replacedAt: StoredTime | null } | undefined;
 }
 
-/** What a statement of {@link foundStatements} finds, and on servers locks. */
+/** The states that a statement of {@link foundStatements} joins. */
 interface Scopes {
   readonly app: boolean;
   readonly user: boolean;
@@ -117,7 +120,7 @@ export function foundStatements(database: Database, engine: Engine, layout: Layo
     new Prepared<Key & { event: string }, FoundColumns>(
       (value) =>
         database
-          // One row, whatever is there.
+          // Returns one row even if nothing is stored.
           .selectFrom(sql<{ one: number }>`(select 1 as one)`.as('m'))
           .leftJoin('sessions as s', (join) =>
             join
@@ -172,7 +175,7 @@ export function foundStatements(database: Database, engine: Engine, layout: Layo
       withUser: found({ app: false, user: true }),
       withBoth: found({ app: true, user: true }),
     },
-    /** What locks a row to be changed, with a row for each that is there. */
+    /** On servers: lock a row that is to be changed. Each returns one row if the row exists. */
     locks: {
       session: new Prepared<Key, { locked: number }>((value) =>
         database
@@ -199,7 +202,7 @@ export function foundStatements(database: Database, engine: Engine, layout: Layo
           .forUpdate(),
       ),
     },
-    /** Events by their ids, so many. */
+    /** Selects events by their ids, with one statement per number of ids. */
     events: byCount(
       (ids) =>
         new Prepared<Key & Record<`id${number}`, string>, EventColumns>((value) =>
@@ -215,7 +218,7 @@ export function foundStatements(database: Database, engine: Engine, layout: Layo
   };
 }
 
-/** Whether one of the rows that the query has joined is not there. */
+/** The condition that at least one of the joined rows is missing. */
 function absence({ app, user }: Scopes): RawBuilder<boolean> {
   const columns = ['s.id', ...(app ? ['a.app_name'] : []), ...(user ? ['u.user_id'] : [])];
   const absent = columns.map((column) => sql<boolean>`${sql.ref(column)} is null`);
@@ -223,15 +226,15 @@ function absence({ app, user }: Scopes): RawBuilder<boolean> {
 }
 
 /**
- * The floor, read only where it counts: each deletion writes its row, and a database that refuses what cannot be
- * serialized would refuse every write beside one.
+ * Selects the floor if the condition holds, else NULL. Every deletion writes the row of the floor. A database
+ * that checks serializability would refuse each write that read it during a deletion.
  */
 function floorWhere({ metadata }: Layout, condition: RawBuilder<boolean>) {
   return sql<string | null>`case when ${condition} then
     (select f.value from ${sql.table(metadata)} f where f.key = ${sql.lit(METADATA.floor)}) end`;
 }
 
-/** A state that the query has joined as `table`; where it has not, nothing by the same names. */
+/** The state and time of the row joined as `table`, or NULLs under the same names if it was not joined. */
 function stateOf<Name extends 'app' | 'user'>(
   { json, time }: Engine,
   table: string,
@@ -251,7 +254,7 @@ const LOCKED = sql<number>`1`.as('locked');
 
 export type FoundStatements = ReturnType<typeof foundStatements>;
 
-/** Where a write reads. */
+/** What {@link find} needs. */
 export interface FindContext {
   readonly engine: Engine;
   readonly layout: Layout;
@@ -260,17 +263,21 @@ export interface FindContext {
 }
 
 /**
- * Reads, and locks in the one order that every write keeps: session, app, user.
+ * Reads the rows for a write. On servers it first locks them, always in the order session, app, user.
  *
- * A create changes no session that is there, and so locks none; and what finds none waits for nothing
- * else. A lock on a row that was just deleted keeps a create from inserting it, which may have the app
- * locked. A create that changes no key of the app does not lock it: all creates of the app would wait for
- * each other. It locks the user, whose deletion must not pass it by.
+ * A create does not lock the session, because it never changes a stored one. It locks the app only if it
+ * changes keys of the app: otherwise all creates of an app would wait for each other. It always locks the
+ * user, so that it cannot run beside that user's deletion.
  *
- * What a server's lock did not find counts as absent, even if the query behind it finds it: that row has
- * just been inserted and is not locked. Inserting it as well fails, and the transaction starts over.
+ * On MySQL the session is locked alone, before anything else. That lock may hold a row that was just deleted,
+ * and then blocks a create that inserts it and may hold the app. So `find` returns at once if the session is
+ * missing, and waits for no other lock.
  *
- * @param locksApp whether the app's state may be changed
+ * On servers, a row that the lock did not return counts as missing, even if the query returns it. Such a row
+ * was inserted in between and is not locked. The write then inserts it too, which fails, and the transaction
+ * is run again.
+ *
+ * @param locksApp whether the write may change the app's state
  */
 export function* find(
   context: FindContext,
@@ -296,7 +303,7 @@ export function* find(
     locksRows && locks[scope] ? statements.locks[scope].of(key) : undefined;
   const [lockedFirst] = locksDeletedRows && locks.session ? yield* together([lock('session')]) : [];
   if (lockedFirst?.length === 0) return { found: { events: [], changed: [], floor: 0 } };
-  // One event comes in the row of all the rest; several would repeat that.
+  // A single event is joined to the row above. Several would repeat that row.
   const { eventIds } = request;
   const event = eventIds.length === 1 ? (eventIds[0] ?? '') : '';
   const queries = [
@@ -342,7 +349,7 @@ export function* find(
       user,
       events,
       changed,
-      // Python takes an event's own time for its column, which may be later than the session's.
+      // Python stores an event's own time in the column, which may be later than the session's `update_time`.
       floor: Math.max(floor, (session && parseTime(row?.newest)) ?? 0),
     },
     kept: session && kept,
@@ -350,8 +357,8 @@ export function* find(
 }
 
 /**
- * On SQLite events are read as they came, and so the last of a handle may be one whose time Python set
- * back: it stands where the session does.
+ * Gives the event at the session's `update_time` the session's revision as its `seq`, on SQLite. There events
+ * are read in append order, so a handle's last event may have a time that Python set back.
  */
 function cameAs(
   kind: EngineKind,
@@ -422,15 +429,16 @@ export function* readFloor(statements: SessionStatements): Steps<number> {
 interface ChangedRequest {
   readonly key: Key;
   readonly session: SessionRow;
-  /** What stands in `update_time`. */
+  /** The session's `update_time`, in microseconds. */
   readonly updated: number;
   readonly replacedAt: number;
   readonly since: number;
 }
 
 /**
- * What changed since, as far as times tell it, and what may have: an event of Python's may have an earlier
- * time than what was there before it. Whoever has a handle knows which of those it has.
+ * Returns the events that changed after `since`, as their times tell it. Also returns events that may be new:
+ * Python may append an event with an earlier time than a stored one. The caller skips the events that its
+ * handle has.
  */
 function* readChanged(
   { layout, statements }: FindContext,
@@ -446,7 +454,7 @@ function* readChanged(
     if (row.revision > since) {
       changed.push(row);
     } else if (isOfEmpty || (row.seq === updated && updated !== session.revision)) {
-      // It was the last to come, or all have come since.
+      // It is the last appended event, or the handle was loaded before the first one.
       changed.push({ ...row, seq: since + 1 });
     } else if (row.seq >= from) {
       changed.push(row);

@@ -1,12 +1,16 @@
 /**
- * What a SQLite connection has written last, so that the next append need not read it again.
+ * Caches the rows that a SQLite connection wrote last, so that the next append need not read them.
  *
- * SQLite tells by one number whether another connection, of this program or any other, has changed the
- * file. It is asked within the transaction, beside which nobody can write: as long as it is the same,
- * what was committed here is what a query would find. All that is left to be read is whether the event is
- * stored already, and that the table's key tells as well: its row is not inserted then, the transaction
- * starts over, and as the first attempt has forgotten what it used, it is read. Nor is anything refused by
- * what is known here alone, since nothing is inserted then.
+ * SQLite's `data_version` changes when another connection, of this program or another, has changed the file.
+ * It is read inside the write transaction, while nobody else can write. As long as it stays the same, a query
+ * would return the rows committed here.
+ *
+ * The cache does not know whether the appended event is stored already. In that case inserting it violates
+ * the table's primary key and the transaction is run again. The first attempt has removed the rows it used
+ * from the cache, so the second one reads them.
+ *
+ * A refusal inserts nothing, so the key cannot reveal a stored event. The caller therefore reads the rows
+ * before it accepts a refusal.
  *
  * @module
  */
@@ -17,9 +21,9 @@ import type { FoundRows } from './found.js';
 import { Prepared, rowsOf, type Steps } from '../transactions/prepared.js';
 import { LAST_MICROS, microsOf } from '../../python/micros.js';
 
-/** How many sessions, users and apps are kept. */
+/** The most sessions, the most users and the most apps that are cached. */
 const MAX_ROWS = 100;
-/** The longest state that is kept, in UTF-16 code units. */
+/** The longest state that is cached, in UTF-16 code units. */
 const MAX_STATE = 65_536;
 
 interface VersionColumns {
@@ -38,7 +42,7 @@ interface LastSession {
   readonly kept: FoundRows['kept'];
 }
 
-/** A user's or an app's. */
+/** The state of a user or an app. */
 interface LastState {
   readonly appName: string;
   readonly row: ScopeRow;
@@ -46,14 +50,14 @@ interface LastState {
 
 export class LastWrites {
   #version: number | undefined;
-  /** By id, one of all that may have it. */
+  /** By session id. Only one of the sessions that share an id is cached. */
   readonly #sessions = new Map<string, LastSession>();
   readonly #users = new Map<string, LastState>();
   readonly #apps = new Map<string, LastState>();
 
   /**
-   * What a write would find, if all of it is known. It forgets what that write may change: what comes of
-   * it is known again when it has been committed, see {@link LastWrites.keep}.
+   * Returns the rows that a write would read, or `undefined` if one of them is not cached. Removes the rows
+   * that the write may change; {@link LastWrites.keep} puts them back after the commit.
    */
   *find(request: WriteRequest, isCreate: boolean): Steps<FoundRows | undefined> {
     const rows = rowsOf(ASKED, yield { queries: ASKED, isLast: false });
@@ -71,7 +75,7 @@ export class LastWrites {
     const isKnown =
       session.appName === appName &&
       session.userId === userId &&
-      // What the handle has missed is not known here.
+      // The cache does not hold the events that the handle has missed.
       request.since >= session.revision &&
       (!wantsUser || user?.appName === appName) &&
       (!wantsApp || app !== undefined);
@@ -83,12 +87,12 @@ export class LastWrites {
     };
   }
 
-  /** After the commit of a write that found `rows`. */
+  /** Caches the rows of a committed write. `rows` are those that it found. */
   keep({ key }: WriteRequest, { found, kept }: FoundRows, changes: Changes): void {
     const { appName, userId } = key;
     const { session } = changes;
     const isAppended = changes.events.every(({ seq, revision }) => seq === revision);
-    // What has a row of ours beside it stands nowhere else, and is read.
+    // The side table's row of a session is not cached, so a session that needs one is read.
     if (session === undefined || userId === undefined || !isAppended) return;
     if (session.revision !== microsOf(session.lastUpdateTime)) return;
     if (session.revision > LAST_MICROS || session.state.length > MAX_STATE) return;
@@ -107,7 +111,10 @@ export class LastWrites {
   }
 }
 
-/** Whether its events are to be written: of one that is only looked for no insertion tells. */
+/**
+ * Whether the request appends events. A request that only looks events up inserts nothing, so no violated key
+ * would reveal them.
+ */
 function isNewEvent({ eventIds, lastUpdateTime = 0 }: WriteRequest): boolean {
   return eventIds.length > 0 && lastUpdateTime > 0;
 }

@@ -12,10 +12,10 @@ import {
 } from './session_statements.js';
 import type { Database, Tables } from '../tables/tables.js';
 
-/** Most users whose states are asked for at once; engines bound the values that a query may have. */
+/** The most users whose states one query reads. Engines limit the number of a query's parameters. */
 const MAX_USERS = 1024;
 
-/** The tables by the names that they have in these queries. */
+/** The tables under the aliases of these queries. */
 interface Aliased {
   s: Tables['sessions'];
   k: Tables['adk_session_wasm_sessions'];
@@ -23,37 +23,37 @@ interface Aliased {
 
 type ListedColumns = SessionColumns & { user_id: string; id: string };
 
-/** Whose sessions. */
+/** The app, and if only one user's sessions are listed, the user. */
 interface Owner {
   app: string;
-  /** Empty where those of all users are listed. */
+  /** Empty if the sessions of all users are listed. */
   user: string;
 }
 
-/** The times between which a page's sessions were changed. */
+/** The first and the last time of a page's sessions. */
 interface Times {
   from: StoredTime;
   to: StoredTime;
 }
 
-/** Those of a page, and how many sessions come before the first of them. */
+/** The times of a page, and the number of sessions that the list has before the first of these times. */
 interface Stretch extends Times {
   readonly before: number;
 }
 
-/** @param isOfUser whether those of one user are listed; else those of all users of the app */
+/** @param isOfUser whether the sessions of one user are listed; else those of all users of the app */
 function pageStatements(database: Database, { json, time }: Engine, isOfUser: boolean) {
   type Value = <N extends keyof Owner>(name: N) => Owner[N];
   const sessionsOf = (value: Value) => {
     const query = database.selectFrom('sessions as s').where('s.app_name', '=', value('app'));
     return isOfUser ? query.where('s.user_id', '=', value('user')) : query;
   };
-  /** With our row beside each, where that counts. */
+  /** Joins the side table's row of each session, if its `update_time` is the session's. */
   const keptBeside = (value: Value) =>
     sessionsOf(value).leftJoin('adk_session_wasm_sessions as k', (join) =>
       join.on(IS_BESIDE).onRef('k.update_time', '=', 's.update_time'),
     );
-  /** The sessions that have such a row, by way of it, so that its index is used. */
+  /** Selects only the sessions with such a row. Starts at the side table, so that its index is used. */
   const keptAlone = (value: Value) => {
     const query = database
       .selectFrom('adk_session_wasm_sessions as k')
@@ -140,12 +140,12 @@ export function listStatements(database: Database, engine: Engine) {
 export type ListStatements = ReturnType<typeof listStatements>;
 
 /**
- * A page of sessions by `lastUpdateTime`: `update_time`, unless our own table has another one for it.
- * Each of both has an index, and a page is merged from the two; one order over both could use neither,
- * and would sort all sessions.
+ * Lists a page of sessions by `lastUpdateTime`. That is `update_time`, unless the side table has another time
+ * for the session. Each of the two columns has an index, and the page is merged from both. One `order by`
+ * over both columns could use neither index and would sort all sessions.
  *
- * Ties are by id as JavaScript compares strings, which no engine can: SQL orders astral characters
- * behind U+E000 to U+FFFF. So a page is read with all sessions of its first and its last time, and cut
+ * Ties are ordered by id as JavaScript compares strings. No engine can do that: SQL orders astral characters
+ * behind U+E000 to U+FFFF. So all sessions with the page's first and last time are read, and the page is cut
  * here.
  */
 export function* list(
@@ -175,7 +175,8 @@ export function* list(
   if (order === 'desc') rows.reverse();
   const start = offset - (stretch?.before ?? 0);
   const sessions = rows.slice(start, limit === undefined ? undefined : start + limit);
-  // Nothing keeps a count of them: Python's services, which create and delete in the same tables, would not change it.
+  // The sessions are counted each time. A stored counter would go wrong, because Python's services create and
+  // delete sessions in the same tables.
   const total = withTotal ? Number(counted[0]?.rows ?? rows.length) : undefined;
   return {
     sessions,
@@ -197,7 +198,7 @@ function compare<T extends StoredTime>(one: T, other: T): number {
   return Number(one > other) - Number(one < other);
 }
 
-/** @returns `undefined` if the page is empty, or all are listed */
+/** @returns `undefined` if the page is empty, or if all sessions are listed */
 function stretchOf(
   rows: readonly { time: StoredTime }[],
   { offset, limit = 0, order }: ListRequest,
@@ -211,7 +212,7 @@ function stretchOf(
   return { from, to, before: times.indexOf(first) };
 }
 
-/** The states of those whose sessions these are. */
+/** Reads the states of the users who own these sessions. */
 function* readUsers(
   statements: ListStatements,
   app: string,

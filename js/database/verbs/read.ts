@@ -63,7 +63,7 @@ interface WindowStatements<Columns> {
 
 type ReadStatements = ReturnType<typeof readStatements>;
 
-/** A session with a window of its events, or the states of a user and an app. */
+/** Reads a session with a window of its events, or the states of a user and an app. */
 export function* read(
   statements: SessionStatements & ReadStatements,
   revisions: Revisions,
@@ -82,9 +82,9 @@ export function* read(
 }
 
 /**
- * The same with the events themselves, which are parsed while their rows come.
+ * Reads the same with parsed events instead of JSON text. The events are parsed while their rows arrive.
  *
- * @returns `undefined` if that cannot be done, and {@link read} can tell why
+ * @returns `undefined` if an event cannot be parsed; {@link read} then reports why
  */
 export function* readParsed(
   statements: SessionStatements & ReadStatements,
@@ -126,7 +126,7 @@ function sessionRows(
   };
 }
 
-/** Those of the events that were found which the window asks for, in order. */
+/** Cuts the window out of the events that the query returned, and puts them in append order. */
 function within<E extends { timestamp: number }>(
   { last, after }: ReadRequest['window'],
   found: E[],
@@ -137,8 +137,9 @@ function within<E extends { timestamp: number }>(
 }
 
 /**
- * `after` goes by the events' own times, which no column has: `timestamp` is when an event came. They
- * stand in `event_data`, where SQL finds nearly all of those that do not pass.
+ * Builds the query for a window's events; `undefined` if the window is empty. `after` filters by the events'
+ * own times, for which there is no column: `timestamp` is the time of the append. The times stand in
+ * `event_data`, where SQL excludes nearly all events that do not pass.
  */
 function eventsOf<Columns>(
   statements: WindowStatements<Columns>,
@@ -150,12 +151,15 @@ function eventsOf<Columns>(
   return last === undefined ? statements.all.of(key) : statements.last.of({ ...key, last });
 }
 
-/** Seconds that no conversion of that time lies below, and that every engine has. */
+/**
+ * Returns a time in seconds, a millisecond early so that rounding excludes no event, and within the range of
+ * every engine.
+ */
 function secondsBelow(milliseconds: number): number {
   return Math.min(Math.max(0, milliseconds / 1000 - 0.001), LAST_SECOND);
 }
 
-/** In the year 9999. */
+/** The last second of the year 9999. */
 const LAST_SECOND = MAX_TIMESTAMP / 1000;
 
 function* readStates(

@@ -1,4 +1,4 @@
-/** The queries on sessions, users' and apps' states that reads and writes have in common. */
+/** The queries that reads and writes share, on sessions and on the states of users and apps. */
 import { type Compilable, type SelectQueryBuilder, sql } from 'kysely';
 import type { Engine, StoredTime } from '../engines/engine.js';
 import type { Layout } from '../tables/layout.js';
@@ -7,20 +7,20 @@ import type { StandingColumns } from '../tables/revisions.js';
 import type { SessionColumns } from '../tables/rows.js';
 import { type Database, METADATA } from '../tables/tables.js';
 
-/** The key of a session by the names of its columns. */
+/** The key of a session, as the names of the statements' values. */
 export interface Key {
   app: string;
   user: string;
   session: string;
 }
 
-/** A user's or an app's state. */
+/** The columns of a user's or an app's state. */
 export interface StateColumns {
   state: string;
   update_time: StoredTime;
 }
 
-/** What a session's row and ours beside it say, with the states that it is merged of. */
+/** The columns of a session and its row in the side table, with the user's and the app's state. */
 export interface MergedColumns extends SessionColumns, StandingColumns {
   app_state: string | null;
   app_time: StoredTime | null;
@@ -28,7 +28,7 @@ export interface MergedColumns extends SessionColumns, StandingColumns {
   user_time: StoredTime | null;
 }
 
-/** Whether the row `k` of ours is the one beside the session `s`. */
+/** The condition that joins the side table `k` to the sessions `s`. */
 export const IS_BESIDE = sql<boolean>`k.app_name = s.app_name and k.user_id = s.user_id and k.session_id = s.id`;
 
 /** The columns of {@link StateColumns}. */
@@ -39,7 +39,7 @@ export function stateColumns({ json, time }: Engine) {
   ] as const;
 }
 
-/** What the session `s` of the query says, and our row `k` beside it. */
+/** The columns of the session `s` and of its row `k` in the side table. */
 export function sessionColumns({ json, time }: Engine) {
   return [
     json(sql.ref('s.state')).as('state'),
@@ -51,7 +51,7 @@ export function sessionColumns({ json, time }: Engine) {
   ] as const;
 }
 
-/** Those of {@link StandingColumns} that the events tell, of the session `s` of the query. */
+/** The columns of {@link StandingColumns} that are computed from the events of the session `s`. */
 export function standingColumns({ time }: Engine) {
   const ofSession = sql`from ${sql.table('events')} as n
     where n.app_name = s.app_name and n.user_id = s.user_id and n.session_id = s.id`;
@@ -71,7 +71,7 @@ export function inOrder<Known, From extends keyof Known, Columns>(
   return engine.eventOrder.reduce<Ordered>((query, place) => query.orderBy(place, order), events);
 }
 
-/** All events of a session, in no order. */
+/** Selects all events of a session, unordered. */
 export function selectEvents(
   database: Database,
   engine: Engine,
@@ -82,7 +82,7 @@ export function selectEvents(
     .select((of) => engine.time(of.ref('timestamp')).as('timestamp'));
 }
 
-/** The same with no more than what nearly all events can be told by. */
+/** Selects the same events with only the columns from which nearly every event can be read. */
 export function selectEventData(
   database: Database,
   { json }: Engine,
@@ -94,9 +94,10 @@ export function selectEventData(
 }
 
 /**
- * The same in order. PostgreSQL is to make text of the JSON once its rows are in order: it takes any text
- * for a short one, which it would rather sort than read as its index has it, where the session has much
- * of the table; and of what is sorted the first row comes last.
+ * Selects these columns in order. On PostgreSQL the rows are ordered first and the JSON is converted to text
+ * afterwards. The planner takes a converted text for a short one. If the session holds much of the table, the
+ * planner would sort the texts instead of reading the rows by their index. A sort returns its first row only
+ * after it has read them all.
  */
 export function selectEventDataInOrder(
   database: Database,
@@ -106,7 +107,8 @@ export function selectEventDataInOrder(
   const select = selectEventData(database, engine, value);
   if (engine.kind !== 'postgresql') return inOrder(engine, select, 'asc');
   const columns = eventsOfSession(database, value).select(['id', 'event_data', 'timestamp']);
-  // The offset keeps both queries apart, and that there are two orders costs nothing.
+  // `offset(0)` keeps the subquery separate. The second `order by` costs nothing, since the rows are in
+  // order.
   const rows = inOrder(engine, columns, 'asc').offset(0).as('ordered');
   return database
     .selectFrom(rows)
@@ -144,7 +146,7 @@ export function sessionStatements(database: Database, engine: Engine, layout: La
       return locks ? query.forUpdate() : query;
     });
   return {
-    /** A session with the states of its user and app. */
+    /** Selects a session with the states of its user and its app. */
     merged: new Prepared<Key, MergedColumns>((value) =>
       database
         .selectFrom('sessions as s')
@@ -167,7 +169,7 @@ export function sessionStatements(database: Database, engine: Engine, layout: La
     ),
     app: ofApp(false),
     user: ofUser(false),
-    /** The same, to be changed. */
+    /** The same statements; on servers they lock the row that is to be changed. */
     lockedApp: ofApp(engine.locksRows),
     lockedUser: ofUser(engine.locksRows),
     floor: new Prepared<object, { value: string }>(() =>

@@ -1,4 +1,4 @@
-/** `create` and `append`: read, ask, write. */
+/** `create` and `append`: reads the rows, decides, writes the changes. */
 import type { Changes, Decide, EventRow, Found, WriteRequest } from '../../storage/adapter.js';
 import { byCount, exactBatches } from './batches.js';
 import type { StoredTime } from '../engines/engine.js';
@@ -11,18 +11,18 @@ import type { Key, SessionStatements } from './session_statements.js';
 import type { Database } from '../tables/tables.js';
 import { microsOf } from '../../python/micros.js';
 
-/** Most events in one statement; engines bound the values that one may have. */
+/** The most events in one statement. Engines limit the number of a statement's parameters. */
 const MAX_ROWS = 128;
 
 /** The columns of a new event. */
 type EventValues = Key & { id: string; invocation: string; time: StoredTime; data: string };
 
-/** The same of several in one statement, by their numbers. */
+/** The columns of several new events, numbered, for one statement. */
 type ManyEvents = Key &
   Record<`${'id' | 'invocation' | 'data'}${number}`, string> &
   Record<`time${number}`, StoredTime>;
 
-/** What our row beside a session says. */
+/** The columns of a session's row in the side table. */
 interface KeptValues extends Key {
   updated: StoredTime;
   time: StoredTime;
@@ -112,7 +112,7 @@ export function writeStatements(database: Database) {
           .where('app_name', '=', value('app'))
           .where('user_id', '=', value('user')),
     ),
-    /** One, as nearly all appends have it. */
+    /** Inserts one event, which is what nearly every append does. */
     insertEvent: new Prepared<EventValues, never>((value) =>
       database.insertInto('events').values({
         id: value('id'),
@@ -154,10 +154,10 @@ export function writeStatements(database: Database) {
 
 export type Statements = SessionStatements & FoundStatements & ReturnType<typeof writeStatements>;
 
-/** Where a write is carried out. */
+/** What a write needs. */
 export interface WriteContext extends FindContext {
   readonly statements: Statements;
-  /** Only where the connection tells whether others have written since. */
+  /** Only if the connection can tell whether others have written since. */
   readonly lastWrites?: LastWrites | undefined;
   /** Milliseconds since 1970. */
   readonly now: number;
@@ -175,7 +175,7 @@ export function* write(
   let rows = known ?? (yield* find(context, request, isCreate, locksApp));
   let changes = decideOnTime(rows.found, decide, request, now);
   if (changes === undefined && known !== undefined) {
-    // Only a read tells whether what was refused is stored already, which is no conflict.
+    // The cache does not know whether the event is stored already. If it is, the write is not refused.
     rows = yield* find(context, request, isCreate, locksApp);
     changes = decideOnTime(rows.found, decide, request, now);
   }
@@ -184,16 +184,22 @@ export function* write(
   lastWrites?.keep(request, rows, changes);
 }
 
-/** Whether a create has keys of the app: it then writes the state, whatever is there. */
+/**
+ * Whether a create changes keys of the app. It then writes the app's state whatever is stored, so `decide`
+ * can be asked with no rows.
+ */
 function changesApp(decide: Decide): boolean {
   return decide({ events: [], changed: [], floor: 0 })?.app !== undefined;
 }
 
 /**
- * Asks so that revisions come out as times: the floor is raised to just below where the write shall
- * stand. A session's is where its `lastUpdateTime` ends up, which the request tells in nearly all cases:
- * one answer is enough then, and where that time is past, since the next microsecond does. Of events that
- * are stored already it says nothing, and so their time and number are known by the answer only.
+ * Calls `decide` so that the new revisions are times: it raises the floor to just below the time of the
+ * write. The session's revision is to be its new `lastUpdateTime`, which the request nearly always tells. One
+ * call of `decide` is then enough. If that time is not later than the stored revision, the next
+ * microsecond is used.
+ *
+ * The request does not tell how many of its events are stored already. Then the time and the number of new
+ * revisions come from a first call of `decide`, and a second call uses them.
  */
 function decideOnTime(
   found: Found,
@@ -223,7 +229,10 @@ function above({ session, app, user, events, changed }: Found, floor: number): F
   return { session, app, user, events, changed, floor };
 }
 
-/** What writes the changes; refused before any of it runs. */
+/**
+ * Builds the queries that write the changes. Fails before any of them runs if the tables cannot hold the
+ * changes.
+ */
 function changeQueries(
   context: WriteContext,
   request: WriteRequest,
@@ -236,8 +245,8 @@ function changeQueries(
   const key: Key = { app, user, session: sessionId };
   const { session } = changes;
   const queries: Query[] = [];
-  // Python cannot append without them. Before the session, as they were locked: of two creates that find
-  // no row of the app the second waits for it here, and holds nothing that the first still wants.
+  // Python cannot append without these rows. They come before the session, in the order of the locks. Of two
+  // creates that find no row of the app, the second waits here and holds nothing that the first needs.
   const absent = isCreate ? { revision: microsOf(now), state: '{}' } : undefined;
   const appRow = changes.app ?? (found.app ? undefined : absent);
   if (appRow !== undefined) {
@@ -279,7 +288,7 @@ function changeQueries(
   return queries;
 }
 
-/** @returns the last revision at which one event took the place of another */
+/** @returns the highest revision at which an event was replaced; `undefined` if none was */
 function pushEvents(
   queries: Query[],
   { engine, layout, statements }: WriteContext,
@@ -287,7 +296,7 @@ function pushEvents(
   found: Found,
   events: readonly EventRow[],
 ): number | undefined {
-  // Of several of one id the last counts, where the first stood.
+  // Of several events with one id, only the last is written, in the place of the first.
   const last =
     events.length === 1 ? events : new Map(events.map((event) => [event.id, event])).values();
   const stored = found.events.length === 0 ? undefined : new Set(found.events.map(({ id }) => id));
