@@ -1,22 +1,21 @@
 /**
- * Events and sessions in camelCase, as `@google/adk` and REST have them, and in snake_case, as Python
- * does.
+ * Converts names between camelCase, which `@google/adk` and REST use, and snake_case, which Python uses.
  *
- * Both directions keep users' data and unknown fields to the letter, keep the order of members, and
- * leave out known fields that are `null`, which is how Python says that they are not there. What was
- * written is read back as it was, whatever its names:
+ * Both directions keep users' data and unknown fields exactly, and keep the order of members. They leave out
+ * known fields that are `null`, which in Python means that the field is missing. A value that was written is
+ * read back unchanged, whatever its names:
  *
- * - A name is read as Python reads it: a known field in either casing, and where an object has both,
- *   the camelCase one is the field, and the other a stranger that happens to be called so.
- * - So a stranger with the snake_case name of a field is written beside the field's camelCase name,
- *   which is `null` if there is no such field.
+ * - A name is read as Python reads it: a known field may have either casing. If an object has both, the
+ *   camelCase member is the field, and the other is an unknown member that has the field's snake_case name.
+ * - So if an unknown member has the snake_case name of a field, the field is written with its camelCase name
+ *   beside it. That member is `null` if the object has no such field.
  */
 import { defineMember } from '../members/member.js';
 import { MAX_EVENT_LEVELS } from '../json/rules.js';
 import { type Fields, type Shape, snakeName } from './fields.js';
 
 /**
- * How the fields of sessions and events are spelled.
+ * The spelling of the fields of sessions and events.
  *
  * @example
  * ```ts
@@ -28,7 +27,7 @@ import { type Fields, type Shape, snakeName } from './fields.js';
 export type Casing = 'camel' | 'snake';
 
 /**
- * A value with the names of our types, read in camelCase, snake_case or a mixture of them.
+ * Converts names to those of our types. Reads camelCase, snake_case or a mixture of them.
  *
  * @param value JSON; not changed. Data in it is shared with the result.
  *
@@ -44,7 +43,7 @@ export function readNames(value: unknown, shape: Shape): unknown {
 }
 
 /**
- * A value with the names of our types, spelled as is asked for.
+ * Converts the names of our types to the given casing.
  *
  * @param value JSON; not changed. Data in it is shared with the result.
  *
@@ -59,13 +58,13 @@ export function writeNames(value: unknown, shape: Shape, casing: Casing): unknow
   return convert(value, shape, casing === 'camel' ? writeCamel : writeSnake, 1);
 }
 
-/** Gives the members that there shall be to `put`, with the shape of each. */
+/** Passes each member that the result shall have to `put`, with its shape. */
 type Members = (object: JsonObject, fields: Fields, put: Put) => void;
 type Put = (name: string, value: unknown, shape: Shape) => void;
 type JsonObject = Readonly<Record<string, unknown>>;
 
 function convert(value: unknown, shape: Shape, members: Members, level: number): unknown {
-  // Nothing that deep can be stored, and who stores it says so.
+  // Nothing this deep can be stored, and storing it fails with an error of its own.
   if (shape === 'data' || typeof value !== 'object' || value === null || level > MAX_EVENT_LEVELS) {
     return value;
   }

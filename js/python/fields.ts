@@ -1,33 +1,34 @@
 /**
- * The fields that the ADKs' sessions and events have, by where they stand, so that a name can be told
- * from users' data: below `stateDelta` a key is the user's, whatever it looks like; below
- * `usageMetadata` it is the API's.
+ * The known fields of the ADKs' sessions and events, by their place. The place tells a field's name from
+ * users' data: below `stateDelta` a key is the user's, below `usageMetadata` it is the API's.
  *
- * A table and not a rule on letters (`a_b` ↔ `aB`): no such rule gives back a field that the ADK does
- * not know, `my_field` in a camelCase event, and every one of them finds names in users' data too.
+ * This is a table and not a rule on letters (`a_b` ↔ `aB`). A rule would rename fields that the ADK does not
+ * know, such as `my_field` in a camelCase event, and names in users' data.
  */
 
 /**
- * What a value is made of: `'data'` is kept to the letter, all the way down; else the shapes of the
- * members that are known, by camelCase name. What a list holds has the shape of the list.
+ * The structure of a value. `'data'` is kept exactly, at every depth. Otherwise: the shapes of the known
+ * members, by camelCase name. The items of a list have the shape of the list.
  */
 export type Shape = 'data' | Fields;
 
 /** See {@link Shape}. */
 export interface Fields {
   readonly members: ReadonlyMap<string, Shape>;
-  /** camelCase name of each member whose snake_case name is another, by that. */
+  /** Maps snake_case names to camelCase names, for members whose two names differ. */
   readonly camelNames: ReadonlyMap<string, string>;
 }
 
-/** The snake_case name of a field: `toolUsePromptTokenCount` is `tool_use_prompt_token_count`. */
+/**
+ * Returns the snake_case name of a field: `toolUsePromptTokenCount` becomes `tool_use_prompt_token_count`.
+ */
 export function snakeName(camelName: string): string {
   return camelName.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
 /**
- * @param data names of members that are data or plain values, between spaces
- * @param members shapes of the others
+ * @param data names of members that are data or plain values, separated by spaces
+ * @param members shapes of the other members
  */
 function fields(data: string, members: Readonly<Record<string, Shape>> = {}): Fields {
   const all = new Map<string, Shape>(Object.entries(members));
@@ -44,7 +45,7 @@ function words(text: string): string[] {
   return text.split(/\s+/).filter((word) => word !== '');
 }
 
-/** Fields of messages of the model's API, which hold each other and no data of users. */
+/** Fields of messages of the model's API. They may hold each other, and no users' data. */
 const MESSAGE_FIELDS = `
   audioOffset authorAttribution boolValue cacheName cacheTokensDetails cachedContentTokenCount candidates
   candidatesTokenCount candidatesTokensDetails chosenCandidates chunkId citations code confidenceScores

@@ -1,19 +1,19 @@
 /**
- * Times to the microsecond: `YYYY-MM-DD HH:MM:SS.ffffff` in UTC, always with six digits, as google-adk's
- * tables have them, whose Python side compares them as text. In the program they are whole microseconds
- * since 1970, which stand in for revisions; a `Date` would lose the last three digits.
+ * Times to the microsecond. The tables of google-adk have them as `YYYY-MM-DD HH:MM:SS.ffffff` in UTC, always
+ * with six digits, because Python compares them as text. In this program they are whole microseconds since
+ * 1970, and serve as revisions. A `Date` would lose the last three digits.
  */
 
 import { MAX_TIMESTAMP } from '../model/snapshot.js';
 import { toMilliseconds } from './time.js';
 
-/** The last revision, in March 2242: from then on doubles of seconds tell no microseconds apart. */
+/** The last revision, in March 2242. After it, doubles of seconds no longer distinguish microseconds. */
 export const LAST_REVISION = 2 ** 33 * 1e6 - 1;
 
-/** The last time that is made a revision, so that there is room for revisions after it. */
+/** The last time that becomes a revision. It leaves room for revisions after it. */
 export const LAST_MICROS = LAST_REVISION - 2 ** 32;
 
-/** Whole microseconds of milliseconds that may have a fraction, at most {@link LAST_MICROS}. */
+/** Converts milliseconds, which may have a fraction, to whole microseconds, at most {@link LAST_MICROS}. */
 export function microsOf(milliseconds: number): number {
   return Math.min(LAST_MICROS, wholeMicros(milliseconds));
 }
@@ -23,11 +23,11 @@ function wholeMicros(milliseconds: number): number {
   return whole * 1000 + Math.round((milliseconds - whole) * 1000);
 }
 
-/** The last time that was written: a transaction writes the same to several tables. */
+/** Cache of the last time that was written: a transaction writes the same time to several tables. */
 let lastMicros = NaN;
 let lastText = '';
 
-/** The text of a time in microseconds. */
+/** Formats a time in microseconds. */
 export function timeText(micros: number): string {
   if (micros !== lastMicros) {
     lastText = written(Math.floor(micros / 1000), micros % 1000);
@@ -36,7 +36,7 @@ export function timeText(micros: number): string {
   return lastText;
 }
 
-/** The text of a time in milliseconds, to the microsecond, also after 2242. */
+/** Formats a time in milliseconds, to the microsecond, also after 2242. */
 export function timeTextOf(milliseconds: number): string {
   const micros = wholeMicros(milliseconds);
   if (micros <= LAST_REVISION) return timeText(micros);
@@ -45,7 +45,9 @@ export function timeTextOf(milliseconds: number): string {
   return rest === 1000 ? written(whole + 1, 0) : written(whole, rest);
 }
 
-/** The last second that was written. Times of one transaction nearly always lie within one. */
+/**
+ * Cache of the last second that was written. The times of a transaction nearly always lie within one second.
+ */
 let lastSecond = NaN;
 let lastPrefix = '';
 
@@ -64,10 +66,10 @@ const TIME =
   /^(\d{4}-\d\d-\d\d)(?:[ T](\d\d:\d\d(?::\d\d)?)(?:\.(\d{1,6})\d*)?)?\s*(Z|[+-]\d\d(?::?\d\d)?)?$/;
 
 /**
- * Reads a time that we, Python or a person wrote: with or without fraction, `T` and offset, or as the
- * seconds of a number.
+ * Reads a time that we, Python or a person wrote. It may have a fraction, a `T` and an offset, or be a number
+ * of seconds.
  *
- * @returns microseconds, at most {@link LAST_REVISION}; `undefined` if it is no time
+ * @returns microseconds, at most {@link LAST_REVISION}; `undefined` if the value is not a time
  */
 export function parseTime(value: unknown): number | undefined {
   const own = typeof value === 'string' ? parseOwn(value) : NaN;
@@ -78,11 +80,11 @@ export function parseTime(value: unknown): number | undefined {
     : Math.min(LAST_REVISION, wholeMicros(milliseconds));
 }
 
-/** The last day that was read, as year, month and day, and when it began. */
+/** Cache of the last day that was read, as year, month and day, and its start in milliseconds. */
 let lastDay = NaN;
 let lastDayStart = NaN;
 
-/** Microseconds of a time just as we write it, from 1970 on; `NaN` for all others. */
+/** Reads a time from 1970 on, in exactly our own format, as microseconds. `NaN` for any other text. */
 function parseOwn(text: string): number {
   const isOwn =
     text.length === 26 &&
@@ -110,7 +112,7 @@ function parseOwn(text: string): number {
   return lastDayStart * 1000 + (hour * 3600 + minute * 60 + second) * 1e6 + micros;
 }
 
-/** The number of two digits; `NaN` if they are none. */
+/** Reads two digits; `NaN` if they are not digits. */
 function digits(text: string, at: number): number {
   const tens = text.charCodeAt(at) - 0x30;
   const ones = text.charCodeAt(at + 1) - 0x30;
@@ -118,9 +120,9 @@ function digits(text: string, at: number): number {
 }
 
 /**
- * The same in milliseconds, with a fraction where there are microseconds.
+ * Reads a time like {@link parseTime}, as milliseconds with a fraction for the microseconds.
  *
- * @returns `undefined` if it is no time
+ * @returns `undefined` if the value is not a time
  */
 export function parseMilliseconds(value: unknown): number | undefined {
   if (typeof value === 'number') return inRange(toMilliseconds(value));

@@ -1,16 +1,16 @@
 /**
- * JSON text of Python, read without loss.
+ * Reads Python's JSON without loss.
  *
- * Python's integers have any number of digits, and `JSON.parse` rounds those past 2^53; its floats may
- * be `NaN`, `Infinity` or `-Infinity`, which `JSON.parse` refuses. Newer engines show a reviver the
- * source of each number, but not all that we run in.
+ * Python's integers may have any number of digits, and `JSON.parse` rounds those beyond 2^53. Python's floats
+ * may be `NaN`, `Infinity` or `-Infinity`, which `JSON.parse` refuses. Newer engines pass the source of each
+ * number to a reviver, but older engines that we support do not.
  */
 import { newEventId } from '../model/event.js';
 import { replaceLoneSurrogates } from '../json/text.js';
 
 /**
- * What stands in a parsed value for an integer that no JavaScript number holds: this, then its digits.
- * Drawn anew in each process, so that no text from outside can hold it.
+ * In a parsed value, this mark and then the digits stand for an integer that no JavaScript number holds. The
+ * mark is random in each process, so no text from outside can contain it.
  */
 const MARK = `${newEventId()}:`;
 
@@ -18,21 +18,24 @@ const QUOTED_DIGITS = new RegExp(`"${MARK}(-?\\d+)"`, 'g');
 
 const MANY_DIGITS = /\d{16}/;
 
-/** Whether a text may hold a token that JSON has not. Most hold none, and then the native parser does it all. */
+/**
+ * Whether a text may contain a token that JSON does not have. Most texts do not, and the native parser reads
+ * them alone.
+ */
 function isSuspect(text: string): boolean {
   return text.includes('NaN') || text.includes('Infinity');
 }
 
-/** A whole number, a token that JSON has not, or the begin of a string. */
+/** A number, a token that JSON does not have, or the start of a string. */
 const TOKEN = /"|-?(?:\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|Infinity)|NaN/g;
 
 const LONG_INTEGER = /^-?[1-9]\d{15,}$/;
 
 /**
- * Parses JSON as Python writes it: `NaN` and the infinities are `null`, and an integer that JavaScript
- * would round is a string that {@link digitsOf} knows and {@link writeExactly} prints as it was.
+ * Parses JSON as Python writes it. `NaN` and the infinities become `null`. An integer that JavaScript would
+ * round becomes a string: {@link digitsOf} recognises it, and {@link writeExactly} prints the integer.
  *
- * @throws SyntaxError
+ * @throws SyntaxError if the text is not JSON
  *
  * @example
  * ```ts
@@ -40,27 +43,25 @@ const LONG_INTEGER = /^-?[1-9]\d{15,}$/;
  * ```
  */
 export function parseExactly(text: string): unknown {
-  // Three searches take half the time of one with a pattern for all.
+  // Three searches take half the time of one pattern for all.
   const isForeign = MANY_DIGITS.test(text) || isSuspect(text);
   return JSON.parse(isForeign ? withoutForeignNumbers(text, quotedDigits) : text);
 }
 
-/**
- * JSON text of a value from {@link parseExactly}. A lone surrogate becomes U+FFFD, as everywhere.
- */
+/** Prints a value from {@link parseExactly} as JSON. A lone surrogate becomes U+FFFD, as everywhere. */
 export function writeExactly(value: unknown): string {
   const text = replaceLoneSurrogates(JSON.stringify(value));
   return text.includes(MARK) ? text.replace(QUOTED_DIGITS, '$1') : text;
 }
 
-/** The digits, if `value` is what {@link parseExactly} puts for an integer that would be rounded. */
+/** Returns the digits if `value` stands for an integer that would be rounded; see {@link parseExactly}. */
 export function digitsOf(value: unknown): string | undefined {
   return typeof value === 'string' && value.startsWith(MARK) ? value.slice(MARK.length) : undefined;
 }
 
 /**
- * JSON text as Python writes it, as JSON: `null` stands for `NaN` and the infinities, all else is kept to
- * the letter. A text without them is given back as it is.
+ * Converts JSON as Python writes it to JSON: `NaN` and the infinities become `null`, and all else stays
+ * unchanged. A text without them is returned as it is.
  *
  * @example
  * ```ts
@@ -76,8 +77,8 @@ function quotedDigits(digits: string): string {
 }
 
 /**
- * Strings are skipped by looking for their ends. One pattern for a whole string would do in most cases,
- * but overflows the engine's stack in one of some megabytes.
+ * Replaces the numbers that JSON or JavaScript cannot hold. Skips strings by searching for their ends. One
+ * pattern for a whole string would overflow the engine's stack in a string of several megabytes.
  */
 function withoutForeignNumbers(text: string, integer: (digits: string) => string): string {
   const pieces: string[] = [];
@@ -103,7 +104,7 @@ function replacementOf(token: string, integer: (digits: string) => string): stri
   return LONG_INTEGER.test(token) ? integer(token) : token;
 }
 
-/** Where the string that begins at `start` has ended. */
+/** Returns the position after the string that begins at `start`. */
 function endOfString(text: string, start: number): number {
   for (let at = text.indexOf('"', start + 1); at >= 0; at = text.indexOf('"', at + 1)) {
     let backslashes = 0;

@@ -1,8 +1,8 @@
 /**
- * Whether Python accepts what a tool asks a user to sign in with.
+ * Checks whether Python accepts the credentials that a tool requests from a user.
  *
- * These models differ from all others of an event: they keep fields that they do not know, and read both
- * casings. So an auth config is data, which is written as it is or not at all.
+ * These models differ from all others of an event: they keep unknown fields, and read both casings. So an
+ * auth config is treated as data, which is written unchanged or not at all.
  */
 import { snakeName } from './fields.js';
 import { isPlainObject } from '../json/rules.js';
@@ -19,7 +19,7 @@ const isOneOf =
   (value) =>
     texts.includes(value as string);
 
-/** Whether it is an object whose members, in either casing, are accepted, and the required ones there. */
+/** Accepts an object if its members, in either casing, are accepted and the required ones are there. */
 function isModel(members: Readonly<Record<string, Check>>, ...required: string[]): Check {
   return (value) => {
     if (!isPlainObject(value)) return false;
@@ -95,7 +95,7 @@ const CREDENTIAL = isModel(
   'authType',
 );
 
-/** Of any kind that Python does not know it makes a custom one, which needs a type and nothing else. */
+/** A type of scheme that Python does not know becomes a custom scheme, which only needs a type. */
 const isScheme: Check = (value) =>
   isPlainObject(value) && isText(Object.hasOwn(value, 'type') ? value.type : value.type_);
 
@@ -110,7 +110,7 @@ const isAuthConfigModel = isModel(
 );
 
 /**
- * Whether Python accepts the value of one call in `requestedAuthConfigs`, where it looks at objects only.
+ * Whether Python accepts the value of one call in `requestedAuthConfigs`. Python checks only objects there.
  *
  * @example
  * ```ts
@@ -120,11 +120,11 @@ const isAuthConfigModel = isModel(
  */
 export function isPythonAuthConfig(value: unknown): boolean {
   if (!isPlainObject(value)) return true;
-  // Members become named arguments of a constructor there, which has one of that name.
+  // Python passes the members as named arguments to a constructor, whose first parameter is `self`.
   return isAuthConfigModel(value) && !Object.hasOwn(value, 'self');
 }
 
-/** Where both casings are there, Python reads camelCase. */
+/** Returns a member. If both casings are there, Python reads the camelCase one. */
 function field(object: Readonly<Record<string, unknown>>, name: string): unknown {
   return Object.hasOwn(object, name) ? object[name] : object[snakeName(name)];
 }

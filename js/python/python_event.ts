@@ -1,6 +1,6 @@
 /**
- * The part of an event that Python can read, in Python's own form: snake_case, nothing that is `null`,
- * and nothing that its models refuse.
+ * Selects the part of an event that Python can read, in Python's form: snake_case, without `null`s, and
+ * without values that Python's models refuse.
  */
 import { defineMember } from '../members/member.js';
 import { isPlainObject } from '../json/rules.js';
@@ -11,19 +11,20 @@ import { type Accepted, type Leaf, type Model, PYTHON_EVENT } from './python_mod
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
-/** What `projected` gives for what Python refuses. No JSON is `undefined`. */
+/** The result of `projected` for a value that Python refuses. JSON has no `undefined`. */
 const REFUSED = undefined;
 
 /**
- * Levels of objects and lists that pydantic's parser reads, the event being the first. An event of ours
- * may have more, in data.
+ * The most levels of objects and lists that pydantic's parser reads, counting the event as the first. The
+ * data in an event of ours may have more.
  */
 const MAX_PYTHON_LEVELS = 200;
 
 /**
- * The part of an event that Python can read.
+ * Returns the part of an event that Python can read.
  *
- * @param event camelCase, but times in seconds; from `parseExactly`. Data in it is shared with the result.
+ * @param event camelCase, but with times in seconds; from `parseExactly`. Data in it is shared with the
+ *   result.
  *
  * @example
  * ```ts
@@ -34,7 +35,7 @@ export function pythonEvent(event: JsonObject): Record<string, unknown> {
   return projectedObject(event, PYTHON_EVENT, 1) ?? {};
 }
 
-/** @param level the one that `value` is on, if it is an object or a list */
+/** @param level the level of `value`, if it is an object or a list */
 function projected(value: unknown, accepted: Accepted, level: number): unknown {
   if (typeof accepted === 'string') {
     return isFlat(value, MAX_PYTHON_LEVELS - level + 1) ? projectedLeaf(value, accepted) : REFUSED;
@@ -49,8 +50,8 @@ function projected(value: unknown, accepted: Accepted, level: number): unknown {
 }
 
 /**
- * Refused also if nothing is left of what was there: a part of a kind that Python does not know must not
- * become an empty part, which models refuse.
+ * Returns the accepted items. Also refuses a list if none of its items is accepted. `projectedObject` does
+ * the same: a part of a kind that Python does not know must not become an empty part, which models refuse.
  */
 function projectedList(
   list: readonly unknown[],
@@ -100,7 +101,7 @@ function projectedDictionary(
   return result;
 }
 
-/** Whether `value` has no more levels of objects and lists than `levels`. */
+/** Whether `value` has at most `levels` levels of objects and lists. */
 function isFlat(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return true;
   if (levels === 0) return false;
@@ -126,7 +127,7 @@ function isAccepted(value: unknown, leaf: Exclude<Leaf, 'delta'>): boolean {
     case 'count':
       return Number.isSafeInteger(value) && (value as number) >= 0;
     case 'float':
-      // Python's floats are ours; an integer that they cannot hold is none for it.
+      // Python's floats are the same doubles; it refuses an integer that a double cannot hold.
       return Number.isFinite(Number(digitsOf(value) ?? (typeof value === 'number' ? value : NaN)));
     case 'bytes':
       return isText(value) && isBase64(value);
@@ -155,14 +156,16 @@ function isWay(value: unknown): boolean {
   return typeof value === 'string' || typeof value === 'boolean' || isInteger(value);
 }
 
-/** The standard alphabet or that for URLs, not both. */
+/** Base64 in the standard alphabet or in the one for URLs, not in both. */
 const BASE64 = /^(?:[A-Za-z0-9+/]*|[A-Za-z0-9_-]*)={0,2}$/;
 
-/** What may stand last, by how many characters there are over a multiple of four. */
+/** The characters that may come last if there are two or three beyond a multiple of four. */
 const LAST_OF_TWO = 'AQgw';
 const LAST_OF_THREE = 'AEIMQUYcgkosw048';
 
-/** As Python reads it: padded, in part or not at all, and no bit set that belongs to no byte. */
+/**
+ * Whether Python reads the text as base64: padded, partly padded or not padded, and with no unused bit set.
+ */
 export function isBase64(text: string): boolean {
   if (!BASE64.test(text)) return false;
   const digits = text.replace(/=+$/, '');
@@ -180,7 +183,7 @@ export function isBase64(text: string): boolean {
   }
 }
 
-/** Python has no removals; for it the key is there and is `null`. */
+/** Replaces removals by `null`. Python has no removals: there the key is present and `null`. */
 function withoutRemovals(delta: JsonObject): JsonObject {
   if (!Object.values(delta).includes(REMOVED)) return delta;
   return Object.fromEntries(

@@ -1,11 +1,11 @@
 /**
- * What google-adk for Python accepts as an event: its pydantic models, field by field.
+ * The fields and values that google-adk for Python accepts in an event, taken from its pydantic models.
  *
- * Most of them forbid fields that they do not know, and one that a model refuses makes the whole session
- * unreadable in Python. So what is written for Python is chosen by this table. It says which values are
- * sure to be accepted as they are: pydantic also takes `"12"` for a number, which we leave out.
+ * Most models forbid unknown fields, and one refused field makes the whole session unreadable in Python. So
+ * this table decides what is written for Python. It names only values that Python accepts unchanged: pydantic
+ * also accepts `"12"` as a number, which we leave out.
  *
- * A test compares it with the models of the installed package.
+ * A test compares the table with the models of the installed package.
  */
 
 import { snakeName } from './fields.js';
@@ -13,11 +13,11 @@ import { snakeName } from './fields.js';
 /**
  * A value that has no fields of the ADK:
  *
- * - `text` (also for enums, of which Python takes any), `flag`, `integer`, `float`
+ * - `text` (also for enums, since Python accepts any value of them), `flag`, `integer`, `float`
  * - `count`: an integer from 0
  * - `bytes`: text in base64
  * - `null value`: the text `NULL_VALUE`
- * - `data`: any JSON · `record`: an object of any JSON · `delta`: the same, of which values may be removals
+ * - `data`: any JSON · `record`: an object of any JSON · `delta`: a `record` whose values may be removals
  * - `route`: a flag, an integer, a text, or a list of those
  * - `auth config`: see `python_auth.ts`
  */
@@ -47,11 +47,11 @@ export interface Dictionary {
 
 /** An object with fields. */
 export interface Model {
-  /** By camelCase name. */
+  /** The members by camelCase name. */
   readonly members: ReadonlyMap<string, Field>;
-  /** snake_case names of members without which Python refuses it. */
+  /** snake_case names of the members that Python requires. */
   readonly required: readonly string[];
-  /** snake_case names of members that are there together or not at all. */
+  /** snake_case names of members that must all be present or all be absent. */
   readonly together: readonly string[];
 }
 
@@ -61,10 +61,10 @@ export interface Field {
   readonly accepted: Accepted;
 }
 
-/** What Python accepts in some place. */
+/** The values that Python accepts in one place. */
 export type Accepted = Leaf | List | Dictionary | Model;
 
-/** Names of members, between spaces, by what they are. */
+/** The names of a model's members, separated by spaces, grouped by kind. */
 type Leaves = Partial<Record<Leaf, string>>;
 
 interface Conditions {

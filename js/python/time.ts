@@ -1,15 +1,15 @@
 /**
- * Times in milliseconds, as JavaScript has them, and in seconds, as Python does.
+ * Converts times between milliseconds, which JavaScript uses, and seconds, which Python uses.
  *
- * Conversions are exact to the microsecond, which is as fine as Python's clock is, and give the number
- * that stands nearest to it, so that a time which went to and fro is the same number again:
- * 1741218414.968405 * 1000 alone is 1741218414968.4048.
+ * Conversions are exact to the microsecond, which is the resolution of Python's clock. They return the
+ * nearest double, so a time that is converted to and fro is the same number again. A plain multiplication is
+ * not: 1741218414.968405 * 1000 is 1741218414968.4048.
  */
 import { isPlainObject } from '../json/rules.js';
 import { MAX_TIMESTAMP } from '../model/snapshot.js';
 
 /**
- * What times are counted in, since 1970.
+ * The unit of a time since 1970.
  *
  * @example
  * ```ts
@@ -21,13 +21,13 @@ import { MAX_TIMESTAMP } from '../model/snapshot.js';
 export type TimeUnit = 'milliseconds' | 'seconds';
 
 /**
- * Until here, in the year 2242, doubles tell microseconds apart, both as seconds and as milliseconds.
+ * Up to this time, in the year 2242, doubles distinguish microseconds, both as seconds and as milliseconds.
  * Later times are converted to the millisecond.
  */
 const EXACT_SECONDS = 2 ** 33;
 
 /**
- * Milliseconds as seconds.
+ * Converts milliseconds to seconds.
  *
  * @example
  * ```ts
@@ -40,7 +40,7 @@ export function toSeconds(milliseconds: number): number {
 }
 
 /**
- * Seconds as milliseconds.
+ * Converts seconds to milliseconds.
  *
  * @example
  * ```ts
@@ -52,24 +52,24 @@ export function toMilliseconds(seconds: number): number {
   return microseconds(seconds, 1e6) / 1e3;
 }
 
-/** Of whole and fraction apart, since a product of both is off by one from the year 2041 on. */
+/** Converts the whole and the fraction separately. A single product is off by one from the year 2041 on. */
 function microseconds(time: number, inOne: number): number {
   const whole = Math.floor(time);
   return whole * inOne + Math.round((time - whole) * inOne);
 }
 
-/** The years 2001 to 2100: no session is older, and whoever has a clock that is ahead may say so. */
+/** The years 2001 to 2100. No session is older, and a clock that is ahead may give a later time than now. */
 const FIRST_SECOND = 1e9;
 const LAST_SECOND = 4102444800;
 
 /**
- * Which unit a recorded time is in, if that can be told from the number alone.
+ * Returns the unit of a recorded time, if the number alone tells it.
  *
- * More than the last second of the year 9999 is no seconds. Less is the time of a recording if it is
- * seconds, and January or February of 1970 if it is milliseconds. What is left may be either: times
- * that a test has made up, mostly.
+ * A number beyond the last second of the year 9999 must be milliseconds. A smaller number is taken for
+ * seconds if it is a plausible time of a recording; as milliseconds it would lie in January or February of
+ * 1970. Any other number may be either; most of these are times made up by tests.
  *
- * @returns `undefined` if it cannot be told
+ * @returns `undefined` if the number does not tell the unit
  *
  * @example
  * ```ts
@@ -83,13 +83,14 @@ export function unitOf(time: number): TimeUnit | undefined {
   return time >= FIRST_SECOND && time < LAST_SECOND ? 'seconds' : undefined;
 }
 
-/** Gives what shall stand in the place of a time, which is at `path`, counted from the event. */
+/** Returns the replacement of a time. `path` is the time's place in the event. */
 export type TurnTime = (time: unknown, path: readonly string[]) => unknown;
 
 /**
- * An event with its times turned, in a copy of what holds them.
+ * Returns a copy of an event with its times replaced by the results of `turn`. Copies only the objects that
+ * hold times.
  *
- * @param event with the names of our types
+ * @param event with camelCase names
  *
  * @example
  * ```ts
@@ -112,9 +113,12 @@ export function withTimes(
 }
 
 const EVENT_TIMES = ['timestamp'];
-/** Of an event that `@google/adk` made of others. On any other they are fields of somebody's own. */
+/**
+ * Times of an event that `@google/adk` compacted from others. In any other event `startTime` and `endTime`
+ * are a user's own.
+ */
 const COMPACTED_EVENT_TIMES = ['timestamp', 'startTime', 'endTime'];
-/** The same in Python. */
+/** Times of a compaction in Python. */
 const COMPACTION_TIMES = ['startTimestamp', 'endTimestamp'];
 
 function turnedMembers(
