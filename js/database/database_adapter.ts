@@ -109,6 +109,7 @@ function* replaced(
   yield* write(context, request, decide, true);
 }
 
+/** The storage adapter of a database. Connects and opens the tables at its first verb. */
 export class DatabaseAdapter implements OwnAdapter {
   readonly kind: string;
   readonly durable: boolean;

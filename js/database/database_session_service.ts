@@ -33,7 +33,7 @@ import { requireTransactions } from './connections/transaction_check.js';
  */
 export interface DatabaseOptions extends SessionServiceOptions, TableOptions {
   /**
-   * What a resolved call survives. `'strict'` (default): a power loss, if the disk really flushes.
+   * The failures that a resolved call survives. `'strict'` (default): a power loss, if the disk really flushes.
    * `'relaxed'`: the end of the program; the last moments before a power loss may be lost, on PostgreSQL also
    * those before a crash of the server. On MySQL and MariaDB only the server can set this, so they refuse
    * `'relaxed'`.
@@ -128,8 +128,9 @@ const KYSELY_OPTIONS: KnownOptions<DatabaseKyselyOptions> = {
  * other's sessions.
  *
  * A SQLite file of Python's `SqliteSessionService`, as the `adk` command makes it, is recognised, and read
- * and written in its own form. In such a file a write fails with `unserializable`, and the path, if a key of
- * a state or a value that is a string contains U+0000: Python's next write to that state would cut it off.
+ * and written in its own form. In such a file no key and no string value of a state may contain U+0000,
+ * because Python's next write to that state would cut it off. The write fails with `unserializable` and the
+ * path.
  *
  * The URL is `sqlite:PATH` (`sqlite::memory:` for a database in memory), `postgresql://…`, `mysql://…` or
  * `mariadb://…`. Python's spelling with a driver in it (`sqlite+aiosqlite:///PATH`) is accepted too. Install
@@ -174,8 +175,8 @@ export class DatabaseSessionService<
    * May be called again.
    *
    * @throws SessionError (as a rejection) `storage_unavailable` if the server cannot be reached, the driver
-   *   is not installed, or the tables have another layout, with what to do; `storage_newer`;
-   *   `connection_lost`; `closed`
+   *   is not installed, or the tables have another layout; `storage_newer` if their schema version is a later
+   *   one; `connection_lost`; `closed`
    */
   async open(request: Abortable = {}): Promise<void> {
     await this.openStorage(request);

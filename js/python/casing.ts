@@ -58,7 +58,7 @@ export function writeNames(value: unknown, shape: Shape, casing: Casing): unknow
   return convert(value, shape, casing === 'camel' ? writeCamel : writeSnake, 1);
 }
 
-/** Passes each member that the result shall have to `put`, with its shape. */
+/** Passes each member of the result to `put`, with its shape. */
 type Members = (object: JsonObject, fields: Fields, put: Put) => void;
 type Put = (name: string, value: unknown, shape: Shape) => void;
 type JsonObject = Readonly<Record<string, unknown>>;

@@ -7,6 +7,7 @@ import type { Database } from '../tables/tables.js';
 import type { ServerConnection, ServerPool } from '../transactions/lease.js';
 import { oneByOne } from '../transactions/server_runner.js';
 
+/** Returns a pool whose connections are those of a user's Kysely. */
 export function kyselyPool(database: Database, engine: Engine): ServerPool {
   return {
     connect: () =>

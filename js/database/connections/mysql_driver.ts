@@ -8,6 +8,7 @@ export interface MysqlPromisePool {
   ): unknown;
 }
 
+/** The socket, with or without TLS. */
 export interface MysqlStream {
   readonly bytesRead?: number;
   destroy(): unknown;

@@ -34,10 +34,12 @@ export type PgRowsClass = new (
   done: (error: Error | null | undefined) => void,
 ) => PgRows;
 
+/** A query that emits its rows. */
 export interface PgRows {
   on(event: 'row', listener: (row: unknown, result: { rows: unknown[] }) => void): unknown;
 }
 
+/** The text, values and name of a query. */
 export interface PgQuery {
   name?: string;
   text: string;

@@ -18,6 +18,7 @@ import type { Waits } from '../transactions/waits.js';
 /** Multiplies the limit of a wait: an index on a large table takes longer than any other statement. */
 const INDEX_FACTOR = 20;
 
+/** Returns a dialect of Kysely over the pool. */
 export function serverDialect(pool: ServerPool, engine: Engine, waits: Waits): Dialect {
   const isPostgres = engine.kind === 'postgresql';
   return {

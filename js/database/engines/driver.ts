@@ -19,6 +19,7 @@ export async function loadDriver<Module>(kind: EngineKind): Promise<Module> {
   return module;
 }
 
+/** Makes the `storage_unavailable` error for a driver that is not installed. */
 export function missingDriver(kind: EngineKind): SessionError {
   const message = `The driver for ${kind} is not installed; run: npm install ${PACKAGES[kind]}`;
   return new SessionError('storage_unavailable', message, { storage: kind });

@@ -156,6 +156,7 @@ const MYSQL: Engine = {
   }),
 };
 
+/** The engines by kind. */
 export const ENGINES: Readonly<Record<EngineKind, Engine>> = {
   sqlite: SQLITE,
   postgresql: POSTGRESQL,

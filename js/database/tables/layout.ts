@@ -21,6 +21,7 @@ import { toSeconds } from '../../python/time.js';
 import { timeText, timeTextOf } from '../../python/micros.js';
 import type { Engine, StoredTime } from '../engines/engine.js';
 
+/** The differences between the layouts. */
 export interface Layout {
   /** The service that the tables belong to: one of Python's, or that of `@google/adk`. */
   readonly service: 'DatabaseSessionService' | 'SqliteSessionService' | '@google/adk';
@@ -41,6 +42,7 @@ export interface Layout {
 
 const unchanged = (engine: Engine) => engine;
 
+/** The layout of Python's `DatabaseSessionService`. */
 export const DATABASE_LAYOUT: Layout = {
   service: 'DatabaseSessionService',
   metadata: 'adk_internal_metadata',

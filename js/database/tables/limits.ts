@@ -57,9 +57,9 @@ const SCOPES = [
 ] as const;
 
 /**
- * Refuses values that Python's next write would cut off. Where Python changes states by SQLite's JSON
- * functions, its next write ends each key of the state, and each value that is a string, at U+0000. Strings
- * within lists and objects stay whole. Values that are stored already are accepted.
+ * Refuses keys and values that Python's next write would cut off. SQLite's JSON functions, by which Python
+ * changes states, end each key and each string value at U+0000. Strings within lists and objects stay whole.
+ * Values that are stored already are accepted.
  *
  * @throws SessionError `unserializable` with the path to the value that would be cut off
  */

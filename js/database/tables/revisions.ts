@@ -49,6 +49,7 @@ interface Seen {
 const MAX_SESSIONS = 10_000;
 const MAX_TIMES = 8;
 
+/** Computes the revisions of sessions, and remembers those of sessions out of order. */
 export class Revisions {
   readonly #seen = new Map<string, Seen>();
 

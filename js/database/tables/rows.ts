@@ -47,6 +47,7 @@ export function revisionOf(value: unknown, what: string, id?: string): number {
   throw new SessionError('corrupt_record', `The time of ${record} cannot be read.`, { record });
 }
 
+/** Reads a session. Fails with `corrupt_record` if a time cannot be read. */
 export function sessionRow(key: Required<StorageKey>, columns: SessionColumns): SessionRow {
   const revision = revisionOf(columns.update_time, 'session', key.sessionId);
   const isKept = columns.kept_time === columns.update_time;
@@ -62,10 +63,12 @@ export function sessionRow(key: Required<StorageKey>, columns: SessionColumns): 
   };
 }
 
+/** Reads the state of a user or an app. Fails with `corrupt_record` if its time cannot be read. */
 export function scopeRow(state: string, updateTime: unknown): ScopeRow {
   return { revision: revisionOf(updateTime, 'a state'), state: asJson(state) };
 }
 
+/** Reads an event. Fails with `corrupt_record` if its time cannot be read. */
 export function eventRow(columns: EventColumns): EventRow {
   return rowOfEvent(columns, fromEventData);
 }

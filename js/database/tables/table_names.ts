@@ -31,8 +31,8 @@ const MAX_SCHEMA = 63;
 /**
  * Checks the options.
  *
- * @throws SessionError `invalid_argument` if a name is not made of letters, digits and `_`, if it is too
- *   long, or if SQLite is given a schema
+ * @throws SessionError `invalid_argument` if a name is too long or has other characters than letters,
+ *   digits and `_`, or if SQLite is given a schema
  */
 export function requireTableNames(
   kind: EngineKind,

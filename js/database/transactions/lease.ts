@@ -40,6 +40,7 @@ export interface ServerConnection {
   destroy(): void;
 }
 
+/** A driver's pool of connections. */
 export interface ServerPool {
   connect(): Promise<ServerConnection>;
   end(): Promise<void>;
@@ -52,6 +53,7 @@ export interface SendOptions {
   readonly factor?: number;
 }
 
+/** A connection taken from a pool for one transaction. */
 export class Lease {
   readonly #connection: ServerConnection;
   readonly #engine: Engine;

@@ -12,6 +12,7 @@ export type Begins = Readonly<Record<Mode, readonly string[]>>;
 const COMMIT = ['commit'];
 const NONE: readonly string[] = [];
 
+/** Returns the runner of a pool. It retries a transaction as {@link retried} does. */
 export function serverRunner(
   pool: ServerPool,
   engine: Engine,

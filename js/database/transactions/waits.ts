@@ -28,6 +28,7 @@ export interface WaitOptions {
   readonly factor?: number;
 }
 
+/** The time limits of one service. */
 export class Waits {
   readonly timeoutMs: number;
   #limit: number;

@@ -64,6 +64,7 @@ function sessionDeletion(database: Database, engine: Engine, isOne: boolean) {
   };
 }
 
+/** Makes the statements of {@link remove}. */
 export function deleteStatements(database: Database, engine: Engine, layout: Layout) {
   return {
     deleteOne: sessionDeletion(database, engine, true),

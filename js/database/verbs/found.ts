@@ -114,6 +114,7 @@ interface Scopes {
   readonly user: boolean;
 }
 
+/** Makes the statements of {@link find}. */
 export function foundStatements(database: Database, engine: Engine, layout: Layout) {
   const { json, time } = engine;
   const found = ({ app, user }: Scopes) =>
@@ -175,7 +176,7 @@ export function foundStatements(database: Database, engine: Engine, layout: Layo
       withUser: found({ app: false, user: true }),
       withBoth: found({ app: true, user: true }),
     },
-    /** On servers: lock a row that is to be changed. Each returns one row if the row exists. */
+    /** Lock, on servers, a row that the write may change. Each returns one row if the row exists. */
     locks: {
       session: new Prepared<Key, { locked: number }>((value) =>
         database
@@ -422,6 +423,7 @@ function stateRow(
   return state === null ? undefined : scopeRow(state, time);
 }
 
+/** Reads the floor; 0 if its row is missing. */
 export function* readFloor(statements: SessionStatements): Steps<number> {
   return Number((yield* statements.floor.run({}))[0]?.value ?? 0);
 }

@@ -48,6 +48,7 @@ interface LastState {
   readonly row: ScopeRow;
 }
 
+/** The rows that one connection wrote last. */
 export class LastWrites {
   #version: number | undefined;
   /** By session id. Only one of the sessions that share an id is cached. */

@@ -112,6 +112,7 @@ function pageStatements(database: Database, { json, time }: Engine, isOfUser: bo
   };
 }
 
+/** Makes the statements of {@link list}. */
 export function listStatements(database: Database, engine: Engine) {
   return {
     ofUser: pageStatements(database, engine, true),

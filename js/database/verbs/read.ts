@@ -26,6 +26,7 @@ import {
 } from './session_statements.js';
 import type { Database, Tables } from '../tables/tables.js';
 
+/** Makes the statements of {@link read} and {@link readParsed}. */
 export function readStatements(database: Database, engine: Engine, { service }: Layout) {
   type Select<Columns> = (
     value: (name: keyof Key) => string,

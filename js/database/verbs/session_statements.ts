@@ -62,6 +62,7 @@ export function standingColumns({ time }: Engine) {
   ] as const;
 }
 
+/** Orders a query of events as {@link Engine.eventOrder} says. */
 export function inOrder<Known, From extends keyof Known, Columns>(
   engine: Engine,
   events: SelectQueryBuilder<Known, From, Columns>,
@@ -126,6 +127,7 @@ function eventsOfSession(database: Database, value: (name: keyof Key) => string)
     .where('session_id', '=', value('session'));
 }
 
+/** Makes the statements that reads and writes share. */
 export function sessionStatements(database: Database, engine: Engine, layout: Layout) {
   const { json, time } = engine;
   const ofApp = (locks: boolean) =>
@@ -169,7 +171,7 @@ export function sessionStatements(database: Database, engine: Engine, layout: La
     ),
     app: ofApp(false),
     user: ofUser(false),
-    /** The same statements; on servers they lock the row that is to be changed. */
+    /** The same statements; on servers they lock the row, which the verb will change. */
     lockedApp: ofApp(engine.locksRows),
     lockedUser: ofUser(engine.locksRows),
     floor: new Prepared<object, { value: string }>(() =>

@@ -29,6 +29,7 @@ interface KeptValues extends Key {
   replaced: StoredTime | null;
 }
 
+/** Makes the statements that insert and update rows. */
 export function writeStatements(database: Database) {
   return {
     insertSession: new Prepared<
@@ -163,6 +164,10 @@ export interface WriteContext extends FindContext {
   readonly now: number;
 }
 
+/**
+ * Reads the rows, calls `decide`, and writes its changes in the last request. Writes nothing if `decide`
+ * returns `undefined`.
+ */
 export function* write(
   context: WriteContext,
   request: WriteRequest,
@@ -194,7 +199,7 @@ function changesApp(decide: Decide): boolean {
 
 /**
  * Calls `decide` so that the new revisions are times: it raises the floor to just below the time of the
- * write. The session's revision is to be its new `lastUpdateTime`, which the request nearly always tells. One
+ * write. The session's revision should equal its new `lastUpdateTime`, which the request nearly always tells. One
  * call of `decide` is then enough. If that time is not later than the stored revision, the next
  * microsecond is used.
  *
