@@ -33,10 +33,10 @@ import { requireTransactions } from './connections/transaction_check.js';
  */
 export interface DatabaseOptions extends SessionServiceOptions, TableOptions {
   /**
-   * The failures that a resolved call survives. `'strict'` (default): a power loss, if the disk really flushes.
-   * `'relaxed'`: the end of the program; the last moments before a power loss may be lost, on PostgreSQL also
-   * those before a crash of the server. On MySQL and MariaDB only the server can set this, so they refuse
-   * `'relaxed'`.
+   * The failures that a resolved call survives. `'strict'` (default): a power loss, if the disk really
+   * flushes. `'relaxed'`: the end of the program; the last moments before a power loss may be lost, on
+   * PostgreSQL also those before a crash of the server. On MySQL and MariaDB only the server can set this, so
+   * they refuse `'relaxed'`.
    */
   durability?: 'strict' | 'relaxed' | undefined;
   /**

@@ -88,7 +88,7 @@ export class LastWrites {
     };
   }
 
-  /** Caches the rows of a committed write. `rows` are those that it found. */
+  /** Caches the rows of a committed write: those that it found, with its changes. */
   keep({ key }: WriteRequest, { found, kept }: FoundRows, changes: Changes): void {
     const { appName, userId } = key;
     const { session } = changes;

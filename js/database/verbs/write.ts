@@ -198,9 +198,9 @@ function changesApp(decide: Decide): boolean {
 }
 
 /**
- * Calls `decide` so that the new revisions are times: it raises the floor to just below the time of the
- * write. The session's revision should equal its new `lastUpdateTime`, which the request nearly always tells. One
- * call of `decide` is then enough. If that time is not later than the stored revision, the next
+ * Calls `decide` with the floor raised to just below the time of the write, so that the new revisions are
+ * times. The session's revision should equal its new `lastUpdateTime`, which the request nearly always tells.
+ * One call of `decide` is then enough. If that time is not later than the stored revision, the next
  * microsecond is used.
  *
  * The request does not tell how many of its events are stored already. Then the time and the number of new
