@@ -44,8 +44,8 @@ function connectionOf(connection: Database, engine: Engine, release: () => void)
     },
     received: () => answered,
     release,
-    // Kysely cannot close the connection. The pool gets it back after a rollback, or if its driver knows that
-    // it is lost.
+    // Kysely cannot close the connection. The pool gets it back after a rollback, if it has no transaction, or
+    // if its driver knows that it is lost.
     destroy() {
       const isClean = (error: unknown): boolean =>
         failureOf(engine, error) === 'lost' || /no transaction is active/i.test(String(error));

@@ -73,8 +73,8 @@ function adapted(sql: string, statement: NodeStatement): SqliteStatement {
 }
 
 /**
- * Refuses NUL: `node:sqlite` writes a whole text, but reads it back only to the first NUL, which is another
- * id.
+ * Refuses NUL: `node:sqlite` writes a whole text, but reads it back only to the first NUL. The id would be
+ * another one.
  */
 function withoutNul(parameters: readonly unknown[]): readonly unknown[] {
   const cut = parameters.find((value) => typeof value === 'string' && value.includes('\0'));
