@@ -66,7 +66,7 @@ export function rowsOf<const Queries extends Request['queries']>(
   queries: Queries,
   answer: Answer,
 ): RowsOf<Queries> {
-  // Trusts here, and nowhere else, that a query returns the rows that its builder promised.
+  // Trusts here that a query returns the rows that its builder promised.
   return answer as RowsOf<Queries>;
 }
 
