@@ -1,5 +1,5 @@
 /**
- * Sessions at Vertex AI, shared with agents of google-adk for Python and of `@google/adk`.
+ * Sessions stored at Vertex AI, shared with agents of google-adk for Python and of `@google/adk`.
  *
  * @module adk-session-wasm/vertex
  */

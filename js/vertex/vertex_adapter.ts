@@ -1,21 +1,21 @@
 /**
- * The storage seam over Agent Engine's sessions. What stands where:
+ * The storage adapter over Agent Engine's sessions. The fields correspond as follows:
  *
- * | of the seam | at the server |
+ * | adapter | server |
  * |---|---|
  * | a session's `created` | `createTime`, in microseconds since 1970 |
- * | its `revision` | the latest `timestamp` of its events, in microseconds; without events `createTime` |
+ * | its `revision` | the latest `timestamp` of its events, in microseconds; `createTime` if there are no events |
  * | its `lastUpdateTime` | `updateTime` |
- * | its `state`, with what it sees of the user's and the app's | `sessionState` |
+ * | its `state`, including the user's and the app's keys | `sessionState` |
  * | an event's `seq` | its `timestamp`, in microseconds |
- * | its `revision` | the same of its newest version |
- * | its `timestamp` and `text` | `rawEvent`; of ours beside it, see `event_resource.ts` |
+ * | its `revision` | the `timestamp` of its newest version, in microseconds |
+ * | its `timestamp` and `text` | `rawEvent`, with this package's own data beside it, see `event_resource.ts` |
  *
- * - The server knows no transaction. The writes of one service to a session come one after the other; between
- *   programs it may happen that two appends do not know of each other: both land, with both deltas, and a
- *   handle gets at its next append what it had missed.
- * - Nothing that was posted can be changed: a new version of an event is posted as one more, see `fold.ts`.
- * - The states of users and apps are in their sessions' `sessionState`, and there alone.
+ * - The server has no transactions. One service runs its writes to a session one after another. Two programs
+ *   may append at the same time without seeing each other. Both appends land, with both deltas, and a handle
+ *   gets the events that it missed at its next append.
+ * - A posted event cannot be changed: a new version of it is posted as one more event, see `fold.ts`.
+ * - The states of users and apps are stored only in the `sessionState` of their sessions.
  *
  * @module
  */
@@ -53,7 +53,7 @@ export class VertexAdapter implements OwnAdapter {
   readonly #callTimeoutMs: number;
   readonly #turns = new Turns();
 
-  /** @param callTimeoutMs how long a call may take in all */
+  /** @param callTimeoutMs timeout of a whole call, in milliseconds */
   constructor(connection: Connection, addresses: EngineAddresses, callTimeoutMs: number) {
     this.#connection = connection;
     this.#known = { addresses, seen: new SeenEvents(), newestFirst: new NewestFirst() };
@@ -91,7 +91,7 @@ export class VertexAdapter implements OwnAdapter {
     });
   }
 
-  /** Events come a page at a time, and of those of this package as text. */
+  /** Same as `read`: the events arrive in pages, and this package's own events already are JSON text. */
   readParsed(request: ReadRequest): Promise<Rows> {
     return this.read(request);
   }

@@ -11,7 +11,8 @@ import { withVertexIds } from './verbs/session_ids.js';
 import { VertexAdapter } from './vertex_adapter.js';
 
 /**
- * Which agent engine is used, and by whom; beside what every service takes.
+ * Options of a {@link VertexAiSessionService}: the agent engine, the credentials, and the options of every
+ * service.
  *
  * @example
  * ```ts
@@ -23,34 +24,37 @@ import { VertexAdapter } from './vertex_adapter.js';
  * ```
  */
 export interface VertexAiOptions extends SessionServiceOptions {
-  /** Default: of the engine's name, else `GOOGLE_CLOUD_PROJECT` of the environment. */
+  /** Default: the project in the engine's full name, else the environment variable `GOOGLE_CLOUD_PROJECT`. */
   projectId?: string | undefined;
-  /** Default: of the engine's name, else `GOOGLE_CLOUD_LOCATION` of the environment. */
+  /** Default: the location in the engine's full name, else the environment variable `GOOGLE_CLOUD_LOCATION`. */
   location?: string | undefined;
   /**
-   * The engine whose sessions they are: its number, or its full name
-   * `projects/PROJECT/locations/LOCATION/reasoningEngines/NUMBER`. Default: each `appName` must be one of those.
-   * With it all apps share the engine's sessions.
+   * The engine that holds the sessions: its number, or its full name
+   * `projects/PROJECT/locations/LOCATION/reasoningEngines/NUMBER`. Default: each `appName` must be such a
+   * number or name. If it is given, all apps share the engine's sessions.
    */
   agentEngineId?: string | undefined;
   /**
-   * A key of Vertex AI's express mode, in the place of project, location and token. Default: `GOOGLE_API_KEY` of
-   * the environment, if `GOOGLE_GENAI_USE_ENTERPRISE` or `GOOGLE_GENAI_USE_VERTEXAI` there is `true` or `1` and no
-   * project is given.
+   * A key of Vertex AI's express mode, instead of project, location and token. Default: `GOOGLE_API_KEY` of
+   * the environment, if `GOOGLE_GENAI_USE_ENTERPRISE` or `GOOGLE_GENAI_USE_VERTEXAI` there is `true` or `1`
+   * and no project is given.
    */
   expressModeApiKey?: string | undefined;
-  /** Default: Application Default Credentials, by `google-auth-library`, which is to be installed for that. */
+  /** Default: Application Default Credentials, which need the package `google-auth-library`. */
   accessToken?: AccessToken | undefined;
-  /** Where the server is, if not at Google: a proxy, a test. Up to the API's version. */
+  /**
+   * URL of the server if it is not Google's, for example a proxy or a test server. It ends before the API
+   * version.
+   */
   baseUrl?: string | undefined;
   /**
-   * Whole milliseconds that a request may take, the access token before it, and the creation or deletion of a
-   * session; default 60 000.
+   * Timeout in whole milliseconds of one request, of getting its access token, and of the creation or
+   * deletion of a session. Default 60 000.
    */
   timeoutMs?: number | undefined;
   /**
-   * Whole milliseconds that a call may take in all: it may wait for others of its session, read many pages, try
-   * again, and append many events one by one; default 300 000.
+   * Timeout in whole milliseconds of a whole call. A call may wait for other calls of its session, read many
+   * pages, retry, and append many events one by one. Default 300 000.
    */
   callTimeoutMs?: number | undefined;
 }
@@ -72,25 +76,26 @@ const CALL_TIMEOUT_MS = 300_000;
 const LONGEST_TIMEOUT_MS = 2 ** 31 - 1;
 
 /**
- * Keeps sessions at Vertex AI, in an agent engine, and shares them with agents that use the
- * `VertexAiSessionService` of google-adk for Python or of `@google/adk`: each continues the other's sessions.
+ * Stores sessions in an agent engine of Vertex AI. Agents that use the `VertexAiSessionService` of google-adk
+ * for Python or of `@google/adk` share them: each continues the other's sessions.
  *
- * It works wherever `fetch` does: in Node, Deno and pages; a page gives an `accessToken` or an
- * `expressModeApiKey`. Constructing it connects to nothing.
+ * It works wherever `fetch` does: in Node, Deno and web pages. A web page must give an `accessToken` or an
+ * `expressModeApiKey`. The constructor opens no connection.
  *
- * What is otherwise than over the other storages:
+ * Differences from the other storages:
  *
- * - `user:` and `app:` keys go to the server with the session's own, under their whole names, and a session
- *   shows what the server shows: in recordings of the real one what it shows to the user's and the engine's
- *   other sessions as well. `getUserState` and `getAppState` read what one of these shows. Without a session
- *   such keys can be neither changed nor deleted (`unsupported`).
- * - A key that is `null` is removed.
- * - Session ids are of 1 to 63 lower-case letters, digits and `-`, which stands neither first nor last; those
- *   that the service makes begin with a letter. They are the engine's: an id that another user has is taken.
- * - `appendEvents` is not all or nothing: if it fails, the error says how many are stored, and calling it
- *   again with the same events stores the rest; with `stale: 'reject'` through a handle that is read anew.
- * - The server knows no transaction: of two programs that append at the same moment neither is refused.
- * - Keys in a state have no order. `lastUpdateTime` is the server's.
+ * - `user:` and `app:` keys are sent with the session's own keys, under their full names. A session shows
+ *   what the server shows. In recordings of the real server, that includes the keys of the user's and the
+ *   engine's other sessions. `getUserState` and `getAppState` read them from one of these sessions. Without a
+ *   session such keys can be neither changed nor deleted (`unsupported`).
+ * - A key whose value is `null` is removed.
+ * - A session id has 1 to 63 lower-case letters, digits and `-`, and neither begins nor ends with `-`. Ids
+ *   that the service makes begin with a letter. Ids are unique within the engine: an id of another user's
+ *   session is taken.
+ * - `appendEvents` is not atomic. If it fails, the error says how many events are stored. Call it again with
+ *   the same events to store the rest. With `stale: 'reject'`, read the handle again first.
+ * - The server has no transactions: if two programs append at the same moment, neither is refused.
+ * - The keys of a state have no order. `lastUpdateTime` is set by the server.
  *
  * @example
  * ```ts
@@ -107,7 +112,7 @@ const LONGEST_TIMEOUT_MS = 2 ** 31 - 1;
 export class VertexAiSessionService<
   S extends StateShape = StateShape,
 > extends StoredSessionService<S> {
-  /** @throws SessionError `invalid_argument` for options that mean nothing; it shows no token and no key */
+  /** @throws SessionError `invalid_argument` if an option is invalid; the message shows no token and no key */
   constructor(options: VertexAiOptions = {}) {
     const taken = takeOptions(options, VERTEX_OPTIONS);
     super(partsOverOwn(openAdapter(taken)), withVertexIds(taken));
@@ -115,9 +120,9 @@ export class VertexAiSessionService<
 }
 
 /**
- * The storage of a `VertexAiSessionService`, for what needs it without that service around it.
+ * Opens the storage adapter of a `VertexAiSessionService` without the service around it.
  *
- * @throws SessionError `invalid_argument` as the constructor of the service
+ * @throws SessionError `invalid_argument` if an option is invalid
  */
 export function openAdapter(options: VertexAiOptions): VertexAdapter {
   const { accessToken, timeoutMs = TIMEOUT_MS, callTimeoutMs = CALL_TIMEOUT_MS } = options;

@@ -15,10 +15,10 @@ export class EventList {
   }
 
   /**
-   * Those from a moment on, in order.
+   * Reads the events from a given time on, in order.
    *
-   * @param url of the session
-   * @param from microseconds; 0 is the beginning
+   * @param url the session's URL
+   * @param from time in microseconds; 0 reads from the beginning
    */
   async read(url: string, from: number): Promise<PostedEvent[]> {
     const events: PostedEvent[] = [];
@@ -26,16 +26,16 @@ export class EventList {
     return events;
   }
 
-  /** The same, a page at a time. */
+  /** Yields the same events page by page. */
   forwards(url: string, from: number): AsyncGenerator<PostedEvent[]> {
     return this.#pages(url, { filter: filterOf(from) });
   }
 
   /**
-   * The same from the newest on, a page at a time, each in order: whoever has enough asks for no more. Where the
-   * server knows no such order, all of them at once.
+   * Yields the same events page by page from the newest page on; each page is in ascending order. A caller
+   * that has enough stops iterating. If the server does not support this order, it yields all events at once.
    *
-   * @param pageSize how many are wanted in a page; the server may give fewer
+   * @param pageSize the requested page size; the server may return fewer
    */
   async *backwards(url: string, from: number, pageSize?: number): AsyncGenerator<PostedEvent[]> {
     const filter = filterOf(from);
@@ -71,7 +71,10 @@ export class EventList {
   }
 }
 
-/** Of ranges the reference of the API names this one alone. */
+/**
+ * Returns the filter for events from a given time on, the only range filter that the API's reference
+ * documents.
+ */
 function filterOf(from: number): string | undefined {
   return from <= 0 ? undefined : `timestamp>="${apiTime(from)}"`;
 }

@@ -1,17 +1,17 @@
 /**
- * What a session's events are, of all that was posted: nothing there is ever changed, so a new version of an
- * event is posted as one more, and takes the place of the first that has its id.
+ * Computes a session's events from everything that was posted. A posted event cannot be changed. So a new
+ * version is posted as one more event, and replaces the first one with its id.
  */
 import type { EventRow } from '../../storage/adapter.js';
 import type { PostedEvent } from './event_resource.js';
 
 /**
- * The rows of the seam, by `seq`.
+ * Returns the storage rows, ordered by `seq`.
  *
- * `seq` is where the first of its id was posted, and `revision` where the last was. Of events that others
- * posted at one moment each stands a microsecond behind the one before.
+ * `seq` is the position of the first version of an event, and `revision` that of its last version. If other
+ * clients posted several events at the same microsecond, each is placed one microsecond after the one before.
  *
- * @param posted in the order of the server
+ * @param posted in the server's order
  */
 export function fold(posted: readonly PostedEvent[]): EventRow[] {
   const rows = new Map<string, EventRow>();
@@ -24,7 +24,7 @@ export function fold(posted: readonly PostedEvent[]): EventRow[] {
   return [...rows.values()].sort((one, other) => one.seq - other.seq);
 }
 
-/** The revision after the last of them. */
+/** Returns the highest revision of the rows; `undefined` if there are none. */
 export function newestOf(rows: readonly EventRow[]): number | undefined {
   return rows.reduce<number | undefined>(
     (newest, { revision }) => Math.max(newest ?? 0, revision),

@@ -1,14 +1,15 @@
-/** The most reads that do without the order, before the server is asked for it again. */
+/** Maximum number of reads without the order before it is tried again. */
 const MOST_SKIPPED = 64;
 
 /**
- * Whether the server is asked to list events from the newest on. One that refused may have refused something
- * else, so it is asked again: after the second refusal in a row one read later, then after 2, 4, 8 reads.
+ * Decides whether to ask the server for the newest events first. A refusal may have had another cause, so the
+ * order is tried again. After refusals in a row it is skipped for 0, 1, 2, 4, 8, … reads.
  */
 export class NewestFirst {
   #refusals = 0;
   #toSkip = 0;
 
+  /** Returns whether this read asks for the order, and counts a skipped one. */
   isAsked(): boolean {
     if (this.#toSkip === 0) return true;
     this.#toSkip -= 1;
@@ -19,7 +20,7 @@ export class NewestFirst {
     this.#refusals = 0;
   }
 
-  /** The server lists the same events in its own order alone. */
+  /** Records a refusal. Call it only if the same list without the order succeeded. */
   failed(): void {
     this.#toSkip = Math.min(MOST_SKIPPED, Math.floor(2 ** (this.#refusals - 1)));
     this.#refusals += 1;

@@ -1,32 +1,37 @@
-/** What an append looks at of the events that are there: the newest ones, and further back where it must. */
+/** The stored events that an append needs: the newest ones, and older ones if necessary. */
 import type { EventRow } from '../../storage/adapter.js';
 import type { EventList } from './event_list.js';
 import type { PostedEvent } from './event_resource.js';
 import { fold } from './fold.js';
 
 /**
- * How far before a handle's revision, in microseconds, others may have set the times of events that they
- * appended later: as far as clocks and the making of an event are apart.
+ * How far before a handle's revision an append reads, in microseconds. Clocks differ, and an event is made
+ * some time before it is appended. So an event that another client appended later may carry an earlier time.
  */
 const LOOK_BACK = 10_000_000;
 
-/** So many of the newest, where there is no handle to go by. */
+/** Number of the newest events to read if there is no handle revision. */
 const FEW = 5;
 
 export class RecentEvents {
   readonly #list: EventList;
   readonly #url: string;
   #posted: readonly PostedEvent[] = [];
-  /** All that was posted at this moment or later is there. */
+  /** All events posted at this time or later are loaded. */
   #from = Infinity;
 
-  /** @param url of the session */
+  /** @param url the session's URL */
   constructor(list: EventList, url: string) {
     this.#list = list;
     this.#url = url;
   }
 
-  /** @param since the revision of a handle; `undefined`, if nobody wants to know what came since */
+  /**
+   * Reads the events that changed since a revision.
+   *
+   * @param since the revision of a handle; `undefined` if the caller needs no changes: then it reads the
+   *   newest few
+   */
   async read(since: number | undefined): Promise<void> {
     if (since === undefined) return this.#readFew();
     const from = Math.max(0, since - LOOK_BACK);
@@ -34,7 +39,10 @@ export class RecentEvents {
     this.#from = from;
   }
 
-  /** Sees to it that the newest is there, if there is one. Nothing of ours is older than its session. */
+  /**
+   * Makes sure that the newest event is loaded, if there is one. No event of this package is older than its
+   * session, so a read that went back to `created` has found it.
+   */
   async readNewest(created: number): Promise<void> {
     if (this.#posted.length === 0 && this.#from > created) await this.#readFew();
   }
@@ -44,7 +52,7 @@ export class RecentEvents {
       const [first] = page;
       if (first === undefined) continue;
       this.#posted = page;
-      // Another one may have been posted at the same moment as the first.
+      // Another event may have been posted at the same time as the first.
       this.#from = first.posted + 1;
       return;
     }
@@ -52,10 +60,10 @@ export class RecentEvents {
   }
 
   /**
-   * Looks further back for events with these ids.
+   * Reads further back for events with these ids.
    *
-   * @param from how far, in microseconds; 0 is to the beginning
-   * @returns whether anything was read: rows may have come or changed then, also where none of these was found
+   * @param from how far back, in microseconds; 0 is the beginning
+   * @returns whether it read anything: then rows may be new or changed, even if no id was found
    */
   async lookBack(ids: readonly string[], from: number): Promise<boolean> {
     const missing = new Set(ids);
@@ -65,7 +73,7 @@ export class RecentEvents {
     for await (const page of this.#list.backwards(this.#url, from)) {
       posted.unshift(page);
       for (const { id } of page) missing.delete(id);
-      // All are further back than what was there before, which has come again.
+      // The missing events are older than those loaded before, so the pages read here include these again.
       if (missing.size === 0) break;
     }
     this.#posted = posted.flat();

@@ -1,9 +1,10 @@
 /**
- * Where the events stand that went through this service, by their ids.
+ * The positions of the events that went through this service, by id.
  *
- * A new version of an event may say that it is of any time, and so does not tell how far back the first one
- * stands. Whoever replaces an event has seen it, mostly here. One that was not is found by its id in a
- * whole read all the same; only a window shows it where it was posted.
+ * A new version of an event may carry any timestamp, so that does not tell how far back the first version
+ * stands. A client that replaces an event has seen it, usually through this service. Otherwise the new
+ * version is posted without a position. A read of all events still puts it in the first version's place, by
+ * its id. Only a window that lacks the first version shows it where it was posted.
  */
 import type { EventRow } from '../../storage/adapter.js';
 import { putLast } from '../../storage/bounded_map.js';
@@ -14,32 +15,45 @@ interface Seen {
   readonly places: Map<string, number>;
 }
 
-/** Microseconds: events that others posted at one moment stand one behind the other, see `fold.ts`. */
+/**
+ * Tolerance in microseconds: events that others posted at the same time are placed one after another, see
+ * `fold.ts`.
+ */
 const SAME_MOMENT = 1000;
 
-/** Those that were used last. */
+/** Maximum number of sessions; the most recently used ones are kept. */
 const MAX_SESSIONS = 256;
 
-/** Of one session, those that were seen last: a new version is of a turn that still goes on, or of one just before. */
+/**
+ * Maximum number of events of a session; the most recently seen ones are kept. A new version belongs to the
+ * current turn or to the one just before.
+ */
 const MAX_EVENTS = 1000;
 
 export class SeenEvents {
   readonly #sessions = new Map<string, Seen>();
 
-  /** @param created which of the sessions that had this URL it is */
+  /**
+   * Records the positions of these events.
+   *
+   * @param created the session's creation time, which tells apart sessions that had the same URL
+   */
   note(url: string, created: number, rows: readonly Pick<EventRow, 'id' | 'seq'>[]): void {
     const known = this.#sessions.get(url);
     const seen =
       known?.created === created ? known : { created, places: new Map<string, number>() };
     for (const { id, seq } of rows) {
-      // Of a part of the events, a later version may be the first that is in it.
+      // The rows may be only a part of the events, without the first version of one.
       const place = Math.min(seq, seen.places.get(id) ?? Infinity);
       putLast(seen.places, id, place, MAX_EVENTS);
     }
     putLast(this.#sessions, url, seen, MAX_SESSIONS);
   }
 
-  /** No later than where the first of them was posted; `Infinity`, if none was seen. */
+  /**
+   * Returns a time, in microseconds, that is no later than the first version of any of these events;
+   * `Infinity` if none was seen.
+   */
   earliest(url: string, created: number, ids: readonly string[]): number {
     const seen = this.#sessions.get(url);
     if (seen?.created !== created) return Infinity;

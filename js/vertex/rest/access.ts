@@ -1,4 +1,4 @@
-/** What a request proves itself with: an OAuth token, or the key of express mode. No error shows either. */
+/** The credentials of requests: an OAuth token, or the key of express mode. No error shows either. */
 import { SessionError } from '../../errors/errors.js';
 import { kindOf, messageOf } from '../../json/rules.js';
 import { loadOptional } from '../../wasm/loader/optional_package.js';
@@ -6,8 +6,9 @@ import { invalid } from '../../call/call.js';
 import { maskOf } from './mask.js';
 
 /**
- * An OAuth 2 access token with the scope `https://www.googleapis.com/auth/cloud-platform`, or what gives one; asked
- * before each request, so that it may answer with a fresh one whenever the last has run out.
+ * An OAuth 2 access token with the scope `https://www.googleapis.com/auth/cloud-platform`, or a function that
+ * returns one. The function is called before each request, so it can return a fresh token when the last one
+ * has expired.
  *
  * @example
  * ```ts
@@ -18,7 +19,7 @@ import { maskOf } from './mask.js';
  */
 export type AccessToken = string | (() => string | Promise<string>);
 
-/** What an {@link Access} is made of: one of both, or neither. */
+/** Options of an {@link Access}: one of the two, or neither. */
 export interface AccessOptions {
   readonly accessToken?: AccessToken | undefined;
   readonly expressModeApiKey?: string | undefined;
@@ -27,22 +28,22 @@ export interface AccessOptions {
 const AUTH_PACKAGE = 'google-auth-library';
 const SCOPE = 'https://www.googleapis.com/auth/cloud-platform';
 
-/** What of `google-auth-library` is used. */
+/** The part of `google-auth-library` that is used here. */
 interface AuthLibrary {
   GoogleAuth: new (options: { scopes: string }) => {
     getAccessToken(): Promise<string | null | undefined>;
   };
 }
 
-/** What one request proves itself with. */
+/** The credentials of one request. */
 export interface Credentials {
   readonly secret: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** A server's text without them. */
+  /** Masks these credentials in a text from the server. */
   readonly masked: (text: string) => string;
 }
 
-/** Gives each request its credentials. */
+/** Provides the credentials of each request. */
 export class Access {
   readonly #options: AccessOptions;
   #auth: Promise<InstanceType<AuthLibrary['GoogleAuth']>> | undefined;
@@ -60,17 +61,17 @@ export class Access {
     this.#options = options;
   }
 
-  /** @throws SessionError `storage_unavailable` where there are none */
+  /** @throws SessionError `storage_unavailable` if there are none */
   async credentials(): Promise<Credentials> {
     const { expressModeApiKey } = this.#options;
     return this.#checked(expressModeApiKey ?? (await this.#token()));
   }
 
-  /** Others, after the server refused these; `undefined` where there are none. */
+  /** Returns other credentials after the server refused these; `undefined` if there are none. */
   async renewed({ secret }: Credentials): Promise<Credentials | undefined> {
     const { accessToken, expressModeApiKey } = this.#options;
     if (expressModeApiKey !== undefined || typeof accessToken === 'string') return undefined;
-    // The library keeps a token until its time is over.
+    // The library caches a token until it expires; a new instance asks for another one.
     this.#auth = undefined;
     const fresh = this.#checked(await this.#token());
     return fresh.secret === secret ? undefined : fresh;
@@ -79,7 +80,7 @@ export class Access {
   #checked(given: string): Credentials {
     const { expressModeApiKey } = this.#options;
     const secret = given.trim();
-    // fetch would refuse it, and show all of it.
+    // `fetch` would refuse it with an error that shows the whole secret.
     if (!/^[\x21-\x7e]+$/.test(secret)) {
       throw unavailable('The access token or key has characters that none has');
     }
@@ -111,7 +112,7 @@ export class Access {
     throw unavailable(`accessToken gave no token but ${token === '' ? 'nothing' : kindOf(token)}`);
   }
 
-  /** By Application Default Credentials, which know when a token has run out. */
+  /** Gets a token by Application Default Credentials, which refresh it when it expires. */
   async #defaultToken(): Promise<unknown> {
     this.#auth ??= loadAuth().catch((error: unknown) => {
       this.#auth = undefined;

@@ -1,18 +1,18 @@
-/** What ends a call that waits: its time limit, the caller's signal, and the service's close. */
+/** Ends a waiting call: at its timeout, by the caller's signal, or when the service closes. */
 import { abortedError, requireNotAborted } from '../../call/call.js';
 import { onAbort } from '../../call/on_abort.js';
 import { timedOut } from './failure.js';
 
-/** What may end a call. */
+/** The conditions that may end a call. */
 export interface CallEnds {
   readonly timeoutMs: number;
-  /** The caller's. */
+  /** The caller's signal. */
   readonly signal?: AbortSignal | undefined;
-  /** Fires, with an error as its reason, when the service waits no longer. */
+  /** Fires, with an error as its reason, when the closing service stops waiting. */
   readonly closed: AbortSignal;
 }
 
-/** The limit of one call, which all its requests and pauses share. */
+/** The limit of one call, shared by all its requests and pauses. */
 export class CallLimit {
   readonly #controller = new AbortController();
   readonly #end: number;
@@ -43,18 +43,21 @@ export class CallLimit {
     }
   }
 
-  /** Milliseconds until the call's time is over. */
+  /** Milliseconds until the call's timeout. */
   get remaining(): number {
     return this.#end - Date.now();
   }
 
-  /** From now on the caller's signal is not heeded: the call tells what became of its write. */
+  /**
+   * Ignores the caller's signal from now on: the call must report the outcome of its write. Throws if the
+   * call has ended already.
+   */
   beginWrite(): void {
     this.#controller.signal.throwIfAborted();
     this.#ignoreSignal();
   }
 
-  /** @throws SessionError why the call ended meanwhile */
+  /** @throws SessionError the reason, if the call ends during the pause */
   async pause(milliseconds: number): Promise<void> {
     let timer: ReturnType<typeof setTimeout> | undefined;
     try {
@@ -64,16 +67,16 @@ export class CallLimit {
     }
   }
 
-  /** Waits for work that may go on when the call has ended. */
+  /** Waits for work that may continue after the call has ended. */
   wait<T>(work: Promise<T>): Promise<T> {
     return before(this.#controller.signal, work);
   }
 
   /**
-   * Runs a part of the call that has a limit of its own.
+   * Runs a part of the call with a timeout of its own.
    *
-   * @param late makes the error for the end of its time
-   * @param work ends when its signal fires, if it can
+   * @param late makes the error for that timeout
+   * @param work should stop when its signal fires
    */
   async part<T>(
     milliseconds: number,
@@ -83,7 +86,7 @@ export class CallLimit {
     const { signal: whole } = this.#controller;
     whole.throwIfAborted();
     const controller = new AbortController();
-    // Not the timer of a signal: that one lets Node end with the promise unsettled.
+    // Not `AbortSignal.timeout`: its timer does not keep Node running, so the promise might never settle.
     const timer = setTimeout(() => controller.abort(late()), milliseconds);
     const ignoreWhole = onAbort(whole, () => controller.abort(whole.reason));
     try {
@@ -95,7 +98,7 @@ export class CallLimit {
   }
 }
 
-/** The outcome of the work, or a rejection with the signal's reason if that fires first. */
+/** Returns the outcome of the work, or rejects with the signal's reason if the signal fires first. */
 async function before<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   let ignore = (): void => undefined;
   const ended = new Promise<never>((_, reject) => {

@@ -1,14 +1,14 @@
 import { SessionError } from '../../errors/errors.js';
 
-/** Milliseconds without any good answer after which a service that closes gives up what it waits for. */
+/** Milliseconds without a successful response after which a closing service aborts its pending calls. */
 const PATIENCE_MS = 5000;
 
-/** The end of a service: calls under way may end as long as the server answers. */
+/** Closes a service: pending calls may finish as long as the server keeps answering. */
 export class Closing {
   readonly #controller = new AbortController();
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** Fires, with an error as its reason, when nothing is waited for any longer. */
+  /** Fires, with an error as its reason, when the service stops waiting for pending calls. */
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
@@ -18,12 +18,12 @@ export class Closing {
     this.#timer = setTimeout(() => this.#controller.abort(closed()), PATIENCE_MS);
   }
 
-  /** The server has answered a request. */
+  /** Restarts the countdown after a successful response, if the service is closing. */
   progress(): void {
     if (this.#timer !== undefined) this.begin();
   }
 
-  /** Nothing is waited for. */
+  /** Stops the countdown: no call is pending. */
   end(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;

@@ -1,35 +1,35 @@
 /**
- * Which agent engine an app's sessions are in, and where its server is.
+ * Finds the agent engine and the server URL of an app's sessions.
  *
- * What is given goes before the environment, and in the environment a project before a key: so it is with
- * google's own client for Python.
+ * Options take precedence over the environment. In the environment, a project takes precedence over a key.
+ * Google's own client for Python does the same.
  */
 import { kindOf } from '../../json/rules.js';
 import { invalid } from '../../call/call.js';
 
-/** What of a service's options names the engine. */
+/** The service options that name the engine. */
 export interface EngineOptions {
   readonly projectId?: string | undefined;
   readonly location?: string | undefined;
   readonly agentEngineId?: string | undefined;
   readonly expressModeApiKey?: string | undefined;
   readonly baseUrl?: string | undefined;
-  /** With a token the key of the environment is not asked for. */
+  /** If a token is given, the key in the environment is not used. */
   readonly accessToken?: unknown;
 }
 
-/** Where an engine's sessions are. */
+/** The address of an engine. */
 export interface EngineAddress {
-  /** Up to the API's version, without a slash at the end. */
+  /** The server's URL up to the API version, without a trailing slash. */
   readonly url: string;
-  /** The engine's resource name; in express mode without a project. */
+  /** The engine's resource name; in express mode without a project and location. */
   readonly engine: string;
 }
 
 const VERSION = 'v1beta1';
 const NAME = /^projects\/([\w-]+)\/locations\/([\w-]+)\/reasoningEngines\/(\d+)$/;
 const ID = /^\d+$/;
-/** A project or a location. One of dots alone would lead elsewhere in a URL's path. */
+/** A project or a location. A segment of dots alone would lead elsewhere in a URL's path. */
 const PART = /^(?!\.+$)[\w.:-]+$/;
 
 interface Engine {
@@ -38,9 +38,9 @@ interface Engine {
   readonly location: string | undefined;
 }
 
-/** Finds engines for apps. */
+/** Finds the engine of each app. */
 export class EngineAddresses {
-  /** The key of express mode, if that is what is used. */
+  /** The key of express mode, if that mode is used. */
   readonly apiKey: string | undefined;
   readonly #options: EngineOptions;
   readonly #engine: Engine | undefined;
@@ -76,7 +76,12 @@ export class EngineAddresses {
     this.apiKey = expressModeApiKey ?? (asksForKey ? keyOfEnvironment() : undefined);
   }
 
-  /** @throws SessionError `invalid_argument` if the app names no engine, or there is no project for it */
+  /**
+   * Returns the address of an app's engine.
+   *
+   * @throws SessionError `invalid_argument` if the app names no engine, or if its project or location is
+   *   unknown
+   */
   of(appName: string): EngineAddress {
     let address = this.#known.get(appName);
     if (address === undefined) {
@@ -108,7 +113,7 @@ export class EngineAddresses {
   }
 }
 
-/** Whether it is an engine's number or full name. */
+/** Returns whether the text is an engine's number or full name. */
 export function isEngineName(name: string): boolean {
   return ID.test(name) || NAME.test(name);
 }
@@ -126,7 +131,7 @@ function engineOf(key: string, name: string): Engine {
   );
 }
 
-/** Several regions in one have hosts of another form. */
+/** Returns the server's URL. The multi-regions `us` and `eu` have hosts of another form. */
 function urlOf(baseUrl: string | undefined, location: string | undefined): string {
   if (baseUrl !== undefined) return `${baseUrl.replace(/\/+$/, '')}/${VERSION}`;
   const host =
@@ -157,7 +162,7 @@ function requirePart(key: string, part: string): void {
   if (!PART.test(part)) throw invalid(key, 'is no name of one');
 }
 
-/** An engine's own name says which project it is in: another one would be a mistake. */
+/** The engine's full name contains the project and location, so a different value in the options is a mistake. */
 function requireSame(key: string, given: string | undefined, own: string | undefined): void {
   if (given === undefined || own === undefined || given === own) return;
   throw invalid(key, "is another one than the agent engine's name says");
@@ -180,7 +185,10 @@ function keyOfEnvironment(): string | undefined {
   return isOn && !isInProject ? environment('GOOGLE_API_KEY') : undefined;
 }
 
-/** `undefined` where it is empty, and where there is no environment or it may not be looked at. */
+/**
+ * Reads an environment variable. Returns `undefined` if it is empty, or if the environment is missing or not
+ * accessible.
+ */
 function environment(variable: string): string | undefined {
   try {
     const { process } = globalThis as { process?: { env?: Record<string, string | undefined> } };

@@ -1,7 +1,7 @@
-/** What a request that failed becomes. */
+/** Makes errors of failed requests, and classifies them. */
 import { isSessionError, SessionError } from '../../errors/errors.js';
 
-/** Characters of an answer that an error shows. */
+/** Maximum length of the response text that an error shows, in characters. */
 const SHOWN = 500;
 
 const WHAT_TO_DO: Readonly<Record<number, string>> = {
@@ -12,14 +12,14 @@ const WHAT_TO_DO: Readonly<Record<number, string>> = {
   429: 'The quota is used up for the moment; try again later.',
 };
 
-/** How long the server asked to wait, in milliseconds. */
+/** The delay that the server asked for, in milliseconds. */
 const RETRY_AFTER = new WeakMap<SessionError, number>();
 
 /**
- * The server's refusal.
+ * Makes the error for a response with an error status.
  *
- * @param body its answer, without credentials
- * @param retryAfter the header of that name
+ * @param body the response text, without credentials
+ * @param retryAfter the `Retry-After` header
  */
 export function refused(
   status: number,
@@ -39,7 +39,7 @@ export function refused(
   return error;
 }
 
-/** Milliseconds; 0 where the server did not say. */
+/** Returns the delay that the server asked for, in milliseconds; 0 if it did not. */
 export function retryAfterOf(error: unknown): number {
   return RETRY_AFTER.get(error as SessionError) ?? 0;
 }
@@ -51,7 +51,7 @@ function millisecondsUntil(retryAfter: string): number | undefined {
   return Number.isNaN(date) ? undefined : Math.max(0, date - Date.now());
 }
 
-/** An answer that says nothing: it is not the server's, or not whole. */
+/** Makes the error for a response that is not the API's JSON: it comes from another server, or is incomplete. */
 export function malformed(status: number, body: string): SessionError {
   const message =
     'Vertex AI answered with something other than the JSON of its API; check baseUrl and what is on the way.';
@@ -62,7 +62,7 @@ export function malformed(status: number, body: string): SessionError {
   });
 }
 
-/** What a request ended with. */
+/** Makes the error for a request without a response. A `SessionError` is returned as it is. */
 export function lost(cause: unknown, timeoutMs: number): SessionError {
   if (isSessionError(cause)) return cause;
   const what = isTimeout(cause)
@@ -72,7 +72,7 @@ export function lost(cause: unknown, timeoutMs: number): SessionError {
   return new SessionError('connection_lost', message, { storage: 'vertexai', cause });
 }
 
-/** What was waited for in vain, so that no request is made again for it, see {@link isTransient}. */
+/** Makes the error for a timeout. A request that timed out is not retried, see {@link isTransient}. */
 export function timedOut(message: string): SessionError {
   return new SessionError('connection_lost', message, { storage: 'vertexai', cause: timeoutOf() });
 }
@@ -85,7 +85,7 @@ function isTimeout(cause: unknown): boolean {
   return (cause as { name?: unknown } | null | undefined)?.name === 'TimeoutError';
 }
 
-/** `fetch` says that it failed, and only its cause says why. */
+/** Returns the innermost message: `fetch` itself reports only that it failed, and its cause says why. */
 function deepest(error: unknown): string {
   const { cause, message } = Object(error) as { cause?: unknown; message?: unknown };
   return cause instanceof Error ? deepest(cause) : String(message ?? error);
@@ -96,7 +96,7 @@ function reasonOf(body: string): string {
     const { error } = JSON.parse(body) as { error?: { message?: unknown } };
     if (typeof error?.message === 'string') return error.message.slice(0, SHOWN).replace(/\.$/, '');
   } catch {
-    // No JSON: a proxy's page.
+    // Not JSON, for example a proxy's error page.
   }
   return 'it does not say why';
 }
@@ -105,7 +105,10 @@ export function hasStatus(error: unknown, ...statuses: readonly number[]): boole
   return isSessionError(error, 'remote') && statuses.includes(error.status ?? 0);
 }
 
-/** Whether there is a session of that id. The server calls it a bad argument, where the id was the caller's. */
+/**
+ * Returns whether the error says that the session id is taken. For an id chosen by the caller, the server
+ * reports this as a bad argument (400).
+ */
 export function isTaken(error: unknown): boolean {
   return (
     hasStatus(error, 409) ||
@@ -113,13 +116,16 @@ export function isTaken(error: unknown): boolean {
   );
 }
 
-/** Whether the same request may succeed a little later. One that was waited for in vain is not waited for again. */
+/** Returns whether a retry of the same request may succeed. A request that timed out is not retried. */
 export function isTransient(error: unknown): boolean {
   if (isSessionError(error, 'connection_lost')) return !isTimeout(error.cause);
   return hasStatus(error, 408, 429, 500, 502, 503, 504);
 }
 
-/** Whether what was asked for may have been done all the same. */
+/**
+ * Returns whether the request may have taken effect although it failed. Status 200 marks an unreadable
+ * response.
+ */
 export function mayBeDone(error: unknown): boolean {
   return isSessionError(error, 'connection_lost') || isTransient(error) || hasStatus(error, 200);
 }

@@ -1,11 +1,13 @@
-/** The pages of a list. */
+/** Reads a list of the API page by page. */
 import { ownMembers } from '../../members/own.js';
 import { isPlainObject } from '../../json/rules.js';
 import type { Json, Query, Rest } from './rest.js';
 
 /**
+ * Yields the items of each page.
+ *
  * @param field the member of a page that holds its items
- * @throws SessionError `remote` where a page is none of the API's, or a page leads back to an earlier one
+ * @throws SessionError `remote` if a page is malformed, or if a page token repeats
  */
 export async function* listPages(
   rest: Rest,
@@ -20,7 +22,7 @@ export async function* listPages(
     const { [field]: items = [], nextPageToken = '' } = page;
     const isPage = Array.isArray(items) && items.every(isPlainObject);
     if (!isPage || typeof nextPageToken !== 'string') throw rest.malformed(page);
-    // A server that gives a token again would be asked without end.
+    // A repeated token would make the loop endless.
     if (tokens.has(nextPageToken)) throw rest.malformed({ nextPageToken });
     yield items.map(ownMembers);
     pageToken = nextPageToken === '' ? undefined : nextPageToken;

@@ -1,4 +1,4 @@
-/** What creates and deletes answer with: something that is done a little later. */
+/** Waits for the operations that create and delete requests return. */
 import type { SessionError } from '../../errors/errors.js';
 import { isPlainObject } from '../../json/rules.js';
 import { backoff } from '../../call/backoff.js';
@@ -6,9 +6,9 @@ import { hasStatus, refused, timedOut } from './failure.js';
 import type { Json, Rest } from './rest.js';
 import { FIRST_PAUSE, LONGEST_PAUSE } from './tries.js';
 
-/** A name of segments, none of which leads elsewhere in a URL's path. */
+/** The name of an operation. No segment may consist of dots alone, which would lead elsewhere in a URL's path. */
 const NAME = /^(?:(?!\.+\/)[\w.:~-]+\/)*operations\/(?!\.+$)[\w.:~-]+$/;
-/** HTTP's statuses for those of google.rpc.Code that the sessions' operations end with. */
+/** HTTP statuses for the google.rpc codes that session operations end with. */
 const STATUSES: Readonly<Record<number, number>> = {
   3: 400,
   5: 404,
@@ -19,14 +19,14 @@ const STATUSES: Readonly<Record<number, number>> = {
 };
 
 /**
- * Waits for the end of an operation; asks at once, then more and more rarely.
+ * Waits for the end of an operation. Polls at once, then with growing pauses.
  *
- * The server refuses to tell of some: of those for sessions whose id the caller chose. Then nothing is waited
- * for, and whoever called looks for the session itself.
+ * The server refuses to show some operations: those of sessions whose id the caller chose. Then this returns
+ * `false`, and the caller looks for the session itself.
  *
- * @param url up to the API's version
- * @returns whether it is done; `false`, where the server does not tell
- * @throws SessionError `remote` if it failed; `connection_lost` if it is not done in time
+ * @param url the server's URL up to the API version
+ * @returns whether it is done; `false` if the server does not show the operation
+ * @throws SessionError `remote` if it failed; `connection_lost` if it does not finish in time
  */
 export async function waitFor(rest: Rest, url: string, started: Json): Promise<boolean> {
   const poll = new Poll(rest);
@@ -48,7 +48,7 @@ export async function waitFor(rest: Rest, url: string, started: Json): Promise<b
   throw refused(STATUSES[Number(error.code)] ?? 500, rest.masked(JSON.stringify({ error })));
 }
 
-/** The pauses between questions whether something is done, until the time of a request is over. */
+/** Pauses between polls, until the timeout of one request is over. */
 export class Poll {
   readonly #rest: Rest;
   readonly #end: number;
@@ -59,7 +59,7 @@ export class Poll {
     this.#end = Date.now() + rest.timeoutMs;
   }
 
-  /** @throws SessionError `connection_lost` if it is not done in time */
+  /** @throws SessionError `connection_lost` if the next pause would end after the timeout */
   async pause(): Promise<void> {
     const pause = backoff(this.#count, FIRST_PAUSE, LONGEST_PAUSE);
     this.#count += 1;

@@ -10,14 +10,14 @@ import { Tries } from './tries.js';
 
 export type Json = Readonly<Record<string, unknown>>;
 
-/** What is in a URL's query; absent ones are left out. */
+/** The parameters of a URL's query; `undefined` ones are left out. */
 export type Query = Readonly<Record<string, string | undefined>>;
 
-/** What the requests of all calls share. */
+/** The parts that the requests of all calls share. */
 export interface Connection {
   readonly access: Access;
   readonly closing: Closing;
-  /** How long a request may take, and its access token before. */
+  /** Timeout in milliseconds of a request, and of getting its access token. */
   readonly timeoutMs: number;
 }
 
@@ -38,7 +38,7 @@ interface Answer {
 export class Rest {
   readonly limit: CallLimit;
   readonly #connection: Connection;
-  /** A server's text without the credentials of the last request. */
+  /** Masks the credentials of the last request in a text from the server. */
   masked: (text: string) => string = (text) => text;
 
   constructor(connection: Connection, limit: CallLimit) {
@@ -54,7 +54,7 @@ export class Rest {
     return new Tries(this.limit);
   }
 
-  /** Reads, and again where that may help. */
+  /** Sends a GET request, with retries if they may help. */
   async get(url: string, query: Query = {}): Promise<Json> {
     const tries = this.tries();
     for (;;) {
@@ -67,10 +67,10 @@ export class Rest {
   }
 
   /**
-   * One request; where its access token has run out, with a fresh one again. What fails on the way or at the
-   * server may have been done all the same, see `mayBeDone`.
+   * Sends one request, and repeats it once with a fresh access token if the server answers 401. A request
+   * that fails may have taken effect all the same, see `mayBeDone`.
    *
-   * @throws SessionError `remote`, `connection_lost`; `storage_unavailable` without credentials
+   * @throws SessionError `remote`, `connection_lost`; `storage_unavailable` if there are no credentials
    */
   async once(method: string, url: string, query: Query = {}, body?: Json): Promise<Json> {
     const parameters = Object.entries(query).filter(([, value]) => value !== undefined);
@@ -90,13 +90,13 @@ export class Rest {
     const { status, isGood, text, retryAfter } = answer;
     if (!isGood) throw refused(status, this.masked(text), retryAfter);
     closing.progress();
-    // A write may be answered with nothing.
+    // The response to a write may be empty.
     const json = method !== 'GET' && text.trim() === '' ? {} : parsed(text);
     if (json === undefined) throw malformed(status, this.masked(text));
     return json;
   }
 
-  /** An answer that is none of the API's. */
+  /** Makes the error for a response that does not have the API's form. */
   malformed(answer: Json): SessionError {
     return malformed(200, this.masked(JSON.stringify(answer)));
   }
@@ -108,13 +108,13 @@ export class Rest {
     if (method !== 'GET') this.limit.beginWrite();
     try {
       return await this.limit.part(timeoutMs, timeoutOf, async (signal) => {
-        // What a request inherits would be sent as well.
+        // `fetch` would read inherited members as well.
         const request = ownMembers({
           method,
           headers:
             body === undefined ? headers : { ...headers, 'content-type': 'application/json' },
           signal,
-          // The API has no redirections, and wherever else one leads is not to have the key.
+          // The API does not redirect, and no other server may receive the credentials.
           redirect: 'manual' as const,
           ...(body !== undefined && { body }),
         });
@@ -131,7 +131,10 @@ export class Rest {
     }
   }
 
-  /** The caller's function may never answer, and is not to hang the calls that wait for their turn. */
+  /**
+   * Waits for an access token with a timeout. The caller's function may never answer, and must not block the
+   * calls that wait for their turn.
+   */
   #inTokenTime<T>(token: Promise<T>): Promise<T> {
     const { timeoutMs } = this;
     const late = (): unknown => {

@@ -2,13 +2,14 @@ import { backoff } from '../../call/backoff.js';
 import type { CallLimit } from './call_limit.js';
 import { isTransient, retryAfterOf } from './failure.js';
 
-/** Five retries take about two seconds: short enough for a turn, long enough for a server that is replaced. */
+/** Five retries take about two seconds: short enough for a turn, long enough for a server to be replaced. */
 const MOST_RETRIES = 5;
-/** Milliseconds between attempts. */
+/** First pause between attempts, in milliseconds. */
 export const FIRST_PAUSE = 100;
+/** Longest pause between attempts, in milliseconds. */
 export const LONGEST_PAUSE = 1600;
 
-/** The tries of one request. */
+/** Counts and delays the retries of one request. */
 export class Tries {
   readonly #limit: CallLimit;
   #count = 0;
@@ -20,7 +21,7 @@ export class Tries {
   /**
    * Waits before the next try, at least as long as the server asked for.
    *
-   * @throws what failed, where no further try would help or fit into the call's time
+   * @throws the failure itself, if no further try would help or fit into the call's time
    */
   async next(failure: unknown): Promise<void> {
     const retries = this.#count;

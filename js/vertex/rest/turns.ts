@@ -1,14 +1,17 @@
 import type { CallLimit } from './call_limit.js';
 
 /**
- * Writes to one session, one after the other: the server knows no transaction, so that of two which read
- * before either wrote, each would take the other's place in the order. Between programs nothing keeps them
- * apart; there an append still lands, whoever else does.
+ * Runs the writes to one session one after another. The server has no transactions: two writes that both read
+ * before either wrote would take the same position in the order. Writes of other programs are not serialised;
+ * their appends still land.
  */
 export class Turns {
   readonly #last = new Map<string, Promise<unknown>>();
 
-  /** Works when all that had the same name before has ended, however it did; or not, where the limit ends first. */
+  /**
+   * Runs `work` after all earlier work with this name has ended, successfully or not. Rejects without running
+   * it if the limit ends first.
+   */
   take<T>(name: string, limit: CallLimit, work: () => Promise<T>): Promise<T> {
     const before = this.#last.get(name);
     const done = before === undefined ? work() : limit.wait(before).then(work);

@@ -1,14 +1,14 @@
 /**
- * Appends events: read, ask, post.
+ * Appends events: reads the session, calls `decide`, and posts the events.
  *
- * An event is posted as of its own time, or a microsecond after the last that is there, if that is later.
- * So the server's order is that of the appends, whatever events say of their times, google's clients see an
- * event's own time nearly always, and none is ever posted earlier than that: a filter on the server's times
- * loses no event.
+ * An event is posted with its own time, or one microsecond after the last stored event if that is later. So
+ * the server's order is the append order, whatever timestamps the events carry. Google's clients nearly
+ * always see the event's own time. No event is posted earlier than its own time, so a filter on the server's
+ * times misses none.
  *
- * The server takes one event at a time. Several are posted one after the other; where one fails, those
- * before it are stored, and whoever tries all of them again stores the rest; where handles are stale as soon as
- * another has appended, through a handle that is read anew, since the one at hand knows of none of them.
+ * The server takes one event per request, so several events are posted one after another. If one fails, the
+ * events before it stay stored, and a retry with all of them stores the rest. With `stale: 'reject'` the
+ * retry needs a handle that was read again: the old handle lacks the stored events.
  */
 import { isSameJson } from '../../wasm/core.js';
 import { SessionError } from '../../errors/errors.js';
@@ -22,7 +22,7 @@ import { RecentEvents } from '../events/recent_events.js';
 import { isOwnedBy, sessionRow } from './session_resource.js';
 import type { SessionPlace, Sessions } from './sessions.js';
 
-/** As nothing is found. */
+/** The rows of a session that does not exist. */
 export const NOTHING: Found = { events: [], changed: [], floor: 0 };
 
 type AppendRequest = Pick<WriteRequest, 'eventIds' | 'since'>;
@@ -36,7 +36,7 @@ export async function appendEvents(
   try {
     await readAndPost(sessions, place, request, decide);
   } catch (error) {
-    // It was deleted in between.
+    // The session was deleted in between.
     const isGone = hasStatus(error, 404) && (await sessions.find(place)) === undefined;
     if (!isGone) throw error;
     decide(NOTHING);
@@ -81,23 +81,30 @@ async function readAndPost(
       throw number === 0 ? error : inPart(error, number, rows.length);
     }
   }
-  // What others have appended meanwhile has come to the handle.
+  // The handle now has these rows, including the events that others appended.
   sessions.seen.note(place.url, created, [...recent.rows(), ...rows]);
 }
 
-/** How far back an event may be stored that is now to be written: as far as its own time. Unknown without one. */
+/**
+ * Returns the earliest time, in microseconds, at which these events may be stored already: no event is posted
+ * before its own time. Returns 0 if `changes` is absent, since the times are unknown then.
+ */
 function earliest(changes: Changes | undefined): number {
   if (changes === undefined) return 0;
   const times = changes.events.map(({ timestamp }) => Math.floor(timestamp * 1000));
   return times.reduce((one, other) => Math.min(one, other), Infinity);
 }
 
-/** An event to be posted; its `revision` is when, its `seq` where it then stands. */
+/**
+ * An event to post. `revision` is its time at the server, `seq` its position among the events, both in
+ * microseconds.
+ */
 type Posting = Pick<EventRow, 'id' | 'seq' | 'revision' | 'text'>;
 
 /**
- * What to post, and when. The decision counts revisions one by one, where events have times of their own; so
- * it is asked once more for the last of them to be the last one's time. Those before are no later than it says.
+ * Returns the events to post and their times at the server. The decision numbers revisions consecutively, but
+ * events have times of their own. So `decide` runs again with a `floor` that makes the last revision equal
+ * the last event's time. The events before it are posted no later than their revisions.
  */
 function postings(found: Found, first: Changes | undefined, decide: Decide): Posting[] {
   if (first?.session === undefined) return [];
@@ -114,12 +121,12 @@ function postings(found: Found, first: Changes | undefined, decide: Decide): Pos
   return (changes?.events ?? []).map(({ id, seq, revision, text }, number) => {
     const time = times[number] ?? revision;
     posted.set(revision, time);
-    // Of a version of one that is posted with it, too.
+    // An event and its new version may be posted together: then `seq` is the posted time of the first one.
     return { id, seq: posted.get(seq) ?? seq, revision: time, text };
   });
 }
 
-/** Posts an event once: where no answer tells that it is there, it is looked for before it is sent again. */
+/** Posts an event exactly once: if a request may have taken effect, it looks for the event before it retries. */
 async function post(sessions: Sessions, { url }: SessionPlace, row: Posting): Promise<void> {
   const { rest, events } = sessions;
   const isNew = row.seq === row.revision;
@@ -129,7 +136,7 @@ async function post(sessions: Sessions, { url }: SessionPlace, row: Posting): Pr
       await rest.once('POST', `${url}:appendEvent`, {}, resource);
     } catch (error) {
       if (!hasStatus(error, 400) || resource.rawEvent === undefined) throw error;
-      // It may be this that a server does not take: objects in it may nest deeper than protobuf reads.
+      // The server may refuse `rawEvent`: its objects may nest deeper than protobuf reads.
       resource = { ...resource, rawEvent: undefined };
       await rest.once('POST', `${url}:appendEvent`, {}, resource);
     }

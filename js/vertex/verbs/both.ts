@@ -1,4 +1,4 @@
-/** Waits for both, also where one fails: what goes on behind a caller's back would outlive its call and its turn. */
+/** Waits for both promises, even if one of them fails. Work left running would outlive the call and its turn. */
 export async function both<One, Other>(
   one: Promise<One>,
   other: Promise<Other>,

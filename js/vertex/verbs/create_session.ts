@@ -1,4 +1,7 @@
-/** Creates a session: looks whether it is there, asks, creates, and asks again for the time that it got. */
+/**
+ * Creates a session: looks for an existing one, calls `decide`, creates it, and calls `decide` again with the
+ * server's creation time.
+ */
 import { SessionError } from '../../errors/errors.js';
 import { APP_PREFIX, isShared, USER_PREFIX } from '../../state/scope.js';
 import { invalid } from '../../call/call.js';
@@ -19,7 +22,7 @@ import {
 } from './session_resource.js';
 import type { SessionPlace, Sessions } from './sessions.js';
 
-/** @throws SessionError `invalid_argument` for an id that no session can have */
+/** @throws SessionError `invalid_argument` if Vertex AI does not allow the session id */
 export function requireSessionId({ sessionId }: Required<StorageKey>): void {
   if (isSessionId(sessionId)) return;
   throw invalid(
@@ -28,7 +31,7 @@ export function requireSessionId({ sessionId }: Required<StorageKey>): void {
   );
 }
 
-/** What is to be there in the end. */
+/** The session to create. */
 interface Target {
   readonly sessions: Sessions;
   readonly place: SessionPlace;
@@ -58,14 +61,14 @@ export async function createSession(
   }
   decide({
     ...NOTHING,
-    // What the server shows of scopes that others write to as well.
+    // The scopes as the server shows them: other sessions write to them too.
     user: scopeRow(created, USER_PREFIX),
     app: scopeRow(created, APP_PREFIX),
     floor: createdAt(created) - 1,
   });
 }
 
-/** Tells of one that is there. */
+/** Passes the existing session to `decide`. Fails with `already_exists` if it belongs to another user. */
 function keep(place: SessionPlace, resource: Json, decide: Decide): void {
   if (!isOwnedBy(resource, place.userId)) {
     const id = JSON.stringify(place.sessionId);
@@ -78,9 +81,10 @@ function keep(place: SessionPlace, resource: Json, decide: Decide): void {
 }
 
 /**
- * Asks the server to create it.
+ * Sends the request that creates the session, with retries.
  *
- * @returns `made`; `lost`: no answer told whether it is there by this request; `taken`: another was first
+ * @returns `made`: this request created it; `lost`: no response says whether this request created it;
+ *   `taken`: another request was first
  */
 async function request(
   { sessions, place }: Target,
@@ -112,7 +116,10 @@ async function request(
   }
 }
 
-/** The server shows a session no earlier than its operation is done, and not all operations can be asked for. */
+/**
+ * Reads the created session, polling until the server shows it. The server may show it only when its
+ * operation is done, and not every operation can be polled.
+ */
 async function findCreated({ sessions, place }: Target): Promise<Json> {
   const poll = new Poll(sessions.rest);
   for (;;) {
@@ -122,14 +129,17 @@ async function findCreated({ sessions, place }: Target): Promise<Json> {
   }
 }
 
-/** Whether a session is as it was to be created, so that it makes no difference who did. */
+/**
+ * Returns whether the session has the requested owner and state, and no events. Then it does not matter which
+ * request created it.
+ */
 async function isAsAsked(
   { sessions, place }: Target,
   created: Json,
   state: Readonly<Record<string, unknown>>,
 ): Promise<boolean> {
   const shown = stateOf(created);
-  // Of users and apps the server may show more, which others wrote.
+  // The server may show more `user:` and `app:` keys, which other sessions wrote.
   const own = Object.keys(shown).filter((key) => !isShared(key));
   const isSame =
     isOwnedBy(created, place.userId) &&

@@ -5,13 +5,13 @@ import { waitFor } from '../rest/operation.js';
 import { isOwnedBy } from './session_resource.js';
 import type { SessionPlace, Sessions } from './sessions.js';
 
-/** What is not there, or another user's, is no error, and stays as it is. */
+/** Deletes a session. Does nothing if it does not exist or belongs to another user. */
 export async function deleteSession(sessions: Sessions, place: SessionPlace): Promise<void> {
   const resource = await sessions.find(place);
   if (resource !== undefined && isOwnedBy(resource, place.userId)) await remove(sessions, place);
 }
 
-/** All that the server lists of a user. One that is created meanwhile may stay. */
+/** Deletes all sessions that the server lists for a user. A session that is created meanwhile may remain. */
 export async function deleteUser(
   sessions: Sessions,
   appName: string,
@@ -19,7 +19,7 @@ export async function deleteUser(
 ): Promise<void> {
   const { listUrl } = sessions.placesOf(appName);
   const ids: string[] = [];
-  // The whole list first: deleting what is on a page would move those on the next.
+  // Read the whole list first: deleting the sessions of one page would shift those of the next.
   for await (const page of sessionPages(sessions, listUrl, userId)) {
     ids.push(
       ...page.filter((found) => isOwnedBy(found, userId)).map(({ name }) => lastSegment(name)),
@@ -38,7 +38,7 @@ async function remove({ rest }: Sessions, { url, apiUrl }: SessionPlace): Promis
       await waitFor(rest, apiUrl, await rest.once('DELETE', url));
       return;
     } catch (error) {
-      // It is gone: by this request, whose answer was lost, or by another.
+      // It is deleted: by this request, whose response was lost, or by another one.
       if (hasStatus(error, 404)) return;
       await tries.next(error);
     }

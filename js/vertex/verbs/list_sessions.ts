@@ -4,7 +4,10 @@ import type { Json } from '../rest/rest.js';
 import { isOwnedBy, listedRow } from './session_resource.js';
 import type { Sessions } from './sessions.js';
 
-/** All of them are read for any page: the server tells neither how many there are nor orders ties by id. */
+/**
+ * Lists one page of sessions. It reads all sessions for any page: the server gives no total, and does not
+ * order ties by id.
+ */
 export async function listSessions(sessions: Sessions, request: ListRequest): Promise<Listing> {
   const { appName, userId, order, offset, limit } = request;
   const { listUrl } = sessions.placesOf(appName);
@@ -23,11 +26,11 @@ export async function listSessions(sessions: Sessions, request: ListRequest): Pr
 }
 
 /**
- * What the server lists. A `*` in an id stands for any text in its filter, which has no way to say that it shall
- * not: whoever asks for one user's sessions must look whose each of them is.
+ * Lists sessions from the server, page by page. In the server's filter, a `*` in a user id matches any text
+ * and cannot be escaped. So a caller that asks for one user must check the owner of each session.
  *
- * @param userId absent: of all users
- * @param pageSize how many are wanted in a page; absent: as many as the server gives
+ * @param userId absent: the sessions of all users
+ * @param pageSize the requested page size; absent: the server's default
  */
 export function sessionPages(
   { rest }: Sessions,

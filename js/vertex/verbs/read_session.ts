@@ -1,4 +1,4 @@
-/** A session with a window of its events. */
+/** Reads a session with a window of its events. */
 import { LAST_MICROS } from '../../python/micros.js';
 import { isShared, isTemp, REMOVED } from '../../state/scope.js';
 import type { EventRow, ReadRequest, SessionRow } from '../../storage/adapter.js';
@@ -9,7 +9,7 @@ import { isSameValue } from '../events/same_value.js';
 import { isOwnedBy, sessionRow, stateOf } from './session_resource.js';
 import type { SessionPlace, Sessions } from './sessions.js';
 
-/** Most events of a page that asks for the newest ones. */
+/** Maximum page size of a request for the newest events. */
 const MAX_PAGE = 100;
 
 interface SessionRows {
@@ -17,14 +17,14 @@ interface SessionRows {
   readonly events: EventRow[];
 }
 
-/** What was posted, as far as the window needs it. */
+/** The posted events that the window needs. */
 interface Posted {
   readonly events: readonly PostedEvent[];
-  /** Whether the last request for them was the first: then nothing can have come in between. */
+  /** Whether one request returned all of them. Then no append can have come between two requests. */
   readonly isOnePage: boolean;
 }
 
-/** @returns `undefined` if it is not there, or another user's */
+/** @returns `undefined` if it does not exist or belongs to another user */
 export async function readSession(
   sessions: Sessions,
   place: SessionPlace,
@@ -38,7 +38,8 @@ export async function readSession(
     return undefined;
   }
   const { events, isOnePage } = posted;
-  // The state must not be older than the events: what the handle lacked of it, nothing would bring.
+  // The state must not be older than the events: no later read or append would bring the missing keys to the
+  // handle.
   const isCurrent = isOnePage && reflects(stateOf(found), events);
   const resource = isCurrent ? found : await sessions.find(place);
   if (resource === undefined) return undefined;
@@ -67,7 +68,8 @@ async function readPosted(
   // No event is posted earlier than its own time, see `append_events.ts`.
   const from = after === undefined ? 0 : Math.min(LAST_MICROS, Math.floor(after * 1000));
   const wanted = Math.max(1, last ?? Infinity);
-  // One more, since of the oldest one that is there nobody knows whether it stands alone at its moment.
+  // One more than wanted: the next page may hold another event with the oldest one's time, so the oldest one
+  // cannot be counted.
   const pageSize = Math.min(MAX_PAGE, wanted + 1);
   for await (const page of events.backwards(url, from, pageSize)) {
     read.unshift(page);
@@ -75,22 +77,28 @@ async function readPosted(
   }
   const posted = read.flat();
   if (posted.length > 0 || from <= 0) return { events: posted, isOnePage: read.length <= 1 };
-  // The newest one tells the revision, also where it is not wanted.
+  // The newest event gives the revision, even if it is outside the window.
   for await (const newest of events.backwards(url, 0, 1)) {
-    // A server may give an empty page that is not the last.
+    // A page may be empty without being the last.
     if (newest.length > 0) return { events: newest, isOnePage: false };
   }
   return { events: [], isOnePage: false };
 }
 
-/** Whether those that stand last are all there: one that stands further back may be a new version. */
+/**
+ * Returns whether the last `wanted` events of the window are complete. A new version of an event that stands
+ * further back does not count.
+ */
 function isEnough(posted: readonly PostedEvent[], wanted: number, after = -Infinity): boolean {
   const from = posted[0]?.posted ?? 0;
   const there = fold(posted).filter(({ seq, timestamp }) => seq > from && timestamp >= after);
   return there.length >= wanted;
 }
 
-/** Whether a state has all that the last of the events gave it. Others' scopes also others write. */
+/**
+ * Returns whether the state has the last value that the events gave to each key. `user:` and `app:` keys are
+ * not compared: other sessions write them too.
+ */
 function reflects(state: Record<string, unknown>, events: readonly PostedEvent[]): boolean {
   const written = new Map<string, unknown>();
   for (const { text } of events) {

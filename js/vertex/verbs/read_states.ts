@@ -1,6 +1,6 @@
 /**
- * The states of a user and an app, as far as a session shows them: the server has no others. It shows the
- * same in all sessions of theirs, so any one will do; where there is none, nothing is to be seen.
+ * Reads the states of a user and an app from one of their sessions: the server stores them nowhere else. It
+ * shows the same keys in all their sessions, so any one will do. Without a session, the states are empty.
  */
 import { APP_PREFIX, USER_PREFIX } from '../../state/scope.js';
 import type { Rows, StorageKey } from '../../storage/adapter.js';
@@ -13,7 +13,7 @@ export async function readStates(
   { appName, userId }: StorageKey,
 ): Promise<Rows> {
   const { listUrl } = sessions.placesOf(appName);
-  // A server may give an empty page that is not the last.
+  // A page may be empty without being the last.
   for await (const page of sessionPages(sessions, listUrl, userId, 1)) {
     const shown = page.find((found) => userId === undefined || isOwnedBy(found, userId));
     if (shown === undefined) continue;

@@ -1,12 +1,15 @@
 import { newEventId } from '../../model/event.js';
 import type { SessionServiceOptions } from '../../service/service_options.js';
 
-/** Whether a session can be called that. The server refuses other ids also where it is only asked for them. */
+/** Returns whether the server accepts this session id. It refuses other ids even in reads. */
 export function isSessionId(id: string): boolean {
   return /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/.test(id);
 }
 
-/** With fresh ids that the server takes for sessions: their first character is a letter. */
+/**
+ * Adds a `newId` to the options whose ids the server accepts: they begin with a letter. A given `newId` is
+ * kept.
+ */
 export function withVertexIds<O extends SessionServiceOptions>(options: O): O {
   return options.newId === undefined ? { ...options, newId: newVertexId } : options;
 }

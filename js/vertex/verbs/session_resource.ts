@@ -1,4 +1,4 @@
-/** A session, to and from the API's. */
+/** Converts sessions from and to the API's resources. */
 import { parseTime } from '../../python/micros.js';
 import { SessionError } from '../../errors/errors.js';
 import { defineMember } from '../../members/member.js';
@@ -12,7 +12,7 @@ export function isOwnedBy({ userId }: Json, user: string): boolean {
   return userId === user;
 }
 
-/** Microseconds since 1970 of when it was created. */
+/** Returns the creation time in microseconds since 1970. */
 export function createdAt(resource: Json): number {
   return timeOf(resource, 'createTime');
 }
@@ -25,13 +25,13 @@ function timeOf(resource: Json, field: 'createTime' | 'updateTime'): number {
 }
 
 /**
- * The row of the seam.
+ * Returns the storage row of a session.
  *
- * The server's `updateTime` is the session's time, in a list as well as alone. Keys of users and apps stay
- * in the session's state under their whole names, as the server shows them: whom else it shows them to is
- * not to be known from here.
+ * The server's `updateTime` is used as the session's time, both in lists and in single reads. `user:` and
+ * `app:` keys stay in the session's state under their full names, as the server shows them. Nothing here
+ * tells to which other sessions the server shows them.
  *
- * @param newest `posted` of the last event; absent, where none is known
+ * @param newest revision of the last event, in microseconds; absent if no event is known
  */
 export function sessionRow(
   appName: string,
@@ -51,14 +51,17 @@ export function sessionRow(
   };
 }
 
-/** The same of a list, which knows no events. */
+/**
+ * Returns the storage row of a listed session. A list has no events, so `updateTime` stands in for the last
+ * one's time.
+ */
 export function listedRow(appName: string, resource: Json): SessionRow {
   return sessionRow(appName, resource, timeOf(resource, 'updateTime'));
 }
 
 /**
- * The state that the server shows, without what should never have been kept. It removes no key: one that is
- * `null` was removed, so it is with adk-java and adk-go, too.
+ * Returns the state that the server shows, without `temp:` keys and without `null` values. The server removes
+ * no key: a removed key is `null`, as with adk-java and adk-go.
  */
 export function stateOf({ sessionState }: Json): Record<string, unknown> {
   const state: Record<string, unknown> = {};
@@ -69,7 +72,7 @@ export function stateOf({ sessionState }: Json): Record<string, unknown> {
   return state;
 }
 
-/** What is new, as the server is to have it: one state of all scopes. */
+/** Returns the `sessionState` to create: the keys of all scopes in one object. */
 export function newState({ session, user, app }: Changes): Record<string, unknown> {
   const scopes = [
     ['', session],
@@ -84,7 +87,7 @@ export function newState({ session, user, app }: Changes): Record<string, unknow
   return state;
 }
 
-/** What the server shows of a scope, without the prefix; absent, if that is nothing. */
+/** Returns the keys of one scope that the server shows, without their prefix; `undefined` if there are none. */
 export function scopeRow(resource: Json, prefix: string): ScopeRow | undefined {
   const entries = Object.entries(stateOf(resource)).filter(([key]) => key.startsWith(prefix));
   if (entries.length === 0) return undefined;

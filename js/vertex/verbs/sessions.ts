@@ -1,4 +1,4 @@
-/** Requests for sessions, which all verbs share. */
+/** Requests for sessions, shared by all verbs. */
 import type { StorageKey } from '../../storage/adapter.js';
 import type { EngineAddresses } from '../rest/engine_address.js';
 import { EventList } from '../events/event_list.js';
@@ -8,24 +8,24 @@ import type { Json, Rest } from '../rest/rest.js';
 import type { SeenEvents } from '../events/seen_events.js';
 import { isSessionId } from './session_ids.js';
 
-/** Which session, and where. */
+/** A session's key and URLs. */
 export interface SessionPlace extends Required<StorageKey> {
-  /** Up to the API's version. */
+  /** URL of the server up to the API version. */
   readonly apiUrl: string;
-  /** Of all sessions of the engine. */
+  /** URL of the list of the engine's sessions. */
   readonly listUrl: string;
-  /** Of the session. */
+  /** URL of the session. */
   readonly url: string;
 }
 
-/** What is known of a server, which all calls share. */
+/** Data about the server that all calls share. */
 export interface Known {
   readonly addresses: EngineAddresses;
   readonly seen: SeenEvents;
   readonly newestFirst: NewestFirst;
 }
 
-/** The sessions, for one call. */
+/** The session requests of one call. */
 export class Sessions {
   readonly rest: Rest;
   readonly events: EventList;
@@ -40,8 +40,10 @@ export class Sessions {
   }
 
   /**
-   * @returns `undefined` for an id that no session can have
-   * @throws SessionError `invalid_argument` for an app that names no engine
+   * Returns the URLs of a session.
+   *
+   * @returns `undefined` if Vertex AI does not allow the session id
+   * @throws SessionError `invalid_argument` if the app names no engine
    */
   placeOf({ appName, userId, sessionId }: Required<StorageKey>): SessionPlace | undefined {
     const { apiUrl, listUrl } = this.placesOf(appName);
@@ -54,11 +56,16 @@ export class Sessions {
     return { apiUrl: url, listUrl: `${url}/${engine}/sessions` };
   }
 
-  /** Whosever it is. @returns `undefined` if it is not there */
+  /**
+   * Reads the session, whoever owns it.
+   *
+   * @returns `undefined` if it does not exist
+   */
   find({ url }: SessionPlace): Promise<Json | undefined> {
     return this.orAbsent(this.rest.get(url));
   }
 
+  /** Returns the outcome of a request, or `undefined` if the server answers 404. */
   async orAbsent<T>(answer: Promise<T>): Promise<T | undefined> {
     try {
       return await answer;
