@@ -1,9 +1,9 @@
 /**
- * Sessions as files, in the JSON of any ADK, and all of a user's or an app's as a stream of them: to move,
- * keep, share and restore them.
+ * Exports and imports sessions: one session as a JSON file of any ADK, or all sessions of a user or an app as
+ * JSON Lines. Use it to move, back up, share and restore them.
  *
- * A subpath of its own, as a page that has no files should not load it. It works over any session
- * service, brings no wasm along, and goes with every entry of the package.
+ * It is a subpath of its own, so that a page without files does not load it. It works over any session
+ * service, contains no wasm, and works with every entry of the package.
  *
  * @module adk-session-wasm/files
  */

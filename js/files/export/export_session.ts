@@ -7,7 +7,7 @@ import { type SessionDialect, type SessionFile, sessionToFile } from '../format/
 import { wholeSession } from '../format/whole_session.js';
 
 /**
- * How a session is exported.
+ * Options of {@link exportSession}.
  *
  * @example
  * ```ts
@@ -19,12 +19,12 @@ import { wholeSession } from '../format/whole_session.js';
 export interface ExportSessionOptions extends SessionDialect, Abortable {}
 
 /**
- * A stored session with all its events, as a file of one of the ADKs; see {@link sessionToFile}.
+ * Exports a stored session with all its events, as a file of one of the ADKs; see {@link sessionToFile}.
  *
- * Its `state` is the one that an agent sees: `user:` and `app:` keys are in it.
+ * Its `state` is the state that an agent sees, including `user:` and `app:` keys.
  *
- * @param options default: camelCase and milliseconds, as `@google/adk` has it
- * @throws SessionError (as a rejection) `not_found`; `invalid_argument`; what `getSession` rejects with
+ * @param options default: camelCase and milliseconds, as in `@google/adk`
+ * @throws SessionError (as a rejection) `not_found`; `invalid_argument`; any error of `getSession`
  *
  * @example
  * ```ts

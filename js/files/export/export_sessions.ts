@@ -13,7 +13,7 @@ import { FORMAT, VERSION } from '../format/stream_format.js';
 import { wholeSession } from '../format/whole_session.js';
 
 /**
- * Which sessions are exported, and how.
+ * Selects the sessions to export, and their format.
  *
  * @example
  * ```ts
@@ -23,32 +23,32 @@ import { wholeSession } from '../format/whole_session.js';
  * ```
  */
 export interface ExportSessionsRequest extends SessionDialect, Abortable {
-  /** One app, or several: with the names of all apps, the whole store. */
+  /** The name of one app, or of several. Name all apps to export the whole store. */
   appName: string | readonly string[];
   /** Absent: all users of the apps. */
   userId?: string | undefined;
 }
 
 /**
- * All sessions of a user, of an app, or of a whole store, as JSON Lines: one JSON value a line.
+ * Exports all sessions of a user, of apps, or of a whole store, as JSON Lines: one JSON value per line.
  *
- * | line | what it is |
+ * | line | content |
  * | --- | --- |
- * | `{"format":"adk-sessions","version":1,"casing":"camel","timeUnit":"milliseconds"}` | the first: how the sessions are written |
+ * | `{"format":"adk-sessions","version":1,"casing":"camel","timeUnit":"milliseconds"}` | the first line: the format of the sessions |
  * | `{"appName":"shop","appState":{"motd":"…"}}` | the app's state, keys without `app:`; only if all users are exported |
  * | `{"appName":"shop","userId":"ada","userState":{"name":"…"}}` | a user's state, keys without `user:`; before the user's sessions |
  * | `{"id":"s1","appName":"shop","userId":"ada","state":{…},"events":[…],"lastUpdateTime":…}` | a session, as {@link sessionToFile} writes it |
  *
- * The sessions of an app come in order of `lastUpdateTime`. They are read one by one, as the lines are taken: of
- * ten thousand sessions one and the ids are in memory. Each is as it was when its line was written; one
- * that is deleted meanwhile may be missing, and one that is created meanwhile may be there.
+ * The sessions of an app come in order of `lastUpdateTime`. Each session is read when its line is taken, so
+ * memory holds one session and the ids of all. A line shows the session as it was when the line was written.
+ * A session that is deleted during the export may be missing, and one that is created may be included.
  *
- * No service knows its apps, nor users who have state and no session: ask for your apps by their names,
- * and for such users by theirs.
+ * A service has no list of its apps, nor of users who have state but no session. Name your apps, and export
+ * such users by their ids.
  *
- * @returns lines, each with its `\n`; read while they are iterated. `ReadableStream.from` and
- *   `Readable.from` make streams of them
- * @throws SessionError (when iterated) what `listSessions` and `getSession` reject with: `aborted`,
+ * @returns lines, each with its `\n`, which are produced while they are iterated. `ReadableStream.from` and
+ *   `Readable.from` turn them into streams
+ * @throws SessionError (when iterated) any error of `listSessions` and `getSession`: `aborted`,
  *   `invalid_argument`, `corrupt_record`, …
  *
  * @example
@@ -69,7 +69,7 @@ export async function* exportSessions(
 ): AsyncGenerator<string, void> {
   const taken = takeRequest(request);
   const { appName, userId, signal } = taken;
-  // All of it before the first line: what has gone out cannot be taken back.
+  // Check everything before the first line: lines that were yielded cannot be taken back.
   const casing = requireCasing(taken.casing ?? 'camel');
   const timeUnit = requireUnit(taken.timeUnit ?? 'milliseconds');
   const apps: readonly unknown[] = Array.isArray(appName) ? appName : [appName];

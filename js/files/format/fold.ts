@@ -1,13 +1,13 @@
-/** What events make of a state, by their deltas. */
+/** Computes states from the deltas of events. */
 import type { Event } from '../../model/event.js';
 import { isTemp, REMOVED } from '../../state/scope.js';
 import type { Session } from '../../model/session.js';
 import type { StateShape } from '../../state/state_shape.js';
 
 /**
- * The state that events make of another. `temp:` keys are left out.
+ * Returns the state after applying the events' deltas to a given state. `temp:` keys are left out.
  *
- * @param state is not changed
+ * @param state the state before the events; it is not changed
  */
 export function madeOf(state: Readonly<StateShape>, events: readonly Event[]): StateShape {
   const made = new Map<string, unknown>(Object.entries(state));
@@ -21,7 +21,8 @@ export function madeOf(state: Readonly<StateShape>, events: readonly Event[]): S
 }
 
 /**
- * The state that a session must have had before its first event: what its events do not explain.
+ * Returns the state that a session must have had before its first event: the part that its events do not
+ * explain.
  *
  * @returns the keys of `session.state` that no delta of its events sets or removes, without `temp:` ones
  *

@@ -2,9 +2,9 @@ import { SessionError } from '../../errors/errors.js';
 import { formatPath, type PathSegment } from '../../json/path.js';
 
 /**
- * The error for a file that is no session.
+ * Makes the error for a file that is not a valid session.
  *
- * @param path where it is wrong, in the names of our types
+ * @param path the place of the mistake, with the names of this package's types
  * @param rule the rest of a sentence that begins with the path: `must be a list`
  *
  * @example

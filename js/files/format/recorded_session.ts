@@ -7,9 +7,9 @@ import { malformed } from './malformed.js';
 
 type JsonObject = Record<string, unknown>;
 
-/** A session file whose structure was checked. Its times are still as they stand there. */
+/** A session file with a checked structure. Its times are still as the file has them. */
 export interface RecordedSession {
-  /** `''` if it has none. */
+  /** `''` if the file has none. */
   readonly id: string;
   readonly appName: string;
   readonly userId: string;
@@ -18,7 +18,7 @@ export interface RecordedSession {
   readonly lastUpdateTime: unknown;
 }
 
-/** What is to be taken instead of the file's. */
+/** Names that replace those of the file. */
 export interface GivenNames {
   readonly appName?: string | undefined;
   readonly userId?: string | undefined;
@@ -27,7 +27,11 @@ export interface GivenNames {
 
 const MEMBERS = new Set(['id', 'appName', 'userId', 'state', 'events', 'lastUpdateTime']);
 
-/** @throws SessionError `invalid_argument`, if it is not JSON */
+/**
+ * Parses JSON text, with or without a byte order mark.
+ *
+ * @throws SessionError `invalid_argument` if the text is not JSON
+ */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text.replace(/^\ufeff/, ''));
@@ -38,14 +42,14 @@ export function parseJson(text: string): unknown {
 }
 
 /**
- * Checks all that agents and services rely on.
+ * Checks everything that agents and services rely on.
  *
- * @param json with the names of our types
- * @throws SessionError `invalid_argument` with the path of what is wrong
+ * @param json the file, with the names of this package's types
+ * @throws SessionError `invalid_argument` with the path of the mistake
  */
 export function recordedSession(json: unknown, given: GivenNames): RecordedSession {
   const file = objectAt(json, []);
-  // Python refuses such a session, and there is no place where we could keep them.
+  // Python refuses a session with unknown fields, and this package has no place to store them.
   const stranger = Object.keys(file).find((key) => !MEMBERS.has(key));
   if (stranger !== undefined) throw malformed([stranger], 'is no field of a session; take it out');
   const { id: fileId = '', state, events, lastUpdateTime } = file;
@@ -62,7 +66,7 @@ export function recordedSession(json: unknown, given: GivenNames): RecordedSessi
   };
 }
 
-/** @param ids of the events before it, and where they stand */
+/** @param ids maps the ids of the events before this one to their indices */
 function eventAt(json: unknown, at: number, ids: Map<unknown, number>): JsonObject {
   const path = ['events', at];
   const event = objectAt(json, path);

@@ -27,7 +27,7 @@ import { timedSession } from './session_times.js';
 export type SessionFile = Record<string, unknown>;
 
 /**
- * In which of the ADKs' ways a file is written.
+ * The form in which a file is written: each ADK has its own.
  *
  * @example
  * ```ts
@@ -45,7 +45,7 @@ export interface SessionDialect {
 }
 
 /**
- * How a file is to be read.
+ * Options for reading a file.
  *
  * @example
  * ```ts
@@ -56,8 +56,8 @@ export interface SessionDialect {
  */
 export interface ReadSessionOptions {
   /**
-   * What the file's times are counted in. Default: told from the numbers, which can be done for times
-   * from 2001 to 2100.
+   * The unit of the file's times. Default: inferred from the numbers, which works for times from 2001 to
+   * 2100.
    */
   timeUnit?: TimeUnit | undefined;
   /** Instead of the file's. */
@@ -69,13 +69,13 @@ export interface ReadSessionOptions {
 }
 
 /**
- * A session as a file of one of the ADKs.
+ * Returns a session as a file of one of the ADKs.
  *
- * Users' data (`state`, a function's `args` and `response`, `stateDelta`, `customMetadata`, `output`,
- * …) and fields that no ADK knows are kept to the letter, whatever the casing. Known fields that are
- * `null` are left out. In seconds, times are exact to the microsecond.
+ * The casing does not apply to user data (`state`, a function's `args` and `response`, `stateDelta`,
+ * `customMetadata`, `output`, …) and to fields that no ADK knows: these are kept exactly. Known fields that
+ * are `null` are left out. Times in seconds are exact to the microsecond.
  *
- * @param session is not changed; its data is shared with the result
+ * @param session it is not changed; the result shares its data
  * @throws SessionError `invalid_argument` for an unknown casing or unit
  *
  * @example
@@ -107,18 +107,16 @@ export function sessionToFile(session: Session, dialect: SessionDialect = {}): S
 }
 
 /**
- * The session in a file of any of the ADKs: camelCase, snake_case or both mixed, milliseconds or
- * seconds.
+ * Reads the session in a file of any ADK: camelCase, snake_case or both mixed, milliseconds or seconds.
  *
- * Names are read as Python reads them: where an object has a field in both casings, the camelCase one
- * counts. Known fields that are `null` count as absent. An event without `actions` gets empty ones.
- * Without `state` it is what the events make of none; without `lastUpdateTime` it is the latest
- * event's, or 0. Ids of session and events may be missing: storing them gives them one.
+ * Names are read as Python reads them: if an object has a field in both casings, the camelCase one is used.
+ * Known fields that are `null` count as absent. An event without `actions` gets empty ones. A missing `state`
+ * is computed from the events. A missing `lastUpdateTime` is the latest event's time, or 0. The ids of
+ * session and events may be missing: they are assigned when the session is stored.
  *
- * @param file JSON text or what it parses to, which is not changed, and whose data is shared with the
- *   result
- * @throws SessionError `invalid_argument` with the `path` of what is wrong (`events[3].timestamp`), or
- *   if the unit of its times cannot be told
+ * @param file JSON text or its parsed value, which is not changed; the result shares its data
+ * @throws SessionError `invalid_argument` with the `path` of the mistake (`events[3].timestamp`), or if the
+ *   unit of the file's times cannot be inferred
  *
  * @example
  * ```ts
@@ -145,14 +143,14 @@ export function sessionFromFile(
   }
 }
 
-/** {@link sessionFromFile} in steps, between which the caller of a long file may pause. */
+/** {@link sessionFromFile} in steps. For a long file, the caller may pause between them. */
 export function* readingSteps(
   file: string | SessionFile,
   { timeUnit, ...given }: ReadSessionOptions,
 ): Generator<undefined, Session> {
   const stated = timeUnit === undefined ? undefined : requireUnit(timeUnit);
   const json = typeof file === 'string' ? parseJson(file) : file;
-  // An object is the caller's, who may change it meanwhile.
+  // An object belongs to the caller, who may change it during a pause.
   if (typeof file === 'string') yield;
   const named = readNames(json, SESSION);
   yield;
@@ -161,7 +159,7 @@ export function* readingSteps(
   const { id, appName, userId } = recorded;
   const { lastUpdateTime, ...timed } = timedSession(recorded, stated);
   yield;
-  // What makes them events was checked; other fields are whatever the file has.
+  // The members that every event needs were checked; other fields may be anything.
   const events = timed.events as unknown as Event[];
   const state = recorded.state ?? madeOf({}, events);
   return { id, appName, userId, state, events, lastUpdateTime };

@@ -1,22 +1,22 @@
 import type { Abortable, CompositeSessionKey } from '../../model/session.js';
 import type { BaseSessionService } from '../../model/session_service.js';
 
-/** Sessions listed at once. */
+/** Number of sessions in a page of the list. */
 const PAGE = 100;
 
-/** Whose sessions: of an app, or of one user of it. */
+/** Selects the sessions of an app, or of one user of it. */
 export interface SessionsRequest extends Abortable {
   readonly appName: string;
-  /** Absent: of all users. */
+  /** Absent: all users. */
   readonly userId?: string | undefined;
 }
 
 /**
- * Names all sessions once, page by page, those last that were updated last.
+ * Yields the key of each session once, page by page, in order of `lastUpdateTime`.
  *
- * The list changes meanwhile: a session that is updated moves to its end, and all behind it move up, so
- * that the next page would begin too far down. So each page overlaps the one before by one session, and
- * where that is not on it, it begins earlier. What was named before is not named again.
+ * The list may change meanwhile: an updated session moves to its end and the sessions behind it move up, so
+ * the next page would skip some. So each page overlaps the one before by one session. If that session is not
+ * on the page, the page is read again from further up. Keys that were yielded before are skipped.
  */
 export async function* sessionKeys(
   service: BaseSessionService,

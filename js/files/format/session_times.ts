@@ -6,18 +6,18 @@ import { MAX_TIMESTAMP } from '../../model/snapshot.js';
 import { malformed } from './malformed.js';
 import type { RecordedSession } from './recorded_session.js';
 
-/** What of a session has times, in milliseconds. */
+/** The parts of a session that have times, in milliseconds. */
 export interface TimedSession {
   readonly events: readonly Record<string, unknown>[];
   readonly lastUpdateTime: number;
 }
 
 /**
- * The times of a file in milliseconds. Without `lastUpdateTime` it is the latest event's, or 0.
+ * Converts the times of a file to milliseconds. A missing `lastUpdateTime` becomes the latest event's time,
+ * or 0.
  *
- * @param stated what they are counted in; `undefined`: to be told from the numbers
- * @throws SessionError `invalid_argument` with the path of a time that is none, or if the unit cannot
- *   be told
+ * @param stated the unit of the file's times; `undefined`: inferred from the numbers
+ * @throws SessionError `invalid_argument` with the path of an invalid time, or if the unit cannot be inferred
  */
 export function timedSession(
   recorded: RecordedSession,
@@ -38,7 +38,7 @@ export function timedSession(
   return { events, lastUpdateTime: inMilliseconds(lastUpdateTime, unit, ['lastUpdateTime']) };
 }
 
-/** An append stores any JSON value in `actions`, so what is not a time is kept to the letter. */
+/** An append accepts any JSON value in `actions`, so a value that is not a number is kept as it is. */
 function actionTime(value: unknown, unit: TimeUnit): unknown {
   return typeof value === 'number' ? millisecondsOf(value, unit) : value;
 }
@@ -57,12 +57,12 @@ function inMilliseconds(value: unknown, unit: TimeUnit, path: readonly PathSegme
   );
 }
 
-/** One file has one unit, so that one time which tells it tells it for all. */
+/** Returns the unit of all times in the file. A file has one unit, so one unambiguous time decides it for all. */
 function unitOfAll({ events, lastUpdateTime }: RecordedSession): TimeUnit {
   let told: { unit: TimeUnit; text: string } | undefined;
   let untold: string | undefined;
   const look = (value: unknown, path: readonly PathSegment[]): unknown => {
-    // 0 is 0 in both.
+    // 0 is the same time in both units.
     if (typeof value !== 'number' || value === 0) return value;
     const unit = unitOf(value);
     const text = `${formatPath(path)} is ${value}`;

@@ -2,10 +2,10 @@ import type { Abortable, CompositeSessionKey, Session } from '../../model/sessio
 import type { BaseSessionService } from '../../model/session_service.js';
 
 /**
- * A session with all its events.
+ * Reads a session with all its events.
  *
- * Not by asking for no number of them: a service with the option `history` then gives the last ones only,
- * and what is exported would lack the others for good.
+ * It asks for an explicit number of events. Without one, a service with the option `history` returns only the
+ * last events, and an export would lack the others.
  */
 export function wholeSession(
   service: BaseSessionService,

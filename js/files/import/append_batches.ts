@@ -1,4 +1,4 @@
-/** Stores the events of an import in batches, with a pause after each, so that the event loop goes on. */
+/** Stores the events of an import in batches, with a pause after each, so that the event loop can run. */
 import { SessionError } from '../../errors/errors.js';
 import type { Event } from '../../model/event.js';
 import { messageOf } from '../../json/rules.js';
@@ -6,7 +6,7 @@ import type { Session } from '../../model/session.js';
 import type { BaseSessionService } from '../../model/session_service.js';
 
 /**
- * How far the import of a session is.
+ * The progress of importing one session.
  *
  * @example
  * ```ts
@@ -17,25 +17,30 @@ import type { BaseSessionService } from '../../model/session_service.js';
  */
 export interface ImportProgress {
   readonly sessionId: string;
-  /** How many of its events are stored. */
+  /** Number of its events that are stored. */
   readonly stored: number;
   readonly total: number;
 }
 
-/** Is told of the progress of an import, which waits for it. What it throws or rejects with ends the import. */
+/** Receives the progress of an import, which waits for its promise. If it throws or rejects, the import ends. */
 export type OnImportProgress = (progress: ImportProgress) => void | Promise<void>;
 
-/** Events to append at once. Over memory they take some milliseconds. */
+/** Number of events in a batch. Over memory a batch takes a few milliseconds. */
 export const BATCH = 500;
 
-/** The last events of a plan belong together: a carrier, loaded and as it is. */
+/**
+ * Number of events at the end of a plan that must be in one batch: both versions of a carrier, see
+ * `state_plan.ts`.
+ */
 const INSEPARABLE = 2;
 
 /**
- * @param events all that are to be stored; those that `session` has are passed over
- * @param total how many events the file has; a plan may store one of them more than once
- * @throws SessionError (as a rejection) what `appendEvents` rejects with; `invalid_argument` if
- *   `onProgress` throws or rejects
+ * Appends the events that the session does not have yet.
+ *
+ * @param events all events of the plan; those that `session` already has are skipped
+ * @param total number of events in the file; a plan may store one of them more than once
+ * @throws SessionError (as a rejection) any error of `appendEvents`; `invalid_argument` if `onProgress`
+ *   throws or rejects
  */
 export async function appendInBatches(
   service: BaseSessionService,
@@ -67,7 +72,10 @@ async function tell(
   }
 }
 
-/** Lets timers, input and painting have their turn. Browsers delay chains of timers, but no messages. */
+/**
+ * Lets timers, input and painting run. It uses a message, because browsers delay chains of timers but not
+ * messages.
+ */
 export function pause(): Promise<void> {
   return new Promise((resolve) => {
     const { port1, port2 } = new MessageChannel();

@@ -13,7 +13,7 @@ import { planState, type SharedState, type StatePlan, touchesShared } from './st
 import { withdraw } from './withdraw.js';
 
 /**
- * How a session is imported.
+ * Options of {@link importSession}.
  *
  * @example
  * ```ts
@@ -23,13 +23,13 @@ import { withdraw } from './withdraw.js';
  * ```
  */
 export interface ImportSessionOptions extends ReadSessionOptions, Abortable {
-  /** What becomes of `user:` and `app:` keys. Default `'fill'`: no other session loses a value. */
+  /** How `user:` and `app:` keys are imported. Default `'fill'`: no existing value is changed. */
   sharedState?: SharedState | undefined;
-  /** Called after each batch of events, the last one too. */
+  /** Called after each batch of events, including the last. */
   onProgress?: OnImportProgress | undefined;
 }
 
-/** Characters of a file that is read with pauses. */
+/** Length in characters above which a file is read with pauses. */
 const LONG = 500_000;
 
 const OPTIONS: KnownOptions<ImportSessionOptions> = {
@@ -43,28 +43,30 @@ const OPTIONS: KnownOptions<ImportSessionOptions> = {
 };
 
 /**
- * Stores the session in a file of any of the ADKs; see {@link sessionFromFile} for what is read.
+ * Imports the session of a file of any ADK; see {@link sessionFromFile} for the accepted formats.
  *
- * The stored session has the file's id (a UUID if it has none), events with their ids, order,
- * timestamps and unknown fields, own state, and `lastUpdateTime`, if that is not before the latest
- * event. `user:` and `app:` keys, in its state and in the deltas of its events, are other sessions' too:
- * by `sharedState` they are added where missing, which is the default, overwritten or left alone.
- * `temp:` keys are dropped, as always.
+ * The stored session has the file's id (a UUID if the file has none), the session's own state, and all events
+ * with their ids, order, timestamps and unknown fields. It has the file's `lastUpdateTime`, if that is not
+ * before the latest event. Other sessions share the `user:` and `app:` keys in its state and in its events'
+ * deltas. The option `sharedState` says whether these keys are added if missing (the default), overwritten,
+ * or left alone. `temp:` keys are dropped.
  *
- * The file is checked before anything is written. Should storing fail halfway, the session is deleted
- * again, and `user:` and `app:` keys get their values back. Events are stored in batches of 500, with a
- * pause after each for the event loop. The session is there from its creation on, and gets its events
- * batch by batch. A process that ends in between leaves a session with the first of them: import the file
- * again, and it gets the others. It is known by the file's `lastUpdateTime` and by the ids of its events.
- * With `sharedState: 'fill'`, `user:` and `app:` keys that have the value of those events are set to the
- * file's. If the second import fails, the session stays as far as it came.
+ * The file is checked before anything is written. If storing fails halfway, the session is deleted again, and
+ * `user:` and `app:` keys get their previous values back. The session exists from its creation on. Its events
+ * are stored in batches of 500, with a pause after each for the event loop.
  *
- * @param service of this package; over one that does not take `lastUpdateTime`, that becomes now
- * @param file JSON text, or what it parses to
+ * If the process ends in between, a session with the first events remains. Import the same file again to
+ * store the rest. The import recognises the session by the file's `lastUpdateTime` and by its event ids. With
+ * `sharedState: 'fill'`, `user:` and `app:` keys whose values come from those events are then set to the
+ * file's values. If the second import fails, the session keeps all events stored so far.
+ *
+ * @param service a service of this package; a service that does not accept `lastUpdateTime` sets the current
+ *   time
+ * @param file JSON text or its parsed value
  * @returns a handle on the stored session
- * @throws SessionError (as a rejection) `already_exists`, nothing being changed; `invalid_argument` with
- *   the `path` of what is wrong in the file, or if the unit of its times cannot be told; what
- *   `createSession` and `appendEvents` reject with
+ * @throws SessionError (as a rejection) `already_exists`, and nothing is changed; `invalid_argument` with the
+ *   `path` of the mistake in the file, or if the unit of its times cannot be inferred; any error of
+ *   `createSession` and `appendEvents`
  *
  * @example
  * ```ts
@@ -122,7 +124,7 @@ export async function importSession(
   }
 }
 
-/** Reads and checks the file, with pauses for the event loop if it is a long one. */
+/** Reads and checks the file, with pauses for the event loop if the file is long. */
 async function readInSteps(
   file: string | SessionFile,
   options: ReadSessionOptions,
@@ -138,20 +140,28 @@ async function readInSteps(
   }
 }
 
-/** Whether reading it takes longer than an append of a batch. */
+/** Returns whether reading the file takes longer than appending a batch. */
 function isLongFile(file: string | SessionFile | null): boolean {
   if (typeof file === 'string') return file.length > LONG;
   const events = file?.events;
   return Array.isArray(events) && events.length > BATCH;
 }
 
-/** @throws SessionError `invalid_argument`, if it is there and no function */
+/**
+ * Checks the option `onProgress`.
+ *
+ * @throws SessionError `invalid_argument` if it is given and not a function
+ */
 export function requireOnProgress(value: unknown): void {
   if (value === undefined || typeof value === 'function') return;
   throw invalid('onProgress', `must be a function; it is ${kindOf(value)}`);
 }
 
-/** @throws SessionError `invalid_argument`, if it is none */
+/**
+ * Returns the option `sharedState`, or its default.
+ *
+ * @throws SessionError `invalid_argument` for any other value
+ */
 export function sharedStateOf(value: unknown): SharedState {
   if (value === undefined) return 'fill';
   if (value === 'fill' || value === 'overwrite' || value === 'keep') return value;
@@ -159,8 +169,8 @@ export function sharedStateOf(value: unknown): SharedState {
 }
 
 /**
- * Makes sure that state and deltas can be stored, before they are compared by their JSON: what is nested
- * too deep would overflow there.
+ * Makes sure that the state and the deltas can be stored. This comes before they are compared as JSON: too
+ * deep a value would overflow the stack there.
  *
  * @throws SessionError `unserializable` with the path
  */

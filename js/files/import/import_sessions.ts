@@ -19,7 +19,7 @@ import { prefixed } from './shared_state.js';
 import type { SharedState } from './state_plan.js';
 
 /**
- * How sessions are imported.
+ * Options of {@link importSessions}.
  *
  * @example
  * ```ts
@@ -29,13 +29,13 @@ import type { SharedState } from './state_plan.js';
  * ```
  */
 export interface ImportSessionsOptions extends Abortable {
-  /** Instead of that of the lines. */
+  /** Replaces the `appName` of the lines. */
   appName?: string | undefined;
-  /** What times are counted in. Default: what the stream's first line says, else told for each session. */
+  /** The unit of times. Default: the unit in the stream's first line, else inferred for each session. */
   timeUnit?: TimeUnit | undefined;
-  /** What becomes of `user:` and `app:` keys. Default `'fill'`. */
+  /** How `user:` and `app:` keys are imported. Default `'fill'`. */
   sharedState?: SharedState | undefined;
-  /** Called after each batch of events of a session, the last one too. */
+  /** Called after each batch of events of a session, including the last. */
   onProgress?: OnImportProgress | undefined;
 }
 
@@ -48,7 +48,7 @@ const OPTIONS: KnownOptions<ImportSessionsOptions> = {
 };
 
 /**
- * What became of a line.
+ * The outcome of one line.
  *
  * @example
  * ```ts
@@ -60,17 +60,20 @@ const OPTIONS: KnownOptions<ImportSessionsOptions> = {
  * ```
  */
 export interface ImportOutcome {
-  /** From 1. */
+  /** The line's number, from 1. */
   readonly line: number;
   readonly kind: 'session' | 'userState' | 'appState';
   readonly appName?: string;
   readonly userId?: string;
   readonly sessionId?: string;
-  /** Why it was not imported; nothing of it is stored then. Absent: it was. */
+  /**
+   * The reason why the line was not imported. Nothing of it is stored then, unless it resumed an interrupted
+   * import. Absent: the line was imported.
+   */
   readonly error?: SessionError;
 }
 
-/** What may be wrong with one line and no other. */
+/** Errors that concern only one line. */
 const OF_ONE_LINE: ReadonlySet<SessionErrorCode> = new Set<SessionErrorCode>([
   'invalid_argument',
   'already_exists',
@@ -79,17 +82,17 @@ const OF_ONE_LINE: ReadonlySet<SessionErrorCode> = new Set<SessionErrorCode>([
 ]);
 
 /**
- * Stores the sessions of a stream that {@link exportSessions} wrote, or of any JSON Lines of which each
- * is a session of one of the ADKs, each as `importSession` does it.
+ * Imports the sessions of a stream that {@link exportSessions} wrote, or of any JSON Lines with one session
+ * of any ADK per line. Each session is imported as by `importSession`.
  *
- * It goes on as its outcomes are taken: iterate it to the end. A line that cannot be imported, since
- * it is malformed or its session exists, is reported, and the next is read; importing a stream again
- * after an interruption therefore brings the rest. Blank lines are passed over. Streams may be put
- * one after another.
+ * The import advances while its outcomes are taken: iterate it to the end. If a line cannot be imported,
+ * because it is malformed or its session exists, its outcome has the error, and the next line is read. So
+ * importing the same stream again after an interruption imports the rest. Blank lines are skipped. Several
+ * streams may be concatenated.
  *
- * @throws SessionError (when iterated) `aborted`; `unsupported`, if a newer version wrote the stream;
- *   `invalid_argument` for options and what is no JSON Lines at all; and what no line is to blame for,
- *   like `quota_exceeded` or `closed`
+ * @throws SessionError (when iterated) `aborted`; `unsupported` if a newer version wrote the stream;
+ *   `invalid_argument` for invalid options or a source that is not JSON Lines; errors that no single line
+ *   causes, such as `quota_exceeded` or `closed`
  *
  * @example
  * ```ts
@@ -140,7 +143,11 @@ export async function* importSessions(
   }
 }
 
-/** @throws SessionError `invalid_argument`, if it is no object */
+/**
+ * Parses a line.
+ *
+ * @throws SessionError `invalid_argument` if it is not a JSON object
+ */
 export function parsedLine(text: string): SessionFile {
   const json = parseJson(text);
   if (isPlainObject(json)) return json;
@@ -148,9 +155,9 @@ export function parsedLine(text: string): SessionFile {
 }
 
 /**
- * What a first line of {@link exportSessions} says of times.
+ * Returns the time unit that the first line of an {@link exportSessions} stream states.
  *
- * @throws SessionError `unsupported`, if it is of another version
+ * @throws SessionError `unsupported` for an unknown format or version
  */
 export function unitOfHeader({ format, version, timeUnit }: SessionFile): TimeUnit {
   if (format === FORMAT && version === VERSION) return requireUnit(timeUnit);
@@ -161,7 +168,7 @@ export function unitOfHeader({ format, version, timeUnit }: SessionFile): TimeUn
   );
 }
 
-/** What a line is of, as far as it says. */
+/** Returns the kind of a line and the names in it; absent names are left out. */
 export function nameOf(
   json: SessionFile,
   givenApp: string | undefined,
@@ -204,7 +211,7 @@ async function importLine(
   }
 }
 
-/** The keys of a line that are to be set. */
+/** Returns the keys of the line's state that the import sets. */
 function toSet(
   json: SessionFile,
   kind: 'userState' | 'appState',

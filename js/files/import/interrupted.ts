@@ -1,4 +1,4 @@
-/** Finds the session that an import left half done, since its process ended. */
+/** Finds a session whose import was interrupted because its process ended. */
 import type { Event } from '../../model/event.js';
 import type { Abortable, Session } from '../../model/session.js';
 import type { StateShape } from '../../state/state_shape.js';
@@ -8,8 +8,9 @@ import { isSame } from './state_plan.js';
 import { wholeSession } from '../format/whole_session.js';
 
 /**
- * The stored session, if it holds the first of the file's events and not all, and has the `lastUpdateTime` of the
- * file. An import sets that time when it creates the session; a session in use has the time of its own last event.
+ * Returns the stored session if an import of this file was interrupted. Such a session has the file's
+ * `lastUpdateTime` and the first of its events, but not all. An import sets that time when it creates the
+ * session; a session in use has the time of its own last event.
  */
 export async function interruptedImport(
   service: BaseSessionService,
@@ -17,7 +18,7 @@ export async function interruptedImport(
   { signal }: Abortable,
 ): Promise<Session | undefined> {
   const key = { appName, userId, sessionId, signal };
-  // A complete session is told by its last event, without reading the others.
+  // A complete session is recognised by its last event, without reading the others.
   const newest = await service.getSession({ ...key, config: { numRecentEvents: 1 } });
   if (newest?.lastUpdateTime !== lastUpdateTime) return undefined;
   const [last] = newest.events;
@@ -28,10 +29,10 @@ export async function interruptedImport(
 }
 
 /**
- * The `user:` and `app:` keys that the store had before the interrupted import, as far as that can be told: those
- * that have the value of its events count as the import's own.
+ * Returns the `user:` and `app:` keys that the store had before the interrupted import, so far as this can be
+ * known. Keys with the values of its events count as written by the import, and are left out.
  *
- * @param events those that it stored
+ * @param events the events that the interrupted import stored
  */
 export function liveBefore(live: Readonly<StateShape>, events: readonly Event[]): StateShape {
   const made = madeOf({}, events);

@@ -3,8 +3,8 @@ import { invalid } from '../../call/call.js';
 import { kindOf } from '../../json/rules.js';
 
 /**
- * Where JSON Lines come from: a text, a file's or response's stream, or anything that gives pieces of
- * text or of UTF-8, cut wherever.
+ * The source of JSON Lines: a text, the stream of a file or response, or any iterable of text or UTF-8 bytes.
+ * Chunks may end anywhere.
  *
  * @example
  * ```ts
@@ -21,13 +21,13 @@ export type LinesSource =
   | ReadableStream<string | Uint8Array>;
 
 /**
- * The lines of `source`, without their ends.
+ * Yields the lines of `source`, without their line ends.
  *
- * @throws SessionError `invalid_argument`, if it gives anything but text and UTF-8
+ * @throws SessionError `invalid_argument` if the source yields anything other than text or UTF-8 bytes
  */
 export async function* linesOf(source: LinesSource): AsyncGenerator<string, void> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
-  // In pieces: a line may be a session of megabytes, and come in a thousand of them.
+  // Pieces are joined only at the end of a line: a line may be a session of megabytes, in a thousand chunks.
   let pieces: string[] = [];
   for await (const chunk of chunksOf(source)) {
     const [rest = '', ...ended] = textOf(chunk, decoder).split('\n').reverse();
@@ -45,7 +45,7 @@ async function* chunksOf(source: LinesSource): AsyncGenerator<unknown, void> {
   if (typeof source === 'string') {
     yield source;
   } else if (isStreamOnly(source)) {
-    // Safari's streams cannot be iterated.
+    // Safari's streams are not iterable.
     const reader = source.getReader();
     try {
       for (;;) {
@@ -54,7 +54,8 @@ async function* chunksOf(source: LinesSource): AsyncGenerator<unknown, void> {
         yield value;
       }
     } finally {
-      // Whoever stops early wants no more of it; of one that failed this says so again.
+      // Cancels the stream if the caller stops early. A stream that failed rejects here again, which is
+      // ignored.
       await reader.cancel().catch(() => undefined);
     }
   } else if (isIterable(source)) {

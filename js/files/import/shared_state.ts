@@ -3,7 +3,7 @@ import type { Abortable, UserRequest } from '../../model/session.js';
 import type { StateShape } from '../../state/state_shape.js';
 import type { BaseSessionService } from '../../model/session_service.js';
 
-/** The `user:` and `app:` keys that a service has for a user, prefixes on. */
+/** Reads the `user:` and `app:` keys of a user from a service, with their prefixes. */
 export async function liveState(
   service: BaseSessionService,
   { appName, userId, signal }: UserRequest & Abortable,
@@ -15,7 +15,7 @@ export async function liveState(
   return { ...prefixed(APP_PREFIX, app), ...prefixed(USER_PREFIX, user) };
 }
 
-/** A scope's state with the prefix on its keys. */
+/** Returns a scope's state with the prefix added to its keys. */
 export function prefixed(prefix: string, state: Readonly<StateShape>): StateShape {
   return Object.fromEntries(Object.entries(state).map(([key, value]) => [prefix + key, value]));
 }

@@ -1,13 +1,14 @@
 /**
- * How a service is brought to the state of a file, if all it can do is to create a session, and to
- * apply the deltas of events.
+ * Plans how an import reaches the state of a file, if a service can only create a session and apply the
+ * deltas of events.
  *
- * The events alone make another state than the file has where something else changed it meanwhile: for
- * `user:` and `app:` keys another session, for its own a hand, or an event that was replaced later. A
- * further event for the difference would be one that the file does not have. But an event that is
- * appended once more replaces itself: the *carrier*, an event whose own delta says nothing else than
- * the wanted state (most have none), is appended with the difference as its delta, and then as it
- * is, all in one step with the others.
+ * The events alone may produce another state than the file has. `user:` and `app:` keys may have been changed
+ * by another session. The session's own keys may have been edited by hand, or an event was replaced later. An
+ * extra event for the difference would be an event that the file does not have.
+ *
+ * But an event that is appended again replaces itself. The *carrier* is an event whose own delta agrees with
+ * the wanted state (most events have no delta). It is appended once more with the difference as its delta,
+ * and then again as it is. Both versions are stored by one call of `appendEvents`.
  */
 import { type Event, newEventId } from '../../model/event.js';
 import { isShared, isTemp, REMOVED } from '../../state/scope.js';
@@ -17,11 +18,11 @@ import { initialState, madeOf } from '../format/fold.js';
 import { malformed } from '../format/malformed.js';
 
 /**
- * What an import does to `user:` and `app:` keys, which other sessions see too.
+ * How an import changes `user:` and `app:` keys, which other sessions see too.
  *
- * - `'fill'`: those that the store does not have are set; those that it has stay.
- * - `'overwrite'`: all that the file has are set.
- * - `'keep'`: none is changed.
+ * - `'fill'`: keys that the store does not have are set; existing keys stay.
+ * - `'overwrite'`: all keys of the file are set.
+ * - `'keep'`: no key is changed.
  *
  * @example
  * ```ts
@@ -32,17 +33,17 @@ import { malformed } from '../format/malformed.js';
  */
 export type SharedState = 'fill' | 'overwrite' | 'keep';
 
-/** What to do, in this order. */
+/** The steps of an import, in this order. */
 export interface StatePlan {
-  /** To create the session with. */
+  /** The initial state of the session to create. */
   readonly initial: StateShape;
-  /** To append, all at once. */
+  /** The events to append, in order. */
   readonly events: readonly Event[];
-  /** `user:` and `app:` keys to change at last, if there is no carrier. */
+  /** `user:` and `app:` keys to change at the end, if there is no carrier. */
   readonly afterwards: StateShape;
 }
 
-/** Whether storing the session may change `user:` or `app:` keys. */
+/** Returns whether storing the session may change `user:` or `app:` keys. */
 export function touchesShared({ state, events }: Session): boolean {
   return (
     Object.keys(state).some(isShared) ||
@@ -51,9 +52,11 @@ export function touchesShared({ state, events }: Session): boolean {
 }
 
 /**
+ * Plans the import of a session.
+ *
  * @param live the `user:` and `app:` keys that the store has
- * @throws SessionError `invalid_argument`, if the file's events contradict its state so that no event
- *   can be the carrier
+ * @throws SessionError `invalid_argument` if the events contradict the file's state and none of them can be
+ *   the carrier
  */
 export function planState(
   session: Session,
@@ -72,7 +75,7 @@ export function planState(
 
   const carrier = [...events].reverse().find((event) => agrees(event, wanted));
   if (carrier !== undefined) {
-    // Or else the two would be two events.
+    // Without an id, the two versions would become two events.
     carrier.id ||= newEventId();
     const loaded = { ...carrier, actions: { ...carrier.actions, stateDelta: difference } };
     return { initial, events: [...events, loaded, carrier], afterwards: {} };
@@ -95,13 +98,13 @@ function wantedState({ state }: Session, live: StateShape, policy: SharedState):
   return Object.fromEntries([...Object.entries(ownKeys(state)), ...shared]);
 }
 
-/** The keys that are the session's own. */
+/** Returns the session's own keys. */
 function ownKeys(state: Readonly<StateShape>): StateShape {
   const own = Object.entries(state).filter(([key]) => !isShared(key) && !isTemp(key));
   return Object.fromEntries(own);
 }
 
-/** The delta that makes one state the other. */
+/** Returns the delta that turns one state into the other. */
 function differenceOf(made: Readonly<StateShape>, wanted: Readonly<StateShape>): StateShape {
   const difference = new Map<string, unknown>();
   for (const key of Object.keys(made)) {
@@ -113,7 +116,7 @@ function differenceOf(made: Readonly<StateShape>, wanted: Readonly<StateShape>):
   return Object.fromEntries(difference);
 }
 
-/** Whether applying the event's delta to the wanted state changes nothing. */
+/** Returns whether applying the event's delta to the wanted state changes nothing. */
 function agrees({ actions }: Event, wanted: Readonly<StateShape>): boolean {
   return Object.entries(actions.stateDelta).every(([key, value]) => {
     if (isTemp(key)) return true;
@@ -122,7 +125,7 @@ function agrees({ actions }: Event, wanted: Readonly<StateShape>): boolean {
   });
 }
 
-/** Both are JSON. Those that differ in the order of members count as two, which does no harm here. */
+/** Compares two JSON values. Values that differ only in key order count as different, which does no harm here. */
 export function isSame(one: unknown, other: unknown): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }

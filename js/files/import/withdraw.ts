@@ -1,4 +1,4 @@
-/** Takes back what was stored of a session whose import failed. */
+/** Undoes the import of a session that failed. */
 import { isSessionError, SessionError } from '../../errors/errors.js';
 import { isShared, REMOVED } from '../../state/scope.js';
 import type { Session } from '../../model/session.js';
@@ -8,12 +8,12 @@ import { liveState } from './shared_state.js';
 import type { StatePlan } from './state_plan.js';
 
 /**
- * Deletes the session, and puts the `user:` and `app:` keys back that the import has changed. A key that
- * somebody else has written since is left as it is.
+ * Deletes the session, and restores the `user:` and `app:` keys that the import changed. A key that someone
+ * else has written since stays as it is.
  *
  * @param before the `user:` and `app:` keys before the import
  * @param error why the import failed
- * @throws SessionError with the code of `error`, if something could not be taken back, naming it
+ * @throws SessionError with the code of `error` if something could not be undone; the message names it
  */
 export async function withdraw(
   service: BaseSessionService,
@@ -50,7 +50,7 @@ async function orTell(error: unknown, what: string, undo: () => Promise<void>): 
   }
 }
 
-/** The values that the import may have given to keys which other sessions see, as JSON. */
+/** Returns the values that the import may have given to shared keys, as JSON. */
 function writtenBy({ initial, events, afterwards }: StatePlan): Map<string, Set<string>> {
   const deltas = [initial, ...events.map(({ actions }) => actions.stateDelta), afterwards];
   const written = new Map<string, Set<string>>();
@@ -61,7 +61,7 @@ function writtenBy({ initial, events, afterwards }: StatePlan): Map<string, Set<
   return written;
 }
 
-/** The delta that brings back what was there before the import. */
+/** Returns the delta that restores the values from before the import. */
 function undoing(
   written: ReadonlyMap<string, ReadonlySet<string>>,
   before: Readonly<StateShape>,
@@ -76,7 +76,7 @@ function undoing(
   return Object.fromEntries(changed.map(([key]) => [key, valueIn(before, key)]));
 }
 
-/** A removal is `undefined` or {@link REMOVED} in a delta. */
+/** Returns a value as JSON. In a delta, `undefined` and {@link REMOVED} both mean a removal. */
 function jsonOf(value: unknown): string {
   return JSON.stringify(value ?? (value === undefined ? REMOVED : null));
 }
