@@ -1,12 +1,16 @@
-/** Storage Buckets (Chromium): each has an IndexedDB whose files are its own. TypeScript does not know them yet. */
+/**
+ * The Storage Buckets API of Chromium, as far as it is used here. Each bucket has an IndexedDB with files of
+ * its own. TypeScript has no types for it yet.
+ */
 export interface Buckets {
   keys(): Promise<string[]>;
   open(name: string): Promise<{ readonly indexedDB: IDBFactory }>;
 }
 
-/** The bucket of all mirrors of an origin. */
+/** Name of the bucket that holds all mirrors of an origin. */
 export const BUCKET = 'adk-session-wasm';
 
+/** Returns the Storage Buckets API; `undefined` if there is none. */
 export function bucketsOf(): Buckets | undefined {
   // Node 20 has no navigator.
   return (globalThis.navigator as { storageBuckets?: Buckets } | undefined)?.storageBuckets;

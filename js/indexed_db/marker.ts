@@ -1,21 +1,24 @@
 import type { DataLoss } from '../model/session_service.js';
 
-/** Milliseconds to wait for an answer. One that does not come must not keep a database from opening. */
+/**
+ * Timeout of a request to the Cache API, in milliseconds. A request without an answer must not keep a
+ * database from opening.
+ */
 const PATIENCE = 5_000;
 
 /**
- * What is remembered of a database outside of IndexedDB: that it is there. A database that is new although
- * its marker is there was lost; without a marker it is a first visit.
+ * Remembers outside of IndexedDB that a database exists. If a database is new although its marker is set, it
+ * was lost. If it is new and has no marker, this is a first visit.
  *
- * The marker is the name of an empty cache of the Cache API, which pages and workers of all engines have.
- * It goes when the user clears the site's data. Where there is none (a page without TLS, some private modes),
- * nothing is remembered and nothing fails.
+ * The marker is the name of an empty cache of the Cache API, which pages and workers of all engines have. It
+ * is deleted when the user clears the site's data. Without a Cache API (a page without TLS, some private
+ * modes) nothing is remembered, and nothing fails.
  */
 export class Marker {
   readonly #name: string;
-  /** Of the name of a cache that ends with what was lost, as JSON. */
+  /** Prefix of the name of a cache that ends with the loss, as JSON. */
   readonly #lossPrefix: string;
-  /** One after the other, so that what is asked for last counts. */
+  /** The last request. Requests run one after another, so that the last one decides. */
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(name: string) {
@@ -33,13 +36,13 @@ export class Marker {
     });
   }
 
-  /** Forgets the database, and a loss of it. */
+  /** Removes the marker, and the record of a loss. */
   async remove(): Promise<void> {
     await this.#ask(false, (caches) => caches.delete(this.#name));
     await this.removeLoss();
   }
 
-  /** The loss after which the database was not filled again, if there was one. */
+  /** Returns the loss after which the database was not refilled, if there was one. */
   loss(): Promise<DataLoss | undefined> {
     return this.#ask(undefined, async (caches) => {
       const [name] = await this.#lossNames(caches);
@@ -48,7 +51,7 @@ export class Marker {
     });
   }
 
-  /** @returns whether the loss will be remembered */
+  /** @returns whether the loss is stored */
   setLoss(loss: DataLoss): Promise<boolean> {
     return this.#ask(false, async (caches) => {
       await caches.open(this.#lossPrefix + JSON.stringify(loss));
@@ -66,11 +69,11 @@ export class Marker {
     return (await caches.keys()).filter((name) => name.startsWith(this.#lossPrefix));
   }
 
-  /** `otherwise` where nothing can be remembered, or no answer comes. */
+  /** Runs a request. Returns `otherwise` if the Cache API is missing, or if the request fails or times out. */
   #ask<T>(otherwise: T, run: (caches: CacheStorage) => Promise<T>): Promise<T> {
     const answer = this.#last.then(async () => {
       try {
-        // Missing, or even looking at it throws.
+        // `caches` may be missing, or reading it may throw.
         return await run(globalThis.caches);
       } catch {
         return otherwise;

@@ -1,45 +1,46 @@
 /**
- * A second copy of a database, which Chromium does not lose together with the first: the *mirror*. This module
- * is loaded for a database that has one, and only then.
+ * The *mirror*: a second copy of a database, which Chromium does not lose together with the first. This
+ * module is loaded only for a database that has a mirror or is about to get one.
  *
- * Chromium keeps all databases of an origin in one LevelDB. When that is damaged, it deletes all of them. The
- * mirror lies in a Storage Bucket, whose LevelDB is another one, in files of its own.
+ * Chromium keeps all databases of an origin in one LevelDB. If that is damaged, Chromium deletes all of them.
+ * The mirror is in a Storage Bucket, which has another LevelDB with files of its own.
  *
- * **Writing.** Each transaction that writes to the database also raises `seq` in the *mark*, a record in the
- * store `meta`. All such transactions of all tabs have that record in common, so `seq` numbers them in the order
- * of their commits, without a gap. Once a transaction has committed, its puts and deletes are repeated in the
- * mirror with one transaction, which checks that the mirror is at `seq - 1`, and takes it to `seq`. Only then the
- * call resolves. So the mirror always holds the state after some commit, has all that was acknowledged, and
- * nothing that was not committed.
+ * **Writing.** Each transaction that writes to the database also increments `seq` in the *mark*, a record in
+ * the store `meta`. All writing transactions of all tabs share that record, so `seq` numbers them in commit
+ * order, without a gap. After a transaction has committed, its puts and deletes are repeated in the mirror by
+ * one transaction. That transaction checks that the mirror is at `seq - 1`, and sets it to `seq`. Only then
+ * does the call resolve. So the mirror always holds the state after some commit: everything that was
+ * acknowledged, and nothing that was not committed.
  *
- * **Catching up.** The mirror may miss a transaction: a tab or the browser ended between the two commits, or
- * another tab's transaction came first. The mark lists the keys that the last transactions touched. Under a Web
- * Lock, one tab reads what the database has under these keys now, with one transaction, and puts that into the
- * mirror with one transaction. Where the mark does not reach back far enough, the whole database is copied
- * beside the copy that counts, and takes its place with one transaction.
+ * **Catching up.** The mirror may lack a transaction, because a tab or the browser ended between the two
+ * commits, or because another tab's transaction came first. The mark lists the keys that the last
+ * transactions changed. One tab at a time, under a Web Lock, reads the current records of these keys in one
+ * transaction. It writes them to the mirror in one transaction. If the mark does not list enough
+ * transactions, the whole database is copied beside the current copy. One transaction then replaces the
+ * current copy.
  *
- * **Opening.** Before any call goes on:
+ * **Opening.** Before any call continues:
  *
- * | the database | is |
+ * | the database | action |
  * |---|---|
- * | empty, without a mark, and the mirror has a copy | restored: it was lost |
- * | with a mark that says that it is being restored | restored again |
- * | behind the mirror, in the same epoch | restored: it fell back |
- * | with a mark | mirrored, whether the option is set or not, after the mirror has caught up |
- * | without a mark | marked if the option is set, and then copied |
+ * | is empty, has no mark, and the mirror has a copy | it was lost: restore it |
+ * | has a mark that says that it is being restored | restore it again |
+ * | is behind the mirror, in the same epoch | it fell back: restore it |
+ * | has a mark | bring the mirror up to date, then mirror all writes, whether the option is set or not |
+ * | has no mark | if the option is set, create the mark and copy the database |
  *
- * A database with a mirror is mirrored by all who open it: one tab that wrote past the mirror would leave it in a
- * state that never was. The bucket tells them to look. So whoever makes a mirror makes all tabs open their
- * connections anew.
+ * Every connection to a database with a mirror must mirror its writes. If one tab wrote to the database only,
+ * the mirror would get a state that never existed. The existence of the bucket tells each tab to look for a
+ * mirror. So a tab that creates a mirror makes all tabs reopen their connections.
  *
- * **Epochs.** A restored database gets a new epoch, and so does the mirror before it is read. What another tab
- * committed to the lost database, and had still to add to the mirror, is refused there. That call was not
- * acknowledged; its retry writes it again.
+ * **Epochs.** A restored database gets a new epoch, and the mirror gets it before it is read. Another tab may
+ * have committed a transaction to the lost database without adding it to the mirror yet. The mirror then
+ * refuses it. That call was not acknowledged; its retry writes the data again.
  *
- * `deleteDatabase` deletes the mirror first, under the lock: what is deleted does not come back.
+ * `deleteDatabase` deletes the mirror first, under the lock, so that nothing restores the deleted database.
  *
- * The mirror holds records as they are. A step to a later version of the schema has to bring the mirror's records
- * there as well.
+ * The mirror holds records as they are. A migration to a later version of the schema has to migrate the
+ * mirror's records as well.
  */
 import { lockOf } from './mirror_layout.js';
 import { MirrorDatabase } from './mirror_database.js';
@@ -47,9 +48,9 @@ import { mirrorWrites } from './mirrored_connection.js';
 import { type Outcome, reconcile, type Wish } from './reconcile.js';
 
 /**
- * Brings a database and its mirror together, and mirrors what this connection writes.
+ * Synchronises a database with its mirror, and mirrors all writes of this connection.
  *
- * @returns `undefined` where there is no mirror and none is wanted
+ * @returns `undefined` if there is no mirror and none is wanted
  */
 export async function openMirror(
   name: string,
@@ -62,7 +63,10 @@ export async function openMirror(
   return outcome.kind;
 }
 
-/** Deletes the mirror, and then the database by `remove`. Nobody restores it in between. */
+/**
+ * Deletes the mirror, and then the database by `remove`. The lock keeps other tabs from restoring it in
+ * between.
+ */
 export async function deleteWithMirror(
   name: string,
   timeout: number,

@@ -6,7 +6,7 @@ import { answer, completion } from './requests.js';
 const RECORDS = 'records';
 const CURRENT = 'current';
 
-/** Records of one store. */
+/** Records of one store with their keys. */
 export interface Batch {
   readonly store: string;
   readonly keys: readonly IDBValidKey[];
@@ -15,11 +15,12 @@ export interface Batch {
 
 /**
  * The database of the mirror, in a Storage Bucket. It has one store. The key of a record is
- * `[set, store, key]`, so that a copy can grow beside the one that counts. `'current'` names that one.
+ * `[set, store, key]`, so that a new copy can be written beside the current one. The record `'current'` names
+ * the current set.
  */
 export class MirrorDatabase {
   readonly #raw: IDBDatabase;
-  /** Milliseconds. */
+  /** Timeout of a request or transaction, in milliseconds. */
   readonly #timeout: number;
   isClosed = false;
 
@@ -58,7 +59,8 @@ export class MirrorDatabase {
   }
 
   /**
-   * Repeats the transaction `seq`, if all before it are here. Without changes, only looks whether it is here.
+   * Repeats the transaction `seq`, if the mirror has all transactions before it. Without changes it only
+   * checks whether the mirror has it.
    *
    * @returns whether the mirror now has it
    */
@@ -80,10 +82,10 @@ export class MirrorDatabase {
     return isHere;
   }
 
-  /** Applies changes that lead to `next`, and makes it the copy that counts. Deletes all others. */
+  /** Applies the changes that lead to `next`, and makes that copy the current one. Deletes all other copies. */
   settle(next: Current, changes: readonly Change[]): Promise<void> {
     return this.#write('strict', (store, current) => {
-      // Another tab may have come so far meanwhile.
+      // Another tab may have reached this position meanwhile.
       const isThere = current?.epoch === next.epoch && current.seq >= next.seq;
       if (!isThere) {
         for (const change of changes) apply(store, next.set, change);
@@ -95,7 +97,7 @@ export class MirrorDatabase {
     });
   }
 
-  /** Gives the content a new epoch, so that no transaction of the earlier one is added to it. */
+  /** Gives the mirror a new epoch, so that no transaction of the earlier epoch is added to it. */
   async renew(epoch: string): Promise<Current> {
     let renewed: Current | undefined;
     await this.#write('strict', (store, current) => {
@@ -112,9 +114,10 @@ export class MirrorDatabase {
     await completion(transaction, this.#timeout);
   }
 
-  /** At most so many records of a store, after that key. */
+  /** Reads at most `count` records of a store, after the key `after`. */
   async read(set: string, store: string, after: IDBValidKey | undefined, count: number) {
-    // Above all keys that are an array of names and numbers.
+    // This upper bound is above all keys: they are arrays of names and numbers, and an array sorts after
+    // both.
     const last = [set, store, [[]]];
     const range =
       after === undefined
@@ -149,7 +152,7 @@ function apply(store: IDBObjectStore, set: string, { touched, record }: Change):
   else store.delete(rangeOf(within(set, touched)));
 }
 
-/** The keys of the mirror for keys of the database. */
+/** Returns the mirror's keys for keys of the database. */
 function within(set: string, [name, first, last]: Touched): Touched {
   const keyOf = (key: IDBValidKey): IDBValidKey => [set, name, key];
   return last === undefined ? [name, keyOf(first)] : [name, keyOf(first), keyOf(last)];

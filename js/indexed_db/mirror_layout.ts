@@ -1,51 +1,52 @@
-/** What the mirror keeps in the database itself, and what it has in its own. */
+/** The records that the mirror keeps in the database itself and in its own database. */
 
-/** The store of the mark, and its key there. */
+/** The store of the mark. */
 export const META = 'meta';
+/** The key of the mark in its store. */
 export const MARK = 'mirror';
 
-/** How far a database has come. It changes in each transaction that writes, as long as there is a mirror. */
+/** The position of a database. It changes in each transaction that writes, while the database has a mirror. */
 export interface Mark {
   readonly key: typeof MARK;
-  /** Begins anew when the content does not follow from the content before. */
+  /** A random id. It changes when the content does not follow from the previous content. */
   readonly epoch: string;
-  /** How many transactions of this epoch have written. */
+  /** Number of transactions of this epoch that have written. */
   readonly seq: number;
-  /** The last transactions, at least those that the mirror may not have. */
+  /** The last transactions, including at least those that the mirror may lack. */
   readonly pending: readonly Pending[];
-  /** The content is incomplete: it is being restored from the mirror. */
+  /** The content is incomplete, because a restore from the mirror is not finished. */
   readonly isRestoring?: boolean;
 }
 
 export interface Pending {
   readonly seq: number;
-  /** What the transaction put or deleted; `undefined`: too much to be listed. */
+  /** The keys that the transaction put or deleted; `undefined` if there were too many to list. */
   readonly touched?: readonly Touched[] | undefined;
 }
 
 /** A key of a store, or all keys from the first to the last. */
 export type Touched = readonly [store: string, first: IDBValidKey, last?: IDBValidKey];
 
-/** A record that was put, or what was deleted. */
+/** A record that was put, or, without `record`, keys that were deleted. */
 export interface Change {
   readonly touched: Touched;
   readonly record?: unknown;
 }
 
-/** How far the mirror has come. */
+/** The position of the mirror. */
 export interface Current {
-  /** Its records' keys begin with this. */
+  /** First element of the keys of the current copy's records. */
   readonly set: string;
   readonly epoch: string;
   readonly seq: number;
 }
 
-/** A range over [`first`, `last`], or over one key. */
+/** Returns the key range over [`first`, `last`], or over one key. */
 export function rangeOf([, first, last]: Touched): IDBKeyRange {
   return last === undefined ? IDBKeyRange.only(first) : IDBKeyRange.bound(first, last);
 }
 
-/** What was touched after `seq`; `undefined` where the mark does not tell. */
+/** Returns the keys touched after `seq`; `undefined` if the mark does not list them all. */
 export function touchedSince({ seq: end, pending }: Mark, seq: number): Touched[] | undefined {
   const missing = pending.filter((entry) => entry.seq > seq);
   if (missing.length !== end - seq) return undefined;
@@ -57,7 +58,7 @@ export function touchedSince({ seq: end, pending }: Mark, seq: number): Touched[
   return all;
 }
 
-/** The lock under which a database and its mirror are brought together. */
+/** Name of the Web Lock that is held while a database is synchronised with its mirror. */
 export function lockOf(name: string): string {
   return `adk-session-wasm:mirror:${name}`;
 }

@@ -3,14 +3,17 @@ import { BUCKET, bucketsOf } from './buckets.js';
 import { isChromium } from './log_turnover.js';
 import type { Wish } from './reconcile.js';
 
-/** What is known of the database that a connection leads to. */
+/**
+ * The state of a database with a mirror: `kept`, `restored` from the mirror, or `lost`; `undefined` without a
+ * mirror.
+ */
 export type Mirrored = 'kept' | 'restored' | 'lost' | undefined;
 
 /**
- * Gives a connection a mirror, if the database has one or is to have one; see `mirror/mirror.ts`.
+ * Connects a mirror to a connection, if the database has one or is to get one; see `mirror.ts`.
  *
- * @returns what became of the database; `undefined` without a mirror
- * @throws SessionError `unsupported` where there can be none, but is to be
+ * @returns the state of the database; `undefined` without a mirror
+ * @throws SessionError `unsupported` if a mirror is wanted and the browser has no Storage Buckets
  */
 export async function mirrorDatabase(
   name: string,
@@ -34,7 +37,7 @@ export async function mirrorDatabase(
   }
 }
 
-/** Deletes a database by `remove`, and its mirror before, if it has one. */
+/** Deletes a database by `remove`. If it has a mirror, the mirror is deleted first. */
 export async function deleteMirrored(
   name: string,
   timeout: number,
@@ -45,13 +48,16 @@ export async function deleteMirrored(
   await deleteWithMirror(name, timeout, remove);
 }
 
-/** Whether any database of this origin may have a mirror. */
+/** Returns whether any database of this origin may have a mirror. */
 async function hasBucket(): Promise<boolean> {
   if (!isChromium()) return false;
   return (await bucketsOf()?.keys())?.includes(BUCKET) ?? false;
 }
 
-/** Never `storage_unavailable`, for which `'auto'` would take memory: the database is there. */
+/**
+ * Makes the error for a mirror that failed. It is never `storage_unavailable`, which would make `'auto'` use
+ * memory although the database exists.
+ */
 function failure(name: string, cause: unknown): unknown {
   if (isSessionError(cause)) return cause;
   const { name: kind, message } = cause as Error;

@@ -3,17 +3,18 @@ import { MirrorDatabase } from './mirror_database.js';
 import { type Limits, reconcile } from './reconcile.js';
 import { lost } from './requests.js';
 
-/** Keys that a mark lists of one transaction. */
+/** Maximum number of keys that a mark lists for one transaction. */
 const MOST_KEYS = 1000;
-/** Transactions that a mark lists. */
+/** Maximum number of transactions that a mark lists. */
 const MOST_PENDING = 30;
 
 /**
- * Makes a connection repeat in the mirror all that it writes. `complete` of a transaction is told when the
- * mirror has it, too; where that fails, `abort` is told as of a lost connection: a retry finds what is stored.
+ * Makes a connection repeat all its writes in the mirror. The `complete` event of a transaction is reported
+ * only when the mirror has the transaction too. If that fails, `abort` is reported as for a lost connection:
+ * a retry finds what is stored.
  *
- * It replaces methods of this connection and its transactions, since the core calls them from the wasm, where
- * there is no room for a second way of writing.
+ * It replaces methods of this connection and its transactions. The core calls these methods from the wasm,
+ * which has no second way of writing.
  */
 export function mirrorWrites(
   database: IDBDatabase,
@@ -37,7 +38,7 @@ export function mirrorWrites(
   };
 }
 
-/** Takes down what a transaction writes, and lets it be followed by the mirror. */
+/** Records the writes of a transaction, and repeats them in the mirror after its commit. */
 function record(
   transaction: IDBTransaction,
   writer: Writer,
@@ -53,7 +54,7 @@ function record(
   const finish = (): void => {
     const found = asked.result;
     reached = found;
-    // Without a mark, the mirror is made anew.
+    // Without a mark, write one: the mirror is then made anew.
     if (changes.length > 0 || found === undefined) {
       putMark((reached = writer.next(found, changes)));
     }
@@ -103,7 +104,7 @@ function recordStore(store: IDBObjectStore, changes: Change[]): void {
     const write = store[verb].bind(store);
     store[verb] = (value: object) => {
       const request = write(value);
-      // A copy: the core goes on to change a record that it has put.
+      // A copy, since the core may change a record after it has put it.
       changes.push({ touched: [name, keyOf(value, keyPath)], record: { ...value } });
       return request;
     };
@@ -125,13 +126,13 @@ function keyOf(record: object, path: IDBObjectStore['keyPath']): IDBValidKey {
   return Array.isArray(path) ? path.map((member) => values[member]!) : values[path!]!;
 }
 
-/** Brings what a connection has committed to the mirror. */
+/** Repeats a connection's committed transactions in the mirror. */
 class Writer {
   readonly #name: string;
   readonly #limits: Limits;
   #mirror: MirrorDatabase;
   #isClosed = false;
-  /** How far the mirror is known to have come. */
+  /** The position that the mirror is known to have reached. */
   #confirmed = { epoch: '', seq: 0 };
 
   constructor(name: string, mirror: MirrorDatabase, limits: Limits) {
@@ -145,7 +146,7 @@ class Writer {
     this.#mirror.close();
   }
 
-  /** The mark of a transaction that makes these changes. */
+  /** Returns the mark of a transaction that makes these changes. */
   next(found: Mark | undefined, changes: readonly Change[]): Mark {
     const { epoch, seq, pending } = found ?? { epoch: crypto.randomUUID(), seq: 0, pending: [] };
     const confirmed = this.#confirmed.epoch === epoch ? this.#confirmed.seq : 0;
@@ -156,7 +157,7 @@ class Writer {
     return { key: MARK, epoch, seq: seq + 1, pending: [...listed, own] };
   }
 
-  /** Resolves when the mirror has what led to that mark. */
+  /** Resolves when the mirror has the transaction of that mark, and all before it. */
   async follow(
     { epoch, seq }: Mark,
     changes: readonly Change[],
@@ -191,7 +192,7 @@ class Writer {
     try {
       return await this.#mirror.append(epoch, seq, changes, durability);
     } catch {
-      // Its connection is lost, or it has no room: whoever brings it up finds out.
+      // The mirror's connection is lost, or its quota is used up: `reconcile` finds out which.
       return false;
     }
   }

@@ -8,27 +8,30 @@ import { Marker } from './marker.js';
 import type { Limits } from './reconcile.js';
 import { mirrorDatabase } from './mirrored.js';
 
-/** Fills a database again that was lost. */
+/** Refills a database that was lost. */
 export type Refill = (loss: DataLoss) => Promise<void>;
 
 /**
- * What has to be done whenever a database is opened: notice whether it was lost, and have it filled again
- * before any call goes on. One for each name, shared by the services of this realm.
+ * Runs whenever a database is opened: detects whether the database was lost, and has it refilled before any
+ * call continues. There is one instance for each database name, shared by the services of this realm.
  */
 export class Opening {
   readonly #name: string;
   readonly #feed: Feed;
   readonly #marker: Marker;
-  /** Those of the services that use the database. Weak, so that a service that nobody closed can be collected. */
+  /**
+   * The `storage` objects of the services that use the database. Weak references, so that a service that
+   * nobody closed can be collected.
+   */
   readonly #storages = new Set<WeakRef<StorageInfo>>();
-  /** By `storage`: an `onDataLoss` may refer to its own service. */
+  /** Keyed weakly by `storage`: an `onDataLoss` may refer to its own service, and must not keep it alive. */
   readonly #refills = new WeakMap<StorageInfo, Refill>();
-  /** Of the service that came last. */
+  /** The limits of the service that was opened last. */
   limits: Limits = { timeout: 0, blockedTimeout: 0 };
-  /** Those who have been called. */
+  /** The callbacks that have run: if one runs again, its connection was reopened. */
   readonly #wereOpen = new Set<OnOpen>();
   #loss: DataLoss | undefined;
-  /** The loss after which the database is still to be filled, where the marker cannot remember it. */
+  /** The loss after which the database must still be refilled, if the marker cannot store it. */
   #unfilled: DataLoss | undefined;
   #filling: Promise<void> | undefined;
 
@@ -39,9 +42,9 @@ export class Opening {
   }
 
   /**
-   * One more service uses the database; its `storage` is to say what was lost.
+   * Registers a service that uses the database. Its `storage` gets the loss, if there was one.
    *
-   * @returns ends that
+   * @returns a function that ends the registration
    */
   join(storage: StorageInfo, refill: Refill | undefined): () => void {
     const member = new WeakRef(storage);
@@ -50,7 +53,7 @@ export class Opening {
     if (refill !== undefined) this.#refills.set(storage, refill);
     return () => {
       this.#storages.delete(member);
-      // Whoever comes next has missed nothing.
+      // The next service is new, so it has missed no changes.
       if (this.#liveStorages().length === 0) this.#wereOpen.clear();
     };
   }
@@ -65,7 +68,7 @@ export class Opening {
     return live;
   }
 
-  /** That of the service that came first, of those that have one. */
+  /** Returns the refill of the first registered service that has one. */
   #firstRefill(): Refill | undefined {
     for (const storage of this.#liveStorages()) {
       const refill = this.#refills.get(storage);
@@ -74,15 +77,15 @@ export class Opening {
     return undefined;
   }
 
-  /** Called with each new connection, before anybody may use it. `message` is Chromium's. */
+  /** Called with each new connection, before it is used. `message` is Chromium's message about a loss. */
   readonly onOpen: OnOpen = (database, isNew, message) =>
     this.#open(this.onOpen, database, isNew, message);
 
-  /** The same for a connection of services that want a mirror. */
+  /** Same as `onOpen`, for connections of services that want a mirror. */
   readonly onOpenWithMirror: OnOpen = (database, isNew, message) =>
     this.#open(this.onOpenWithMirror, database, isNew, message);
 
-  /** The same for one with which the database is filled again. */
+  /** Called with a connection that refills the database: it only connects the mirror. */
   readonly onOpenToFill: OnOpen = async (database) => {
     await this.#mirror(database, false);
   };
@@ -104,12 +107,12 @@ export class Opening {
     return undefined;
   }
 
-  /** Deletes the database by `remove`, so that its absence is no loss. */
+  /** Deletes the database by `remove`, so that its absence does not count as a loss. */
   async forget(remove: () => Promise<void>): Promise<void> {
-    // Before: else a crash in between would look like a loss.
+    // Before the deletion: otherwise a crash in between would look like a loss.
     await this.#marker.remove();
     await remove();
-    // And after: another tab may have opened the database in the meantime.
+    // And after it: another tab may have opened the database meanwhile.
     await this.#marker.remove();
     this.#loss = undefined;
     this.#unfilled = undefined;
@@ -136,7 +139,7 @@ export class Opening {
     return mirrorDatabase(this.#name, database, wish);
   }
 
-  /** Finds out whether a database that is new had a predecessor. */
+  /** Detects and publishes the loss of a new database. Without a message, the marker decides. */
   async #look(message: string): Promise<void> {
     if (message === '' && !(await this.#marker.isSet())) return;
     const reason = message === '' ? 'it was there before and is not any more' : message;
@@ -146,7 +149,7 @@ export class Opening {
     };
     this.#tell(loss);
     this.#unfilled = loss;
-    // What a filling that is interrupted leaves to do is done at the next opening.
+    // The marker keeps the loss, so that the next opening repeats an interrupted refill.
     const isToFill = this.#firstRefill() !== undefined;
     if (isToFill && (await this.#marker.setLoss(loss))) this.#unfilled = undefined;
     this.#feed.publish([{ type: 'lost', ...loss }]);
@@ -158,10 +161,10 @@ export class Opening {
   }
 
   /**
-   * Has the database filled again, if that is still to be done.
+   * Has the database refilled, if that is still to be done.
    *
-   * The wait has a limit: an `onDataLoss` that calls another service than its own waits for itself. The filling goes on
-   * after the limit, and the next call waits for it again.
+   * The wait has a timeout, because an `onDataLoss` that calls another service than its own would wait for
+   * itself. The refill continues after the timeout, and the next call waits for it again.
    */
   async #refill(): Promise<void> {
     const refill = this.#firstRefill();
@@ -179,7 +182,7 @@ export class Opening {
     }
   }
 
-  /** One tab at a time does it. */
+  /** Refills the database, in one tab at a time. */
   #fill(refill: Refill): Promise<void> {
     return exclusively(`adk-session-wasm:refill:${this.#name}`, async () => {
       const loss = this.#unfilled ?? (await this.#marker.loss());
@@ -200,16 +203,16 @@ function stillFilling(name: string, timeout: number): SessionError {
   );
 }
 
-/** Runs in one tab at a time, where tabs can agree on that. */
+/** Runs in one tab at a time, if the browser has Web Locks. */
 function exclusively(name: string, run: () => Promise<void>): Promise<void> {
-  // Missing on pages without TLS.
+  // Web Locks are missing on pages without TLS.
   const locks = navigator.locks as LockManager | undefined;
   return locks === undefined ? run() : locks.request(name, run);
 }
 
 const openings = new Map<string, Opening>();
 
-/** The one of the database of that name. */
+/** Returns the {@link Opening} of the database with that name. */
 export function openingOf(name: string): Opening {
   let opening = openings.get(name);
   if (opening === undefined) openings.set(name, (opening = new Opening(name)));

@@ -12,38 +12,41 @@ import {
 import { type Batch, MirrorDatabase } from './mirror_database.js';
 import { answer, completion, lost } from './requests.js';
 
-/** Records that are copied with one transaction. */
+/** Number of records that one transaction copies. */
 const BATCH = 64;
 
-/** A copy begins again when more was written meanwhile than the mark lists. */
+/**
+ * Number of attempts to copy the database. A copy is repeated if more transactions wrote meanwhile than the
+ * mark lists.
+ */
 const TRIES = 3;
 
-/** What became of a database and its mirror. */
+/** The outcome of synchronising a database with its mirror. */
 export interface Outcome {
   readonly mark: Mark;
-  /** `restored`: the database from the mirror. `lost`: the mirror too, in the middle of that. */
+  /** `restored`: the database was restored from the mirror. `lost`: the mirror was lost too, during a restore. */
   readonly kind: 'kept' | 'restored' | 'lost';
 }
 
-/** How long to wait, in milliseconds. */
+/** Timeouts in milliseconds. */
 export interface Limits {
-  /** For the answer to a request. */
+  /** Timeout of a request. */
   readonly timeout: number;
-  /** For connections that are in the way. */
+  /** Timeout for other connections to close. */
   readonly blockedTimeout: number;
 }
 
-/** What {@link reconcile} is to do. */
+/** Options of {@link reconcile}. */
 export interface Wish extends Limits {
-  /** Make a mirror where there is none. */
+  /** Create a mirror if there is none. */
   readonly isWanted: boolean;
-  /** Go on with a mirror that has no room to catch up. */
+  /** Accept a mirror that cannot catch up because its quota is used up. */
   readonly mayStayBehind: boolean;
 }
 
 /**
- * Makes the database and its mirror equal, in one tab at a time. `undefined` where there is no mirror and
- * none is wanted.
+ * Synchronises a database with its mirror, in one tab at a time. Returns `undefined` if there is no mirror
+ * and none is wanted.
  */
 export async function reconcile(name: string, wish: Wish): Promise<Outcome | undefined> {
   return navigator.locks.request(lockOf(name), async () => {
@@ -56,7 +59,7 @@ export async function reconcile(name: string, wish: Wish): Promise<Outcome | und
   });
 }
 
-/** One go at it, under the lock. */
+/** One attempt, under the lock. */
 class Reconciliation {
   readonly #name: string;
   readonly #mirror: MirrorDatabase;
@@ -69,25 +72,27 @@ class Reconciliation {
   }
 
   async run(): Promise<Outcome | undefined> {
-    // Before the mark: the mirror is never further than the database, unless that fell back.
+    // Read this before the mark. Then the mirror is never ahead of the database, unless the database fell
+    // back.
     const current = await this.#mirror.current();
     const begun = await this.#withPrimary((primary) => this.#begin(primary, current));
     if (begun === undefined || begun.kind === 'restored') return begun;
-    // Connections from before the mark, or from when the bucket was gone, do not mirror what they write.
+    // Connections that were opened before the mark existed, or while the bucket was missing, do not mirror
+    // their writes.
     if (begun.isNew || current === undefined) await this.#closeAll();
     const copy = (primary: IDBDatabase) => this.#bringUp(primary, begun.mark, current);
     const { mark, kind } = begun;
     try {
       return { mark: await this.#withPrimary(copy), kind };
     } catch (error) {
-      // What is there can be read and deleted. A write tries again, and fails if there still is no room.
+      // The data can still be read and deleted. A write tries again, and fails if there still is no space.
       const isFull = (error as Error).name === 'QuotaExceededError';
       if (isFull && this.#wish.mayStayBehind && !begun.isNew) return { mark, kind };
       throw error;
     }
   }
 
-  /** Restores the database where it is lost; else makes sure that it has a mark. */
+  /** Restores the database if it was lost; otherwise makes sure that it has a mark. */
   async #begin(
     primary: IDBDatabase,
     current: Current | undefined,
@@ -105,7 +110,7 @@ class Reconciliation {
     return { mark: made, kind: isHalf ? 'lost' : 'kept', isNew: true };
   }
 
-  /** Brings the mirror up to the database. */
+  /** Brings the mirror up to date with the database. */
   async #bringUp(primary: IDBDatabase, mark: Mark, current: Current | undefined): Promise<Mark> {
     if (current?.epoch === mark.epoch) {
       if (current.seq === mark.seq) return mark;
@@ -131,8 +136,8 @@ class Reconciliation {
   }
 
   /**
-   * Copies what the database has of what was touched since `from`, in one state. `undefined` where the mark
-   * does not tell what was touched.
+   * Copies the current records of the keys that were touched since `from`, read in one transaction. Returns
+   * `undefined` if the mark does not list these keys.
    */
   async #settle(primary: IDBDatabase, from: Current): Promise<Mark | undefined> {
     const transaction = primary.transaction(primary.objectStoreNames);
@@ -157,11 +162,12 @@ class Reconciliation {
     return mark;
   }
 
-  /** Restores the whole database from the mirror. */
+  /** Restores the whole database from the mirror, and returns its new mark. */
   async #restore(primary: IDBDatabase): Promise<Mark> {
     const restoring = { ...newMark(), isRestoring: true };
     await this.#clear(primary, restoring);
-    // What other tabs still have to add to the mirror is not acknowledged, and lost with the database.
+    // Transactions that other tabs have not yet added to the mirror were not acknowledged. They are lost with
+    // the database.
     const { set, epoch, seq } = await this.#mirror.renew(crypto.randomUUID());
     for (const name of primary.objectStoreNames) {
       let after: IDBValidKey | undefined;
@@ -180,7 +186,7 @@ class Reconciliation {
     return this.#putMark(primary, { key: MARK, epoch, seq, pending: [] });
   }
 
-  /** Deletes all records, and leaves that mark. */
+  /** Deletes all records, and writes the mark. */
   async #clear(primary: IDBDatabase, mark: Mark): Promise<void> {
     const stores = [...primary.objectStoreNames];
     const transaction = primary.transaction(stores, 'readwrite', { durability: 'strict' });
@@ -196,7 +202,7 @@ class Reconciliation {
     return mark;
   }
 
-  /** The mark, and whether the database has no record at all, as a new one. */
+  /** Reads the mark, and whether the database has no record at all, like a new one. */
   async #look(primary: IDBDatabase): Promise<{ mark: Mark | undefined; isBlank: boolean }> {
     const transaction = primary.transaction(primary.objectStoreNames);
     const [mark, isBlank] = await Promise.all([
@@ -206,7 +212,7 @@ class Reconciliation {
     return { mark, isBlank };
   }
 
-  /** At most so many records of a store after that key. */
+  /** Reads at most {@link BATCH} records of a store after that key. */
   async #readBatch(
     primary: IDBDatabase,
     name: string,
@@ -223,10 +229,10 @@ class Reconciliation {
 
   async #withPrimary<T>(run: (primary: IDBDatabase) => Promise<T>): Promise<T> {
     const request = indexedDB.open(this.#name);
-    // A database that is not there is not made: it was deleted meanwhile.
+    // A missing database is not created: it was deleted meanwhile.
     request.onupgradeneeded = () => request.transaction?.abort();
     const primary = await this.#answer(request).catch((error: unknown) => {
-      // It may come yet.
+      // The connection may still open later.
       request.onsuccess = () => request.result.close();
       throw error;
     });
@@ -239,8 +245,8 @@ class Reconciliation {
   }
 
   /**
-   * Makes all tabs close their connections to the database, and open it anew when they need it: as for a new
-   * version of it, which then does not come.
+   * Makes all tabs close their connections to the database. They reopen them when they need them. It requests
+   * a higher version, as an upgrade would, and then aborts the upgrade.
    */
   async #closeAll(): Promise<void> {
     const version = await this.#withPrimary((primary) => Promise.resolve(primary.version));
@@ -279,7 +285,7 @@ class Reconciliation {
   }
 }
 
-/** Whether the database is to be restored. */
+/** Returns whether the database must be restored. */
 function isBehind(mark: Mark | undefined, isBlank: boolean, current: Current): boolean {
   if (isBlank || mark?.isRestoring === true) return true;
   return mark?.epoch === current.epoch && current.seq > mark.seq;

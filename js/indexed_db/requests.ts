@@ -1,6 +1,6 @@
 /**
- * IndexedDB as promises. Inside a transaction nothing may be awaited but its own requests. A request without an
- * answer for `timeout` milliseconds counts as lost.
+ * Wraps IndexedDB requests in promises. Inside a transaction, await only its own requests. A request without
+ * an answer for `timeout` milliseconds counts as lost.
  */
 
 export function answer<T>(request: IDBRequest<T>, timeout: number): Promise<T> {
@@ -17,7 +17,7 @@ export function completion(transaction: IDBTransaction, timeout: number): Promis
   });
 }
 
-/** What the package takes for a lost connection. A retry is then safe. */
+/** Makes an error that the package treats as a lost connection, so that a retry is safe. */
 export function lost(message: string): DOMException {
   return new DOMException(message, 'AbortError');
 }
