@@ -3,28 +3,28 @@ import type { TabChannel } from './tab_channel.js';
 import type { Watcher } from './watcher.js';
 
 /**
- * Where the services of this realm that share a storage tell of changes, and their watchers hear of
- * them. Over IndexedDB with a channel to the other tabs, which hear it as well.
+ * Delivers notices of changes to all watchers of one storage in this realm. All services over that storage
+ * publish to it. Over IndexedDB, a channel also connects it with the other tabs.
  *
- * The storage calls {@link Feed.resync} when it may have lost sight of others, as after a connection that
- * was lost and opened again.
+ * The storage calls {@link Feed.resync} when it may have missed changes, for example after a lost connection
+ * was reopened.
  */
 export class Feed {
   readonly #watchers = new Set<Watcher>();
   readonly #channel: TabChannel | undefined;
   #users = 0;
 
-  /** @param open makes the channel, which hands on what comes in */
+  /** @param open opens the channel to the other tabs, which passes incoming notices to this feed */
   constructor(open?: (feed: Feed) => TabChannel) {
     this.#channel = open?.(this);
   }
 
-  /** Whether anybody may want to know of a change. */
+  /** Whether anyone may want to know of a change. */
   get isHeard(): boolean {
     return this.#watchers.size > 0 || this.#channel !== undefined;
   }
 
-  /** One more service uses it; the channel is open no longer than any does. */
+  /** Counts one more service. The channel is closed when the last one releases the feed. */
   retain(): void {
     this.#users += 1;
     this.#channel?.start();
@@ -35,7 +35,7 @@ export class Feed {
     if (this.#users === 0) this.#channel?.close();
   }
 
-  /** Listens from now on, until the watcher has ended. */
+  /** Delivers notices to the watcher from now on, until it has ended. */
   add(watcher: Watcher): void {
     this.#watchers.add(watcher);
     watcher.whenEnded(() => {
@@ -45,19 +45,19 @@ export class Feed {
     this.#channel?.listen(true);
   }
 
-  /** Tells of what was committed, here and in other tabs. */
+  /** Publishes committed changes, here and in other tabs. */
   publish(notices: readonly PublishedNotice[]): void {
     if (notices.length === 0) return;
     this.hear(notices);
     this.#channel?.send(notices);
   }
 
-  /** Tells the watchers here. */
+  /** Delivers notices to the watchers of this realm. */
   hear(notices: readonly PublishedNotice[]): void {
     for (const watcher of this.#watchers) watcher.push(notices);
   }
 
-  /** Tells the watchers here that changes may have gone unheard. */
+  /** Tells the watchers of this realm that they may have missed changes. */
   resync(): void {
     for (const watcher of this.#watchers) watcher.resync();
   }

@@ -1,19 +1,22 @@
 /**
- * What goes from tab to tab. Another version of the package may speak on the channel, and so may anything
- * else of the origin: what is not understood is passed over.
+ * Encodes and decodes the messages between tabs. Another version of the package, or other code of the same
+ * origin, may use the channel. So unknown messages are ignored.
  */
 import { isId } from '../model/ids.js';
 import { isRevision } from '../storage/checked_rows.js';
 import type { PublishedNotice } from './notice.js';
 
-/** Changes when what a notice says changes its meaning; new types and fields need no new one. */
+/**
+ * The format's version. It changes when a notice changes its meaning; new types and fields need no new
+ * version.
+ */
 const FORMAT = 1;
 
 export function writeMessage(notices: readonly PublishedNotice[]): unknown {
   return { format: FORMAT, notices };
 }
 
-/** The notices of a message, or none. */
+/** Returns the valid notices of a message; unknown ones are left out. */
 export function readMessage(message: unknown): PublishedNotice[] {
   if (!isRecord(message) || message.format !== FORMAT) return [];
   const { notices } = message;

@@ -2,11 +2,11 @@ import type { Abortable, CompositeSessionKey } from '../model/session.js';
 import type { DataLoss } from '../model/session_service.js';
 
 /**
- * A session changed: it was made (`created`), or events were appended to it.
+ * A session was created (`created`), or events were appended to it (`appended`).
  *
- * Of changes that were not taken yet, one is left for each session, with the newest revision; it stays
- * `created` if the session was. Notices of two tabs may overtake each other, and an older one is dropped
- * then: an `appended` can be the first that is heard of a session.
+ * Of the notices that were not taken yet, only the newest of each session is kept. It stays `created` if the
+ * session was created meanwhile. Notices of two tabs may arrive out of order, and then the older one is
+ * dropped. So the first notice of a session may be `appended`.
  *
  * @example
  * ```ts
@@ -19,12 +19,12 @@ import type { DataLoss } from '../model/session_service.js';
  */
 export interface SessionNotice extends CompositeSessionKey {
   type: 'created' | 'appended';
-  /** Grows with each notice of the session, also across its deletion. */
+  /** Increases with each notice of the session, even after the session was deleted and created again. */
   revision: number;
 }
 
 /**
- * A session was deleted, or, where no `sessionId` is named, all that the user had.
+ * A session was deleted, or, without a `sessionId`, all sessions of the user.
  *
  * @example
  * ```ts
@@ -39,17 +39,17 @@ export interface DeletedNotice {
   type: 'deleted';
   appName: string;
   userId: string;
-  /** Absent: all of the user's sessions. Who watches one session is always told its own id. */
+  /** Absent: all of the user's sessions. A watcher of one session always gets that session's id. */
   sessionId?: string;
   /**
-   * What had this revision or a lower one is gone; what is created later has a higher one. Absent where
-   * an adapter does not tell its floor.
+   * Everything up to this revision is deleted; sessions created later have a higher one. Absent if an adapter
+   * does not report its floor.
    */
   revision?: number;
 }
 
 /**
- * The state of a user, or of the app, changed. A session's own state changes with its `appended`.
+ * The state of a user or of the app changed. A change of a session's own state is reported as `appended`.
  *
  * @example
  * ```ts
@@ -64,15 +64,18 @@ export interface StateChangedNotice {
   type: 'stateChanged';
   scope: 'user' | 'app';
   appName: string;
-  /** Of the scope `'user'`. */
+  /** Only present for the scope `'user'`. */
   userId?: string;
-  /** The scope's own; it has nothing to do with a session's. Absent as with {@link DeletedNotice}. */
+  /**
+   * The revision of the scope's state, which is independent of session revisions. Absent if an adapter does
+   * not report its floor.
+   */
   revision?: number;
 }
 
 /**
- * The browser gave the database up, and all sessions that were in it are lost. It is empty, or holds what
- * `onDataLoss` put there: read again what you show.
+ * The browser deleted the database, and all its sessions are lost. It is now empty, or holds the data that
+ * `onDataLoss` stored. Read all displayed data again.
  *
  * @example
  * ```ts
@@ -88,8 +91,8 @@ export interface LostNotice extends DataLoss {
 }
 
 /**
- * Changes may have gone unheard: read again what you show. It comes when the page returned from the
- * browser's back/forward cache, and when the connection to the database was lost and is there again.
+ * Changes may have been missed: read all displayed data again. This notice comes when the page returns from
+ * the browser's back/forward cache, and when a lost connection to the database was reopened.
  *
  * @example
  * ```ts
@@ -104,14 +107,15 @@ export interface ResyncNotice {
   type: 'resync';
 }
 
-/** What tells of one change; see {@link Notice}. */
+/** A notice of one change; see {@link Notice}. */
 export type ChangeNotice = SessionNotice | DeletedNotice | StateChangedNotice;
 
-/** What goes to all watchers, in other tabs as well. */
+/** A notice that goes to all watchers, in other tabs as well. */
 export type PublishedNotice = ChangeNotice | LostNotice;
 
 /**
- * What a watcher is told: that something changed, and where. What it is now, a read tells.
+ * A notice to a watcher: it says that something changed, and where. Read the session or state to get its new
+ * content.
  *
  * @example
  * ```ts
@@ -126,8 +130,8 @@ export type PublishedNotice = ChangeNotice | LostNotice;
 export type Notice = PublishedNotice | ResyncNotice;
 
 /**
- * Whose changes are wanted: one session's, all of a user's, or all of an app's. The state of the user
- * and of the app belong to what each session shows, so their changes come as well.
+ * Selects the changes to watch: those of one session, of a user, or of an app. Sessions show the state of
+ * their user and app, so changes of these states are included.
  *
  * @example
  * ```ts
@@ -139,12 +143,12 @@ export type Notice = PublishedNotice | ResyncNotice;
 export interface WatchRequest {
   appName: string;
   userId?: string | undefined;
-  /** Needs `userId`. */
+  /** Requires `userId`. */
   sessionId?: string | undefined;
 }
 
 /**
- * How a watching ends: by the signal, which is no error.
+ * Options for iterating notices. The signal ends the iteration without an error.
  *
  * @example
  * ```ts
@@ -158,7 +162,7 @@ export interface WatchOptions extends Abortable {
 }
 
 /**
- * Asks to be called with each notice, rather than to iterate.
+ * Options for receiving each notice by a callback instead of iterating.
  *
  * @example
  * ```ts
@@ -169,14 +173,14 @@ export interface WatchOptions extends Abortable {
  */
 export interface ListenOptions extends Abortable {
   /**
-   * Called in a microtask after the change. What it throws is reported as an uncaught error, as with an
-   * event listener; no append and no other watcher notices.
+   * Called in a microtask after the change. If it throws, the error is reported as uncaught, as for an event
+   * listener. It does not affect appends or other watchers.
    */
   onNotice: (notice: Notice) => void;
 }
 
 /**
- * Notices, as they are taken. Leaving the loop ends the watching, and so does `return()`.
+ * An iterator of notices. Leaving the loop ends the watch, and so does `return()`.
  *
  * @example
  * ```ts
@@ -193,7 +197,7 @@ export interface Notices extends AsyncIterableIterator<Notice> {
 }
 
 /**
- * What can be watched: every service of ours over memory, a database or an adapter.
+ * A service that can be watched: every service of this package over memory, a database or an adapter.
  *
  * @example
  * ```ts
@@ -208,20 +212,20 @@ export interface Notices extends AsyncIterableIterator<Notice> {
  */
 export interface Watchable {
   /**
-   * Calls `onNotice` from now on, until the signal fires or the service is closed.
+   * Calls `onNotice` for each change from now on, until the signal fires or the service is closed.
    *
-   * @returns ends it
+   * @returns a function that ends the watch
    * @throws SessionError `invalid_argument`, `closed`
    */
   watch(request: WatchRequest, options: ListenOptions): () => void;
   /**
-   * Tells of changes that are committed from now on, whoever made them: this service, another one of
-   * this realm on the same storage, and, with IndexedDB, other tabs. Watch first and read then, and
-   * nothing is missed. It listens before anything is asked of it, and until it is ended: by the signal,
-   * by leaving the loop, by `return()`, or by closing the service.
+   * Reports changes that are committed from now on by this service, by another service of this realm on the
+   * same storage, or, with IndexedDB, by another tab. Call it before you read, so that no change is missed.
+   * The watch starts at the call, before the first `next()`. It ends by the signal, by leaving the loop, by
+   * `return()`, or when the service is closed.
    *
-   * A reader that falls behind finds one notice for each session and each state, the newest. A tab that
-   * dies right after a commit may not have told the others of it; the data is there.
+   * A slow reader gets one notice for each session and each state, the newest. A tab that ends right after a
+   * commit may fail to notify the others, although the data is stored.
    *
    * @throws SessionError `invalid_argument`, `closed`
    */

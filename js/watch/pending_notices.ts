@@ -7,35 +7,39 @@ import type {
   StateChangedNotice,
 } from './notice.js';
 
-/** Of how many sessions and states it is remembered at least how far they had come. */
+/** Minimum number of sessions and states whose position is remembered. */
 const REMEMBERED = 10_000;
 
 /**
- * A notice so many revisions behind is not late: the place before it was wrong. Whatever else speaks on the
- * channel of the tabs may have named a revision that nothing reaches, and all that follows would be dropped.
+ * Revision difference above which a notice does not count as late: the remembered position must be wrong.
+ * Other code on the channel of the tabs may have named a revision that no change reaches. All later notices
+ * would then be dropped.
  */
 const IMPLAUSIBLE = 1_000_000;
 
-/** How far a session or a state has come. */
+/** The position of a session or a state. */
 interface Place {
   readonly revision: number;
-  /** A deletion comes after what it deleted, whose revision it may have, and before what is newer. */
+  /**
+   * A deletion comes after the change that it deleted, even if both have the same revision, and before newer
+   * changes.
+   */
   readonly isDeleted: boolean;
 }
 
 /**
- * What one watcher was not given yet: one notice a session and one a state, the newest.
+ * The notices that one watcher has not received yet: the newest of each session and each state.
  *
- * Notices of several tabs arrive in any order. For each session they come out in the order of their
- * revisions, and older ones are dropped. A deletion carries the storage's floor. One without revision,
- * from an adapter that tells no floor, counts as the newest thing that happened.
+ * Notices of several tabs arrive in any order. For each session they are returned in the order of their
+ * revisions, and older ones are dropped. A deletion carries the storage's floor. A notice without a revision,
+ * from an adapter that reports no floor, counts as the newest.
  *
- * How far a session has come must be known for longer than a notice of it is pending. It is forgotten
- * once so many others came that no older notice can still be under way, lest a watcher of an app with
- * millions of sessions grow for ever.
+ * The position of a session must be remembered for longer than a notice of it is pending. It is forgotten
+ * after so many others that no older notice can still arrive. Otherwise a watcher of an app with millions of
+ * sessions would use ever more memory.
  */
 export class PendingNotices {
-  /** In the order in which they come out. A newer notice takes its predecessor's place. */
+  /** In the order of delivery. A newer notice replaces its predecessor in place. */
   readonly #pending = new Map<string, Notice>();
   readonly #places = new Recent<Place>(REMEMBERED);
 
@@ -43,7 +47,7 @@ export class PendingNotices {
     return this.#pending.size === 0;
   }
 
-  /** Takes what came; what is out of date already is dropped. */
+  /** Adds a notice, unless it is out of date. */
   push(notice: PublishedNotice): void {
     if (notice.type === 'lost') this.#lose(notice);
     else if (notice.type === 'stateChanged') this.#pushState(notice);
@@ -51,7 +55,7 @@ export class PendingNotices {
     else this.#pushUser(notice);
   }
 
-  /** Changes may have been missed: all is to be read again, so what is pending is void. */
+  /** Replaces all pending notices by `resync`: changes may have been missed, so everything must be read again. */
   resync(): void {
     const loss = this.#pending.get('lost');
     this.#restart();
@@ -66,7 +70,7 @@ export class PendingNotices {
 
   #restart(): void {
     this.#pending.clear();
-    // The database itself may be a new one, which begins again at revision 1.
+    // The database may be a new one, whose revisions begin again at 1.
     this.#places.clear();
   }
 
@@ -86,7 +90,8 @@ export class PendingNotices {
     const { scope, appName, userId, revision } = notice;
     const key = keyOf(scope, appName, userId);
     const last = this.#places.get(key)?.revision ?? 0;
-    // The same again is news: a state that was deleted is told with the floor, which may be what it had.
+    // An equal revision is not dropped: the notice of a deleted state carries the floor, which may equal the
+    // state's last revision.
     if (revision !== undefined && revision < last) {
       if (isImplausible(revision, last)) this.resync();
       return;
@@ -104,12 +109,15 @@ export class PendingNotices {
     }
     const key = keyOf('session', appName, userId, sessionId);
     if (!this.#advance(key, revision, notice.type === 'deleted')) return;
-    // Who keeps a list of sessions is to learn that there is one more.
+    // A caller that keeps a list of sessions must learn that there is a new one.
     const isNew = notice.type === 'appended' && this.#pending.get(key)?.type === 'created';
     this.#pending.set(key, isNew ? { ...notice, type: 'created' } : notice);
   }
 
-  /** Goes before what is newer of the user's sessions, and in the place of what is not. */
+  /**
+   * Adds the deletion of all sessions of a user. It replaces the user's older notices and comes before the
+   * newer ones.
+   */
   #pushUser(notice: DeletedNotice): void {
     const { appName, userId, revision = Infinity } = notice;
     const key = keyOf('user deleted', appName, userId);
@@ -125,7 +133,7 @@ export class PendingNotices {
     for (const [key, pending] of newer) this.#pending.set(key, pending);
   }
 
-  /** Whether it is news; then it is remembered how far that session has come. */
+  /** Returns whether the notice is new. If so, remembers the new position. */
   #advance(key: string, revision: number | undefined, isDeleted: boolean): boolean {
     if (revision === undefined) return true;
     const last = this.#places.get(key);
@@ -151,12 +159,12 @@ function isOfSession(notice: SessionNotice | DeletedNotice): notice is OfSession
   return notice.sessionId !== undefined;
 }
 
-/** As JSON, so that no character in an id can reach another's. */
+/** A key as JSON, so that no character in an id can produce another id's key. */
 function keyOf(...names: (string | undefined)[]): string {
   return JSON.stringify(names);
 }
 
-/** A map that keeps at least the last so many entries that were set, and at most twice as many. */
+/** A map that keeps at least the last `limit` entries that were set, and at most twice as many. */
 class Recent<T> {
   readonly #limit: number;
   #young = new Map<string, T>();

@@ -9,8 +9,8 @@ import type { ChangeNotice, ListenOptions, Notices, WatchOptions, WatchRequest }
 import { Watcher } from './watcher.js';
 
 /**
- * One service's part in a {@link Feed}: what the core answered goes in as notices, and its watchers end
- * with it. Costs nothing worth naming while nobody listens.
+ * Connects one service with a {@link Feed}. It publishes the results of the core as notices, and ends its
+ * watchers when the service is closed. It costs almost nothing while nobody listens.
  */
 export class ServiceFeed {
   readonly #feed: Feed;
@@ -22,18 +22,18 @@ export class ServiceFeed {
     feed.retain();
   }
 
-  /** Ends all watchers once they were given what is pending. */
+  /** Ends all watchers after they have received their pending notices. */
   close(): void {
     for (const watcher of this.#watchers) watcher.finish();
     this.#feed.release();
   }
 
-  /** Whether anybody hears the notices. */
+  /** Whether anyone receives the notices. */
   get isHeard(): boolean {
     return this.#feed.isHeard;
   }
 
-  /** Before a call: has the store tell what the notices need, if anybody hears them. */
+  /** Call this before each operation. It tells the store whether to report the changes that notices need. */
   attend(store: Pick<SessionStore, 'tellChanges'>): void {
     const { isHeard } = this;
     if (isHeard === this.#isTold) return;
@@ -66,7 +66,7 @@ export class ServiceFeed {
 
   created(appName: string, userId: string, sessionId: string, opened: ReadSession): void {
     const [, revision, , , , user, app] = opened;
-    // Without them it was there already.
+    // The scopes are absent if the session existed already.
     if (user === undefined || app === undefined) return;
     this.#feed.publish([
       { type: 'created', appName, userId, sessionId, revision },
@@ -83,8 +83,8 @@ export class ServiceFeed {
   ): void {
     if (!this.isHeard) return;
     const [, revision, , since, unchanged, , user = 0, app = 0] = appended;
-    // A retry of what is stored. It is told where the handle was behind: maybe only the answer to the
-    // first attempt was lost, and nobody knows of it yet.
+    // A retry of events that are stored already. It is published only if the handle was behind: then perhaps
+    // only the response to the first attempt was lost, and nobody has been notified yet.
     if (unchanged?.length === count && revision <= since) return;
     this.#feed.publish([
       { type: 'appended', appName, userId, sessionId, revision },

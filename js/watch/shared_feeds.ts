@@ -1,14 +1,15 @@
 import { Feed } from './feed.js';
 import { TabChannel, type TabHost } from './tab_channel.js';
 
-/** One feed a database of this realm; a channel delivers nothing to the realm it was sent from. */
+/** One feed for each database of this realm: a channel delivers nothing to the realm that sent it. */
 const ofDatabases = new Map<string, Feed>();
 const ofAdapters = new WeakMap<object, Feed>();
 
 /**
- * The feed of an IndexedDB database: of all services of this realm over it, and of the other tabs.
+ * Returns the feed of an IndexedDB database, shared by all services of this realm over it, and connected with
+ * the other tabs.
  *
- * @param host for a test
+ * @param host replaced in tests
  */
 export function feedOfDatabase(name: string, host?: TabHost): Feed {
   let feed = ofDatabases.get(name);
@@ -20,8 +21,8 @@ export function feedOfDatabase(name: string, host?: TabHost): Feed {
 }
 
 /**
- * The feed of an adapter: of all services of this realm over that object. Who else writes to what lies
- * below it, only its author can know.
+ * Returns the feed of an adapter, shared by all services of this realm over that object. Other writers to its
+ * storage are not known here.
  */
 export function feedOfAdapter(adapter: object): Feed {
   let feed = ofAdapters.get(adapter);

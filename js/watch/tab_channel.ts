@@ -2,40 +2,41 @@ import { readMessage, writeMessage } from './message.js';
 import type { PublishedNotice } from './notice.js';
 import { PendingNotices } from './pending_notices.js';
 
-/** What is used of a `BroadcastChannel`. */
+/** The part of a `BroadcastChannel` that is used here. */
 export type Broadcast = Pick<BroadcastChannel, 'postMessage' | 'close' | 'onmessage'>;
 
-/** What the channel needs of its host; a test brings its own. */
+/** The functions that the channel needs from its host; tests replace them. */
 export interface TabHost {
-  /** Opens the channel of that name. Absent where there is none, or none shall be opened. */
+  /** Opens the channel of that name. Absent if the host has none, or none shall be opened. */
   readonly open?: ((name: string) => Broadcast) | undefined;
-  /** What `pagehide` and `pageshow` happen to. */
+  /** The target of `pagehide` and `pageshow` events. */
   readonly page?: Pick<EventTarget, 'addEventListener' | 'removeEventListener'> | undefined;
 }
 
 /**
- * Milliseconds between two messages at the least. A message costs this tab and the browser as much as a
- * tenth of an append: an agent that appends one event after the other would pay it for each of them.
- * Nobody sees the difference: what comes alone goes out at once.
+ * Minimum time between two messages, in milliseconds. A message costs this tab and the browser a tenth of the
+ * time of an append. An agent that appends one event after another would pay it for each event. A single
+ * notice is not delayed.
  */
 const PAUSE = 50;
 
-/** What the channel tells its feed. */
+/** Receives the notices of the channel. */
 export interface TabListener {
   hear(notices: readonly PublishedNotice[]): void;
   resync(): void;
 }
 
 /**
- * The way to the other tabs: a `BroadcastChannel`, opened when it is first needed.
+ * Sends notices to the other tabs, and receives theirs, by a `BroadcastChannel` that is opened when first
+ * needed.
  *
- * A page with an open channel may be refused by the browser's back/forward cache, and in the cache it
- * hears nothing. So the channel is closed when the page goes there, and opened when it comes back, with a
- * `resync` for what went unheard. What is committed in between goes out over a channel of its own, closed
- * at once. A worker lives and dies without such events.
+ * The browser may exclude a page with an open channel from its back/forward cache, and a page in that cache
+ * receives nothing. So the channel is closed when the page enters the cache. It is opened when the page
+ * returns, with a `resync` for the changes that were missed. Notices that are sent in between use a temporary
+ * channel. A worker has no such events.
  *
- * None is opened in Node, where it would keep the process alive. Where one cannot be opened (some browsers
- * refuse it in a frame of another site), nothing is heard of other tabs, and nothing fails.
+ * In Node no channel is opened, since it would keep the process alive. If a channel cannot be opened (some
+ * browsers refuse it in a frame of another site), other tabs are not heard, and nothing fails.
  */
 export class TabChannel {
   readonly #name: string;
@@ -44,9 +45,12 @@ export class TabChannel {
   #channel: Broadcast | undefined;
   #isListening = false;
   #isAway = false;
-  /** What goes out with the next message: a burst is one. As it came: an append waits for no more. */
+  /**
+   * Notices to send with the next message. They are reduced only when they are sent, so that an append does
+   * not wait for it.
+   */
   #outbox: PublishedNotice[] = [];
-  /** When the next message may go out, by the page's clock. */
+  /** Earliest time of the next message, by the page's clock. */
   #next = 0;
 
   constructor(name: string, listener: TabListener, host: TabHost = thisHost()) {
@@ -55,13 +59,13 @@ export class TabChannel {
     this.#host = host;
   }
 
-  /** Knows from now on whether the page is there; opens nothing. */
+  /** Begins to track whether the page is in the back/forward cache. Opens nothing. */
   start(): void {
     this.#host.page?.addEventListener('pagehide', this.#leave);
     this.#host.page?.addEventListener('pageshow', this.#return);
   }
 
-  /** Whether what comes in is wanted. */
+  /** Sets whether incoming notices are wanted. */
   listen(isListening: boolean): void {
     this.#isListening = isListening;
     if (isListening && !this.#isAway) this.#open();
@@ -70,12 +74,12 @@ export class TabChannel {
 
   send(notices: readonly PublishedNotice[]): void {
     if (this.#host.open === undefined) return;
-    // Not before whoever waits for the commit has gone on.
+    // Send later, so that the caller that waits for the commit continues first.
     if (this.#outbox.length === 0) setTimeout(this.#flush, this.#next - performance.now());
     this.#outbox.push(...notices);
   }
 
-  /** Until it is started again. */
+  /** Sends the pending notices and closes the channel, until `start` is called again. */
   close(): void {
     this.#flush();
     this.#shut();
@@ -92,7 +96,7 @@ export class TabChannel {
     try {
       this.#channel?.postMessage(writeMessage(notices));
     } catch {
-      // A notice is best effort; what it tells of is committed.
+      // Ignored: a notice is best effort, and its change is committed.
     }
     if (this.#isAway) this.#shut();
   };
@@ -114,12 +118,12 @@ export class TabChannel {
     try {
       this.#channel ??= this.#host.open?.(this.#name);
     } catch {
-      // Refused here: see the class.
+      // Ignored: the host refuses channels, see the class.
     }
     this.#hear();
   }
 
-  /** Listens only while somebody wants it: what comes in would have to be read. */
+  /** Sets the message handler only while notices are wanted, since the browser would decode each message. */
   #hear(): void {
     if (this.#channel === undefined) return;
     this.#channel.onmessage = this.#isListening
@@ -135,7 +139,7 @@ export class TabChannel {
   }
 }
 
-/** One notice a session and one a state. */
+/** Returns the newest notice of each session and each state. */
 function newestOf(notices: readonly PublishedNotice[]): PublishedNotice[] {
   const pending = new PendingNotices();
   for (const notice of notices) pending.push(notice);
@@ -150,7 +154,7 @@ function isPersisted(event: Event): boolean {
   return 'persisted' in event && event.persisted === true;
 }
 
-/** Node, and not a page of Electron, which has its `process` as well. */
+/** Returns whether this is Node, and not a page of Electron, which has `process` too. */
 function isNode(): boolean {
   if (typeof process !== 'object') return false;
   const { versions, type } = process as Partial<NodeJS.Process> & { type?: unknown };

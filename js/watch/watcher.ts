@@ -2,27 +2,27 @@ import type { Notice, Notices, PublishedNotice, WatchRequest } from './notice.js
 import { PendingNotices } from './pending_notices.js';
 
 /**
- * One that watches: what it wants, what it was not given yet, and how it is given. Its notices are
- * taken by iterating, or handed to a function.
+ * One watcher: its request, its pending notices, and their delivery. Notices are taken by iterating, or
+ * passed to a function.
  */
 export class Watcher implements Notices {
   readonly #request: WatchRequest;
   readonly #onNotice: ((notice: Notice) => void) | undefined;
   readonly #onEnd = new Set<() => void>();
   readonly #pending = new PendingNotices();
-  /** Calls of `next` that wait, in their order. */
+  /** Pending calls of `next`, in order. */
   readonly #waiting: ((result: IteratorResult<Notice, undefined>) => void)[] = [];
   #isEnding = false;
   #isCalling = false;
 
   constructor(request: WatchRequest, onNotice?: (notice: Notice) => void) {
-    // As it is now; a caller may use the object again.
+    // A copy, since the caller may change and reuse the object.
     const { appName, userId, sessionId } = request;
     this.#request = { appName, userId, sessionId };
     this.#onNotice = onNotice;
   }
 
-  /** Calls `run` once, when nothing will be taken any more. */
+  /** Calls `run` once, when the watcher ends. */
   whenEnded(run: () => void): void {
     this.#onEnd.add(run);
   }
@@ -42,7 +42,7 @@ export class Watcher implements Notices {
     this.#give();
   }
 
-  /** Ends it once what is pending was given. */
+  /** Ends the watcher after it has received its pending notices. */
   finish(): void {
     if (this.#isEnding) return;
     this.#isEnding = true;
@@ -51,7 +51,7 @@ export class Watcher implements Notices {
     this.#onEnd.clear();
   }
 
-  /** Ends it at once. */
+  /** Ends the watcher at once. */
   readonly stop = (): void => {
     this.#pending.clear();
     this.finish();
@@ -84,7 +84,10 @@ export class Watcher implements Notices {
     }
   }
 
-  /** Not within the call that made the change: it must not fail by what the function does. */
+  /**
+   * Calls `onNotice` in a microtask, outside of the call that made the change, which must not fail if
+   * `onNotice` throws.
+   */
   #callSoon(onNotice: (notice: Notice) => void): void {
     if (this.#isCalling || this.#pending.isEmpty) return;
     this.#isCalling = true;
@@ -101,13 +104,13 @@ export class Watcher implements Notices {
   }
 }
 
-/** As the watcher is told of it; `undefined` if it is none of its business. */
+/** Returns the notice as this watcher gets it; `undefined` if it does not match the request. */
 function wantedOf(wants: WatchRequest, notice: PublishedNotice): PublishedNotice | undefined {
-  // It concerns everybody.
+  // A loss concerns every watcher.
   if (notice.type === 'lost') return notice;
   const { appName, userId, sessionId } = wants;
   if (notice.appName !== appName) return undefined;
-  // Of the app's own state there is no user.
+  // A notice about the app's state has no user.
   if (userId === undefined || notice.userId === undefined) return notice;
   if (notice.userId !== userId) return undefined;
   if (sessionId === undefined || notice.type === 'stateChanged') return notice;
@@ -115,13 +118,13 @@ function wantedOf(wants: WatchRequest, notice: PublishedNotice): PublishedNotice
   return notice.sessionId === sessionId ? notice : undefined;
 }
 
-/** As the host reports what a listener of an event throws. */
+/** Reports an error as the host reports errors of event listeners. */
 function report(error: unknown): void {
   if (typeof reportError === 'function') {
     reportError(error);
     return;
   }
-  // Node has no such function; there, too, it is an error that nobody caught.
+  // Node has no `reportError`; throwing in a timer makes it an uncaught error there too.
   setTimeout(() => {
     throw error;
   });
