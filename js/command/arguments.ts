@@ -33,7 +33,7 @@ createTables: false. ENGINE: sqlite, postgresql, mysql or mariadb.
 Exit code: 0 all is there and verified, 1 something is not, 2 wrong usage.
 `;
 
-/** What the command is to do. */
+/** A parsed command. */
 export type Command =
   | { readonly kind: 'help' }
   | {
@@ -49,7 +49,11 @@ export type Command =
     }
   | { readonly kind: 'schema'; readonly sql: string };
 
-/** @throws SessionError `invalid_argument`; it shows no argument, for one may hold a password */
+/**
+ * Parses the command line.
+ *
+ * @throws SessionError `invalid_argument`; the message shows no argument, since one may contain a password
+ */
 export function parseCommand(args: readonly string[]): Command {
   const { values, positionals } = parsed(args);
   if (values.help === true) return { kind: 'help' };
@@ -77,7 +81,7 @@ const MIGRATE_OPTIONS = [
   ...['from-schema', 'from-table-prefix', 'to-schema', 'to-table-prefix'],
 ];
 
-/** An option of the other command would else be passed over. */
+/** Refuses options of the other command, which would otherwise be ignored. */
 function requireOnly(values: object, known: readonly string[]): void {
   const other = Object.keys(values).find((name) => !known.includes(name));
   if (other !== undefined) throw invalid(`--${other}`, `is not for this command; see --help`);

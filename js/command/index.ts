@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 /**
- * The command `adk-session-wasm`, for Node: moves sessions from one store to another. `--help` tells how.
+ * The command `adk-session-wasm`, for Node: copies sessions from one store to another, or prints the SQL that
+ * creates the tables. `--help` shows its usage.
  *
  * @module
  */

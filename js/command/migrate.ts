@@ -1,8 +1,8 @@
 /**
- * Copies all of a source to a target. A session is looked for there, written if it is not there, and read
- * back: its events are counted and its content hashed, as the source has it and as the target gives it.
- * Each session is written in one transaction. If a run is interrupted, run the same command again: it finds
- * the sessions that are copied and copies the others.
+ * Copies everything from a source to a target. Each session is looked up in the target, written if it is
+ * missing, and read back. Its events are counted and its content is hashed, both in the source and in the
+ * target. Each session is written in one transaction. If a run is interrupted, run the same command again: it
+ * finds the sessions that are copied and copies the others.
  */
 import { isSessionError, type SessionError } from '../errors/errors.js';
 import { fingerprintOf, isSame } from './stores/fingerprint.js';
@@ -10,36 +10,40 @@ import type { SessionCopy, StateCopy } from './stores/session_copy.js';
 import { mergeState } from './stores/shared_state.js';
 import { isOfOneSession, type Item, type Source, type Target } from './stores/store.js';
 
-/** How many sessions, and events in them. */
+/** Number of sessions, and of their events. */
 export interface Count {
   sessions: number;
   events: number;
 }
 
-/** What became of it all. */
+/** The result of a run. */
 export interface Result {
   /** Written by this run. */
   readonly copied: Count;
-  /** There already, and the same. */
+  /** Already in the target, with the same content. */
   readonly skipped: Count;
-  /** Copied or skipped, and then found to be the same in the target as in the source. */
+  /** Copied or skipped, and then verified to be the same in the target as in the source. */
   readonly verified: Count;
-  /** Sessions that are not in the target as they are in the source, each told of. */
+  /** Number of sessions and states that failed, and of entries that could not be read. Each is reported. */
   failed: number;
-  /** Keys of `user:` and `app:` state that the target has with another value, each told of. */
+  /** Number of `user:` and `app:` keys that keep another value in the target. Each is reported. */
   kept: number;
 }
 
 export interface MigrateOptions {
-  /** Whether what differs in the target is replaced. */
+  /** Whether different content in the target is replaced. */
   readonly overwrite: boolean;
-  /** Told of each thing that is wrong. */
+  /** Called with a message for each problem. */
   readonly onProblem: (message: string) => void;
-  /** Told after each item how far it is. */
+  /** Called after each item with the position in the source. */
   readonly onProgress: (at: number, result: Result) => void;
 }
 
-/** @throws SessionError what ends the run: a connection that is lost, a disk that is full */
+/**
+ * Copies everything from a source to a target.
+ *
+ * @throws SessionError an error that ends the run, such as a lost connection or a full disk
+ */
 export async function migrate(
   source: Source,
   target: Target,
@@ -128,7 +132,7 @@ class Run {
     }
   }
 
-  /** Goes on with the others where only this one is to blame. */
+  /** Reports an error that concerns only this item, so that the run continues with the others. */
   async #guarded(name: string, work: () => Promise<void>): Promise<void> {
     try {
       await work();

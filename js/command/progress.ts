@@ -1,6 +1,6 @@
 import type { Result } from './migrate.js';
 
-/** What of a stream is written to. */
+/** The part of an output stream that is used here. */
 export interface Output {
   readonly isTTY?: boolean;
   readonly columns?: number;
@@ -8,12 +8,12 @@ export interface Output {
 }
 
 const BAR = 24;
-/** Between two drawings of the bar. */
+/** Milliseconds between two drawings of the bar. */
 const FRAME = 100;
-/** Between two lines where there is no terminal. */
+/** Milliseconds between two lines if the output is not a terminal. */
 const PAUSE = 10_000;
 
-/** How far it is: a bar that is drawn over in a terminal, now and then a line elsewhere. */
+/** Shows the progress: a bar in a terminal, otherwise a line from time to time. */
 export class Progress {
   readonly #output: Output;
   readonly #size: number;
@@ -23,7 +23,7 @@ export class Progress {
   constructor(output: Output, size: number) {
     this.#output = output;
     this.#size = size;
-    // The first line elsewhere comes after a while: what is done at once needs none.
+    // Outside of a terminal, the first line comes after a pause: a short run needs none.
     this.#shownAt = this.#isTerminal ? 0 : performance.now();
   }
 
@@ -31,7 +31,7 @@ export class Progress {
     const now = performance.now();
     if (now - this.#shownAt < (this.#isTerminal ? FRAME : PAUSE)) return;
     this.#shownAt = now;
-    // The source may have grown.
+    // The source may have grown since its size was read.
     const part = this.#size === 0 ? 1 : Math.min(1, at / this.#size);
     const text = `${String(Math.floor(part * 100)).padStart(3)} %  ${counted(result)}`;
     if (!this.#isTerminal) {
@@ -44,7 +44,7 @@ export class Progress {
     this.#isShown = true;
   }
 
-  /** Makes room for a line of its own. */
+  /** Removes the bar, so that another line can be written. */
   clear(): void {
     if (this.#isShown) this.#output.write('\r\u001b[K');
     this.#isShown = false;

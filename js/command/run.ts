@@ -7,15 +7,19 @@ import { shownStore, sourceOf, targetOf } from './stores/open_store.js';
 import { type Output, Progress } from './progress.js';
 import type { Source, Target } from './stores/store.js';
 
-/** Where it tells what. */
+/** The outputs of the command. */
 export interface Outputs {
-  /** The sum. */
+  /** The summary, the usage or the SQL. */
   readonly out: Output;
-  /** Progress, and what is wrong. */
+  /** Progress and errors. */
   readonly err: Output;
 }
 
-/** @returns the exit code: 0, 1 if something failed, 2 for wrong usage. Never rejects */
+/**
+ * Runs the command.
+ *
+ * @returns the exit code: 0 for success, 1 if something failed, 2 for wrong usage; never rejects
+ */
 export async function run(args: readonly string[], { out, err }: Outputs): Promise<number> {
   let command: Command;
   let source: Source;
@@ -74,7 +78,7 @@ async function runMigrate(
     await source.close();
     await target.close();
   }
-  // Not before the target is closed, which is when a file is on the disk.
+  // Only after the target is closed, which is when a file is completely on disk.
   if (!quiet) out.write(`${shownStore(from)} -> ${shownStore(to)}\n${table(result)}`);
   return result.failed + result.kept === 0 ? 0 : 1;
 }
@@ -93,7 +97,7 @@ function table({ copied, skipped, verified, failed, kept }: Result): string {
   return `${lines.map((line) => line.trimEnd()).join('\n')}\n`;
 }
 
-/** For people. Not the cause: a driver's error may quote its URL. */
+/** Returns an error's message for the user, without its cause: a driver's error may quote its URL. */
 function told(error: unknown): string {
   if (isSessionError(error)) return `${error.message} (${error.code})`;
   const { message } = new SessionError(

@@ -1,4 +1,4 @@
-/** The SQL that makes the tables, for those who do not let a program make them. */
+/** The SQL that creates the tables, for operators who do not let a program create them. */
 import {
   type Dialect,
   DummyDriver,
@@ -56,9 +56,10 @@ const ENGINES: Readonly<Record<string, EngineKind>> = {
 };
 
 /**
- * The indices are made so that writers go on: on PostgreSQL outside of any transaction.
+ * Returns the SQL that creates the tables and indices. Indices are created without blocking writers: on
+ * PostgreSQL this must run outside of a transaction.
  *
- * @throws SessionError `invalid_argument`
+ * @throws SessionError `invalid_argument` if the engine is unknown or a name is invalid
  */
 export function schemaSql(
   engine: string | undefined,

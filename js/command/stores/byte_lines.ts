@@ -1,18 +1,18 @@
 import type { FileHandle } from 'node:fs/promises';
 
-/** A line of a file, without its end. */
+/** A line of a file, without its line feed. */
 export interface ByteLine {
-  /** Where it begins, in bytes. */
+  /** Offset of its first byte in the file. */
   readonly offset: number;
   readonly bytes: Buffer;
-  /** Whether a line feed ends it: the last one's may be missing. */
+  /** Whether a line feed ends it: the last line's may be missing. */
   readonly isEnded: boolean;
 }
 
 const CHUNK = 256 * 1024;
 const LINE_FEED = 0x0a;
 
-/** The lines of a file with the places where they stand, which a stream of text does not tell. */
+/** Yields the lines of a file with their byte offsets, which a text stream does not report. */
 export async function* byteLines(file: FileHandle): AsyncGenerator<ByteLine, void> {
   let pieces: Buffer[] = [];
   let offset = 0;

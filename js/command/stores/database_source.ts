@@ -8,13 +8,13 @@ import type { Rows, ScopeRow, StorageKey } from '../../storage/adapter.js';
 import type { SessionCopy } from './session_copy.js';
 import { isOfOneSession, type Item, type Source } from './store.js';
 
-/** Sessions and states in a SQL database. */
+/** Reads sessions and states from a SQL database. */
 export class DatabaseSource implements Source {
   readonly #database: ReadOnlyDatabase;
   readonly #only: readonly string[];
   #apps: Promise<string[]> | undefined;
 
-  /** @param only the apps that are read; none: all */
+  /** @param only the apps to read; if empty, all apps */
   constructor(url: string, only: readonly string[], names: NameOptions) {
     this.#database = new ReadOnlyDatabase(url, names);
     this.#only = only;
@@ -51,7 +51,7 @@ export class DatabaseSource implements Source {
   async *#session(key: Required<StorageKey>, at: number): AsyncGenerator<Item, void> {
     try {
       const session = copyOf(key, await this.#database.read(key));
-      // Deleted since it was named.
+      // `undefined` if the session was deleted after its key was listed.
       if (session !== undefined) yield { kind: 'session', at, session };
     } catch (error) {
       if (!isSessionError(error) || !isOfOneSession(error)) throw error;

@@ -8,10 +8,10 @@ import type { SessionCopy, StateCopy } from './session_copy.js';
 import { mergeState } from './shared_state.js';
 import type { Target } from './store.js';
 
-/** Nothing that changed is asked for. */
+/** A revision above all others: no changed events are asked for. */
 const NOTHING_SINCE = Number.MAX_SAFE_INTEGER;
 
-/** A SQL database, written row for row by way of the storage seam, in one transaction each. */
+/** A SQL database. Sessions and states are written as rows by the storage adapter, each in one transaction. */
 export class DatabaseTarget implements Target {
   readonly isFile = false;
   readonly #adapter: DatabaseAdapter;
@@ -84,8 +84,8 @@ function scopeOf({ userId }: StateCopy['key']): 'user' | 'app' {
 }
 
 /**
- * A session's rows. Their revisions are their times, as the database's own are: for Python an event then
- * stands at its time, wherever those grow.
+ * Returns a session's rows. As in the database's own rows, revisions are times in microseconds. Python then
+ * reads each event at its own time, as long as these times increase.
  */
 function rowsOf(session: SessionCopy, floor: number): Changes {
   const { key, lastUpdateTime, state } = session;

@@ -6,7 +6,7 @@ const CODES: Readonly<Record<string, SessionErrorCode>> = {
   EIO: 'storage_failed',
 };
 
-/** Gives what the file system throws a code. */
+/** Turns errors of the file system into errors with a code of this package. */
 export async function withFileErrors<T>(path: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

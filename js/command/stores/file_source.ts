@@ -16,22 +16,22 @@ import { withFileErrors } from './file_errors.js';
 import { copyOfSession, type SessionCopy, type StateCopy } from './session_copy.js';
 import { isOfOneSession, type Item, type Source } from './store.js';
 
-/** What is taken for a session file in a folder. */
+/** Names of the files in a folder that are read as session files. */
 const SESSION_FILE = /\.(?:json|jsonl|ndjson)$/i;
 
 export interface FileSourceOptions {
-  /** The apps that are read; none: all. */
+  /** The apps to read; if empty, all apps. */
   readonly apps: readonly string[];
-  /** What times are counted in; absent: told by the files. */
+  /** The unit of times; absent: inferred from each file. */
   readonly timeUnit?: TimeUnit | undefined;
 }
 
-/** A file: a session of any ADK, or JSON Lines of them; or a folder of such files. */
+/** Reads a session file of any ADK, a file of JSON Lines, or a folder of such files. */
 export class FileSource implements Source {
   readonly #path: string;
   readonly #options: FileSourceOptions;
   #files: { path: string; size: number }[] = [];
-  /** The states that were given out last: the sessions of a user bring them along each time. */
+  /** The last state yielded for each scope: every session of a user repeats the user's and the app's state. */
   readonly #states = new Map<'user' | 'app', string>();
 
   constructor(path: string, options: FileSourceOptions) {
@@ -57,7 +57,7 @@ export class FileSource implements Source {
     return Promise.resolve();
   }
 
-  /** In bytes. */
+  /** Returns the total size of the files in bytes. */
   size(): Promise<number> {
     return Promise.resolve(this.#files.reduce((sum, { size }) => sum + size, 0));
   }
@@ -68,7 +68,7 @@ export class FileSource implements Source {
       try {
         yield* this.#file(path, before, size);
       } catch (error) {
-        // No text, for example. What lies beside it may be read all the same.
+        // The file may not be text, for example. The other files can still be read.
         if (!isSessionError(error) || !isOfOneSession(error)) throw error;
         yield { kind: 'unreadable', at: before + size, name: path, error };
       }
@@ -86,7 +86,10 @@ export class FileSource implements Source {
     yield* this.#guarded(path, before + size, read);
   }
 
-  /** Of JSON Lines the first one is JSON already. */
+  /**
+   * Returns whether the file is one session in several lines: in JSON Lines, the first line alone is valid
+   * JSON.
+   */
   async #isOneSession(path: string): Promise<boolean> {
     for await (const line of this.#read(path)) {
       if (line.trim() === '') continue;
@@ -132,7 +135,7 @@ export class FileSource implements Source {
     }
   }
 
-  /** What one line or file holds; or that it cannot be read, and why. */
+  /** Yields the items of one line or file, or an `unreadable` item with the error. */
   *#guarded(name: string, at: number, read: () => readonly Part[]): Generator<Item, void> {
     let parts: readonly Part[];
     try {
@@ -180,7 +183,7 @@ export class FileSource implements Source {
     ];
   }
 
-  /** Unless it says nothing, or what the last one said. */
+  /** Returns the state as an item, unless it is empty or the same as the last one of its scope. */
   #fresh(state: StateCopy): Part[] {
     const scope = state.key.userId === undefined ? 'app' : 'user';
     const text = JSON.stringify([state.key, state.state]);
@@ -190,7 +193,7 @@ export class FileSource implements Source {
   }
 }
 
-/** An item before it is known how far the source is read. */
+/** An item without its position in the source. */
 type Part =
   | { readonly kind: 'state'; readonly state: StateCopy }
   | { readonly kind: 'session'; readonly session: SessionCopy };

@@ -16,21 +16,21 @@ import { nameOfKey, type SessionCopy, sessionOfCopy, type StateCopy } from './se
 import { mergeState } from './shared_state.js';
 import type { Target } from './store.js';
 
-/** Where a line stands, in bytes. */
+/** The position of a line, in bytes. */
 interface Place {
   readonly offset: number;
   readonly length: number;
 }
 
 /**
- * A file of JSON Lines, as `exportSessions` writes it, that only ever grows. A line that a run did not
- * finish is taken off by the next one. Of what was written before, ids and places are in memory.
+ * A file of JSON Lines, as `exportSessions` writes it. It only grows, except that an unfinished last line of
+ * an interrupted run is cut off. Memory holds only the ids and positions of the lines.
  */
 export class FileTarget implements Target {
   readonly isFile = true;
   readonly #path: string;
   readonly #sessions = new Map<string, Place>();
-  /** Several lines may say of a state, each what those before it lack. */
+  /** A state may have several lines, each with the keys that the lines before it lack. */
   readonly #states = new Map<string, Place[]>();
   #dialect: { casing: Casing; timeUnit: TimeUnit } = { casing: 'camel', timeUnit: 'milliseconds' };
   #file: FileHandle | undefined;
@@ -41,7 +41,11 @@ export class FileTarget implements Target {
     this.#path = path;
   }
 
-  /** @throws SessionError `invalid_argument`, if the file is another; it is not changed then */
+  /**
+   * Opens or creates the file.
+   *
+   * @throws SessionError `invalid_argument` if the file holds something else; it is not changed then
+   */
   async open(): Promise<void> {
     await withFileErrors(this.#path, async () => {
       const found = await stat(this.#path).catch(() => undefined);
@@ -89,7 +93,7 @@ export class FileTarget implements Target {
   }
 
   async addState({ key, state }: StateCopy, overwrite: boolean): Promise<readonly string[]> {
-    // With the numbers that it can hold, or else a second run would find others there.
+    // Round the numbers as the file stores them. Otherwise a second run would find other values there.
     const given = JSON.stringify(JSON.parse(state));
     const merged = mergeState(await this.state(key), given, overwrite);
     if (merged.added === undefined) return merged.kept;
@@ -105,13 +109,13 @@ export class FileTarget implements Target {
     this.#states.set(name, [...(this.#states.get(name) ?? []), place]);
   }
 
-  /** Finds what is there, and makes the end ready to go on. */
+  /** Reads the existing lines, and prepares the end of the file for the next line. */
   async #scan(file: FileHandle): Promise<void> {
     const header = `${JSON.stringify({ format: FORMAT, version: VERSION, ...this.#dialect })}\n`;
     for await (const line of byteLines(file)) {
       const isWhole = line.isEnded || isJson(line);
       if (isWhole) this.#take(line);
-      // What is taken off must be ours: the begin of our header, or what stands behind it.
+      // The part that is cut off must be ours: the beginning of our header, or a line after it.
       else if (line.offset === 0 && !header.startsWith(line.bytes.toString())) {
         throw this.#stranger();
       }

@@ -7,18 +7,20 @@ import type { Event } from '../../model/event.js';
 import { sessionFromFile, sessionToFile } from '../../files/format/session_file.js';
 import { copyOfSession, type SessionCopy } from './session_copy.js';
 
-/** What two stores that hold the same session agree on. */
+/** A digest that is equal for two stores with the same session. */
 export interface Fingerprint {
-  /** How many events. */
+  /** Number of events. */
   readonly events: number;
-  /** SHA-256, hexadecimal, over ids, times, the state and the events in their order. */
+  /** SHA-256 in hexadecimal over the ids, the times, the state and the events in order. */
   readonly hash: string;
 }
 
 /**
- * @param asFile by what a session file can hold: known fields that are `null` are left out there, and
- *   numbers are JavaScript's. Else to the digit.
- * @throws SessionError `corrupt_record`, if what is stored is no JSON
+ * Computes the fingerprint of a session.
+ *
+ * @param asFile compare only what a session file can hold: known fields that are `null` are left out, and
+ *   numbers are rounded to JavaScript's; otherwise numbers are compared to the digit
+ * @throws SessionError `corrupt_record` if a stored text is not JSON
  */
 export function fingerprintOf(copy: SessionCopy, asFile: boolean): Fingerprint {
   const { appName, userId, sessionId } = copy.key;
@@ -43,9 +45,9 @@ export function fingerprintOf(copy: SessionCopy, asFile: boolean): Fingerprint {
 }
 
 /**
- * The same of a session that stands in a file.
+ * Computes the fingerprint of a session file.
  *
- * @param timeUnit of the times in it
+ * @param timeUnit unit of the times in the file
  */
 export function fingerprintOfFile(text: string, timeUnit: TimeUnit): Fingerprint {
   return fingerprintOf(copyOfSession(sessionFromFile(text, { timeUnit })), true);
@@ -61,10 +63,10 @@ export function isSame(one: Fingerprint, other: Fingerprint): boolean {
 }
 
 /**
- * One text for equal values: members in order of their names, numbers in one spelling. PostgreSQL's JSONB
- * keeps neither.
+ * Returns the same text for equal values: members are sorted by name, and numbers have one spelling.
+ * PostgreSQL's JSONB preserves neither.
  *
- * @param value from `parseExactly`
+ * @param value result of `parseExactly`
  */
 export function canonicalText(value: unknown): string {
   return JSON.stringify(canonical(value));
@@ -78,7 +80,7 @@ function canonical(value: unknown): unknown {
     return digits === undefined ? value : numberText(digits);
   }
   if (typeof value !== 'object' || value === null) return value;
-  // Without a prototype, so that a member called `__proto__` is one.
+  // Without a prototype, so that `__proto__` is an ordinary member.
   const sorted = Object.create(null) as Record<string, unknown>;
   for (const [key, member] of Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))) {
     sorted[key] = canonical(member);
@@ -86,7 +88,10 @@ function canonical(value: unknown): unknown {
   return sorted;
 }
 
-/** In an array, so that no text is equal to it; large powers of ten written out, as JSONB does. */
+/**
+ * Returns a number's text in an array, so that it differs from an equal string. Large powers of ten are
+ * written out, as JSONB does.
+ */
 function numberText(text: string): [string] {
   const [, sign = '', whole = '', fraction = '', exponent = ''] =
     /^(-?)(\d+)(?:\.(\d+))?e\+(\d+)$/.exec(text) ?? [];

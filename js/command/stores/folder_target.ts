@@ -14,12 +14,13 @@ import {
 } from './session_copy.js';
 import type { Target } from './store.js';
 
-/** Beside the sessions, for the states of users who have none. */
+/** File of the states: users without sessions have states too. */
 const STATES = 'states.jsonl';
 
 /**
- * A folder of session files, one for each session, as `@google/adk` writes them; and one of JSON Lines for the
- * states. A session file is written under another name first, and so is there whole or not at all.
+ * A folder with one session file for each session, as `@google/adk` writes them, and one file of JSON Lines
+ * for the states. A session file is first written under another name and then renamed, so that it is never
+ * incomplete.
  */
 export class FolderTarget implements Target {
   readonly isFile = true;
@@ -53,7 +54,7 @@ export class FolderTarget implements Target {
     const text = JSON.stringify(sessionToFile(sessionOfCopy(session)), undefined, 2);
     const part = `${path}.part`;
     await withFileErrors(path, async () => {
-      // A run that was interrupted may have left it. A link of that name must not be written through.
+      // An interrupted run may have left this file. If it is a link, it must not be written through.
       await rm(part, { force: true });
       const file = await open(part, 'wx');
       try {
@@ -80,8 +81,9 @@ export class FolderTarget implements Target {
   }
 
   /**
-   * The id as far as any file system takes it, and what tells it from all others. A name that begins with
-   * `-` would be an option to most programs, and one with `.` is hidden.
+   * Returns the path of a session's file: the id, as far as any file system accepts it, and a hash that makes
+   * the name unique. A leading `-` would look like an option to most programs, and a leading `.` would hide
+   * the file.
    */
   #pathOf(key: Required<StorageKey>): string {
     const shown = key.sessionId.replace(/^[-.]+|[^\w.-]+/g, '_').slice(0, 80);

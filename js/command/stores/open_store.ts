@@ -11,7 +11,11 @@ import { FileTarget } from './file_target.js';
 import { FolderTarget } from './folder_target.js';
 import type { Source, Target } from './store.js';
 
-/** @throws SessionError `invalid_argument`, `unsupported`; without the URL */
+/**
+ * Returns the source of FROM, which is not opened yet.
+ *
+ * @throws SessionError `invalid_argument`, `unsupported`; the message does not show the URL
+ */
 export function sourceOf(from: string, options: FileSourceOptions, names: NameOptions): Source {
   const place = placeOf('FROM', from);
   if (place.kind === 'file') requireNoNames('from', names);
@@ -20,7 +24,11 @@ export function sourceOf(from: string, options: FileSourceOptions, names: NameOp
     : new DatabaseSource(place.url, options.apps, names);
 }
 
-/** @throws SessionError `invalid_argument`, `unsupported`; without the URL */
+/**
+ * Returns the target of TO, which is not opened yet.
+ *
+ * @throws SessionError `invalid_argument`, `unsupported`; the message does not show the URL
+ */
 export function targetOf(to: string, names: NameOptions): Target {
   const place = placeOf('TO', to);
   if (place.kind === 'database') return new DatabaseTarget(place.url, names);
@@ -34,7 +42,7 @@ function requireNoNames(side: 'from' | 'to', { schema, tablePrefix }: NameOption
   throw invalid(`--${side}-${option}`, `is for databases; ${side.toUpperCase()} is a file`);
 }
 
-/** It is there as one, or is named as one. */
+/** Returns whether the path is an existing folder, or is written as one. */
 function isFolder(path: string): boolean {
   return /[/\\]$/.test(path) || statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
@@ -43,7 +51,7 @@ type Place =
   | { readonly kind: 'database'; readonly url: string }
   | { readonly kind: 'file'; readonly path: string };
 
-/** Why none is copied from or to. */
+/** The reasons why an agent engine can be neither source nor target. */
 const AGENT_ENGINE = {
   FROM: 'which knows neither apps nor states apart from sessions, so that what is there could not be copied whole',
   TO:
@@ -54,7 +62,7 @@ const AGENT_ENGINE = {
 function placeOf(argument: 'FROM' | 'TO', text: string): Place {
   if (text === '') throw invalid(argument, 'must not be empty');
   if (/^file:\/\//i.test(text)) return { kind: 'file', path: fileURLToPath(text) };
-  // One letter is a drive of Windows.
+  // A single letter before the colon is a Windows drive.
   if (!/^[a-z][a-z0-9+.-]+:/i.test(text)) return { kind: 'file', path: text };
   const uri = parseUri(text, argument);
   switch (uri.kind) {
@@ -82,7 +90,7 @@ function inMemory(argument: string): SessionError {
   return invalid(argument, 'is in memory, which begins and ends with this command; name a file');
 }
 
-/** A store as it may be shown: without password and parameters. */
+/** Returns a store's name for output, without password and parameters. */
 export function shownStore(text: string): string {
   if (!/^[a-z][a-z0-9+.-]+:\/\//i.test(text) || /^sqlite/i.test(text))
     return text.replace(/\?.*$/s, '');

@@ -14,7 +14,7 @@ import type { StorageKey } from '../../storage/adapter.js';
 
 export interface EventCopy {
   readonly id: string;
-  /** Milliseconds since 1970, as the event says. */
+  /** The event's own timestamp, in milliseconds since 1970. */
   readonly timestamp: number;
   /** JSON text of the event. */
   readonly text: string;
@@ -30,7 +30,10 @@ export interface SessionCopy {
   readonly state: string;
   /** In append order. */
   readonly events: readonly EventCopy[];
-  /** The `user:` and `app:` keys that its agents saw. Not the session's: only files have them there. */
+  /**
+   * The `user:` and `app:` keys that its agents saw. They are not part of the session; only files store them
+   * with it.
+   */
   readonly shared: Readonly<StateShape>;
 }
 
@@ -42,10 +45,10 @@ export interface StateCopy {
 }
 
 /**
- * A session that was read from a file.
+ * Returns the copy of a session that was read from a file.
  *
- * @throws SessionError `invalid_argument` without an id: each run would store it under another;
- *   `unserializable` with the path
+ * @throws SessionError `invalid_argument` without an id, since each run would store the session under another
+ *   one; `unserializable` with the path
  */
 export function copyOfSession(session: Session): SessionCopy {
   const { id: sessionId, appName, userId, lastUpdateTime } = session;
@@ -67,22 +70,25 @@ export function copyOfSession(session: Session): SessionCopy {
   };
 }
 
-/** For an event without an id: the same in each run, so that a second one finds what the first stored. */
+/**
+ * Returns an id for an event without one. It is the same in each run, so that a second run finds the stored
+ * event.
+ */
 function idAt({ appName, userId, sessionId }: Required<StorageKey>, at: number): string {
   return hashOf(JSON.stringify([appName, userId, sessionId, at])).slice(0, 32);
 }
 
-/** What tells it from all others. */
+/** Returns a text that is unique for the key. */
 export function nameOfKey({ appName, userId, sessionId }: StorageKey): string {
   return JSON.stringify([appName, userId, sessionId]);
 }
 
-/** SHA-256, hexadecimal. */
+/** Returns the SHA-256 of a text, in hexadecimal. */
 export function hashOf(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-/** The session as an agent sees it, for files. */
+/** Returns the session as an agent sees it, for files. */
 export function sessionOfCopy({ key, lastUpdateTime, ...copy }: SessionCopy): Session {
   const { appName, userId, sessionId: id } = key;
   const own = JSON.parse(copy.state) as StateShape;

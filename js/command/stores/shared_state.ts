@@ -1,22 +1,22 @@
-/** Users' and apps' states, of which the target may have one already. */
+/** Merges states of users and apps, since the target may have some of their keys already. */
 import { parseExactly, writeExactly } from '../../python/numbers.js';
 import { canonicalText } from './fingerprint.js';
 
 export interface StateMerge {
-  /** JSON text of what the target's state becomes; `undefined`: it stays. */
+  /** JSON text of the target's new state; `undefined` if it does not change. */
   readonly state: string | undefined;
-  /** The same of the keys alone that are set. */
+  /** JSON text of the keys that are set; `undefined` if there are none. */
   readonly added: string | undefined;
-  /** The keys that the target has with another value, and keeps. */
+  /** The keys for which the target keeps another value. */
   readonly kept: readonly string[];
 }
 
 /**
- * Adds to a state the keys that it lacks.
+ * Adds the source's keys to a state. Existing keys keep their values, unless `overwrite` is set.
  *
- * @param live JSON text of the target's
- * @param given JSON text of the source's
- * @param overwrite whether the source's values replace others
+ * @param live JSON text of the target's state
+ * @param given JSON text of the source's state
+ * @param overwrite whether the source's values replace different ones
  */
 export function mergeState(live: string, given: string, overwrite: boolean): StateMerge {
   const there = new Map(Object.entries(parseExactly(live) as object) as [string, unknown][]);

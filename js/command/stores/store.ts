@@ -1,45 +1,49 @@
-/** What the command copies between, whatever it is underneath. */
+/** The stores that the command copies between, whatever storage they use. */
 import type { SessionError, SessionErrorCode } from '../../errors/errors.js';
 import type { StorageKey } from '../../storage/adapter.js';
 import type { Fingerprint } from './fingerprint.js';
 import type { SessionCopy, StateCopy } from './session_copy.js';
 
-/** One thing that a source holds; states come before the sessions that share them. */
+/** One item of a source. States come before the sessions that share them. */
 export type Item = {
-  /** How far the source is read, of {@link Source.size}. */
+  /** Position in the source, up to {@link Source.size}. */
   readonly at: number;
 } & (
   | { readonly kind: 'state'; readonly state: StateCopy }
   | { readonly kind: 'session'; readonly session: SessionCopy }
-  /** A session, or what should be one, that cannot be read. */
+  /** A session or line that cannot be read. */
   | { readonly kind: 'unreadable'; readonly name: string; readonly error: SessionError }
 );
 
-/** Is read from, and never changed. */
+/** A store that is only read. */
 export interface Source {
-  /** Looks whether it can be read. */
+  /** Opens the store, and checks that it can be read. */
   open(): Promise<void>;
-  /** What {@link Item.at} counts up to; it may become more meanwhile. */
+  /** Returns the maximum of {@link Item.at}; the store may grow meanwhile. */
   size(): Promise<number>;
   items(): AsyncGenerator<Item, void>;
   close(): Promise<void>;
 }
 
-/** Is written to, each session and each state in one step. */
+/** A store that is written to. Each session and each state is written atomically. */
 export interface Target {
-  /** Whether it holds only what a session file can; see `fingerprintOf`. */
+  /** Whether it can store only the content of a session file; see `fingerprintOf`. */
   readonly isFile: boolean;
   open(): Promise<void>;
-  /** Reads the stored session. `undefined`: there is none. */
+  /** Reads the stored session, and returns its fingerprint; `undefined` if there is none. */
   fingerprint(key: Required<StorageKey>): Promise<Fingerprint | undefined>;
-  /** @returns `false`, and nothing is written, if it is there meanwhile */
+  /**
+   * Writes a new session.
+   *
+   * @returns `false` if the session exists already; then nothing is written
+   */
   create(session: SessionCopy): Promise<boolean>;
-  /** In the place of the one that is there, which stays should that fail. */
+  /** Replaces the stored session. If this fails, the old one stays. */
   replace(session: SessionCopy): Promise<void>;
   /**
-   * Adds the keys that are missing there, or sets all.
+   * Adds the missing keys to the stored state; with `overwrite`, sets all keys.
    *
-   * @returns the keys that it has with another value, and keeps
+   * @returns the keys that keep another value in the store
    */
   addState(state: StateCopy, overwrite: boolean): Promise<readonly string[]>;
   /** Reads the stored state of a user or an app, as JSON text. */
@@ -47,7 +51,7 @@ export interface Target {
   close(): Promise<void>;
 }
 
-/** What is wrong with one session and no other; anything else ends the run. */
+/** Errors that concern only one session; any other error ends the run. */
 const OF_ONE_SESSION: ReadonlySet<SessionErrorCode> = new Set<SessionErrorCode>([
   'invalid_argument',
   'unserializable',
