@@ -31,7 +31,8 @@ import { FrameworkStateWriter } from './framework_state_writer.js';
 import { acceptToolConfirmations } from './tool_confirmations.js';
 
 /**
- * What a service of ours needs under the framework: spread it into the options of yours.
+ * Options that a service of this package needs under the framework. Spread them into the options of your
+ * service.
  *
  * @example
  * ```ts
@@ -43,14 +44,14 @@ import { acceptToolConfirmations } from './tool_confirmations.js';
  * ```
  */
 export interface FrameworkOptions {
-  /** Asks the framework for the order of its parallel agents' writes. For one service only. */
+  /** Gets the order of parallel agents' writes from the framework. Use it for one service only. */
   readonly stateWriter: StateWriter;
-  /** A turn that is running must not see foreign events in its middle. */
+  /** A running turn must not see events of others before it ends. */
   readonly stale: 'append';
 }
 
 /**
- * The service in memory for the framework, with the synchronous twins that the package's own has.
+ * The in-memory service for the framework, with the same synchronous methods as the package's own.
  *
  * @example
  * ```ts
@@ -61,20 +62,20 @@ export interface FrameworkOptions {
  * ```
  */
 export interface FrameworkInMemorySessionService extends FrameworkSessionService {
-  /** As `createSession`, at once. */
+  /** Synchronous version of `createSession`. */
   createSessionSync(request: CreateSessionRequest): Session;
-  /** As `getSession`, at once. */
+  /** Synchronous version of `getSession`. */
   getSessionSync(request: GetSessionRequest): Session | undefined;
-  /** As `listSessions`, at once. */
+  /** Synchronous version of `listSessions`. */
   listSessionsSync(request: ListSessionsRequest): ListSessionsResponse;
-  /** As `listSessions` without the total, at once. */
+  /** Synchronous version of `listSessions` without the total. */
   listSessionsSync(request: ListSessionsPageRequest): FrameworkSessionsPage;
-  /** As `deleteSession`, at once. */
+  /** Synchronous version of `deleteSession`. */
   deleteSessionSync(request: DeleteSessionRequest): void;
 }
 
 /**
- * An `IndexedDbSessionService` of this package, as one of the framework's.
+ * This package's `IndexedDbSessionService` as a service of the framework.
  *
  * @example
  * ```ts
@@ -85,7 +86,7 @@ export interface FrameworkInMemorySessionService extends FrameworkSessionService
  * ```
  */
 export interface FrameworkIndexedDbSessionService extends FrameworkSessionService {
-  /** Opens the database now, to learn whether it can be; else the first call does. */
+  /** Opens the database now, to find out whether that works. Otherwise the first call opens it. */
   open(request?: Abortable): Promise<void>;
 }
 
@@ -103,14 +104,14 @@ export interface FrameworkIndexedDbSessionService extends FrameworkSessionServic
  * ```
  */
 export interface FrameworkIndexedDbSessionServiceClass {
-  /** @throws SessionError `invalid_argument` for options that mean nothing */
+  /** @throws SessionError `invalid_argument` if an option is invalid */
   new (options?: IndexedDbSessionServiceOptions): FrameworkIndexedDbSessionService;
-  /** Deletes a database with all that is in it, as for a logout. */
+  /** Deletes a database with all its data, for example at a logout. */
   deleteDatabase(name?: string, options?: DeleteDatabaseOptions): Promise<void>;
 }
 
 /**
- * What {@link adkSessionService} gives.
+ * The services that {@link adkSessionService} returns.
  *
  * @example
  * ```ts
@@ -128,16 +129,20 @@ export interface AdkSessionServices {
   ) => FrameworkInMemorySessionService;
   /** Takes the options of the package's own service; only `stale` has another default, `'append'`. */
   readonly IndexedDbSessionService: FrameworkIndexedDbSessionServiceClass;
-  /** The same options, choice and failures as the package's own; only `stale` is `'append'`. */
+  /**
+   * Takes the options of the package's own function, makes the same choice, and fails alike. Only the default
+   * of `stale` differs: it is `'append'`.
+   */
   readonly openSessionService: (
     options: OpenSessionServiceOptions,
   ) => Promise<FrameworkSessionService>;
-  /** Makes any service of this package one of the framework's. */
+  /** Turns any service of this package into a service of the framework. */
   readonly overService: OverService;
 }
 
 /**
- * Makes any service of this package one of the framework's: whatever fulfils its `BaseSessionService`.
+ * Turns any service of this package, or your own implementation of its `BaseSessionService`, into a service
+ * of the framework.
  *
  * @example
  * ```ts
@@ -150,27 +155,26 @@ export interface AdkSessionServices {
  */
 export interface OverService {
   /**
-   * @param open makes the service with the given options. A service of your own that appends without
-   *   them is a session service of the framework like any other, but it does not keep the order of
-   *   parallel agents' writes.
-   * @throws SessionError `invalid_argument` if it makes something else; what it throws
+   * @param open makes the service with the given options. A service that appends without these options works
+   *   with the framework, but it does not keep the order of parallel agents' writes.
+   * @throws SessionError `invalid_argument` if `open` makes something else; any error that `open` throws
    */
   (open: (options: FrameworkOptions) => OurService): FrameworkSessionService;
   (open: (options: FrameworkOptions) => Promise<OurService>): Promise<FrameworkSessionService>;
 }
 
 /**
- * The session services of this package as classes of your copy of `@google/adk`.
+ * Returns the session services of this package as classes of your copy of `@google/adk`.
  *
- * That package is there twice, once for `import` and once for `require`, and bundlers may add a third.
- * Each copy numbers the writes of its parallel agents for itself and shows them to its own
- * `BaseSessionService` alone. So the services must extend the class of that copy whose `Runner` and
- * agents you use: over another one, an older write may win over a newer one.
+ * A program may load `@google/adk` twice, once by `import` and once by `require`, and a bundler may add a
+ * third copy. Each copy numbers its parallel agents' writes separately, and shows these numbers only to its
+ * own `BaseSessionService`. So the services must extend the class of the copy whose `Runner` and agents you
+ * use. Over another copy, an older write may replace a newer one.
  *
- * `adk-session-wasm/adk` has the services over the copy that it is imported, or required, beside. This
- * function is for every other copy; from `adk-session-wasm/adk/factory` it comes without any.
+ * `adk-session-wasm/adk` has the services over the copy that `import` or `require` loads. Use this function
+ * for any other copy. `adk-session-wasm/adk/factory` exports it without loading a copy.
  *
- * @param Base the class `BaseSessionService`, as your copy exports it
+ * @param Base the class `BaseSessionService` of your copy
  * @throws SessionError `invalid_argument` if it is something else
  *
  * @example
@@ -193,7 +197,7 @@ export interface OverService {
 export function adkSessionService(Base: typeof BaseSessionService): AdkSessionServices {
   requireBase(Base);
   const Over = frameworkClass(Base);
-  // Abstract for the compiler only: what is missing in it is never called.
+  // The class is abstract only for the compiler: its missing methods are never called.
   const bare = new (Base as unknown as new () => BaseSessionService)();
   const append = bare.appendEvent.bind(bare);
 

@@ -1,4 +1,7 @@
-/** What `require('adk-session-wasm/adk')` gives: the same, over the copy that `require` loads. */
+/**
+ * The exports of `require('adk-session-wasm/adk')`: the same, over the copy of `@google/adk` that `require`
+ * loads.
+ */
 import framework = require('@google/adk');
 import factory = require('./factory.js');
 

@@ -1,5 +1,5 @@
 /**
- * For programs that bring a copy of `@google/adk` of their own: nothing here loads one.
+ * Session services for a program's own copy of `@google/adk`: this module loads no copy.
  *
  * @module adk-session-wasm/adk/factory
  */

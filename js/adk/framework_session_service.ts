@@ -26,24 +26,24 @@ import type {
 } from '../watch/notice.js';
 import { acceptToolConfirmations } from './tool_confirmations.js';
 
-/** Asks for an event to be appended through a handle. */
+/** Request to append an event through a handle. */
 export interface AppendEventRequest extends Abortable {
   session: Session;
   event: Event;
 }
 
-/** Asks for events to be appended through a handle, all of them or none. */
+/** Request to append events through a handle, all or none. */
 export interface AppendEventsRequest extends Abortable {
   session: Session;
   events: Event[];
 }
 
-/** A page of sessions, perhaps without the total. */
+/** A page of sessions. The total may be absent. */
 export interface FrameworkSessionsPage extends Omit<SessionsPage, 'sessions'> {
   sessions: Session[];
 }
 
-/** What has the same types in the framework as here, or what the framework does not have. */
+/** The members whose types are the same in the framework, and those that the framework lacks. */
 type OurMembers = Pick<
   OurService,
   | 'storage'
@@ -58,8 +58,8 @@ type OurMembers = Pick<
 >;
 
 /**
- * A service of this package as a `BaseSessionService` of the framework, which is what its types ask
- * for: the framework's class has private members, so that nothing but a subclass will do.
+ * A service of this package as a `BaseSessionService` of the framework. The framework's types require a
+ * subclass, since its class has private members.
  *
  * @example
  * ```ts
@@ -74,9 +74,9 @@ type OurMembers = Pick<
 export interface FrameworkSessionService extends BaseSessionService, OurMembers, Watchable {
   /** @throws SessionError (as a rejection) `already_exists`, `invalid_argument`, `unserializable` */
   createSession(request: CreateSessionRequest): Promise<Session>;
-  /** `undefined` when there is no such session. */
+  /** Resolves to `undefined` if there is no such session. */
   getSession(request: GetSessionRequest): Promise<Session | undefined>;
-  /** Atomic, which the framework's own is not. */
+  /** Gets or creates the session in one atomic step; the framework's own method is not atomic. */
   getOrCreateSession(request: CreateSessionRequest): Promise<Session>;
   listSessions(request: ListSessionsRequest): Promise<ListSessionsResponse>;
   /** Without the total, where `withTotal` is `false`. */
@@ -85,14 +85,14 @@ export interface FrameworkSessionService extends BaseSessionService, OurMembers,
   deleteSession(request: DeleteSessionRequest): Promise<void>;
   /** Stores the event and its delta in one atomic step; resolves to the same event object. */
   appendEvent(request: AppendEventRequest): Promise<Event>;
-  /** All of them or none, in order. */
+  /** Appends all events in order, or none of them. */
   appendEvents(request: AppendEventsRequest): Promise<Event[]>;
 }
 
-/** Makes a service of ours one of the framework's. */
+/** Wraps a service of this package as a service of the framework. */
 export type FrameworkClass = new (service: OurService) => FrameworkSessionService;
 
-/** What the framework calls. */
+/** The methods that the framework calls. */
 const CALLED = [
   'createSession',
   'getSession',
@@ -101,7 +101,7 @@ const CALLED = [
   'appendEvent',
 ] as const;
 
-/** The class over this copy of the framework. */
+/** Returns the wrapping class for this copy of the framework. */
 export function frameworkClass(Base: typeof BaseSessionService): FrameworkClass {
   return class SessionServiceOver extends Base implements FrameworkSessionService {
     declare [Symbol.asyncDispose]: () => Promise<void>;
@@ -196,7 +196,7 @@ export function frameworkClass(Base: typeof BaseSessionService): FrameworkClass 
           `The service over ${kind} tells of no changes. Read the session again to see them.`,
         );
       }
-      // Each of the two says which of the ways it is.
+      // The two calls look the same, but each has the types of one overload.
       return options.onNotice === undefined
         ? service.watch(request, options)
         : service.watch(request, options);
@@ -220,7 +220,7 @@ function isWatchable(service: OurService & Partial<Watchable>): service is OurSe
   return typeof service.watch === 'function';
 }
 
-/** The same object: only the names of the types differ. */
+/** Returns the same object: only the type names differ. */
 function toFramework(session: OurSession): Session {
   return session;
 }

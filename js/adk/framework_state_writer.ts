@@ -8,58 +8,64 @@ type FrameworkAppend = BaseSessionService['appendEvent'];
 type FrameworkRequest = Parameters<FrameworkAppend>[0];
 type Delta = Record<string, unknown>;
 
-/** What is kept of an event's delta between the call and the commit. */
+/** The data about an event's delta that is kept from the call to the commit, and after it. */
 interface Written {
   /**
-   * The keys that were written through the framework's `State`, each with its number. Until the commit
-   * the values are this object itself: put on an object after others, it shows which of its keys the
-   * framework takes for later than theirs. From then on they are what was stored.
+   * The keys that were written through the framework's `State`, with their numbers. Until the commit, each
+   * value is this object itself. Put on a state after other deltas, it shows which of its keys the framework
+   * takes for later than theirs. After the commit, the values are the stored ones.
    */
   readonly numbered: Delta;
-  /** The other keys, made by hand as by `outputKey`: they count as written at the call. */
+  /** The other keys, set by hand, as `outputKey` does: they count as written at the call. */
   readonly byHand: ReadonlySet<string>;
-  /** A state that was written at the call: of a numbered delta, only what is later lands on it. */
+  /**
+   * A scratch state whose keys count as written at the call. Of a numbered delta, the framework puts only
+   * later writes on it.
+   */
   readonly atCall: Delta;
   /** The parallel branch in which it was written. */
   readonly branch: string | undefined;
 }
 
-/** A `temp:` key that an append has put on a state. */
+/** The value of a `temp:` key that an append has put on a state. */
 interface TempWrite {
   readonly value: unknown;
   readonly branch: string | undefined;
 }
 
-/** What was committed through a handle, by its `state`. */
+/** The writes that were committed through a handle, by its `state` object. */
 interface Committed {
-  /** Key → the event with the latest write among those that are stored. */
+  /** Maps a key to the stored event with its latest write. */
   readonly latest: Map<string, Written>;
   readonly temp: Map<string, TempWrite>;
 }
 
-/** Stands in scratch states for a value that the framework has not touched. */
+/** Marks a value in a scratch state that the framework has not replaced. */
 const UNTOUCHED = Symbol('untouched');
 
 /**
- * Puts deltas on a handle's state as the framework does, whose parallel agents write to one state in
- * an order that only the framework knows: its `State` numbers each write in WeakMaps by the identity
- * of state and delta objects, and nothing reads those numbers but its own `appendEvent`. So that is
- * asked, with scratch sessions: it puts an entry of a delta on a state unless the state has a later
- * number, and gives the state the number that the entry has; one without, made by hand, is of now.
+ * Puts deltas on a handle's state as the framework does. Its parallel agents write to one state, in an order
+ * that only the framework knows. The framework's `State` numbers each write in WeakMaps, keyed by the
+ * identity of state and delta objects. Only the framework's own `appendEvent` reads these numbers.
  *
- * It is `async` and yet does all of its work at the call, which this builds on: a commit must not be
- * answered before it is on the handle. A version that does not is found out before anything is stored.
+ * So this class calls that `appendEvent` with scratch sessions. It puts an entry of a delta on a state unless
+ * the state has a later number for the key, and gives the state the entry's number. An entry that was set by
+ * hand has no number, and counts as written now.
+ *
+ * That `appendEvent` is `async`, but does all its work synchronously. This class depends on that: a commit
+ * must be on the handle before it is reported. A version that behaves otherwise is detected before anything
+ * is stored.
  */
 export class FrameworkStateWriter implements StateWriter<Written> {
   readonly #append: FrameworkAppend;
   readonly #committed = new WeakMap<object, Committed>();
 
-  /** @param append the framework's own, bound to a service of the caller's copy of it */
+  /** @param append the framework's own `appendEvent`, bound to a service of the caller's copy */
   constructor(append: FrameworkAppend) {
     this.#append = append;
   }
 
-  /** At the call, since the agent goes on writing to the same delta while the event waits. */
+  /** Records an event's delta at the call, since the agent may write to the same delta while the event waits. */
   take(event: Event): Written {
     const { actions, branch } = event as Partial<Event>;
     const given = actions?.stateDelta ?? {};
@@ -79,7 +85,7 @@ export class FrameworkStateWriter implements StateWriter<Written> {
       );
     }
     for (const key of Object.keys(numbered)) {
-      // What has a number is older than the state.
+      // A numbered write is older than the scratch state, so the framework has not put it there.
       if (atCall[key] === UNTOUCHED) {
         numbered[key] = numbered;
       } else {
@@ -95,13 +101,13 @@ export class FrameworkStateWriter implements StateWriter<Written> {
     { order: { numbered } }: PendingEvent<Written>,
     ahead: ReadonlyMap<string, PendingEvent<Written>>,
   ): string[] {
-    // What was made by hand is later than all that were appended before it.
+    // Keys that were set by hand are later than all events appended before.
     const keys = Object.keys(numbered);
     if (keys.length === 0) return [];
     const stored = this.#committed.get(session.state)?.latest;
     const rivals = new Set<Written>();
     for (const key of keys) {
-      // One that is ahead and still has the key is later than all before it.
+      // An event that is ahead and still has the key is later than all before it.
       const latest = ahead.get(key)?.order ?? stored?.get(key);
       if (latest !== undefined) rivals.add(latest);
     }
@@ -112,8 +118,8 @@ export class FrameworkStateWriter implements StateWriter<Written> {
     const superseded = new Set(keys.filter((key) => scratch[key] !== numbered));
     for (const { byHand, atCall } of rivals) {
       if (!keys.some((key) => byHand.has(key))) continue;
-      // This gives `atCall` the number of a later write. Should its commit fail, another write between
-      // the two is taken for superseded; but then the run has failed, whose agents would append it.
+      // This gives `atCall` the number of a later write. If that write's commit fails, a write between the
+      // two counts as superseded by mistake. But then the run has failed, and its agents append nothing more.
       this.#put(atCall, numbered);
       for (const key of keys) {
         if (byHand.has(key) && atCall[key] !== numbered) superseded.add(key);
@@ -127,16 +133,18 @@ export class FrameworkStateWriter implements StateWriter<Written> {
     const { numbered, byHand, branch } = order;
     const { latest, temp } = this.#committedOn(state);
     for (const key of Object.keys(numbered)) {
-      // Not what the caller wrote, but what was stored: of an object with a toJSON, what that gave.
+      // Use the stored value instead of the caller's: an object with `toJSON` is stored as that method's
+      // result.
       if (Object.hasOwn(snapshot.delta, key)) numbered[key] = valueFor(state, key, snapshot);
       else Reflect.deleteProperty(numbered, key);
     }
     this.#put(state, numbered);
-    // The framework knows no removal, and has put there what stands for it.
+    // The framework does not remove keys: it has put the marker of a removal on the state. `writeKey` removes
+    // the key.
     for (const key of Object.keys(numbered)) writeKey(state, key, state[key]);
     for (const key of byHand) {
-      // Not through the framework, which would take it for a write of now, later than those that were
-      // made since the call.
+      // Do not put this through the framework: it would count as written now, later than the writes made
+      // since the call.
       if (Object.hasOwn(snapshot.delta, key)) writeKey(state, key, valueFor(state, key, snapshot));
     }
     for (const key of Object.keys(snapshot.delta)) latest.set(key, order);
@@ -155,7 +163,7 @@ export class FrameworkStateWriter implements StateWriter<Written> {
   }
 
   /**
-   * Has the framework put a delta on a state, where that holds no later writes.
+   * Lets the framework put a delta on a state, except for keys with later writes.
    *
    * @returns a copy of the delta, with the same numbers and without `temp:` keys; `undefined` if the
    *   framework did not do it at once
@@ -165,10 +173,10 @@ export class FrameworkStateWriter implements StateWriter<Written> {
     const session = { id: '', appName: '', userId: '', state, events: [], lastUpdateTime: 0 };
     const request = { session, event: { id: '', actions } } as unknown as FrameworkRequest;
     try {
-      // A class of some other version may answer without a promise.
+      // A class of another version may return no promise.
       Promise.resolve(this.#append(request)).catch(() => undefined);
     } catch {
-      // Its failure shows in what it has not done.
+      // Ignored: the check below detects what the framework has not done.
     }
     const isDone = session.events.length === 1 && actions.stateDelta !== stateDelta;
     return isDone ? actions.stateDelta : undefined;
@@ -176,10 +184,10 @@ export class FrameworkStateWriter implements StateWriter<Written> {
 }
 
 /**
- * Puts a `temp:` key on a state. The framework passes over them, as what is written through its
- * `State` is there already; but one that was made by hand (`outputKey: 'temp:draft'`) is not, and the
- * two cannot be told apart. It is left out only where it may have been overtaken: in a parallel
- * branch, if the state holds what no append in this branch, above or below it has put there.
+ * Puts a `temp:` key on a state. The framework skips `temp:` keys, because a value written through its
+ * `State` is on the state already. A value that was set by hand (`outputKey: 'temp:draft'`) is not, and the
+ * two cannot be told apart. The key is left out only if a newer value may be there. That is the case in a
+ * parallel branch, if no append of this branch, above it or below it has put the state's value there.
  */
 function putTemp(
   state: Delta,
@@ -195,14 +203,14 @@ function putTemp(
   written.set(key, write);
 }
 
-/** Whether one of the branches is the other, or below it. */
+/** Returns whether the branches are the same, or one is below the other. */
 function areInLine(one: string | undefined, other: string): boolean {
   return (
     one === undefined || `${one}.`.startsWith(`${other}.`) || `${other}.`.startsWith(`${one}.`)
   );
 }
 
-/** Without prototype, so that the framework's `State` can set any key, `__proto__` too. */
+/** Returns an object without prototype, so that the framework's `State` can set any key, even `__proto__`. */
 function bare(): Delta {
   return Object.create(null) as Delta;
 }

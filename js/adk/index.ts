@@ -1,9 +1,10 @@
 /**
- * For programs on `@google/adk`: the same services as true `BaseSessionService`s of the framework, so
- * that changing one import is all there is to do.
+ * Session services for programs that use `@google/adk`: each one extends the framework's
+ * `BaseSessionService`. To use them, change one import.
  *
- * `import` gives them over the copy of the framework that `import` loads, `require` (Node 20.19 or 22.12
- * and later) over the one that `require` loads; for any other copy there is {@link adkSessionService}.
+ * `import` provides them over the copy of the framework that `import` loads. `require` (Node 20.19 or 22.12
+ * and later) provides them over the copy that `require` loads. For any other copy, use
+ * {@link adkSessionService}.
  *
  * @module adk-session-wasm/adk
  */
@@ -19,7 +20,7 @@ export * from './factory.js';
 const services = adkSessionService(BaseSessionService);
 
 /**
- * The framework's `InMemorySessionService`, on this package: pass it to a `Runner`.
+ * This package's replacement for the framework's `InMemorySessionService`: pass it to a `Runner`.
  *
  * It takes the options of the package's own service. Only `stale` has another default, `'append'`: a
  * turn that is running must not see foreign events in its middle.
@@ -41,8 +42,8 @@ export const InMemorySessionService = services.InMemorySessionService;
 export type InMemorySessionService = FrameworkInMemorySessionService;
 
 /**
- * The package's `IndexedDbSessionService` as one of the framework: pass it to a `Runner` in a page or
- * worker, and conversations outlive it.
+ * This package's `IndexedDbSessionService` as a service of the framework. Pass it to a `Runner` in a page or
+ * worker: its sessions remain when the page or worker ends.
  *
  * It takes the options of the package's own service. Only `stale` has another default, `'append'`: a
  * turn that is running must not see foreign events in its middle.
@@ -61,8 +62,8 @@ export const IndexedDbSessionService = services.IndexedDbSessionService;
 export type IndexedDbSessionService = FrameworkIndexedDbSessionService;
 
 /**
- * The package's `openSessionService`, for a `Runner`: the same options, the same choice and the
- * same failures. Only `stale` has another default, `'append'`.
+ * This package's `openSessionService`, for a `Runner`: it takes the same options, makes the same choice, and
+ * fails alike. Only the default of `stale` differs: it is `'append'`.
  *
  * @example
  * ```ts
@@ -77,9 +78,9 @@ export type IndexedDbSessionService = FrameworkIndexedDbSessionService;
 export const openSessionService = services.openSessionService;
 
 /**
- * Any other service of this package, for a `Runner`: whatever fulfils its `BaseSessionService`. The
- * service is made with the options that it is given, so that it asks the framework for the order of its
- * parallel agents' writes; a promise of one gives a promise.
+ * Makes any other service of this package usable by a `Runner`, as well as your own implementation of its
+ * `BaseSessionService`. Make the service with the options that your function gets: it then takes the order of
+ * parallel agents' writes from the framework. If your function returns a promise, so does this function.
  *
  * @example
  * ```ts

@@ -1,7 +1,7 @@
-/** Where the framework's `SecurityPlugin` keeps in the state what became of each tool call. */
+/** The state key under which the framework's `SecurityPlugin` records each tool call. */
 const TOOL_CALLS = 'orcas_tool_call_security_check_states';
 
-/** What a request may hold that brings state along. */
+/** The members of a request that contain state. */
 interface Bringing {
   readonly event?: unknown;
   readonly events?: readonly unknown[];
@@ -9,16 +9,16 @@ interface Bringing {
 }
 
 /**
- * Lets the framework's `SecurityPlugin` keep its record in the state. It puts the answers of the user
- * there as instances of a class, `ToolConfirmation`, which the rules for state refuse, since what is
- * read back would be something else. Of these nothing is lost: the class has members and no methods, and
- * the plugin only asks whether there is an answer. So each instance is told how it becomes JSON: as
- * `JSON.stringify` would have it anyway.
+ * Lets the framework's `SecurityPlugin` keep its record in the state. The plugin stores the user's answers
+ * there as instances of the class `ToolConfirmation`. The rules for state refuse class instances, since they
+ * would be read back as plain objects. Here that loses nothing: the class has only data members, and the
+ * plugin only checks whether there is an answer. So each instance gets a `toJSON`, which returns what
+ * `JSON.stringify` would produce anyway.
  *
- * Not the class, of which there is one in every copy of the framework. And not all instances of such
- * classes: a program's own would come back without what makes them what they are.
+ * The class itself is not used to recognise instances, since each copy of the framework has its own. Nor are
+ * all class instances accepted: those of the program's own classes would lose their methods.
  *
- * @param request as the service is going to get it; nothing in it changes that can be seen
+ * @param request the request as the service will get it; it does not change visibly
  */
 export function acceptToolConfirmations(request: Bringing): void {
   try {
@@ -29,7 +29,7 @@ export function acceptToolConfirmations(request: Bringing): void {
     }
     tellHow(state);
   } catch {
-    // The service looks at the same things next, and says with a code what is wrong with them.
+    // Ignored: the service checks the same data next, and reports mistakes with a code.
   }
 }
 
@@ -38,13 +38,16 @@ function tellHow(state: unknown): void {
   const calls = (state as Record<string, Record<string, unknown> | undefined>)[TOOL_CALLS];
   for (const answer of Object.values(calls ?? {})) {
     if (!isConfirmation(answer) || 'toJSON' in answer) continue;
-    // Not enumerable, so that it is copied with nothing.
+    // Not enumerable, so that it is never copied.
     const toJSON = { value: () => ({ ...answer }), configurable: true, writable: true };
     Reflect.defineProperty(answer, 'toJSON', toJSON);
   }
 }
 
-/** By what the plugin asks of it: a list would come back as something else, and a Map empty. */
+/**
+ * Recognises an answer by the member that the plugin reads. A list would be read back as an object, and a Map
+ * empty.
+ */
 function isConfirmation(answer: unknown): answer is object {
   return typeof answer === 'object' && answer !== null && 'confirmed' in answer;
 }
