@@ -23,9 +23,9 @@ import { LazyAdapter } from './lazy_adapter.js';
 import { parseUri } from './parse_uri.js';
 
 /**
- * How the service that a URI names is used. What its storage does not know is passed over, so that one
- * setting of a program does for all. But `schema` and `tablePrefix` keep tenants apart: a storage that others
- * can reach and that has no tables refuses them.
+ * Options of {@link getSessionServiceFromUri}. Options that do not apply to the URI's storage are ignored, so
+ * that one configuration works for all. The exceptions are `schema` and `tablePrefix`, which keep tenants
+ * apart: a storage that others can reach and that has no tables refuses them.
  *
  * @example
  * ```ts
@@ -40,7 +40,7 @@ export interface SessionServiceUriOptions
     Omit<IndexedDbSessionServiceOptions, 'name'>,
     Omit<VertexAiOptions, 'agentEngineId' | keyof SessionServiceOptions>,
     TableOptions {
-  /** For databases: goes to the driver as it is. */
+  /** For databases: passed to the driver unchanged. */
   driverOptions?: object | undefined;
 }
 
@@ -64,24 +64,25 @@ const URI_OPTIONS: KnownOptions<SessionServiceUriOptions> = {
 };
 
 /**
- * The session service that a URI names: what a program takes from its configuration, as `@google/adk` and
- * google-adk for Python have it.
+ * Returns the session service that a URI names. A program can take the URI from its configuration, as with
+ * `@google/adk` and google-adk for Python.
  *
  * | URI | service |
  * | --- | --- |
  * | `memory://` | `InMemorySessionService` |
- * | `sqlite:PATH`, `sqlite::memory:` | a SQLite file, as `DatabaseSessionService` |
- * | `postgresql://…`, `mysql://…`, `mariadb://…` | a server's database, likewise |
+ * | `sqlite:PATH`, `sqlite::memory:` | `DatabaseSessionService` over a SQLite file, or over memory |
+ * | `postgresql://…`, `mysql://…`, `mariadb://…` | `DatabaseSessionService` over a server's database |
  * | `indexeddb:NAME` | `IndexedDbSessionService`, in a browser |
- * | `agentengine://ENGINE`, `vertexai://ENGINE` | `VertexAiSessionService`; the engine is its number or full name |
+ * | `agentengine://ENGINE`, `vertexai://ENGINE` | `VertexAiSessionService`; ENGINE is the engine's number or full name |
  *
- * Python's spellings with a driver in them (`postgresql+asyncpg://`, `sqlite+aiosqlite:///PATH`) name the
- * same. Nothing is loaded or opened before the first call: only then does a program load what databases
- * need, and a page never does.
+ * Python's URIs with a driver (`postgresql+asyncpg://`, `sqlite+aiosqlite:///PATH`) are accepted too. Nothing
+ * is loaded or opened before the first call. Only then does a program load the database code, and a page
+ * never does.
  *
- * @param uri is in no error, nor is its password in one of a driver
- * @throws SessionError `invalid_argument`: it names no service, with those that there are. The service's
- *   calls reject with `storage_unavailable` where there is no such storage, as no SQL database for a page
+ * @param uri no error shows it, and no driver's error shows its password
+ * @throws SessionError `invalid_argument` if the URI names no service; the message lists the valid forms.
+ *   Calls of the service reject with `storage_unavailable` if the storage does not exist here, such as a SQL
+ *   database in a page
  *
  * @example
  * ```ts
@@ -128,7 +129,10 @@ export function getSessionServiceFromUri<S extends StateShape = StateShape>(
   }
 }
 
-/** Tenants whose names were passed over would share what they are to keep apart. */
+/**
+ * Refuses `schema` and `tablePrefix`. If they were ignored, tenants would share data that these names keep
+ * apart.
+ */
 function requireNoNames({ schema, tablePrefix }: SessionServiceUriOptions): void {
   if (schema === undefined && tablePrefix === undefined) return;
   const key = schema === undefined ? 'tablePrefix' : 'schema';

@@ -1,7 +1,7 @@
 /**
- * The session service that a URI names, for programs that take it from their configuration.
+ * Returns the session service that a URI names, for programs that take the URI from their configuration.
  *
- * A subpath of its own, as it leads to the databases; in bundles for pages it leads to none.
+ * It is a subpath of its own, because it imports the database code; bundles for pages leave that out.
  *
  * @module adk-session-wasm/uri
  */

@@ -14,11 +14,11 @@ import { memberOf } from '../members/own.js';
 import type { OwnAdapter, OwnRows } from '../storage/own_adapter.js';
 
 /**
- * An adapter that is made when its first verb is called, so that the service over it can be made at
- * once, and what it takes to make the adapter is loaded only by those who use it.
+ * An adapter that is made when its first verb is called. So the service over it can be made at once, and the
+ * adapter's code is loaded only when it is used.
  *
- * This and not a service that is made later: a service takes what it is given at the moment of the call,
- * which one that has to be waited for could not.
+ * The adapter is lazy rather than the service: a service takes its arguments at the moment of the call, which
+ * a service behind a promise could not.
  */
 export class LazyAdapter implements OwnAdapter {
   readonly kind: string;
@@ -70,7 +70,7 @@ export class LazyAdapter implements OwnAdapter {
   }
 
   async close(): Promise<void> {
-    // What could not be made needs no closing.
+    // An adapter that could not be made needs no closing.
     const adapter = await this.#making?.catch(() => undefined);
     await adapter?.close?.();
   }
@@ -79,7 +79,10 @@ export class LazyAdapter implements OwnAdapter {
     return this.#made === undefined ? this.#load().then(verb) : verb(this.#made);
   }
 
-  /** A failure is not remembered: it may have been the network that a page loads its pieces over. */
+  /**
+   * Makes the adapter once. A failure is not cached, since it may be a network error while a page loads the
+   * code.
+   */
   #load(): Promise<OwnAdapter> {
     this.#making ??= this.#make().then(
       (adapter) => (this.#made = adapter),

@@ -1,7 +1,7 @@
-/** What stands in the place of the database adapter in bundles for pages, which can reach none. */
+/** Replaces the database adapter in bundles for pages, which cannot reach a SQL database. */
 import { SessionError } from '../errors/errors.js';
 
-/** @throws SessionError `storage_unavailable`, always */
+/** @throws SessionError always `storage_unavailable` */
 export function openAdapter(): never {
   throw new SessionError(
     'storage_unavailable',

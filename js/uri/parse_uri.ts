@@ -1,6 +1,6 @@
 /**
- * Reads the URI of a session service. No error shows it, nor a piece of it: what has no known scheme in
- * front may be a password.
+ * Parses the URI of a session service. No error shows any part of it: a text without a known scheme may be a
+ * password.
  */
 import { IN_MEMORY, parseAddress, SCHEMES } from '../database/engines/address.js';
 import { requireId } from '../model/ids.js';
@@ -8,10 +8,10 @@ import { kindOf } from '../json/rules.js';
 import { invalid } from '../call/call.js';
 import { isEngineName } from '../vertex/rest/engine_address.js';
 
-/** Which service a URI names. */
+/** The service that a URI names. */
 export type ServiceUri =
   | { readonly kind: 'memory' }
-  /** Without a name it is the default one. */
+  /** `name` is `undefined` for the default database. */
   | { readonly kind: 'indexeddb'; readonly name: string | undefined }
   | {
       readonly kind: 'database';
@@ -19,14 +19,16 @@ export type ServiceUri =
       readonly durable: boolean;
       readonly url: string;
     }
-  /** Without an engine it is the app that names one. */
+  /** `agentEngineId` is `undefined` if each app name is an engine's number or name. */
   | { readonly kind: 'vertexai'; readonly agentEngineId: string | undefined };
 
 const KNOWN =
   'memory://, sqlite:PATH, postgresql://…, mysql://…, mariadb://…, indexeddb:NAME or agentengine://ENGINE';
 
 /**
- * @param argument what errors call it
+ * Parses the URI.
+ *
+ * @param argument name of the argument in errors
  * @throws SessionError `invalid_argument`
  */
 export function parseUri(uri: unknown, argument = 'uri'): ServiceUri {
