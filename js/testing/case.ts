@@ -2,39 +2,39 @@
 export type Json = Readonly<Record<string, unknown>>;
 
 /**
- * A sentence and the steps that show it, as `src/storage/conformance/cases.json` has them; the doc of
- * `src/storage/conformance/mod.rs` explains the language.
+ * A test case: a sentence and the steps that show it, as in `src/storage/conformance/cases.json`. The docs of
+ * `src/storage/conformance/mod.rs` explain the format.
  */
 export interface Case {
   readonly name: string;
-  /** What the service does with stale handles; absent: `'merge'`. */
+  /** The service's option `stale`; absent: `'merge'`. */
   readonly stale?: 'merge' | 'append' | 'reject';
   readonly steps: readonly Json[];
 }
 
-/** One call of the service. */
+/** One call of a method of the service. */
 export interface Call {
   readonly op: string;
   readonly with: Json;
-  /** The name under which the returned session is kept. */
+  /** Name under which the returned session is kept. */
   readonly as: string | undefined;
-  /** The name of the handle to append through, or to look at. */
+  /** Name of the handle to append through or to inspect. */
   readonly handle: string | undefined;
-  /** The clock's time. */
+  /** The clock's time, in milliseconds. */
   readonly now: number;
-  /** Whether the answer is compared with `expect`, which may be `null`. */
+  /** Whether the result is compared with `expect`, which may be `null`. */
   readonly expects: boolean;
   readonly expect: unknown;
   readonly error: string | undefined;
   readonly mayFail: string | undefined;
 }
 
-/** A step, with all that it has to make made. */
+/** A step with its generated values filled in. */
 export type Step =
   | { readonly call: Call }
   | { readonly calls: readonly Call[]; readonly outcomes: Json | undefined };
 
-/** The steps of a case, each as often as it is repeated. */
+/** Returns the steps of a case, with repetitions expanded. */
 export function readSteps(steps: readonly Json[]): Step[] {
   return repeated(steps).map((step) => {
     if (step.parallel === undefined) return { call: readCall(step) };
@@ -60,7 +60,7 @@ function readCall(step: Json): Call {
   };
 }
 
-/** Carries out `repeat`. */
+/** Expands `repeat`. */
 function repeated(steps: readonly Json[]): Json[] {
   return steps.flatMap((step) => {
     const { repeat, ...once } = step;
@@ -76,7 +76,7 @@ function range(from: unknown, to: unknown): number[] {
   return numbers;
 }
 
-/** `${i}` in keys and strings. */
+/** Replaces `${i}` in keys and strings. */
 function substituted(value: unknown, i: number): unknown {
   if (value === '${i}') return i;
   if (typeof value === 'string') return value.replaceAll('${i}', String(i));
@@ -100,7 +100,7 @@ function made(value: unknown): unknown {
   if ($list !== undefined) {
     return range($list[0], $list[1]).map((i) => made(substituted($list[2], i)));
   }
-  // fromEntries and not assignments: `__proto__` is an ordinary key here.
+  // Uses `fromEntries` instead of assignments, so that `__proto__` is an ordinary key.
   return Object.fromEntries(
     Object.entries(value).flatMap(([key, value]: [string, unknown]) => {
       if (key !== '$members') return [[key, made(value)]];

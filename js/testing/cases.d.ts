@@ -1,4 +1,4 @@
-/** `src/storage/conformance/cases.json`; written by `js/build/package.mjs`. */
+/** The cases of `src/storage/conformance/cases.json`; `js/build/package.mjs` generates the module. */
 import type { Case } from './case.js';
 declare const cases: readonly Case[];
 export default cases;

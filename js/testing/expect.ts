@@ -1,7 +1,7 @@
-/** Whether an answer is the expected one, and if not, where they part. The twin of `expect.rs`. */
+/** Compares results with expected values, and reports the first difference. Counterpart of `expect.rs`. */
 import type { Json } from './case.js';
 
-/** Compares `null`, or a session of which only the named parts count. */
+/** Compares `null` or a session. Only the expected members are compared. */
 export function expectSession(expected: unknown, actual: unknown, at = ''): void {
   if (!isObject(expected) || !isObject(actual)) {
     exact(at, expected, actual ?? null);
@@ -30,7 +30,7 @@ export function expectSession(expected: unknown, actual: unknown, at = ''): void
   }
 }
 
-/** Compares a page of sessions, of which only the named parts count. */
+/** Compares a page of sessions. Only the expected members are compared. */
 export function expectPage(expected: unknown, actual: unknown): void {
   if (!isObject(expected) || !isObject(actual)) {
     exact('', expected, actual);
@@ -49,7 +49,7 @@ export function expectPage(expected: unknown, actual: unknown): void {
   }
 }
 
-/** Compares a state: exact, its members in any order. */
+/** Compares a state exactly, with its keys in any order. */
 export function expectState(expected: unknown, actual: unknown, at = 'the state'): void {
   if (!isObject(expected) || !isObject(actual)) {
     exact(at, expected, actual);
@@ -72,10 +72,7 @@ function compareParts(at: string, expected: Json, actual: Json): void {
   for (const [part, value] of Object.entries(expected)) exact(`${at}.${part}`, value, actual[part]);
 }
 
-/**
- * Which things there are, and in which order. One that is expected by other members than its id may
- * have any id.
- */
+/** Compares the ids of a list and their order. An item that is expected without an id matches any id. */
 function compareIds(at: string, expected: readonly unknown[], actual: readonly unknown[]): void {
   const ids = actual.map((thing) => (thing as Json).id);
   const expectedIds = expected.map((thing, number) =>
@@ -84,7 +81,7 @@ function compareIds(at: string, expected: readonly unknown[], actual: readonly u
   exact(at, expectedIds, ids);
 }
 
-/** Equal as JSON text: the order of members counts. */
+/** Compares values as JSON text: the order of members matters. */
 function exact(at: string, expected: unknown, actual: unknown): void {
   const [should, is] = [expected, actual].map((value) => JSON.stringify(value) ?? 'undefined');
   if (should === is) return;

@@ -1,5 +1,5 @@
 /**
- * The conformance suite: what every storage must do, for adapters of your own.
+ * The conformance suite: tests for storage adapters, your own included.
  *
  * @module adk-session-wasm/testing
  */
@@ -9,7 +9,7 @@ import { type OpenStorage, runCase } from './run_case.js';
 export type { OpenStorage } from './run_case.js';
 
 /**
- * A sentence that must hold, and the test of it.
+ * A requirement, stated as a sentence, and its test.
  *
  * @example
  * ```ts
@@ -21,15 +21,16 @@ export type { OpenStorage } from './run_case.js';
  */
 export interface ConformanceCase {
   readonly name: string;
-  /** Rejects with an `Error` that says which step ended otherwise than it must. */
+  /** Runs the test. Rejects with an `Error` that names the step that failed. */
   run(): Promise<void>;
 }
 
 /**
- * The suite over a storage, one case for each test of your own test runner. It needs none itself.
+ * Returns the suite for a storage: one case for each test of your test runner. The suite itself needs no test
+ * runner.
  *
- * @param openStorage is called once a case and must give a storage that is empty, or a service over one.
- *   The service is closed at the end of the case, and so is the adapter, if it has a `close`.
+ * @param openStorage is called once for each case, and returns an empty storage, or a service over one. At
+ *   the end of the case the service is closed, and the adapter too if it has a `close`
  *
  * @example
  * ```ts

@@ -1,4 +1,4 @@
-/** Carries out the steps of a case through the public API. The twin of `runner.rs`. */
+/** Runs the steps of a case through the public API. Counterpart of `runner.rs`. */
 import {
   type BaseSessionService,
   type Event,
@@ -12,8 +12,8 @@ import { type Call, type Case, type Json, readSteps, type Step } from './case.js
 import { expectPage, expectSession, expectState } from './expect.js';
 
 /**
- * Makes an empty storage: an adapter, or `'memory'`. Or a whole service over one, of any kind, which must
- * be made with the options given here.
+ * Returns an empty storage: an adapter or `'memory'`. Or returns a service over an empty storage, which must
+ * be made with the given options.
  *
  * @example
  * ```ts
@@ -31,7 +31,7 @@ export type OpenStorage = (
 ) => Opened | Promise<Opened>;
 type Opened = 'memory' | StorageAdapter | BaseSessionService;
 
-/** Throws an error that says which step ended otherwise than it must. */
+/** Runs a case. Throws an error that names the step that failed. */
 export async function runCase(testCase: Case, openStorage: OpenStorage): Promise<void> {
   const clock = { now: 1000 };
   const options = { clock: () => clock.now, stale: testCase.stale };
@@ -75,7 +75,7 @@ class Run {
     }
     const { calls, outcomes } = step;
     const run = (call: Call) => (outcomes === undefined ? this.#check(call) : this.#tell(call));
-    // All must have settled before the next step, also if one of them fails.
+    // All calls must have settled before the next step, even if one fails.
     const counted: Record<string, number> = {};
     for (const settled of await Promise.allSettled(calls.map(run))) {
       if (settled.status === 'rejected') throw settled.reason;
@@ -84,7 +84,7 @@ class Run {
     if (outcomes !== undefined) expectState(outcomes, counted, 'the outcomes');
   }
 
-  /** Carries out a call that must end as it says. */
+  /** Makes a call, and checks its outcome. */
   async #check(call: Call): Promise<string> {
     const outcome = await this.#tell(call);
     if (outcome === (call.error ?? 'ok') || outcome === call.mayFail) return outcome;
@@ -92,14 +92,14 @@ class Run {
     throw new Error(`${call.op} ended with ${outcome}, but should ${should}`);
   }
 
-  /** Carries out a call; the code of its refusal, or `ok` if it succeeded as expected. */
+  /** Makes a call. Returns `ok` if it succeeded as expected, or the code of its refusal. */
   async #tell(call: Call): Promise<string> {
     this.#clock.now = call.now;
     let answer: { value: unknown; compare: (expected: unknown, actual: unknown) => void };
     try {
       answer = await this.#perform(call);
     } catch (error) {
-      // Failures of the storage are no refusals, and no case expects them.
+      // Failures of the storage are not refusals, and no case expects them.
       if (!isSessionError(error) || error.code === 'storage_failed' || error.code === 'internal') {
         throw error;
       }
@@ -144,7 +144,7 @@ class Run {
     }
   }
 
-  /** The calls that answer with nothing to compare. */
+  /** Makes a call whose result is not compared. */
   async #change(call: Call): Promise<unknown> {
     const service = this.#service;
     switch (call.op) {
@@ -185,7 +185,7 @@ class Run {
   }
 }
 
-/** What the case gives, on top of `defaults`; `null` leaves a member out. */
+/** Returns the given members on top of `defaults`; `null` removes a member. */
 function filled<D extends object>(defaults: D, given: Json): D {
   const members = Object.entries({ ...defaults, ...given });
   return Object.fromEntries(members.filter(([, value]) => value !== null)) as D;
@@ -197,7 +197,7 @@ function handMade({ appName, userId, sessionId: id }: typeof KEY, given: Json): 
   return { id, appName, userId, state, events, lastUpdateTime: 0 };
 }
 
-/** A new event of what the case gives of it. */
+/** Returns a new event with the members that the case gives. */
 function eventOf(given: unknown): Event {
   const members = typeof given === 'string' ? { id: given } : (given as Json);
   const empty = { invocationId: 'i', author: 'agent', timestamp: 1000 };
