@@ -123,15 +123,15 @@ export interface FrameworkIndexedDbSessionServiceClass {
  * ```
  */
 export interface AdkSessionServices {
-  /** Takes the options of the package's own service; only `stale` has another default, `'append'`. */
+  /** Takes the options of the package's own service. Only the default of `stale` differs: `'append'`. */
   readonly InMemorySessionService: new (
     options?: SessionServiceOptions,
   ) => FrameworkInMemorySessionService;
-  /** Takes the options of the package's own service; only `stale` has another default, `'append'`. */
+  /** Takes the options of the package's own service. Only the default of `stale` differs: `'append'`. */
   readonly IndexedDbSessionService: FrameworkIndexedDbSessionServiceClass;
   /**
-   * Takes the options of the package's own function, makes the same choice, and fails alike. Only the default
-   * of `stale` differs: it is `'append'`.
+   * Takes the same options as the package's own function, makes the same choice, and reports the same errors.
+   * Only the default of `stale` differs: `'append'`.
    */
   readonly openSessionService: (
     options: OpenSessionServiceOptions,

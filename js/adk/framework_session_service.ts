@@ -79,9 +79,9 @@ export interface FrameworkSessionService extends BaseSessionService, OurMembers,
   /** Gets or creates the session in one atomic step; the framework's own method is not atomic. */
   getOrCreateSession(request: CreateSessionRequest): Promise<Session>;
   listSessions(request: ListSessionsRequest): Promise<ListSessionsResponse>;
-  /** Without the total, where `withTotal` is `false`. */
+  /** Lists a page of sessions; `withTotal: false` leaves the total out. */
   listSessions(request: ListSessionsPageRequest): Promise<FrameworkSessionsPage>;
-  /** Resolves also when there is none. App and user state stay. */
+  /** Deletes the session. Resolves even if it does not exist. The app's and the user's state stay. */
   deleteSession(request: DeleteSessionRequest): Promise<void>;
   /** Stores the event and its delta in one atomic step; resolves to the same event object. */
   appendEvent(request: AppendEventRequest): Promise<Event>;

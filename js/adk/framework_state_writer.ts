@@ -27,7 +27,7 @@ interface Written {
   readonly branch: string | undefined;
 }
 
-/** The value of a `temp:` key that an append has put on a state. */
+/** A `temp:` value that an append has put on a state, and the branch of that append. */
 interface TempWrite {
   readonly value: unknown;
   readonly branch: string | undefined;
@@ -49,7 +49,7 @@ const UNTOUCHED = Symbol('untouched');
  * identity of state and delta objects. Only the framework's own `appendEvent` reads these numbers.
  *
  * So this class calls that `appendEvent` with scratch sessions. It puts an entry of a delta on a state unless
- * the state has a later number for the key, and gives the state the entry's number. An entry that was set by
+ * the state has a later number for the key. The state then gets the entry's number. An entry that was set by
  * hand has no number, and counts as written now.
  *
  * That `appendEvent` is `async`, but does all its work synchronously. This class depends on that: a commit
@@ -187,7 +187,8 @@ export class FrameworkStateWriter implements StateWriter<Written> {
  * Puts a `temp:` key on a state. The framework skips `temp:` keys, because a value written through its
  * `State` is on the state already. A value that was set by hand (`outputKey: 'temp:draft'`) is not, and the
  * two cannot be told apart. The key is left out only if a newer value may be there. That is the case in a
- * parallel branch, if no append of this branch, above it or below it has put the state's value there.
+ * parallel branch, if the state's value does not come from an append of this branch, of one above it or of
+ * one below it.
  */
 function putTemp(
   state: Delta,

@@ -23,7 +23,7 @@ const services = adkSessionService(BaseSessionService);
  * This package's replacement for the framework's `InMemorySessionService`: pass it to a `Runner`.
  *
  * It takes the options of the package's own service. Only `stale` has another default, `'append'`: a
- * turn that is running must not see foreign events in its middle.
+ * running turn must not see events of others before it ends.
  *
  * @example
  * ```ts
@@ -46,7 +46,7 @@ export type InMemorySessionService = FrameworkInMemorySessionService;
  * worker: its sessions remain when the page or worker ends.
  *
  * It takes the options of the package's own service. Only `stale` has another default, `'append'`: a
- * turn that is running must not see foreign events in its middle.
+ * running turn must not see events of others before it ends.
  *
  * @example
  * ```ts
@@ -63,7 +63,7 @@ export type IndexedDbSessionService = FrameworkIndexedDbSessionService;
 
 /**
  * This package's `openSessionService`, for a `Runner`: it takes the same options, makes the same choice, and
- * fails alike. Only the default of `stale` differs: it is `'append'`.
+ * reports the same errors. Only the default of `stale` differs: `'append'`.
  *
  * @example
  * ```ts

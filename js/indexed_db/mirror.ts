@@ -12,14 +12,13 @@
  * does the call resolve. So the mirror always holds the state after some commit: everything that was
  * acknowledged, and nothing that was not committed.
  *
- * **Catching up.** The mirror may lack a transaction, because a tab or the browser ended between the two
- * commits, or because another tab's transaction came first. The mark lists the keys that the last
- * transactions changed. One tab at a time, under a Web Lock, reads the current records of these keys in one
- * transaction. It writes them to the mirror in one transaction. If the mark does not list enough
- * transactions, the whole database is copied beside the current copy. One transaction then replaces the
- * current copy.
+ * **Catching up.** The mirror may lack a transaction: a tab or the browser ended between the two commits, or
+ * another tab's transaction came first. The mark lists the keys that the last transactions changed. One tab
+ * at a time, under a Web Lock, reads the current records of these keys in one transaction. It writes them to
+ * the mirror in one transaction. If the mark does not list enough transactions, the whole database is copied
+ * beside the current copy. One transaction then replaces the current copy.
  *
- * **Opening.** Before any call continues:
+ * **Opening.** Before any call continues, the first matching row applies:
  *
  * | the database | action |
  * |---|---|

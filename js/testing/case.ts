@@ -88,7 +88,10 @@ function substituted(value: unknown, i: number): unknown {
   );
 }
 
-/** A value of its own, with the long values that it holds made. */
+/**
+ * Returns a copy of a value, with `$text`, `$nest`, `$list` and `$members` replaced by the values that they
+ * stand for.
+ */
 function made(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(made);
   if (typeof value !== 'object' || value === null) return value;

@@ -61,7 +61,7 @@ function databaseName(rest: string, argument: string): string | undefined {
   try {
     name = decodeURIComponent(text);
   } catch {
-    // Told below.
+    // Reported below.
   }
   if (name !== undefined) return requireId('name', name);
   throw invalid(argument, 'must be indexeddb:NAME, special characters in it percent-encoded');

@@ -219,10 +219,10 @@ export interface Watchable {
    */
   watch(request: WatchRequest, options: ListenOptions): () => void;
   /**
-   * Reports changes that are committed from now on by this service, by another service of this realm on the
-   * same storage, or, with IndexedDB, by another tab. Call it before you read, so that no change is missed.
-   * The watch starts at the call, before the first `next()`. It ends by the signal, by leaving the loop, by
-   * `return()`, or when the service is closed.
+   * Reports changes that are committed from now on. This service may have made them, another service of this
+   * realm on the same storage, or, with IndexedDB, another tab. Call it before you read, so that no change is
+   * missed. The watch starts at the call, before the first `next()`. It ends by the signal, by leaving the
+   * loop, by `return()`, or when the service is closed.
    *
    * A slow reader gets one notice for each session and each state, the newest. A tab that ends right after a
    * commit may fail to notify the others, although the data is stored.

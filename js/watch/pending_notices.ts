@@ -55,7 +55,10 @@ export class PendingNotices {
     else this.#pushUser(notice);
   }
 
-  /** Replaces all pending notices by `resync`: changes may have been missed, so everything must be read again. */
+  /**
+   * Replaces all pending notices except `lost` by `resync`: changes may have been missed, so everything must
+   * be read again.
+   */
   resync(): void {
     const loss = this.#pending.get('lost');
     this.#restart();

@@ -165,13 +165,21 @@ export function* readingSteps(
   return { id, appName, userId, state, events, lastUpdateTime };
 }
 
-/** @throws SessionError `invalid_argument`, if it is none */
+/**
+ * Checks a time unit, and returns it.
+ *
+ * @throws SessionError `invalid_argument` if it is not a known time unit
+ */
 export function requireUnit(unit: unknown): TimeUnit {
   if (unit === 'milliseconds' || unit === 'seconds') return unit;
   throw invalid('timeUnit', `must be 'milliseconds' or 'seconds'; it is ${shown(unit)}`);
 }
 
-/** @throws SessionError `invalid_argument`, if it is none */
+/**
+ * Checks a casing, and returns it.
+ *
+ * @throws SessionError `invalid_argument` if it is not a known casing
+ */
 export function requireCasing(casing: unknown): Casing {
   if (casing === 'camel' || casing === 'snake') return casing;
   throw invalid('casing', `must be 'camel' or 'snake'; it is ${shown(casing)}`);

@@ -45,11 +45,11 @@ const OPTIONS: KnownOptions<ImportSessionOptions> = {
 /**
  * Imports the session of a file of any ADK; see {@link sessionFromFile} for the accepted formats.
  *
- * The stored session has the file's id (a UUID if the file has none), the session's own state, and all events
- * with their ids, order, timestamps and unknown fields. It has the file's `lastUpdateTime`, if that is not
- * before the latest event. Other sessions share the `user:` and `app:` keys in its state and in its events'
- * deltas. The option `sharedState` says whether these keys are added if missing (the default), overwritten,
- * or left alone. `temp:` keys are dropped.
+ * The stored session has the file's id, or a UUID if the file has none. It has the session's own state, and
+ * all events with their ids, order, timestamps and unknown fields. It has the file's `lastUpdateTime`, if
+ * that is not before the latest event. Other sessions share the `user:` and `app:` keys in its state and in
+ * its events' deltas. The option `sharedState` says whether these keys are added if missing (the default),
+ * overwritten, or left alone. `temp:` keys are dropped.
  *
  * The file is checked before anything is written. If storing fails halfway, the session is deleted again, and
  * `user:` and `app:` keys get their previous values back. The session exists from its creation on. Its events

@@ -38,7 +38,7 @@ export async function readSession(
     return undefined;
   }
   const { events, isOnePage } = posted;
-  // The state must not be older than the events: no later read or append would bring the missing keys to the
+  // The state must not be older than the events: a later append would not bring the missing keys to the
   // handle.
   const isCurrent = isOnePage && reflects(stateOf(found), events);
   const resource = isCurrent ? found : await sessions.find(place);
