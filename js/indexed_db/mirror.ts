@@ -32,9 +32,10 @@
  * the mirror would get a state that never existed. The existence of the bucket tells each tab to look for a
  * mirror. So a tab that creates a mirror makes all tabs reopen their connections.
  *
- * **Epochs.** A restored database gets a new epoch, and the mirror gets it before it is read. Another tab may
- * have committed a transaction to the lost database without adding it to the mirror yet. The mirror then
- * refuses it. That call was not acknowledged; its retry writes the data again.
+ * **Epochs.** A restored database gets a new epoch. The mirror gets that epoch before the restore reads its
+ * records. Another tab may have committed a transaction to the lost database without adding it to the mirror
+ * yet. The mirror then refuses that transaction. Its call was not acknowledged; a retry writes the data
+ * again.
  *
  * `deleteDatabase` deletes the mirror first, under the lock, so that nothing restores the deleted database.
  *

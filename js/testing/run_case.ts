@@ -12,8 +12,8 @@ import { type Call, type Case, type Json, readSteps, type Step } from './case.js
 import { expectPage, expectSession, expectState } from './expect.js';
 
 /**
- * Returns an empty storage: an adapter or `'memory'`. Or returns a service over an empty storage, which must
- * be made with the given options.
+ * Returns an empty storage: an adapter or `'memory'`. It may also return a service over an empty storage,
+ * made with the given options.
  *
  * @example
  * ```ts

@@ -79,7 +79,7 @@ const URI_OPTIONS: KnownOptions<SessionServiceUriOptions> = {
  * is loaded or opened before the first call. Only then does a program load the database code, and a page
  * never does.
  *
- * @param uri no error shows it, and no driver's error shows its password
+ * @param uri the service's URI; no error shows it, and no driver's error shows its password
  * @throws SessionError `invalid_argument` if the URI names no service; the message lists the valid forms.
  *   Calls of the service reject with `storage_unavailable` if the storage does not exist here, such as a SQL
  *   database in a page

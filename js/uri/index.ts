@@ -1,5 +1,5 @@
 /**
- * Returns the session service that a URI names, for programs that take the URI from their configuration.
+ * Makes the session service that a URI names, for programs that take the URI from their configuration.
  *
  * It is a subpath of its own, because it imports the database code; bundles for pages leave that out.
  *

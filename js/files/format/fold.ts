@@ -7,7 +7,7 @@ import type { StateShape } from '../../state/state_shape.js';
 /**
  * Returns the state after applying the events' deltas to a given state. `temp:` keys are left out.
  *
- * @param state the state before the events; it is not changed
+ * @param state the state before the events; not changed
  */
 export function madeOf(state: Readonly<StateShape>, events: readonly Event[]): StateShape {
   const made = new Map<string, unknown>(Object.entries(state));

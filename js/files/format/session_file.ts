@@ -75,7 +75,7 @@ export interface ReadSessionOptions {
  * `customMetadata`, `output`, …) and to fields that no ADK knows: these are kept exactly. Known fields that
  * are `null` are left out. Times in seconds are exact to the microsecond.
  *
- * @param session it is not changed; the result shares its data
+ * @param session the session; it is not changed, and the result shares its data
  * @throws SessionError `invalid_argument` for an unknown casing or unit
  *
  * @example
