@@ -1,6 +1,6 @@
 /**
- * Appending through a handle: what is taken at the call, what goes into the store when its turn has
- * come, and what the handle gets afterwards.
+ * The steps of an append through a handle: take the event at the call, prepare what is stored when
+ * its turn comes, and update the handle after the commit.
  */
 import type { Event } from '../model/event.js';
 import { setMember } from '../members/member.js';
@@ -13,12 +13,12 @@ import type { HandleRecord, TakenHandle } from '../handle/handle.js';
 import { type PendingEvent, type StateWriter, writeKey } from './state_writer.js';
 import { readEvent } from '../read/stored_events.js';
 
-/** An event that was taken, and the caller's object that it was taken from. */
+/** An event taken at the call, with the caller's object that it was taken from. */
 export interface TakenEvent extends PendingEvent {
   readonly event: Event;
 }
 
-/** Takes an event at the moment of the call. */
+/** Takes a snapshot of an event at the moment of the call, and notes when its delta was written. */
 export function takeEvent(
   event: Event,
   writer: StateWriter,
@@ -29,7 +29,7 @@ export function takeEvent(
   return { event, snapshot, order: writer.take(event) };
 }
 
-/** The event without keys that a later, already stored write has superseded. */
+/** Returns the event without the given keys of its delta. */
 export function withoutKeys(taken: TakenEvent, keys: readonly string[]): TakenEvent {
   if (keys.length === 0) return taken;
   const { snapshot } = taken;
@@ -53,9 +53,11 @@ export function withoutKeys(taken: TakenEvent, keys: readonly string[]): TakenEv
 }
 
 /**
- * Gives the handle what was stored, and what it had missed. Never throws, as what was committed must not
- * fail: a handle that does not take it, since setters or proxies of its own throw, stays as stale as it
- * was. So the next append through it brings it anew, or says so.
+ * Gives the handle the stored events, and the events that it had missed.
+ *
+ * Never throws, because a committed append must not fail. Setters or proxies of the handle may
+ * throw; the handle then keeps its old revision. The next append through the handle updates it, or
+ * reports it as stale.
  */
 export function apply(
   session: TakenHandle,
@@ -69,11 +71,11 @@ export function apply(
   const merges = policy === STALE_POLICIES.merge;
   const earlier = unchanged && new Map(unchanged);
   const written = events.length - (earlier?.size ?? 0);
-  // The written ones got one revision after the other.
+  // Each written event got a revision of its own, one after the other.
   let last = revision - written;
   setTime(session, lastUpdateTime);
   let isGiven = true;
-  // What was stored before it was at, it has: also what lies outside of its window.
+  // Nothing stored up to `since` is news to this handle, not even events outside of its window.
   if (Number.isNaN(record.created)) record.toldUntil = since;
   try {
     if (missed !== undefined && missed.length > 0) {
@@ -92,21 +94,22 @@ export function apply(
   if (!isGiven) return;
   if (record.beginsWith === '') record.beginsWith = session.events[0]?.id ?? '';
   record.created = created;
-  // A retry tells a handle that does not merge nothing of what others appended behind it.
+  // A retry that wrote nothing must not cover what others appended after it: a handle that does not
+  // merge has not been given those events.
   record.revision =
     merges || written > 0 ? revision : Math.max(since, ...(earlier?.values() ?? []));
   record.lastUpdateTime = lastUpdateTime;
 }
 
 /**
- * Gives the handle one event that is stored, each part of it whatever becomes of the others.
+ * Gives the handle one stored event. Each part is applied even if another part fails.
  *
- * The event itself and each key of its delta stand at a revision on the handle, and change only if the stored
- * one is later. So a retry of an append whose answer was lost brings what the handle lacks, and nothing that
- * later appends have overtaken.
+ * The handle has a revision for the event itself and one for each key of its delta. A part is
+ * applied only if `storedAt` is later. So a retry of an append whose answer was lost adds what the
+ * handle lacks, and never overwrites what later appends have changed.
  *
- * @param storedAt the revision that the event was written at, by this append or an earlier one
- * @returns whether the handle and the event took it
+ * @param storedAt the revision at which this append, or an earlier one, wrote the event
+ * @returns whether both the handle and the event could be changed
  */
 function give(
   session: TakenHandle,
@@ -143,7 +146,7 @@ function give(
   return isGiven;
 }
 
-/** Notes that the handle has what was written at a revision. */
+/** Notes that the handle has the changes written at a revision. */
 function noteGiven(record: HandleRecord, { id, delta }: EventSnapshot, revision: number): void {
   if (revision <= record.toldUntil + 1) {
     record.toldUntil = Math.max(record.toldUntil, revision);
@@ -158,12 +161,15 @@ function noteGiven(record: HandleRecord, { id, delta }: EventSnapshot, revision:
   for (const key of Object.keys(delta)) note(keys, key);
 }
 
-/** Sets the time of the caller's object, unless it is another session by now, or does not take it. */
+/**
+ * Sets the time of the caller's object. Skips an object that is another session by now or refuses
+ * the change.
+ */
 function setTime({ given, id, state }: TakenHandle, time: number): void {
   try {
     if (given.state === state && given.id === id) setMember(given, 'lastUpdateTime', time);
   } catch {
-    // The next `getSession` tells it.
+    // The next `getSession` returns the time.
   }
 }
 
@@ -176,11 +182,13 @@ interface MissedEvent {
 }
 
 /**
- * Gives the handle the events that it has not. A storage that others write by rules of their own also
- * gives what only may have come since; of this the handle gets what it should have been read with, had it
- * been there.
+ * Gives the handle the events that it lacks.
  *
- * @param stored the stored state, where that tells more than the events
+ * Storages that others write by rules of their own may also return older events, which only may
+ * have come since. The handle gets such an event only if the window that it was read with would
+ * have held it.
+ *
+ * @param stored the stored state, from storages whose state holds more than the events tell
  */
 function applyMissed(
   session: Session,
@@ -192,7 +200,8 @@ function applyMissed(
   const { state, events } = session;
   const missed: MissedEvent[] = [];
   for (const [seq, revision, text] of rows) {
-    // The append is stored: it must not fail for one that is damaged, which the next read names.
+    // The append is stored, so a damaged event must not fail it. The next read reports the damaged
+    // event.
     const event = readEvent(text);
     if (event !== undefined) missed.push({ seq, revision, text, event });
   }
@@ -201,18 +210,20 @@ function applyMissed(
   const applied = missed.filter(({ seq, revision, event }) => {
     const isNew = revision > since;
     const isKnown = positionOf(events, event.id) >= 0;
-    // One that was replaced comes only where the handle has it: it may lie outside of its window.
+    // A replaced event is put only where the handle has it: it may lie outside of the handle's
+    // window.
     const isPut = isKnown ? isNew : seq > since || (!isNew && belongs(seq, event));
     if (isPut) putEvent(events, event);
     return isPut || isNew;
   });
   applied.sort((one, other) => one.revision - other.revision);
-  // By key the newest value. What an event changed before it was replaced, only the stored state tells.
+  // The newest value of each key. Only the stored state shows what an event changed before it was
+  // replaced.
   const values = new Map<string, unknown>();
   const put = (delta: Record<string, unknown>): void => {
     for (const key of Object.keys(delta)) values.set(key, delta[key]);
   };
-  // Parsed once more, so that state and event share no object.
+  // Parses the text once more, so that state and event share no object.
   for (const { text } of applied)
     put((JSON.parse(text) as Partial<Event>).actions?.stateDelta ?? {});
   if (stored !== undefined) {
@@ -220,12 +231,15 @@ function applyMissed(
     put(JSON.parse(stored) as Record<string, unknown>);
   }
   for (const [key, value] of values) {
-    // A write of this handle's own agents that is still to be appended is newer.
+    // A write of this handle's own agents that is not appended yet is newer.
     if (!hasUnstoredWrite(state, key)) writeKey(state, key, value);
   }
 }
 
-/** Tells of an event up to the handle's revision whether the window holds it that the handle was read with. */
+/**
+ * Returns a test for events up to the handle's revision: would the window the handle was read with
+ * hold the event?
+ */
 function windowOf(
   { events }: Session,
   { beginsWith }: HandleRecord,
@@ -235,7 +249,7 @@ function windowOf(
   const first = events[0] as Event | null | undefined;
   if (beginsWith !== undefined && beginsWith === (first?.id ?? '')) return () => true;
   if (!first) return () => false;
-  // Whatever is not among them lies further back than all of them.
+  // If the handle's first event is not among the missed events, it is older than all of them.
   const from = missed.find(({ event }) => event.id === first.id)?.seq ?? 0;
   return (seq, { timestamp }) => seq >= from && timestamp >= first.timestamp;
 }

@@ -5,17 +5,20 @@ import { abortedError, type MaybePromise, requireNotAborted } from '../call/call
 import type { HandleRecord, TakenHandle } from '../handle/handle.js';
 import { onAbort } from '../call/on_abort.js';
 
-/** Events of a group, at most: a failure stores each of its calls once more. */
+/** The most events of a group. If a group fails, each of its calls is stored once more. */
 const LIMIT = 128;
 
 const soon = Promise.resolve();
 
-/** One call of `appendEvent` or `appendEvents`. */
+/** One waiting call of `appendEvent` or `appendEvents`. */
 interface Member {
   readonly session: TakenHandle;
   readonly events: readonly TakenEvent[];
   readonly signal: AbortSignal | undefined;
-  /** Once its turn has come: until then, its signal ends its wait at once. */
+  /**
+   * Stops listening to the signal when the member's turn comes. Until then the signal ends the wait
+   * at once.
+   */
   stopWaiting: () => void;
   readonly resolve: () => void;
   readonly reject: (reason: unknown) => void;
@@ -30,25 +33,27 @@ type Write = (
 ) => MaybePromise<void>;
 
 /**
- * Appends over a storage that makes them wait. Those through one handle are stored one after the other,
- * so that none of them makes it stale; what waits meanwhile is stored in one write when its turn comes.
+ * Queues and groups appends over an asynchronous storage.
  *
- * Such a group is no batch: nobody asked for all or none. If its write fails, for whatever reason, its
- * members are stored again one by one, each with its own outcome. Those that are there already, because
- * only the answer was lost, are found by their ids.
+ * Appends through one handle are stored one after the other, so that none of them makes the handle
+ * stale. Appends that wait meanwhile are stored in one write when their turn comes.
+ *
+ * A group is not atomic: each append succeeds or fails by itself. If the write of a group fails,
+ * for whatever reason, its members are stored again one by one, each with its own outcome. A member
+ * that is stored already, because only the answer was lost, is found by its event ids.
  */
 export class AppendGroups {
   readonly #write: Write;
-  /** What waits, for each handle that has appends waiting or under way. */
+  /** The waiting members of each handle that has appends waiting or under way. */
   readonly #queues = new Map<HandleRecord, Member[]>();
-  /** Handles whose first group is still open for what is appended in the same breath. */
+  /** Handles whose first group is still open for appends of the same tick. */
   readonly #collecting = new Set<HandleRecord>();
 
   constructor(write: Write) {
     this.#write = write;
   }
 
-  /** Settles once the events are stored, or cannot be. */
+  /** Resolves once the events are stored; rejects if they cannot be. */
   add(
     session: TakenHandle,
     record: HandleRecord,
@@ -76,14 +81,14 @@ export class AppendGroups {
       if (known !== undefined) return;
       this.#queues.set(record, queue);
       this.#collecting.add(record);
-      // Not `queueMicrotask`, for which Node makes a resource that can be traced.
+      // Not `queueMicrotask`: Node creates a traceable resource for each of its callbacks.
       void soon.then(() => {
         this.#start(record);
       });
     });
   }
 
-  /** Begins what was appended until now, so that the call which is about to be made comes behind it. */
+  /** Starts all open groups, so that the call which the service makes next comes after them. */
   flush(): void {
     for (const record of this.#collecting) this.#start(record);
   }
@@ -93,7 +98,10 @@ export class AppendGroups {
     if (this.#collecting.delete(record) && queue !== undefined) this.#drain(record, queue);
   }
 
-  /** Waits for nothing that is there or done at once, so that what can be is stored in the same breath. */
+  /**
+   * Stores one group after the other. Waits only for promises, so that synchronous writes finish in
+   * this tick.
+   */
   #drain(record: HandleRecord, queue: Member[]): void {
     while (queue.length > 0) {
       const group = takeGroup(queue);
@@ -109,7 +117,7 @@ export class AppendGroups {
     this.#queues.delete(record);
   }
 
-  /** Never throws or rejects: each member is told of its own outcome. */
+  /** Stores a group. Never throws or rejects: each member gets its own outcome. */
   #storeGroup(record: HandleRecord, group: readonly Member[]): MaybePromise<void> {
     const store = (): MaybePromise<void> => this.#store(record, group.filter(isWanted));
     const fail = (error: unknown): void => {
@@ -122,7 +130,7 @@ export class AppendGroups {
     }
   }
 
-  /** @param doubt why nobody knows whether an earlier attempt has stored the events */
+  /** @param doubt the error of an earlier attempt that may have stored the events */
   #store(record: HandleRecord, members: readonly Member[], doubt?: unknown): MaybePromise<void> {
     const [first] = members;
     if (first === undefined) return undefined;
@@ -134,7 +142,7 @@ export class AppendGroups {
     const fail = (error: unknown): MaybePromise<void> => {
       stop();
       if (members.length > 1) return this.#storeEach(record, members, error);
-      // Other errors would say that nothing was written.
+      // Any other error would claim that nothing was written.
       first.reject(doubt ?? error);
     };
     try {
@@ -159,11 +167,13 @@ export class AppendGroups {
 }
 
 /**
- * Takes the calls out of the queue that go together. Through the same object, as it was: a copy by spread
- * shares the record, but may name another session, and has a `lastUpdateTime` of its own.
+ * Removes the next group from the queue.
  *
- * An id that comes again ends the group. If the answer of such a group was lost, storing its members one by
- * one would apply the earlier event a second time, on top of the later one.
+ * All members of a group come through the same object with unchanged fields. A copy by spread
+ * shares the record, but it may name another session and has a `lastUpdateTime` of its own.
+ *
+ * An event id that comes a second time ends the group. If the answer of such a group was lost,
+ * storing its members one by one would apply the earlier event again, on top of the later one.
  */
 function takeGroup(queue: Member[]): Member[] {
   if (queue.length === 1) return queue.splice(0);
@@ -191,7 +201,10 @@ function isSameHandle(one: TakenHandle, other: TakenHandle | undefined): boolean
   );
 }
 
-/** A signal that fires once those of all members have: one of them must not end what others wait for. */
+/**
+ * Returns a signal that fires once the signals of all members have fired: one signal must not abort
+ * the others' calls.
+ */
 function whenNoneWaits(members: readonly Member[]): {
   signal: AbortSignal | undefined;
   stop: () => void;
@@ -212,7 +225,7 @@ function whenNoneWaits(members: readonly Member[]): {
   return { signal: controller.signal, stop: () => stops.forEach((each) => each()) };
 }
 
-/** Rejects a call whose signal fired before its turn came. */
+/** Returns whether a call is still wanted. Rejects it if its signal has fired. */
 function isWanted({ signal, reject }: Member): boolean {
   try {
     requireNotAborted(signal);

@@ -19,10 +19,10 @@ import type { SessionStore } from '../storage/session_store.js';
 import type { AppendAnswer } from '../wasm/protocol.js';
 import type { StateWriter } from './state_writer.js';
 
-/** The events ahead of the only one of a commit, by key. */
+/** The events before the only event of a commit: none. */
 const NOTHING_AHEAD = new Map<string, TakenEvent>();
 
-/** What an {@link Appender} works with. */
+/** The parts that an {@link Appender} works with. */
 export interface AppenderParts {
   readonly handles: Handles;
   readonly writer: StateWriter;
@@ -32,17 +32,17 @@ export interface AppenderParts {
   readonly clock: () => number;
   readonly newId: () => string;
   readonly store: () => SessionStore;
-  /** Whether the wasm holds the data: appends are then done when they return. */
+  /** Whether the data lies in the wasm's memory. An append is then done when the call returns. */
   readonly isInMemory: boolean;
   readonly feed: ServiceFeed;
   readonly explain: (error: SessionError, key: CompositeSessionKey) => SessionError;
 }
 
 /**
- * Appends events through handles, those of one handle one after the other.
+ * Appends events through handles. Appends through one handle are stored one after the other.
  *
- * Over memory an append is done when the call returns; over anything else its turn comes when those
- * before it through the same handle have settled, and those that wait go together.
+ * Over memory an append is done when the call returns. Over other storages it waits until the
+ * earlier appends through the same handle have settled; waiting appends are stored together.
  */
 export class Appender {
   readonly #parts: AppenderParts;
@@ -55,10 +55,10 @@ export class Appender {
   }
 
   /**
-   * Everything is taken and checked at the call; nothing is changed if that throws.
+   * Appends events. Takes and checks everything at the call; if that throws, nothing has changed.
    *
-   * @returns the events that were stored, by their positions. A partial event is a piece of a streamed
-   * answer: it is not stored.
+   * @returns the stored events, in order, without partial events. A partial event is a piece of a
+   *   streamed answer, which is not stored.
    */
   append<S extends StateShape>(
     given: Session<S>,
@@ -72,7 +72,7 @@ export class Appender {
     for (const event of events) if (!isPartial(event)) taken.push(this.#take(event));
     if (taken.length === 0) return taken;
     if (!isInMemory) return this.#groups.add(session, record, taken, signal).then(() => taken);
-    // The wasm may still be on its way.
+    // The wasm may still be loading.
     const ahead = record.tail ?? loadWasm(true);
     if (ahead === undefined) {
       return after(this.#store(session, record, policy, taken, signal), () => taken);
@@ -85,7 +85,7 @@ export class Appender {
     return done.then(() => taken);
   }
 
-  /** Appends to a session that nobody has a handle of. */
+  /** Appends to a session without a handle of it. */
   appendUnread(
     { appName, userId, sessionId: id }: CompositeSessionKey,
     policy: number,
@@ -94,7 +94,7 @@ export class Appender {
   ): MaybePromise<void> {
     const given = { id, appName, userId, state: {}, events: [], lastUpdateTime: 0 };
     const session = takeHandle(given);
-    // −1 tells Rust that there is nothing which could be stale.
+    // −1 tells Rust that no handle can be stale here.
     const record: HandleRecord = {
       created: -1,
       revision: 0,
@@ -112,7 +112,7 @@ export class Appender {
     return loadWasm(this.#parts.isInMemory)?.then(run) ?? run();
   }
 
-  /** Begins the appends that were called for until now, ahead of whatever is called next. */
+  /** Starts all waiting appends, so that they come before the service's next call. */
   flush(): void {
     this.#groups.flush();
   }
@@ -154,7 +154,7 @@ export class Appender {
     });
   }
 
-  /** The events without the keys that a later, already stored write superseded. */
+  /** Removes from each delta the keys that a later, already stored write has superseded. */
   #leaveOut(session: Session, events: readonly TakenEvent[]): readonly TakenEvent[] {
     const { writer } = this.#parts;
     const isBatch = events.length > 1;
@@ -167,7 +167,10 @@ export class Appender {
   }
 }
 
-/** What is no event, or throws when it is read, is for the snapshot to refuse. */
+/**
+ * Returns `false` for a value that is not an event or throws when it is read: the snapshot refuses
+ * that.
+ */
 function isPartial(event: Event | null): boolean {
   try {
     return event?.partial === true;

@@ -14,18 +14,19 @@ import {
 } from '../state/write_order.js';
 import { invalid, shown } from '../call/call.js';
 
-/** An event on its way into the store. */
+/** An event that is not stored yet. */
 export interface PendingEvent<Order = unknown> {
   readonly snapshot: EventSnapshot;
-  /** What {@link StateWriter.take} gave for it. */
+  /** The result of {@link StateWriter.take} for this event. */
   readonly order: Order;
 }
 
 /**
- * How an event's delta gets onto a handle's state. Two of them: ours, and the one in `adk/` that asks
- * the framework, whose order of writes nobody else can see. Users only hand it on, to a service that
- * they make for `overService`.
+ * Writes an event's delta to a handle's state.
  *
+ * There are two implementations: ours, and the one in `adk/`. That one asks the framework, since
+ * nobody else can see the order of the framework's writes. Users only pass it on to a service that
+ * they make for `overService`.
  * @example
  * ```ts
  * import { InMemorySessionService, type StateWriter } from 'adk-session-wasm';
@@ -37,26 +38,30 @@ export interface PendingEvent<Order = unknown> {
  * ```
  */
 export interface StateWriter<Order = unknown> {
-  /** At the call: when the event's delta was written, against the other writes of that state. */
+  /**
+   * Called at the append. Returns when the delta was written, relative to other writes of the same
+   * state.
+   */
   take(event: Event): Order;
   /**
-   * When the event's turn has come, and before the commit. Changes nothing: the commit may fail.
+   * Called before the commit, when the event's turn has come. Changes nothing, because the commit
+   * may fail.
    *
-   * @param ahead by key, the last event before it in the same commit that stores that key
-   * @returns the keys that are not to be stored, because a later write of them is already
+   * @param ahead by key, the last earlier event of the same commit that stores the key
+   * @returns the keys not to store, because a later write of them is stored already
    */
   before(
     session: Session,
     event: PendingEvent<Order>,
     ahead: ReadonlyMap<string, PendingEvent<Order>>,
   ): string[];
-  /** After a commit that succeeded; `event` without the keys that were left out. */
+  /** Called after a successful commit. The event comes without the keys that `before` returned. */
   after(session: Session, event: PendingEvent<Order>): void;
 }
 
 /**
- * Sets or removes a key of a handle's state. Does not throw: what was committed must not fail because
- * the caller froze the state meanwhile.
+ * Sets or removes a key of a handle's state. Does not throw if the caller has frozen the state
+ * meanwhile, because a committed append must not fail.
  */
 export function writeKey(state: Record<string, unknown>, key: string, value: unknown): void {
   if (value === REMOVED || value === undefined) Reflect.deleteProperty(state, key);
@@ -64,8 +69,11 @@ export function writeKey(state: Record<string, unknown>, key: string, value: unk
 }
 
 /**
- * What a handle's state gets of an event's delta, which it must not share with the event: the state's own
- * object, where that is what the delta was made of and agents go on with it, else a copy.
+ * Returns the value that a handle's state gets for a key of an event's delta. State and event must
+ * not share an object.
+ *
+ * If the delta was made from the object that still is in the state, that object stays there, since
+ * agents go on using it. Otherwise the value is copied.
  */
 export function valueFor(
   state: Record<string, unknown>,
@@ -80,7 +88,7 @@ export function valueFor(
 
 const STEPS = ['take', 'before', 'after'] as const;
 
-/** The writer that a service was given as its option, else ours. */
+/** Returns the writer given as a service's option, or ours by default. */
 export function writerOf(writer: StateWriter | undefined): StateWriter {
   if (writer === undefined) return orderedWriter;
   const given = writer as Partial<StateWriter> | null;
@@ -89,14 +97,14 @@ export function writerOf(writer: StateWriter | undefined): StateWriter {
   throw invalid('stateWriter', `must be ${origin}; it is ${shown(writer)}`);
 }
 
-/** By the order that `State` keeps; see `write_order.ts`. */
+/** The writer that follows the order kept by `State`; see `write_order.ts`. */
 export const orderedWriter: StateWriter<WriteOrder> = {
   take(event) {
     const delta: unknown = (event as Partial<Event> | null)?.actions?.stateDelta;
     return takeOrder(typeof delta === 'object' && delta !== null ? delta : {});
   },
   before({ state }, { snapshot, order }, ahead) {
-    // Nobody writes to this state but by appending: nothing can be out of order.
+    // The state was changed only by appends, so no write can be out of order.
     if (!isWritten(state)) return [];
     const keys = Object.keys(snapshot.delta);
     return keys.filter((key) => isSuperseded(state, order, key, ahead.get(key)?.order));

@@ -8,26 +8,28 @@ interface Index {
 }
 
 /**
- * Where an event of an id stands in a handle's `events`.
+ * The position of each event id in a handle's `events`.
  *
- * A search through the array would make each append as slow as the conversation is long. The map is
- * kept by array and believed as long as its length and the id of its last event are those it was made for:
- * frameworks push, cut and reorder the array as they like. The id and not the event, which a proxied array
- * (Vue, Svelte, MobX) gives out as another object than was put there. What that does not show is one event
- * exchanged for another, which compactors do, whose events say so.
+ * A search through the array would make each append slower the longer the conversation is.
+ * Frameworks push, cut and reorder the array as they like, so a map is used only while the array's
+ * length and the id of its last event are unchanged. The map compares the id and not the object,
+ * because a proxied array (Vue, Svelte, MobX) returns another object than was put in.
+ *
+ * This check misses an event that was exchanged for another one. Compactors do that, and their
+ * events are marked: putting one discards the map.
  */
 const indexes = new WeakMap<Event[], Index>();
 
 /**
- * How often an array is searched before it gets its map. In most turns a handle gets a message and an
- * answer, and to make the map of 10,000 events takes as long as a hundred searches. Not oftener, since
- * whatever else is appended is to find the map.
+ * How many times an array is searched before its map is made. In most turns a handle gets two
+ * events, a message and an answer. Making the map for 10,000 events takes as long as a hundred
+ * searches. Handles that get more events use the map.
  */
 const SEARCHES = 2;
 
 const searched = new WeakMap<Event[], number>();
 
-/** The map of an array; `undefined` as long as it is searched instead. */
+/** Returns the map of an array, or `undefined` while the array is still searched instead. */
 function indexOf(events: Event[]): Index | undefined {
   const known = indexes.get(events);
   if (known?.length === events.length && known.lastId === lastIdOf(events)) return known;
@@ -57,20 +59,20 @@ function search(events: readonly (Event | null | undefined)[], id: string): numb
   return -1;
 }
 
-/** The position of the event with that id, or −1. */
+/** Returns the position of the event with that id, or −1. */
 export function positionOf(events: Event[], id: string): number {
   const index = indexOf(events);
   if (index === undefined) return search(events, id);
   const position = index.positions.get(id);
   if (position === undefined) return -1;
   if (events[position]?.id === id) return position;
-  // Something was exchanged in the middle, which the length does not show.
+  // An event in the middle was exchanged, which the length does not show.
   return makeIndex(events).positions.get(id) ?? -1;
 }
 
 /**
- * Puts the event at the end, or in the place of the one that has its id. Leaves an array alone that
- * the caller froze since the append began: what was committed must not fail for it.
+ * Puts the event at the end, or in place of the event with the same id. Does nothing if the caller
+ * has frozen the array since the append began, because a committed append must not fail.
  */
 export function putEvent(events: Event[], event: Event, id = event.id): void {
   if (!Object.isExtensible(events)) return;
@@ -82,7 +84,7 @@ export function putEvent(events: Event[], event: Event, id = event.id): void {
     position = search(events, id);
   } else if (index.positions.has(id)) {
     position = positionOf(events, id);
-    // That one may have been made anew.
+    // `positionOf` may have made a new map.
     index = indexes.get(events);
   }
   if (position >= 0) {

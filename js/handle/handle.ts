@@ -6,46 +6,51 @@ import type { Session } from '../model/session.js';
 import type { StateShape } from '../state/state_shape.js';
 import { invalid } from '../call/call.js';
 
-/** What a service knows of a handle that it gave out, or has appended through. */
+/** The data that a service keeps about a handle that it gave out or has appended through. */
 export interface HandleRecord {
-  /** The revision that the session was created at; NaN as long as it is not known. */
+  /** The revision at which the session was created; NaN while it is not known. */
   created: number;
   /** The revision of the last change that the handle has. */
   revision: number;
-  /** The revision up to which the handle has, or was told of, every change; ignored without `created`. */
+  /**
+   * The handle has, or was told of, every change up to this revision. Unused while `created` is
+   * NaN.
+   */
   toldUntil: number;
-  /** What the handle has of later changes, which are its own. */
+  /** Changes after `toldUntil` that the handle has: those of its own appends. */
   later: LaterChanges | undefined;
-  /** The session's time at that revision; NaN as long as it is not known. */
+  /** The session's time at `revision`; NaN while it is not known. */
   lastUpdateTime: number;
   /**
-   * The id of the event that the handle began with when it was read with all of them, empty if there was
-   * none. As long as it still begins so, it lacks nothing that is older. `undefined`: read with a window.
+   * The id of the handle's first event when it was read with all of its events; `''` if it had
+   * none. While the handle still begins with that event, it lacks no older one. `undefined` for a
+   * handle read with a window.
    */
   beginsWith?: string | undefined;
-  /** The last of the appends that are under way through this handle. */
+  /** Settles with the last append that is under way through this handle. */
   tail: Promise<unknown> | undefined;
 }
 
-/** Changes that a handle has although it lacks some before them: the revision of each. */
+/** Changes that a handle has although it lacks earlier ones, with their revisions. */
 export interface LaterChanges {
-  /** By event id. */
+  /** Revisions by event id. */
   readonly events: Map<string, number>;
-  /** By key of the state. */
+  /** Revisions by key of the state. */
   readonly keys: Map<string, number>;
 }
 
 /**
- * The records of one service's handles, by the handle's `state` object.
+ * The records of one service's handles, keyed by the handle's `state` object.
  *
- * Not a field of the session: google-adk for Python refuses to read a session with a field that it
- * does not know. By the state and not by the session, so that a copy by spread shares the record, as
- * it shares the state. One map a service: revisions of one storage mean nothing to another.
+ * - Not a field of the session: google-adk for Python refuses to read a session with an unknown
+ *   field.
+ * - Keyed by the state and not by the session, so that a copy by spread shares the record.
+ * - One map per service: revisions of one storage mean nothing in another.
  */
 export class Handles {
   readonly #records = new WeakMap<object, HandleRecord>();
 
-  /** The record of a handle, made if we never saw it. */
+  /** Returns the record of a handle. Makes one for a handle that is not known. */
   of(session: Session): HandleRecord {
     let record = this.#records.get(session.state);
     if (record === undefined) {
@@ -63,7 +68,10 @@ export class Handles {
     return record;
   }
 
-  /** A handle for what was read: `[created, revision, lastUpdateTime, state]` and its events. */
+  /**
+   * Makes a handle from a read `[created, revision, lastUpdateTime, state]`, with the state as
+   * JSON, and its events.
+   */
   open<S extends StateShape>(
     appName: string,
     userId: string,
@@ -78,7 +86,7 @@ export class Handles {
     return this.take(appName, userId, id, head, state, events, isWhole);
   }
 
-  /** The same with a state that was read already, and is the handle's alone. */
+  /** Makes a handle like {@link Handles.open}, from a parsed state that belongs to this handle alone. */
   take<S extends StateShape>(
     appName: string,
     userId: string,
@@ -106,17 +114,17 @@ export class Handles {
 }
 
 /**
- * A handle as an append was called with it. What the caller does with the session from then on changes
- * neither where nor what is stored, nor what gets the event.
+ * A handle as it was when an append was called. Later changes that the caller makes to the session
+ * change neither where nor what is stored, nor which objects get the event.
  */
 export interface TakenHandle extends Session {
-  /** The caller's object, whose `lastUpdateTime` is set. */
+  /** The caller's object. The append sets its `lastUpdateTime`. */
   readonly given: Session;
-  /** The id of the last event that a handle holds which we did not give out: what it is known by. */
+  /** The id of the last event. It tells how current a handle is that we did not give out. */
   readonly lastEventId: string | undefined;
 }
 
-/** Lets the appends that follow through this handle wait for `done`, however it ends. */
+/** Makes later appends through this handle wait until `done` settles. */
 export function enqueue(record: HandleRecord, done: Promise<unknown>): void {
   const tail = done.then(clear, clear);
   function clear(): void {
@@ -126,9 +134,9 @@ export function enqueue(record: HandleRecord, done: Promise<unknown>): void {
 }
 
 /**
- * Takes a handle at the call, and makes sure that an append can change it.
+ * Takes a handle at the call, and checks that an append can change it.
  *
- * @throws SessionError `invalid_argument`
+ * @throws SessionError `invalid_argument` if the session cannot be read or changed
  */
 export function takeHandle(session: unknown): TakenHandle {
   if (typeof session !== 'object' || session === null) {
@@ -155,14 +163,14 @@ export function takeHandle(session: unknown): TakenHandle {
   }
 }
 
-/** The id of the last event of an array, which may hold anything where the caller made it. */
+/** Returns the id of the last event, if it has one. A hand-made array may hold anything. */
 export function lastIdOf(events: readonly Event[]): string | undefined {
   const last = events[events.length - 1] as { readonly id?: unknown } | null | undefined;
   const id = last?.id;
   return typeof id === 'string' ? id : undefined;
 }
 
-/** The names that were checked last: the next append mostly comes through the same handle. */
+/** The names checked last. The next append mostly comes through the same handle. */
 const known: { id: unknown; appName: unknown; userId: unknown } = {
   id: undefined,
   appName: undefined,
