@@ -6,9 +6,8 @@ import { after, invalid, type MaybePromise } from '../call/call.js';
 import { missingCalls, windowStart } from './history_window.js';
 
 /**
- * How much of its history a session is given out with, where the caller does not say: a framework asks
- * for the whole session at each turn.
- *
+ * The cap on the events that a session is read with, for reads that ask for no window of their own.
+ * A framework asks for the whole session at each turn.
  * @example
  * ```ts
  * import { type HistoryOptions, InMemorySessionService } from 'adk-session-wasm';
@@ -19,54 +18,61 @@ import { missingCalls, windowStart } from './history_window.js';
  */
 export interface HistoryOptions {
   /**
-   * The last so many events, a whole number from 0 up, and as many more as it takes for them to begin
-   * with a message of the user. So turns are never cut, and where the user says nothing for long, as
-   * with an agent that runs by itself, all that it did since is in it.
+   * The number of last events, a whole number from 0 up. More events come with them, so that the
+   * first one is a message of the user. So no turn is cut. Where the user says nothing for long, as
+   * with an agent that runs by itself, all events since the last message are included.
    *
-   * Further back it goes where
-   * - a function's response would stand without its call;
+   * The read reaches further back if
+   * - a function's response would otherwise lack its call;
    * - a workflow has stopped for an answer, which the next message may be;
    * - a compactor's summary is followed by events that it does not cover.
    *
-   * A summary that lies before all that is not seen.
+   * A summary from before all these events is not included.
    */
   numRecentEvents: number;
 }
 
-/** Reads a session with its last so many events, all in one step; `undefined` if there is none. */
+/**
+ * Reads a session with its last `last` events, in one step of the storage; `undefined` if it does
+ * not exist.
+ */
 type ReadLast<S extends StateShape> = (last: number) => MaybePromise<Session<S> | undefined>;
 
-/** Events to read beyond those that are wanted: most turns begin within so many. */
+/** Events to read beyond the wanted number. Most turns begin within so many events. */
 const MARGIN = 16;
 
-/** How many times more to read where that was not enough: few reads, and little read in vain. */
+/**
+ * The factor by which a read grows that was too short. It keeps both the reads and the unused
+ * events few.
+ */
 const GROWTH = 4;
 
 /**
- * What the option `history` does.
+ * Implements the option `history`.
  *
- * A read that turns out too short is done again, further back, and what it gave is dropped: each is one
- * step of the storage, so that events, state and revision are always those of one moment, whatever is
- * appended in between.
+ * A read that turns out too short is repeated further back, and its result is dropped. Each read is
+ * one step of the storage, so events, state and revision always belong to one moment.
  *
- * Calls that wait for an answer may lie anywhere in the past, and no window that ends somewhere holds
- * them all. So none is looked for until the answer is there: when it is appended, what lies between its
- * call and the window is put before the handle's events. Only an answer to what was never called has the
- * whole session read, in vain, for as long as it lies in the window.
+ * Calls that wait for an answer may lie anywhere in the past, and no bounded window holds them all.
+ * So nothing looks for them until the answer is appended. Then the events between the call and the
+ * window are put before the handle's events. A response whose call was never stored causes reads of
+ * the whole session, in vain, as long as the response lies in the window.
  */
 export class History {
   readonly #recent: number;
-  /** The `state` of handles that may lack events, which their copies by spread share. */
+  /** The `state` objects of handles that may lack events. Copies by spread share the state. */
   readonly #capped = new WeakSet<object>();
-  /** Answers whose calls could not be read after their append, by the handle's `state`. */
+  /** Answers whose calls could not be read after the append, by the handle's `state`. */
   readonly #owed = new WeakMap<object, readonly Event[]>();
 
-  /** @throws SessionError `invalid_argument` */
+  /**
+   * @throws SessionError `invalid_argument` if `numRecentEvents` is not a whole number from 0 up
+   */
   constructor(options: HistoryOptions) {
     this.#recent = recentOf(options);
   }
 
-  /** Reads a session with as much of its history as the option says. */
+  /** Reads a session with as many of its events as the option asks for. */
   read<S extends StateShape>(
     readLast: ReadLast<S>,
     skipsCorrupt: boolean,
@@ -76,7 +82,7 @@ export class History {
     });
   }
 
-  /** Takes off a handle with all events what is not to be seen. */
+  /** Removes the events before the window from a handle that has all of its events. */
   cut<S extends StateShape>(session: Session<S>): Session<S> {
     const { events, state } = session;
     const start = windowStart(events, events.length - this.#recent, true) ?? 0;
@@ -86,9 +92,11 @@ export class History {
   }
 
   /**
-   * Brings the calls that events answer onto the handle through which these were just appended, with
-   * all that followed. Never fails, as the events are stored: the next append through the handle tries
-   * again.
+   * Adds the calls that the appended events answer to the handle, with all events that followed
+   * those calls.
+   *
+   * Never fails, because the append is stored. If the read fails, the next append through the
+   * handle tries again.
    */
   recall<S extends StateShape>(
     session: Session<S>,
@@ -127,7 +135,10 @@ export class History {
     });
   }
 
-  /** @param latestOf where the window has to begin at the latest; −1 if before these events */
+  /**
+   * @param latestOf the latest position at which the window may begin; −1 if that lies before these
+   *   events
+   */
   #readBack<S extends StateShape>(
     readLast: ReadLast<S>,
     skipsCorrupt: boolean,
@@ -139,7 +150,8 @@ export class History {
         if (session === undefined) return undefined;
         const { events, state } = session;
         const { length } = events;
-        // Where damaged ones are left out, fewer than were asked for are no sign of the beginning.
+        // With damaged events left out, a short read proves nothing. Only a longer read without
+        // more events does.
         const isWhole = skipsCorrupt ? length === before : length < last;
         const start = windowStart(events, latestOf(events), isWhole);
         if (start === undefined) return attempt(last * GROWTH, length);
@@ -151,7 +163,10 @@ export class History {
   }
 }
 
-/** Where the first of a handle's events that was read stands; −1 if none was. */
+/**
+ * Returns the position in `read` of the first of the handle's events that was read; −1 if there is
+ * none.
+ */
 function firstOf(events: readonly Event[], read: readonly Event[]): number {
   const positions = new Map(read.map(({ id }, position) => [id, position]));
   for (const { id } of events) {
@@ -166,7 +181,7 @@ function recentOf(options: unknown): number {
     throw invalid('history', `must be an object with numRecentEvents; it is ${kindOf(options)}`);
   }
   const { numRecentEvents: recent } = options as Partial<HistoryOptions>;
-  // What is asked for has to stay a whole number when the margin is added.
+  // The number must still be a safe integer after the margin is added.
   if (Number.isSafeInteger(recent) && Number.isSafeInteger(recent! + MARGIN) && recent! >= 0) {
     return recent!;
   }

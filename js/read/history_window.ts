@@ -1,15 +1,17 @@
 /**
- * Where the part of a history may begin that an agent is shown.
+ * Finds where the window of events may begin that an agent is shown.
  *
- * What a framework makes of the events for its model has to make sense without what lies before: it
- * has to begin with what the user said, since no model takes a conversation that begins with its own
- * words or with a function's answer; no response may lack its call, which models refuse and
- * `@google/adk` throws for; and what the framework resumes or leaves out by itself needs all that it
- * looks at.
+ * The framework turns these events into a request for its model, which must make sense without the
+ * events before.
+ * - The window begins with a message of the user. No model takes a conversation that begins with
+ *   the model's own words or with a function's response.
+ * - No response may lack its call. Models refuse such a request, and `@google/adk` throws.
+ * - The window holds all events that the framework itself looks at to resume a run or to leave out
+ *   events.
  */
 import type { Event, Part } from '../model/event.js';
 
-/** The fields of an event that decide. It was stored as JSON, so that anything may stand in them. */
+/** The fields of an event that decide. Stored JSON may hold any value in them. */
 interface Read extends Event {
   readonly isCompacted?: unknown;
   readonly endTime?: unknown;
@@ -18,20 +20,20 @@ interface Read extends Event {
 const NONE: ReadonlySet<Part> = new Set();
 
 /**
- * The position, at `latest` or before, of a message of the user with which the events may begin: none
- * of the responses behind it lacks its call, no workflow is in the middle of what it will go on with,
- * and a summary is followed by all that it does not cover.
+ * Returns the last position, up to `latest`, of a message of the user at which the window may
+ * begin. From there on, each response has its call, no workflow waits for an answer, and a summary
+ * is followed by all events that it does not cover.
  *
- * @param latest may be one behind the last event: of none, as little as may be
- * @param isWhole whether the session begins with these events; then 0 will always do
- * @returns `undefined`: it lies before these events
+ * @param latest the last position allowed; `events.length` allows a window without events
+ * @param isWhole whether the session begins with these events; position 0 is then always allowed
+ * @returns `undefined` if the window begins before these events
  */
 export function windowStart(
   events: readonly Event[],
   latest: number,
   isWhole: boolean,
 ): number | undefined {
-  // A response whose call was never stored must not make the window the whole session.
+  // A response whose call was never stored must not widen the window to the whole session.
   const orphans = isWhole ? responsesWithoutCall(events) : NONE;
   const awaited = new Set<string>();
   const summary = new SummarySeen();
@@ -52,14 +54,14 @@ export function windowStart(
 }
 
 /**
- * The ids of functions whose responses are among the events, and whose calls are not among `others`
- * nor before them.
+ * Returns the ids of function calls whose responses are in `events`, and whose calls are not in
+ * `others`.
  */
 export function missingCalls(events: readonly Event[], others: readonly Event[]): Set<string> {
   const missing = new Set<string>();
   for (const event of events) for (const part of partsOf(event)) missing.add(responseId(part));
   missing.delete('');
-  // From the end: mostly it is the event before.
+  // From the end, since the call mostly lies in the event just before.
   for (let at = others.length - 1; at >= 0 && missing.size > 0; at -= 1) {
     for (const part of partsOf(others[at])) missing.delete(callId(part));
   }
@@ -67,13 +69,16 @@ export function missingCalls(events: readonly Event[], others: readonly Event[])
 }
 
 /**
- * The last summary that a compactor has made. The framework shows it in the place of all events up to
- * its `endTime`, and behind it those that are later, which were appended before it.
+ * Tracks the last summary made by a compactor. The framework shows the summary in place of all
+ * events up to its `endTime`. After it come the later events, which were appended before the
+ * summary.
  */
 class SummarySeen {
   #endTime: number | undefined;
   #isSeen = false;
-  /** Whether all events that are later than what it covers have been passed; on the way backwards. */
+  /**
+   * Whether the backward walk has passed all events that are later than the summary's `endTime`.
+   */
   isFollowedByAll = true;
 
   pass({ isCompacted, endTime, timestamp }: Read): void {
@@ -89,20 +94,24 @@ class SummarySeen {
   }
 }
 
-/** Whether the user said this, to whoever it was: no function's answer, and no input of a node. */
+/**
+ * Returns whether the event is a message of the user, and not a function's response or a workflow
+ * node's input.
+ */
 function isUserMessage(event: Read): boolean {
   const { author, isCompacted, branch, isolationScope } = event;
   if (author !== 'user' || isCompacted === true) return false;
-  // Workflows and parallel agents have what they are told appended as the user's, within a turn.
+  // Within a turn, the inputs of workflow nodes and parallel agents are stored with the author
+  // `user`.
   if (branch !== undefined || isolationScope !== undefined) return false;
   const parts = partsOf(event);
   return parts.length > 0 && !parts.some((part) => isObject(part.functionResponse));
 }
 
 /**
- * Whether the events right before that position are of a workflow that has stopped for an answer. The
- * next message may be it, in plain words, and the workflow then finds out from its own events where it
- * was.
+ * Returns whether the events right before that position belong to a workflow that has stopped for
+ * an answer. The next message may be that answer in plain words. The workflow then reads from its
+ * own events where it was.
  */
 function isBehindPausedRun(events: readonly Event[], at: number, isWhole: boolean): boolean {
   const last = events[at - 1];
@@ -113,7 +122,7 @@ function isBehindPausedRun(events: readonly Event[], at: number, isWhole: boolea
     if (event?.invocationId !== last.invocationId) return false;
     if (Array.isArray(event.longRunningToolIds) && event.longRunningToolIds.length > 0) return true;
   }
-  // It goes on before what was read.
+  // The workflow's run began before these events.
   return !isWhole;
 }
 
@@ -133,7 +142,7 @@ function partsOf(event: Event | undefined): readonly Part[] {
   return Array.isArray(parts) ? parts.filter(isObject) : [];
 }
 
-/** `''` for what has none: it could not be told whose it is. */
+/** Returns the call's id, or `''` if it has none: nothing could match it to a response. */
 function callId({ functionCall }: Part): string {
   return idOf(functionCall);
 }

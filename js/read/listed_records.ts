@@ -1,6 +1,6 @@
 /**
- * Sessions of a list as a storage keeps them, without events, and the states that they share. Each session
- * gets a state of its own here.
+ * Makes handles from listed sessions. A storage lists sessions without events, and apart from the
+ * user and app states that the sessions share. Each handle gets a state of its own here.
  */
 import { SessionError } from '../errors/errors.js';
 import { defineMember } from '../members/member.js';
@@ -13,15 +13,15 @@ import type { ListedRecord, ListedTuple, SharedStates } from '../storage/session
 import type { Handles } from '../handle/handle.js';
 
 /**
- * How many values the copies of shared states may have in one list. Objects of more would not fit into an
- * engine's memory, and the page or process would end. Strings are shared and count as one.
+ * The most values that copies of shared states may have in one list. More objects would exhaust an
+ * engine's memory and end the page or process. A string counts as one value, since copies share it.
  */
 const MOST_COPIES = 2 ** 25;
 
 /**
- * Handles for records.
+ * Makes handles from listed records.
  *
- * @throws SessionError `corrupt_record` naming the first that cannot be read
+ * @throws SessionError `corrupt_record` naming the first record that cannot be read
  */
 export function openRecords<S extends StateShape>(
   records: readonly (ListedRecord | ListedTuple)[],
@@ -42,7 +42,7 @@ export function openRecords<S extends StateShape>(
     const record = isTuple(listed) ? recordOf(listed) : listed;
     const { userId, sessionId, number, created, revision, lastUpdateTime } = record;
     if (
-      // As `Record::head` in `src/storage/indexed_db/records/record.rs` checks it.
+      // The same checks as `Record::head` in `src/storage/indexed_db/records/record.rs`.
       !isRevision(number) ||
       !isRevision(created) ||
       !isRevision(revision) ||
@@ -70,7 +70,7 @@ function recordOf(listed: ListedTuple): ListedRecord {
   return { sessionId, userId, number: 0, created, revision, lastUpdateTime, state };
 }
 
-/** The state of a user or an app, with prefixes. */
+/** Parses the state of a user or an app, and puts the prefix before its keys. */
 function sharedState(prefix: string, text: string | undefined, record: string): StateShape {
   const state = Object.create(null) as StateShape;
   if (text === undefined) return state;
@@ -83,7 +83,7 @@ function sharedState(prefix: string, text: string | undefined, record: string): 
   return state;
 }
 
-/** Copies JSON values, but not more than an engine holds. */
+/** Returns a function that copies JSON values, up to {@link MOST_COPIES} values in all. */
 function copier(): (value: unknown) => unknown {
   let count = 0;
   return function copy(value: unknown): unknown {
@@ -110,7 +110,7 @@ function stateOf(record: ListedRecord, appName: string): StateShape {
   throw damaged(record, appName, 'its state is not the JSON of an object', state);
 }
 
-/** The object of a JSON text, or why there is none. */
+/** Parses the JSON text of an object, or returns why it cannot. */
 function objectOf(text: unknown): StateShape | SyntaxError {
   try {
     const value: unknown = JSON.parse(text as string);

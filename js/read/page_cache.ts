@@ -1,16 +1,16 @@
 import type { SessionCore } from '../wasm/core.js';
 
 /**
- * Lets go of the database while the page is kept in the browser's back/forward cache: an open connection
- * may keep the page out of it, and one that was cut there looks as alive afterwards as any. The next call
- * makes another.
+ * Closes the database connection when the page enters the browser's back/forward cache. An open
+ * connection may keep the page out of that cache. A connection that was cut there looks alive
+ * afterwards. The next call opens a new connection.
  *
- * @returns stops that
+ * @returns a function that stops this
  */
 export function letGoInPageCache(core: SessionCore): () => void {
-  // A worker is never put there.
+  // Workers never enter that cache.
   if (!('onpagehide' in globalThis)) return () => undefined;
-  // The page would else keep the core of a service that nobody has any more, and never closed.
+  // A strong reference would keep the core of a service that was dropped without `close`.
   const held = new WeakRef(core);
   const leave = ({ persisted }: PageTransitionEvent): void => {
     const here = held.deref();

@@ -16,31 +16,31 @@ import { History, type HistoryOptions } from './history.js';
 import { openRecords } from './listed_records.js';
 import { parseEvents } from './stored_events.js';
 
-/** What a {@link SessionReader} works with. */
+/** The parts that a {@link SessionReader} works with. */
 export interface ReaderParts {
-  /** Calls the store, no earlier than the wasm is there. */
+  /** Calls the store, once the wasm is loaded. */
   readonly call: <T>(
     signal: AbortSignal | undefined,
     call: (store: SessionStore) => MaybePromise<T>,
   ) => MaybePromise<T>;
   readonly handles: Handles;
-  /** Default: parses them anew. */
+  /** Parses the fragments of a read; default `parseEvents` of `stored_events.ts`. */
   readonly parseEvents: typeof parseEvents | undefined;
   readonly history: HistoryOptions | undefined;
 }
 
-/** Reads sessions and states, and makes handles of what the core gives. */
+/** Reads sessions and states, and makes handles from the store's answers. */
 export class SessionReader {
   readonly #parts: ReaderParts;
   readonly #history: History | undefined;
 
-  /** @throws SessionError `invalid_argument` for a `history` that means nothing */
+  /** @throws SessionError `invalid_argument` if `history` is invalid */
   constructor(parts: ReaderParts) {
     this.#parts = parts;
     this.#history = parts.history === undefined ? undefined : new History(parts.history);
   }
 
-  /** Whether a session may come with fewer events than it has, though nobody asked for fewer. */
+  /** Whether a read without a window may return fewer events than the session has. */
   get isCapped(): boolean {
     return this.#history !== undefined;
   }
@@ -76,7 +76,7 @@ export class SessionReader {
     return isOpen && this.#history ? this.#history.read(read, skipCorrupt) : read(last);
   }
 
-  /** A handle on a session that was created, or found in its place. */
+  /** Makes a handle on a session that was created, or that existed already. */
   open<S extends StateShape>(
     appName: string,
     userId: string,
@@ -88,11 +88,12 @@ export class SessionReader {
     return this.#history === undefined ? session : this.#history.cut(session);
   }
 
-  /** After an append, where the handle may lack what it answers. */
+  /** Called after an append: adds the calls that the events answer, if the handle lacks them. */
   recall(session: Session, events: readonly Event[]): MaybePromise<void> {
     const { appName, userId, id: sessionId } = session;
     return this.#history?.recall(session, events, (numRecentEvents) => {
-      // One that is damaged is for a read to name: the append is stored.
+      // The append is stored, so a damaged event must not fail it. A later read reports the damaged
+      // event.
       const config = { numRecentEvents, skipCorrupt: true };
       return this.get({ appName, userId, sessionId, config });
     });
@@ -119,7 +120,7 @@ export class SessionReader {
     return after(read, (read) => {
       const [records, ofPage, ofLimit, totalItems, totalPages, shared] = read;
       const sessions = openRecords<S>(records, appName, shared, this.#parts.handles);
-      // The core counts to 2^32 - 1 only; what was asked for may be more.
+      // The core counts only up to 2^32 - 1, and a request may ask for more.
       const position = limit
         ? { page: page ?? Math.floor((offset ?? 0) / limit) + 1, limit }
         : { page: ofPage, limit: withTotal ? ofLimit : sessions.length };
@@ -127,7 +128,7 @@ export class SessionReader {
     });
   }
 
-  /** A user's state, or without one the app's. */
+  /** Returns a user's state, or the app's state if no user is given. */
   scopeState(
     { appName, signal }: AppRequest,
     userId: string | undefined,

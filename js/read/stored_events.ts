@@ -3,14 +3,17 @@ import type { Event } from '../model/event.js';
 import type { EventRow } from '../storage/adapter.js';
 import type { Fragments } from '../storage/session_store.js';
 
-/** Characters to parse at once: one long text is faster than many short ones, up to about here. */
+/**
+ * Characters to parse at once. One long text parses faster than many short ones, up to about this
+ * length.
+ */
 export const BATCH = 64 * 1024;
 
 /**
- * The events of a read, in order.
+ * Parses the events of a read, in order.
  *
- * @param skipCorrupt leave out those that cannot be read
- * @throws SessionError `corrupt_record` naming the first that cannot be read
+ * @param skipCorrupt leaves out events that cannot be read
+ * @throws SessionError `corrupt_record` naming the first event that cannot be read
  */
 export function parseEvents(
   fragments: Fragments,
@@ -20,7 +23,7 @@ export function parseEvents(
   if (fragments.length === 0) return [];
   if (areParsed(fragments)) return fragments[0];
   if (areTexts(fragments)) {
-    // Memory wrote them itself.
+    // Memory wrote these texts itself, so none can be damaged.
     const parts = fragments.map((fragment) => JSON.parse(`[${fragment}]`) as Event[]);
     return parts.length === 1 ? parts[0]! : parts.flat();
   }
@@ -43,7 +46,7 @@ function areTexts(fragments: Fragments): fragments is readonly string[] {
   return typeof fragments[0] === 'string';
 }
 
-/** The texts of a batch. */
+/** Returns the texts of the next batch. */
 function textsFrom(rows: readonly EventRow[], start: number): string[] {
   const texts: string[] = [];
   for (let size = 0, at = start; size < BATCH && at < rows.length; at += 1) {
@@ -54,7 +57,7 @@ function textsFrom(rows: readonly EventRow[], start: number): string[] {
   return texts;
 }
 
-/** `undefined` if any of the texts is damaged, also where it would fit in with its neighbours. */
+/** Returns `undefined` if any text is damaged, even if the joined text would still parse. */
 function parseBatch(texts: readonly string[]): Event[] | undefined {
   try {
     const parsed = JSON.parse(`[${texts.join(',')}]`) as unknown[];
@@ -74,7 +77,7 @@ function parseEach(rows: readonly EventRow[], sessionId: string, skipCorrupt: bo
   return events;
 }
 
-/** One stored event, or why it cannot be read. */
+/** Returns one stored event, or the error that says why it cannot be read. */
 function parseEvent({ id, text }: EventRow, sessionId: string): Event | SessionError {
   const record = `event ${JSON.stringify(id)} of session ${JSON.stringify(sessionId)}`;
   try {
@@ -86,7 +89,7 @@ function parseEvent({ id, text }: EventRow, sessionId: string): Event | SessionE
   }
 }
 
-/** The event of a stored text; `undefined` if it is damaged. */
+/** Parses one stored text; returns `undefined` if it is damaged. */
 export function readEvent(text: string): Event | undefined {
   try {
     const event: unknown = JSON.parse(text);

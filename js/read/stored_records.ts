@@ -1,32 +1,32 @@
 /**
- * The events of a read as they lie in a browser's database: a record holds one event, or of a sealed
- * page many, their texts with commas between them. `src/storage/indexed_db/` writes them.
+ * Parses the events of a read from IndexedDB records. A record holds one event, or a sealed page of
+ * many events whose texts are joined by commas. `src/storage/indexed_db/` writes the records.
  */
 import type { Event } from '../model/event.js';
 import { BATCH, corrupt, isEvent, readEvent } from './stored_events.js';
 
-/** Numbers an event in `marks`: seq, revision, timestamp, end. */
+/** Numbers per event in `marks`: seq, revision, timestamp, and the end of its text. */
 const MARKS = 4;
 
-/** What a record should be. Anything of it may have been damaged. */
+/** The expected fields of a record. Each of them may be damaged. */
 interface StoredRecord {
   readonly text?: unknown;
-  /** `"<number>/<event id>"` each, where the number is the session's. */
+  /** One `"<number>/<event id>"` for each event; the number is the session's. */
   readonly ids?: unknown;
-  /** Of a page. */
+  /** Only in a page: {@link MARKS} numbers for each event. */
   readonly marks?: unknown;
 }
 
-/** A record that has a text at least. */
+/** A record that at least has a text. */
 interface ReadableRecord extends StoredRecord {
   readonly text: string;
 }
 
 /**
- * The events of records, in order.
+ * Parses the events of records, in order.
  *
- * @param skipCorrupt leave out those that cannot be read
- * @throws SessionError `corrupt_record` naming the first that cannot be read
+ * @param skipCorrupt leaves out events that cannot be read
+ * @throws SessionError `corrupt_record` naming the first event that cannot be read
  */
 export function parseRecords(
   records: readonly unknown[],
@@ -48,7 +48,7 @@ export function parseRecords(
       size += record.text.length;
       if (size >= BATCH) parse();
     } else if (!skipCorrupt) {
-      // What stands before it is named first, should it be damaged as well.
+      // An earlier record that is damaged as well is reported first.
       parse();
       throw corrupt(nameOf(idsOf(record), sessionId), new TypeError('Its record is damaged.'));
     }
@@ -61,7 +61,7 @@ function isReadable(record: unknown): record is ReadableRecord {
   return typeof (record as StoredRecord | null | undefined)?.text === 'string';
 }
 
-/** How many events a record holds; NaN if nothing tells. */
+/** Returns the number of events in a record; NaN if nothing tells it. */
 function countOf({ ids, marks }: StoredRecord): number {
   if (areMarks(marks)) return marks.length / MARKS;
   if (!Array.isArray(ids)) return marks === undefined ? 1 : NaN;
@@ -72,7 +72,7 @@ function areMarks(marks: unknown): marks is Float64Array {
   return marks instanceof Float64Array && marks.length > 0 && marks.length % MARKS === 0;
 }
 
-/** The ids of a record's events, as far as they are known. */
+/** Returns the ids of a record's events; `undefined` for each that is not known. */
 function idsOf(record: unknown): (string | undefined)[] {
   const ids = (record as StoredRecord | null | undefined)?.ids;
   if (!Array.isArray(ids)) return [];
@@ -81,7 +81,7 @@ function idsOf(record: unknown): (string | undefined)[] {
   );
 }
 
-/** `undefined` if anything is damaged. */
+/** Returns `undefined` if any event is damaged. */
 function parseTogether(records: readonly ReadableRecord[]): Event[] | undefined {
   let count = 0;
   for (const record of records) count += countOf(record);
@@ -111,10 +111,10 @@ function parseSingly(
 }
 
 /**
- * The events of a damaged record, with `undefined` for each that cannot be read.
+ * Parses a damaged record, with `undefined` for each event that cannot be read.
  *
- * Damage that made the text longer or shorter has moved all that stands behind it, by so much. The ids
- * tell an event from its neighbour, which may stand where it was.
+ * Damage that changed the text's length has moved everything after it by the difference. The ids
+ * tell an event from a neighbour that was moved to its place.
  */
 function parseEach(
   { text, marks }: ReadableRecord,
@@ -134,17 +134,17 @@ function parseEach(
   });
 }
 
-/** Whether an event's text may end before, and another one's begin behind that character. */
+/** Returns whether one event's text may end, and the next one begin, at that character. */
 function isBorder(text: string, at: number): boolean {
   return at === -1 || at === text.length || text[at] === ',';
 }
 
-/** Where an event's text ends; a comma follows. */
+/** Returns the position at which an event's text ends; a comma follows there. */
 function endOf(marks: Float64Array, number: number): number {
   return number < 0 ? -1 : marks[number * MARKS + MARKS - 1]!;
 }
 
-/** By its events, as far as their ids are known. */
+/** Names a record by its events, as far as their ids are known. */
 function nameOf(ids: readonly (string | undefined)[], sessionId: string): string {
   const known = ids.filter((id) => id !== undefined).map((id) => JSON.stringify(id));
   const session = `of session ${JSON.stringify(sessionId)}`;
