@@ -1,11 +1,11 @@
 /**
- * How long to wait before the next attempt. The pause doubles from attempt to attempt. Half of it is random, so that
- * callers who met once do not meet again.
+ * Returns how long to wait before the next attempt. The pause doubles with each attempt. Half of it
+ * is random, so that callers who collided once do not collide again.
  *
- * @param attempt the number of attempts before this pause, minus one: 0 after the first attempt
- * @param first milliseconds of the first pause
+ * @param attempt 0 after the first attempt, 1 after the second, and so on
+ * @param first milliseconds of the first pause, at most
  * @param longest milliseconds of the longest pause
- * @returns milliseconds
+ * @returns milliseconds, from half of the pause to the whole pause
  */
 export function backoff(attempt: number, first: number, longest: number): number {
   const pause = Math.min(longest, first * 2 ** attempt);

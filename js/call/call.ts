@@ -1,6 +1,6 @@
 /**
- * What every method of a service needs around its call: its request checked, its answer waited for
- * only where it has to be.
+ * Checks and helpers around each call of a service: the request is checked, and an answer is
+ * awaited only if it is a promise.
  */
 import { isSessionError, SessionError } from '../errors/errors.js';
 import { ownMembers } from '../members/own.js';
@@ -9,7 +9,7 @@ import { isTooLong, tooLong } from '../json/too_long.js';
 
 export type MaybePromise<T> = T | Promise<T>;
 
-/** Goes on with a value that may have to be waited for, at once where it need not. */
+/** Passes a value to `next`: at once, or once it resolves if it is a promise. */
 export function after<T, U>(
   value: MaybePromise<T>,
   next: (value: T) => MaybePromise<U>,
@@ -17,7 +17,9 @@ export function after<T, U>(
   return value instanceof Promise ? value.then(next) : next(value);
 }
 
-/** What a call is asked, by the request's own members. */
+/**
+ * Returns the request's own members. Fails with `invalid_argument` if the request is not an object.
+ */
 export function takeRequest<Request extends object>(request: Request): Request {
   const given: unknown = request;
   if (typeof given === 'object' && given !== null) return ownMembers(request);
@@ -33,7 +35,7 @@ export function requireNotAborted(signal: AbortSignal | undefined): void {
   if (signal?.aborted === true) throw abortedError(signal);
 }
 
-/** For a call whose signal fired before its commit began. */
+/** The error of a call whose signal fired before its commit began. */
 export function abortedError({ reason }: AbortSignal): SessionError {
   const message = 'The call was aborted before its commit began; nothing was written.';
   return new SessionError('aborted', message, { cause: reason });
@@ -43,7 +45,10 @@ export function invalid(key: string, rule: string): SessionError {
   return new SessionError('invalid_argument', `${key} ${rule}.`, { key });
 }
 
-/** The error of a call that threw. The caller's own code, such as a getter, runs while its request is read. */
+/**
+ * Returns the error for something that was thrown while a request was read. Reading may run the
+ * caller's own code, such as a getter.
+ */
 export function refusalOf(thrown: unknown): SessionError {
   if (isSessionError(thrown)) return thrown;
   if (isTooLong(thrown)) return tooLong(undefined, thrown);
@@ -51,7 +56,7 @@ export function refusalOf(thrown: unknown): SessionError {
   return new SessionError('invalid_argument', message, { cause: thrown });
 }
 
-/** A word as the caller wrote it, or what kind of thing stands in its place. */
+/** Returns a string as JSON, or the kind of any other value, for messages. */
 export function shown(value: unknown): string {
   return typeof value === 'string' ? JSON.stringify(value) : kindOf(value);
 }

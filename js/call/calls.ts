@@ -2,12 +2,17 @@ import { SessionError } from '../errors/errors.js';
 import type { Abortable } from '../model/session.js';
 import { type MaybePromise, refusalOf, requireNotAborted, takeRequest } from './call.js';
 
-/** The calls of one service: none once it is closed, and counted until their outcome is known. */
+/**
+ * The calls of one service. Counts the pending calls, and refuses new ones once the service is
+ * closed.
+ */
 export class Calls {
   readonly #pending = new Set<Promise<unknown>>();
   #isClosed = false;
 
-  /** Runs a method at once, so that all is taken at the call. It gets the request's own members. */
+  /**
+   * Runs a method at once with the request's own members, so that everything is taken at the call.
+   */
   answer<Request extends Abortable, T>(
     request: Request,
     run: (request: Request) => MaybePromise<T>,
@@ -20,7 +25,7 @@ export class Calls {
     }
   }
 
-  /** Makes sure that a call can be made. @returns the request's own members */
+  /** Checks that a call can be made. @returns the request's own members */
   take<Request extends Abortable>(request: Request): Request {
     this.requireOpen();
     const taken = takeRequest(request);
@@ -33,7 +38,7 @@ export class Calls {
     throw new SessionError('closed', 'This session service was closed; open another one.');
   }
 
-  /** Counts the answer among the pending until it is there. */
+  /** Counts the promise as pending until it settles. */
   wait<T>(answer: Promise<T>): Promise<T> {
     this.#pending.add(answer);
     const settled = (): boolean => this.#pending.delete(answer);
@@ -41,7 +46,7 @@ export class Calls {
     return answer;
   }
 
-  /** Lets no more calls in, and waits for those under way. */
+  /** Refuses new calls, and waits for the pending ones. */
   async close(): Promise<void> {
     this.#isClosed = true;
     while (this.#pending.size > 0) await Promise.allSettled(this.#pending);

@@ -1,6 +1,6 @@
 /**
- * Lets `await using` close a service, where the host knows such things: Safari has no
- * `Symbol.asyncDispose`, and a method of that name would be called `'undefined'` there.
+ * Lets `await using` close a service, if the host has `Symbol.asyncDispose`. Safari has not: a
+ * method declared with it would be named `'undefined'` there.
  */
 export function makeDisposable(prototype: { close(): Promise<void> }): void {
   if (typeof Symbol.asyncDispose !== 'symbol') return;

@@ -1,12 +1,14 @@
 import { ownMembers } from '../members/own.js';
 
-/** What listens to a signal. One listener of the signal serves all: Node warns of more than ten. */
+/**
+ * The callbacks of each signal. They share one event listener, because Node warns of more than ten.
+ */
 const LISTENERS = new WeakMap<AbortSignal, Set<() => void>>();
 
 /**
- * Calls a listener when a signal fires, unless it has fired already.
+ * Calls a listener when a signal fires. Does not call it if the signal has fired already.
  *
- * @returns stops listening
+ * @returns a function that stops listening
  */
 export function onAbort(signal: AbortSignal, listener: () => void): () => void {
   const listeners = LISTENERS.get(signal) ?? listenTo(signal);

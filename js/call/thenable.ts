@@ -1,8 +1,8 @@
 import type { Event } from '../model/event.js';
 
 /**
- * Whether a promise cannot be resolved with it: it would call `then`, and wait for what that does. Asked
- * as late as can be, since `then` may be put there at any time.
+ * Returns whether the value has a `then` method. A promise resolved with such a value would call
+ * `then` and wait for it. Check right before resolving, since `then` may be added at any time.
  */
 export function isThenable(value: object): boolean {
   try {
@@ -13,10 +13,10 @@ export function isThenable(value: object): boolean {
 }
 
 /**
- * A copy of an event that a promise can be resolved with.
+ * Returns a copy of an event without a `then`, for a promise to resolve with.
  *
- * @param stored the text that was stored, if it was. JSON has no functions, and parsing it runs no code of
- *   the caller's, which must not fail an append that is committed.
+ * @param stored the stored text, if the event was stored. Parsing it runs no code of the caller's,
+ *   which could fail an append that is committed.
  */
 export function withoutThen<E extends Event>(event: E, stored?: string): E {
   if (stored !== undefined) return JSON.parse(stored) as E;

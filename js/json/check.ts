@@ -1,30 +1,33 @@
 /**
- * The fast look at a value: may native `JSON.stringify` have it as it is?
+ * The fast check: may native `JSON.stringify` print a value as it is?
  *
- * Nearly every value may, and then one call of the native function is all there is to do. So the
- * look finds no path, no cycle and no reason; whatever it does not know it calls `'special'`, and
- * `write.ts`, which is ten times slower, says what is wrong or does it by the rules.
+ * Nearly every value passes, and then one native call does all the work. So the check finds no
+ * path, no cycle and no reason. Whatever it does not know it calls `'special'`. The writer in
+ * `write.ts`, ten times slower, then prints the value or reports what is wrong.
  *
- * It walks with a stack of its own. A recursive function is no faster (measured), and one that is
- * called near the end of the engine's stack would overflow.
+ * The walk uses a stack of its own. A recursive function is no faster (measured), and it would
+ * overflow if it is called near the end of the engine's stack.
  */
 import { isWellFormed } from './text.js';
 import { MAX_EVENT_LEVELS, MAX_STATE_LEVELS, MAX_VALUES } from './rules.js';
 
 /**
- * - `'plain'`: `JSON.stringify` gives the right text.
+ * - `'plain'`: `JSON.stringify` prints the right text.
  * - `'special'`: it may not; use the writer.
- * - `'too large'`: more than {@link MAX_VALUES}; printing it would take gigabytes.
+ * - `'too large'`: more than {@link MAX_VALUES} values; printing them would take gigabytes.
  */
 export type Verdict = 'plain' | 'special' | 'too large';
 
-// One stack for all calls, since making one takes as long as the walk. What is popped is blanked, so
-// that it holds on to nobody's event.
+// One stack for all calls, since making one takes as long as the walk. Popped entries are cleared,
+// so that the stack keeps no event alive.
 const sharedNodes: (object | undefined)[] = [];
 const sharedLevels: number[] = [];
-/** A getter that is met on the way may call us again: that call gets a stack of its own. */
+/**
+ * Whether the shared stack is in use. A getter may call us again; that call gets a stack of its
+ * own.
+ */
 let inUse = false;
-/** A longer stack is given back to the engine. */
+/** A longer stack is released. */
 const KEPT_LENGTH = 1024;
 
 type Walk = (root: object, nodes: (object | undefined)[], levels: number[]) => Verdict;
@@ -36,7 +39,7 @@ function run(walk: Walk, root: object): Verdict {
   try {
     verdict = nested ? walk(root, [], []) : walk(root, sharedNodes, sharedLevels);
   } catch {
-    // What threw is for the writer to find again, which knows the path.
+    // The writer throws the error again, with the path.
   }
   if (nested) return verdict;
   inUse = false;
@@ -45,11 +48,10 @@ function run(walk: Walk, root: object): Verdict {
 }
 
 /**
- * Looks at one state value. `'plain'` also means that it may be kept as it is beside its text:
- * parsing the text would give an equal value (no member is undefined, no number is −0).
+ * Checks one state value. `'plain'` also means that the value may be kept beside its text: parsing
+ * the text would give an equal value (no undefined member, no −0).
  *
- * Never throws: a getter or proxy that does makes it `'special'`.
- *
+ * Never throws: a value whose getter or proxy throws is `'special'`.
  * @example
  * ```ts
  * checkState({ items: [1, 2] }); // 'plain'
@@ -62,11 +64,10 @@ export function checkState(value: unknown): Verdict {
 }
 
 /**
- * Looks at an event's fields. `'plain'`: `JSON.stringify` gives text by the event rules, but for lone
- * surrogates, which are mended in the text.
+ * Checks an event's fields. `'plain'` means that `JSON.stringify` prints them by the event rules,
+ * except for lone surrogates, which are replaced in the text afterwards.
  *
  * Never throws.
- *
  * @example
  * ```ts
  * checkEvent({ id: 'e1', content: undefined }); // 'plain'
@@ -77,13 +78,13 @@ export function checkEvent(event: object): Verdict {
   return run(walkEvent, event);
 }
 
-/** Whether a state value that is no object stays what it is. */
+/** Returns whether a state value that is not an object stays the same in JSON. */
 function isPlainLeaf(value: unknown): boolean {
   switch (typeof value) {
     case 'string':
       return isWellFormed(value);
     case 'number':
-      // Neither NaN nor an infinity gives 0 here, and 1/−0 is negative.
+      // `value - value` is NaN for NaN and infinities; `1 / -0` is negative.
       return value - value === 0 && (value !== 0 || 1 / value > 0);
     case 'boolean':
       return true;
@@ -92,13 +93,14 @@ function isPlainLeaf(value: unknown): boolean {
   }
 }
 
-// The two walks are one algorithm, written twice: with the rules as a parameter it takes half as
-// long again, since each step then asks which rules hold.
+// The two walks are one algorithm, written twice. With the rules as a parameter the walk takes half
+// as long again, because each step then has to check which rules hold.
 //
-// A cycle has no end, so it is found by its depth: the walk goes down first, and what lies beside is
-// only looked at on the way back. `for…in` and not `Object.keys`, which allocates (1.7 times slower);
-// the price is inherited members. The question for them is spelled out each time: only so does V8 know
-// that it is answered by the loop itself; behind a name of ours it doubles the time of the walk.
+// A cycle is found by its depth: the walk goes down first, and handles siblings on the way back.
+//
+// `for…in` is used because `Object.keys` allocates and is 1.7 times slower. It also gives inherited
+// members, so each key needs a check. That check is spelled out in full, because only then V8 knows
+// that the loop itself answers it. Behind a helper function it doubles the time of the walk.
 
 function walkState(root: object, nodes: (object | undefined)[], levels: number[]): Verdict {
   nodes[0] = root;
@@ -174,7 +176,7 @@ function walkEvent(root: object, nodes: (object | undefined)[], levels: number[]
       }
       continue;
     }
-    // for…in would first make a string of every index, gigabytes for the bytes of a video.
+    // `for…in` would first make a string for every index: gigabytes for the bytes of a video.
     if (ArrayBuffer.isView(node)) return 'special';
     for (const key in node) {
       if (!Object.prototype.hasOwnProperty.call(node, key)) continue;

@@ -1,12 +1,12 @@
 /**
- * A copy of what `JSON.parse` gave, which shares no object with it.
+ * Copies a value that `JSON.parse` returned. The copy shares no object with it.
  *
  * @param value a tree of at most some hundred levels
  */
 export function copyJson<T>(value: T): T {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map((element) => copyJson<unknown>(element)) as T;
-  // All members are its own then, so that none of them meets a setter.
+  // After the spread all members are own, so no assignment meets a setter.
   const copy = { ...value } as Record<string, unknown>;
   for (const key of Object.keys(copy)) copy[key] = copyJson(copy[key]);
   return copy as T;

@@ -4,11 +4,10 @@ export type PathSegment = string | number;
 const IDENTIFIER = /^[\p{ID_Start}$_][\p{ID_Continue}$\u200c\u200d]*$/u;
 
 /**
- * A path as JavaScript would write it: `cart.items[3].price`, `["user:cart"].total`.
+ * Formats a path as JavaScript would write it: `cart.items[3].price`, `["user:cart"].total`.
  *
  * @param segments from the outermost inwards
  * @returns `''` for the value itself
- *
  * @example
  * ```ts
  * formatPath(['cart', 'items', 3, 'unit-price']); // 'cart.items[3]["unit-price"]'

@@ -1,43 +1,45 @@
 /**
  * The two sets of rules by which values become JSON.
  *
- * - **state**: what JSON cannot say is refused, since a state value that is read back must be what
+ * - **state**: refuses values that JSON cannot represent, so that a state value reads back as it
  *   was written.
- * - **event**: what `JSON.stringify` does, since that is what the model's request does to an event;
- *   only BigInt and cycles are refused.
+ * - **event**: follows `JSON.stringify`, which the model's request applies to an event; refuses
+ *   only BigInt and cycles.
  *
- * Both have a limit on depth, because databases and parsers have one, each its own; and one on the
+ * Both limit the depth, because databases and parsers do, each at another level. Both limit the
  * number of values, see {@link MAX_VALUES}.
  */
 import { SessionError } from '../errors/errors.js';
 import { formatPath, type PathSegment } from './path.js';
 
-/** Levels of objects and arrays in one state value; `[[]]` has two, a number none. */
+/** The most levels of objects and arrays in one state value. `[[]]` has two, a number none. */
 export const MAX_STATE_LEVELS = 200;
 
-/** Levels of objects and arrays in one event, the event itself being the first. */
+/** The most levels of objects and arrays in one event. The event itself is the first level. */
 export const MAX_EVENT_LEVELS = 250;
 
 /**
- * Members and elements in one event or state value, each counted as often as it would be printed.
+ * The most members and elements in one event or state value, each counted as often as it would be
+ * printed.
  *
- * An object that is referred to twice is printed twice, so thirty small objects, each referring
- * twice to the next, make text of a gigabyte; and `new Array(2 ** 32 - 1)` asks for four billion
- * times `null`. Refusing all shared references instead would refuse ordinary values; counting
- * distinct objects would let both through. Five million numbers are 10 MB of text at the least:
- * beyond what anyone keeps in one event, and found in a tenth of a second, or one for the writer.
+ * An object that is referenced twice is printed twice. So thirty small objects, each with two
+ * references to the next, make a gigabyte of text. `new Array(2 ** 32 - 1)` would print `null` four
+ * billion times. Refusing all shared references would refuse ordinary values, and counting distinct
+ * objects would accept both examples.
+ *
+ * Five million numbers are at least 10 MB of text, more than anyone keeps in one event. The check
+ * finds the excess in a tenth of a second, and the writer in one second.
  */
 export const MAX_VALUES = 5_000_000;
 
-/** Messages show no more of a path than this; the error's `path` is whole. */
+/** The most characters of a path in a message. The error's `path` is complete. */
 const SHOWN_PATH = 200;
 
 /**
- * Whether `value` is an ordinary object: its prototype is null, or one whose own prototype is null.
- * The latter and not `=== Object.prototype`, so that objects of another realm count.
+ * Returns whether `value` is an ordinary object: its prototype is null, or a prototype whose own
+ * prototype is null. Comparing with `Object.prototype` alone would refuse objects of another realm.
  *
- * @throws what a proxy's handler throws
- *
+ * @throws whatever a proxy's handler throws
  * @example
  * ```ts
  * isPlainObject({}); // true
@@ -54,7 +56,7 @@ export function isPlainObject(value: unknown): value is Record<string, unknown> 
   );
 }
 
-/** What a thing calls itself, for messages. Never throws. */
+/** Returns the kind of a value for messages, such as `an array`. Never throws. */
 export function kindOf(value: unknown): string {
   if (value === null || value === undefined) return String(value);
   if (typeof value === 'bigint') return 'a BigInt';
@@ -63,14 +65,14 @@ export function kindOf(value: unknown): string {
     if (Array.isArray(value)) return 'an array';
     const maker: unknown = (value as { constructor?: unknown }).constructor;
     const name = typeof maker === 'function' ? maker.name : '';
-    // Class names are short; something else may stand there.
+    // Class names are short; other values may be long.
     return /^[\p{ID_Continue}$]{1,64}$/u.test(name) ? `an instance of ${name}` : 'a class instance';
   } catch {
     return 'an object that cannot be looked at';
   }
 }
 
-/** The message of what was thrown, or what kind of thing was thrown. Never throws. */
+/** Returns the message of a thrown value, or its kind if it is not an Error. Never throws. */
 export function messageOf(thrown: unknown): string {
   try {
     if (thrown instanceof Error) return String(thrown.message);
@@ -81,11 +83,10 @@ export function messageOf(thrown: unknown): string {
 }
 
 /**
- * The error for a value that cannot become JSON.
+ * Makes the error for a value that cannot become JSON.
  *
- * @param path where it stands, from the state or the event inwards
+ * @param path the place of the value, from the state or the event inwards
  * @param problem the rest of a sentence that begins with the path: `is a BigInt; …`
- *
  * @example
  * ```ts
  * throw unserializable(['cart', 'total'], 'is a BigInt; store it as a string');

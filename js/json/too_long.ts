@@ -1,6 +1,6 @@
 import { SessionError } from '../errors/errors.js';
 
-/** What is refused because of its length in UTF-16 code units, where that is known. */
+/** The error for a text that is too long. `units` is its length in UTF-16 code units, if known. */
 export function tooLong(units?: number, cause?: unknown): SessionError {
   const size = units === undefined ? 'A text' : `A text of ${Math.ceil(units / 2 ** 20)} MB`;
   return new SessionError(
@@ -10,15 +10,15 @@ export function tooLong(units?: number, cause?: unknown): SessionError {
   );
 }
 
-/** Whether the engine threw because a text would be longer than its longest. */
+/** Returns whether the engine threw because a text would exceed its maximum length. */
 export function isTooLong(thrown: unknown): boolean {
   try {
     if (!(thrown instanceof Error)) return false;
     const isOfEngine = thrown instanceof RangeError || thrown.name === 'InternalError';
-    // Chromium and Node; WebKit; Firefox.
+    // The messages of Chromium and Node, of WebKit, and of Firefox.
     return isOfEngine && /string length|out of memory|allocation size/i.test(thrown.message);
   } catch {
-    // The caller's own code threw something that throws when it is looked at.
+    // The caller's own code threw an object that throws when it is read.
     return false;
   }
 }

@@ -1,10 +1,11 @@
 /**
- * The writer: turns a value into JSON text by our rules, or says where it breaks them.
+ * The JSON writer: turns a value into JSON text by our rules, or reports where the value breaks
+ * them.
  *
- * It is what `JSON.stringify` would be with paths in its errors, a limit on depth and a stack of its
- * own. It reads each member once, so a getter that answers differently the second time cannot make
- * text and check disagree. Some ten times slower than the native function, and therefore only used
- * for what `check.ts` calls special.
+ * Unlike `JSON.stringify` it gives paths in its errors, limits the depth and uses a stack of its
+ * own. It reads each member once, so a getter that returns another value later cannot make the text
+ * differ from what was checked. It is some ten times slower than the native function, so it writes
+ * only what `check.ts` calls special.
  */
 import type { SessionError } from '../errors/errors.js';
 import { formatPath, type PathSegment } from './path.js';
@@ -19,17 +20,17 @@ import {
 import { isWellFormed, replaceLoneSurrogates } from './text.js';
 import { isTooLong, tooLong } from './too_long.js';
 
-/** A member whose text is known already, and is written instead of its value. */
+/** A member whose JSON text is known. The text is written instead of the member's value. */
 export interface RawMember {
   readonly holder: object;
   readonly key: string;
   readonly text: string;
 }
 
-/** How to write, and from where. */
+/** The rules to write by, and the place of the value. */
 export interface WriteOptions {
   readonly rules: 'state' | 'event';
-  /** Where the value stands, for errors and for the key that `toJSON` gets. Default: nowhere. */
+  /** The path of the value, for errors and for the key that `toJSON` gets. Default: empty. */
   readonly path?: readonly PathSegment[];
   readonly raw?: RawMember;
 }
@@ -37,31 +38,33 @@ export interface WriteOptions {
 /** An object or array that is being written. */
 interface Frame {
   readonly node: Record<PropertyKey, unknown>;
-  /** Its key or index in the frame before. */
+  /** Its key or index in the parent frame. */
   readonly segment: PathSegment;
   /** `undefined` for an array. */
   readonly keys: readonly string[] | undefined;
   readonly length: number;
   next: number;
-  /** Whether a member was written, so that the next one needs a comma. */
+  /** Whether a member was written already, so that the next one needs a comma. */
   begun: boolean;
 }
 
-/** Joined every so often: millions of single concatenations are a tree that takes 30 bytes each. */
+/**
+ * Pieces are joined in batches of this size. Millions of single concatenations would make a tree
+ * that takes 30 bytes for each.
+ */
 const PIECES = 8192;
 
 /**
- * The JSON text of `value`.
+ * Writes `value` as JSON text.
  *
- * `toJSON` is called as `JSON.stringify` does, also on functions, and what it returns is held to the
- * same rules. A BigInt is refused even if somebody gave `BigInt.prototype` a `toJSON`: what is stored
- * must not hang on a patch elsewhere in the program.
+ * `toJSON` is called as by `JSON.stringify`, also on functions, and its result must follow the same
+ * rules. A BigInt is refused even if `BigInt.prototype` has a `toJSON`. Otherwise the stored data
+ * would depend on a patch elsewhere in the program.
  *
- * @returns `undefined` where `JSON.stringify` does: event rules, and a value that is undefined, a
- *   function or a symbol
- * @throws SessionError `unserializable` with `path`, and with `cause` if a getter, `toJSON` or proxy
- *   handler threw
- *
+ * @returns `undefined` as `JSON.stringify` does: by the event rules, for undefined, a function or a
+ *   symbol
+ * @throws SessionError `unserializable` with `path`, and with `cause` if a getter, `toJSON` or
+ *   proxy handler threw
  * @example
  * ```ts
  * writeJson({ a: -0, b: undefined }, { rules: 'state' }); // '{"a":0}'
@@ -83,7 +86,7 @@ class Writer {
   /** The member that is being read, for the path; `undefined` between members. */
   #member: PathSegment | undefined;
   #count = 0;
-  /** Our own error, told apart from whatever a value's own code throws. */
+  /** Our own error, to tell it from errors that the value's own code throws. */
   #refusal: SessionError | undefined;
 
   constructor({ rules, path = [], raw }: WriteOptions) {
@@ -112,7 +115,7 @@ class Writer {
     return this.#frames[this.#frames.length - 1];
   }
 
-  /** Writes the next member of `frame`, or its end. */
+  /** Writes the next member of `frame`, or its closing bracket. */
   #step(frame: Frame): void {
     if (frame.next === frame.length) {
       this.#put(frame.keys === undefined ? ']' : '}');
@@ -143,7 +146,7 @@ class Writer {
   /**
    * Writes `lead` and the value, or opens a frame for it.
    *
-   * @returns whether anything was written; an element always is
+   * @returns whether anything was written; always true for an array element
    */
   #value(given: unknown, segment: PathSegment, lead: string, isElement: boolean): boolean {
     const value = this.#converted(given, segment);
@@ -174,13 +177,17 @@ class Writer {
     }
   }
 
-  /** What stands for `value` in JSON: the result of its `toJSON`, and what a boxed primitive holds. */
+  /**
+   * Returns the value that JSON prints for `value`: the result of its `toJSON`, or the content of a
+   * boxed primitive.
+   */
   #converted(value: unknown, segment: PathSegment): unknown {
     if (value === null || (typeof value !== 'object' && typeof value !== 'function')) return value;
     const { toJSON } = value as { toJSON?: unknown };
     const result: unknown =
       typeof toJSON === 'function' ? Reflect.apply(toJSON, value, [String(segment)]) : value;
-    // State rules refuse boxes, as all class instances; `new Number(1)` is hardly meant.
+    // The state rules refuse boxed primitives like all class instances: `new Number(1)` is hardly
+    // intended.
     return this.#strict ? result : unboxed(result);
   }
 
@@ -204,7 +211,7 @@ class Writer {
       );
     }
     const node = value as Record<PropertyKey, unknown>;
-    // Before Object.keys, which would make a string of every index.
+    // Checked before `Object.keys`, which would make a string for every index.
     const size = isArray || ArrayBuffer.isView(value) ? arrayLength(node.length) : 0;
     if (size <= MAX_VALUES) {
       const keys = isArray ? undefined : Object.keys(value);
@@ -237,9 +244,9 @@ class Writer {
     throw this.#refusal;
   }
 
-  /** The path of what is being read now. */
+  /** Returns the path of the value that is being read. */
   #where(): PathSegment[] {
-    // The outermost frame is the value itself, and `#path` leads to it already.
+    // The outermost frame is the value itself; `#path` already leads to it.
     const path = [...this.#path, ...this.#frames.slice(1).map(({ segment }) => segment)];
     if (this.#member !== undefined) path.push(this.#member);
     return path;
@@ -251,20 +258,20 @@ class Writer {
   }
 }
 
-/** The rest of the sentence for {@link MAX_VALUES}. */
+/** The rest of the error message for more than {@link MAX_VALUES} values. */
 export const tooLarge =
   `holds more than ${MAX_VALUES} values, objects that are referred to twice being counted twice; ` +
   'store it in parts, or as an artifact';
 
-/** As `JSON.stringify` reads it: a proxy of an array may answer anything. */
+/** Converts a length as `JSON.stringify` does. A proxy of an array may return anything. */
 function arrayLength(length: unknown): number {
   return Math.max(0, Math.trunc(Number(length)) || 0);
 }
 
-/** As `JSON.stringify`: objects around a number, string, boolean or BigInt stand for what they hold. */
+/** Returns the primitive in a boxed number, string, boolean or BigInt, as `JSON.stringify` does. */
 function unboxed(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
-  // The tag is the cheap question, and can be forged; valueOf looks at the real thing.
+  // The tag is cheap to read but can be forged; `valueOf` checks the real type.
   switch (Object.prototype.toString.call(value)) {
     case '[object Number]':
       return holds(value, Number.prototype) ? Number(value) : value;
@@ -279,7 +286,10 @@ function unboxed(value: unknown): unknown {
   }
 }
 
-/** Whether `value` is a box of that kind: `valueOf` of its prototype throws for all other objects. */
+/**
+ * Returns whether `value` is a box of that kind. The prototype's `valueOf` throws for all other
+ * objects.
+ */
 function holds(value: object, prototype: { valueOf(): unknown }): boolean {
   try {
     prototype.valueOf.call(value);
@@ -289,7 +299,10 @@ function holds(value: object, prototype: { valueOf(): unknown }): boolean {
   }
 }
 
-/** What a thrown thing says. A getter may throw anything, also something that cannot be printed. */
+/**
+ * Returns a message for something thrown. A getter may throw anything, even a value that cannot be
+ * printed.
+ */
 function reason(thrown: unknown): string {
   try {
     if (thrown instanceof Error) return thrown.message;

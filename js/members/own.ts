@@ -1,20 +1,21 @@
 /**
- * The prototype of objects that inherit nothing. V8 makes an object without a prototype a hash table, which takes
- * longer to make and to read.
+ * The prototype of objects that inherit nothing. V8 would turn an object without any prototype into
+ * a hash table, which is slower to make and to read.
  */
 const NOTHING: object = Object.freeze(Object.create(null) as object);
 
 /**
- * The own members of what a caller gives, each read once, in an object that inherits nothing. What stands on
- * `Object.prototype`, or on a class's, under a name that was left out is no answer of the caller's.
+ * Copies the own members of a caller's object, each read once, into an object that inherits
+ * nothing. So a member that the caller left out is not taken from `Object.prototype` or from a
+ * class.
  */
 export function ownMembers<Given extends object>(given: Given): Given {
   return Object.assign<object, Given>(Object.create(NOTHING) as object, given);
 }
 
 /**
- * A member that may be missing, of an object whose class is not ours: it may inherit the member, but not from
- * `Object.prototype`, where any library may have put it.
+ * Reads an optional member of an object that is not of our class. The member may be inherited, but
+ * not from `Object.prototype`, where any library may have put it.
  */
 export function memberOf<Given extends object, Name extends keyof Given>(
   given: Given,
