@@ -27,6 +27,7 @@ export interface PendingEvent<Order = unknown> {
  * There are two implementations: ours, and the one in `adk/`. That one asks the framework, since
  * nobody else can see the order of the framework's writes. Users only pass it on to a service that
  * they make for `overService`.
+ *
  * @example
  * ```ts
  * import { InMemorySessionService, type StateWriter } from 'adk-session-wasm';

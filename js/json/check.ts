@@ -52,6 +52,7 @@ function run(walk: Walk, root: object): Verdict {
  * the text would give an equal value (no undefined member, no −0).
  *
  * Never throws: a value whose getter or proxy throws is `'special'`.
+ *
  * @example
  * ```ts
  * checkState({ items: [1, 2] }); // 'plain'
@@ -68,6 +69,7 @@ export function checkState(value: unknown): Verdict {
  * except for lone surrogates, which are replaced in the text afterwards.
  *
  * Never throws.
+ *
  * @example
  * ```ts
  * checkEvent({ id: 'e1', content: undefined }); // 'plain'

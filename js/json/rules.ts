@@ -40,6 +40,7 @@ const SHOWN_PATH = 200;
  * prototype is null. Comparing with `Object.prototype` alone would refuse objects of another realm.
  *
  * @throws whatever a proxy's handler throws
+ *
  * @example
  * ```ts
  * isPlainObject({}); // true
@@ -87,6 +88,7 @@ export function messageOf(thrown: unknown): string {
  *
  * @param path the place of the value, from the state or the event inwards
  * @param problem the rest of a sentence that begins with the path: `is a BigInt; …`
+ *
  * @example
  * ```ts
  * throw unserializable(['cart', 'total'], 'is a BigInt; store it as a string');

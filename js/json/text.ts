@@ -12,6 +12,7 @@ const LONE_SURROGATE = /\p{Surrogate}/u;
 
 /**
  * Returns whether `text` holds no lone surrogate.
+ *
  * @example
  * ```ts
  * isWellFormed('😀'); // true
@@ -28,6 +29,7 @@ export function isWellFormedByPattern(text: string): boolean {
 
 /**
  * Returns whether well-formed `text` takes at most `limit` bytes of UTF-8.
+ *
  * @example
  * ```ts
  * fitsUtf8('이름', 6); // true: three bytes each
@@ -62,6 +64,7 @@ const ESCAPE = /\\(?:[^u]|u[0-9a-f]{4})/g;
  * string and a copy of the value.
  *
  * @param json a result of `JSON.stringify`
+ *
  * @example
  * ```ts
  * replaceLoneSurrogates(JSON.stringify('a\ud800')); // '"a\ufffd"'

@@ -65,6 +65,7 @@ const PIECES = 8192;
  *   symbol
  * @throws SessionError `unserializable` with `path`, and with `cause` if a getter, `toJSON` or
  *   proxy handler threw
+ *
  * @example
  * ```ts
  * writeJson({ a: -0, b: undefined }, { rules: 'state' }); // '{"a":0}'

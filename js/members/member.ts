@@ -20,6 +20,7 @@ export function setMember(target: object, key: string, value: unknown): boolean 
  *
  * @returns `false` if the object is frozen or the member read-only
  * @throws whatever an own setter throws
+ *
  * @example
  * ```ts
  * const copy = {};

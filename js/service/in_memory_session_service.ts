@@ -16,9 +16,9 @@ import type { SessionServiceOptions } from './service_options.js';
 import { StoredSessionService } from './stored_session_service.js';
 
 /**
- * Keeps sessions in memory, in wasm: what it keeps is gone with it.
+ * Keeps sessions in memory, in the wasm instance. The data is lost when the instance ends.
  *
- * Constructing it loads nothing; the wasm is loaded by the first call.
+ * Constructing the service loads nothing; the first call loads the wasm.
  *
  * @example
  * ```ts
@@ -31,40 +31,41 @@ import { StoredSessionService } from './stored_session_service.js';
 export class InMemorySessionService<
   S extends StateShape = StateShape,
 > extends StoredSessionService<S> {
-  /** @throws SessionError `invalid_argument` for options that mean nothing */
+  /** @throws SessionError `invalid_argument` if an option is unknown or invalid */
   constructor(options: SessionServiceOptions = {}) {
     super({ storage: { kind: 'memory', durable: false } }, takeOptions(options, SERVICE_OPTIONS));
   }
 
   /**
-   * As `createSession`, at once.
+   * Like `createSession`, but synchronous.
    *
-   * @throws SessionError as `createSession`; `not_loaded` in the slim entry before the wasm is there
+   * @throws SessionError as `createSession`; `not_loaded` in the slim entry before the wasm is
+   *   loaded
    */
   createSessionSync(request: CreateSessionRequest<S>): Session<S> {
     return this.create(this.#take(request), false) as Session<S>;
   }
 
-  /** As `getSession`, at once. */
+  /** Like `getSession`, but synchronous. */
   getSessionSync(request: GetSessionRequest): Session<S> | undefined {
     return this.get(this.#take(request)) as Session<S> | undefined;
   }
 
-  /** As `listSessions`, at once. */
+  /** Like `listSessions`, but synchronous. */
   listSessionsSync(request: ListSessionsRequest): ListSessionsResponse<S>;
   listSessionsSync(request: ListSessionsPageRequest): SessionsPage<S>;
   listSessionsSync(request: ListSessionsPageRequest): SessionsPage<S> {
     return this.list(this.#take(request)) as SessionsPage<S>;
   }
 
-  /** As `deleteSession`, at once. */
+  /** Like `deleteSession`, but synchronous. */
   deleteSessionSync(request: DeleteSessionRequest): void {
     void this.delete(this.#take(request));
   }
 
   #take<Request extends Abortable>(request: Request): Request {
     const taken = this.take(request);
-    // Throws while the wasm is on its way.
+    // Throws if the wasm is not loaded and cannot be loaded synchronously.
     callCore(() => undefined);
     return taken;
   }

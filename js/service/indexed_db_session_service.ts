@@ -22,7 +22,8 @@ import { parseRecords } from '../read/stored_records.js';
 import { StoredSessionService } from './stored_session_service.js';
 
 /**
- * Which database of the browser, and how it is written to; beside what every service takes.
+ * The options of {@link IndexedDbSessionService}: the database and how it is written, and the
+ * options of every service.
  *
  * @example
  * ```ts
@@ -32,30 +33,36 @@ import { StoredSessionService } from './stored_session_service.js';
  * ```
  */
 export interface IndexedDbSessionServiceOptions extends SessionServiceOptions {
-  /** The database's name, one for all services of this origin that share their data; default `'adk-sessions'`. */
+  /**
+   * The database's name; default `'adk-sessions'`. Services of this origin with the same name share
+   * their data.
+   */
   name?: string | undefined;
   /**
-   * What a resolved call survives. `'relaxed'` (default): the crash of the tab or of the browser; the
-   * last moments before a power loss may be lost. `'strict'`: that too, as far as the disk obeys; every
-   * write waits for it.
+   * When a write resolves. `'relaxed'` (default): the write then survives a crash of the tab or the
+   * browser, but a power loss may lose the last moments before it. `'strict'`: it also survives a
+   * power loss, if the disk honours the flush. Every write waits for the flush.
    */
   durability?: 'relaxed' | 'strict' | undefined;
   /**
-   * Milliseconds after which a transaction that the browser says nothing of counts as lost
+   * Milliseconds without any event of the browser after which a transaction counts as lost
    * (`connection_lost`); default 30,000.
    */
   timeoutMs?: number | undefined;
   /**
-   * Milliseconds after which it is told that a tab with an older version of this package blocks the
-   * database (`storage_blocked`); default 5,000.
+   * Milliseconds to wait for a tab with an older version of this package before opening fails with
+   * `storage_blocked`; default 5,000.
    */
   blockedTimeoutMs?: number | undefined;
   /**
-   * Fills the store again when the browser has lost it, as Chromium may after a kill. Calls that came
-   * meanwhile wait for it, in this tab and in others that have the option, but no longer than `timeoutMs`:
-   * then they reject with `connection_lost`, and the filling goes on. `service` alone may be used in
-   * it, and not later: a call on another service waits for the filling. If it fails, the calls that wait
-   * reject with its error, and the next call, or the next visit, asks again.
+   * Fills the database again after the browser has lost it, as Chromium may after a kill.
+   *
+   * Other calls wait for it, in this tab and in other tabs with this option. After `timeoutMs` they
+   * reject with `connection_lost`, and the filling goes on. If the filling fails, the waiting calls
+   * reject with its error, and the next call or the next visit runs it again.
+   *
+   * Use only `service` inside this function, and not after it has settled. A call on another
+   * service would wait for the filling.
    *
    * @example
    * ```ts
@@ -74,16 +81,17 @@ export interface IndexedDbSessionServiceOptions extends SessionServiceOptions {
    */
   onDataLoss?: OnDataLoss | undefined;
   /**
-   * Keeps a second copy, which the browser does not lose together with the first: each write goes to both
-   * before it resolves, and a database that is lost is restored from it before any call answers. Chromium
-   * only, by Storage Buckets; elsewhere opening fails with `unsupported`. A database that has a mirror keeps
-   * it, whoever opens it, until `deleteDatabase`. Default `false`.
+   * Keeps a second copy, which the browser does not lose together with the first. Each write goes
+   * to both before it resolves. A lost database is restored from the copy before any call returns.
+   *
+   * Works only in Chromium, with Storage Buckets; elsewhere opening fails with `unsupported`. A
+   * database with a mirror keeps it, whoever opens it, until `deleteDatabase`. Default `false`.
    */
   mirror?: boolean | undefined;
 }
 
 /**
- * Fills a store again that was lost, by a service that nothing else uses; see `onDataLoss`.
+ * Fills a lost database again through `service`, which nothing else uses; see `onDataLoss`.
  *
  * @example
  * ```ts
@@ -97,7 +105,7 @@ export interface IndexedDbSessionServiceOptions extends SessionServiceOptions {
 export type OnDataLoss = (loss: DataLoss, service: StoredSessionService) => void | Promise<void>;
 
 /**
- * How a database is deleted.
+ * The options of `deleteDatabase`.
  *
  * @example
  * ```ts
@@ -108,11 +116,14 @@ export type OnDataLoss = (loss: DataLoss, service: StoredSessionService) => void
  * ```
  */
 export interface DeleteDatabaseOptions {
-  /** Milliseconds to wait for tabs that do not let go of it, before `storage_blocked`; default 5,000. */
+  /**
+   * Milliseconds to wait for tabs that keep the database open, before `storage_blocked`; default
+   * 5,000.
+   */
   blockedTimeoutMs?: number | undefined;
 }
 
-/** What {@link IndexedDbSessionService} takes. */
+/** The names of the options of {@link IndexedDbSessionService}. */
 export const INDEXED_DB_OPTIONS: KnownOptions<IndexedDbSessionServiceOptions> = {
   ...SERVICE_OPTIONS,
   name: true,
@@ -127,16 +138,16 @@ const DEFAULT_NAME = 'adk-sessions';
 const DEFAULT_TIMEOUT = 30_000;
 const DEFAULT_BLOCKED_TIMEOUT = 5_000;
 
-/** What a timer takes; it fires at once for more. */
+/** The longest delay of a timer. A longer one would fire at once. */
 const MAX_TIMEOUT = 2 ** 31 - 1;
 
 /**
- * Keeps sessions in a database of the browser (IndexedDB): they outlive the page, and all tabs and
+ * Keeps sessions in IndexedDB, a database of the browser. They outlive the page, and all tabs and
  * workers of the origin share them.
  *
- * Constructing it opens nothing and cannot block: the first call opens the database, and so does
- * {@link IndexedDbSessionService.open}. Where there is no IndexedDB every call rejects with
- * `storage_unavailable`; `openSessionService({ storage: 'auto' })` then takes memory.
+ * Constructing the service opens nothing and cannot block. The first call opens the database, and
+ * so does {@link IndexedDbSessionService.open}. Without IndexedDB every call rejects with
+ * `storage_unavailable`; `openSessionService({ storage: 'auto' })` uses memory in this case.
  *
  * @example
  * ```ts
@@ -150,7 +161,7 @@ const MAX_TIMEOUT = 2 ** 31 - 1;
 export class IndexedDbSessionService<
   S extends StateShape = StateShape,
 > extends StoredSessionService<S> {
-  /** @throws SessionError `invalid_argument` for options that mean nothing */
+  /** @throws SessionError `invalid_argument` if an option is unknown or invalid */
   constructor(options: IndexedDbSessionServiceOptions = {}) {
     const taken = takeOptions(options, INDEXED_DB_OPTIONS);
     const access: IndexedDbAccess = {
@@ -172,7 +183,8 @@ export class IndexedDbSessionService<
     const refill =
       onDataLoss &&
       (async (loss: DataLoss): Promise<void> => {
-        // Its connection is its own: the shared one is given to nobody before this has ended.
+        // This service has a connection of its own: the shared one stays unavailable until the
+        // filling has ended.
         const service = new StoredSessionService(partsOver(access, opening.onOpenToFill), taken);
         try {
           await onDataLoss(loss, service);
@@ -202,23 +214,24 @@ export class IndexedDbSessionService<
   }
 
   /**
-   * Opens the database now, to learn whether it can be; else the first call does. May be called again.
+   * Opens the database now, to learn whether that works. Otherwise the first call opens it. May be
+   * called again.
    *
-   * @throws SessionError (as a rejection) `storage_unavailable`: there is no IndexedDB here, or it is
-   *   forbidden; `storage_newer`: a newer version of this package has written it; `storage_blocked`: a
-   *   tab with an older version holds it; `quota_exceeded`; `connection_lost`; `unsupported`: `mirror` is
-   *   asked for, and the browser has no Storage Buckets
+   * @throws SessionError (as a rejection) `storage_unavailable` if there is no IndexedDB or it is
+   *   forbidden; `storage_newer` if a newer version of this package wrote the database;
+   *   `storage_blocked` if a tab with an older version keeps it open; `quota_exceeded`;
+   *   `connection_lost`; `unsupported` if `mirror` is set and the browser has no Storage Buckets
    */
   open(request: Abortable = {}): Promise<void> {
     return this.openStorage(request);
   }
 
   /**
-   * Deletes a database with all that is in it, as for a logout. Services that are open on it, in this
-   * tab and in others, find it empty at their next call.
+   * Deletes a database with all its data, for example at a logout. Services that have it open, in
+   * this tab and in others, find it empty at their next call.
    *
-   * @throws SessionError (as a rejection) `storage_blocked` if a tab does not let go of it in time: it is
-   *   deleted when that tab does; `storage_unavailable`
+   * @throws SessionError (as a rejection) `storage_blocked` if a tab keeps the database open for
+   *   too long: the database is deleted once that tab closes it; `storage_unavailable`
    *
    * @example
    * ```ts
@@ -239,7 +252,7 @@ export class IndexedDbSessionService<
   }
 }
 
-/** What a service over that database is made of. */
+/** Returns the parts of a service over that database. */
 function partsOver(access: IndexedDbAccess, onOpen: OnOpen) {
   let stay: (() => void) | undefined;
   return {

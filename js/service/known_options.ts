@@ -1,15 +1,15 @@
 /**
- * Options that a service does not know are refused: one that is misspelt would else be passed over, and
- * what it was to switch on be missed only after a loss.
+ * Refuses options that a service does not know. A misspelt option would otherwise be ignored, and
+ * its absence noticed only after a loss.
  */
 import { ownMembers } from '../members/own.js';
 import { invalid, requireOptions } from '../call/call.js';
 import type { SessionServiceOptions } from './service_options.js';
 
-/** The names of the options of one kind: `satisfies KnownOptions<…>` keeps the list complete. */
+/** The names of the options of one kind. The type makes the list complete. */
 export type KnownOptions<Options> = Readonly<Record<keyof Options, true>>;
 
-/** What every service takes. */
+/** The names of the options of every service. */
 export const SERVICE_OPTIONS: KnownOptions<SessionServiceOptions> = {
   stale: true,
   history: true,
@@ -20,8 +20,8 @@ export const SERVICE_OPTIONS: KnownOptions<SessionServiceOptions> = {
 };
 
 /**
- * Takes the own members of options, which must be an object and hold nothing but options that are known. An
- * option that is `undefined` counts as absent.
+ * Returns the own members of options. Options must be an object with known members only. An option
+ * that is `undefined` counts as absent.
  *
  * @throws SessionError `invalid_argument` with the unknown option as `key`
  */
@@ -38,7 +38,7 @@ export function takeOptions<Options extends object>(
   return taken;
 }
 
-/** Those of the options that are known, for a service that takes fewer than its caller may be given. */
+/** Returns only the known options, for a service that takes fewer options than its caller. */
 export function knownOf<Options extends object>(
   options: object,
   known: KnownOptions<Options>,

@@ -14,12 +14,12 @@ import { knownOf, SERVICE_OPTIONS, takeOptions } from './known_options.js';
 import type { SessionServiceOptions } from './service_options.js';
 import type { StoredSessionService } from './stored_session_service.js';
 
-/** What only means something with IndexedDB. */
+/** The options that only IndexedDB has. */
 type DatabaseOption = Exclude<keyof IndexedDbSessionServiceOptions, keyof SessionServiceOptions>;
 
 /**
- * Which storage, and the options of the service over it: those of {@link IndexedDbSessionService} only
- * where it may be that.
+ * The storage, and the options of the service over it. The options of {@link
+ * IndexedDbSessionService} are allowed only where the storage may be IndexedDB.
  *
  * @example
  * ```ts
@@ -35,23 +35,28 @@ export type OpenSessionServiceOptions =
       storage: 'memory' | StorageAdapter;
     } & Partial<Record<DatabaseOption, undefined>>)
   | (IndexedDbSessionServiceOptions & {
-      /** `'indexeddb'`: the browser's database. `'auto'`: that where it is to be had, else memory. */
+      /**
+       * `'indexeddb'`: the browser's database. `'auto'`: that database if there is one, else
+       * memory.
+       */
       storage: 'indexeddb' | 'auto';
     });
 
 /**
- * Opens a session service over the storage that is chosen at run time.
+ * Opens a session service over a storage that is chosen at run time.
  *
- * `'auto'` takes memory only where there is no IndexedDB at all (`storage_unavailable`: the host has
- * none, or forbids it, as some private modes and policies do), and says so: `service.storage` is then
- * `{ kind: 'memory', durable: false, reason }`. Every other failure rejects, since a database is there
- * that may hold the user's sessions, and an empty memory in its place would look as if they were lost:
- * `storage_blocked` (ask to close the other tabs), `storage_newer` (reload), `quota_exceeded`,
- * `connection_lost`. Whoever wants to go on all the same opens `'memory'`.
+ * `'auto'` uses memory only if there is no IndexedDB at all (`storage_unavailable`). The host has
+ * none, or forbids it, as some private modes and policies do. `service.storage` is then `{ kind:
+ * 'memory', durable: false, reason }`.
  *
- * @throws SessionError (as a rejection) `invalid_argument`; why the database cannot be opened;
- * `wasm_unavailable`, so that a page whose policy forbids WebAssembly learns it here and not at its
- * first call
+ * Every other failure rejects, because a database may exist that holds the user's sessions. With an
+ * empty memory in its place they would seem lost. The errors are `storage_blocked` (ask to close
+ * the other tabs), `storage_newer` (reload), `quota_exceeded` and `connection_lost`. To go on
+ * without the database, open `'memory'`.
+ *
+ * @throws SessionError (as a rejection) `invalid_argument`; the reason why the database cannot be
+ *   opened; `wasm_unavailable`, so that a page whose policy forbids WebAssembly learns it here and
+ *   not at its first call
  *
  * @example
  * ```ts
@@ -79,13 +84,13 @@ export async function openSessionService<S extends StateShape = StateShape>(
   return overAdapter<S>(storage, taken);
 }
 
-/** What of a service it takes to open its database. */
+/** The methods of a service that are needed to open its database. */
 interface Database {
   open(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Opens the database; or memory, where `'auto'` lets it. */
+/** Opens the database. For `'auto'` returns the service in memory if there is no IndexedDB. */
 export async function openDatabase<D extends Database, M extends { storage: StorageInfo }>(
   storage: 'indexeddb' | 'auto',
   database: D,
@@ -95,7 +100,7 @@ export async function openDatabase<D extends Database, M extends { storage: Stor
     await database.open();
     return database;
   } catch (error) {
-    // The reason for which it does not open is the one that helps.
+    // The error of `open` is the useful one, so an error of `close` is ignored.
     await database.close().catch(() => undefined);
     if (storage === 'indexeddb' || !isSessionError(error, 'storage_unavailable')) throw error;
     const service = inMemory();

@@ -10,7 +10,10 @@ import { StoredSessionService } from './stored_session_service.js';
 
 const VERBS = ['create', 'append', 'read', 'list', 'delete'] as const;
 
-/** A service over an adapter of the caller's. */
+/**
+ * Makes a service over a caller's adapter. Fails with `invalid_argument` if the adapter lacks a
+ * verb.
+ */
 export function overAdapter<S extends StateShape = StateShape>(
   storage: StorageAdapter,
   options: SessionServiceOptions,
@@ -19,7 +22,7 @@ export function overAdapter<S extends StateShape = StateShape>(
   return new StoredSessionService<S>(partsOver(storage), options);
 }
 
-/** What a service over an adapter of ours is made of. */
+/** Returns the parts of a service over an adapter of this package. */
 export function partsOverOwn(adapter: OwnAdapter): ServiceParts {
   return {
     ...partsOver(adapter, adapter),
@@ -40,10 +43,10 @@ function partsOver(storage: StorageAdapter, own?: OwnAdapter): ServiceParts {
   };
 }
 
-/** How many services use an adapter. */
+/** The number of services that use an adapter and are not closed. */
 const USERS = new WeakMap<StorageAdapter, number>();
 
-/** Closes an adapter with the last of the services over it. */
+/** Returns a function that closes the adapter when the last service over it closes. */
 function closeOnce(storage: StorageAdapter): () => void | Promise<void> {
   USERS.set(storage, (USERS.get(storage) ?? 0) + 1);
   return () => {

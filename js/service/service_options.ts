@@ -11,7 +11,7 @@ import type { parseEvents } from '../read/stored_events.js';
 import type { Feed } from '../watch/feed.js';
 
 /**
- * What every service of ours takes.
+ * The options of every service of this package.
  *
  * @example
  * ```ts
@@ -22,52 +22,54 @@ import type { Feed } from '../watch/feed.js';
  */
 export interface SessionServiceOptions {
   /**
-   * What an append does when others appended since its handle was read. `'merge'` (default): it lands,
-   * and the handle first receives what it had missed. `'append'`: it lands, and the handle gets only
-   * its own event. `'reject'`: `stale_session`, and nothing is changed.
+   * The policy of an append through a stale handle, when others have appended since the handle was
+   * read. `'merge'` (default): the event is stored, and the handle first gets the events that it
+   * had missed. `'append'`: the event is stored, and the handle gets only this event. `'reject'`:
+   * fails with `stale_session`, and nothing changes.
    */
   stale?: keyof typeof STALE_POLICIES | undefined;
   /**
-   * Caps what `getSession` and `getOrCreateSession` return of the events, where they are called without
-   * `config.numRecentEvents` and `config.afterTimestamp`, as a framework's `Runner` does; default: all
-   * of them. A turn then costs the same however long the conversation is, and the model sees no more.
+   * Caps the events that `getSession` and `getOrCreateSession` return without
+   * `config.numRecentEvents` and `config.afterTimestamp`, as a framework's `Runner` calls them.
+   * Default: all events. A turn then costs the same however long the conversation is. The model
+   * sees no earlier events either.
    *
-   * When an answer to a call from before the window is appended, the window is extended back to it on
-   * the handle before the append resolves; if that reading fails, the append rejects although the event
-   * is stored, and trying it again is safe.
+   * An appended answer may belong to a call from before the window. The append then adds the events
+   * from that call on to the handle before it resolves. If that read fails, the append still
+   * resolves, and the next append through the handle tries again.
    */
   history?: HistoryOptions | undefined;
-  /** Checked before anything is written: keys and values of initial states and deltas. */
+  /** Validates the keys and values of initial states and deltas before anything is written. */
   stateSchema?: StateSchema | undefined;
-  /** The time in milliseconds since 1970; default `Date.now`. */
+  /** Returns the time in milliseconds since 1970; default `Date.now`. */
   clock?: (() => number) | undefined;
-  /** Fresh ids of sessions and events; default a UUID v4. */
+  /** Returns a fresh id for a session or event; default a UUID v4. */
   newId?: (() => string) | undefined;
   /**
-   * What puts deltas on a handle's state. For a service that `overService` of `adk-session-wasm/adk`
-   * asks for, which hands it in; default: what goes by the order of writes that `State` keeps.
+   * Writes deltas to a handle's state. Pass on the one that `overService` of `adk-session-wasm/adk`
+   * gives to your function. Default: the writer that follows the order of writes kept by `State`.
    */
   stateWriter?: StateWriter | undefined;
 }
 
-/** What a service is made of beside its options. */
+/** The parts of a service besides its options. */
 export interface ServiceParts {
   readonly storage: StorageInfo;
-  /** Makes what the service works on; absent: memory, which the wasm holds. */
+  /** Makes the store that the service works on. Absent: memory in the wasm. */
   readonly openStore?: () => SessionStore;
-  /** The service begins to close, and waits for its calls. */
+  /** Called when the service begins to close and waits for its calls. */
   readonly closing?: () => void;
-  /** The service has closed. */
+  /** Called once the service's calls have settled. */
   readonly closeStorage?: () => void | Promise<void>;
-  /** Reads what the storage keeps events in; absent: texts, or an adapter's rows. */
+  /** Parses the events as the storage keeps them. Absent: texts or an adapter's rows. */
   readonly parseEvents?: typeof parseEvents;
-  /** Adds to the refusal of an append what only the storage can tell of it. */
+  /** Adds details that only the storage knows to the error of a refused append. */
   readonly explain?: (error: SessionError, key: CompositeSessionKey) => SessionError;
-  /** What it shares with the other services over that storage; absent: nobody has a part in it. */
+  /** The feed that services over the same storage share. Absent: a feed of the service's own. */
   readonly feed?: Feed;
 }
 
-/** The number of what `stale` says. */
+/** Returns the number of a `stale` policy. Fails with `invalid_argument` for any other value. */
 export function policyOf(stale: unknown): number {
   if (typeof stale === 'string' && Object.hasOwn(STALE_POLICIES, stale)) {
     return STALE_POLICIES[stale as keyof typeof STALE_POLICIES];

@@ -1,17 +1,20 @@
 /**
- * The time and fresh ids, as the service's options give them. Checked here, once for all: a stray
- * value would otherwise reach every record.
+ * The clock and the id generator that the service's options give. Their results are checked here,
+ * since an invalid value would otherwise reach every record.
  */
 import { SessionError } from '../errors/errors.js';
 import { isId } from '../model/ids.js';
 import { kindOf } from '../json/rules.js';
 import { isTime, MAX_TIMESTAMP } from '../model/snapshot.js';
 
-/** The clock, in milliseconds; `invalid_argument` where it gives no time. */
+/**
+ * Returns a clock in milliseconds that fails with `invalid_argument` if the given clock returns no
+ * valid time.
+ */
 export function checkedClock(clock: () => number): () => number {
   return () => {
     let time: unknown;
-    // As `ask` does it, without the call: every append asks.
+    // Like `ask`, but without its call, because every append reads the clock.
     try {
       time = clock();
     } catch (cause) {
@@ -23,7 +26,9 @@ export function checkedClock(clock: () => number): () => number {
   };
 }
 
-/** The maker of ids; `invalid_argument` where it gives none. */
+/**
+ * Returns an id generator that fails with `invalid_argument` if the given one returns no valid id.
+ */
 export function checkedIds(newId: () => string): () => string {
   return () => {
     const id: unknown = ask('newId', newId);

@@ -48,8 +48,8 @@ import type {
 import { ServiceFeed } from '../watch/service_feed.js';
 
 /**
- * The face of the core: it takes plain objects, asks Rust, and gives plain objects back. Which storage
- * lies underneath makes no difference but that memory answers at once.
+ * A session service over any storage. It takes plain objects, calls its store, and returns plain
+ * objects. All storages behave the same, except that memory does its work before a call returns.
  *
  * @example
  * ```ts
@@ -201,7 +201,7 @@ export class StoredSessionService<S extends StateShape = StateShape>
   }
 
   close(): Promise<void> {
-    // Whoever closes first is told what failed; closed it is all the same.
+    // Only the first call reports a failure. The service is closed in any case.
     if (this.#closing !== undefined) return this.#closing.catch(() => undefined);
     this.#closing = this.#close();
     return this.#closing;
@@ -244,7 +244,7 @@ export class StoredSessionService<S extends StateShape = StateShape>
         return this.#reader.open<S>(appName, userId, id, read);
       });
     };
-    // The core would read all events of one that is there.
+    // With a history cap, reads first: creating would read all events of an existing session.
     if (!ifAbsent || !this.#reader.isCapped) return create();
     const { signal } = request;
     return after(
@@ -285,7 +285,10 @@ export class StoredSessionService<S extends StateShape = StateShape>
     return this.#calls.take(request);
   }
 
-  /** Deletes a session, else a user's or an app's state, and a user's sessions if told to. */
+  /**
+   * Deletes a session, or without `sessionId` a user's or an app's state. `withSessions` also
+   * deletes the user's sessions.
+   */
   #remove(
     { signal }: Abortable,
     appName: string,
@@ -318,20 +321,23 @@ export class StoredSessionService<S extends StateShape = StateShape>
       author: 'user',
       timestamp: Math.floor(this.#clock()),
     });
-    // As it is given: the snapshot refuses what is no delta.
+    // Set as given: the snapshot refuses an invalid delta.
     event.actions.stateDelta = stateDelta;
     const { append } = STALE_POLICIES;
     const key = { appName, userId, sessionId };
     return this.#appender.appendUnread(key, append, event, request.signal);
   }
 
-  /** Appends, and then gives the handle the events that the option `history` says these ones answer. */
+  /**
+   * Appends events. With the option `history`, then adds the calls that these events answer to the
+   * handle.
+   */
   #append(
     session: Session<S>,
     events: readonly Event[],
     signal: AbortSignal | undefined,
   ): MaybePromise<readonly TakenEvent[]> {
-    // Where there is nothing to recall, nothing is made for it.
+    // Without a history cap there is nothing to recall.
     const handle = this.#reader.isCapped ? takeHandle(session) : undefined;
     const appended = this.#appender.append(session, events, signal);
     if (handle === undefined) return appended;
@@ -344,12 +350,12 @@ export class StoredSessionService<S extends StateShape = StateShape>
     return this.#store;
   }
 
-  /** Calls the store, no earlier than the wasm is there. */
+  /** Calls the store once the wasm is loaded. */
   #call<T>(
     signal: AbortSignal | undefined,
     call: (store: SessionStore) => MaybePromise<T>,
   ): MaybePromise<T> {
-    // Before anything is waited for, so that what was called first waits first.
+    // Before anything is awaited, so that appends called earlier are first in line.
     this.#appender.flush();
     const wait = loadWasm(this.#parts.openStore === undefined);
     if (wait === undefined) return call(this.#openStore());

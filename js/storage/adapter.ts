@@ -1,26 +1,28 @@
 /**
- * The seam below which data is kept: five verbs, each one transaction. A storage knows no rule.
+ * The interface of a storage: five verbs, each of them one transaction. A storage holds no rules.
  *
- * What an adapter must do:
- * 1. Each verb happens whole or not at all, and no other write comes between its reading and its
- *    writing.
- * 2. `create` and `append` call `decide` with what they found, and write exactly what it returns;
- *    where it returns `undefined` they write nothing, where it throws they let the error through.
- *    They may call it again when they have to start over; only the last answer counts.
- * 3. A verb resolves only when the write is as durable as the storage makes things.
- * 4. Texts come back as they were given: states to the letter, events as the same JSON value. Ids compare
- *    exactly.
- * 5. Events are ordered by `seq`; an event whose `id` the session has already takes its place.
- * 6. `floor` is never below the revision of anything that was ever deleted: one number for the whole
- *    storage is enough.
- * 7. `list` costs what it returns: it counts on create and delete, and reads no session beyond
- *    `offset + limit`.
+ * An adapter must keep these rules:
+ * 1. Each verb is atomic, and no other write comes between its reads and its writes.
+ * 2. `create` and `append` call `decide` with the rows that they read, and write exactly the
+ *    changes that it returns. If it returns `undefined` they write nothing. If it throws they let the
+ *    error through. They may call it again when the transaction starts over; only the last result
+ *    counts.
+ * 3. A verb resolves only when its write is as durable as the storage can make it.
+ * 4. Texts come back as they were given: states unchanged, events as the same JSON value. Ids
+ *    compare exactly.
+ * 5. Events are ordered by `seq`. An event whose `id` the session already has replaces the stored
+ *    one.
+ * 6. `floor` is never below the revision of anything that was ever deleted. One number for the
+ *    whole storage is enough.
+ * 7. The cost of `list` grows with `offset + limit` only: it reads no session beyond that. Totals
+ *    are counted on create and delete.
  *
  * @module
  */
 
 /**
- * Names an app, a user of it, or a session of that user: as far as it goes.
+ * The key of an app, a user or a session. A user's key has no `sessionId`, an app's key has no
+ * `userId` either.
  *
  * @example
  * ```ts
@@ -36,7 +38,7 @@ export interface StorageKey {
 }
 
 /**
- * A user's or an app's state as it is stored.
+ * The stored state of a user or an app.
  *
  * @example
  * ```ts
@@ -46,14 +48,14 @@ export interface StorageKey {
  * ```
  */
 export interface ScopeRow {
-  /** Of the last change; a safe integer. */
+  /** The revision of the last change; a safe integer. */
   readonly revision: number;
   /** JSON text. */
   readonly state: string;
 }
 
 /**
- * A session as it is stored, without its events.
+ * A stored session without its events.
  *
  * @example
  * ```ts
@@ -68,7 +70,7 @@ export interface SessionRow {
   readonly appName: string;
   readonly userId: string;
   readonly sessionId: string;
-  /** The revision that it was created at. */
+  /** The revision at which the session was created. */
   readonly created: number;
   /** The revision of the last change. */
   readonly revision: number;
@@ -79,7 +81,7 @@ export interface SessionRow {
 }
 
 /**
- * An event as it is stored.
+ * A stored event.
  *
  * @example
  * ```ts
@@ -93,18 +95,18 @@ export interface SessionRow {
 export interface EventRow {
   /** Unique within its session. */
   readonly id: string;
-  /** What events are ordered by: the revision that it was appended at. */
+  /** The sort key of events: the revision at which the event was first appended. */
   readonly seq: number;
-  /** The revision that it was last written at. */
+  /** The revision at which the event was last written. */
   readonly revision: number;
-  /** Milliseconds since 1970, as the event says. */
+  /** The event's own timestamp in milliseconds since 1970. */
   readonly timestamp: number;
   /** JSON text of the event. */
   readonly text: string;
 }
 
 /**
- * Asks for a write.
+ * The request of a write: the rows that the decision needs.
  *
  * @example
  * ```ts
@@ -116,28 +118,31 @@ export interface EventRow {
  * ```
  */
 export interface WriteRequest {
-  /** A session; for `append` also a user or an app alone, whose state shall change. */
+  /**
+   * The key of a session. For `append` also the key of a user or an app, to change its state alone.
+   */
   readonly key: StorageKey;
-  /** The states that will be changed or shown. */
+  /** The states that the write changes or returns. */
   readonly scopes: readonly ('session' | 'user' | 'app')[];
   /** Ids to look up among the session's stored events. */
   readonly eventIds: readonly string[];
-  /** Events with a later `revision` are wanted as well. */
+  /** Asks also for the session's events with a later `revision`. */
   readonly since: number;
   /**
-   * Which `lastUpdateTime` the session will have, in milliseconds since 1970, unless it has a later one. A
-   * storage whose revisions are times can choose {@link Found.floor} by it. Absent or 0: not known.
+   * The `lastUpdateTime` that the session gets unless its stored one is later, in milliseconds
+   * since 1970. A storage whose revisions are times can choose {@link Found.floor} by it. Absent or
+   * 0: not known.
    */
   readonly lastUpdateTime?: number;
   /**
-   * Fires when the caller wants the call no longer. A storage that has not begun to write may then reject with
-   * any error; whoever heeds no signal is correct as well.
+   * Fires when the caller gives up the call. A storage that has not begun to write may then reject
+   * with any error. Ignoring the signal is correct as well.
    */
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * What a write found. Absent: not there, or (user and app) not asked for.
+ * The rows that a write read. An absent row is not stored or, for user and app, was not asked for.
  *
  * @example
  * ```ts
@@ -150,20 +155,23 @@ export interface Found {
   readonly session?: SessionRow | undefined;
   readonly user?: ScopeRow | undefined;
   readonly app?: ScopeRow | undefined;
-  /** Those of the session's events that have one of `eventIds`. */
+  /** The session's events whose id is in `eventIds`. */
   readonly events: readonly EventRow[];
   /**
-   * Those whose `revision` is later than `since`, in any order. Where others write to the storage who know
-   * no revisions, also those that may have come since although no revision says so: whoever has a handle
-   * passes over those that it has.
+   * The session's events whose `revision` is later than `since`, in any order. If programs that
+   * know no revisions also write to the storage, add events that may have come since. A handle
+   * skips events that it already has.
    */
   readonly changed: readonly EventRow[];
-  /** No revision up to this one will be given again: the highest that was ever deleted, at first 0. */
+  /**
+   * The highest revision that was ever deleted, at first 0. Revisions up to this one are never
+   * given again.
+   */
   readonly floor: number;
 }
 
 /**
- * What to write: whole rows, in the place of the stored ones. Absent: unchanged.
+ * The changes to write: whole rows that replace the stored ones. An absent row stays unchanged.
  *
  * @example
  * ```ts
@@ -182,7 +190,8 @@ export interface Changes {
 }
 
 /**
- * Says what to write in the light of what was found; `undefined`: nothing. Pure and synchronous.
+ * Computes the changes of a write from the rows that were read. Returns `undefined` if there is
+ * nothing to write. Pure and synchronous.
  *
  * @example
  * ```ts
@@ -198,7 +207,7 @@ export interface Changes {
 export type Decide = (found: Found) => Changes | undefined;
 
 /**
- * Asks for a session with a window of its events, or for a user's or an app's state.
+ * The request of a read: a session with a window of its events, or the state of a user or an app.
  *
  * @example
  * ```ts
@@ -213,9 +222,9 @@ export type Decide = (found: Found) => Changes | undefined;
 export interface ReadRequest {
   readonly key: StorageKey;
   readonly window: {
-    /** Only the last so many of those that pass `after`; absent: all. */
+    /** Only the last so many events of those that pass `after`. Absent: all. */
     readonly last?: number;
-    /** Only events whose `timestamp` (milliseconds) is this or later; absent: all. */
+    /** Only events whose `timestamp` in milliseconds is this or later. Absent: all. */
     readonly after?: number;
   };
   /** See {@link WriteRequest.signal}. */
@@ -223,7 +232,7 @@ export interface ReadRequest {
 }
 
 /**
- * What was read. Absent: not there, or beyond the key.
+ * The rows that a read returned. An absent row is not stored, or the key does not reach it.
  *
  * @example
  * ```ts
@@ -236,13 +245,13 @@ export interface Rows {
   readonly session?: SessionRow | undefined;
   readonly user?: ScopeRow | undefined;
   readonly app?: ScopeRow | undefined;
-  /** By `seq`. */
+  /** Ordered by `seq`. */
   readonly events: readonly EventRow[];
 }
 
 /**
- * Asks for a page of sessions, ordered by `lastUpdateTime`, ties by `sessionId` and then `userId` as
- * JavaScript's `<` compares them; `'desc'` is the exact reverse.
+ * The request of a page of sessions. Sessions are ordered by `lastUpdateTime`, ties by `sessionId`
+ * and then by `userId`, compared as by JavaScript's `<`. `'desc'` is the exact reverse.
  *
  * @example
  * ```ts
@@ -253,13 +262,16 @@ export interface Rows {
  */
 export interface ListRequest {
   readonly appName: string;
-  /** Absent: of all users. */
+  /** Absent: the sessions of all users. */
   readonly userId?: string;
   readonly order: 'asc' | 'desc';
   readonly offset: number;
-  /** Absent: all. */
+  /** Absent: all sessions from `offset` on. */
   readonly limit?: number;
-  /** `false`: nobody looks at {@link Listing.total}, so that nothing need be counted. Absent: it is wanted. */
+  /**
+   * `false` if {@link Listing.total} is not needed, so that the adapter need not count. Absent: it
+   * is needed.
+   */
   readonly withTotal?: false;
   /** See {@link WriteRequest.signal}. */
   readonly signal?: AbortSignal | undefined;
@@ -277,15 +289,15 @@ export interface ListRequest {
  */
 export interface Listing {
   readonly sessions: readonly SessionRow[];
-  /** The states of the users of those sessions, where there are any. */
+  /** The stored states of those sessions' users. */
   readonly users: readonly (ScopeRow & { readonly userId: string })[];
   readonly app?: ScopeRow | undefined;
-  /** How many sessions there are in all. May be left out where {@link ListRequest.withTotal} is `false`. */
+  /** The number of sessions on all pages. Optional if {@link ListRequest.withTotal} is `false`. */
   readonly total?: number | undefined;
 }
 
 /**
- * What to delete. What is not there is no error.
+ * The request of a deletion. Deleting something that is not stored is not an error.
  *
  * @example
  * ```ts
@@ -309,8 +321,8 @@ export type DeleteRequest = (
 };
 
 /**
- * What a deletion may answer. A change feed orders it by that number among what other services of the
- * storage do at the same time.
+ * The optional result of a deletion. A change feed uses the revision in it to order the deletion
+ * among the changes that other services make to the storage at the same time.
  *
  * @example
  * ```ts
@@ -320,13 +332,13 @@ export type DeleteRequest = (
  * ```
  */
 export interface Deleted {
-  /** {@link Found.floor} as the deletion left it. */
+  /** The {@link Found.floor} after the deletion. */
   readonly floor: number;
 }
 
 /**
- * A storage of one's own; see the module for what it must do, and `adk-session-wasm/testing` for the
- * suite that proves it. A verb may answer at once or with a promise.
+ * A storage of your own. Its rules are in the module's documentation; the suite in
+ * `adk-session-wasm/testing` checks them. A verb may return its result or a promise.
  *
  * @example
  * ```ts
@@ -338,15 +350,17 @@ export interface Deleted {
  * ```
  */
 export interface StorageAdapter {
-  /** What `service.storage.kind` says; default `'custom'`. */
+  /** The value of `service.storage.kind`; default `'custom'`. */
   readonly kind?: string;
-  /** What `service.storage.durable` says; default `true`. */
+  /** The value of `service.storage.durable`; default `true`. */
   readonly durable?: boolean;
   create(request: WriteRequest, decide: Decide): void | Promise<void>;
   append(request: WriteRequest, decide: Decide): void | Promise<void>;
   read(request: ReadRequest): Rows | Promise<Rows>;
   list(request: ListRequest): Listing | Promise<Listing>;
   delete(request: DeleteRequest): Deleted | void | Promise<Deleted | void>;
-  /** Called once, when the last of the services over this adapter is closed and its work has settled. */
+  /**
+   * Called once, after the last service over this adapter was closed and its calls have settled.
+   */
   close?(): void | Promise<void>;
 }

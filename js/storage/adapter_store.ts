@@ -48,14 +48,16 @@ import type {
 } from './session_store.js';
 import { failureOf, writeThrough } from './write_through.js';
 
-/** `getOrCreateSession` gives up after this many rounds in which the key was taken and no session was found. */
+/** The most rounds in which `getOrCreateSession` finds the key taken but reads no session. */
 const MAX_ROUNDS = 100;
 
 /**
- * A store over a storage adapter. The adapter reads and writes rows; the core decides what to write.
+ * A store over a storage adapter. The adapter reads and writes rows; the core decides what to
+ * write.
  *
- * It checks each answer of the adapter, so that an error names the adapter's fault and not a later consequence.
- * What the adapter throws becomes a `SessionError`. If the adapter answers without a promise, so does an append.
+ * The store checks each answer of the adapter, so that an error names the adapter's fault and not a
+ * later consequence. Errors that the adapter throws become a `SessionError`. If the adapter answers
+ * without a promise, so does an append.
  */
 export class AdapterStore implements SessionStore {
   readonly #adapter: StorageAdapter;

@@ -1,6 +1,6 @@
-/** Maps that remember so much and no more: what stands first in them is forgotten first. */
+/** Maps with a maximum size. They drop the entries that were put first. */
 
-/** Puts it at the end, as the last that would be forgotten. */
+/** Puts an entry at the end of the map, where it is dropped last. Leaves at most `most` entries. */
 export function putLast<Value>(
   map: Map<string, Value>,
   key: string,
@@ -12,7 +12,7 @@ export function putLast<Value>(
   forget(map, most);
 }
 
-/** Leaves the last so many. */
+/** Drops the first entries until at most `most` are left. */
 export function forget(map: Map<unknown, unknown>, most: number): void {
   for (const key of map.keys()) {
     if (map.size <= most) return;

@@ -1,6 +1,6 @@
 /**
- * The rows of a storage adapter as the wasm has them: arrays, not objects. What the adapter answers is
- * checked here, so that nonsense is named where it was made.
+ * Converts the rows of a storage adapter to the arrays that the wasm takes. Checks the adapter's
+ * answers here, so that an error names the verb and field that was wrong.
  */
 import { SessionError } from '../errors/errors.js';
 import { kindOf } from '../json/rules.js';
@@ -43,7 +43,7 @@ export function text(verb: string, field: string, value: unknown): string {
   throw nonsense(verb, `gave a ${field} that is no string but ${kindOf(value)}`);
 }
 
-/** Whether `value` can be a revision, or another number that counts up from 0. */
+/** Returns whether `value` can be a revision or another counter from 0 up: a safe integer. */
 export function isRevision(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0;
 }

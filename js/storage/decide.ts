@@ -79,7 +79,10 @@ export function decide(
   };
 }
 
-/** The text of a state that exists and was asked for. An empty text is damaged, and must not pass for no state. */
+/**
+ * Returns the text of a state that exists and was asked for, else `''`. An empty stored text is
+ * damaged; it becomes `' '`, so that it does not pass for no state.
+ */
 function wanted(isWanted: unknown, state: string): string {
   if (!isWanted) return '';
   return state === '' ? ' ' : state;

@@ -1,10 +1,11 @@
 /**
- * The browser's room for this site. Nothing here is ever called by the package itself: browsers ask the
- * user, or judge by what they have done, so the page must choose the moment.
+ * The storage quota that the browser gives this site. The package itself never calls these
+ * functions. Browsers ask the user, or judge by the user's past actions, so the page must choose
+ * the moment.
  */
 
 /**
- * How much of its room this site has taken.
+ * The part of its storage quota that this site uses.
  *
  * @example
  * ```ts
@@ -14,17 +15,17 @@
  * ```
  */
 export interface StorageUsage {
-  /** Bytes that all data of this site take together, roughly. */
+  /** Bytes used by all data of this site, roughly. */
   readonly usage: number;
-  /** Bytes that it may take, roughly. */
+  /** Bytes that the site may use, roughly. */
   readonly quota: number;
 }
 
 /**
- * Asks the browser never to clear this site's data by itself when the disk runs full. Firefox asks the
- * user. Call it when they have something to lose.
+ * Asks the browser not to clear this site's data by itself when the disk runs full. Firefox asks
+ * the user. Call it when the user has data to lose.
  *
- * @returns whether the data is kept; `false` also where the host cannot tell
+ * @returns whether the data is kept; `false` also if the host cannot tell
  *
  * @example
  * ```ts
@@ -35,7 +36,8 @@ export interface StorageUsage {
  */
 export async function requestPersistence(): Promise<boolean> {
   try {
-    // Missing in Node and on pages without TLS, forbidden in sandboxed frames and workers of some hosts.
+    // `persist` is missing in Node and on pages without TLS, and forbidden in sandboxed frames and
+    // some workers.
     return (await navigator.storage.persist()) === true;
   } catch {
     return false;
@@ -43,9 +45,9 @@ export async function requestPersistence(): Promise<boolean> {
 }
 
 /**
- * How much room this site has taken, and how much there is.
+ * Returns how much of its quota this site uses.
  *
- * @returns bytes; `undefined` where the host cannot tell
+ * @returns bytes; `undefined` if the host cannot tell
  *
  * @example
  * ```ts

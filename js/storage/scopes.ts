@@ -3,7 +3,7 @@ import type { WriteRequest } from './adapter.js';
 
 const NAMES = ['session', 'user', 'app'] as const;
 
-/** The scopes of a sum of {@link SCOPES}. */
+/** Returns the names of the scopes in a sum of {@link SCOPES}. */
 export function scopesOf(sum: number): WriteRequest['scopes'] {
   return NAMES.filter((name) => (sum & SCOPES[name]) !== 0);
 }

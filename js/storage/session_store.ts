@@ -11,8 +11,8 @@ export type Floor = number | undefined;
 export type Scopes = readonly [user: number, app: number];
 
 /**
- * What a read returns of events: a storage's rows, or all of them as one, where it has parsed them; from
- * memory the texts of many, with commas.
+ * The events of a read, in one of three forms: rows of a storage, one array of parsed events, or
+ * texts from memory. Each such text holds many events, joined by commas.
  */
 export type Fragments = readonly string[] | readonly EventRow[] | readonly [Event[]];
 
@@ -27,7 +27,10 @@ export type ReadSession = [
   ...scopes: Scopes | [],
 ];
 
-/** What a record should be. Anything of it may have been damaged, but the ids, which are its key. */
+/**
+ * The expected fields of a listed record. Each of them may be damaged except the ids, which are its
+ * key.
+ */
 export interface ListedRecord {
   readonly userId: string;
   readonly sessionId: string;
@@ -39,7 +42,7 @@ export interface ListedRecord {
   readonly state?: unknown;
 }
 
-/** What memory gives for a {@link ListedRecord}. */
+/** A {@link ListedRecord} as memory returns it. */
 export type ListedTuple = readonly [
   sessionId: string,
   userId: string,
@@ -49,7 +52,9 @@ export type ListedTuple = readonly [
   state: string,
 ];
 
-/** JSON objects: the app's state, then pairs of a user's id and state; names without prefix. */
+/**
+ * JSON objects: the app's state, then pairs of a user's id and state. Their keys have no prefix.
+ */
 export type SharedStates = readonly [app: string | undefined, ...pairs: string[]];
 
 /** A page of sessions; see `listing_to_javascript` in `src/bindings/values.rs`. */
@@ -103,7 +108,10 @@ export interface SessionStore {
     signal: AbortSignal | undefined,
   ): MaybePromise<ReadSession>;
 
-  /** Reads a session with its `last` newest events, those after the time `after` (ms). Without either: all. */
+  /**
+   * Reads a session with its `last` newest events of those at or after the time `after` (ms).
+   * Without either: all.
+   */
   get(
     key: Required<StorageKey>,
     last: number | undefined,

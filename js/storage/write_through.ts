@@ -5,9 +5,11 @@ import { messageOf } from '../json/rules.js';
 import { nonsense } from './checked_rows.js';
 
 /**
- * Has an adapter write what `decide` says. Answers at once where the adapter does.
+ * Lets an adapter run a write and calls `decide` for it. Returns without a promise if the adapter
+ * does.
  *
- * @throws SessionError what `decide` threw, whatever the adapter made of that, or `storage_failed`
+ * @throws SessionError the error that `decide` threw, even if the adapter hides it; else
+ *   `storage_failed`
  */
 export function writeThrough(
   adapter: StorageAdapter,
@@ -30,7 +32,7 @@ export function writeThrough(
   const succeed = (): void => {
     const wasAsked = state === 'asked';
     state = 'answered';
-    // A storage must let it through. This one did not.
+    // The adapter should have let the error through, but hid it.
     if (refusal !== undefined) throw refusal;
     if (!wasAsked) throw nonsense(verb, 'answered without asking decide');
   };
@@ -42,7 +44,7 @@ export function writeThrough(
   let isLater: boolean;
   try {
     answer = adapter[verb](request, ask);
-    // Whatever has a `then` is waited for, as `await` does it.
+    // Any value with a `then` is awaited, as `await` would do.
     isLater = typeof answer?.then === 'function';
   } catch (error) {
     return fail(error);
@@ -50,7 +52,7 @@ export function writeThrough(
   return isLater ? Promise.resolve(answer).then(succeed, fail) : succeed();
 }
 
-/** What a verb threw, as an error with a code. */
+/** Returns the error for whatever a verb threw. */
 export function failureOf(verb: string, cause: unknown): SessionError {
   if (isSessionError(cause)) return cause;
   const reason = messageOf(cause);

@@ -1,8 +1,9 @@
 /**
- * The wasm: loaded when it is first needed, from where the entry says, and called through here only.
+ * Loads the wasm when it is first needed, from the source that the entry provides. All calls into
+ * the wasm go through this module.
  *
- * Nothing is loaded by an import, and nobody has to call an init. A load that fails is not
- * remembered: the next call tries again.
+ * An import loads nothing, and no init call is needed. A failed load is not cached: the next call
+ * tries again.
  */
 import {
   AdapterWrite,
@@ -29,41 +30,51 @@ import { tooLong } from '../json/too_long.js';
 export { AdapterWrite };
 export type { SessionCore };
 
-/** Where the wasm comes from. One of the two is enough. */
+/** The source of the wasm module. One of the two functions is enough. */
 export interface WasmSource {
-  /** For hosts that have the bytes at hand: synchronous calls then work at once. */
+  /**
+   * Returns the module synchronously, for hosts that have the bytes at hand. Synchronous calls then
+   * work at once.
+   */
   readonly moduleNow?: () => WebAssembly.Module;
-  /** For hosts that fetch them, or that are faster if they may answer later. */
+  /**
+   * Returns the module as a promise, for hosts that fetch it or compile it faster in the
+   * background.
+   */
   readonly module?: () => Promise<WebAssembly.Module>;
 }
 
 let source: WasmSource | undefined;
 let isLoaded = false;
-/** A function that our module exports, and no other. */
+/** The name of an export that only our module has. */
 const MARK = 'sessioncore_memory';
 let loading: Promise<void> | undefined;
-/** What the instance died of. What it held is lost, so no call may reach a service in it. */
+/** The cause of the instance's death. Its data is lost, so no call may reach a service in it. */
 let death: { cause: unknown } | undefined;
-/** What an export threw, until it is known whether the instance died of it: near the end of the stack the code that finds out may overflow as well. */
+/**
+ * An error that an export threw, until the check whether the instance died of it has run. Near the
+ * end of the stack, that check itself may overflow.
+ */
 let suspicion: { thrown: unknown } | undefined;
 
-/** Says where the wasm comes from. A source that was given explicitly wins over a default one. */
+/** Sets the source of the wasm. It replaces a default source. */
 export function provideWasm(given: WasmSource): void {
   source = given;
-  // A load belongs to its source: who calls now does not get the failure of the one before.
+  // A load belongs to its source: later calls must not get the failure of an earlier source.
   loading = undefined;
 }
 
-/** {@link provideWasm} for an entry's default: it does not replace a source that is there. */
+/** Sets the source of the wasm for an entry's default, if no source is set. */
 export function provideDefaultWasm(given: WasmSource): void {
   source ??= given;
 }
 
 /**
- * Loads the wasm if it is not there: with a promise where the source can, else at once.
+ * Loads the wasm if it is not loaded: with a promise if the source can, else synchronously.
  *
- * @param atOnce the other way round, for services in memory: what they are asked is done when the call
- *   returns, and asynchronous calls must not fall behind the synchronous ones after them
+ * @param atOnce loads synchronously if the source can. For services in memory: their calls are done
+ *   when they return, and asynchronous calls must not fall behind later synchronous ones.
+ * @returns a promise if the load has to be awaited; else `undefined`
  * @throws SessionError `wasm_unavailable`; the promise rejects with the same
  */
 export function loadWasm(atOnce = false): Promise<void> | undefined {
@@ -73,7 +84,8 @@ export function loadWasm(atOnce = false): Promise<void> | undefined {
     loadNow(moduleNow);
     return undefined;
   }
-  // Also if a synchronous call has brought it meanwhile: nobody overtakes those who wait.
+  // Even if a synchronous call has loaded the wasm meanwhile: new calls must not overtake those
+  // that wait.
   loading ??= loadLater(source);
   return loading;
 }
@@ -91,8 +103,8 @@ function loadLater(from: WasmSource | undefined): Promise<void> {
   const forget = (): void => {
     if (loading === loaded) loading = undefined;
   };
-  // Before anybody else waits for it, so that there is no moment at which a call finds the wasm there
-  // while earlier ones are still to be told.
+  // Registered before any call waits, so that `loading` is cleared right before the waiting calls
+  // go on, in order. Until then no new call finds the wasm loaded and overtakes them.
   loaded.then(forget, forget);
   return loaded;
 }
@@ -101,7 +113,8 @@ async function fetchModule(from: WasmSource | undefined): Promise<void> {
   try {
     if (from?.module === undefined) throw new Error('no source of it was given');
     const module = await from.module();
-    // What services hold in memory is in the instance that a synchronous call made meanwhile.
+    // A synchronous call may have made an instance meanwhile, which holds the data of services in
+    // memory.
     if (!isLoaded) start(module);
   } catch (cause) {
     if (!isLoaded) throw unavailable(cause);
@@ -131,12 +144,15 @@ function unavailable(cause: unknown): SessionError {
   );
 }
 
-/** Makes sure that a synchronous call can be made. */
+/**
+ * Checks that a synchronous call can be made. Fails with `not_loaded` if the wasm has to be
+ * awaited.
+ */
 function requireWasm(): void {
   if (isLoaded) return;
   const wait = loadWasm(true);
   if (wait === undefined) return;
-  // Whoever calls again later finds it loaded; this call alone is told.
+  // The load goes on, and later calls find the wasm loaded. Only this call fails.
   wait.catch(() => undefined);
   throw new SessionError(
     'not_loaded',
@@ -145,10 +161,11 @@ function requireWasm(): void {
 }
 
 /**
- * Calls exports of the wasm, with arguments that were checked. Code of callers and adapters must not run
- * within: a stack that it overflows would pass for the instance's death.
+ * Calls exports of the wasm with checked arguments. `call` must not run code of callers or
+ * adapters: a stack overflow in that code would pass for the instance's death.
  *
- * @param holdsData whether what is called holds data in the instance, which is lost if it dies
+ * @param holdsData whether the called service holds data in the instance, which is lost if the
+ *   instance dies
  */
 export function callCore<T>(call: () => T, holdsData = false): T {
   requireWasm();
@@ -161,7 +178,7 @@ export function callCore<T>(call: () => T, holdsData = false): T {
   }
 }
 
-/** Makes sure that the instance holds what it was given. */
+/** Fails with `internal` if the instance has died. */
 function requireLive(): void {
   if (suspicion !== undefined) coreError(suspicion.thrown);
   if (death !== undefined) throw died(death.cause);
@@ -169,20 +186,20 @@ function requireLive(): void {
 
 /** In UTF-16 code units. Two texts of this length still fit into one string in every engine. */
 const LONGEST_TEXT = 2 ** 28 - 2 ** 13;
-/** Shorter texts need no check: the core keeps more room than that (`src/bindings/room.rs`). */
+/** Shorter texts need no check: the core keeps more room than that in reserve (`src/room.rs`). */
 const SHORT_TEXT = 2 ** 16;
 
-/** How many bytes the core needs for a UTF-16 code unit of a state that it takes apart. */
+/** Bytes that the core needs for each UTF-16 code unit of a state that it parses. */
 const STATE_UNIT = 12;
-/** The same for a text that it keeps as it is. */
+/** Bytes that the core needs for each UTF-16 code unit of a text that it keeps unparsed. */
 const TEXT_UNIT = 4;
 
 /**
- * Makes sure that texts can enter the wasm. Its memory ends at 4 GB, and an instance that cannot allocate
- * dies.
+ * Checks that texts fit into the wasm. Its memory ends at 4 GB, and a failed allocation ends the
+ * instance.
  *
- * @param state how many UTF-16 code units of states or deltas there are
- * @param text how many code units of other texts
+ * @param state UTF-16 code units of states and deltas
+ * @param text UTF-16 code units of other texts
  * @throws SessionError `quota_exceeded`
  */
 export function requireRoom(state: number, text = 0): void {
@@ -208,7 +225,7 @@ function isThrownByRust(thrown: unknown): thrown is ThrownByRust {
   );
 }
 
-/** What Rust or a storage threw, as the error that users get. */
+/** Converts an error of Rust or of a storage to the error that users get. */
 export function toSessionError(thrown: unknown): SessionError {
   if (isSessionError(thrown)) return thrown;
   if (isThrownByRust(thrown)) {
@@ -220,7 +237,10 @@ export function toSessionError(thrown: unknown): SessionError {
   return new SessionError('internal', message, { cause: thrown });
 }
 
-/** {@link toSessionError} for what an export threw, or a promise of the core rejected with. */
+/**
+ * Like {@link toSessionError}, for errors of an export or of a promise of the core. Notes whether
+ * the instance died.
+ */
 export function coreError(thrown: unknown): SessionError {
   const isFatal = isDeath(thrown);
   // The instance's memory may be half written.
@@ -229,13 +249,14 @@ export function coreError(thrown: unknown): SessionError {
   return isFatal ? died(thrown) : toSessionError(thrown);
 }
 
-/** Whether the wasm stopped midway: by a trap, or because the stack overflowed within it. */
+/** Returns whether the wasm stopped midway, by a trap or by a stack overflow within it. */
 function isDeath(thrown: unknown): boolean {
   if (thrown instanceof WebAssembly.RuntimeError) return true;
   if (!(thrown instanceof Error)) return false;
   // Firefox: an InternalError, "too much recursion".
   if (!/call stack|recursion/i.test(thrown.message)) return false;
-  // In the glue it does no harm. Without frames nothing tells where it was.
+  // A stack overflow in the glue is harmless. Without stack frames it counts as one within the
+  // wasm.
   const { stack = '' } = thrown;
   return stack.includes('wasm-function') || !/\n\s*at |@/.test(stack);
 }
@@ -249,19 +270,25 @@ function died(cause: unknown): SessionError {
   );
 }
 
-/** Whether two JSON texts say the same. The services' own rule for events that are stored already. */
+/**
+ * Returns whether two JSON texts are equal as JSON values, by the services' rule for events that
+ * are stored already.
+ */
 export function isSameJson(one: string, other: string): boolean {
   return callCore(() => same_json(one, other));
 }
 
-/** Six numbers a placeholder; see `src/bindings/templates.rs`. */
+/** Returns six numbers for each placeholder; see `src/bindings/templates.rs`. */
 export function scanTemplate(text: string): Uint32Array {
-  // A placeholder of three characters leaves six numbers.
+  // A placeholder of three characters needs six numbers.
   requireRoom(text.length);
   return callCore(() => scan_template(text));
 }
 
-/** What to say of placeholders (by position) that have no value; `keys` have one. */
+/**
+ * Returns the error message for placeholders (by position) without a value. `keys` are the keys
+ * with a value.
+ */
 export function describeMissing(
   text: string,
   positions: Uint32Array,
@@ -271,47 +298,50 @@ export function describeMissing(
     () =>
       describe_missing(text, positions, keys) as { message: string; missing: MissingVariable[] },
   );
-  // Rust's objects inherit nothing; users get ordinary ones.
+  // Objects made by Rust have no prototype; users get ordinary objects.
   return { message, missing: missing.map((variable) => ({ ...variable })) };
 }
 
-/** What to say of an artifact that could not be loaded. */
+/** Returns the error message for an artifact that could not be loaded. */
 export function artifactMessage(text: string, position: number, failed: boolean): string {
   return callCore(() => artifact_message(text, position, failed));
 }
 
-/** A session service in wasm, over memory of its own. */
+/** Makes a session service in wasm over a memory of its own. */
 export function createMemoryCore(): SessionCore {
   return callCore(() => SessionCore.memory());
 }
 
 /**
- * A state, and those of its user and its app, as one JSON object with the prefixes put back.
+ * Merges a state with those of its user and its app into one JSON object, and puts the prefixes
+ * back.
  *
- * @param record names the first state in an error
+ * @param record the name of the first state in an error
  */
 export function mergeStates(record: string, state: string, user?: string, app?: string): string {
   requireRoom(state.length + (user?.length ?? 0) + (app?.length ?? 0));
   return callCore(() => merge_states(record, state, user, app));
 }
 
-/** @throws SessionError `invalid_argument` for numbers that mean no window of a session's events */
+/**
+ * @throws SessionError `invalid_argument` if the numbers describe no window of a session's events
+ */
 export function checkWindow(last: number | undefined, after: number | undefined): void {
   callCore(() => check_window(last, after));
 }
 
-/** What the numbers of a request for a page mean. */
+/** The position and size of a page, computed from the numbers of a request. */
 export interface PageNumbers {
   readonly offset: number;
   readonly limit: number | undefined;
-  /** From 1. */
+  /** The number of this page, from 1. */
   readonly page: number;
-  /** Those of a page; without a limit, the total. */
+  /** The number of sessions on a full page; without a limit, the total. */
   readonly items: number;
   readonly pages: number;
 }
 
-/** @throws SessionError `invalid_argument` for numbers that mean no page */
+/** @throws SessionError `invalid_argument` if the numbers describe no page */
 export function pageNumbers(
   limit: number | undefined,
   offset: number | undefined,
@@ -329,7 +359,7 @@ export function pageNumbers(
   };
 }
 
-/** Which database of the browser, and how it is written to. */
+/** The database of the browser, and how it is written. */
 export interface IndexedDbAccess {
   readonly name: string;
   readonly isStrict: boolean;
@@ -338,8 +368,8 @@ export interface IndexedDbAccess {
 }
 
 /**
- * Called with each new connection to a database, before anybody may use it; a promise is waited for.
- * `message` is what Chromium says of the loss of an earlier database of that name.
+ * Called with each new connection to a database, before any call uses it. A returned promise is
+ * awaited. `message` is Chromium's message about the loss of an earlier database of that name.
  */
 export type OnOpen = (
   database: IDBDatabase,
@@ -348,8 +378,8 @@ export type OnOpen = (
 ) => Promise<void> | undefined;
 
 /**
- * A session service in wasm, over a database of the browser, which is opened when it is needed. Those that
- * are given the same `onOpen` share a connection.
+ * Makes a session service in wasm over a database of the browser, which is opened when it is
+ * needed. Services with the same `onOpen` share a connection.
  */
 export function createIndexedDbCore(access: IndexedDbAccess, onOpen?: OnOpen): SessionCore {
   const { name, isStrict, timeoutMs, blockedTimeoutMs } = access;

@@ -1,21 +1,24 @@
 import type { EventSnapshot } from '../model/snapshot.js';
 import { requireRoom } from './core.js';
 
-/** Events that are to be stored, as they enter the wasm; see `src/bindings/new_events.rs`. */
+/** Packed events on their way into the wasm; see `src/bindings/new_events.rs`. */
 export interface PackedEvents {
-  /** Of each event its id and the JSON text of its delta, and the texts if they are packed. */
+  /** For each event its id, the JSON text of its delta and, if they are packed, its texts. */
   readonly packed: string;
-  /** Of each event the lengths of these four in UTF-16 code units, and its timestamp. */
+  /** For each event the lengths of these four strings in UTF-16 code units, and its timestamp. */
   readonly numbers: Float64Array;
-  /** Of each event its JSON text, and the text with superseded keys, if any. Absent if they are packed. */
+  /**
+   * For each event its JSON text, and the text with superseded keys, if any. Absent if the texts
+   * are packed.
+   */
   readonly texts: (string | undefined)[] | undefined;
 }
 
 /**
- * Packs events into one string: a string that crosses costs more than its bytes.
+ * Packs events into one string, because each string that enters the wasm has a fixed cost.
  *
- * @param packed the string so far
- * @param hasTexts whether the texts are packed, for a store that keeps them in the wasm
+ * @param packed the beginning of the string
+ * @param hasTexts whether to pack the texts, for a store that keeps them in the wasm
  * @throws SessionError `quota_exceeded` if the wasm has no room for them
  */
 export function packEvents(

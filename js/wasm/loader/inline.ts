@@ -1,10 +1,10 @@
 /**
- * The wasm within the JavaScript: gzipped, as base64. For every host that runs modules and every
- * bundler, with nothing to configure.
+ * The wasm inside the JavaScript, gzipped and as base64. Works in every host with modules and in
+ * every bundler, without configuration.
  *
- * Whoever can wait has it inflated and compiled by the host, beside what the page does. Synchronous
- * calls need it at once: they inflate it with fflate, since a DecompressionStream answers with a promise
- * only, and compile it where they are, which browsers allow on the main thread up to 8 MB.
+ * Asynchronous calls let the host inflate and compile it while the page goes on. Synchronous calls
+ * need it at once. They inflate it with fflate, because a DecompressionStream returns only a
+ * promise, and compile it on the calling thread. Browsers allow that on the main thread up to 8 MB.
  */
 import { gunzipSync } from 'fflate';
 import type { WasmSource } from '../core.js';
@@ -18,7 +18,8 @@ export const source: WasmSource = {
 };
 
 function packed(): Bytes {
-  // Too young for some hosts. On a cold page, whose code is not optimised yet, all else takes milliseconds.
+  // Some hosts do not have `fromBase64` yet. On a cold page with unoptimised code, the loop below
+  // takes milliseconds.
   const { fromBase64 } = Uint8Array as { fromBase64?: (text: string) => Bytes };
   if (fromBase64 !== undefined) return fromBase64.call(Uint8Array, base64);
   const text = atob(base64);
@@ -32,8 +33,8 @@ async function inflated(bytes: Bytes): Promise<BufferSource> {
     const stream = new Response(bytes).body!.pipeThrough(new DecompressionStream('gzip'));
     return await new Response(stream).arrayBuffer();
   } catch {
-    // Older browsers have no DecompressionStream, and what stands for a Response in a test's
-    // environment may not be the host's.
+    // Older browsers have no DecompressionStream. In a test environment, `Response` may not be the
+    // host's own.
     return gunzipSync(bytes);
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The wasm within the JavaScript, as for browsers, but inflated by Node itself, in half the time. Not
- * from its file: a program that was bundled for a server would look for it in vain.
+ * The wasm inside the JavaScript, as for browsers, but inflated by Node itself in half the time. It
+ * is not read from a file, because a program bundled for a server would not find that file.
  */
 import { gunzipSync } from 'node:zlib';
 import type { WasmSource } from '../core.js';

@@ -1,6 +1,6 @@
 /**
- * The wasm as a module of the host's: Cloudflare's workerd compiles it when the worker is uploaded,
- * and forbids to compile bytes later.
+ * The wasm as a module of the host. Cloudflare's workerd compiles it when the worker is uploaded,
+ * and forbids compiling bytes later.
  */
 import module from '../../../../pkg/adk_session_wasm_bg.wasm';
 import type { WasmSource } from '../core.js';
