@@ -1,4 +1,4 @@
-/** What users import, but for the wasm, which `index.ts` and `slim.ts` bring in their own ways. */
+/** The public API except the wasm, which `index.ts` and `slim.ts` load in different ways. */
 export {
   SESSION_ERROR_CODES,
   SessionError,

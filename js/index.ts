@@ -1,5 +1,5 @@
 /**
- * Sessions, scoped state and instruction templates for agents; the wasm comes along.
+ * Sessions, scoped state and instruction templates for agents, with the wasm included.
  *
  * @module adk-session-wasm
  */

@@ -1,6 +1,6 @@
 /**
- * The same without the wasm: say where it is with {@link loadWasm}. For pages that would rather
- * fetch and cache the file (`adk-session-wasm/wasm`) than carry it in their JavaScript.
+ * The package without the wasm: give its location to {@link loadWasm}. For pages that fetch and
+ * cache the file (`adk-session-wasm/wasm`) instead of carrying it in their JavaScript.
  *
  * @module adk-session-wasm/slim
  */
@@ -9,15 +9,15 @@ import { SessionError } from './errors/errors.js';
 
 export * from './exports.js';
 
-/** Where the wasm is: its address, its bytes, an answer that brings them, or the compiled module. */
+/** The location of the wasm: its URL, its bytes, a Response with them, or the compiled module. */
 export type WasmLocation = string | URL | Response | BufferSource | WebAssembly.Module;
 
 /**
- * Loads the wasm. Calls that are made meanwhile wait for it; synchronous ones throw `not_loaded`.
+ * Loads the wasm. Calls made meanwhile wait for it; synchronous ones throw `not_loaded`.
  *
- * @param location a promise of it is fine as well. An address is fetched; after a failure the next
- *   call of any method fetches it again.
- * @throws SessionError (as a rejection) `wasm_unavailable`, naming address, status and content type
+ * @param location the location or a promise of it. A URL is fetched; after a failure the next call
+ *   of any method fetches it again.
+ * @throws SessionError (as a rejection) `wasm_unavailable`, naming URL, status and content type
  *
  * @example
  * ```ts
@@ -37,7 +37,7 @@ async function compile(location: WasmLocation): Promise<WebAssembly.Module> {
   if (typeof location === 'string' || location instanceof URL)
     return compile(await fetch(location));
   if (!(location instanceof Response)) return WebAssembly.compile(location);
-  // The bytes and not compileStreaming, which fails where a server names another content type.
+  // Not `compileStreaming`, which fails if the server sends another content type.
   const bytes = new Uint8Array(await location.clone().arrayBuffer());
   const isWasm = [0x00, 0x61, 0x73, 0x6d].every((byte, at) => bytes[at] === byte);
   if (location.ok && isWasm) return WebAssembly.compile(bytes);

@@ -1,8 +1,8 @@
 /**
- * The errors of this package: one class, told apart by a stable `code`.
+ * The errors of this package: one class, with a stable `code` for each kind of error.
  *
- * A code and not a class per case, because `instanceof` fails between two copies of the package and
- * between realms (an iframe, `node:vm`), while a string compares equal everywhere.
+ * There is no class for each kind, because `instanceof` fails between two copies of the package and
+ * between realms (an iframe, `node:vm`). A string compares equal everywhere.
  */
 import { defineMember } from '../members/member.js';
 
@@ -19,56 +19,59 @@ import { defineMember } from '../members/member.js';
 export const SESSION_ERROR_CODES = [
   /** An argument is missing, of the wrong type or out of range. */
   'invalid_argument',
-  /** A session of that id exists; it is untouched. */
+  /** A session with that id exists; it is unchanged. */
   'already_exists',
   /** The session was deleted or never existed. */
   'not_found',
-  /** Someone else appended first, and the service was told to reject that. */
+  /**
+   * Someone else has appended since the handle was read, and the service's option `stale` is
+   * `'reject'`.
+   */
   'stale_session',
-  /** A value that JSON cannot say; `path` leads to it. */
+  /** JSON cannot represent a value; `path` leads to it. */
   'unserializable',
   /** A template names keys that the state does not have; see `missing`. */
   'missing_variable',
-  /** A template names an artifact and there is no artifact service. */
+  /** A template names an artifact, but there is no artifact service. */
   'artifact_service_missing',
-  /** A state key or value that the `stateSchema` does not allow. */
+  /** The `stateSchema` does not allow a state key or its value. */
   'schema_violation',
   /** A write to the state of a `ReadonlyContext`. */
   'readonly',
-  /** The request fits more than one thing. */
+  /** The request matches more than one thing. */
   'ambiguous',
-  /** The storage, or the service behind it, cannot do that. */
+  /** The storage, or the service behind it, does not support the request. */
   'unsupported',
   /** The service was closed. */
   'closed',
-  /** The request's `signal` fired before the commit began; `cause` is its reason. */
+  /** The request's `signal` fired before the commit began; `cause` is the signal's reason. */
   'aborted',
   /** A bug of this package. */
   'internal',
-  /** A storage adapter threw, or answered nonsense. */
+  /** A storage adapter threw, or returned an invalid answer. */
   'storage_failed',
-  /** The wasm module did not load. */
+  /** The wasm module could not be loaded. */
   'wasm_unavailable',
-  /** A synchronous call in the slim entry before the wasm module was there. */
+  /** A synchronous call in the slim entry came before the wasm module was loaded. */
   'not_loaded',
-  /** The browser gives this site no more room. */
+  /** This site's storage quota in the browser is used up, or a text does not fit into memory. */
   'quota_exceeded',
   /** Another tab holds an older version of the database open. */
   'storage_blocked',
-  /** There is no such storage here (private mode, blocked by policy, missing). */
+  /** This storage does not exist here (private mode, blocked by policy, missing). */
   'storage_unavailable',
   /** The data was written by a newer version of this package. */
   'storage_newer',
-  /** One stored record cannot be read; `record` names it, the rest stays readable. */
+  /** A stored record cannot be read; `record` names it. All other records stay readable. */
   'corrupt_record',
   /** The connection to a database broke. */
   'connection_lost',
-  /** A remote service refused; see `status` and `body`. */
+  /** A remote service refused the request; see `status` and `body`. */
   'remote',
 ] as const;
 
 /**
- * What went wrong, as a stable word: what programs compare, where the message is for people.
+ * The kind of an error as a stable word, for programs to compare. The message is for people.
  *
  * @example
  * ```ts
@@ -80,7 +83,7 @@ export const SESSION_ERROR_CODES = [
 export type SessionErrorCode = (typeof SESSION_ERROR_CODES)[number];
 
 /**
- * A name in a template for which there is no value.
+ * A name in a template that has no value.
  *
  * @example
  * ```ts
@@ -93,17 +96,19 @@ export type SessionErrorCode = (typeof SESSION_ERROR_CODES)[number];
  * ```
  */
 export interface MissingVariable {
-  /** As the template has it, prefix included: `user:name`. */
+  /** The name as in the template, with its prefix: `user:name`. */
   readonly name: string;
-  /** Where the placeholder's brace stands in the template, in UTF-16 code units from 0. */
+  /**
+   * The position of the placeholder's opening brace in the template, in UTF-16 code units from 0.
+   */
   readonly offset: number;
-  /** Names in the state that look like it, best first; may be empty. */
+  /** Similar names in the state, best first; may be empty. */
   readonly suggestions: readonly string[];
 }
 
 /**
- * What a {@link SessionError} can tell beside its code and message. All of it is optional, and each
- * field comes with the codes named there.
+ * The optional fields of a {@link SessionError}. Each field comes only with the codes named in its
+ * comment.
  *
  * @example
  * ```ts
@@ -115,34 +120,36 @@ export interface MissingVariable {
  */
 export interface SessionErrorFields {
   /**
-   * `unserializable`: where the value stands, like `cart.items[3].price`. `invalid_argument`: what is wrong
-   * in a session file, like `events[3].timestamp`.
+   * `unserializable`: the path of the value, like `cart.items[3].price`. `invalid_argument`: the
+   * path of the invalid value in a session file, like `events[3].timestamp`.
    */
   readonly path?: string | undefined;
   /** `schema_violation`, `readonly`, `invalid_argument`: the state key or argument. */
   readonly key?: string | undefined;
-  /** `missing_variable`: all of them, in the template's order. */
+  /** `missing_variable`: all missing names, in the template's order. */
   readonly missing?: readonly MissingVariable[] | undefined;
-  /** `stale_session`: the revision that the handle was read at. */
+  /** `stale_session`: the revision at which the handle was read. */
   readonly expectedRevision?: number | undefined;
-  /** `stale_session`: the revision that is stored. */
+  /** `stale_session`: the stored revision. */
   readonly actualRevision?: number | undefined;
   /**
-   * `stale_session` from a database: what google-adk for Python calls the session's marker, as of when
+   * `stale_session` from a database: the session's marker, as google-adk for Python calls it, when
    * the handle was read, like `2025-03-05T23:46:54.123456`.
    */
   readonly expectedMarker?: string | undefined;
-  /** `stale_session` from a database: the marker that is stored, which Python may have set to an earlier time. */
+  /**
+   * `stale_session` from a database: the stored marker. Python may have set it to an earlier time.
+   */
   readonly actualMarker?: string | undefined;
-  /** `corrupt_record`: which record. */
+  /** `corrupt_record`: the name of the record. */
   readonly record?: string | undefined;
   /** `remote`: the HTTP status. */
   readonly status?: number | undefined;
-  /** `remote`: the beginning of the answer. */
+  /** `remote`: the beginning of the response body. */
   readonly body?: string | undefined;
   /** Storage codes: the kind or name of the storage. */
   readonly storage?: string | undefined;
-  /** What lies underneath. Never printed by `toJSON`, for a driver's error may quote its URL. */
+  /** The underlying error. `toJSON` never prints it, because a driver's error may quote its URL. */
   readonly cause?: unknown;
 }
 
@@ -160,18 +167,23 @@ const FIELDS = [
   'storage',
 ] as const satisfies readonly Exclude<keyof SessionErrorFields, 'cause'>[];
 
-/** From the registry, so that every copy of the package in every realm has the same one. */
+/**
+ * From the symbol registry, so that every copy of the package in every realm has the same symbol.
+ */
 const BRAND = Symbol.for('adk-session-wasm.SessionError');
 
-/** What may stand between `scheme://user:` and the host; no white space, so an error stays cheap. */
+/**
+ * The password between `scheme://user:` and the host. It has no white space, which keeps the search
+ * cheap.
+ */
 const URL_PASSWORD = /\b([a-z][a-z0-9+.-]{0,30}:\/\/[^\s:@/]*):[^\s/]*@/gi;
 const HTTP_CREDENTIAL = /\b(bearer|basic)\s+[\w.~+/=-]{8,}/gi;
 const QUERY_SECRET =
   /([?&](?:key|api_?key|token|access_token|id_token|password|pwd|secret|client_secret)=)[^\s&#"']+/gi;
 
 /**
- * Takes passwords and keys in URLs, and HTTP credentials, out of `text`. A net below the callers, who should
- * not put them there: drivers quote their connection string in messages that we pass on.
+ * Masks passwords and keys in URLs, and HTTP credentials. Callers should not put them into
+ * messages, but drivers quote their connection string in messages that we pass on.
  */
 function masked(text: string): string {
   return text
@@ -181,10 +193,10 @@ function masked(text: string): string {
 }
 
 /**
- * What every method of this package throws or rejects with.
+ * The error that every method of this package throws or rejects with.
  *
- * `code` is stable; the message says what was wrong with which key and what to do, and may change.
- * Passwords and keys in URLs, and HTTP credentials, are masked in `message` and `body`.
+ * `code` is stable. The message says what was wrong with which key and what to do; its words may
+ * change. Passwords and keys in URLs, and HTTP credentials, are masked in `message` and `body`.
  *
  * @example
  * ```ts
@@ -199,10 +211,10 @@ function masked(text: string): string {
  * ```
  */
 export class SessionError extends Error {
-  // `declare`: a field of its own would be an enumerable `name` on every error, and `undefined`
-  // members for all that a code does not have.
+  // `declare`, because real fields would give every error an enumerable `name`, and `undefined`
+  // members for all fields that its code does not have.
   declare readonly name: 'SessionError' | 'StateSchemaError';
-  /** What went wrong. */
+  /** The kind of the error. */
   declare readonly code: SessionErrorCode;
   declare readonly path?: string;
   declare readonly key?: string;
@@ -223,12 +235,12 @@ export class SessionError extends Error {
   }
 
   /**
-   * @param code what went wrong
+   * @param code the kind of the error
    * @param message what was wrong with which key, and what to do
-   * @param fields what programs want to know beside it; `undefined` members are left out
+   * @param fields details for programs; `undefined` members are left out
    */
   constructor(code: SessionErrorCode, message: string, fields: SessionErrorFields = {}) {
-    // Without a prototype: a member that somebody put on `Object.prototype` is not told.
+    // Without a prototype, so that no member of a patched `Object.prototype` is taken.
     const given = Object.assign(Object.create(null) as SessionErrorFields, fields);
     super(masked(message), given.cause === undefined ? undefined : { cause: given.cause });
     defineMember(this, 'code', code);
@@ -240,10 +252,10 @@ export class SessionError extends Error {
   }
 
   /**
-   * What `JSON.stringify` prints: name, code, message and the fields.
+   * Returns what `JSON.stringify` prints: name, code, message and the fields.
    *
-   * Without it the message would be missing, as it is not enumerable. Stack and cause stay out: a
-   * log or an HTTP answer that holds them tells strangers about the machine.
+   * Without this method the message would be missing, as it is not enumerable. Stack and cause are
+   * left out, because logs and HTTP responses would tell strangers about the machine.
    */
   toJSON(): Record<string, unknown> {
     const { name, code, message } = this;
@@ -257,8 +269,8 @@ export class SessionError extends Error {
 }
 
 /**
- * A state key or value that the `stateSchema` does not allow; nothing was written. The code is
- * `schema_violation`, and the name is what `@google/adk`'s `isStateSchemaError` looks at.
+ * The error for a state key or value that the `stateSchema` does not allow; nothing was written.
+ * Its code is `schema_violation`. `isStateSchemaError` of `@google/adk` checks its `name`.
  *
  * @example
  * ```ts
@@ -283,8 +295,8 @@ export class StateSchemaError extends SessionError {
 }
 
 /**
- * Whether `value` is an error of this package, also one of another copy of it or another realm,
- * where `instanceof` fails.
+ * Returns whether `value` is an error of this package. Also recognises errors of another copy of
+ * the package or of another realm, where `instanceof` fails.
  *
  * @param value anything; never throws
  * @param code if given, only an error with this code counts
@@ -310,7 +322,7 @@ export function isSessionError(value: unknown, code?: SessionErrorCode): boolean
     if (error[BRAND] !== true || typeof error.code !== 'string') return false;
     return code === undefined || error.code === code;
   } catch {
-    // A revoked proxy, or a getter that throws: no error of ours.
+    // A revoked proxy, or a getter that throws.
     return false;
   }
 }

@@ -2,9 +2,8 @@ import type { Part } from '../model/event.js';
 import type { CompositeSessionKey } from '../model/session.js';
 
 /**
- * Where the files of a session are kept, in the shape of `@google/adk`, whose services fit. A file
- * name that begins with `user:` is kept for the user rather than the session: that is the service's
- * matter.
+ * The storage of a session's files, in the shape of `@google/adk`, whose services fit. The service
+ * stores a file whose name begins with `user:` for the user and not for the session.
  *
  * @example
  * ```ts
@@ -15,14 +14,17 @@ import type { CompositeSessionKey } from '../model/session.js';
  * ```
  */
 export interface ArtifactService {
-  /** Resolves to the version, from 0. */
+  /** Saves a file. Resolves to its version, from 0. */
   saveArtifact(
     request: CompositeSessionKey & { filename: string; artifact: Part },
   ): Promise<number>;
-  /** Without `version`, the newest. Resolves to `undefined` if there is no such file. */
+  /**
+   * Loads a version of a file, by default the newest. Resolves to `undefined` if there is no such
+   * file.
+   */
   loadArtifact(
     request: CompositeSessionKey & { filename: string; version?: number },
   ): Promise<Part | undefined>;
-  /** The names of the files. */
+  /** Resolves to the names of the session's files. */
   listArtifactKeys(request: CompositeSessionKey): Promise<string[]>;
 }

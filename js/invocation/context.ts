@@ -9,7 +9,7 @@ import { ReadonlyState, TrackedState } from './context_state.js';
 import type { RunningInvocation } from './running_invocation.js';
 
 /**
- * Which agent a {@link ReadonlyContext} is for.
+ * The options of a {@link ReadonlyContext}: the agent that it is for.
  *
  * @example
  * ```ts
@@ -19,14 +19,14 @@ import type { RunningInvocation } from './running_invocation.js';
  * ```
  */
 export interface ReadonlyContextOptions {
-  /** The author of what it appends. */
+  /** The agent's name. With {@link Context} it becomes the author of appended events. */
   agentName: string;
-  /** The agents down to this one, `root.child`, so that peers can be told apart. */
+  /** The path of agents down to this one, `root.child`, which tells siblings apart. */
   branch?: string | undefined;
 }
 
 /**
- * Which agent, and which tool call, a {@link Context} is for.
+ * The options of a {@link Context}: its agent and tool call.
  *
  * @example
  * ```ts
@@ -36,13 +36,13 @@ export interface ReadonlyContextOptions {
  * ```
  */
 export interface ContextOptions extends ReadonlyContextOptions {
-  /** The id of the function call that a tool answers. */
+  /** The id of the function call that the tool responds to. */
   functionCallId?: string | undefined;
 }
 
 /**
- * What an agent sees of its invocation where it may not change anything: in an instruction function,
- * for one. Made by `invocation.readonlyContext()`.
+ * The read-only view of an invocation, for example for an instruction function. Made by
+ * `invocation.readonlyContext()`.
  *
  * @example
  * ```ts
@@ -56,9 +56,9 @@ export interface ContextOptions extends ReadonlyContextOptions {
  * ```
  */
 export class ReadonlyContext<S extends StateShape = StateShape> {
-  /** Which agent it is for. */
+  /** The name of the agent that the context is for. */
   readonly agentName: string;
-  /** The agents down to this one: `root.child`. */
+  /** The path of agents down to this one: `root.child`. */
   readonly branch: string | undefined;
   protected readonly invocation: RunningInvocation<S>;
   #readonlyState: ReadonlyState<S> | undefined;
@@ -70,7 +70,7 @@ export class ReadonlyContext<S extends StateShape = StateShape> {
     this.branch = options.branch;
   }
 
-  /** What the user said to start the invocation. */
+  /** The user's message that started the invocation. */
   get userContent(): Content | undefined {
     return this.invocation.userContent;
   }
@@ -88,8 +88,8 @@ export class ReadonlyContext<S extends StateShape = StateShape> {
   }
 
   /**
-   * The session's state as it is now, `temp:` keys of this invocation included. `get` returns objects
-   * as frozen copies; `set`, `update` and `delete` throw.
+   * The session's current state, with the `temp:` keys of this invocation. `get` returns objects as
+   * frozen copies; `set`, `update` and `delete` throw.
    *
    * @throws SessionError `readonly` on a write; `invalid_argument` after the end of the invocation
    */
@@ -102,9 +102,9 @@ export class ReadonlyContext<S extends StateShape = StateShape> {
    * Loads a file of this session.
    *
    * @param version - From 0. Default: the newest.
-   * @returns `undefined` if there is none of that name
-   * @throws SessionError (as a rejection) `artifact_service_missing`, `invalid_argument` after the end
-   * of the invocation; what the service throws
+   * @returns `undefined` if there is no such file
+   * @throws SessionError (as a rejection) `artifact_service_missing`; `invalid_argument` after the
+   *   end of the invocation; errors of the artifact service
    */
   async loadArtifact(filename: string, version?: number): Promise<Part | undefined> {
     const request = { ...this.sessionKey(), filename };
@@ -113,7 +113,7 @@ export class ReadonlyContext<S extends StateShape = StateShape> {
   }
 
   /**
-   * The names of this session's files.
+   * Returns the names of this session's files.
    *
    * @throws SessionError (as a rejection) as {@link ReadonlyContext.loadArtifact}
    */
@@ -137,18 +137,21 @@ export class ReadonlyContext<S extends StateShape = StateShape> {
   }
 }
 
-/** What {@link Context} has collected since its last event. */
+/** The actions that a {@link Context} has collected since its last event. */
 export interface TakenActions {
-  /** The actions, with deltas of their own. */
+  /** The actions. Their delta is not shared with the context. */
   readonly actions: EventActions;
-  /** Puts back what nobody has written anew: the event could not be stored. */
+  /**
+   * Returns the actions to the context after a failed append, except entries that were written
+   * again since.
+   */
   giveBack(): void;
 }
 
 /**
- * Empties a context into the event that is to carry its changes.
+ * Moves the changes of a context to the event that carries them.
  *
- * @throws SessionError `invalid_argument` if it is no context of this invocation
+ * @throws SessionError `invalid_argument` if the context belongs to another invocation
  * @internal
  */
 export let takeActions: <S extends StateShape>(
@@ -157,8 +160,8 @@ export let takeActions: <S extends StateShape>(
 ) => TakenActions;
 
 /**
- * What a callback or a tool works with: state that it may write, and the actions of the event that
- * will carry what it wrote. Made by `invocation.context()`; `invocation.append()` stores it.
+ * The context of a callback or a tool: writable state, and the actions of the next event, which
+ * carries the changes. Made by `invocation.context()`; `invocation.append()` stores its changes.
  *
  * It is also exported as `CallbackContext` and `ToolContext`, the names in the ADK's documents.
  *
@@ -187,7 +190,7 @@ export class Context<S extends StateShape = StateShape> extends ReadonlyContext<
     };
   }
 
-  /** The id of the function call that a tool answers; `undefined` in a callback. */
+  /** The id of the function call that a tool responds to; `undefined` in a callback. */
   readonly functionCallId: string | undefined;
   readonly #delta: StateShape = {};
   readonly #actions: EventActions;
@@ -208,8 +211,8 @@ export class Context<S extends StateShape = StateShape> extends ReadonlyContext<
   }
 
   /**
-   * The session's state. Writes are seen at once by all agents of the invocation, and are stored by
-   * the next append with this context.
+   * The session's state. All agents of the invocation see a write at once. The next append with
+   * this context stores it.
    *
    * @throws SessionError `invalid_argument` after the end of the invocation
    */
@@ -218,7 +221,9 @@ export class Context<S extends StateShape = StateShape> extends ReadonlyContext<
     return this.#state;
   }
 
-  /** The actions of the next event; their `stateDelta` holds what was written to {@link Context.state}. */
+  /**
+   * The actions of the next event. Their `stateDelta` holds the writes to {@link Context.state}.
+   */
   get actions(): EventActions {
     this.#state.recordChanges();
     return this.#actions;
@@ -237,7 +242,7 @@ export class Context<S extends StateShape = StateShape> extends ReadonlyContext<
     return version;
   }
 
-  /** The same agent's context for code that may only read. */
+  /** Returns a read-only context of the same agent. */
   toReadonly(): ReadonlyContext<S> {
     return new ReadonlyContext(this.invocation, this);
   }
@@ -247,11 +252,11 @@ export class Context<S extends StateShape = StateShape> extends ReadonlyContext<
     watchValues(this.#state, Object.keys(this.#delta));
     const taken: EventActions = { ...this.#actions, stateDelta: {} };
     moveEntries(this.#delta, taken.stateDelta);
-    // Somebody put an object of their own in the place of the tracked one.
+    // The caller has replaced the tracked delta by another object.
     if (this.#actions.stateDelta !== this.#delta) {
       moveEntries(this.#actions.stateDelta, taken.stateDelta);
     }
-    // The object stays the same, for those who hold it.
+    // The actions object stays the same, for those who hold it.
     const empty = createEventActions();
     for (const field of Object.keys(this.#actions)) {
       if (!Object.hasOwn(empty, field)) Reflect.deleteProperty(this.#actions, field);
@@ -268,7 +273,7 @@ export class Context<S extends StateShape = StateShape> extends ReadonlyContext<
 
 const MAPS = ['artifactDelta', 'requestedAuthConfigs', 'requestedToolConfirmations'] as const;
 
-/** Moves the entries of a delta, and their places in the order of writes. */
+/** Moves the entries of a delta together with their stamps. */
 function moveEntries(from: StateShape, to: StateShape): void {
   for (const key of Object.keys(from)) {
     define(to, key, from[key]);
@@ -279,9 +284,11 @@ function moveEntries(from: StateShape, to: StateShape): void {
 }
 
 /**
- * Adds to `actions` what `older` has and they have not. An entry of `actions` that repeats a write of
- * `older` (a copy of its delta) keeps that write's place in the order. Where two appends failed, the
- * later one may give back a newer write than the earlier one did.
+ * Adds to `actions` the entries of `older` that it lacks. After two failed appends, the later one
+ * may give back a newer write than the earlier one did; the newer write is kept.
+ *
+ * An unstamped entry of `actions` with the same value as in `older` is a copy of that write and
+ * gets its stamp.
  */
 export function mergeActions(actions: EventActions, older: EventActions): void {
   const { stateDelta } = actions;

@@ -1,4 +1,4 @@
-/** The two forms in which contexts give out the state of their session. */
+/** The two kinds of state that contexts return for their session. */
 
 import { SessionError } from '../errors/errors.js';
 import { checkState } from '../json/check.js';
@@ -7,7 +7,10 @@ import type { StateShape } from '../state/state_shape.js';
 import { State } from '../state/state.js';
 import type { StateSchema } from '../state/state_schema.js';
 
-/** State that can be read only. Objects come as frozen copies, so that nothing in them can be changed. */
+/**
+ * State that can only be read. Objects are returned as frozen copies, so that nothing in them can
+ * be changed.
+ */
 export class ReadonlyState<S extends StateShape = StateShape> extends State<S> {
   protected override assertWritable(key: string): void {
     throw new SessionError(
@@ -17,7 +20,7 @@ export class ReadonlyState<S extends StateShape = StateShape> extends State<S> {
     );
   }
 
-  /** A copy each time: a kept one would have to be compared, which costs as much. */
+  /** Makes a new copy each time: a cached one would have to be compared, which costs as much. */
   protected override handOut(key: string, object: object): unknown {
     const isPlain = checkState(object) === 'plain';
     const json = isPlain
@@ -27,14 +30,14 @@ export class ReadonlyState<S extends StateShape = StateShape> extends State<S> {
   }
 }
 
-/** Freezes what `JSON.parse` gave: a tree of at most 200 levels. */
+/** Freezes a result of `JSON.parse`: a tree of at most 200 levels. */
 function deepFrozen(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   for (const member of Object.values(value)) deepFrozen(member);
   return Object.freeze(value);
 }
 
-/** State whose writes an event will carry, as long as the invocation runs. */
+/** State whose writes go into an event. It can be written only while the invocation runs. */
 export class TrackedState<S extends StateShape = StateShape> extends State<S> {
   readonly #assertRunning: () => void;
 
@@ -48,7 +51,10 @@ export class TrackedState<S extends StateShape = StateShape> extends State<S> {
     this.#assertRunning = assertRunning;
   }
 
-  /** A tool that finishes late would put `temp:` keys on a handle which the next invocation uses. */
+  /**
+   * Otherwise a tool that finishes late would put `temp:` keys on a handle that the next invocation
+   * uses.
+   */
   protected override assertWritable(): void {
     this.#assertRunning();
   }

@@ -28,7 +28,7 @@ import {
 import type { RunningInvocation } from './running_invocation.js';
 
 /**
- * What an {@link Invocation} is made of.
+ * The options of an {@link Invocation}.
  *
  * @example
  * ```ts
@@ -40,22 +40,25 @@ import type { RunningInvocation } from './running_invocation.js';
  * ```
  */
 export interface InvocationOptions<S extends StateShape = StateShape> {
-  /** Stores its events. */
+  /** The service that stores the invocation's events. */
   service: Pick<BaseSessionService<NoInfer<S>>, 'appendEvent'>;
-  /** The handle, as the service returned it. It is written to; one invocation at a time. */
+  /**
+   * The handle, as the service returned it. The invocation changes it. Use a handle for one
+   * invocation at a time.
+   */
   session: Session<S>;
   /** Default (also for `''`): `e-` and a UUID. */
   invocationId?: string | undefined;
-  /** What the user said to start it. It is not appended: that is the caller's first event. */
+  /** The user's message that starts the invocation. Append it yourself, as the first event. */
   userContent?: Content | undefined;
-  /** Without one, contexts reject with `artifact_service_missing` when asked for a file. */
+  /** Without it, the artifact methods of contexts reject with `artifact_service_missing`. */
   artifactService?: ArtifactService | undefined;
-  /** Checks what contexts write, and what is appended. */
+  /** Checks the writes of contexts and the deltas of appended events. */
   stateSchema?: StateSchema | undefined;
 }
 
 /**
- * How {@link Invocation.append} makes an event complete.
+ * The options of {@link Invocation.append}.
  *
  * @example
  * ```ts
@@ -65,18 +68,18 @@ export interface InvocationOptions<S extends StateShape = StateShape> {
  * ```
  */
 export interface AppendOptions<S extends StateShape = StateShape> {
-  /** Its changes go into the event, and out of the context. */
+  /** The context whose changes move into the event. */
   context?: Context<S> | undefined;
   /** The state key for the text of a final response. */
   outputKey?: string | undefined;
-  /** Fired before the commit began, it stops the append with `aborted`. */
+  /** Aborts the append with `aborted`, if it fires before the commit began. */
   signal?: AbortSignal | undefined;
 }
 
 /**
- * One run on one session, from a user's message to the final answer, for programs that have no ADK
- * underneath: it gives contexts to the agents, callbacks and tools that take part, and stores their
- * events. All of them share the `temp:` state, until {@link Invocation.end}.
+ * One run on one session, from a user's message to the final answer, for programs without an ADK.
+ * It makes the contexts of the agents, callbacks and tools that take part, and stores their events.
+ * All of them share the `temp:` state until {@link Invocation.end}.
  *
  * Agents that run in parallel write to the same state. The later write of a key wins, in whatever
  * order their events are appended.
@@ -119,7 +122,7 @@ export class Invocation<S extends StateShape = StateShape> implements RunningInv
   }
 
   /**
-   * A context that only reads, for an instruction.
+   * Makes a read-only context, for an instruction.
    *
    * @throws SessionError `invalid_argument` after the end
    */
@@ -129,7 +132,7 @@ export class Invocation<S extends StateShape = StateShape> implements RunningInv
   }
 
   /**
-   * A context for a callback or a tool. Each collects its own changes.
+   * Makes a context for a callback or a tool. Each context collects its own changes.
    *
    * @throws SessionError `invalid_argument` after the end
    */
@@ -139,22 +142,22 @@ export class Invocation<S extends StateShape = StateShape> implements RunningInv
   }
 
   /**
-   * Completes an event and stores it. What it lacks is filled in: `id`, `invocationId`, `author` (the
-   * context's agent, else `'user'`), `branch` and `timestamp` (now).
+   * Completes an event and stores it. Missing fields are filled in: `id`, `invocationId`, `author`
+   * (the context's agent, else `'user'`), `branch` and `timestamp` (now).
    *
-   * The context's changes become the event's, which win where it has the same key itself. They are
-   * taken at the call: what the context writes from then on belongs to its next event. If the append
-   * fails they go back to the context, so that a retry carries them.
+   * The context's changes move into the event. If the event has the same key, the event's value
+   * wins. They are taken at the call: later writes of the context belong to its next event. If the
+   * append fails, the changes return to the context, so that a retry carries them.
    *
-   * With `outputKey` the text of a final response goes into the state under that key: its text parts
-   * joined, thoughts left out. Partial events and those without text put nothing there.
+   * With `outputKey`, the text of a final response is written to the state under that key: its text
+   * parts joined, without thoughts. Partial events and events without text write nothing.
    *
-   * A partial event is completed and returned, and nothing is stored or taken from the context.
+   * A partial event is completed and returned; nothing is stored or taken from the context.
    *
-   * @param event - Changed as `appendEvent` does; any fields, also of your own.
+   * @param event - Any fields, also of your own. Changed as by `appendEvent`.
    * @returns the same object; a copy, if it has a `then`
-   * @throws SessionError (as a rejection) `invalid_argument` after the end, for a frozen event or a
-   * context of another invocation; `schema_violation`; as `appendEvent`
+   * @throws SessionError (as a rejection) `invalid_argument` after the end, for a frozen event or
+   *   for a context of another invocation; `schema_violation`; errors as `appendEvent`
    */
   async append<E extends CreateEventParams>(
     event: E,
@@ -171,7 +174,7 @@ export class Invocation<S extends StateShape = StateShape> implements RunningInv
     const taken = context === undefined ? undefined : takeActions(context, this);
     try {
       const complete = this.#labelled(event, context);
-      // New actions: what the caller gave may be the context's own, or shared by several events.
+      // New actions, because the caller's may be the context's own or shared by several events.
       const actions = createEventActions(given);
       if (given?.stateDelta !== undefined) {
         requireDelta(given.stateDelta);
@@ -182,14 +185,14 @@ export class Invocation<S extends StateShape = StateShape> implements RunningInv
         const output = finalResponseText({ ...complete, actions });
         if (output !== undefined) {
           define(actions.stateDelta, outputKey, output);
-          // Written now, whenever the context wrote that key.
+          // The output counts as written now, whenever the context wrote that key.
           dropStamp(actions.stateDelta, outputKey);
         }
       }
       if (this.stateSchema !== undefined) validateDelta(this.stateSchema, actions.stateDelta);
       set(complete, 'actions', actions);
       const appended = await this.service.appendEvent({ session: this.session, event: complete, signal }); // prettier-ignore
-      // A promise cannot be resolved with an event that has a `then`: the service answers with a copy.
+      // A promise cannot resolve with an event that has a `then`; the service then returns a copy.
       return isThenable(complete) ? (appended as typeof complete) : complete;
     } catch (error) {
       if (given === undefined) Reflect.deleteProperty(event, 'actions');
@@ -202,8 +205,8 @@ export class Invocation<S extends StateShape = StateShape> implements RunningInv
   }
 
   /**
-   * Ends it: the `temp:` keys are gone from the session's state, and contexts can no longer be used.
-   * Appends that are under way are still stored. Ending twice does nothing.
+   * Ends the invocation: removes the `temp:` keys from the session's state, and makes its contexts
+   * unusable. Appends that are under way are still stored. A second call does nothing.
    */
   end(): void {
     this.#hasEnded = true;
@@ -219,7 +222,10 @@ export class Invocation<S extends StateShape = StateShape> implements RunningInv
     );
   }
 
-  /** Fills in what the event lacks, and keeps it there when the append fails: a retry is the same event. */
+  /**
+   * Fills in the event's missing fields. They stay when the append fails, so that a retry is the
+   * same event.
+   */
   #labelled<E extends CreateEventParams>(
     event: E,
     context: Context<S> | undefined,
@@ -242,12 +248,12 @@ export class Invocation<S extends StateShape = StateShape> implements RunningInv
     try {
       for (const key of Object.keys(state)) if (isTemp(key)) Reflect.deleteProperty(state, key);
     } catch {
-      // A state of proxies that throw. What an append has stored must not fail for it.
+      // The state's proxies throw. A stored append must not fail because of that.
     }
   }
 }
 
-/** Copying a Map or an array would lose what is in it without a word. */
+/** A copy of a Map or an array would silently lose its content. */
 function requireDelta(delta: unknown): void {
   if (isPlainObject(delta)) return;
   throw new SessionError(

@@ -4,7 +4,7 @@ import type { StateShape } from '../state/state_shape.js';
 import type { StateSchema } from '../state/state_schema.js';
 import type { ArtifactService } from './artifact_service.js';
 
-/** What a context needs of its invocation. */
+/** The members of an invocation that its contexts use. */
 export interface RunningInvocation<S extends StateShape> {
   readonly invocationId: string;
   readonly session: Session<S>;

@@ -1,42 +1,43 @@
 /**
  * Events in the shape of the ADK's TypeScript package.
  *
- * The types are our own, so that nobody needs `@google/adk` or `@google/genai` to compile, and
- * assignable both ways with theirs. That is why fields whose type is an enum of `@google/genai`
- * (`finishReason`, a part's `mediaResolution`, `mediaProcessing`, `executableCode.language`, …) are
- * not declared here: a `string` would make our event unfit for the ADK, and a nominal enum cannot
- * be written without importing it. They are kept all the same, as every unknown field is.
+ * The types are our own, so that nobody needs `@google/adk` or `@google/genai` to compile. They are
+ * assignable to the ADK's types and back. So fields whose type is an enum of `@google/genai` are
+ * not declared here (`finishReason`, a part's `mediaResolution`, `mediaProcessing`,
+ * `executableCode.language`, …). A `string` would make our event unassignable to the ADK's, and a
+ * nominal enum would need an import. These fields are stored all the same, like every unknown
+ * field.
  */
 import { ownMembers } from '../members/own.js';
 
-/** A file's bytes within a {@link Part}. */
+/** The bytes of a file in a {@link Part}. */
 export interface InlineData {
   /** Base64. */
   data?: string;
   /** IANA media type, like `image/png`. */
   mimeType?: string;
-  /** What to call it on screen. */
+  /** The name to show to people. */
   displayName?: string;
 }
 
-/** A file somewhere else, named by a {@link Part}. */
+/** A file stored elsewhere, referenced by a {@link Part}. */
 export interface FileData {
   fileUri?: string;
   /** IANA media type. */
   mimeType?: string;
-  /** What to call it on screen. */
+  /** The name to show to people. */
   displayName?: string;
 }
 
-/** The model's wish to have a function called. */
+/** A function call that the model asks for. */
 export interface FunctionCall {
-  /** What the {@link FunctionResponse} must repeat. */
+  /** The {@link FunctionResponse} must repeat this id. */
   id?: string;
   name?: string;
   args?: Record<string, unknown>;
 }
 
-/** What a function answered. */
+/** The result of a function call. */
 export interface FunctionResponse {
   /** The id of its {@link FunctionCall}. */
   id?: string;
@@ -44,21 +45,21 @@ export interface FunctionResponse {
   response?: Record<string, unknown>;
 }
 
-/** Code that the model wants to have run. */
+/** Code that the model asks to run. */
 export interface ExecutableCode {
   id?: string;
   code?: string;
 }
 
-/** What running an {@link ExecutableCode} gave. */
+/** The result of running an {@link ExecutableCode}. */
 export interface CodeExecutionResult {
   id?: string;
-  /** Standard output, or what went wrong. */
+  /** Standard output, or an error message. */
   output?: string;
 }
 
 /**
- * One piece of a {@link Content}: a text, a file, a function call or its response, code or its
+ * One part of a {@link Content}: a text, a file, a function call or its response, code or its
  * result.
  *
  * @example
@@ -70,9 +71,9 @@ export interface CodeExecutionResult {
  */
 export interface Part {
   text?: string;
-  /** The text is the model's reasoning, not its answer. */
+  /** Whether the text is the model's reasoning and not its answer. */
   thought?: boolean;
-  /** Base64; the model wants it back. */
+  /** Base64; the model needs it back in later requests. */
   thoughtSignature?: string;
   inlineData?: InlineData;
   fileData?: FileData;
@@ -100,14 +101,14 @@ export interface Content {
   parts?: Part[];
 }
 
-/** How a tool wants to be authorised: an OpenAPI 3 security scheme. */
+/** How a tool authenticates: an OpenAPI 3 security scheme. */
 export type AuthScheme =
   | { type: 'apiKey'; name: string; in: string; description?: string }
   | { type: 'http'; scheme: string; bearerFormat?: string; description?: string }
   | { type: 'oauth2'; flows: object; description?: string }
   | { type: 'openIdConnect'; openIdConnectUrl: string; description?: string };
 
-/** A tool's request for a credential. Credentials themselves do not belong into a session. */
+/** A tool's request for a credential. Do not store credentials themselves in a session. */
 export interface AuthConfig {
   authScheme: AuthScheme;
   credentialKey: string;
@@ -121,7 +122,7 @@ export interface ToolConfirmation {
 }
 
 /**
- * What an event does beside saying something.
+ * The effects of an event besides its content.
  *
  * @example
  * ```ts
@@ -136,25 +137,25 @@ export interface EventActions {
    * `temp:` keys are not stored.
    */
   stateDelta: Record<string, unknown>;
-  /** File name → version, from 0. */
+  /** File name → version, counted from 0. */
   artifactDelta: Record<string, number>;
-  /** Function call id → what the tool asks for. */
+  /** Function call id → the requested credential. */
   requestedAuthConfigs: Record<string, AuthConfig>;
-  /** Function call id → what the tool asks for. */
+  /** Function call id → the requested confirmation. */
   requestedToolConfirmations: Record<string, ToolConfirmation>;
-  /** A function's response is the answer; the model is not asked to phrase it. */
+  /** Whether a function's response is the final answer, without a summary by the model. */
   skipSummarization?: boolean;
-  /** The agent that takes over. */
+  /** The name of the agent that takes over. */
   transferToAgent?: string;
-  /** The agent hands over to the one above it. */
+  /** Whether the agent hands over to its parent agent. */
   escalate?: boolean;
   /** Workflow: a checkpoint to resume from. */
   agentState?: Record<string, unknown>;
-  /** Workflow: the agent is done in this invocation. */
+  /** Workflow: whether the agent has finished in this invocation. */
   endOfAgent?: boolean;
 }
 
-/** Workflow: which node an event comes from. */
+/** Workflow: the node that an event comes from. */
 export interface NodeInfo {
   path?: string;
   outputFor?: string[];
@@ -162,8 +163,8 @@ export interface NodeInfo {
 }
 
 /**
- * One step of a conversation, as `@google/adk` has it. Further fields are allowed and kept to the
- * letter, as long as JSON can say them.
+ * One step of a conversation, as in `@google/adk`. Further fields are allowed and stored unchanged
+ * if JSON can represent them.
  *
  * @example
  * ```ts
@@ -173,9 +174,9 @@ export interface NodeInfo {
  * ```
  */
 export interface Event {
-  /** Unique within its session. Left empty, appending the event fills it with a UUID. */
+  /** Unique within its session. If it is empty, appending the event sets a UUID. */
   id: string;
-  /** From one user message to the final answer it is the same. */
+  /** The same for all events from one user message to the final answer. */
   invocationId: string;
   /** `'user'`, or the agent's name. */
   author?: string;
@@ -183,15 +184,18 @@ export interface Event {
   /** Milliseconds since 1970, 0 to 253402300799999; fractions are kept. */
   timestamp: number;
   content?: Content;
-  /** A piece of a streamed text: shown, never stored. */
+  /** Whether this is a piece of a streamed text. Such an event is never stored. */
   partial?: boolean;
   turnComplete?: boolean;
   interrupted?: boolean;
   errorCode?: string;
   errorMessage?: string;
-  /** Which of the calls in `content` go on after this turn, by id. */
+  /** The ids of the calls in `content` that keep running after this turn. */
   longRunningToolIds?: string[];
-  /** The agents down to this one: `root.child`. Peers do not see each other's branches. */
+  /**
+   * The path of agents down to this one: `root.child`. Sibling agents do not see each other's
+   * branches.
+   */
   branch?: string;
   customMetadata?: Record<string, unknown>;
   groundingMetadata?: object;
@@ -204,24 +208,27 @@ export interface Event {
   interactionId?: string;
   modelVersion?: string;
   liveSessionId?: string;
-  /** Workflow: what the node returned. */
+  /** Workflow: the node's result. */
   output?: unknown;
-  /** Workflow: which way on. */
+  /** Workflow: the route to take next. */
   route?: string | number | boolean | (string | number | boolean)[];
   nodeInfo?: NodeInfo;
   isolationScope?: string;
 }
 
-/** What {@link createEventActions} takes: any of the fields. */
+/** The parameter of {@link createEventActions}: any of the fields. */
 export type CreateEventActionsParams = { [K in keyof EventActions]?: EventActions[K] | undefined };
 
-/** What {@link createEvent} takes: any of the fields, `actions` in part, and fields of your own. */
+/**
+ * The parameter of {@link createEvent}: any of the fields, partial `actions`, and fields of your
+ * own.
+ */
 export type CreateEventParams = {
   [K in Exclude<keyof Event, 'actions'>]?: Event[K] | undefined;
 } & { actions?: CreateEventActionsParams | undefined };
 
 /**
- * The UUID v4 that an event gets which has no id.
+ * Returns a UUID v4, for an event without an id.
  *
  * @example
  * ```ts
@@ -229,7 +236,7 @@ export type CreateEventParams = {
  * ```
  */
 export function newEventId(): string {
-  // Browsers have randomUUID in secure contexts only; a page on http://192.168.… has none.
+  // Browsers have randomUUID only in secure contexts; a page on http://192.168.… lacks it.
   if (typeof crypto.randomUUID === 'function') return crypto.randomUUID();
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40;
@@ -238,7 +245,7 @@ export function newEventId(): string {
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 }
 
-/** Takes out members that are `undefined`: they would show in `Object.keys`, and JSON has none. */
+/** Removes members that are `undefined`: JSON has none, but `Object.keys` would list them. */
 function withoutUndefined<T extends object>(given: T): T {
   const value = ownMembers(given);
   for (const key of Object.keys(value) as (keyof T)[]) {
@@ -248,10 +255,10 @@ function withoutUndefined<T extends object>(given: T): T {
 }
 
 /**
- * Actions with all four maps in place.
+ * Creates actions with all four maps set.
  *
- * @param params any of the fields. The state delta is copied (one level), so that the event's is
- *   its own: contexts go on writing to theirs.
+ * @param params any of the fields. The state delta is copied one level deep, because contexts go on
+ *   writing to their own delta.
  *
  * @example
  * ```ts
@@ -269,17 +276,18 @@ export function createEventActions(params: CreateEventActionsParams = {}): Event
     requestedToolConfirmations: {},
     ...given,
   };
-  // A spread defines properties, so that a key called `__proto__` stays a key.
+  // A spread defines properties, so that a key named `__proto__` stays a key.
   actions.stateDelta = { ...given.stateDelta };
   return actions;
 }
 
 /**
- * An event with id, timestamp and actions filled in.
+ * Creates an event with id, timestamp and actions.
  *
- * @param params any of the fields, and fields of your own, which the result's type then has. Not
- *   given or `undefined`: `id` is a UUID v4 (also for `''`), `timestamp` is now, `invocationId` is
- *   `''`, `actions` are empty. `params` itself is not changed, and its delta not shared.
+ * @param params any of the fields, and fields of your own, which the result's type then has.
+ *   Defaults, also for `undefined`: `id` is a UUID v4 (also for `''`), `timestamp` is now,
+ *   `invocationId` is `''`, `actions` are empty. `params` is not changed, and its delta is not
+ *   shared.
  *
  * @example
  * ```ts
@@ -308,11 +316,11 @@ export function createEvent<P extends CreateEventParams = CreateEventParams>(
 }
 
 /**
- * Whether the event is an agent's final response, by `@google/adk`'s rule.
+ * Returns whether the event is an agent's final response, by the rule of `@google/adk`.
  *
- * True if it skips summarisation, has long running tools or asks for credentials; else if it is not
- * partial, neither calls a function nor answers one, and does not end with the result of a code
- * execution. A `null` where JSON from Python has one counts as absent.
+ * It is one if it skips summarisation, has long running tools or asks for credentials. Otherwise it
+ * must not be partial, hold no function call or response, and not end with a code execution result.
+ * A `null` in JSON from Python counts as absent.
  *
  * @example
  * ```ts
@@ -323,7 +331,7 @@ export function createEvent<P extends CreateEventParams = CreateEventParams>(
  * ```
  */
 export function isFinalResponse(event: Event): boolean {
-  // `actions` may be missing on an event which is not appended yet, or comes from JSON.
+  // `actions` may be missing on an event that is not appended yet or comes from JSON.
   const actions = event.actions as Partial<EventActions> | undefined | null;
   if (actions?.skipSummarization) return true;
   if ((event.longRunningToolIds?.length ?? 0) > 0) return true;
@@ -335,10 +343,10 @@ export function isFinalResponse(event: Event): boolean {
 }
 
 /**
- * The text of a final response: its text parts joined, thoughts left out. It is what an agent's
- * `outputKey` puts into the state.
+ * Returns the text of a final response: its text parts joined, without thoughts. An agent's
+ * `outputKey` stores this text in the state.
  *
- * @returns `undefined` if the event is no final response, is partial, or has no text
+ * @returns `undefined` if the event is not a final response, is partial, or has no text
  *
  * @example
  * ```ts

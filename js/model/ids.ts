@@ -3,14 +3,12 @@ import { kindOf } from '../json/rules.js';
 import { fitsUtf8, isWellFormed } from '../json/text.js';
 import { MAX_ID_BYTES, MAX_TIMESTAMP } from './snapshot.js';
 
-/** Whether `id` can name an app, a user or a session. */
+/** Returns whether `id` is a valid id of an app, a user or a session. */
 export function isId(id: unknown): id is string {
   return typeof id === 'string' && id !== '' && isWellFormed(id) && fitsUtf8(id, MAX_ID_BYTES);
 }
 
-/**
- * @throws SessionError `invalid_argument` naming `argument`, if `id` can name nothing
- */
+/** @throws SessionError `invalid_argument` naming `argument`, if `id` is not a valid id */
 export function requireId(argument: string, id: unknown): string {
   if (isId(id)) return id;
   const shown = id === '' ? 'empty' : typeof id === 'string' ? 'not' : kindOf(id);
@@ -22,9 +20,9 @@ export function requireId(argument: string, id: unknown): string {
 }
 
 /**
- * A number that may be absent. Whether it is in range is for Rust to say.
+ * Returns a number, or `undefined` if it is absent or null. Rust checks its range.
  *
- * @throws SessionError `invalid_argument` naming `argument`, if it is something else
+ * @throws SessionError `invalid_argument` naming `argument`, if it is anything else
  */
 export function optionalNumber(argument: string, value: unknown): number | undefined {
   if (value === undefined || value === null) return undefined;
@@ -37,9 +35,9 @@ export function optionalNumber(argument: string, value: unknown): number | undef
 }
 
 /**
- * A time that may be absent.
+ * Returns a time, or `undefined` if it is absent or null.
  *
- * @throws SessionError `invalid_argument` naming `argument`, if it is something else
+ * @throws SessionError `invalid_argument` naming `argument`, if it is anything else
  */
 export function optionalTime(argument: string, value: unknown): number | undefined {
   const time = optionalNumber(argument, value);

@@ -2,7 +2,7 @@ import type { StateShape } from '../state/state_shape.js';
 import type { Event } from './event.js';
 
 /**
- * What JSON can say. State values are of this type.
+ * A value that JSON can represent. State values are of this type.
  *
  * @example
  * ```ts
@@ -15,7 +15,7 @@ export type JsonValue =
   string | number | boolean | null | readonly JsonValue[] | { readonly [key: string]: JsonValue };
 
 /**
- * One conversation of one user with one app. A plain object with nothing else on it.
+ * One conversation of one user with one app. A plain object without further members.
  *
  * @example
  * ```ts
@@ -30,7 +30,9 @@ export interface Session<S extends StateShape = StateShape> {
   id: string;
   appName: string;
   userId: string;
-  /** App, user and session state merged, prefixes kept. Writing to it is never stored. */
+  /**
+   * App, user and session state merged, with prefixes. Changes made to this object are not stored.
+   */
   state: S;
   /** In append order. */
   events: Event[];
@@ -39,7 +41,7 @@ export interface Session<S extends StateShape = StateShape> {
 }
 
 /**
- * What names one session.
+ * The key of one session.
  *
  * @example
  * ```ts
@@ -55,7 +57,8 @@ export interface CompositeSessionKey {
 }
 
 /**
- * Every request may carry a signal: fired before the commit began, it stops the call.
+ * A request with an optional signal. The call is aborted if the signal fires before the commit
+ * began.
  *
  * @example
  * ```ts
@@ -71,7 +74,7 @@ export interface Abortable {
 }
 
 /**
- * Asks for a new session.
+ * The request to create a session.
  *
  * @example
  * ```ts
@@ -89,17 +92,17 @@ export interface CreateSessionRequest<S extends StateShape = StateShape> extends
   userId: string;
   /** Absent or blank: a fresh UUID v4. */
   sessionId?: string | undefined;
-  /** Split by scope and stored at once; `temp:` keys are dropped. */
+  /** Stored at once, split by scope; `temp:` keys are dropped. */
   state?: Partial<S> | undefined;
   /**
-   * Milliseconds since 1970, 0 to 253402300799999: when a session that comes from elsewhere was last
-   * updated. Default: now. An append to it may make it later, never earlier.
+   * When a session that comes from elsewhere was last updated: milliseconds since 1970, 0 to
+   * 253402300799999. Default: now. An append may make it later, never earlier.
    */
   lastUpdateTime?: number | undefined;
 }
 
 /**
- * Which events a read returns.
+ * Selects the events that a read returns.
  *
  * @example
  * ```ts
@@ -109,16 +112,18 @@ export interface CreateSessionRequest<S extends StateShape = StateShape> extends
  * ```
  */
 export interface GetSessionConfig {
-  /** Only the last n in append order. */
+  /** Only the last n events in append order. */
   numRecentEvents?: number | undefined;
-  /** Only events with `timestamp >= afterTimestamp` (milliseconds), wherever they stand. */
+  /** Only events with `timestamp >= afterTimestamp` (milliseconds), at any position. */
   afterTimestamp?: number | undefined;
-  /** Leave out events whose stored record cannot be read, rather than failing the read. */
+  /**
+   * Leaves out events whose stored record cannot be read. By default such an event fails the read.
+   */
   skipCorrupt?: boolean | undefined;
 }
 
 /**
- * Asks for a session with some of its events.
+ * The request to read a session with some of its events.
  *
  * @example
  * ```ts
@@ -137,7 +142,7 @@ export interface GetSessionRequest extends CompositeSessionKey, Abortable {
 }
 
 /**
- * Asks for a page of sessions, without their events.
+ * The request of a page of sessions, without their events.
  *
  * @example
  * ```ts
@@ -161,7 +166,7 @@ export interface ListSessionsRequest extends Abortable {
 }
 
 /**
- * Asks for a page of sessions, perhaps without the total.
+ * The request of a page of sessions, with or without the total.
  *
  * @example
  * ```ts
@@ -172,15 +177,16 @@ export interface ListSessionsRequest extends Abortable {
  */
 export interface ListSessionsPageRequest extends Omit<ListSessionsRequest, 'withTotal'> {
   /**
-   * `false`: the answer has no `totalItems` and no `totalPages`. An SQL database then counts nothing, which is
-   * most of what a page of a large app costs. No counter is kept there instead: Python's services create and
-   * delete sessions in the same tables and would not change it. Default `true`.
+   * `false`: the result has no `totalItems` and no `totalPages`. An SQL database then does not
+   * count, which is most of the cost of a page in a large app. It keeps no counter, because
+   * Python's services create and delete sessions in the same tables and would not update it.
+   * Default `true`.
    */
   withTotal?: boolean | undefined;
 }
 
 /**
- * A page of sessions, perhaps without the total.
+ * A page of sessions, with or without the total.
  *
  * @example
  * ```ts
@@ -192,19 +198,22 @@ export interface ListSessionsPageRequest extends Omit<ListSessionsRequest, 'with
  * ```
  */
 export interface SessionsPage<S extends StateShape = StateShape> {
-  /** Without events. */
+  /** Sessions without their events. */
   sessions: Session<S>[];
   page: number;
-  /** As requested; without a request, the total, or the number of sessions here where there is no total. */
+  /**
+   * The requested limit. Without one: the total, or the number of sessions on this page if there is
+   * no total.
+   */
   limit: number;
-  /** `undefined` where `withTotal` is `false`. */
+  /** `undefined` if `withTotal` is `false`. */
   totalItems?: number | undefined;
-  /** `undefined` where `withTotal` is `false`. */
+  /** `undefined` if `withTotal` is `false`. */
   totalPages?: number | undefined;
 }
 
 /**
- * A page of sessions, with the total.
+ * A page of sessions with the total.
  *
  * @example
  * ```ts
@@ -221,7 +230,7 @@ export interface ListSessionsResponse<S extends StateShape = StateShape> extends
 }
 
 /**
- * Names a session to delete.
+ * The request to delete a session.
  *
  * @example
  * ```ts
@@ -233,7 +242,7 @@ export interface ListSessionsResponse<S extends StateShape = StateShape> extends
 export interface DeleteSessionRequest extends CompositeSessionKey, Abortable {}
 
 /**
- * An event, and the handle that it is appended through.
+ * The request to append an event through a handle.
  *
  * @example
  * ```ts
@@ -250,7 +259,7 @@ export interface AppendEventRequest<S extends StateShape = StateShape> extends A
 }
 
 /**
- * Events, and the handle that they are appended through.
+ * The request to append several events through a handle, all or none.
  *
  * @example
  * ```ts
@@ -267,7 +276,8 @@ export interface AppendEventsRequest<S extends StateShape = StateShape> extends 
 }
 
 /**
- * With `sessionId`: an event of author `user` on that session. Without: `user:`/`app:` keys only.
+ * The request to change state. With `sessionId` it appends an event with author `user` to that
+ * session. Without `sessionId` it may change only `user:` and `app:` keys.
  *
  * @example
  * ```ts
@@ -284,7 +294,7 @@ export interface UpdateStateRequest extends Abortable {
 }
 
 /**
- * Names a user of an app.
+ * The key of a user of an app.
  *
  * @example
  * ```ts
@@ -299,7 +309,7 @@ export interface UserRequest extends Abortable {
 }
 
 /**
- * Names an app.
+ * The key of an app.
  *
  * @example
  * ```ts

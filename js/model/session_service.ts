@@ -18,7 +18,7 @@ import type {
 import type { StateShape } from '../state/state_shape.js';
 
 /**
- * That the browser has given a database up, with all sessions in it.
+ * The loss of a database: the browser has deleted it with all its sessions.
  *
  * @example
  * ```ts
@@ -30,14 +30,14 @@ import type { StateShape } from '../state/state_shape.js';
  * ```
  */
 export interface DataLoss {
-  /** When it was noticed, in milliseconds since 1970. */
+  /** When the loss was noticed, in milliseconds since 1970. */
   when: number;
-  /** What the browser says of it. */
+  /** The reason of the loss, as far as it is known. */
   message: string;
 }
 
 /**
- * Where a service keeps its data.
+ * Describes where a service keeps its data.
  *
  * @example
  * ```ts
@@ -47,18 +47,20 @@ export interface DataLoss {
  * ```
  */
 export interface StorageInfo {
-  /** `'memory'`, `'indexeddb'`, or `'custom'` for an adapter that gives no name of its own. */
+  /**
+   * `'memory'`, `'indexeddb'`, the adapter's own `kind`, or `'custom'` for an adapter without one.
+   */
   kind: string;
   /** Whether the data outlives the process or page. */
   durable: boolean;
-  /** Why `'auto'` chose it. */
+  /** Why `'auto'` uses memory. */
   reason?: string | undefined;
-  /** Over IndexedDB: the loss of the database that this page noticed when it opened it. */
+  /** Over IndexedDB: the loss that this page noticed when it opened the database. */
   lost?: DataLoss | undefined;
 }
 
 /**
- * What every session service fulfils, whatever storage lies underneath.
+ * The interface of every session service, over any storage.
  *
  * @example
  * ```ts
@@ -74,29 +76,32 @@ export interface BaseSessionService<S extends StateShape = StateShape> {
   readonly storage: StorageInfo;
   /** @throws SessionError `already_exists`, `invalid_argument`, `unserializable` */
   createSession(request: CreateSessionRequest<S>): Promise<Session<S>>;
-  /** `undefined` when there is no such session. */
+  /** Returns `undefined` if the session does not exist. */
   getSession(request: GetSessionRequest): Promise<Session<S> | undefined>;
-  /** Atomic: however many callers at once, there is one session and no error. */
+  /**
+   * Creates a session or returns the existing one, atomically. Concurrent callers all get the same
+   * session.
+   */
   getOrCreateSession(request: CreateSessionRequest<S>): Promise<Session<S>>;
   listSessions(request: ListSessionsRequest): Promise<ListSessionsResponse<S>>;
-  /** Without the total, where `withTotal` is `false`. */
+  /** Lists sessions. With `withTotal: false` the result has no total. */
   listSessions(request: ListSessionsPageRequest): Promise<SessionsPage<S>>;
-  /** Resolves also when there is none. App and user state stay. */
+  /** Deletes a session. Resolves if it does not exist. App and user state stay. */
   deleteSession(request: DeleteSessionRequest): Promise<void>;
-  /** Stores the event and its delta in one atomic step; resolves to the same event object. */
+  /** Stores the event and its delta atomically. Resolves to the same event object. */
   appendEvent(request: AppendEventRequest<S>): Promise<Event>;
-  /** All of them or none, in order. */
+  /** Stores all events or none, in order. */
   appendEvents(request: AppendEventsRequest<S>): Promise<Event[]>;
   updateState(request: UpdateStateRequest): Promise<void>;
-  /** Keys without their prefix. */
+  /** Returns the user's state. Its keys have no prefix. */
   getUserState(request: UserRequest): Promise<StateShape>;
-  /** Keys without their prefix. */
+  /** Returns the app's state. Its keys have no prefix. */
   getAppState(request: AppRequest): Promise<StateShape>;
   /** Deletes the user's sessions and state. */
   deleteUser(request: UserRequest): Promise<void>;
   deleteUserState(request: UserRequest): Promise<void>;
   deleteAppState(request: AppRequest): Promise<void>;
-  /** Pending work settles, later calls reject with `closed`. A second close resolves. */
+  /** Waits for pending calls; later calls reject with `closed`. A second close resolves. */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }

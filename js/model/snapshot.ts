@@ -1,10 +1,9 @@
 /**
- * What is taken from a caller's event or state at the moment of the call: JSON text, made once, and
- * beside it the values that the handle gets. From here on nothing the caller does to their objects
- * reaches storage.
+ * Snapshots of a caller's events and states, taken at the call: JSON text, made once, and the
+ * values that the handle gets. Later changes of the caller's objects never reach storage.
  *
- * Nothing here stores anything or touches a handle. The only thing changed on the caller's event is
- * `id` and `timestamp`, if it has none; {@link applySnapshot} does the rest after the commit.
+ * Nothing here stores anything or touches a handle. A snapshot changes the caller's event only by
+ * setting a missing `id` and `timestamp`. {@link applySnapshot} does the rest after the commit.
  */
 import { createEventActions, type Event, type EventActions } from './event.js';
 import { SessionError, isSessionError } from '../errors/errors.js';
@@ -18,20 +17,22 @@ import { tooLarge, writeJson } from '../json/write.js';
 
 export type { DeltaSnapshot } from '../state/delta.js';
 
-/** The latest timestamp: the last millisecond of the year 9999, where databases' dates end. */
+/**
+ * The latest timestamp: the last millisecond of the year 9999, where the dates of databases end.
+ */
 export const MAX_TIMESTAMP = 253402300799999;
 
-/** Whether `value` is a time: milliseconds since 1970, 0 to {@link MAX_TIMESTAMP}. */
+/** Returns whether `value` is a time: milliseconds since 1970, 0 to {@link MAX_TIMESTAMP}. */
 export function isTime(value: unknown): value is number {
   return typeof value === 'number' && value >= 0 && value <= MAX_TIMESTAMP;
 }
 
-/** Bytes of UTF-8 that an id may take. */
+/** The most bytes of UTF-8 in an id. */
 export const MAX_ID_BYTES = 512;
 
 /**
- * An initial state as it is stored, all scopes in one, `temp:` keys dropped. Like a delta it may remove:
- * `user:` and `app:` keys may be there before the session is.
+ * An initial state as it is stored: all scopes together, without `temp:` keys. Like a delta it may
+ * remove keys, because `user:` and `app:` keys may exist before the session does.
  *
  * @example
  * ```ts
@@ -43,12 +44,12 @@ export interface StateSnapshot {
   readonly text: string;
   /** A new ordinary object, with values as in {@link DeltaSnapshot.delta}. */
   readonly values: Record<string, unknown>;
-  /** The dropped `temp:` keys, by reference; `undefined` if there were none. */
+  /** The dropped `temp:` keys, with the caller's own values; `undefined` if there were none. */
   readonly temp: Record<string, unknown> | undefined;
 }
 
 /**
- * An event as it is stored.
+ * A snapshot of an event as it is stored.
  *
  * @example
  * ```ts
@@ -65,21 +66,24 @@ export interface EventSnapshot {
   /** Milliseconds since 1970. */
   readonly timestamp: number;
   /**
-   * JSON text of the whole event as it is stored: `temp:` keys taken out, removals as `REMOVED`,
-   * id, timestamp and actions filled in. The same event gives the same text again, byte for byte,
-   * whether its append failed or succeeded in between.
+   * JSON text of the stored event, without `temp:` keys, with removals as `REMOVED`, and with id,
+   * timestamp and actions filled in. The same event always gives the same text, byte for byte,
+   * whether or not its append has succeeded before.
    */
   readonly text: string;
   /**
-   * `text` as it was before superseded keys were taken out of its delta, if any were: an event that is
-   * stored so is this one as well.
+   * `text` before superseded keys were taken out of its delta; absent if none were. A stored event
+   * with this text is the same event.
    */
   readonly whole?: string;
-  /** JSON text of the stored delta alone: exactly the characters that stand in `text`. */
+  /** JSON text of the stored delta: exactly the characters in `text`. */
   readonly deltaText: string;
   /** The stored delta as a new object that shares nothing with the caller's. */
   readonly delta: Record<string, unknown>;
-  /** The same with the caller's own objects, see {@link DeltaSnapshot.delta}; absent if there are none. */
+  /**
+   * The delta with the caller's own objects, see {@link DeltaSnapshot.delta}; absent if it has no
+   * objects.
+   */
   readonly given: Record<string, unknown> | undefined;
   /** See {@link DeltaSnapshot.temp}. */
   readonly temp: Record<string, unknown> | undefined;
@@ -88,12 +92,12 @@ export interface EventSnapshot {
 }
 
 /**
- * Takes a delta: `temp:` keys aside before anything looks at their values, all others by the state
- * rules (see `json/rules.ts`). The caller's object is not changed.
+ * Takes a snapshot of a delta. `temp:` keys are set aside before anything looks at their values.
+ * All other keys follow the state rules (see `json/rules.ts`). The caller's object is not changed.
  *
- * @param delta a plain object; `undefined` is an empty one. A top-level `undefined` or `REMOVED` is a
- *   removal. Any well-formed key is allowed, the empty one too.
- * @throws SessionError `invalid_argument` if it is no plain object, `unserializable` with `path`
+ * @param delta a plain object; `undefined` is an empty one. A top-level `undefined` or `REMOVED`
+ *   removes a key. Every well-formed key is allowed, even the empty one.
+ * @throws SessionError `invalid_argument` if it is not a plain object, `unserializable` with `path`
  *
  * @example
  * ```ts
@@ -105,10 +109,10 @@ export function snapshotDelta(delta: unknown): DeltaSnapshot {
 }
 
 /**
- * Takes an initial state.
+ * Takes a snapshot of an initial state.
  *
  * @param state a plain object; `undefined` is an empty one
- * @throws SessionError `invalid_argument` if it is no plain object, `unserializable` with `path`
+ * @throws SessionError `invalid_argument` if it is not a plain object, `unserializable` with `path`
  *
  * @example
  * ```ts
@@ -121,17 +125,18 @@ export function snapshotState(state: unknown): StateSnapshot {
 }
 
 /**
- * Takes an event.
+ * Takes a snapshot of an event.
  *
- * If it has no `id` (absent or empty) or no `timestamp`, they are set on it now, so that a retry is the
- * same event; it is otherwise unchanged, and wholly so if this throws `invalid_argument` or
- * `unserializable`.
+ * If the event has no `id` (absent or empty) or no `timestamp`, they are set on it now, so that a
+ * retry is the same event. Otherwise the event is not changed. If this throws `invalid_argument` or
+ * `unserializable`, nothing was changed.
  *
- * @param clock gives the time, in milliseconds since 1970; fractions of it are cut off
- * @param newId gives an id that nobody has
- * @throws SessionError `invalid_argument`: no object, a bad id or timestamp, `actions` that are no
- *   object, a `stateDelta` that is no plain object, or an event that cannot be filled in afterwards;
- *   `unserializable`, with `path` counted from the event, or from the delta for state values
+ * @param clock returns the time in milliseconds since 1970; fractions are cut off
+ * @param newId returns a fresh id
+ * @throws SessionError `invalid_argument` if the event is not an object, its id or timestamp is
+ *   invalid, its `actions` are not an object, its `stateDelta` is not a plain object, or the event
+ *   cannot be changed afterwards; `unserializable` with `path`, counted from the event, or from the
+ *   delta for state values
  *
  * @example
  * ```ts
@@ -164,14 +169,14 @@ function takeEvent(event: Event, clock: () => number, newId: () => string): Even
   const { text: deltaText, hasObjects, temp } = taken;
   const actions = fieldsOf(givenActions ?? createEventActions(), 'actions');
   const copy = fieldsOf(event, '');
-  // In the order in which they are set on the caller's event, where they are not own members of it.
+  // In the order in which they are set on the caller's event if they are not its own members.
   defineMember(copy, 'id', id);
   defineMember(copy, 'timestamp', timestamp);
   defineMember(copy, 'actions', actions);
   const text = eventText(copy, deltaText);
 
-  // Inherited ones become the event's own: else they would stand before `actions` in this text, and
-  // after them in that of a retry.
+  // Inherited members become own members of the event. Otherwise they would stand before `actions`
+  // in this text, but after them in the text of a retry.
   if (givenId !== id || !Object.hasOwn(event, 'id')) fill(event, 'id', id);
   if (givenTime === undefined || !Object.hasOwn(event, 'timestamp')) {
     fill(event, 'timestamp', timestamp);
@@ -183,8 +188,8 @@ function takeEvent(event: Event, clock: () => number, newId: () => string): Even
 }
 
 /**
- * The members of `value` in a new object, or of what its `toJSON` gives. The copy has no toJSON that
- * could be called again.
+ * Copies the members of `value`, or of the result of its `toJSON`, to a new object. The copy has no
+ * `toJSON` that could be called again.
  */
 function fieldsOf<T extends object>(value: T, key: string): T {
   const { toJSON } = value as { toJSON?: unknown };
@@ -193,24 +198,25 @@ function fieldsOf<T extends object>(value: T, key: string): T {
   if (typeof fields !== 'object' || fields === null || Array.isArray(fields)) {
     throw invalid(`toJSON of the event${key && `'s ${key}`} must give an object.`);
   }
-  // Without prototype, since toJSON may be somebody's patch of Object.prototype.
+  // Without prototype, since `toJSON` may be a patch of `Object.prototype`.
   const copy = Object.assign(Object.create(null) as T & { toJSON?: unknown }, fields);
   delete copy.toJSON;
   return copy;
 }
 
 /**
- * How the end of `"stateDelta":0` is printed, which stands for the delta until its own text is put
- * there. Only the end, as a search for what begins with a quote stops at each one (200 ns).
+ * The end of `"stateDelta":0`, the placeholder in the text that the delta's own text replaces. Only
+ * the end, because a search for text that begins with a quote stops at each quote (200 ns).
  */
 const MARK = 'Delta":0';
 
 /**
- * The text of `copy` with `delta`, text already, as its `actions.stateDelta`.
+ * Returns the text of `copy` with the text `delta` as its `actions.stateDelta`.
  *
- * Putting text into text makes them equal even if a getter gives something else each time, and takes
- * no longer than printing the delta with the event. The mark cannot be within a string, where quotes
- * are escaped; another member's name and value may give the same, and then there are two.
+ * Inserting the text keeps both texts equal, even if a getter returns another value each time. It
+ * takes no longer than printing the delta with the event. The mark cannot occur within a string,
+ * because quotes are escaped there. Another member may print the same characters; the mark then
+ * occurs twice, and the writer is used.
  */
 function eventText(copy: Event, delta: string): string {
   defineMember(copy.actions, 'stateDelta', 0);
@@ -232,17 +238,19 @@ function nativeText(copy: Event): string {
   try {
     return replaceLoneSurrogates(JSON.stringify(copy));
   } catch {
-    // A getter answered otherwise than a moment ago, or the text is too long: the writer tells.
+    // A getter returned another value than before, or the text is too long. The writer reports the
+    // error.
     return '';
   }
 }
 
 /**
- * Puts on the caller's event what was stored: its `actions` if it had none, and a delta without
- * `temp:` keys. For after the commit; the event was checked by {@link requireWritableEvent} before.
+ * Sets what was stored on the caller's event: its `actions` if it had none, and a delta without
+ * `temp:` keys. Call it after the commit; {@link snapshotEvent} has checked that the members can be
+ * set.
  *
- * The actions object stays the same, so that whoever holds it sees what happened; the caller's delta
- * object is only replaced there, never changed, since contexts go on writing to it.
+ * The actions object stays the same, so that others who hold it see the change. The caller's delta
+ * object is replaced there and never changed, because contexts go on writing to it.
  *
  * @example
  * ```ts
@@ -263,10 +271,11 @@ export function applySnapshot(event: Event, snapshot: EventSnapshot): void {
 }
 
 /**
- * Makes sure that what an append sets on the event can be set: `id` and `timestamp` where they are
- * missing, `actions` if there are none, else their `stateDelta`. Changes nothing.
+ * Checks that an append can set its members on the event: a missing `id` and `timestamp`, and
+ * `actions` or their `stateDelta`. Changes nothing.
  *
- * @throws SessionError `invalid_argument` if not, and if it is no object or its `actions` are none
+ * @throws SessionError `invalid_argument` if a member cannot be set, or if the event or its
+ *   `actions` are not objects
  *
  * @example
  * ```ts
@@ -306,10 +315,10 @@ function checkWritable(given: unknown): void {
 }
 
 /**
- * Sets a member that {@link requireSettable} has looked at. An inherited one is not assigned to: it
- * may be a getter, and an own member is what a copy of the event takes along.
+ * Sets a member that {@link requireSettable} has checked. An inherited member is defined and not
+ * assigned: it may be a getter, and a copy of the event takes only own members.
  *
- * Neither way throws: what was committed must not fail because the caller froze the
+ * Never throws for a frozen object: a committed append must not fail because the caller froze the
  * event meanwhile.
  */
 function fill(target: object, key: string, value: unknown): void {
@@ -356,7 +365,7 @@ function validTimestamp(timestamp: unknown): number {
       'timestamp',
     );
   }
-  // −0 is JSON's 0.
+  // Adding 0 turns −0 into 0, as in JSON.
   return timestamp + 0;
 }
 
@@ -364,7 +373,7 @@ function invalid(message: string, cause?: unknown, key?: string): SessionError {
   return new SessionError('invalid_argument', message, { cause, key });
 }
 
-/** What the event's own getters or proxy handlers throw becomes an error of ours. */
+/** Converts errors of the event's own getters or proxy handlers. */
 function ownError(error: unknown): SessionError {
   if (isSessionError(error)) return error;
   if (isTooLong(error)) return tooLong(undefined, error);

@@ -1,6 +1,6 @@
 /**
- * A delta's way into JSON: key by key, since each has its own fate. The state rules for one value are
- * in `rules.ts`; this is what holds for the map of them.
+ * Converts a delta to JSON, key by key. The state rules for one value are in `rules.ts`; the rules
+ * for the keys are here.
  */
 import { SessionError } from '../errors/errors.js';
 import { isTemp, REMOVED } from './scope.js';
@@ -11,7 +11,7 @@ import { isWellFormed } from '../json/text.js';
 import { tooLarge, writeJson } from '../json/write.js';
 
 /**
- * A delta as it is stored.
+ * A snapshot of a delta as it is stored.
  *
  * @example
  * ```ts
@@ -23,22 +23,24 @@ export interface DeltaSnapshot {
   /** JSON text of the stored delta; `'{}'` if it is empty. */
   readonly text: string;
   /**
-   * The stored delta as a new ordinary object in the caller's order: a value by reference if it was
-   * plain as it is, else what parsing its text gives; removals as `REMOVED`.
+   * The stored delta as a new ordinary object in the caller's order. A plain value is the caller's
+   * own; any other value was parsed from its JSON text. Removals are `REMOVED`.
    */
   readonly delta: Record<string, unknown>;
-  /** Whether any of its values is an object, and so may be shared with the caller. */
+  /** Whether any value is an object, which may be shared with the caller. */
   readonly hasObjects: boolean;
-  /** The `temp:` keys, values by reference and never looked at; `undefined` if there are none. */
+  /**
+   * The `temp:` keys with the caller's own values, never inspected; `undefined` if there are none.
+   */
   readonly temp: Record<string, unknown> | undefined;
 }
 
 /**
- * Takes a delta, or an initial state.
+ * Takes a snapshot of a delta or an initial state.
  *
  * @param given a plain object, or `undefined` for an empty one
- * @param what how to call it in errors
- * @throws SessionError `invalid_argument` if it is no plain object, `unserializable` with `path`
+ * @param what the name to use in errors
+ * @throws SessionError `invalid_argument` if it is not a plain object, `unserializable` with `path`
  *
  * @example
  * ```ts
@@ -50,7 +52,7 @@ export function takeDelta(given: unknown, what: string): DeltaSnapshot {
   if (given === undefined) return { text: '{}', delta, hasObjects: false, temp: undefined };
   let hasObjects = false;
   let temp: Record<string, unknown> | undefined;
-  // Made only once a value is not plain: the text of each value so far.
+  // The JSON texts of special values, by key. Made only if there is such a value.
   let texts: Map<string, string> | undefined;
   for (const key of keysOf(given, what)) {
     const value = member(given as Record<string, unknown>, key);
@@ -70,7 +72,7 @@ export function takeDelta(given: unknown, what: string): DeltaSnapshot {
       text = writeJson(value, { rules: 'state', path: [key] });
       stored = text === undefined ? undefined : JSON.parse(text);
     }
-    // A toJSON may come to nothing, too, or to a removal.
+    // A `toJSON` may return `undefined` or `REMOVED`.
     if (stored === undefined || stored === REMOVED) {
       defineMember(delta, key, REMOVED);
       continue;
@@ -82,18 +84,18 @@ export function takeDelta(given: unknown, what: string): DeltaSnapshot {
   return { text: deltaText(delta, texts), delta, hasObjects, temp };
 }
 
-/** The text of `delta`, of whose values `texts` has been written before. */
+/** Returns the text of `delta`. `texts` holds the JSON texts of values that were written before. */
 function deltaText(
   delta: Record<string, unknown>,
   texts: ReadonlyMap<string, string> | undefined,
 ): string {
-  // A toJSON here is somebody's patch of Object.prototype, which the native function would obey.
+  // A `toJSON` here is a patch of Object.prototype, which the native function would call.
   if (texts === undefined && typeof delta.toJSON !== 'function') {
     try {
       return JSON.stringify(delta);
     } catch {
-      // A getter within answered otherwise than a moment ago, or the text is too long. The writer
-      // reads again and says what is wrong.
+      // A getter returned another value than before, or the text is too long. The writer reads
+      // again and reports the error.
     }
   }
   const pieces: string[] = [];
@@ -104,7 +106,10 @@ function deltaText(
   return `{${pieces.join(',')}}`;
 }
 
-/** The own enumerable string keys of a plain object, whatever it does about being asked. */
+/**
+ * Returns the own enumerable string keys of a plain object. Fails with `invalid_argument` for
+ * anything else, even if reading the keys throws.
+ */
 function keysOf(value: unknown, what: string): readonly string[] {
   let cause: unknown;
   try {
@@ -117,7 +122,7 @@ function keysOf(value: unknown, what: string): readonly string[] {
   throw new SessionError('invalid_argument', message, { cause });
 }
 
-/** Reads one member of a delta; getters and proxies may throw. */
+/** Reads one member of a delta. Getters and proxies may throw. */
 function member(value: Record<string, unknown>, key: string): unknown {
   try {
     return value[key];

@@ -1,7 +1,7 @@
 /**
- * How far a state value reaches, told by the prefix of its key.
+ * The scope of a state value, given by the prefix of its key.
  *
- * The words and the prefixes are the ADK's. Any other prefix (`cart:items`) is part of an ordinary
+ * The scopes and prefixes are the ADK's. Any other prefix (`cart:items`) is part of an ordinary
  * session key.
  */
 
@@ -39,8 +39,8 @@ export const USER_PREFIX = 'user:';
  */
 export const TEMP_PREFIX = 'temp:';
 /**
- * The value that removes its key when it stands in a delta. It is what a removal looks like in a
- * stored event, and adk-java writes the same text on the wire.
+ * The value that removes its key in a delta. Stored events hold removals in this form, and adk-java
+ * uses the same text on the wire.
  *
  * @example
  * ```ts
@@ -51,12 +51,12 @@ export const TEMP_PREFIX = 'temp:';
  */
 export const REMOVED = '__ADK_SENTINEL_REMOVED__';
 
-/** Whether `key` lives for one invocation only. */
+/** Returns whether `key` lives for one invocation only. */
 export function isTemp(key: string): boolean {
   return key.startsWith(TEMP_PREFIX);
 }
 
-/** Whether `key` lives beyond its session: with the user or the app. */
+/** Returns whether `key` outlives its session: it belongs to the user or the app. */
 export function isShared(key: string): boolean {
   return key.startsWith(USER_PREFIX) || key.startsWith(APP_PREFIX);
 }

@@ -10,7 +10,7 @@ import { type StateSchema, validateDelta, validateEntry } from './state_schema.j
 import { isStamped, stampWrite } from './write_order.js';
 
 /**
- * The keys of `S` for an editor to offer; any other key is allowed too.
+ * The keys of `S`, for an editor to suggest. Any other key is allowed too.
  *
  * @example
  * ```ts
@@ -22,7 +22,7 @@ import { isStamped, stampWrite } from './write_order.js';
 export type StateKey<S> = (keyof S & string) | (string & {});
 
 /**
- * What `S` says that a key holds: `unknown` for a key that it does not name.
+ * The type of a key's value in `S`; `unknown` for a key that `S` does not name.
  *
  * @example
  * ```ts
@@ -34,7 +34,7 @@ export type StateKey<S> = (keyof S & string) | (string & {});
 export type StateValue<S, K extends string> = (S & StateShape)[K];
 
 /**
- * Changes for {@link State.update}: `undefined` or {@link State.REMOVED} removes a key.
+ * The changes for {@link State.update}: `undefined` or {@link State.REMOVED} removes a key.
  *
  * @example
  * ```ts
@@ -47,10 +47,10 @@ export type StateChanges<S> = {
   [K in keyof S]?: S[K] | typeof REMOVED | undefined;
 } & StateShape;
 
-/** The keys that `S` names, none for a state of any shape. */
+/** The keys that `S` names; none for a state of any shape. */
 type NamedKey<S> = string extends keyof S ? never : keyof S & string;
 
-/** `0` as a default means a number, not the literal. */
+/** Widens a literal default: `0` stands for any number. */
 type Widened<D> = D extends string
   ? string
   : D extends number
@@ -60,7 +60,7 @@ type Widened<D> = D extends string
       : D;
 
 /**
- * The half of {@link State} that reads.
+ * The reading methods of {@link State}.
  *
  * @example
  * ```ts
@@ -88,43 +88,42 @@ export interface ReadableState<S extends StateShape = StateShape> {
   [Symbol.iterator](): IterableIterator<[string, unknown]>;
 }
 
-/** An object that `get` handed out, as it was then. */
+/** An object that `get` returned, with its JSON text at that time. */
 interface HandedOut {
   readonly object: object;
   json: string | undefined;
 }
 
 /**
- * The value of a key for code of this package that only reads, so that nothing needs to be
- * remembered. It is the live one.
+ * Returns the live value of a key, for code of this package that only reads it. Changes to the
+ * value are not tracked.
  *
  * @internal
  */
 export let peekState: (state: State, key: string) => unknown;
 
 /**
- * Watches values that were written and go into an event now, as if `get` had returned them: whoever
- * wrote them may still hold them, and change them later.
+ * Tracks values that are written and go into an event now, as if `get` had returned them. Their
+ * writer may still hold them and change them later.
  *
  * @internal
  */
 export let watchValues: (state: State, keys: Iterable<string>) => void;
 
 /**
- * The state that an agent reads and writes, and the delta of what it has changed.
+ * The state that an agent reads and writes, and the delta of its changes.
  *
- * - A write goes to both: to the state object, where all who share it see it at once, and to the
- *   delta, which an event carries to the store.
- * - Keys are looked up among own properties only: `toString` or `__proto__` are keys like any other.
+ * - A write changes the state object, where all who share it see the write at once, and the delta,
+ *   which an event carries to the store.
+ * - Only own properties count: `toString` or `__proto__` are ordinary keys.
  * - `null` is a value. Writing `undefined` or {@link State.REMOVED} removes the key.
- * - Changing an object that {@link State.get} returned is a write as well:
- *   `state.get('cart').push(x)` is recorded when the delta is read through {@link State.hasDelta}, a
- *   context or an append. Whoever reads the delta object itself calls
- *   {@link State.recordChanges} before.
- * - The prefixes `app:`, `user:` and `temp:` say how far a key reaches; see {@link State.APP_PREFIX}.
+ * - Changing an object that {@link State.get} returned is a write as well.
+ *   `state.get('cart').push(x)` is recorded when {@link State.hasDelta}, a context or an append
+ *   reads the delta. Call {@link State.recordChanges} before you read the delta object yourself.
+ * - The prefixes `app:`, `user:` and `temp:` give the scope of a key; see {@link State.APP_PREFIX}.
  *
- * @typeParam S - What the keys hold, for the editor and the compiler. Keys that it does not name are
- * allowed, as `unknown`. Nothing is checked at run time: that is what a `stateSchema` is for.
+ * @typeParam S - The types of the values, for the editor and the compiler. Other keys are allowed,
+ *   as `unknown`. Nothing is checked at run time; use a `stateSchema` for that.
  *
  * @example
  * ```ts
@@ -162,9 +161,9 @@ export class State<S extends StateShape = StateShape> implements ReadableState<S
   #handedOut: Map<string, HandedOut> | undefined;
 
   /**
-   * @param value - The state object, written through. Default: a new empty one.
-   * @param delta - Collects the writes. Entries which it has already count as writes that are not in
-   * `value` yet. Default: a new empty one.
+   * @param value - The state object that is read and written. Default: a new empty one.
+   * @param delta - Collects the writes. Entries that it already has count as writes that are not in
+   *   `value` yet. Default: a new empty one.
    * @param schema - Checks every write before anything changes.
    */
   constructor(value: NoInfer<Partial<S>> = {}, delta: StateShape = {}, schema?: StateSchema) {
@@ -174,11 +173,11 @@ export class State<S extends StateShape = StateShape> implements ReadableState<S
   }
 
   /**
-   * The value of `key`, or `defaultValue` if there is none. A present `null` is a value.
+   * Returns the value of `key`, or `defaultValue` if it has none. A stored `null` is a value.
    *
-   * An object is the live one, not a copy, and what is changed in it is recorded: it is compared with
-   * what it was at its first `get`, as JSON. The type of a default for a key that `S` does not name
-   * is taken on trust.
+   * An object is returned live and not as a copy. Changes made in it are recorded, by comparing it
+   * as JSON with its state at the first `get`. The type of a default for a key that `S` does not
+   * name is not checked.
    */
   get<K extends StateKey<S>>(key: K): StateValue<S, K> | undefined;
   get<K extends NamedKey<S>, D>(key: K, defaultValue: D): Exclude<S[K], undefined> | Widened<D>;
@@ -191,17 +190,17 @@ export class State<S extends StateShape = StateShape> implements ReadableState<S
     return isShared ? this.handOut(key, value) : value;
   }
 
-  /** Whether `key` has a value. `null` is one. */
+  /** Returns whether `key` has a value. `null` is one. */
   has(key: StateKey<S>): boolean {
     return this.#peek(key) !== undefined;
   }
 
   /**
-   * Writes one key.
+   * Writes one key. If it throws, nothing is written.
    *
-   * @throws SessionError `unserializable` with `path` for what JSON cannot say, but under a `temp:` key;
-   * `schema_violation` (a `StateSchemaError`), `invalid_argument` when the state object is frozen,
-   * `readonly` in a read-only context. Nothing is written then.
+   * @throws SessionError `unserializable` with `path` if JSON cannot represent the value, except
+   *   under a `temp:` key; `schema_violation` (a `StateSchemaError`); `invalid_argument` if the
+   *   state object is frozen; `readonly` in a read-only context
    */
   set<K extends StateKey<S>>(key: K, value: StateValue<S, K>): void {
     this.assertWritable(key);
@@ -226,10 +225,10 @@ export class State<S extends StateShape = StateShape> implements ReadableState<S
   }
 
   /**
-   * Removes a key; the delta gets {@link State.REMOVED}, also if this state has no such key, as the
-   * store may.
+   * Removes a key. The delta gets {@link State.REMOVED} even if this state has no such key, because
+   * the store may have it.
    *
-   * @returns Whether it was there.
+   * @returns Whether the key had a value.
    * @throws SessionError as {@link State.set}
    */
   delete(key: StateKey<S>): boolean {
@@ -240,15 +239,16 @@ export class State<S extends StateShape = StateShape> implements ReadableState<S
     return had;
   }
 
-  /** Whether anything has been written, or changed in an object that `get` returned. */
+  /** Returns whether anything was written, or changed in an object that `get` returned. */
   hasDelta(): boolean {
     this.recordChanges();
     return Object.keys(this.#delta).length > 0;
   }
 
   /**
-   * Writes to the delta what was changed in objects that {@link State.get} returned. Needed only
-   * before reading the delta object that was given to the constructor; contexts and `hasDelta` do it.
+   * Writes changes in objects that {@link State.get} returned to the delta. Call it only before you
+   * read the delta object that you gave to the constructor; contexts and `hasDelta` call it
+   * themselves.
    *
    * @example
    * ```ts
@@ -265,19 +265,20 @@ export class State<S extends StateShape = StateShape> implements ReadableState<S
     if (this.#handedOut === undefined) return;
     for (const [key, seen] of this.#handedOut) {
       if (this.#peek(key) !== seen.object) {
-        // Overwritten or removed since: that write is the newer one.
+        // Overwritten or removed since; that write is newer.
         this.#handedOut.delete(key);
         continue;
       }
       const json = jsonText(seen.object);
-      // What JSON cannot say (a cycle) cannot be compared: taken as changed, so that the append tells.
+      // A value that JSON cannot represent (a cycle) cannot be compared. It counts as changed, so
+      // that the append reports it.
       if (json !== undefined && json === seen.json) continue;
       seen.json = json;
       this.#write(key, seen.object);
     }
   }
 
-  /** All keys that have a value, those of the state object first, in its order. */
+  /** Returns all keys with a value: first those of the state object, in its order. */
   keys(): string[] {
     const keys = Object.keys(this.#value).filter((key) => this.has(key));
     for (const key of Object.keys(this.#delta)) {
@@ -286,14 +287,14 @@ export class State<S extends StateShape = StateShape> implements ReadableState<S
     return keys;
   }
 
-  /** Keys and values as {@link State.get} returns them. */
+  /** Iterates over keys and values, as {@link State.get} returns them. */
   *[Symbol.iterator](): IterableIterator<[string, unknown]> {
     for (const key of this.keys()) yield [key, this.get(key)];
   }
 
   /**
-   * All keys and values as a new object. Arrays and plain objects in it are copies, so that changing
-   * them is not mistaken for a write; `temp:` values are passed on as they are.
+   * Returns all keys and values as a new object. Arrays and plain objects in it are copies, so that
+   * changing them is not recorded as a write. `temp:` values are the originals.
    */
   toRecord(): StateShape {
     const record: StateShape = {};
@@ -304,24 +305,24 @@ export class State<S extends StateShape = StateShape> implements ReadableState<S
     return record;
   }
 
-  /** {@link State.toRecord} under the name that Python's ADK has. */
+  /** Same as {@link State.toRecord}, under the name used in Python's ADK. */
   toDict(): StateShape {
     return this.toRecord();
   }
 
-  /** For `JSON.stringify`: all but the `temp:` values, which need not be JSON. */
+  /** Called by `JSON.stringify`. Leaves out `temp:` values, which need not be JSON. */
   toJSON(): StateShape {
     const record = this.toRecord();
     for (const key of Object.keys(record)) if (isTemp(key)) delete record[key];
     return record;
   }
 
-  /** Called before every write; contexts whose state may not be written throw here. */
+  /** Called before every write. Contexts whose state may not be written throw here. */
   protected assertWritable(key: string): void {
     void key;
   }
 
-  /** What `get` returns for an object: the object, remembered as it is now. */
+  /** Returns the object for `get`, and remembers its JSON text. */
   protected handOut(key: string, object: object): unknown {
     this.#handedOut ??= new Map();
     if (this.#handedOut.get(key)?.object !== object) {
@@ -338,14 +339,17 @@ export class State<S extends StateShape = StateShape> implements ReadableState<S
     return Object.hasOwn(this.#value, key) ? this.#value[key] : undefined;
   }
 
-  /** Whether the delta has an entry which was put there by hand, and so is not in the state object. */
+  /**
+   * Returns whether the delta has an entry for the key that was set by hand and is not in the state
+   * object.
+   */
   #isUnapplied(key: string): boolean {
     return Object.hasOwn(this.#delta, key) && !isStamped(this.#delta, key);
   }
 
   #write(key: string, value: unknown): void {
     const removes = value === undefined || value === REMOVED;
-    // The state object first: if it refuses, the delta is as before.
+    // The state object first: if it refuses the write, the delta is unchanged.
     const done = removes
       ? Reflect.deleteProperty(this.#value, key)
       : define(this.#value, key, value);
@@ -361,9 +365,9 @@ export class State<S extends StateShape = StateShape> implements ReadableState<S
 }
 
 /**
- * {@link defineMember}, which does not throw.
+ * Like {@link defineMember}, but never throws.
  *
- * @returns whether it could be written
+ * @returns whether the member could be written
  * @internal
  */
 export function define(target: object, key: string, value: unknown): boolean {
@@ -375,7 +379,8 @@ export function define(target: object, key: string, value: unknown): boolean {
 }
 
 /**
- * Refuses what JSON cannot say, so that the stack leads to the line that writes it.
+ * Refuses a value that JSON cannot represent. Checked at the write, so that the stack shows the
+ * line that writes it.
  *
  * @throws SessionError `unserializable`
  */
@@ -387,7 +392,7 @@ function requireJson(key: string, value: unknown): void {
   if (verdict === 'special') writeJson(value, { rules: 'state', path: [key] });
 }
 
-/** How a value is compared: `undefined` if JSON cannot say it. */
+/** Returns the JSON text for comparing a value; `undefined` if JSON cannot represent it. */
 function jsonText(value: object): string | undefined {
   try {
     return checkState(value) === 'plain'
@@ -398,7 +403,10 @@ function jsonText(value: object): string | undefined {
   }
 }
 
-/** A copy of what is JSON; anything else (written just now, and not yet refused) is passed on. */
+/**
+ * Returns a copy of a JSON value. Returns anything else unchanged: it was written just now and not
+ * refused yet.
+ */
 function copyOf(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || checkState(value) !== 'plain') return value;
   return JSON.parse(JSON.stringify(value));

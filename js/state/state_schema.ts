@@ -1,9 +1,9 @@
 /**
- * Schemas for state: which keys there are, and what they hold.
+ * Schemas for state: the allowed keys and the types of their values.
  *
- * Any library that follows Standard Schema (https://standardschema.dev) fits: zod, valibot, arktype,
- * or a validator of your own. The interface is declared here, as the specification recommends, so
- * that nobody depends on a package for its sake.
+ * Any library that follows Standard Schema (https://standardschema.dev) works: zod, valibot,
+ * arktype, or a validator of your own. The interface is declared here, as the specification
+ * recommends, so that it needs no dependency.
  *
  * @module
  */
@@ -14,7 +14,7 @@ import { messageOf } from '../json/rules.js';
 import { isTemp, REMOVED } from './scope.js';
 
 /**
- * One thing that a validator found wrong.
+ * One problem that a validator found.
  *
  * @example
  * ```ts
@@ -25,12 +25,12 @@ import { isTemp, REMOVED } from './scope.js';
  */
 export interface SchemaIssue {
   readonly message: string;
-  /** Where in the value, outermost first. */
+  /** The path within the value, outermost first. */
   readonly path?: ReadonlyArray<PropertyKey | { readonly key: PropertyKey }> | undefined;
 }
 
 /**
- * What a validator answers: the value, or what is wrong with it.
+ * The result of a validator: the value, or the problems that it found.
  *
  * @example
  * ```ts
@@ -64,21 +64,21 @@ export interface StandardSchema<Input = unknown, Output = Input> {
   readonly '~standard': {
     readonly version: 1;
     readonly vendor: string;
-    /** Must answer at once: a promise is refused. */
+    /** Must return its result synchronously: a promise is refused. */
     readonly validate: (value: unknown) => SchemaResult<Output> | Promise<SchemaResult<Output>>;
     readonly types?: { readonly input: Input; readonly output: Output } | undefined;
   };
 }
 
 /**
- * State key → what it holds. Prefixes are part of the key.
+ * State key → schema of its value. Prefixes are part of the key.
  *
  * - A key without a prefix (without a colon) must be declared to be written or removed.
- * - A key with a prefix is checked if it is declared; `temp:` keys never are, since they may hold
- *   anything: declaring one gives it a type.
- * - A declared key need not be there, and may be removed.
- * - The schema only judges. What it makes of a value (a default, a trimmed or converted one) is
- *   dropped: what was given is stored.
+ * - A key with a prefix is checked only if it is declared. `temp:` keys are never checked, since
+ *   they may hold anything; declaring one only gives it a type.
+ * - A declared key is optional, and may be removed.
+ * - The schema only validates. Its output (a default, a trimmed or converted value) is dropped: the
+ *   given value is stored.
  *
  * @example
  * ```ts
@@ -91,7 +91,7 @@ export interface StandardSchema<Input = unknown, Output = Input> {
 export type StateSchema = Readonly<Record<string, StandardSchema>>;
 
 /**
- * The shape of a state that fits a schema: what may be put in, not what the schema makes of it.
+ * The shape of a state that fits a schema: the schema's input types, not its output types.
  *
  * @example
  * ```ts
@@ -106,14 +106,14 @@ export type InferState<T extends StateSchema> = {
   -readonly [K in keyof T]: NonNullable<T[K]['~standard']['types']>['input'];
 };
 
-/** How many declared keys a message lists. */
+/** The most declared keys that a message lists. */
 const LISTED = 20;
 
 /**
  * Checks all entries of a delta.
  *
- * @throws StateSchemaError naming the first key that is undeclared or has a wrong value, and why;
- * SessionError `invalid_argument` for a validator that answers with a promise, or is none
+ * @throws StateSchemaError naming the first key that is undeclared or has an invalid value, with
+ *   the reason; SessionError `invalid_argument` if a validator is missing or returns a promise
  *
  * @example
  * ```ts
@@ -171,7 +171,7 @@ function issuesOf(
     );
   }
   if (typeof result !== 'object' || result === null || isPromise(result)) {
-    // How a promise ends is no one's concern any more, and must not be reported as unhandled.
+    // The promise's outcome no longer matters, and must not be reported as an unhandled rejection.
     Promise.resolve(result).catch(() => undefined);
     throw new SessionError(
       'invalid_argument',

@@ -1,5 +1,5 @@
 /**
- * The state that an agent sees: one map of all scopes, told apart by the prefix of a key.
+ * The state that an agent sees: one map of all scopes. The prefix of a key gives its scope.
  *
  * @example
  * ```ts

@@ -1,44 +1,47 @@
 /**
- * Which of several writes of one state key is the newest.
+ * The order of writes to a state key: which of several writes is the newest.
  *
- * Parallel agents share one state object, and each collects its writes in a delta of its own; their
- * events are appended in whatever order the agents finish. Without more, the delta that is appended
- * last wins, even where another agent wrote the key later: an old value would roll back a newer one.
+ * Parallel agents share one state object, and each collects its writes in a delta of its own. Their
+ * events are appended in the order in which the agents finish. If the last appended delta simply
+ * won, an old value could overwrite a newer one of another agent.
  *
- * So every write through a {@link State} gets a number from one counter, kept for the state object
- * (the newest write that its readers can see) and for the delta (the write that it carries). They
- * are kept beside the objects, in WeakMaps: state and deltas stay plain data that anyone may read,
- * spread and serialise. A delta that nobody stamped was made by hand, and counts as written at the
- * moment when its event is appended.
+ * So every write through a {@link State} gets a number, its stamp, from one counter. The stamp is
+ * kept for the state object (the newest write that its readers can see) and for the delta (the
+ * write that it carries). Stamps are kept in WeakMaps beside the objects, so that states and deltas
+ * stay plain data that anyone may read, spread and serialise. An entry without a stamp was made by
+ * hand. It counts as written when its event is appended.
  *
- * How a session service uses it, for one event on one handle:
- * 1. when `appendEvent` is called: `order = takeOrder(event.actions.stateDelta)`. At the call, as the
- *    writers may go on with the same delta object while the event waits for its turn;
- * 2. when its turn has come, the events ahead of it being committed: leave every key out of the
- *    stored delta that {@link isSuperseded} names;
- * 3. after the commit: apply to the handle each other key that is not {@link isOvertaken}, then
- *    {@link markStored} them. `temp:` keys go through 2 and 3 like all others, but for the storing.
- * Then a key of the handle holds the last write, and the stored state, which is the fold of the
- * stored deltas, holds the last write among those appended, in whatever order they were.
+ * A session service does this for each event on a handle:
+ * 1. When `appendEvent` is called: `order = takeOrder(event.actions.stateDelta)`. It does so at the
+ *    call, because agents may go on writing to the same delta object while the event waits for its
+ *    turn.
+ * 2. When its turn has come and the events before it are committed: leave every key for which
+ *    {@link isSuperseded} is true out of the stored delta.
+ * 3. After the commit: apply each other key to the handle unless {@link isOvertaken} is true for
+ *    it, then call {@link markStored} for them. `temp:` keys go through steps 2 and 3 as well, but
+ *    are not stored.
+ *
+ * Then each key of the handle holds its last write. The stored state is the fold of the stored
+ * deltas, and holds the last write among those appended, in whatever order they were appended.
  *
  * @module
  */
 
 type Stamps = Map<string, number>;
 
-/** Of all writes in this copy of the module: a later write has the larger number. */
+/** The counter of all writes in this copy of the module. A later write has a larger number. */
 let clock = 0;
 
-/** State object → key → its newest write, stored or not. */
+/** State object → key → stamp of its newest write, stored or not. */
 const newestWrites = new WeakMap<object, Stamps>();
-/** State object → key → its newest write that was stored through that object's handle. */
+/** State object → key → stamp of its newest write that was stored through that object's handle. */
 const storedWrites = new WeakMap<object, Stamps>();
-/** Delta object → key → the write that it carries. */
+/** Delta object → key → stamp of the write that it carries. */
 const carriedWrites = new WeakMap<object, Stamps>();
 
-/** When the writes of one delta were made, as it was when its event was appended. Opaque. */
+/** The order of the writes of one delta, as it was when its event was appended. Opaque. */
 export interface WriteOrder {
-  /** Of every key that is not in `stamps`. */
+  /** The stamp of every key that is not in `stamps`. */
   readonly appended: number;
   readonly stamps: ReadonlyMap<string, number> | undefined;
 }
@@ -54,8 +57,7 @@ function stampOf(order: WriteOrder, key: string): number {
 }
 
 /**
- * Records that `key` has just been written to the state object `value` and to `delta`, whatever the
- * written value is (a removal is a write as well).
+ * Stamps a write of `key` to the state object `value` and to `delta`. A removal is a write as well.
  */
 export function stampWrite(value: object, delta: object, key: string): void {
   const stamp = ++clock;
@@ -63,48 +65,51 @@ export function stampWrite(value: object, delta: object, key: string): void {
   stampsOf(carriedWrites, delta).set(key, stamp);
 }
 
-/** Whether `delta` carries a recorded write of `key`, rather than an entry made by hand. */
+/** Returns whether `delta` has a stamp for `key`; an entry made by hand has none. */
 export function isStamped(delta: object, key: string): boolean {
   return carriedWrites.get(delta)?.has(key) ?? false;
 }
 
-/** Whether `delta` carries a recorded write of `key` that is newer than the one which `other` carries. */
+/**
+ * Returns whether the stamp of `key` in `delta` is newer than its stamp in `other`. Both must have
+ * one.
+ */
 export function isNewerWrite(delta: object, other: object, key: string): boolean {
   const stamp = carriedWrites.get(delta)?.get(key);
   const otherStamp = carriedWrites.get(other)?.get(key);
   return stamp !== undefined && otherStamp !== undefined && stamp > otherStamp;
 }
 
-/** Gives the entry `key` of the delta `to` the place in the order which it has in the delta `from`. */
+/** Copies the stamp of `key` from the delta `from` to the delta `to`. */
 export function carryStamp(from: object, to: object, key: string): void {
   const stamp = carriedWrites.get(from)?.get(key);
   if (stamp !== undefined) stampsOf(carriedWrites, to).set(key, stamp);
 }
 
-/** {@link carryStamp} for all keys of `to`, a delta that was copied from `from`. */
+/** Copies the stamps of all keys of `to`, a delta that was copied from `from`. */
 export function carryStamps(from: object, to: object): void {
   if (carriedWrites.has(from)) for (const key of Object.keys(to)) carryStamp(from, to, key);
 }
 
-/** Forgets the recorded write of `key`, for a delta out of which the entry is taken. */
+/** Removes the stamp of `key`, for a delta from which the entry is removed. */
 export function dropStamp(delta: object, key: string): void {
   carriedWrites.get(delta)?.delete(key);
 }
 
 /**
- * The order of the writes in `delta`, fixed now. Entries made by hand count as written now.
+ * Returns the order of the writes in `delta`, fixed now. Entries made by hand count as written now.
  *
- * It is not kept for the delta: appending one hand-made delta twice is two writes.
+ * The order is not kept for the delta: appending one hand-made delta twice makes two writes.
  */
 export function takeOrder(delta: object): WriteOrder {
   const stamps = carriedWrites.get(delta);
-  // A copy: the context that owns the delta may write to it before the event is committed.
+  // A copy, because the delta's context may write to it before the event is committed.
   return { appended: ++clock, stamps: stamps === undefined ? undefined : new Map(stamps) };
 }
 
 /**
- * Whether the state object holds a newer write of `key` than this delta, so that applying the delta
- * would roll it back.
+ * Returns whether the state object holds a newer write of `key` than this delta. Applying the delta
+ * would then roll that write back.
  */
 export function isOvertaken(value: object, order: WriteOrder, key: string): boolean {
   const newest = newestWrites.get(value)?.get(key);
@@ -112,11 +117,11 @@ export function isOvertaken(value: object, order: WriteOrder, key: string): bool
 }
 
 /**
- * Whether a newer write of `key` is stored already, so that this one is to be left out of the event
- * that would store it now.
+ * Returns whether a newer write of `key` is already stored, so that this write must be left out of
+ * its event.
  *
- * @param ahead - The order of the last event that stores the key in the same commit, before this one. It
- *   was not superseded itself, and so has the newest write of all before it.
+ * @param ahead - The order of the last earlier event in the same commit that stores the key. That
+ *   event was not superseded itself, so it has the newest write of all events before this one.
  */
 export function isSuperseded(
   value: object,
@@ -131,10 +136,10 @@ export function isSuperseded(
   );
 }
 
-/** Records that the writes of these keys were committed through the handle of the state object. */
+/** Notes that the writes of these keys were committed through the handle of the state object. */
 export function markStored(value: object, order: WriteOrder, keys: Iterable<string>): void {
   const newest = newestWrites.get(value);
-  // Nobody ever recorded a write to this state: then no older one can be waiting for its append.
+  // No write to this state was ever stamped, so no older one can be waiting for its append.
   if (newest === undefined) return;
   for (const key of keys) {
     const last = newest.get(key);
@@ -146,13 +151,13 @@ export function markStored(value: object, order: WriteOrder, keys: Iterable<stri
   }
 }
 
-/** Whether a write of `key` was made through the state object and not stored yet. */
+/** Returns whether a write of `key` was made through the state object and is not stored yet. */
 export function hasUnstoredWrite(value: object, key: string): boolean {
   const newest = newestWrites.get(value)?.get(key);
   return newest !== undefined && newest > (storedWrites.get(value)?.get(key) ?? 0);
 }
 
-/** Whether anyone ever recorded a write to the state object. */
+/** Returns whether any write to the state object was ever stamped. */
 export function isWritten(value: object): boolean {
   return newestWrites.has(value);
 }

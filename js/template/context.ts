@@ -1,4 +1,6 @@
-/** Where a template's values come from: a context of ours, one of `@google/adk`, or a plain object. */
+/**
+ * The source of a template's values: a context of ours, one of `@google/adk`, or a plain object.
+ */
 
 import { SessionError } from '../errors/errors.js';
 import type { Part } from '../model/event.js';
@@ -7,7 +9,7 @@ import type { StateShape } from '../state/state_shape.js';
 import { peekState, State } from '../state/state.js';
 
 /**
- * State as an object that gives a record of itself: ours, or the one of `@google/adk`.
+ * A state that can be read as a record: our `State`, or the one of `@google/adk`.
  *
  * @example
  * ```ts
@@ -21,7 +23,7 @@ export interface StateReader {
 }
 
 /**
- * What a context answers when it is asked for an artifact. `undefined`: there is none.
+ * The result of loading an artifact. `undefined` or `null`: it does not exist.
  *
  * @example
  * ```ts
@@ -34,8 +36,8 @@ export interface StateReader {
 export type LoadedArtifact = Part | null | undefined;
 
 /**
- * What a template is rendered with, in its plain form. Contexts of an {@link Invocation} are of this
- * shape.
+ * The plain form of the context that a template is rendered with. Contexts of an {@link Invocation}
+ * have this shape.
  *
  * @example
  * ```ts
@@ -51,13 +53,14 @@ export type LoadedArtifact = Part | null | undefined;
 export interface TemplateContext {
   /** Key → value, prefixes included; or a `State`. Only own properties count. */
   readonly state: StateShape | StateReader;
-  /** Absent: naming an artifact is an error. */
+  /** Loads an artifact. Without this method, a template that names an artifact fails. */
   loadArtifact?(filename: string): LoadedArtifact | Promise<LoadedArtifact>;
 }
 
 /**
- * A `ReadonlyContext` of `@google/adk`, or anything above it (`CallbackContext`, `ToolContext`): what
- * templates need of it. Its artifacts are behind the invocation, not on the context.
+ * The members of `@google/adk`'s `ReadonlyContext` (and so of `CallbackContext` and `ToolContext`)
+ * that templates use. Artifacts are loaded through the invocation, since the context itself cannot
+ * load them.
  *
  * @example
  * ```ts
@@ -77,7 +80,7 @@ export interface AdkReadonlyContext {
   };
 }
 
-/** Suits the service that is bound to a session, which newer ADKs have, and the unbound one. */
+/** Fits both the artifact service bound to a session, in newer ADKs, and the unbound one. */
 export interface AdkLoadArtifactRequest {
   appName: string;
   userId: string;
@@ -86,7 +89,7 @@ export interface AdkLoadArtifactRequest {
 }
 
 /**
- * Everything that a template can be rendered with.
+ * Any context that a template can be rendered with.
  *
  * @example
  * ```ts
@@ -97,17 +100,17 @@ export interface AdkLoadArtifactRequest {
  */
 export type InstructionContext = TemplateContext | AdkReadonlyContext;
 
-/** The state of a context, as rendering needs it. */
+/** Reads the state of a context while rendering. */
 export interface KeyReader {
-  /** `undefined`: there is no such key. */
+  /** Returns the value of a key; `undefined` if there is none. */
   read(key: string): unknown;
-  /** Asked for only when something is missing. */
+  /** Called only if a value is missing. */
   keys(): string[];
 }
 
 export type ArtifactLoader = (filename: string) => LoadedArtifact | Promise<LoadedArtifact>;
 
-/** @throws SessionError `invalid_argument` for what is no context */
+/** @throws SessionError `invalid_argument` if `context` has no state */
 export function readerOf(context: InstructionContext): KeyReader {
   const state = (context as Partial<InstructionContext> | null | undefined)?.state;
   if (typeof state !== 'object' || state === null) {
@@ -121,8 +124,8 @@ export function readerOf(context: InstructionContext): KeyReader {
     const ours = state as State;
     return { read: (key) => peekState(ours, key), keys: () => ours.keys() };
   }
-  // The ADK's own look-up sees inherited names such as `toString`, so its record is taken. A key of
-  // that name in a plain record cannot hold a function: state values are JSON.
+  // The ADK's own look-up also finds inherited names such as `toString`, so its record is read
+  // instead. A plain record cannot hold a function under such a name: state values are JSON.
   const isReader = typeof state.toRecord === 'function';
   return recordReader(isReader ? (state as StateReader).toRecord() : (state as StateShape));
 }
@@ -137,7 +140,7 @@ function recordReader(record: StateShape): KeyReader {
   };
 }
 
-/** `undefined`: there is no artifact service. */
+/** Returns the loader of a context's artifacts; `undefined` if there is no artifact service. */
 export function loaderOf(context: InstructionContext): ArtifactLoader | undefined {
   if (!('invocationContext' in context)) {
     return context.loadArtifact && ((filename) => context.loadArtifact?.(filename));

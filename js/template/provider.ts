@@ -5,8 +5,8 @@ import type { InstructionContext } from './context.js';
 import { injectSessionState, Template } from './template.js';
 
 /**
- * An instruction that is made when the agent runs. Its text is used as it is: placeholders in it are
- * not replaced, unless it calls {@link injectSessionState} itself.
+ * An instruction as a function that is called when the agent runs. Its text is used unchanged:
+ * placeholders are not replaced, unless the function calls {@link injectSessionState}.
  *
  * @typeParam C - The context that it is called with.
  *
@@ -21,7 +21,8 @@ import { injectSessionState, Template } from './template.js';
 export type InstructionProvider<C = InstructionContext> = (context: C) => string | Promise<string>;
 
 /**
- * What a provider is called with: a context that may write is narrowed to one that only reads.
+ * The context that a provider is called with. A context that may write is narrowed to a read-only
+ * one.
  *
  * @example
  * ```ts
@@ -33,10 +34,10 @@ export type InstructionProvider<C = InstructionContext> = (context: C) => string
 export type ProviderContext<C> = C extends Context<infer S> ? ReadonlyContext<S> : C;
 
 /**
- * Makes an {@link InstructionProvider} of a template, for an agent of `@google/adk`, whose plain
- * strings follow the rules of that package.
+ * Makes an {@link InstructionProvider} from a template, for an agent of `@google/adk`. A plain
+ * string given to such an agent follows that package's own rules.
  *
- * @throws SessionError `invalid_argument` if it is no string
+ * @throws SessionError `invalid_argument` if `text` is not a string
  *
  * @example
  * ```ts
@@ -52,11 +53,12 @@ export function instruction(text: string): (context: InstructionContext) => Prom
 }
 
 /**
- * The text of an agent's instruction: a string is rendered as a template, a function is called with
- * a read-only context, and what it returns is used as it is.
+ * Returns the text of an agent's instruction. A string is rendered as a template. A function is
+ * called with a read-only context, and its result is used unchanged.
  *
- * @throws SessionError (as a rejection) as {@link injectSessionState}; `invalid_argument` for an
- * instruction that is neither, or a function that returns no string. What the function throws.
+ * @throws SessionError (as a rejection) as {@link injectSessionState}; `invalid_argument` if the
+ *   instruction is neither, or the function returns no string. Errors of the function are passed
+ *   on.
  *
  * @example
  * ```ts

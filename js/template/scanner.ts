@@ -1,14 +1,14 @@
 /**
- * The one place where templates meet the scanner, which is Rust: see `src/instruction/scan.rs`.
+ * Calls the template scanner, which is in Rust: see `src/instruction/scan.rs`.
  *
- * It answers with numbers only, and the names are sliced here: six numbers cost less to carry over
- * than one string.
+ * The scanner returns only numbers, and the names are sliced here. Returning six numbers costs less
+ * than returning one string.
  */
 
 import { scanTemplate } from '../wasm/core.js';
 
 /**
- * One `{name}` that is printed with a value, as a template shows it to its users.
+ * A placeholder `{name}` that is printed with a value, as `Template.placeholders` lists it.
  *
  * @example
  * ```ts
@@ -22,15 +22,15 @@ export interface Placeholder {
   /** The state's key with its prefix, or `artifact.` and a file name. */
   readonly name: string;
   readonly kind: 'state' | 'artifact';
-  /** Whether it ends with `?`: prints nothing if there is no value. */
+  /** Whether it ends with `?`, so that it prints nothing if there is no value. */
   readonly optional: boolean;
-  /** Where its `{` stands, in UTF-16 code units from 0. */
+  /** The offset of its `{`, in UTF-16 code units from 0. */
   readonly start: number;
-  /** Behind its `}`. */
+  /** The offset after its `}`. */
   readonly end: number;
 }
 
-/** A placeholder that is to be printed. */
+/** A placeholder that is printed with a value; escaped ones are not. */
 export interface Slot {
   /** A state key, or a file name without `artifact.`. */
   readonly name: string;
@@ -38,16 +38,16 @@ export interface Slot {
   readonly isOptional: boolean;
   readonly start: number;
   readonly end: number;
-  /** Among all placeholders that the scanner found, escaped ones too. */
+  /** Its index among all placeholders that the scanner found, including escaped ones. */
   readonly index: number;
 }
 
-/** A template taken apart: `texts[0]`, the value of `slots[0]`, `texts[1]`, … */
+/** A parsed template: `texts[0]`, the value of `slots[0]`, `texts[1]`, … */
 export interface ScannedTemplate {
-  /** One more than there are slots. */
+  /** One more than `slots`. */
   readonly texts: readonly string[];
   readonly slots: readonly Slot[];
-  /** The first slot that is one, if any. */
+  /** The first artifact slot, if any. */
   readonly artifact: Slot | undefined;
 }
 
@@ -56,7 +56,10 @@ const STRIDE = 6;
 const OPTIONAL = 1;
 const ARTIFACT = 2;
 
-/** Takes a template apart, backslashes already halved and escaped placeholders part of the text. */
+/**
+ * Parses a template. In the texts, backslashes are halved already and escaped placeholders are
+ * literal.
+ */
 export function scan(text: string): ScannedTemplate {
   const found = scanTemplate(text);
   const texts: string[] = [];

@@ -12,8 +12,7 @@ import { type Placeholder, scan, type ScannedTemplate, type Slot } from './scann
 import { artifactFailed, missingError, noArtifactService } from './template_error.js';
 
 /**
- * An instruction with placeholders, taken apart once to be rendered often.
- *
+ * An instruction with placeholders. It is parsed once and can be rendered many times.
  * | written | printed |
  * |---|---|
  * | `{name}` `{ name }` | the state's `name`; an error if it is missing |
@@ -24,8 +23,8 @@ import { artifactFailed, missingError, noArtifactService } from './template_erro
  * | `\{name}` | `{name}` |
  * | `\\{name}` | one backslash, then the value |
  *
- * A string prints as it is, null as nothing, anything else as compact JSON. What a value holds is
- * never expanded again.
+ * A string prints unchanged, null prints nothing, any other value prints as compact JSON.
+ * Placeholders within values are not replaced.
  *
  * @example
  * ```ts
@@ -42,9 +41,9 @@ export class Template {
   #scanned: ScannedTemplate | undefined;
 
   /**
-   * @param text - The instruction. It is taken apart on first use, so that templates may be made
-   * where modules are loaded.
-   * @throws SessionError `invalid_argument` if it is no string
+   * @param text - The instruction. It is parsed on first use, so that modules can make templates
+   *   while they are loaded.
+   * @throws SessionError `invalid_argument` if `text` is not a string
    */
   constructor(text: string) {
     if (typeof text !== 'string') {
@@ -56,7 +55,7 @@ export class Template {
     this.text = text;
   }
 
-  /** The placeholders that are printed with a value, in order; offsets in UTF-16 code units. */
+  /** The placeholders that are printed with a value, in order. Offsets are in UTF-16 code units. */
   get placeholders(): readonly Placeholder[] {
     return this.#scan().slots.map(({ name, isArtifact, isOptional, start, end }) => ({
       name: isArtifact ? `artifact.${name}` : name,
@@ -68,17 +67,17 @@ export class Template {
   }
 
   /**
-   * Prints the template.
+   * Renders the template.
    *
-   * State is read at the call, so that what is written while artifacts are loaded does not show.
-   * All artifacts are loaded at once, each once.
+   * State is read at the call, so writes made while artifacts are loading do not show. All
+   * artifacts are loaded concurrently, each of them once.
    *
-   * @throws SessionError (as a rejection) `missing_variable`, one for all names without a value, in
-   * `missing` with offsets and near misses; `artifact_service_missing`, for optional artifacts too;
-   * `storage_failed` for an artifact that could not be loaded, with the `cause`; `unserializable` for
-   * a `temp:` value that cannot be printed, such as a function
+   * @throws SessionError (as a rejection) `missing_variable`, one error for all names without a
+   *   value, listed in `missing` with offsets and near misses; `artifact_service_missing`, for
+   *   optional artifacts too; `storage_failed` with the `cause` if an artifact could not be loaded;
+   *   `unserializable` for a `temp:` value that cannot be printed, such as a function
    */
-  // Not `async`: whatever is known at the call settles with one promise.
+  // Not `async`: a result that is known at the call takes only one promise.
   render(context: InstructionContext): Promise<string> {
     try {
       return this.#render(context);
@@ -97,7 +96,7 @@ export class Template {
     const { slots, artifact } = this.#scan();
     if (artifact === undefined) return Promise.resolve(this.#print(read, reader));
 
-    // Read now, as it will be printed later.
+    // Read now, because it is printed only after the artifacts are loaded.
     const state = new Map<string, string | undefined>();
     for (const slot of slots) if (!slot.isArtifact) state.set(slot.name, read(slot));
     const load = loaderOf(context);
@@ -123,14 +122,14 @@ export class Template {
     throw missingError(this.text, missing, reader.keys());
   }
 
-  /** File name → text, without those that do not exist. */
+  /** Returns file name → text, without files that do not exist. */
   async #loadArtifacts(load: ArtifactLoader): Promise<Map<string, string>> {
     const loads = new Map<Slot, Promise<LoadedArtifact>>();
     const names = new Set<string>();
     for (const slot of this.#scan().slots) {
       if (!slot.isArtifact || names.has(slot.name)) continue;
       names.add(slot.name);
-      // `async`, so that a loader which throws is a load that fails.
+      // `async`, so that a loader that throws counts as a failed load.
       loads.set(slot, (async () => load(slot.name))());
     }
     const artifacts = new Map<string, string>();
@@ -165,7 +164,9 @@ function textOf(value: unknown, name: string): string {
   }
 }
 
-/** State values are JSON; `temp:` values and artifacts are whatever their owner put there. */
+/**
+ * Prints a value as JSON. State values are JSON, but `temp:` values and artifacts may be anything.
+ */
 function jsonOf(value: unknown, name: string): string {
   let json: string | undefined;
   let cause: unknown;
@@ -182,14 +183,19 @@ function jsonOf(value: unknown, name: string): string {
   );
 }
 
-/** How many templates {@link injectSessionState} keeps, and up to which length. */
+/**
+ * The most templates that {@link injectSessionState} caches, and the longest text that it caches.
+ */
 const KEPT = 64;
 const KEPT_LENGTH = 65_536;
 
-/** Text → its template, the one used longest ago first. */
+/** Text → its template. The least recently used one comes first. */
 const kept = new Map<string, Template>();
 
-/** Instructions are constants of a program: the same few come back on every turn. */
+/**
+ * Returns the cached template of a text. Instructions are constants of a program, so the same few
+ * come back on every turn.
+ */
 function templateOf(text: string): Template {
   let template = kept.get(text);
   if (template === undefined) {
@@ -204,12 +210,12 @@ function templateOf(text: string): Template {
 }
 
 /**
- * Puts state and artifacts into an instruction; see {@link Template} for what is replaced.
+ * Puts state and artifacts into an instruction; see {@link Template} for the placeholders.
  *
- * @param template - The instruction. Short ones are remembered, so that rendering one again costs
- * what {@link Template.render} does.
- * @param context - A context of an {@link Invocation}, one of `@google/adk`, or a plain
- * `{state, loadArtifact?}`
+ * @param template - The instruction. Short ones are cached, so that rendering one again costs as
+ *   little as {@link Template.render}.
+ * @param context - A context of an {@link Invocation}, one of `@google/adk`, or a plain `{state,
+ *   loadArtifact?}`
  * @throws SessionError (as a rejection) as {@link Template.render}
  *
  * @example
