@@ -75,7 +75,8 @@ export function apply(
   let last = revision - written;
   setTime(session, lastUpdateTime);
   let isGiven = true;
-  // Nothing stored up to `since` is news to this handle, not even events outside of its window.
+  // A handle that we did not give out counts as having everything stored up to `since`, even events
+  // outside of its window.
   if (Number.isNaN(record.created)) record.toldUntil = since;
   try {
     if (missed !== undefined && missed.length > 0) {
@@ -184,11 +185,12 @@ interface MissedEvent {
 /**
  * Gives the handle the events that it lacks.
  *
- * Storages that others write by rules of their own may also return older events, which only may
- * have come since. The handle gets such an event only if the window that it was read with would
- * have held it.
+ * A storage that others write by rules of their own may also return events with a revision up to
+ * `since`, because they may have come later. The handle gets such an event only if the window that
+ * it was read with would have held it.
  *
- * @param stored the stored state, from storages whose state holds more than the events tell
+ * @param stored the stored state before the append; given if a missed event was replaced, since the
+ *   events then do not show all changes
  */
 function applyMissed(
   session: Session,

@@ -5,7 +5,7 @@ import { abortedError, type MaybePromise, requireNotAborted } from '../call/call
 import type { HandleRecord, TakenHandle } from '../handle/handle.js';
 import { onAbort } from '../call/on_abort.js';
 
-/** The most events of a group. If a group fails, each of its calls is stored once more. */
+/** The most events in a group. If a group fails, each of its calls is stored once more. */
 const LIMIT = 128;
 
 const soon = Promise.resolve();
@@ -173,7 +173,8 @@ export class AppendGroups {
  * shares the record, but it may name another session and has a `lastUpdateTime` of its own.
  *
  * An event id that comes a second time ends the group. If the answer of such a group was lost,
- * storing its members one by one would apply the earlier event again, on top of the later one.
+ * storing its members one by one would apply the earlier event again. It would then lie on top of the
+ * later one.
  */
 function takeGroup(queue: Member[]): Member[] {
   if (queue.length === 1) return queue.splice(0);

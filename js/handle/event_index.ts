@@ -11,9 +11,9 @@ interface Index {
  * The position of each event id in a handle's `events`.
  *
  * A search through the array would make each append slower the longer the conversation is.
- * Frameworks push, cut and reorder the array as they like, so a map is used only while the array's
- * length and the id of its last event are unchanged. The map compares the id and not the object,
- * because a proxied array (Vue, Svelte, MobX) returns another object than was put in.
+ * Frameworks push, cut and reorder the array as they like. So a map is used only while the array's
+ * length and the id of its last event are unchanged. It compares the id and not the object, because
+ * a proxied array (Vue, Svelte, MobX) returns another object than was put in.
  *
  * This check misses an event that was exchanged for another one. Compactors do that, and their
  * events are marked: putting one discards the map.

@@ -21,8 +21,8 @@ const NONE: ReadonlySet<Part> = new Set();
 
 /**
  * Returns the last position, up to `latest`, of a message of the user at which the window may
- * begin. From there on, each response has its call, no workflow waits for an answer, and a summary
- * is followed by all events that it does not cover.
+ * begin. From there on, each response has its call, and a summary is followed by all events
+ * that it does not cover. No workflow waits for an answer there.
  *
  * @param latest the last position allowed; `events.length` allows a window without events
  * @param isWhole whether the session begins with these events; position 0 is then always allowed

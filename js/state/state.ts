@@ -113,8 +113,8 @@ export let watchValues: (state: State, keys: Iterable<string>) => void;
 /**
  * The state that an agent reads and writes, and the delta of its changes.
  *
- * - A write changes the state object, where all who share it see the write at once, and the delta,
- *   which an event carries to the store.
+ * - A write changes the state object and the delta. All who share the state object see the write
+ *   at once. An event carries the delta to the store.
  * - Only own properties count: `toString` or `__proto__` are ordinary keys.
  * - `null` is a value. Writing `undefined` or {@link State.REMOVED} removes the key.
  * - Changing an object that {@link State.get} returned is a write as well.

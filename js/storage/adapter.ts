@@ -321,8 +321,8 @@ export type DeleteRequest = (
 };
 
 /**
- * The optional result of a deletion. A change feed uses the revision in it to order the deletion
- * among the changes that other services make to the storage at the same time.
+ * The optional result of a deletion. A change feed uses its revision to order the deletion among
+ * concurrent changes of other services.
  *
  * @example
  * ```ts
