@@ -173,8 +173,7 @@ export class AppendGroups {
  * shares the record, but it may name another session and has a `lastUpdateTime` of its own.
  *
  * An event id that comes a second time ends the group. If the answer of such a group was lost,
- * storing its members one by one would apply the earlier event again. It would then lie on top of the
- * later one.
+ * storing its members one by one would apply the earlier event again, on top of the later one.
  */
 function takeGroup(queue: Member[]): Member[] {
   if (queue.length === 1) return queue.splice(0);

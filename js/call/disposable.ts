@@ -1,5 +1,5 @@
 /**
- * Lets `await using` close a service, if the host has `Symbol.asyncDispose`. Safari has not: a
+ * Lets `await using` close a service, if the host has `Symbol.asyncDispose`. Safari lacks it: a
  * method declared with it would be named `'undefined'` there.
  */
 export function makeDisposable(prototype: { close(): Promise<void> }): void {

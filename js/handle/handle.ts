@@ -86,7 +86,7 @@ export class Handles {
     return this.take(appName, userId, id, head, state, events, isWhole);
   }
 
-  /** Makes a handle like {@link Handles.open}, from a parsed state that belongs to this handle alone. */
+  /** Like {@link Handles.open}, with a parsed state that belongs to this handle alone. */
   take<S extends StateShape>(
     appName: string,
     userId: string,

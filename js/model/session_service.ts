@@ -32,7 +32,7 @@ import type { StateShape } from '../state/state_shape.js';
 export interface DataLoss {
   /** When the loss was noticed, in milliseconds since 1970. */
   when: number;
-  /** The reason of the loss, as far as it is known. */
+  /** A sentence that names the database and the reason of its loss, if that is known. */
   message: string;
 }
 

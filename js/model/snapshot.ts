@@ -127,8 +127,8 @@ export function snapshotState(state: unknown): StateSnapshot {
 /**
  * Takes a snapshot of an event.
  *
- * If the event has no `id` (absent or empty) or no `timestamp`, they are set on it now. A
- * retry is then the same event. Otherwise the event is not changed. If this throws `invalid_argument` or
+ * If the event has no `id` (absent or empty) or no `timestamp`, they are set on it now. A retry is
+ * then the same event. Otherwise the event is not changed. If this throws `invalid_argument` or
  * `unserializable`, nothing was changed.
  *
  * @param clock returns the time in milliseconds since 1970; fractions are cut off

@@ -39,9 +39,9 @@ export interface IndexedDbSessionServiceOptions extends SessionServiceOptions {
    */
   name?: string | undefined;
   /**
-   * When a write resolves. `'relaxed'` (default): the write then survives a crash of the tab or the
+   * The durability of a resolved write. `'relaxed'` (default): it survives a crash of the tab or the
    * browser, but a power loss may lose the last moments before it. `'strict'`: it also survives a
-   * power loss, if the disk honours the flush. Every write waits for the flush.
+   * power loss, if the disk honours the flush. Every write then waits for the flush.
    */
   durability?: 'relaxed' | 'strict' | undefined;
   /**

@@ -18,8 +18,8 @@ import type { StoredSessionService } from './stored_session_service.js';
 type DatabaseOption = Exclude<keyof IndexedDbSessionServiceOptions, keyof SessionServiceOptions>;
 
 /**
- * The storage, and the options of the service over it. The options of {@link
- * IndexedDbSessionService} are allowed only where the storage may be IndexedDB.
+ * The storage, and the options of the service over it. The options that only
+ * {@link IndexedDbSessionService} has are allowed only where the storage may be IndexedDB.
  *
  * @example
  * ```ts
@@ -46,8 +46,8 @@ export type OpenSessionServiceOptions =
  * Opens a session service over a storage that is chosen at run time.
  *
  * `'auto'` uses memory only if there is no IndexedDB at all (`storage_unavailable`). The host has
- * none, or forbids it, as some private modes and policies do. `service.storage` is then `{ kind:
- * 'memory', durable: false, reason }`.
+ * none, or forbids it, as some private modes and policies do. `service.storage` is then
+ * `{ kind: 'memory', durable: false, reason }`.
  *
  * Every other failure rejects, because a database may exist that holds the user's sessions. With an
  * empty memory in its place they would seem lost. The errors are `storage_blocked` (ask to close

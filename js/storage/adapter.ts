@@ -4,9 +4,9 @@
  * An adapter must keep these rules:
  * 1. Each verb is atomic, and no other write comes between its reads and its writes.
  * 2. `create` and `append` call `decide` with the rows that they read, and write exactly the
- *    changes that it returns. If it returns `undefined` they write nothing. If it throws they let the
- *    error through. They may call it again when the transaction starts over; only the last result
- *    counts.
+ *    changes that it returns. If it returns `undefined` they write nothing. If it throws they let
+ *    the error through. They may call it again when the transaction starts over; only the last
+ *    result counts.
  * 3. A verb resolves only when its write is as durable as the storage can make it.
  * 4. Texts come back as they were given: states unchanged, events as the same JSON value. Ids
  *    compare exactly.

@@ -70,7 +70,7 @@ export class AdapterStore implements SessionStore {
   }
 
   open(): void {
-    // An adapter opens itself: the seam has no verb for it.
+    // An adapter opens itself: it has no verb for that.
   }
 
   async create(

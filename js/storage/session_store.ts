@@ -4,7 +4,7 @@ import type { Event } from '../model/event.js';
 import type { AppendAnswer } from '../wasm/protocol.js';
 import type { EventRow, StorageKey } from './adapter.js';
 
-/** The revision that a deletion left for what comes after it; `undefined` if the storage cannot tell. */
+/** The `floor` after a deletion: later revisions are higher. `undefined` if the storage cannot tell. */
 export type Floor = number | undefined;
 
 /** The new revisions of the user and app state that a write changed; 0 for a state that it did not change. */
@@ -75,7 +75,7 @@ export interface PageRequest {
   readonly withTotal: boolean;
 }
 
-/** Where a handle stands when it appends. */
+/** The position of a handle when an append begins. */
 export interface HandlePosition {
   /** The revision that created the session. NaN: unknown. Below 0: there is no handle. */
   readonly created: number;

@@ -214,8 +214,8 @@ function templateOf(text: string): Template {
  *
  * @param template - The instruction. Short ones are cached, so that rendering one again costs as
  *   little as {@link Template.render}.
- * @param context - A context of an {@link Invocation}, one of `@google/adk`, or a plain `{state,
- *   loadArtifact?}`
+ * @param context - A context of an {@link Invocation}, one of `@google/adk`, or a plain
+ *   `{state, loadArtifact?}`
  * @throws SessionError (as a rejection) as {@link Template.render}
  *
  * @example
