@@ -54,7 +54,7 @@ export const SESSION_ERROR_CODES = [
   'wasm_unavailable',
   /** A synchronous call in the slim entry came before the wasm module was loaded. */
   'not_loaded',
-  /** This site's storage quota in the browser is used up, or a text does not fit into memory. */
+  /** There is no room left: in the browser's quota, on a database's disk, or in memory. */
   'quota_exceeded',
   /** Another tab holds an older version of the database open. */
   'storage_blocked',

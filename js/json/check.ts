@@ -98,7 +98,8 @@ function isPlainLeaf(value: unknown): boolean {
 // The two walks are one algorithm, written twice. With the rules as a parameter the walk takes half
 // as long again, because each step then has to check which rules hold.
 //
-// A cycle is found by its depth: the walk goes down first, and handles siblings on the way back.
+// A cycle has no end, so the depth limit finds it: the walk goes down first, and handles siblings on
+// the way back.
 //
 // `for…in` is used because `Object.keys` allocates and is 1.7 times slower. It also gives inherited
 // members, so each key needs a check. That check is spelled out in full, because only then V8 knows

@@ -59,9 +59,9 @@ const ESCAPE = /\\(?:[^u]|u[0-9a-f]{4})/g;
 /**
  * Replaces every lone surrogate in JSON text with U+FFFD, also in keys.
  *
- * `JSON.stringify` prints only lone surrogates as escapes `\ud8xx`…`\udfxx`, in lower case.
- * Repairing its output costs one search in the text. Repairing its input would need a check of each
- * string and a copy of the value.
+ * `JSON.stringify` prints a lone surrogate, and nothing else, as an escape `\ud8xx`…`\udfxx` in
+ * lower case. Repairing its output costs one search in the text. Repairing its input would need a
+ * check of each string and a copy of the value.
  *
  * @param json a result of `JSON.stringify`
  *
