@@ -2,23 +2,25 @@
 /* eslint-disable */
 
 /**
- * See the module.
+ * A write that JavaScript carries out.
  */
 export class AdapterWrite {
     private constructor();
     free(): void;
     [Symbol.dispose](): void;
     /**
-     * Whether the write has to run again because its decision needs more states. It has written nothing.
+     * Returns whether the write has to run again because its decision needs more states. Nothing
+     * was written.
      */
     again(): boolean;
     /**
-     * Begins to append events, which `new_events` reads. `position` says what a handle is known by: a
-     * revision (0), nothing (1), or the `seq` of its last event (2); `at` is that number.
+     * Begins to append events, which `new_events` reads. `position` says how the handle's position
+     * is known: as a revision (0), not at all (1), or as the `seq` of its last event (2). `at` is
+     * that number.
      */
     static append(session_id: string, position: number, created: number, at: number, policy: number, now: number, packed: string, numbers: Float64Array | number[], texts: Array<any>): AdapterWrite;
     /**
-     * The result of an append, as `appended_to_javascript` lays it out.
+     * Returns the result of an append, as `appended_to_javascript` lays it out.
      */
     appended(): any;
     /**
@@ -26,22 +28,22 @@ export class AdapterWrite {
      */
     static create(app_name: string, user_id: string, session_id: string, state: string, now: number): AdapterWrite;
     /**
-     * The result of a creation, as `session_to_javascript` lays it out. If the key was taken, it is
-     * `undefined` (`if_absent`) or an error.
+     * Returns the new session, as `session_to_javascript` lays it out. If the key was taken,
+     * returns `undefined` with `if_absent`, else fails with `already_exists`.
      */
     created(if_absent: boolean): any;
     /**
-     * Decides what to write. Returns `false` if there is nothing to write.
+     * Computes the changes. Returns `false` if there is nothing to write.
      *
      * - `revision`: below 0 if there is no session.
-     * - `states`: the states of session, user and app that exist and were asked for, as one text; `session`
-     *   and `user` are the lengths of the first two in UTF-16 code units.
+     * - `states`: the requested states of session, user and app, as one text; a missing state is
+     *   empty. `session` and `user` are the lengths of the first two in UTF-16 code units.
      * - `rows`: the events with the ids of the write, and those changed since its revision, as
      *   `checked_rows.ts` lays them out; `undefined` if there are none.
      */
     decide(floor: number, created: number, revision: number, time: number, user_revision: number, app_revision: number, states: string, session: number, user: number, rows?: Array<any> | null): boolean;
     /**
-     * `position, seq, revision` of each event that is written.
+     * Returns `position, seq, revision` of each event to write.
      */
     events(): Float64Array;
     /**
@@ -49,24 +51,26 @@ export class AdapterWrite {
      */
     static locate(session_id: string, last_event_id?: string | null): AdapterWrite;
     /**
-     * The result of a look-up: the session's `created` and the `seq` of the handle's last event.
+     * Returns the result of a look-up: the session's `created` and the `seq` of the handle's last
+     * event.
      */
     located(): any;
     /**
-     * The new revision of session (0), user (1) or app (2), which is 0 if it does not change; the
-     * session's time in ms (3).
+     * Returns the new revision of session (0), user (1) or app (2), 0 if it does not change. For 3
+     * it returns the session's time in milliseconds.
      */
     number(which: number): number;
     /**
-     * The states that the decision needs, as a sum: session (1), user (2) and app (4).
+     * Returns the states that the decision needs, as a sum: session (1), user (2) and app (4).
      */
     scopes(): number;
     /**
-     * The decision needs the events that were written after this revision.
+     * Returns the revision after which the decision needs the changed events.
      */
     since(): number;
     /**
-     * The new states of session, user and app, each empty if it does not change. Each ends with a NUL.
+     * Returns the new states of session, user and app, each empty if it does not change. Each ends
+     * with a NUL.
      */
     states(): string;
     /**
@@ -74,125 +78,127 @@ export class AdapterWrite {
      */
     static update(app_name: string, user_id: string | null | undefined, delta: string): AdapterWrite;
     /**
-     * The result of an update, as `scopes_to_javascript` lays it out.
+     * Returns the result of an update, as `scopes_to_javascript` lays it out.
      */
     updated(): any;
 }
 
 /**
- * A session service. A method answers at once where the storage does, else with a promise.
+ * A session service. A method returns its result at once if the storage does, else a promise.
  */
 export class SessionCore {
     private constructor();
     free(): void;
     [Symbol.dispose](): void;
     /**
-     * Appends events, all or none. Answers as `appended_to_javascript` lays it out.
+     * Appends events, all or none. Returns the result as `appended_to_javascript` lays it out.
      *
-     * - `packed`: the names of app, user and session, then the events, as `new_events` reads them; `app`,
-     *   `user` and `session` are the lengths of the names in UTF-16 code units.
-     * - `texts`: of IndexedDB, which keeps JavaScript strings; over memory they are packed.
-     * - `created`: NaN for a handle that we did not give out, which is known by `last_event_id`; below 0
-     *   there is no handle.
+     * - `packed`: the names of app, user and session, then the events as `new_events` reads them.
+     *   `app`, `user` and `session` are the lengths of the names in UTF-16 code units.
+     * - `texts`: the events' texts for IndexedDB, which keeps JavaScript strings; over memory they
+     *   are packed.
+     * - `created`: NaN for a handle from elsewhere, which is located by `last_event_id`; below 0
+     *   if there is no handle.
      */
     append(packed: string, app: number, user: number, session: number, numbers: Float64Array | number[], texts: Array<any> | null | undefined, created: number, revision: number, last_event_id: string | null | undefined, policy: number, now: number): any;
     /**
-     * Answers with a session, as `session_to_javascript` lays it out.
+     * Creates a session. Returns it as `session_to_javascript` lays it out.
      */
     create(app_name: string, user_id: string, session_id: string, state: string, now: number, if_absent: boolean): any;
     /**
-     * Deletes a session; where none is named, a user's or an app's state, and a user's sessions if
-     * told to. An id that is none names no session. Answers with the floor, or `undefined` where the
-     * storage cannot tell.
+     * Deletes a session. Without `session_id` it deletes a user's or an app's state, and with
+     * `with_sessions` the user's sessions too. An invalid session id names no session. Returns the
+     * floor, or `undefined` if the storage cannot tell.
      */
     delete(app_name: string, user_id: string | null | undefined, session_id: string | null | undefined, with_sessions: boolean): any;
     /**
-     * Lets go of the connection, if there is one; the next call makes another.
+     * Closes the connection, if there is one; the next call opens another one.
      */
     disconnect(): void;
     /**
-     * Answers with a session, as `session_to_javascript` lays it out, or `undefined`.
+     * Returns a session, as `session_to_javascript` lays it out, or `undefined`.
      */
     get(app_name: string, user_id: string, session_id: string, num_recent_events?: number | null, after_timestamp?: number | null): any;
     /**
-     * Over the IndexedDB of that name, which is opened when it is needed. Times in milliseconds; for
-     * `on_open` see [`IndexedDbStorage::new`].
+     * Makes a service over the IndexedDB of that name, which is opened when it is first needed.
+     * Times are in milliseconds. For `on_open` see [`IndexedDbStorage::new`].
      */
     static indexed_db(name: string, strict: boolean, timeout: number, blocked_timeout: number, on_open?: Function | null): SessionCore;
     /**
-     * Answers with a page, as `listing_to_javascript` lays it out.
+     * Returns a page of sessions, as `listing_to_javascript` lays it out.
      */
     list(app_name: string, user_id: string | null | undefined, descending: boolean, limit: number | null | undefined, offset: number | null | undefined, page: number | null | undefined, with_total: boolean): any;
     /**
-     * Over memory of its own.
+     * Makes a service over a memory of its own.
      */
     static memory(): SessionCore;
     /**
-     * Opens the storage, where it is one to be opened, so that what is wrong is known.
+     * Opens the storage if it can be opened, so that errors show.
      */
     open(): any;
     /**
-     * Answers with the JSON object of a user's state, or an app's.
+     * Returns the JSON object of a user's state, or of an app's.
      */
     scope_state(app_name: string, user_id?: string | null): any;
     /**
-     * Whether somebody wants to know what a write changes beside the session.
+     * Sets whether the caller wants to know which user and app states a write changes.
      */
     tell_changes(is_heard: boolean): void;
     /**
-     * Changes a user's and an app's state without an event. Answers as `scopes_to_javascript` lays
-     * it out.
+     * Changes a user's and an app's state without an event. Returns the result as
+     * `scopes_to_javascript` lays it out.
      */
     update(app_name: string, user_id: string | null | undefined, delta: string): any;
 }
 
 /**
- * What to say of an artifact that could not be loaded: no service, or one that failed.
+ * Describes an artifact that could not be loaded: there is no service, or it `failed`.
  */
 export function artifact_message(text: string, position: number, failed: boolean): string;
 
 /**
  * # Errors
- * `invalid_argument` for numbers that mean no window of a session's events.
+ * Fails with `invalid_argument` if the numbers are no valid window of a session's events.
  */
 export function check_window(last?: number | null, after?: number | null): void;
 
 /**
- * Deletes an IndexedDB, also one that tabs of ours have open; waits so many milliseconds for others.
+ * Deletes an IndexedDB, even if tabs with this package have it open. Waits up to `blocked_timeout`
+ * milliseconds for other connections.
  */
 export function delete_database(name: string, blocked_timeout: number): Promise<any>;
 
 /**
- * What to say of the placeholders (by position among all) that have no value, `keys` being the
- * keys that have one: `{message, missing: [{name, offset, suggestions}]}`.
+ * Describes the placeholders without a value, given by their index: `{message, missing: [{name,
+ * offset, suggestions}]}`. `keys` are the keys that have a value.
  */
 export function describe_missing(text: string, positions: Uint32Array | number[], keys: Array<any>): any;
 
 /**
- * Whether so many bytes can still be allocated, with some to spare.
+ * Whether so many bytes can be allocated, with some to spare.
  */
 export function has_room(bytes: number): boolean;
 
 /**
- * Merges a state with those of its user and its app into one JSON object. The keys get their prefixes.
- * `record` names the first state in an error.
+ * Merges a state with those of its user and its app into one JSON object, with prefixes. `record`
+ * names the first state in an error.
  */
 export function merge_states(record: string, state: string, user?: string | null, app?: string | null): string;
 
 /**
- * What the numbers of a request for a page mean: `[offset, limit, page, items on a page, pages]`, where
- * `limit` is NaN without one, and the last two rest on the `total`.
+ * Converts the numbers of a page request to `[offset, limit, page, items on a page, pages]`.
+ * `limit` is NaN if there is none. The last two depend on the `total`.
  */
 export function page_numbers(limit: number | null | undefined, offset: number | null | undefined, page: number | null | undefined, total: number): Float64Array;
 
 /**
- * Whether two JSON texts say the same.
+ * Whether two JSON texts are equal as JSON values.
  */
 export function same_json(one: string, other: string): boolean;
 
 /**
- * For each placeholder `[start, end, nameStart, nameEnd, kind, backslashes]` in UTF-16 code
- * units; `kind` has bit 0 set for an optional one and bit 1 for an artifact.
+ * Returns `[start, end, nameStart, nameEnd, kind, backslashes]` for each placeholder, in UTF-16
+ * code units. In `kind`, bit 0 means optional and bit 1 means artifact.
  */
 export function scan_template(text: string): Uint32Array;
 

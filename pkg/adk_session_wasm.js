@@ -1,7 +1,7 @@
 /* @ts-self-types="./adk_session_wasm.d.ts" */
 
 /**
- * See the module.
+ * A write that JavaScript carries out.
  */
 export class AdapterWrite {
     static __wrap(ptr) {
@@ -21,7 +21,8 @@ export class AdapterWrite {
         wasm.__wbg_adapterwrite_free(ptr, 0);
     }
     /**
-     * Whether the write has to run again because its decision needs more states. It has written nothing.
+     * Returns whether the write has to run again because its decision needs more states. Nothing
+     * was written.
      * @returns {boolean}
      */
     again() {
@@ -29,8 +30,9 @@ export class AdapterWrite {
         return ret !== 0;
     }
     /**
-     * Begins to append events, which `new_events` reads. `position` says what a handle is known by: a
-     * revision (0), nothing (1), or the `seq` of its last event (2); `at` is that number.
+     * Begins to append events, which `new_events` reads. `position` says how the handle's position
+     * is known: as a revision (0), not at all (1), or as the `seq` of its last event (2). `at` is
+     * that number.
      * @param {string} session_id
      * @param {number} position
      * @param {number} created
@@ -69,7 +71,7 @@ export class AdapterWrite {
         return AdapterWrite.__wrap(ret[0]);
     }
     /**
-     * The result of an append, as `appended_to_javascript` lays it out.
+     * Returns the result of an append, as `appended_to_javascript` lays it out.
      * @returns {any}
      */
     appended() {
@@ -114,8 +116,8 @@ export class AdapterWrite {
         return AdapterWrite.__wrap(ret[0]);
     }
     /**
-     * The result of a creation, as `session_to_javascript` lays it out. If the key was taken, it is
-     * `undefined` (`if_absent`) or an error.
+     * Returns the new session, as `session_to_javascript` lays it out. If the key was taken,
+     * returns `undefined` with `if_absent`, else fails with `already_exists`.
      * @param {boolean} if_absent
      * @returns {any}
      */
@@ -127,11 +129,11 @@ export class AdapterWrite {
         return takeFromExternrefTable0(ret[0]);
     }
     /**
-     * Decides what to write. Returns `false` if there is nothing to write.
+     * Computes the changes. Returns `false` if there is nothing to write.
      *
      * - `revision`: below 0 if there is no session.
-     * - `states`: the states of session, user and app that exist and were asked for, as one text; `session`
-     *   and `user` are the lengths of the first two in UTF-16 code units.
+     * - `states`: the requested states of session, user and app, as one text; a missing state is
+     *   empty. `session` and `user` are the lengths of the first two in UTF-16 code units.
      * - `rows`: the events with the ids of the write, and those changed since its revision, as
      *   `checked_rows.ts` lays them out; `undefined` if there are none.
      * @param {number} floor
@@ -164,7 +166,7 @@ export class AdapterWrite {
         return ret[0] !== 0;
     }
     /**
-     * `position, seq, revision` of each event that is written.
+     * Returns `position, seq, revision` of each event to write.
      * @returns {Float64Array}
      */
     events() {
@@ -195,7 +197,8 @@ export class AdapterWrite {
         return AdapterWrite.__wrap(ret);
     }
     /**
-     * The result of a look-up: the session's `created` and the `seq` of the handle's last event.
+     * Returns the result of a look-up: the session's `created` and the `seq` of the handle's last
+     * event.
      * @returns {any}
      */
     located() {
@@ -206,8 +209,8 @@ export class AdapterWrite {
         return takeFromExternrefTable0(ret[0]);
     }
     /**
-     * The new revision of session (0), user (1) or app (2), which is 0 if it does not change; the
-     * session's time in ms (3).
+     * Returns the new revision of session (0), user (1) or app (2), 0 if it does not change. For 3
+     * it returns the session's time in milliseconds.
      * @param {number} which
      * @returns {number}
      */
@@ -216,7 +219,7 @@ export class AdapterWrite {
         return ret;
     }
     /**
-     * The states that the decision needs, as a sum: session (1), user (2) and app (4).
+     * Returns the states that the decision needs, as a sum: session (1), user (2) and app (4).
      * @returns {number}
      */
     scopes() {
@@ -224,7 +227,7 @@ export class AdapterWrite {
         return ret;
     }
     /**
-     * The decision needs the events that were written after this revision.
+     * Returns the revision after which the decision needs the changed events.
      * @returns {number}
      */
     since() {
@@ -232,7 +235,8 @@ export class AdapterWrite {
         return ret;
     }
     /**
-     * The new states of session, user and app, each empty if it does not change. Each ends with a NUL.
+     * Returns the new states of session, user and app, each empty if it does not change. Each ends
+     * with a NUL.
      * @returns {string}
      */
     states() {
@@ -276,7 +280,7 @@ export class AdapterWrite {
         return AdapterWrite.__wrap(ret[0]);
     }
     /**
-     * The result of an update, as `scopes_to_javascript` lays it out.
+     * Returns the result of an update, as `scopes_to_javascript` lays it out.
      * @returns {any}
      */
     updated() {
@@ -290,7 +294,7 @@ export class AdapterWrite {
 if (Symbol.dispose) AdapterWrite.prototype[Symbol.dispose] = AdapterWrite.prototype.free;
 
 /**
- * A session service. A method answers at once where the storage does, else with a promise.
+ * A session service. A method returns its result at once if the storage does, else a promise.
  */
 export class SessionCore {
     static __wrap(ptr) {
@@ -310,13 +314,14 @@ export class SessionCore {
         wasm.__wbg_sessioncore_free(ptr, 0);
     }
     /**
-     * Appends events, all or none. Answers as `appended_to_javascript` lays it out.
+     * Appends events, all or none. Returns the result as `appended_to_javascript` lays it out.
      *
-     * - `packed`: the names of app, user and session, then the events, as `new_events` reads them; `app`,
-     *   `user` and `session` are the lengths of the names in UTF-16 code units.
-     * - `texts`: of IndexedDB, which keeps JavaScript strings; over memory they are packed.
-     * - `created`: NaN for a handle that we did not give out, which is known by `last_event_id`; below 0
-     *   there is no handle.
+     * - `packed`: the names of app, user and session, then the events as `new_events` reads them.
+     *   `app`, `user` and `session` are the lengths of the names in UTF-16 code units.
+     * - `texts`: the events' texts for IndexedDB, which keeps JavaScript strings; over memory they
+     *   are packed.
+     * - `created`: NaN for a handle from elsewhere, which is located by `last_event_id`; below 0
+     *   if there is no handle.
      * @param {string} packed
      * @param {number} app
      * @param {number} user
@@ -359,7 +364,7 @@ export class SessionCore {
         return takeFromExternrefTable0(ret[0]);
     }
     /**
-     * Answers with a session, as `session_to_javascript` lays it out.
+     * Creates a session. Returns it as `session_to_javascript` lays it out.
      * @param {string} app_name
      * @param {string} user_id
      * @param {string} session_id
@@ -395,9 +400,9 @@ export class SessionCore {
         return takeFromExternrefTable0(ret[0]);
     }
     /**
-     * Deletes a session; where none is named, a user's or an app's state, and a user's sessions if
-     * told to. An id that is none names no session. Answers with the floor, or `undefined` where the
-     * storage cannot tell.
+     * Deletes a session. Without `session_id` it deletes a user's or an app's state, and with
+     * `with_sessions` the user's sessions too. An invalid session id names no session. Returns the
+     * floor, or `undefined` if the storage cannot tell.
      * @param {string} app_name
      * @param {string | null | undefined} user_id
      * @param {string | null | undefined} session_id
@@ -427,13 +432,13 @@ export class SessionCore {
         return takeFromExternrefTable0(ret[0]);
     }
     /**
-     * Lets go of the connection, if there is one; the next call makes another.
+     * Closes the connection, if there is one; the next call opens another one.
      */
     disconnect() {
         wasm.sessioncore_disconnect(this.__wbg_ptr);
     }
     /**
-     * Answers with a session, as `session_to_javascript` lays it out, or `undefined`.
+     * Returns a session, as `session_to_javascript` lays it out, or `undefined`.
      * @param {string} app_name
      * @param {string} user_id
      * @param {string} session_id
@@ -465,8 +470,8 @@ export class SessionCore {
         return takeFromExternrefTable0(ret[0]);
     }
     /**
-     * Over the IndexedDB of that name, which is opened when it is needed. Times in milliseconds; for
-     * `on_open` see [`IndexedDbStorage::new`].
+     * Makes a service over the IndexedDB of that name, which is opened when it is first needed.
+     * Times are in milliseconds. For `on_open` see [`IndexedDbStorage::new`].
      * @param {string} name
      * @param {boolean} strict
      * @param {number} timeout
@@ -484,7 +489,7 @@ export class SessionCore {
         return SessionCore.__wrap(ret);
     }
     /**
-     * Answers with a page, as `listing_to_javascript` lays it out.
+     * Returns a page of sessions, as `listing_to_javascript` lays it out.
      * @param {string} app_name
      * @param {string | null | undefined} user_id
      * @param {boolean} descending
@@ -518,7 +523,7 @@ export class SessionCore {
         return takeFromExternrefTable0(ret[0]);
     }
     /**
-     * Over memory of its own.
+     * Makes a service over a memory of its own.
      * @returns {SessionCore}
      */
     static memory() {
@@ -526,7 +531,7 @@ export class SessionCore {
         return SessionCore.__wrap(ret);
     }
     /**
-     * Opens the storage, where it is one to be opened, so that what is wrong is known.
+     * Opens the storage if it can be opened, so that errors show.
      * @returns {any}
      */
     open() {
@@ -537,7 +542,7 @@ export class SessionCore {
         return takeFromExternrefTable0(ret[0]);
     }
     /**
-     * Answers with the JSON object of a user's state, or an app's.
+     * Returns the JSON object of a user's state, or of an app's.
      * @param {string} app_name
      * @param {string | null} [user_id]
      * @returns {any}
@@ -561,15 +566,15 @@ export class SessionCore {
         return takeFromExternrefTable0(ret[0]);
     }
     /**
-     * Whether somebody wants to know what a write changes beside the session.
+     * Sets whether the caller wants to know which user and app states a write changes.
      * @param {boolean} is_heard
      */
     tell_changes(is_heard) {
         wasm.sessioncore_tell_changes(this.__wbg_ptr, is_heard);
     }
     /**
-     * Changes a user's and an app's state without an event. Answers as `scopes_to_javascript` lays
-     * it out.
+     * Changes a user's and an app's state without an event. Returns the result as
+     * `scopes_to_javascript` lays it out.
      * @param {string} app_name
      * @param {string | null | undefined} user_id
      * @param {string} delta
@@ -600,7 +605,7 @@ export class SessionCore {
 if (Symbol.dispose) SessionCore.prototype[Symbol.dispose] = SessionCore.prototype.free;
 
 /**
- * What to say of an artifact that could not be loaded: no service, or one that failed.
+ * Describes an artifact that could not be loaded: there is no service, or it `failed`.
  * @param {string} text
  * @param {number} position
  * @param {boolean} failed
@@ -625,7 +630,7 @@ export function artifact_message(text, position, failed) {
 
 /**
  * # Errors
- * `invalid_argument` for numbers that mean no window of a session's events.
+ * Fails with `invalid_argument` if the numbers are no valid window of a session's events.
  * @param {number | null} [last]
  * @param {number | null} [after]
  */
@@ -637,7 +642,8 @@ export function check_window(last, after) {
 }
 
 /**
- * Deletes an IndexedDB, also one that tabs of ours have open; waits so many milliseconds for others.
+ * Deletes an IndexedDB, even if tabs with this package have it open. Waits up to `blocked_timeout`
+ * milliseconds for other connections.
  * @param {string} name
  * @param {number} blocked_timeout
  * @returns {Promise<any>}
@@ -651,8 +657,8 @@ export function delete_database(name, blocked_timeout) {
 }
 
 /**
- * What to say of the placeholders (by position among all) that have no value, `keys` being the
- * keys that have one: `{message, missing: [{name, offset, suggestions}]}`.
+ * Describes the placeholders without a value, given by their index: `{message, missing: [{name,
+ * offset, suggestions}]}`. `keys` are the keys that have a value.
  * @param {string} text
  * @param {Uint32Array | number[]} positions
  * @param {Array<any>} keys
@@ -675,7 +681,7 @@ export function describe_missing(text, positions, keys) {
 }
 
 /**
- * Whether so many bytes can still be allocated, with some to spare.
+ * Whether so many bytes can be allocated, with some to spare.
  * @param {number} bytes
  * @returns {boolean}
  */
@@ -685,8 +691,8 @@ export function has_room(bytes) {
 }
 
 /**
- * Merges a state with those of its user and its app into one JSON object. The keys get their prefixes.
- * `record` names the first state in an error.
+ * Merges a state with those of its user and its app into one JSON object, with prefixes. `record`
+ * names the first state in an error.
  * @param {string} record
  * @param {string} state
  * @param {string | null} [user]
@@ -730,8 +736,8 @@ export function merge_states(record, state, user, app) {
 }
 
 /**
- * What the numbers of a request for a page mean: `[offset, limit, page, items on a page, pages]`, where
- * `limit` is NaN without one, and the last two rest on the `total`.
+ * Converts the numbers of a page request to `[offset, limit, page, items on a page, pages]`.
+ * `limit` is NaN if there is none. The last two depend on the `total`.
  * @param {number | null | undefined} limit
  * @param {number | null | undefined} offset
  * @param {number | null | undefined} page
@@ -749,7 +755,7 @@ export function page_numbers(limit, offset, page, total) {
 }
 
 /**
- * Whether two JSON texts say the same.
+ * Whether two JSON texts are equal as JSON values.
  * @param {string} one
  * @param {string} other
  * @returns {boolean}
@@ -771,8 +777,8 @@ export function same_json(one, other) {
 }
 
 /**
- * For each placeholder `[start, end, nameStart, nameEnd, kind, backslashes]` in UTF-16 code
- * units; `kind` has bit 0 set for an optional one and bit 1 for an artifact.
+ * Returns `[start, end, nameStart, nameEnd, kind, backslashes]` for each placeholder, in UTF-16
+ * code units. In `kind`, bit 0 means optional and bit 1 means artifact.
  * @param {string} text
  * @returns {Uint32Array}
  */

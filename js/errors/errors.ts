@@ -56,9 +56,9 @@ export const SESSION_ERROR_CODES = [
   'not_loaded',
   /** There is no room left: in the browser's quota, on a database's disk, or in memory. */
   'quota_exceeded',
-  /** Another tab holds an older version of the database open. */
+  /** Others held the database for too long: a tab with an older version, or locks in SQL. */
   'storage_blocked',
-  /** This storage does not exist here (private mode, blocked by policy, missing). */
+  /** The storage is not usable here (missing, private mode, blocked by policy, read-only). */
   'storage_unavailable',
   /** The data was written by a newer version of this package. */
   'storage_newer',
