@@ -294,7 +294,8 @@ describe('Vertex AI that fails', () => {
   });
 
   it('is asked once to delete what it does not delete in time', async () => {
-    await restart({ operations: 3 });
+    // Four pauses last 750 ms at least.
+    await restart({ operations: 4 });
     await service.createSession(KEY);
     server.forget();
     const deleted = serviceOn(server, { timeoutMs: 500 }).deleteSession(KEY);
