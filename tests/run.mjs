@@ -64,8 +64,9 @@ const quick = [
   ...rust.filter(({ name }) => name === 'rustfmt' || name === 'rust'),
   prettier,
   tsc,
-  nodeTests('memory', 'tests/js/service'),
-  nodeTests('templates', 'tests/js/instruction'),
+  ...['service', 'append', 'read', 'handle', 'call', 'state', 'model', 'template'].map((room) =>
+    nodeTests(room, `tests/js/${room}`),
+  ),
 ];
 
 /** Files that have not changed are not read again. @param {string} name */
