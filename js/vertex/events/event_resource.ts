@@ -66,7 +66,7 @@ export function toEventResource(text: string, posted: number, place: number | un
   const id = String(event.id);
   const forPython = pythonPart(event);
   const known = ownMembers(readNames(forPython, EVENT) as Json);
-  const knownActions = isPlainObject(known.actions) ? known.actions : {};
+  const knownActions = membersOf(known.actions);
   const own: OwnData = {
     id,
     timestamp: Number(event.timestamp),
@@ -80,7 +80,7 @@ export function toEventResource(text: string, posted: number, place: number | un
     ...members({ content: apiContent(known.content), ...picked(known, ERROR_FIELDS) }),
     actions: {
       ...picked(knownActions, ACTION_FIELDS),
-      ...members({ transferAgent: ownMembers(knownActions).transferToAgent }),
+      ...members({ transferAgent: knownActions.transferToAgent }),
       stateDelta: apiDelta(event.actions),
     },
     eventMetadata: { ...apiMetadata(known), customMetadata: customMetadata(known, own) },
@@ -120,14 +120,13 @@ const METADATA_FIELDS = [
 const PEER_FIELDS = ['isCompacted', 'startTime', 'endTime', 'compactedContent', 'isScratchpad'];
 
 function rawEvent(event: Json, known: Json, id: string): Json {
-  const knownActions = isPlainObject(known.actions) ? known.actions : {};
   return {
     ...picked(event, PEER_FIELDS),
     ...known,
     id,
     invocationId: known.invocationId ?? '',
     author: known.author ?? '',
-    actions: createEventActions(knownActions),
+    actions: createEventActions(membersOf(known.actions)),
     nodeInfo: { path: '', ...(isPlainObject(known.nodeInfo) && known.nodeInfo) },
   };
 }

@@ -28,7 +28,7 @@ export function foreignEvent(resource: Json, timestamp: number): Fields & { id: 
     invocationId: textOf(invocationId) || textOf(resource.invocationId),
     author: textOf(resource.author) || textOf(author),
     timestamp,
-    actions: createEventActions(isPlainObject(actions) ? actions : {}),
+    actions: createEventActions(membersOf(actions)),
   };
 }
 
