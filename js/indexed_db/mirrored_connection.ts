@@ -54,7 +54,7 @@ function record(
   const finish = (): void => {
     const found = asked.result;
     reached = found;
-    // Without a mark, write one: the mirror is then made anew.
+    // Without a mark, write one: the whole database is then copied to the mirror.
     if (changes.length > 0 || found === undefined) {
       putMark((reached = writer.next(found, changes)));
     }

@@ -57,7 +57,7 @@ const GROWTH = 4;
  * Calls that wait for an answer may lie anywhere in the past, and no bounded window holds them all.
  * So nothing looks for them until the answer is appended. Then the events between the call and the
  * window are put before the handle's events. A response whose call was never stored causes reads of
- * the whole session, in vain, as long as the response lies in the window.
+ * the whole session as long as the response lies in the window. Those reads find nothing.
  */
 export class History {
   readonly #recent: number;

@@ -1,6 +1,6 @@
 /**
  * Runs queries on MySQL and MariaDB through `mysql2` itself. Through Kysely the server would parse and plan
- * each query anew.
+ * a query each time it runs.
  */
 import { Prepared, type Query } from '../transactions/prepared.js';
 import type { ServerConnection, ServerPool } from '../transactions/lease.js';

@@ -133,7 +133,7 @@ export const CASES: readonly FieldCase[] = [
   ...cases('user', 'revision', NO_NUMBER, ofState('user "ada"')),
   ...cases('app', 'state', NO_STATE, ofState('app "shop"')),
   ...cases('app', 'revision', NO_NUMBER, ofState('app "shop"')),
-  // The sessions are counted anew.
+  // The storage counts the sessions again.
   ...cases('user', 'sessions', { ...NO_NUMBER, 'too many': 7, 'too few': 0 }),
   ...cases('app', 'sessions', { ...NO_NUMBER, 'too many': 7, 'too few': 0 }),
   ...cases('single', 'text', NO_TEXT, ofSession('event "e21"', 'full', 'last', 'after'), {
