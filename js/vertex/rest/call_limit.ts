@@ -17,6 +17,7 @@ export class CallLimit {
   readonly #controller = new AbortController();
   readonly #end: number;
   readonly #ignoreSignal: () => void;
+  #hasBegunWrite = false;
 
   private constructor({ timeoutMs, signal }: CallEnds) {
     this.#end = Date.now() + timeoutMs;
@@ -55,6 +56,12 @@ export class CallLimit {
   beginWrite(): void {
     this.#controller.signal.throwIfAborted();
     this.#ignoreSignal();
+    this.#hasBegunWrite = true;
+  }
+
+  /** Whether the call has sent a request that writes. */
+  get hasBegunWrite(): boolean {
+    return this.#hasBegunWrite;
   }
 
   /** @throws SessionError the reason, if the call ends during the pause */

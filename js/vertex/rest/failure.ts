@@ -72,6 +72,13 @@ export function lost(cause: unknown, timeoutMs: number): SessionError {
   return new SessionError('connection_lost', message, { storage: 'vertexai', cause });
 }
 
+/** Makes the error for a write that the server may have done, if its outcome cannot be asked for. */
+export function unconfirmed(cause: unknown): unknown {
+  if (!isSessionError(cause, 'storage_unavailable')) return cause;
+  const message = `Vertex AI may have written the change. ${cause.message} Then try again.`;
+  return new SessionError('connection_lost', message, { storage: 'vertexai', cause });
+}
+
 /** Makes the error for a timeout. A request that timed out is not retried, see {@link isTransient}. */
 export function timedOut(message: string): SessionError {
   return new SessionError('connection_lost', message, { storage: 'vertexai', cause: timeoutOf() });

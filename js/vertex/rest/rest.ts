@@ -5,7 +5,7 @@ import { isPlainObject } from '../../json/rules.js';
 import type { Access, Credentials } from './access.js';
 import type { CallLimit } from './call_limit.js';
 import type { Closing } from './closing.js';
-import { lost, malformed, refused, timedOut, timeoutOf } from './failure.js';
+import { lost, malformed, refused, timedOut, timeoutOf, unconfirmed } from './failure.js';
 import { Tries } from './tries.js';
 
 export type Json = Readonly<Record<string, unknown>>;
@@ -135,13 +135,18 @@ export class Rest {
    * Waits for an access token with a timeout. The caller's function may never answer, and must not block the
    * calls that wait for their turn.
    */
-  #inTokenTime<T>(token: Promise<T>): Promise<T> {
+  async #inTokenTime<T>(token: Promise<T>): Promise<T> {
     const { timeoutMs } = this;
     const late = (): unknown => {
       const message = `The access token did not come within ${timeoutMs} ms`;
       return timedOut(`${message}: who gives it did not answer in time. Try again.`);
     };
-    return this.limit.part(timeoutMs, late, () => token);
+    try {
+      return await this.limit.part(timeoutMs, late, () => token);
+    } catch (error) {
+      // `storage_unavailable` would say that nothing was written.
+      throw this.limit.hasBegunWrite ? unconfirmed(error) : error;
+    }
   }
 }
 
