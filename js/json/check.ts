@@ -30,14 +30,22 @@ let inUse = false;
 /** A longer stack is released. */
 const KEPT_LENGTH = 1024;
 
-type Walk = (root: object, nodes: (object | undefined)[], levels: number[]) => Verdict;
+/** The rules by which a walk stops. */
+interface Rules {
+  readonly maxLevels: number;
+  /** Whether `JSON.stringify` prints a value that is not an object. */
+  readonly isPlainLeaf: (value: unknown) => boolean;
+  /** The same for an object that is not an array, without its members. */
+  readonly isPlainObject: (node: object) => boolean;
+  readonly isPlainKey: (key: string) => boolean;
+}
 
-function run(walk: Walk, root: object): Verdict {
+function run(root: object, rules: Rules): Verdict {
   const nested = inUse;
   inUse = true;
   let verdict: Verdict = 'special';
   try {
-    verdict = nested ? walk(root, [], []) : walk(root, sharedNodes, sharedLevels);
+    verdict = nested ? walk(root, rules, [], []) : walk(root, rules, sharedNodes, sharedLevels);
   } catch {
     // The writer throws the error again, with the path.
   }
@@ -60,8 +68,8 @@ function run(walk: Walk, root: object): Verdict {
  * ```
  */
 export function checkState(value: unknown): Verdict {
-  if (typeof value !== 'object') return isPlainLeaf(value) ? 'plain' : 'special';
-  return value === null ? 'plain' : run(walkState, value);
+  if (typeof value !== 'object') return isStateLeaf(value) ? 'plain' : 'special';
+  return value === null ? 'plain' : run(value, STATE_RULES);
 }
 
 /**
@@ -77,11 +85,26 @@ export function checkState(value: unknown): Verdict {
  * ```
  */
 export function checkEvent(event: object): Verdict {
-  return run(walkEvent, event);
+  return run(event, EVENT_RULES);
 }
 
+const STATE_RULES: Rules = {
+  maxLevels: MAX_STATE_LEVELS,
+  isPlainLeaf: isStateLeaf,
+  isPlainObject: isOfNoClass,
+  isPlainKey: isWellFormed,
+};
+
+const EVENT_RULES: Rules = {
+  maxLevels: MAX_EVENT_LEVELS,
+  isPlainLeaf: (value) => typeof value !== 'bigint' && typeof value !== 'function',
+  // `for…in` would make a string for every index: gigabytes for the bytes of a video.
+  isPlainObject: (node) => !ArrayBuffer.isView(node),
+  isPlainKey: () => true,
+};
+
 /** Returns whether a state value that is not an object stays the same in JSON. */
-function isPlainLeaf(value: unknown): boolean {
+function isStateLeaf(value: unknown): boolean {
   switch (typeof value) {
     case 'string':
       return isWellFormed(value);
@@ -95,17 +118,30 @@ function isPlainLeaf(value: unknown): boolean {
   }
 }
 
-// The two walks are one algorithm, written twice. With the rules as a parameter the walk takes half
-// as long again, because each step then has to check which rules hold.
-//
-// A cycle has no end, so the depth limit finds it: the walk goes down first, and handles siblings on
-// the way back.
-//
-// `for…in` is used because `Object.keys` allocates and is 1.7 times slower. It also gives inherited
-// members, so each key needs a check. That check is spelled out in full, because only then V8 knows
-// that the loop itself answers it. Behind a helper function it doubles the time of the walk.
+/** Returns whether the object is plain. An object of another realm is plain too. */
+function isOfNoClass(node: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(node);
+  return (
+    prototype === Object.prototype ||
+    prototype === null ||
+    Object.getPrototypeOf(prototype) === null
+  );
+}
 
-function walkState(root: object, nodes: (object | undefined)[], levels: number[]): Verdict {
+/**
+ * Visits the members of an object first, then its siblings: a cycle has no end, so the depth limit
+ * finds it.
+ *
+ * Uses `for…in`, because `Object.keys` allocates and is 1.7 times slower. `for…in` also visits
+ * inherited members, so each key needs a check. The check stands here in full, because only then V8
+ * knows that the loop itself answers it. A helper function doubles the time of the walk.
+ */
+function walk(
+  root: object,
+  { maxLevels, isPlainLeaf, isPlainObject, isPlainKey }: Rules,
+  nodes: (object | undefined)[],
+  levels: number[],
+): Verdict {
   nodes[0] = root;
   levels[0] = 1;
   let top = 0;
@@ -114,7 +150,7 @@ function walkState(root: object, nodes: (object | undefined)[], levels: number[]
     const node = nodes[top] as Record<string, unknown>;
     const level = levels[top]!;
     nodes[top--] = undefined;
-    if (level > MAX_STATE_LEVELS || node.toJSON !== undefined) return 'special';
+    if (level > maxLevels || node.toJSON !== undefined) return 'special';
     if (Array.isArray(node)) {
       const { length } = node as readonly unknown[];
       count += length;
@@ -130,18 +166,11 @@ function walkState(root: object, nodes: (object | undefined)[], levels: number[]
       }
       continue;
     }
-    const prototype: unknown = Object.getPrototypeOf(node);
-    if (
-      prototype !== Object.prototype &&
-      prototype !== null &&
-      Object.getPrototypeOf(prototype) !== null
-    ) {
-      return 'special';
-    }
+    if (!isPlainObject(node)) return 'special';
     for (const key in node) {
       if (!Object.prototype.hasOwnProperty.call(node, key)) continue;
       if (++count > MAX_VALUES) return 'too large';
-      if (!isWellFormed(key)) return 'special';
+      if (!isPlainKey(key)) return 'special';
       const value = node[key];
       if (typeof value === 'object') {
         if (value === null) continue;
@@ -149,48 +178,6 @@ function walkState(root: object, nodes: (object | undefined)[], levels: number[]
         nodes[top] = value;
         levels[top] = level + 1;
       } else if (!isPlainLeaf(value)) return 'special';
-    }
-  }
-  return 'plain';
-}
-
-function walkEvent(root: object, nodes: (object | undefined)[], levels: number[]): Verdict {
-  nodes[0] = root;
-  levels[0] = 1;
-  let top = 0;
-  let count = 0;
-  while (top >= 0) {
-    const node = nodes[top] as Record<string, unknown>;
-    const level = levels[top]!;
-    nodes[top--] = undefined;
-    if (level > MAX_EVENT_LEVELS || node.toJSON !== undefined) return 'special';
-    if (Array.isArray(node)) {
-      const { length } = node as readonly unknown[];
-      count += length;
-      if (count > MAX_VALUES) return 'too large';
-      for (let index = 0; index < length; index++) {
-        const value: unknown = node[index];
-        if (typeof value === 'object') {
-          if (value === null) continue;
-          top++;
-          nodes[top] = value;
-          levels[top] = level + 1;
-        } else if (typeof value === 'bigint' || typeof value === 'function') return 'special';
-      }
-      continue;
-    }
-    // `for…in` would first make a string for every index: gigabytes for the bytes of a video.
-    if (ArrayBuffer.isView(node)) return 'special';
-    for (const key in node) {
-      if (!Object.prototype.hasOwnProperty.call(node, key)) continue;
-      if (++count > MAX_VALUES) return 'too large';
-      const value = node[key];
-      if (typeof value === 'object') {
-        if (value === null) continue;
-        top++;
-        nodes[top] = value;
-        levels[top] = level + 1;
-      } else if (typeof value === 'bigint' || typeof value === 'function') return 'special';
     }
   }
   return 'plain';
