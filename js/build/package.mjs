@@ -6,28 +6,28 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
+import { wasmTextModule } from './wasm_text.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const dist = join(root, 'js/dist');
 
-/** @param {string} file @param {string} expression */
-function writeModule(file, expression) {
+/** @param {string} file @param {string} code */
+function writeModule(file, code) {
   const path = join(dist, file);
   mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, `export default ${expression};\n`);
+  writeFileSync(path, code);
 }
 
 rmSync(dist, { recursive: true, force: true });
 const wasm = readFileSync(join(root, 'pkg/adk_session_wasm_bg.wasm'));
-const base64 = gzipSync(wasm, { level: 9 }).toString('base64');
-writeModule('wasm/loader/inline_bytes.js', JSON.stringify(base64));
+writeModule('wasm/loader/wasm_text.js', wasmTextModule(wasm));
 const cases = readFileSync(join(root, 'src/storage/conformance/cases.json'), 'utf8');
 // Parsed when it is loaded: as an object literal, a case's "__proto__" would set a prototype.
-writeModule('testing/cases.js', `JSON.parse(${JSON.stringify(JSON.stringify(JSON.parse(cases)))})`);
+const literal = JSON.stringify(JSON.stringify(JSON.parse(cases)));
+writeModule('testing/cases.js', `export default JSON.parse(${literal});\n`);
 for (const declaration of [
-  'wasm/loader/inline_bytes.d.ts',
+  'wasm/loader/wasm_text.d.ts',
   'testing/cases.d.ts',
   'wasm/loader/wasm_module.d.ts',
 ]) {

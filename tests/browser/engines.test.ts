@@ -21,7 +21,6 @@ const IMPORTS = {
   'adk-session-wasm/testing': '/package/js/dist/testing/index.js',
   '#pkg': '/package/pkg/adk_session_wasm.js',
   '#wasm-source': '/package/js/dist/wasm/loader/inline.js',
-  fflate: '/fflate/esm/browser.js',
 };
 
 const PAGE = `<!doctype html><meta charset="utf-8"><body>
@@ -77,7 +76,6 @@ async function servePage(): Promise<Server> {
     [`/${PACKAGE_OF_EXAMPLES}`]: { body: "export * from 'adk-session-wasm';" },
     '/package/js/dist/': join(root, 'js/dist'),
     '/package/pkg/': join(root, 'pkg'),
-    '/fflate/': join(root, 'node_modules/fflate'),
   });
 }
 

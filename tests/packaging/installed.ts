@@ -1,7 +1,7 @@
 // The package as users get it: packed by npm, and unpacked into a project of its own.
 
 import { execFile, execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -51,7 +51,6 @@ function makeProject(): Installed {
   mkdirSync(folder, { recursive: true });
   run('tar', ['-xzf', join(project, filename), '-C', folder, '--strip-components=1'], project);
   rmSync(join(project, filename));
-  cpSync(packageFolder('fflate'), join(project, 'node_modules', 'fflate'), { recursive: true });
   const manifest = { name: 'consumer', private: true, type: 'module' };
   writeFileSync(join(project, 'package.json'), JSON.stringify(manifest));
   return { project, folder, files: files.map(({ path }) => path).sort(), tarball: size };

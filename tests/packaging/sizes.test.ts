@@ -33,18 +33,18 @@ it('the wasm names the places in its source at which it would panic, for a repor
   assert.match(readFileSync(wasm(), 'latin1'), /\.rs\b/);
 });
 
-it('a page bundled with esbuild loads at most 141 KB', async (t) => {
+it('a page bundled with esbuild loads at most 138 KB', async (t) => {
   const folder = write('size-esbuild', { 'main.js': main('adk-session-wasm') });
   const size = gzipped(...scripts(await bundleWithEsbuild(folder)));
   t.diagnostic(`${size.toFixed(1)} KB`);
-  assert.ok(size <= 141, `${size} KB`);
+  assert.ok(size <= 138, `${size} KB`);
 });
 
-it('a page built with Vite loads at most 140 KB', async (t) => {
+it('a page built with Vite loads at most 137 KB', async (t) => {
   const files = { 'index.html': page('/main.js'), 'main.js': main('adk-session-wasm') };
   const size = gzipped(...scripts(await bundleWithVite(write('size-vite', files))));
   t.diagnostic(`${size.toFixed(1)} KB`);
-  assert.ok(size <= 140, `${size} KB`);
+  assert.ok(size <= 137, `${size} KB`);
 });
 
 it('a page with the slim entry loads no more, the wasm included', async (t) => {
@@ -52,5 +52,5 @@ it('a page with the slim entry loads no more, the wasm included', async (t) => {
   const script = gzipped(...scripts(await bundleWithEsbuild(folder)));
   const size = script + gzipped(wasm());
   t.diagnostic(`${size.toFixed(1)} KB, of which JavaScript ${script.toFixed(1)} KB`);
-  assert.ok(size <= 139, `${size} KB`);
+  assert.ok(size <= 136, `${size} KB`);
 });

@@ -18,7 +18,6 @@ const IMPORTS = {
   '#pkg': '/package/pkg/adk_session_wasm.js',
   '#wasm-source': '/package/js/dist/wasm/loader/inline.js',
   '@electric-sql/pglite': '/pglite/index.js',
-  fflate: '/fflate/esm/browser.js',
   kysely: '/kysely/index.js',
 };
 
@@ -42,7 +41,6 @@ before(async () => {
     '/clearing.mjs': script('clearing.mjs'),
     '/package/js/dist/': join(root, 'js/dist'),
     '/package/pkg/': join(root, 'pkg'),
-    '/fflate/': join(root, 'node_modules/fflate'),
     '/kysely/': join(root, 'node_modules/kysely/dist/esm'),
     '/pglite/': join(root, 'node_modules/@electric-sql/pglite/dist'),
   });

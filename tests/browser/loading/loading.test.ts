@@ -1,5 +1,4 @@
-// The first calls of a page, in the three engines: each page is a new one, and may lack what younger
-// browsers have.
+// The first calls of a page, in the three engines: each page is a new one.
 
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
@@ -10,12 +9,8 @@ import { type Browser, ENGINES, openBrowser } from '../engine.js';
 import { html, serve, type Server } from '../server.js';
 import type { PageCases } from './page.js';
 
-/** `?without=` names what this page's browser is too old for. */
-const PAGE = `<!doctype html><meta charset="utf-8"><title>A cold page</title><script>
-  const missing = new URLSearchParams(location.search).get('without');
-  if (missing === 'fromBase64') delete Uint8Array.fromBase64;
-  else if (missing !== null) delete globalThis[missing];
-</script><script src="/page.js"></script>`;
+const PAGE = `<!doctype html><meta charset="utf-8"><title>A cold page</title>
+  <script src="/page.js"></script>`;
 
 async function servePages(): Promise<Server> {
   const { outputFiles } = await build({
@@ -42,10 +37,8 @@ describe('The first calls of a page', () => {
 
       function visit<Name extends keyof PageCases>(
         name: Name,
-        without?: string,
       ): Promise<Awaited<ReturnType<PageCases[Name]>>> {
-        const query = new URLSearchParams({ case: name, ...(without && { without }) });
-        return browser.value(`${server.origin}/?${query.toString()}`);
+        return browser.value(`${server.origin}/?case=${name}`);
       }
 
       it('have the wasm compiled beside the page where they can wait', async () => {
@@ -54,19 +47,10 @@ describe('The first calls of a page', () => {
         assert.deepEqual(compiled, ['compile']);
       });
 
-      for (const missing of ['DecompressionStream', 'fromBase64', 'Response']) {
-        it(`work where there is no ${missing}`, async () => {
-          const { isStored } = await visit('inDatabase', missing);
-          assert.equal(isStored, true);
-        });
-      }
-
-      it('are answered at once in memory, also where there is no fromBase64', async () => {
-        for (const missing of [undefined, 'fromBase64']) {
-          const { isStored, compiled } = await visit('inMemory', missing);
-          assert.equal(isStored, true);
-          assert.deepEqual(compiled, ['Module']);
-        }
+      it('are answered at once in memory', async () => {
+        const { isStored, compiled } = await visit('inMemory');
+        assert.equal(isStored, true);
+        assert.deepEqual(compiled, ['Module']);
       });
 
       it('share one instance if some wait for it and others do not', async () => {

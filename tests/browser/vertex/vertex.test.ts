@@ -16,7 +16,6 @@ const IMPORTS = {
   'adk-session-wasm/vertex': '/package/js/dist/vertex/index.js',
   '#pkg': '/package/pkg/adk_session_wasm.js',
   '#wasm-source': '/package/js/dist/wasm/loader/inline.js',
-  fflate: '/fflate/esm/browser.js',
 };
 
 const PAGE = `<!doctype html><meta charset="utf-8"><body>
@@ -31,7 +30,6 @@ async function servePage(): Promise<Server> {
     '/main.js': { body: code },
     '/package/js/dist/': join(root, 'js/dist'),
     '/package/pkg/': join(root, 'pkg'),
-    '/fflate/': join(root, 'node_modules/fflate'),
   });
 }
 

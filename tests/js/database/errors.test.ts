@@ -228,8 +228,7 @@ describe('a driver that is not installed', () => {
   for (const part of ['package.json', 'pkg', 'js/dist']) {
     cpSync(join(root, part), join(home, part), { recursive: true });
   }
-  for (const name of ['kysely', 'fflate'])
-    symlinkSync(join(root, 'node_modules', name), join(modules, name));
+  symlinkSync(join(root, 'node_modules', 'kysely'), join(modules, 'kysely'));
 
   const drivers = [
     ['postgresql://ada:s3cret@127.0.0.1/db', 'pg'],

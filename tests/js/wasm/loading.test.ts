@@ -52,8 +52,9 @@ describe('The default entry', () => {
   it('tells of a load that failed, and the next call tries again', async () => {
     const outcomes = await inChild<Record<string, Outcome>>(`
       const adk = await load('index.js');
-      const { Module } = WebAssembly;
+      const { Module, compile } = WebAssembly;
       WebAssembly.Module = class { constructor() { throw new Error('out of memory'); } };
+      WebAssembly.compile = () => Promise.reject(new Error('out of memory'));
       const service = new adk.InMemorySessionService();
       const outcomes = {
         promise: await codeOf(() => service.createSession(key)),
@@ -62,7 +63,7 @@ describe('The default entry', () => {
         template: await codeOf(() => adk.injectSessionState('{a}', { state: { a: 1 } })),
         placeholders: await codeOf(() => new adk.Template('{a}').placeholders),
       };
-      WebAssembly.Module = Module;
+      Object.assign(WebAssembly, { Module, compile });
       outcomes.again = await codeOf(() => service.createSession(key));
       outcomes.templateAgain = await codeOf(() => adk.injectSessionState('{a}', { state: { a: 1 } }));
       return outcomes;
