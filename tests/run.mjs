@@ -25,6 +25,7 @@ const clippy = '--all-targets --all-features -- -D warnings';
 const rust = [
   check('rustfmt', 'cargo fmt --check'),
   check('clippy-host', `cargo clippy ${clippy}`),
+  check('clippy-minimal', 'cargo clippy --no-default-features -- -D warnings'),
   check('clippy-wasm', `cargo clippy --target wasm32-unknown-unknown ${clippy}`, 'wasm'),
   rustTests('rust', 'cargo test --all-features --no-fail-fast'),
   check('rustdoc', 'env RUSTDOCFLAGS=-Dwarnings cargo doc --no-deps --all-features'),

@@ -12,7 +12,7 @@ pub(super) fn expand_steps(steps: &[Value]) -> Vec<Value> {
         };
         let mut once = step.clone();
         if let Value::Object(members) = &mut once {
-            members.shift_remove("repeat");
+            members.retain(|name, _| name != "repeat");
         }
         let each = match once.get("steps") {
             Some(Value::Array(steps)) => steps.clone(),

@@ -105,7 +105,7 @@ impl Handle {
             let stored = parse_object(&state)?;
             let missed = missed.iter().filter_map(|(.., event)| delta_of(event));
             let keys = missed.flat_map(Map::keys).filter(|key| !stored.contains_key(*key));
-            keys.for_each(|key| drop(self.state.shift_remove(key)));
+            keys.for_each(|key| self.state.retain(|name, _| name != key));
             self.state.extend(stored);
         }
         for (number, event) in own.iter().enumerate() {
@@ -132,7 +132,7 @@ impl Handle {
     fn apply_delta(&mut self, event: &Value) {
         for (key, value) in delta_of(event).into_iter().flatten() {
             if value == REMOVED {
-                self.state.shift_remove(key);
+                self.state.retain(|name, _| name != key);
             } else {
                 self.state.insert(key.clone(), value.clone());
             }
