@@ -246,8 +246,8 @@ export interface InitOutput {
     readonly sessioncore_update: (a: number, b: number, c: number, d: number, e: number, f: number, g: number) => [number, number, number];
     readonly wasm_bindgen__convert__closures_____invoke__h5b6b0d96b24e0792: (a: number, b: number, c: any) => [number, number];
     readonly wasm_bindgen__convert__closures_____invoke__h7614fece2a02119d: (a: number, b: number, c: any, d: any) => void;
-    readonly wasm_bindgen__convert__closures_____invoke__h33bcabf828c3947d: (a: number, b: number, c: any) => void;
-    readonly wasm_bindgen__convert__closures_____invoke__hea480f519c91d7d2: (a: number, b: number) => void;
+    readonly wasm_bindgen__convert__closures_____invoke__ha732cebdebdb5e71: (a: number, b: number, c: any) => void;
+    readonly wasm_bindgen__convert__closures_____invoke__h6134fd4425128525: (a: number, b: number) => void;
     readonly __wbindgen_malloc: (a: number, b: number) => number;
     readonly __wbindgen_realloc: (a: number, b: number, c: number, d: number) => number;
     readonly __wbindgen_free: (a: number, b: number, c: number) => void;

@@ -855,7 +855,7 @@ function __wbg_get_imports() {
                     const a = state0.a;
                     state0.a = 0;
                     try {
-                        return wasm_bindgen__convert__closures_____invoke__hea480f519c91d7d2(a, state0.b, );
+                        return wasm_bindgen__convert__closures_____invoke__h6134fd4425128525(a, state0.b, );
                     } finally {
                         state0.a = a;
                     }
@@ -1189,7 +1189,7 @@ function __wbg_get_imports() {
         },
         __wbindgen_generic_0000000000000002: function(arg0, arg1) {
             // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 6, ret: Unit, inner_ret: Some(Unit) }, mutable: true }) -> Externref`.
-            const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__h33bcabf828c3947d);
+            const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__ha732cebdebdb5e71);
             return ret;
         },
         __wbindgen_generic_0000000000000003: function(arg0) {
@@ -1217,12 +1217,12 @@ function __wbg_get_imports() {
     };
 }
 
-function wasm_bindgen__convert__closures_____invoke__hea480f519c91d7d2(arg0, arg1) {
-    wasm.wasm_bindgen__convert__closures_____invoke__hea480f519c91d7d2(arg0, arg1);
+function wasm_bindgen__convert__closures_____invoke__h6134fd4425128525(arg0, arg1) {
+    wasm.wasm_bindgen__convert__closures_____invoke__h6134fd4425128525(arg0, arg1);
 }
 
-function wasm_bindgen__convert__closures_____invoke__h33bcabf828c3947d(arg0, arg1, arg2) {
-    wasm.wasm_bindgen__convert__closures_____invoke__h33bcabf828c3947d(arg0, arg1, arg2);
+function wasm_bindgen__convert__closures_____invoke__ha732cebdebdb5e71(arg0, arg1, arg2) {
+    wasm.wasm_bindgen__convert__closures_____invoke__ha732cebdebdb5e71(arg0, arg1, arg2);
 }
 
 function wasm_bindgen__convert__closures_____invoke__h5b6b0d96b24e0792(arg0, arg1, arg2) {
