@@ -150,7 +150,7 @@ export class Appender {
     const stored = answer instanceof Promise ? answer.catch(refuse) : answer;
     return after(stored, (answer) => {
       apply(session, record, reduced, policy, answer, writer);
-      feed.appended(appName, userId, sessionId, answer, reduced.length);
+      feed.publishAppended(appName, userId, sessionId, answer, reduced.length);
     });
   }
 

@@ -171,7 +171,7 @@ export class StoredSessionService<S extends StateShape = StateShape>
       requireId('appName', appName);
       requireId('userId', userId);
       const done = this.#remove(request, appName, userId, undefined, true);
-      return after(done, this.#feed.userDeleted(appName, userId));
+      return after(done, this.#feed.userDeletionPublisher(appName, userId));
     });
   }
 
@@ -181,7 +181,7 @@ export class StoredSessionService<S extends StateShape = StateShape>
       requireId('appName', appName);
       requireId('userId', userId);
       const done = this.#remove(request, appName, userId);
-      return after(done, this.#feed.stateDeleted(appName, userId));
+      return after(done, this.#feed.stateDeletionPublisher(appName, userId));
     });
   }
 
@@ -189,7 +189,7 @@ export class StoredSessionService<S extends StateShape = StateShape>
     return this.#calls.answer(request, (request) => {
       const appName = requireId('appName', request.appName);
       const done = this.#remove(request, appName);
-      return after(done, this.#feed.stateDeleted(appName, undefined));
+      return after(done, this.#feed.stateDeletionPublisher(appName, undefined));
     });
   }
 
@@ -240,7 +240,7 @@ export class StoredSessionService<S extends StateShape = StateShape>
         store.create(key, text, now, ifAbsent, request.signal),
       );
       return after(read, (read) => {
-        this.#feed.created(appName, userId, id, read);
+        this.#feed.publishCreated(appName, userId, id, read);
         return this.#reader.open<S>(appName, userId, id, read);
       });
     };
@@ -270,7 +270,7 @@ export class StoredSessionService<S extends StateShape = StateShape>
     requireId('userId', userId);
     if (!isId(sessionId)) return undefined;
     const done = this.#remove(request, appName, userId, sessionId);
-    return after(done, this.#feed.deleted(appName, userId, sessionId));
+    return after(done, this.#feed.deletionPublisher(appName, userId, sessionId));
   }
 
   /** @internal */
@@ -311,7 +311,7 @@ export class StoredSessionService<S extends StateShape = StateShape>
       const done = this.#call<Scopes>(request.signal, (store) =>
         store.update(appName, userId, text, request.signal),
       );
-      return after(done, this.#feed.stateChanged(appName, userId));
+      return after(done, this.#feed.stateChangePublisher(appName, userId));
     }
     requireId('sessionId', sessionId);
     if (userId === undefined) throw invalid('userId', 'must be given where a sessionId is');
@@ -346,7 +346,7 @@ export class StoredSessionService<S extends StateShape = StateShape>
 
   #openStore(): SessionStore {
     this.#store ??= this.#parts.openStore?.() ?? new CoreStore(createMemoryCore(), true);
-    this.#feed.attend(this.#store);
+    this.#feed.updateReporting(this.#store);
     return this.#store;
   }
 

@@ -260,7 +260,7 @@ export class AdapterStore implements SessionStore {
     });
   }
 
-  tellChanges(): void {
+  reportChanges(): void {
     // Each answer says what the write changed.
   }
 

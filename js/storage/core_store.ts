@@ -93,8 +93,8 @@ export class CoreStore implements SessionStore {
     return this.#answer(() => this.core.delete(appName, userId, sessionId, withSessions));
   }
 
-  tellChanges(isHeard: boolean): void {
-    this.core.tell_changes(isHeard);
+  reportChanges(isWanted: boolean): void {
+    this.core.tell_changes(isWanted);
   }
 
   free(): void {

@@ -166,7 +166,7 @@ export interface SessionStore {
   ): MaybePromise<Floor>;
 
   /** Says whether a watcher wants to know which user and app states a write changed. */
-  tellChanges(isHeard: boolean): void;
+  reportChanges(isWanted: boolean): void;
 
   /** Frees the store's memory in the wasm. Calls that have begun still finish. */
   free(): void;

@@ -12,33 +12,33 @@ import type { Watcher } from './watcher.js';
 export class Feed {
   readonly #watchers = new Set<Watcher>();
   readonly #channel: TabChannel | undefined;
-  #users = 0;
+  #serviceCount = 0;
 
-  /** @param open opens the channel to the other tabs, which passes incoming notices to this feed */
-  constructor(open?: (feed: Feed) => TabChannel) {
-    this.#channel = open?.(this);
+  /** @param openChannel opens the channel to the other tabs, which passes incoming notices to this feed */
+  constructor(openChannel?: (feed: Feed) => TabChannel) {
+    this.#channel = openChannel?.(this);
   }
 
   /** Whether anyone may want to know of a change. */
-  get isHeard(): boolean {
+  get hasReceivers(): boolean {
     return this.#watchers.size > 0 || this.#channel !== undefined;
   }
 
   /** Counts one more service. The channel is closed when the last one releases the feed. */
   retain(): void {
-    this.#users += 1;
+    this.#serviceCount += 1;
     this.#channel?.start();
   }
 
   release(): void {
-    this.#users -= 1;
-    if (this.#users === 0) this.#channel?.close();
+    this.#serviceCount -= 1;
+    if (this.#serviceCount === 0) this.#channel?.close();
   }
 
   /** Delivers notices to the watcher from now on, until it has ended. */
   add(watcher: Watcher): void {
     this.#watchers.add(watcher);
-    watcher.whenEnded(() => {
+    watcher.onEnd(() => {
       this.#watchers.delete(watcher);
       if (this.#watchers.size === 0) this.#channel?.listen(false);
     });
@@ -48,12 +48,12 @@ export class Feed {
   /** Publishes committed changes, here and in other tabs. */
   publish(notices: readonly PublishedNotice[]): void {
     if (notices.length === 0) return;
-    this.hear(notices);
+    this.deliver(notices);
     this.#channel?.send(notices);
   }
 
   /** Delivers notices to the watchers of this realm. */
-  hear(notices: readonly PublishedNotice[]): void {
+  deliver(notices: readonly PublishedNotice[]): void {
     for (const watcher of this.#watchers) watcher.push(notices);
   }
 

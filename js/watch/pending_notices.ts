@@ -8,17 +8,17 @@ import type {
 } from './notice.js';
 
 /** Minimum number of sessions and states whose position is remembered. */
-const REMEMBERED = 10_000;
+const MIN_REMEMBERED = 10_000;
 
 /**
  * Revision difference above which a notice does not count as late: the remembered position must be wrong.
  * Other code on the channel of the tabs may have named a revision that no change reaches. All later notices
  * would then be dropped.
  */
-const IMPLAUSIBLE = 1_000_000;
+const MAX_LAG = 1_000_000;
 
 /** The position of a session or a state. */
-interface Place {
+interface LastChange {
   readonly revision: number;
   /**
    * A deletion comes after the change that it deleted, even if both have the same revision, and before newer
@@ -41,7 +41,7 @@ interface Place {
 export class PendingNotices {
   /** In the order of delivery. A newer notice replaces its predecessor in place. */
   readonly #pending = new Map<string, Notice>();
-  readonly #places = new Recent<Place>(REMEMBERED);
+  readonly #lastChanges = new RecentMap<LastChange>(MIN_REMEMBERED);
 
   get isEmpty(): boolean {
     return this.#pending.size === 0;
@@ -49,10 +49,10 @@ export class PendingNotices {
 
   /** Adds a notice, unless it is out of date. */
   push(notice: PublishedNotice): void {
-    if (notice.type === 'lost') this.#lose(notice);
+    if (notice.type === 'lost') this.#pushLoss(notice);
     else if (notice.type === 'stateChanged') this.#pushState(notice);
-    else if (isOfSession(notice)) this.#pushSession(notice);
-    else this.#pushUser(notice);
+    else if (isOneSession(notice)) this.#pushSession(notice);
+    else this.#pushUserDeletion(notice);
   }
 
   /**
@@ -61,20 +61,20 @@ export class PendingNotices {
    */
   resync(): void {
     const loss = this.#pending.get('lost');
-    this.#restart();
+    this.#reset();
     if (loss !== undefined) this.#pending.set('lost', loss);
     this.#pending.set('resync', { type: 'resync' });
   }
 
-  #lose(notice: LostNotice): void {
-    this.#restart();
+  #pushLoss(notice: LostNotice): void {
+    this.#reset();
     this.#pending.set('lost', notice);
   }
 
-  #restart(): void {
+  #reset(): void {
     this.#pending.clear();
     // The database may be a new one, whose revisions begin again at 1.
-    this.#places.clear();
+    this.#lastChanges.clear();
   }
 
   clear(): void {
@@ -91,27 +91,27 @@ export class PendingNotices {
 
   #pushState(notice: StateChangedNotice): void {
     const { scope, appName, userId, revision } = notice;
-    const key = keyOf(scope, appName, userId);
-    const last = this.#places.get(key)?.revision ?? 0;
+    const key = noticeKey(scope, appName, userId);
+    const last = this.#lastChanges.get(key)?.revision ?? 0;
     // An equal revision is not dropped: the notice of a deleted state carries the floor, which may equal the
     // state's last revision.
     if (revision !== undefined && revision < last) {
       if (isImplausible(revision, last)) this.resync();
       return;
     }
-    if (revision !== undefined) this.#places.set(key, { revision, isDeleted: false });
+    if (revision !== undefined) this.#lastChanges.set(key, { revision, isDeleted: false });
     this.#pending.set(key, notice);
   }
 
-  #pushSession(notice: OfSession): void {
+  #pushSession(notice: OneSessionNotice): void {
     const { appName, userId, sessionId, revision } = notice;
-    const user = this.#places.get(keyOf('user deleted', appName, userId));
+    const user = this.#lastChanges.get(noticeKey('user deleted', appName, userId));
     if (user !== undefined && revision !== undefined && revision <= user.revision) {
       if (isImplausible(revision, user.revision)) this.resync();
       return;
     }
-    const key = keyOf('session', appName, userId, sessionId);
-    if (!this.#advance(key, revision, notice.type === 'deleted')) return;
+    const key = noticeKey('session', appName, userId, sessionId);
+    if (!this.#recordIfNewer(key, revision, notice.type === 'deleted')) return;
     // A caller that keeps a list of sessions must learn that there is a new one.
     const isNew = notice.type === 'appended' && this.#pending.get(key)?.type === 'created';
     this.#pending.set(key, isNew ? { ...notice, type: 'created' } : notice);
@@ -121,10 +121,10 @@ export class PendingNotices {
    * Adds the deletion of all sessions of a user. It replaces the user's older notices and comes before the
    * newer ones.
    */
-  #pushUser(notice: DeletedNotice): void {
+  #pushUserDeletion(notice: DeletedNotice): void {
     const { appName, userId, revision = Infinity } = notice;
-    const key = keyOf('user deleted', appName, userId);
-    if (!this.#advance(key, notice.revision, true)) return;
+    const key = noticeKey('user deleted', appName, userId);
+    if (!this.#recordIfNewer(key, notice.revision, true)) return;
     const newer: [string, Notice][] = [];
     for (const [key, pending] of this.#pending) {
       if (!('userId' in pending) || pending.type === 'stateChanged') continue;
@@ -137,9 +137,9 @@ export class PendingNotices {
   }
 
   /** Returns whether the notice is new. If so, remembers the new position. */
-  #advance(key: string, revision: number | undefined, isDeleted: boolean): boolean {
+  #recordIfNewer(key: string, revision: number | undefined, isDeleted: boolean): boolean {
     if (revision === undefined) return true;
-    const last = this.#places.get(key);
+    const last = this.#lastChanges.get(key);
     if (last !== undefined) {
       if (revision < last.revision) {
         if (isImplausible(revision, last.revision)) this.resync();
@@ -147,49 +147,49 @@ export class PendingNotices {
       }
       if (revision === last.revision && (last.isDeleted || !isDeleted)) return false;
     }
-    this.#places.set(key, { revision, isDeleted });
+    this.#lastChanges.set(key, { revision, isDeleted });
     return true;
   }
 }
 
 function isImplausible(revision: number, last: number): boolean {
-  return last - revision > IMPLAUSIBLE;
+  return last - revision > MAX_LAG;
 }
 
-type OfSession = SessionNotice | (DeletedNotice & { sessionId: string });
+type OneSessionNotice = SessionNotice | (DeletedNotice & { sessionId: string });
 
-function isOfSession(notice: SessionNotice | DeletedNotice): notice is OfSession {
+function isOneSession(notice: SessionNotice | DeletedNotice): notice is OneSessionNotice {
   return notice.sessionId !== undefined;
 }
 
 /** A key as JSON, so that no character in an id can produce another id's key. */
-function keyOf(...names: (string | undefined)[]): string {
+function noticeKey(...names: (string | undefined)[]): string {
   return JSON.stringify(names);
 }
 
 /** A map that keeps at least the last `limit` entries that were set, and at most twice as many. */
-class Recent<T> {
+class RecentMap<T> {
   readonly #limit: number;
-  #young = new Map<string, T>();
-  #old = new Map<string, T>();
+  #newer = new Map<string, T>();
+  #older = new Map<string, T>();
 
   constructor(limit: number) {
     this.#limit = limit;
   }
 
   get(key: string): T | undefined {
-    return this.#young.get(key) ?? this.#old.get(key);
+    return this.#newer.get(key) ?? this.#older.get(key);
   }
 
   set(key: string, value: T): void {
-    this.#young.set(key, value);
-    if (this.#young.size < this.#limit) return;
-    this.#old = this.#young;
-    this.#young = new Map();
+    this.#newer.set(key, value);
+    if (this.#newer.size < this.#limit) return;
+    this.#older = this.#newer;
+    this.#newer = new Map();
   }
 
   clear(): void {
-    this.#young.clear();
-    this.#old.clear();
+    this.#newer.clear();
+    this.#older.clear();
   }
 }

@@ -15,7 +15,7 @@ import { Watcher } from './watcher.js';
 export class ServiceFeed {
   readonly #feed: Feed;
   readonly #watchers = new Set<Watcher>();
-  #isTold = false;
+  #isReporting = false;
 
   constructor(feed = new Feed()) {
     this.#feed = feed;
@@ -29,21 +29,21 @@ export class ServiceFeed {
   }
 
   /** Whether anyone receives the notices. */
-  get isHeard(): boolean {
-    return this.#feed.isHeard;
+  get hasReceivers(): boolean {
+    return this.#feed.hasReceivers;
   }
 
   /** Call this before each operation. It tells the store whether to report the changes that notices need. */
-  attend(store: Pick<SessionStore, 'tellChanges'>): void {
-    const { isHeard } = this;
-    if (isHeard === this.#isTold) return;
-    this.#isTold = isHeard;
-    store.tellChanges(isHeard);
+  updateReporting(store: Pick<SessionStore, 'reportChanges'>): void {
+    const { hasReceivers } = this;
+    if (hasReceivers === this.#isReporting) return;
+    this.#isReporting = hasReceivers;
+    store.reportChanges(hasReceivers);
   }
 
   watch(given: WatchRequest, options: ListenOptions | WatchOptions): Notices | (() => void) {
     const request = takeRequest(given);
-    requireNames(request);
+    requireWatchKeys(request);
     const { signal, onNotice } = ownMembers(options);
     if (onNotice !== undefined && typeof onNotice !== 'function') {
       throw invalid('onNotice', `must be a function; it is ${kindOf(onNotice)}`);
@@ -58,69 +58,74 @@ export class ServiceFeed {
     this.#watchers.add(watcher);
     this.#feed.add(watcher);
     signal?.addEventListener('abort', watcher.stop);
-    watcher.whenEnded(() => {
+    watcher.onEnd(() => {
       this.#watchers.delete(watcher);
       signal?.removeEventListener('abort', watcher.stop);
     });
   }
 
-  created(appName: string, userId: string, sessionId: string, opened: ReadSession): void {
+  publishCreated(appName: string, userId: string, sessionId: string, opened: ReadSession): void {
     const [, revision, , , , user, app] = opened;
     // The scopes are absent if the session existed already.
     if (user === undefined || app === undefined) return;
     this.#feed.publish([
       { type: 'created', appName, userId, sessionId, revision },
-      ...statesOf(appName, userId, user, app),
+      ...stateNotices(appName, userId, user, app),
     ]);
   }
 
-  appended(
+  publishAppended(
     appName: string,
     userId: string,
     sessionId: string,
     appended: AppendAnswer,
     count: number,
   ): void {
-    if (!this.isHeard) return;
+    if (!this.hasReceivers) return;
     const [, revision, , since, unchanged, , user = 0, app = 0] = appended;
     // A retry of events that are stored already. It is published only if the handle was behind: then perhaps
     // only the response to the first attempt was lost, and nobody has been notified yet.
     if (unchanged?.length === count && revision <= since) return;
     this.#feed.publish([
       { type: 'appended', appName, userId, sessionId, revision },
-      ...statesOf(appName, userId, user, app),
+      ...stateNotices(appName, userId, user, app),
     ]);
   }
 
-  stateChanged(appName: string, userId: string | undefined): (scopes: Scopes | undefined) => void {
+  stateChangePublisher(
+    appName: string,
+    userId: string | undefined,
+  ): (scopes: Scopes | undefined) => void {
     return (scopes) => {
-      if (scopes !== undefined) this.#feed.publish(statesOf(appName, userId, ...scopes));
+      if (scopes !== undefined) this.#feed.publish(stateNotices(appName, userId, ...scopes));
     };
   }
 
-  stateDeleted(appName: string, userId: string | undefined): (floor: Floor) => void {
+  stateDeletionPublisher(appName: string, userId: string | undefined): (floor: Floor) => void {
     return (floor) => {
       this.#feed.publish([stateNotice(appName, userId, floor)]);
     };
   }
 
-  deleted(appName: string, userId: string, sessionId: string): (floor: Floor) => void {
+  deletionPublisher(appName: string, userId: string, sessionId: string): (floor: Floor) => void {
     return (floor) => {
-      this.#feed.publish([{ type: 'deleted', appName, userId, sessionId, ...orderOf(floor) }]);
+      this.#feed.publish([
+        { type: 'deleted', appName, userId, sessionId, ...revisionMemberOf(floor) },
+      ]);
     };
   }
 
-  userDeleted(appName: string, userId: string): (floor: Floor) => void {
+  userDeletionPublisher(appName: string, userId: string): (floor: Floor) => void {
     return (floor) => {
       this.#feed.publish([
-        { type: 'deleted', appName, userId, ...orderOf(floor) },
+        { type: 'deleted', appName, userId, ...revisionMemberOf(floor) },
         stateNotice(appName, userId, floor),
       ]);
     };
   }
 }
 
-function statesOf(
+function stateNotices(
   appName: string,
   userId: string | undefined,
   user: number,
@@ -133,17 +138,17 @@ function statesOf(
 }
 
 function stateNotice(appName: string, userId: string | undefined, revision: Floor): ChangeNotice {
-  const order = orderOf(revision);
+  const revisionMember = revisionMemberOf(revision);
   return userId === undefined
-    ? { type: 'stateChanged', scope: 'app', appName, ...order }
-    : { type: 'stateChanged', scope: 'user', appName, userId, ...order };
+    ? { type: 'stateChanged', scope: 'app', appName, ...revisionMember }
+    : { type: 'stateChanged', scope: 'user', appName, userId, ...revisionMember };
 }
 
-function orderOf(revision: Floor): { revision?: number } {
+function revisionMemberOf(revision: Floor): { revision?: number } {
   return revision === undefined ? {} : { revision };
 }
 
-function requireNames({ appName, userId, sessionId }: WatchRequest): void {
+function requireWatchKeys({ appName, userId, sessionId }: WatchRequest): void {
   requireId('appName', appName);
   if (userId !== undefined) requireId('userId', userId);
   if (sessionId === undefined) return;

@@ -2,8 +2,8 @@ import { Feed } from './feed.js';
 import { TabChannel, type TabHost } from './tab_channel.js';
 
 /** One feed for each database of this realm: a channel delivers nothing to the realm that sent it. */
-const ofDatabases = new Map<string, Feed>();
-const ofAdapters = new WeakMap<object, Feed>();
+const databaseFeeds = new Map<string, Feed>();
+const adapterFeeds = new WeakMap<object, Feed>();
 
 /**
  * Returns the feed of an IndexedDB database, shared by all services of this realm over it, and connected with
@@ -12,10 +12,10 @@ const ofAdapters = new WeakMap<object, Feed>();
  * @param host replaced in tests
  */
 export function feedOfDatabase(name: string, host?: TabHost): Feed {
-  let feed = ofDatabases.get(name);
+  let feed = databaseFeeds.get(name);
   if (feed === undefined) {
     feed = new Feed((feed) => new TabChannel(`adk-session-wasm:${name}`, feed, host));
-    ofDatabases.set(name, feed);
+    databaseFeeds.set(name, feed);
   }
   return feed;
 }
@@ -25,7 +25,7 @@ export function feedOfDatabase(name: string, host?: TabHost): Feed {
  * storage are not known here.
  */
 export function feedOfAdapter(adapter: object): Feed {
-  let feed = ofAdapters.get(adapter);
-  if (feed === undefined) ofAdapters.set(adapter, (feed = new Feed()));
+  let feed = adapterFeeds.get(adapter);
+  if (feed === undefined) adapterFeeds.set(adapter, (feed = new Feed()));
   return feed;
 }

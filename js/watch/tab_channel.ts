@@ -1,14 +1,14 @@
-import { readMessage, writeMessage } from './message.js';
+import { decodeMessage, encodeMessage } from './tab_message.js';
 import type { PublishedNotice } from './notice.js';
 import { PendingNotices } from './pending_notices.js';
 
 /** The part of a `BroadcastChannel` that is used here. */
-export type Broadcast = Pick<BroadcastChannel, 'postMessage' | 'close' | 'onmessage'>;
+export type TabBroadcast = Pick<BroadcastChannel, 'postMessage' | 'close' | 'onmessage'>;
 
 /** The functions that the channel needs from its host; tests replace them. */
 export interface TabHost {
   /** Opens the channel of that name. Absent if the host has none, or none shall be opened. */
-  readonly open?: ((name: string) => Broadcast) | undefined;
+  readonly open?: ((name: string) => TabBroadcast) | undefined;
   /** The target of `pagehide` and `pageshow` events. */
   readonly page?: Pick<EventTarget, 'addEventListener' | 'removeEventListener'> | undefined;
 }
@@ -18,11 +18,11 @@ export interface TabHost {
  * time of an append. An agent that appends one event after another would pay it for each event. A single
  * notice is not delayed.
  */
-const PAUSE = 50;
+const MIN_MESSAGE_INTERVAL = 50;
 
 /** Receives the notices of the channel. */
 export interface TabListener {
-  hear(notices: readonly PublishedNotice[]): void;
+  deliver(notices: readonly PublishedNotice[]): void;
   resync(): void;
 }
 
@@ -42,18 +42,18 @@ export class TabChannel {
   readonly #name: string;
   readonly #listener: TabListener;
   readonly #host: TabHost;
-  #channel: Broadcast | undefined;
+  #channel: TabBroadcast | undefined;
   #isListening = false;
-  #isAway = false;
+  #isInPageCache = false;
   /**
    * Notices to send with the next message. They are reduced only when they are sent, so that an append does
    * not wait for it.
    */
   #outbox: PublishedNotice[] = [];
   /** Earliest time of the next message, by the page's clock. */
-  #next = 0;
+  #nextSendTime = 0;
 
-  constructor(name: string, listener: TabListener, host: TabHost = thisHost()) {
+  constructor(name: string, listener: TabListener, host: TabHost = currentHost()) {
     this.#name = name;
     this.#listener = listener;
     this.#host = host;
@@ -61,86 +61,86 @@ export class TabChannel {
 
   /** Begins to track whether the page is in the back/forward cache. Opens nothing. */
   start(): void {
-    this.#host.page?.addEventListener('pagehide', this.#leave);
-    this.#host.page?.addEventListener('pageshow', this.#return);
+    this.#host.page?.addEventListener('pagehide', this.#onPageHide);
+    this.#host.page?.addEventListener('pageshow', this.#onPageShow);
   }
 
   /** Sets whether incoming notices are wanted. */
   listen(isListening: boolean): void {
     this.#isListening = isListening;
-    if (isListening && !this.#isAway) this.#open();
-    this.#hear();
+    if (isListening && !this.#isInPageCache) this.#openChannel();
+    this.#updateMessageHandler();
   }
 
   send(notices: readonly PublishedNotice[]): void {
     if (this.#host.open === undefined) return;
     // Send later, so that the caller that waits for the commit continues first.
-    if (this.#outbox.length === 0) setTimeout(this.#flush, this.#next - performance.now());
+    if (this.#outbox.length === 0) setTimeout(this.#flush, this.#nextSendTime - performance.now());
     this.#outbox.push(...notices);
   }
 
   /** Sends the pending notices and closes the channel, until `start` is called again. */
   close(): void {
     this.#flush();
-    this.#shut();
-    this.#host.page?.removeEventListener('pagehide', this.#leave);
-    this.#host.page?.removeEventListener('pageshow', this.#return);
+    this.#closeChannel();
+    this.#host.page?.removeEventListener('pagehide', this.#onPageHide);
+    this.#host.page?.removeEventListener('pageshow', this.#onPageShow);
   }
 
   readonly #flush = (): void => {
     if (this.#outbox.length === 0) return;
-    const notices = newestOf(this.#outbox);
+    const notices = newestNotices(this.#outbox);
     this.#outbox = [];
-    this.#next = performance.now() + PAUSE;
-    this.#open();
+    this.#nextSendTime = performance.now() + MIN_MESSAGE_INTERVAL;
+    this.#openChannel();
     try {
-      this.#channel?.postMessage(writeMessage(notices));
+      this.#channel?.postMessage(encodeMessage(notices));
     } catch {
       // Ignored: a notice is best effort, and its change is committed.
     }
-    if (this.#isAway) this.#shut();
+    if (this.#isInPageCache) this.#closeChannel();
   };
 
-  readonly #leave = (event: Event): void => {
-    this.#isAway = isPersisted(event);
+  readonly #onPageHide = (event: Event): void => {
+    this.#isInPageCache = isPersisted(event);
     this.#flush();
-    if (this.#isAway) this.#shut();
+    if (this.#isInPageCache) this.#closeChannel();
   };
 
-  readonly #return = (event: Event): void => {
+  readonly #onPageShow = (event: Event): void => {
     if (!isPersisted(event)) return;
-    this.#isAway = false;
+    this.#isInPageCache = false;
     this.listen(this.#isListening);
     this.#listener.resync();
   };
 
-  #open(): void {
+  #openChannel(): void {
     try {
       this.#channel ??= this.#host.open?.(this.#name);
     } catch {
       // Ignored: the host refuses channels, see the class.
     }
-    this.#hear();
+    this.#updateMessageHandler();
   }
 
   /** Sets the message handler only while notices are wanted, since the browser would decode each message. */
-  #hear(): void {
+  #updateMessageHandler(): void {
     if (this.#channel === undefined) return;
     this.#channel.onmessage = this.#isListening
       ? (event: MessageEvent<unknown>) => {
-          this.#listener.hear(readMessage(event.data));
+          this.#listener.deliver(decodeMessage(event.data));
         }
       : null;
   }
 
-  #shut(): void {
+  #closeChannel(): void {
     this.#channel?.close();
     this.#channel = undefined;
   }
 }
 
 /** Returns the newest notice of each session and each state. */
-function newestOf(notices: readonly PublishedNotice[]): PublishedNotice[] {
+function newestNotices(notices: readonly PublishedNotice[]): PublishedNotice[] {
   const pending = new PendingNotices();
   for (const notice of notices) pending.push(notice);
   const newest: PublishedNotice[] = [];
@@ -161,10 +161,10 @@ function isNode(): boolean {
   return typeof versions?.node === 'string' && type !== 'renderer' && type !== 'worker';
 }
 
-function thisHost(): TabHost {
-  const isThere = typeof BroadcastChannel === 'function' && !isNode();
+function currentHost(): TabHost {
+  const isSupported = typeof BroadcastChannel === 'function' && !isNode();
   return {
-    open: isThere ? (name) => new BroadcastChannel(name) : undefined,
+    open: isSupported ? (name) => new BroadcastChannel(name) : undefined,
     page: 'onpagehide' in globalThis ? globalThis : undefined,
   };
 }

@@ -8,12 +8,12 @@ import { PendingNotices } from './pending_notices.js';
 export class Watcher implements Notices {
   readonly #request: WatchRequest;
   readonly #onNotice: ((notice: Notice) => void) | undefined;
-  readonly #onEnd = new Set<() => void>();
+  readonly #endListeners = new Set<() => void>();
   readonly #pending = new PendingNotices();
   /** Pending calls of `next`, in order. */
-  readonly #waiting: ((result: IteratorResult<Notice, undefined>) => void)[] = [];
-  #isEnding = false;
-  #isCalling = false;
+  readonly #pendingReads: ((result: IteratorResult<Notice, undefined>) => void)[] = [];
+  #hasEnded = false;
+  #isCallbackScheduled = false;
 
   constructor(request: WatchRequest, onNotice?: (notice: Notice) => void) {
     // A copy, since the caller may change and reuse the object.
@@ -23,32 +23,32 @@ export class Watcher implements Notices {
   }
 
   /** Calls `run` once, when the watcher ends. */
-  whenEnded(run: () => void): void {
-    this.#onEnd.add(run);
+  onEnd(run: () => void): void {
+    this.#endListeners.add(run);
   }
 
   push(notices: readonly PublishedNotice[]): void {
-    if (this.#isEnding) return;
+    if (this.#hasEnded) return;
     for (const notice of notices) {
-      const wanted = wantedOf(this.#request, notice);
-      if (wanted !== undefined) this.#pending.push(wanted);
+      const matching = matchNotice(this.#request, notice);
+      if (matching !== undefined) this.#pending.push(matching);
     }
-    this.#give();
+    this.#deliver();
   }
 
   resync(): void {
-    if (this.#isEnding) return;
+    if (this.#hasEnded) return;
     this.#pending.resync();
-    this.#give();
+    this.#deliver();
   }
 
   /** Ends the watcher after it has received its pending notices. */
   finish(): void {
-    if (this.#isEnding) return;
-    this.#isEnding = true;
-    this.#give();
-    for (const run of this.#onEnd) run();
-    this.#onEnd.clear();
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    this.#deliver();
+    for (const run of this.#endListeners) run();
+    this.#endListeners.clear();
   }
 
   /** Ends the watcher at once. */
@@ -59,8 +59,8 @@ export class Watcher implements Notices {
 
   next(): Promise<IteratorResult<Notice, undefined>> {
     return new Promise((resolve) => {
-      this.#waiting.push(resolve);
-      this.#give();
+      this.#pendingReads.push(resolve);
+      this.#deliver();
     });
   }
 
@@ -73,14 +73,14 @@ export class Watcher implements Notices {
     return this;
   }
 
-  #give(): void {
+  #deliver(): void {
     if (this.#onNotice !== undefined) {
-      this.#callSoon(this.#onNotice);
+      this.#scheduleCallback(this.#onNotice);
       return;
     }
-    while (this.#waiting.length > 0 && (this.#isEnding || !this.#pending.isEmpty)) {
+    while (this.#pendingReads.length > 0 && (this.#hasEnded || !this.#pending.isEmpty)) {
       const value = this.#pending.shift();
-      this.#waiting.shift()?.(value === undefined ? { done: true, value } : { value });
+      this.#pendingReads.shift()?.(value === undefined ? { done: true, value } : { value });
     }
   }
 
@@ -88,27 +88,27 @@ export class Watcher implements Notices {
    * Calls `onNotice` in a microtask, outside of the call that made the change, which must not fail if
    * `onNotice` throws.
    */
-  #callSoon(onNotice: (notice: Notice) => void): void {
-    if (this.#isCalling || this.#pending.isEmpty) return;
-    this.#isCalling = true;
+  #scheduleCallback(onNotice: (notice: Notice) => void): void {
+    if (this.#isCallbackScheduled || this.#pending.isEmpty) return;
+    this.#isCallbackScheduled = true;
     queueMicrotask(() => {
       for (let next = this.#pending.shift(); next !== undefined; next = this.#pending.shift()) {
         try {
           onNotice(next);
         } catch (error) {
-          report(error);
+          reportUncaught(error);
         }
       }
-      this.#isCalling = false;
+      this.#isCallbackScheduled = false;
     });
   }
 }
 
 /** Returns the notice as this watcher gets it; `undefined` if it does not match the request. */
-function wantedOf(wants: WatchRequest, notice: PublishedNotice): PublishedNotice | undefined {
+function matchNotice(request: WatchRequest, notice: PublishedNotice): PublishedNotice | undefined {
   // A loss concerns every watcher.
   if (notice.type === 'lost') return notice;
-  const { appName, userId, sessionId } = wants;
+  const { appName, userId, sessionId } = request;
   if (notice.appName !== appName) return undefined;
   // A notice about the app's state has no user.
   if (userId === undefined || notice.userId === undefined) return notice;
@@ -119,7 +119,7 @@ function wantedOf(wants: WatchRequest, notice: PublishedNotice): PublishedNotice
 }
 
 /** Reports an error as the host reports errors of event listeners. */
-function report(error: unknown): void {
+function reportUncaught(error: unknown): void {
   if (typeof reportError === 'function') {
     reportError(error);
     return;

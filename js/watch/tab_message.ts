@@ -10,38 +10,44 @@ import type { PublishedNotice } from './notice.js';
  * The format's version. It changes when a notice changes its meaning; new types and fields need no new
  * version.
  */
-const FORMAT = 1;
+const FORMAT_VERSION = 1;
 
-export function writeMessage(notices: readonly PublishedNotice[]): unknown {
-  return { format: FORMAT, notices };
+export function encodeMessage(notices: readonly PublishedNotice[]): unknown {
+  return { format: FORMAT_VERSION, notices };
 }
 
 /** Returns the valid notices of a message; unknown ones are left out. */
-export function readMessage(message: unknown): PublishedNotice[] {
-  if (!isRecord(message) || message.format !== FORMAT) return [];
+export function decodeMessage(message: unknown): PublishedNotice[] {
+  if (!isRecord(message) || message.format !== FORMAT_VERSION) return [];
   const { notices } = message;
-  return Array.isArray(notices) ? notices.flatMap((notice) => readNotice(notice) ?? []) : [];
+  return Array.isArray(notices) ? notices.flatMap((notice) => decodeNotice(notice) ?? []) : [];
 }
 
-function readNotice(given: unknown): PublishedNotice | undefined {
-  if (!isRecord(given)) return undefined;
-  const { type, scope, appName, userId, sessionId, revision, when, message } = given;
+function decodeNotice(value: unknown): PublishedNotice | undefined {
+  if (!isRecord(value)) return undefined;
+  const { type, scope, appName, userId, sessionId, revision, when, message } = value;
   if (type === 'lost') {
     return typeof when === 'number' && typeof message === 'string'
       ? { type, when, message }
       : undefined;
   }
   if (!isId(appName) || !isOptional(isRevision, revision)) return undefined;
-  const order = revision !== undefined && { revision };
+  const revisionMember = revision !== undefined && { revision };
   if (type === 'stateChanged') {
-    if (scope === 'app') return { type, scope, appName, ...order };
+    if (scope === 'app') return { type, scope, appName, ...revisionMember };
     return scope === 'user' && isId(userId)
-      ? { type, scope, appName, userId, ...order }
+      ? { type, scope, appName, userId, ...revisionMember }
       : undefined;
   }
   if (!isId(userId) || !isOptional(isId, sessionId)) return undefined;
   if (type === 'deleted') {
-    return { type, appName, userId, ...(sessionId !== undefined && { sessionId }), ...order };
+    return {
+      type,
+      appName,
+      userId,
+      ...(sessionId !== undefined && { sessionId }),
+      ...revisionMember,
+    };
   }
   if (type !== 'created' && type !== 'appended') return undefined;
   if (sessionId === undefined || revision === undefined) return undefined;
@@ -52,6 +58,9 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
 }
 
-function isOptional<T>(is: (value: unknown) => value is T, value: unknown): value is T | undefined {
-  return value === undefined || is(value);
+function isOptional<T>(
+  isValid: (value: unknown) => value is T,
+  value: unknown,
+): value is T | undefined {
+  return value === undefined || isValid(value);
 }
