@@ -14,7 +14,7 @@
  * - The server has no transactions. One service runs its writes to a session one after another. Two programs
  *   may append at the same time without seeing each other. Both appends land, with both deltas, and a handle
  *   gets the events that it missed at its next append.
- * - A posted event cannot be changed: a new version of it is posted as one more event, see `fold.ts`.
+ * - A posted event cannot be changed: a new version of it is posted as one more event, see `event_rows.ts`.
  * - The states of users and apps are stored only in the `sessionState` of their sessions.
  *
  * @module
@@ -31,32 +31,32 @@ import type {
   WriteRequest,
 } from '../storage/adapter.js';
 import type { OwnAdapter } from '../storage/own_adapter.js';
-import { appendEvents, NOTHING } from './verbs/append_events.js';
+import { appendEvents, NO_ROWS } from './verbs/append_events.js';
 import { CallLimit } from './rest/call_limit.js';
 import { createSession, requireSessionId } from './verbs/create_session.js';
 import { deleteSession, deleteUser } from './verbs/delete_sessions.js';
 import type { EngineAddresses } from './rest/engine_address.js';
 import { listSessions } from './verbs/list_sessions.js';
-import { NewestFirst } from './events/newest_first.js';
+import { NewestFirstSupport } from './events/newest_first.js';
 import { readSession } from './verbs/read_session.js';
 import { readStates } from './verbs/read_states.js';
 import { type Connection, Rest } from './rest/rest.js';
 import { SeenEvents } from './events/seen_events.js';
-import { type Known, type SessionPlace, Sessions } from './verbs/sessions.js';
-import { Turns } from './rest/turns.js';
+import { type SharedCaches, type SessionAddress, Sessions } from './verbs/sessions.js';
+import { SessionQueue } from './rest/session_queue.js';
 
 export class VertexAdapter implements OwnAdapter {
   readonly kind = 'vertexai';
   readonly durable = true;
   readonly #connection: Connection;
-  readonly #known: Known;
+  readonly #caches: SharedCaches;
   readonly #callTimeoutMs: number;
-  readonly #turns = new Turns();
+  readonly #queue = new SessionQueue();
 
   /** @param callTimeoutMs timeout of a whole call, in milliseconds */
   constructor(connection: Connection, addresses: EngineAddresses, callTimeoutMs: number) {
     this.#connection = connection;
-    this.#known = { addresses, seen: new SeenEvents(), newestFirst: new NewestFirst() };
+    this.#caches = { addresses, seen: new SeenEvents(), newestFirst: new NewestFirstSupport() };
     this.#callTimeoutMs = callTimeoutMs;
   }
 
@@ -64,20 +64,22 @@ export class VertexAdapter implements OwnAdapter {
     return this.#call(signal, async (sessions) => {
       const session = requireSession(key);
       requireSessionId(session);
-      const place = sessions.placeOf(session);
-      if (place === undefined) return;
-      await this.#inTurn(sessions, place, () => createSession(sessions, place, decide));
+      const address = sessions.addressOf(session);
+      if (address === undefined) return;
+      await this.#enqueue(sessions, address, () => createSession(sessions, address, decide));
     });
   }
 
   append(request: WriteRequest, decide: Decide): Promise<void> {
     return this.#call(request.signal, async (sessions) => {
-      const place = sessions.placeOf(requireSession(request.key));
-      if (place === undefined) {
-        decide(NOTHING);
+      const address = sessions.addressOf(requireSession(request.key));
+      if (address === undefined) {
+        decide(NO_ROWS);
         return;
       }
-      await this.#inTurn(sessions, place, () => appendEvents(sessions, place, request, decide));
+      await this.#enqueue(sessions, address, () =>
+        appendEvents(sessions, address, request, decide),
+      );
     });
   }
 
@@ -85,8 +87,8 @@ export class VertexAdapter implements OwnAdapter {
     const { appName, userId, sessionId } = key;
     return this.#call(signal, async (sessions) => {
       if (userId === undefined || sessionId === undefined) return readStates(sessions, key);
-      const place = sessions.placeOf({ appName, userId, sessionId });
-      const rows = place && (await readSession(sessions, place, { window }));
+      const address = sessions.addressOf({ appName, userId, sessionId });
+      const rows = address && (await readSession(sessions, address, { window }));
       return rows ?? { events: [] };
     });
   }
@@ -103,19 +105,19 @@ export class VertexAdapter implements OwnAdapter {
   delete({ what, key, signal }: DeleteRequest): Promise<void> {
     return this.#call(signal, async (sessions) => {
       if (what === 'user') return deleteUser(sessions, key.appName, key.userId);
-      if (what !== 'session') throw unsupported(DELETING);
-      const place = sessions.placeOf(key);
-      if (place === undefined) return;
-      await this.#inTurn(sessions, place, () => deleteSession(sessions, place));
+      if (what !== 'session') throw unsupported(DELETE_ADVICE);
+      const address = sessions.addressOf(key);
+      if (address === undefined) return;
+      await this.#enqueue(sessions, address, () => deleteSession(sessions, address));
     });
   }
 
   closing(): void {
-    this.#connection.closing.begin();
+    this.#connection.closeTimeout.start();
   }
 
   close(): void {
-    this.#connection.closing.end();
+    this.#connection.closeTimeout.stop();
   }
 
   explain(error: SessionError): SessionError {
@@ -123,28 +125,28 @@ export class VertexAdapter implements OwnAdapter {
   }
 
   #call<T>(signal: AbortSignal | undefined, work: (sessions: Sessions) => Promise<T>): Promise<T> {
-    const { signal: closed } = this.#connection.closing;
-    const ends = { timeoutMs: this.#callTimeoutMs, signal, closed };
-    return CallLimit.during(ends, (limit) =>
-      work(new Sessions(new Rest(this.#connection, limit), this.#known)),
+    const { signal: closed } = this.#connection.closeTimeout;
+    const options = { timeoutMs: this.#callTimeoutMs, signal, closed };
+    return CallLimit.run(options, (limit) =>
+      work(new Sessions(new Rest(this.#connection, limit), this.#caches)),
     );
   }
 
-  #inTurn({ rest }: Sessions, place: SessionPlace, work: () => Promise<void>): Promise<void> {
-    return this.#turns.take(place.url, rest.limit, work);
+  #enqueue({ rest }: Sessions, address: SessionAddress, work: () => Promise<void>): Promise<void> {
+    return this.#queue.run(address.url, rest.limit, work);
   }
 }
 
-const CHANGING =
+const CHANGE_ADVICE =
   'changed apart from a session; append an event with user: and app: keys in its delta, or give updateState a sessionId';
-const DELETING = 'deleted; remove the keys in the sessions that show them';
+const DELETE_ADVICE = 'deleted; remove the keys in the sessions that show them';
 
 function requireSession({ appName, userId, sessionId }: StorageKey): Required<StorageKey> {
-  if (userId === undefined || sessionId === undefined) throw unsupported(CHANGING);
+  if (userId === undefined || sessionId === undefined) throw unsupported(CHANGE_ADVICE);
   return { appName, userId, sessionId };
 }
 
-function unsupported(doing: string): SessionError {
-  const message = `On Vertex AI the states of users and apps cannot be ${doing}.`;
+function unsupported(advice: string): SessionError {
+  const message = `On Vertex AI the states of users and apps cannot be ${advice}.`;
   return new SessionError('unsupported', message, { storage: 'vertexai' });
 }

@@ -5,7 +5,7 @@ import type { SessionServiceOptions } from '../service/service_options.js';
 import { StoredSessionService } from '../service/stored_session_service.js';
 import type { StateShape } from '../state/state_shape.js';
 import { Access, type AccessToken } from './rest/access.js';
-import { Closing } from './rest/closing.js';
+import { CloseTimeout } from './rest/close_timeout.js';
 import { EngineAddresses } from './rest/engine_address.js';
 import { withVertexIds } from './verbs/session_ids.js';
 import { VertexAdapter } from './vertex_adapter.js';
@@ -73,7 +73,7 @@ const VERTEX_OPTIONS: KnownOptions<VertexAiOptions> = {
 
 const TIMEOUT_MS = 60_000;
 const CALL_TIMEOUT_MS = 300_000;
-const LONGEST_TIMEOUT_MS = 2 ** 31 - 1;
+const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
 /**
  * Stores sessions in an agent engine of Vertex AI. Agents that use the `VertexAiSessionService` of google-adk
@@ -114,8 +114,8 @@ export class VertexAiSessionService<
 > extends StoredSessionService<S> {
   /** @throws SessionError `invalid_argument` if an option is invalid; the message shows no token and no key */
   constructor(options: VertexAiOptions = {}) {
-    const taken = takeOptions(options, VERTEX_OPTIONS);
-    super(partsOverOwn(openAdapter(taken)), withVertexIds(taken));
+    const ownOptions = takeOptions(options, VERTEX_OPTIONS);
+    super(partsOverOwn(openAdapter(ownOptions)), withVertexIds(ownOptions));
   }
 }
 
@@ -126,16 +126,16 @@ export class VertexAiSessionService<
  */
 export function openAdapter(options: VertexAiOptions): VertexAdapter {
   const { accessToken, timeoutMs = TIMEOUT_MS, callTimeoutMs = CALL_TIMEOUT_MS } = options;
-  requireTime('timeoutMs', timeoutMs);
-  requireTime('callTimeoutMs', callTimeoutMs);
+  requireTimeout('timeoutMs', timeoutMs);
+  requireTimeout('callTimeoutMs', callTimeoutMs);
   const addresses = new EngineAddresses(options);
   const access = new Access({ accessToken, expressModeApiKey: addresses.apiKey });
-  const connection = { access, timeoutMs, closing: new Closing() };
+  const connection = { access, timeoutMs, closeTimeout: new CloseTimeout() };
   return new VertexAdapter(connection, addresses, callTimeoutMs);
 }
 
-function requireTime(key: string, time: number): void {
-  if (Number.isInteger(time) && time > 0 && time <= LONGEST_TIMEOUT_MS) return;
-  const rule = `must be whole milliseconds up to ${LONGEST_TIMEOUT_MS}; it is ${shown(time)}`;
+function requireTimeout(key: string, timeout: number): void {
+  if (Number.isInteger(timeout) && timeout > 0 && timeout <= MAX_TIMEOUT_MS) return;
+  const rule = `must be whole milliseconds up to ${MAX_TIMEOUT_MS}; it is ${shown(timeout)}`;
   throw invalid(key, rule);
 }

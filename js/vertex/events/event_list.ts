@@ -1,15 +1,15 @@
 /** Reads a session's events, page by page. */
-import { hasStatus } from '../rest/failure.js';
+import { hasStatus } from '../rest/rest_errors.js';
 import { apiTime, fromEventResource, type PostedEvent } from './event_resource.js';
 import { listPages } from '../rest/list_pages.js';
-import type { NewestFirst } from './newest_first.js';
+import type { NewestFirstSupport } from './newest_first.js';
 import type { Query, Rest } from '../rest/rest.js';
 
 export class EventList {
   readonly #rest: Rest;
-  readonly #newestFirst: NewestFirst;
+  readonly #newestFirst: NewestFirstSupport;
 
-  constructor(rest: Rest, newestFirst: NewestFirst) {
+  constructor(rest: Rest, newestFirst: NewestFirstSupport) {
     this.#rest = rest;
     this.#newestFirst = newestFirst;
   }
@@ -28,7 +28,7 @@ export class EventList {
 
   /** Yields the same events page by page. */
   forwards(url: string, from: number): AsyncGenerator<PostedEvent[]> {
-    return this.#pages(url, { filter: filterOf(from) });
+    return this.#pages(url, { filter: timeFilter(from) });
   }
 
   /**
@@ -38,9 +38,9 @@ export class EventList {
    * @param pageSize the requested page size; the server may return fewer
    */
   async *backwards(url: string, from: number, pageSize?: number): AsyncGenerator<PostedEvent[]> {
-    const filter = filterOf(from);
+    const filter = timeFilter(from);
     let wasRefused = false;
-    if (this.#newestFirst.isAsked()) {
+    if (this.#newestFirst.shouldTry()) {
       const query = {
         filter,
         orderBy: 'timestamp desc',
@@ -49,7 +49,7 @@ export class EventList {
       let isFirst = true;
       try {
         for await (const page of this.#pages(url, query)) {
-          if (isFirst) this.#newestFirst.succeeded();
+          if (isFirst) this.#newestFirst.recordSuccess();
           isFirst = false;
           yield page.reverse();
         }
@@ -59,9 +59,9 @@ export class EventList {
         wasRefused = true;
       }
     }
-    const all = await this.read(url, from);
-    if (wasRefused) this.#newestFirst.failed();
-    yield all;
+    const allEvents = await this.read(url, from);
+    if (wasRefused) this.#newestFirst.recordRefusal();
+    yield allEvents;
   }
 
   async *#pages(url: string, query: Query): AsyncGenerator<PostedEvent[]> {
@@ -75,6 +75,6 @@ export class EventList {
  * Returns the filter for events from a given time on, the only range filter that the API's reference
  * documents.
  */
-function filterOf(from: number): string | undefined {
+function timeFilter(from: number): string | undefined {
   return from <= 0 ? undefined : `timestamp>="${apiTime(from)}"`;
 }

@@ -1,13 +1,13 @@
 /**
- * One event, to and from a SessionEvent of the API.
+ * Converts events to and from the SessionEvents of the API.
  *
- * `rawEvent` holds the event as google-adk for Python prints it, in camelCase: Python's and `@google/adk`'s
- * clients both read it from there. The other fields say the same as far as the API has names for it, which
- * is what Vertex AI itself looks at.
+ * `rawEvent` holds the event as google-adk for Python prints it, in camelCase. The clients of Python and of
+ * `@google/adk` both read it. The other fields repeat what the API has names for, which is what Vertex AI
+ * itself reads.
  *
- * The API keeps objects as protobuf does: numbers are doubles and keys have no order. Our own JSON of the
- * event therefore stands beside, as text, under a key of `customMetadata`, which neither client looks at
- * where there is a `rawEvent`. In `rawEvent` itself `@google/adk` would show it as a field of the event.
+ * The API stores objects as protobuf does: numbers are doubles, and keys have no order. So the event's own
+ * JSON is stored as text under a key of `customMetadata`, which neither client reads if there is a
+ * `rawEvent`. In `rawEvent`, `@google/adk` would show it as a field of the event.
  */
 import { timeText, parseTime } from '../../python/micros.js';
 import { pythonEvent } from '../../python/python_event.js';
@@ -19,92 +19,106 @@ import { ownMembers } from '../../members/own.js';
 import { isPlainObject } from '../../json/rules.js';
 import { REMOVED } from '../../state/scope.js';
 import { isTime } from '../../model/snapshot.js';
-import { foreignEvent, membersOf } from './foreign_event.js';
-import type { Json } from '../rest/rest.js';
+import { membersOrEmpty, readForeignEvent, withoutNulls } from './foreign_event.js';
+import type { JsonObject } from '../rest/rest.js';
 
-/** The key for what is ours in `customMetadata`. */
-export const OWN = '_adk_session_wasm';
+/** The key of this package's data in `customMetadata`. */
+export const OWN_DATA_KEY = '_adk_session_wasm';
 
-/** What stands under {@link OWN}. */
+/** The value under {@link OWN_DATA_KEY}. */
 interface OwnData {
   readonly id: string;
-  /** The event's own, in milliseconds. */
+  /** The event's own time, in milliseconds. */
   readonly timestamp: number;
   /** The event's JSON. */
   readonly event: string;
-  /** Where it stands, if it is not the first of its id: the first one's time in microseconds. */
+  /** When the first version of the event was posted, in microseconds; absent for the first version itself. */
   readonly place?: number | undefined;
 }
 
-/** An event as the server has it. */
+/** An event as the server stores it. */
 export interface PostedEvent {
   readonly id: string;
-  /** When the server was told that it is, in microseconds; what it orders events by. */
-  readonly posted: number;
-  /** `posted` of the event whose place it takes, if that is another one. */
-  readonly place: number | undefined;
-  /** The event's own, in milliseconds. */
+  /** The server's time of the event, in microseconds. The server orders events by it. */
+  readonly postedAt: number;
+  /** `postedAt` of the event that this one replaces; `undefined` if it replaces none. */
+  readonly firstPostedAt: number | undefined;
+  /** The event's own time, in milliseconds. */
   readonly timestamp: number;
   /** The event's JSON. */
   readonly text: string;
 }
 
-/** A time in microseconds as the API has it. */
+/** Formats a time in microseconds as the API does. */
 export function apiTime(micros: number): string {
   return `${timeText(micros).replace(' ', 'T')}Z`;
 }
 
 /**
- * What is sent.
+ * Makes the resource to post.
  *
  * @param text the event's JSON: camelCase, milliseconds
- * @param posted microseconds
- * @param place see {@link PostedEvent.place}
+ * @param postedAt microseconds
+ * @param firstPostedAt see {@link PostedEvent.firstPostedAt}
  */
-export function toEventResource(text: string, posted: number, place: number | undefined): Json {
-  const event = ownMembers(JSON.parse(text) as Json);
+export function toEventResource(
+  text: string,
+  postedAt: number,
+  firstPostedAt: number | undefined,
+): JsonObject {
+  const event = ownMembers(JSON.parse(text) as JsonObject);
   const id = String(event.id);
-  const forPython = pythonPart(event);
-  const known = ownMembers(readNames(forPython, EVENT) as Json);
-  const knownActions = membersOf(known.actions);
+  const pythonJson = pythonFields(event);
+  const pythonEventFields = ownMembers(readNames(pythonJson, EVENT) as JsonObject);
+  const pythonActions = membersOrEmpty(pythonEventFields.actions);
   const own: OwnData = {
     id,
     timestamp: Number(event.timestamp),
     event: text,
-    place,
+    place: firstPostedAt,
   };
   return {
-    author: nonEmpty(event.author) ?? 'user',
-    invocationId: nonEmpty(event.invocationId) ?? `inv-${id}`,
-    timestamp: apiTime(posted),
-    ...members({ content: apiContent(known.content), ...picked(known, ERROR_FIELDS) }),
+    author: nonEmptyText(event.author) ?? 'user',
+    invocationId: nonEmptyText(event.invocationId) ?? `inv-${id}`,
+    timestamp: apiTime(postedAt),
+    ...withoutNulls({
+      content: apiContent(pythonEventFields.content),
+      ...pick(pythonEventFields, ERROR_FIELDS),
+    }),
     actions: {
-      ...picked(knownActions, ACTION_FIELDS),
-      ...members({ transferAgent: knownActions.transferToAgent }),
+      ...pick(pythonActions, ACTION_FIELDS),
+      ...withoutNulls({ transferAgent: pythonActions.transferToAgent }),
       stateDelta: apiDelta(event.actions),
     },
-    eventMetadata: { ...apiMetadata(known), customMetadata: customMetadata(known, own) },
-    rawEvent: rawEvent(event, ownMembers({ ...known, ...snakeMembers(forPython) }), id),
+    eventMetadata: {
+      ...apiMetadata(pythonEventFields),
+      customMetadata: customMetadata(pythonEventFields, own),
+    },
+    rawEvent: rawEvent(
+      event,
+      ownMembers({ ...pythonEventFields, ...snakeCaseFields(pythonJson) }),
+      id,
+    ),
   };
 }
 
-/** All of it, also what is nested too deep for Python. A key of a state that was removed is `null`. */
-function apiDelta(actions: unknown): Json {
+/** Returns the whole delta, even values that nest too deep for Python. A removed key is `null`. */
+function apiDelta(actions: unknown): JsonObject {
   const delta = isPlainObject(actions) ? actions.stateDelta : undefined;
   if (!isPlainObject(delta)) return {};
   const entries = Object.entries(delta);
   return Object.fromEntries(entries.map(([key, value]) => [key, value === REMOVED ? null : value]));
 }
 
-/** What of it Python reads, in snake_case and seconds. A key of a state that was removed is `null`. */
-function pythonPart(event: Json): Json {
+/** Returns the fields that Python reads, in snake_case and seconds. A removed key is `null`. */
+function pythonFields(event: JsonObject): JsonObject {
   return pythonEvent(withTimes(event, (time) => (isTime(time) ? toSeconds(time) : null)));
 }
 
-/** What Python reads in snake_case alone, and refuses else. */
-function snakeMembers(forPython: Json): Json {
-  const { cache_metadata: cacheMetadata } = ownMembers(forPython);
-  return members({ cacheMetadata });
+/** Returns the fields that Python accepts in snake_case only. */
+function snakeCaseFields(pythonJson: JsonObject): JsonObject {
+  const { cache_metadata: cacheMetadata } = ownMembers(pythonJson);
+  return withoutNulls({ cacheMetadata });
 }
 
 const ERROR_FIELDS = ['errorCode', 'errorMessage'];
@@ -116,22 +130,25 @@ const METADATA_FIELDS = [
   'longRunningToolIds',
   'groundingMetadata',
 ];
-/** Of `@google/adk`, and unknown to Python, which passes over them. Times are milliseconds for that one. */
+/** Fields of `@google/adk`, which Python ignores. Their times are milliseconds. */
 const PEER_FIELDS = ['isCompacted', 'startTime', 'endTime', 'compactedContent', 'isScratchpad'];
 
-function rawEvent(event: Json, known: Json, id: string): Json {
+function rawEvent(event: JsonObject, pythonEventFields: JsonObject, id: string): JsonObject {
   return {
-    ...picked(event, PEER_FIELDS),
-    ...known,
+    ...pick(event, PEER_FIELDS),
+    ...pythonEventFields,
     id,
-    invocationId: known.invocationId ?? '',
-    author: known.author ?? '',
-    actions: createEventActions(membersOf(known.actions)),
-    nodeInfo: { path: '', ...(isPlainObject(known.nodeInfo) && known.nodeInfo) },
+    invocationId: pythonEventFields.invocationId ?? '',
+    author: pythonEventFields.author ?? '',
+    actions: createEventActions(membersOrEmpty(pythonEventFields.actions)),
+    nodeInfo: {
+      path: '',
+      ...(isPlainObject(pythonEventFields.nodeInfo) && pythonEventFields.nodeInfo),
+    },
   };
 }
 
-/** The API's parts have no others; unknown ones are refused. */
+/** The fields of the API's parts. The API refuses all others. */
 const PART_FIELDS = [
   'text',
   'thought',
@@ -145,86 +162,89 @@ const PART_FIELDS = [
   'videoMetadata',
 ];
 
-function apiContent(content: unknown): Json | undefined {
+function apiContent(content: unknown): JsonObject | undefined {
   if (!isPlainObject(content)) return undefined;
   const given = Array.isArray(content.parts) ? (content.parts as unknown[]) : [];
   const parts = given
     .filter(isPlainObject)
-    .map((part) => picked(part, PART_FIELDS))
+    .map((part) => pick(part, PART_FIELDS))
     .filter((part) => Object.keys(part).length > 0);
-  return parts.length === 0 ? undefined : { ...picked(content, ['role']), parts };
+  return parts.length === 0 ? undefined : { ...pick(content, ['role']), parts };
 }
 
-function apiMetadata(known: Json): Json {
+function apiMetadata(pythonEventFields: JsonObject): JsonObject {
   const transcriptions = Object.entries(
-    picked(known, ['inputTranscription', 'outputTranscription']),
+    pick(pythonEventFields, ['inputTranscription', 'outputTranscription']),
   );
   return {
-    ...picked(known, METADATA_FIELDS),
+    ...pick(pythonEventFields, METADATA_FIELDS),
     ...Object.fromEntries(
-      transcriptions.map(([name, value]) => [name, picked(value as Json, ['text', 'finished'])]),
+      transcriptions.map(([name, value]) => [
+        name,
+        pick(value as JsonObject, ['text', 'finished']),
+      ]),
     ),
   };
 }
 
-/** As Python has it beside: for readers that know no `rawEvent`. */
-function customMetadata(known: Json, own: OwnData): Json {
-  const { customMetadata, usageMetadata, actions } = known;
+/** Adds the fields that Python stores here, for clients that do not read `rawEvent`. */
+function customMetadata(pythonEventFields: JsonObject, own: OwnData): JsonObject {
+  const { customMetadata, usageMetadata, actions } = pythonEventFields;
   const compaction = isPlainObject(actions) ? actions.compaction : undefined;
-  const inSnake = writeNames({ usageMetadata, actions: { compaction } }, EVENT, 'snake') as {
+  const snakeCase = writeNames({ usageMetadata, actions: { compaction } }, EVENT, 'snake') as {
     usage_metadata?: unknown;
     actions: { compaction?: unknown };
   };
   return {
     ...(isPlainObject(customMetadata) && customMetadata),
-    ...members({
-      _usage_metadata: inSnake.usage_metadata,
-      _compaction: inSnake.actions.compaction,
+    ...withoutNulls({
+      _usage_metadata: snakeCase.usage_metadata,
+      _compaction: snakeCase.actions.compaction,
     }),
-    [OWN]: own,
+    [OWN_DATA_KEY]: own,
   };
 }
 
-function picked(object: Json, names: readonly string[]): Json {
+function pick(object: JsonObject, names: readonly string[]): JsonObject {
   const own = names.filter((name) => Object.hasOwn(object, name));
-  return members(Object.fromEntries(own.map((name) => [name, object[name]])));
+  return withoutNulls(Object.fromEntries(own.map((name) => [name, object[name]])));
 }
 
-function members(object: Json): Json {
-  return Object.fromEntries(
-    Object.entries(object).filter(([, value]) => value !== undefined && value !== null),
-  );
-}
-
-function nonEmpty(value: unknown): string | undefined {
+function nonEmptyText(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
 /**
- * Back: an event that we wrote as it was, to the letter, or one of another client's.
+ * Reads an event: one of this package exactly as it was written, or one of another client.
  *
- * Never throws: where it is no event, its `text` is that of what there is, so that whoever parses it reports
- * that record and no other.
+ * Never throws. If the resource is not an event, `text` still holds its JSON. The parser then reports only
+ * this record as corrupt.
  */
 export function fromEventResource(resource: unknown): PostedEvent {
-  const given = membersOf(resource);
-  const posted = parseTime(given.timestamp) ?? 0;
-  const own = ownDataOf(given);
+  const given = membersOrEmpty(resource);
+  const postedAt = parseTime(given.timestamp) ?? 0;
+  const own = readOwnData(given);
   if (own !== undefined) {
-    return { id: own.id, posted, place: own.place, timestamp: own.timestamp, text: own.event };
+    return {
+      id: own.id,
+      postedAt,
+      firstPostedAt: own.place,
+      timestamp: own.timestamp,
+      text: own.event,
+    };
   }
-  const event = foreignEvent(given, posted / 1000);
+  const event = readForeignEvent(given, postedAt / 1000);
   return {
     id: event.id,
-    posted,
-    place: undefined,
-    timestamp: posted / 1000,
+    postedAt,
+    firstPostedAt: undefined,
+    timestamp: postedAt / 1000,
     text: JSON.stringify(event),
   };
 }
 
-function ownDataOf({ eventMetadata }: Json): OwnData | undefined {
-  const own = membersOf(membersOf(eventMetadata).customMetadata)[OWN];
+function readOwnData({ eventMetadata }: JsonObject): OwnData | undefined {
+  const own = membersOrEmpty(membersOrEmpty(eventMetadata).customMetadata)[OWN_DATA_KEY];
   if (!isPlainObject(own)) return undefined;
   const { id, timestamp, event, place } = ownMembers(own);
   if (typeof id !== 'string' || typeof event !== 'string' || !isTime(timestamp)) return undefined;

@@ -1,8 +1,8 @@
 /**
- * An event of another client's, as this package has events.
+ * Reads events of other clients.
  *
- * The server's `timestamp` is the event's time, and its `author` the author, for google's clients too. What
- * is not there is rebuilt from the fields that the API has, as older clients left it.
+ * The server's `timestamp` and `author` are used, as Google's clients do. Older clients wrote no `rawEvent`:
+ * then the event is rebuilt from the fields of the API.
  */
 import { readNames } from '../../python/casing.js';
 import { EVENT } from '../../python/fields.js';
@@ -10,90 +10,95 @@ import { toMilliseconds, withTimes } from '../../python/time.js';
 import { createEventActions, type CreateEventActionsParams } from '../../model/event.js';
 import { isPlainObject } from '../../json/rules.js';
 import { ownMembers } from '../../members/own.js';
-import type { Json } from '../rest/rest.js';
+import type { JsonObject } from '../rest/rest.js';
 
 type Fields = Record<string, unknown>;
 
 /** @param timestamp milliseconds since 1970 */
-export function foreignEvent(resource: Json, timestamp: number): Fields & { id: string } {
+export function readForeignEvent(resource: JsonObject, timestamp: number): Fields & { id: string } {
   const raw = resource.rawEvent;
   const isRaw = isPlainObject(raw) && Object.keys(raw).length > 0;
-  const given = ownMembers(isRaw ? fromRaw(raw, timestamp) : fromFields(resource));
-  const { id, invocationId, author, actions, nodeInfo, ...rest } = given;
+  const fields = ownMembers(isRaw ? readRawEvent(raw, timestamp) : readApiFields(resource));
+  const { id, invocationId, author, actions, nodeInfo, ...rest } = fields;
   const hasPath = isPlainObject(nodeInfo) && JSON.stringify(nodeInfo) !== '{"path":""}';
   return {
     ...rest,
     ...(hasPath && { nodeInfo }),
-    id: textOf(id) || lastSegment(resource.name),
-    invocationId: textOf(invocationId) || textOf(resource.invocationId),
-    author: textOf(resource.author) || textOf(author),
+    id: textOrEmpty(id) || idFromName(resource.name),
+    invocationId: textOrEmpty(invocationId) || textOrEmpty(resource.invocationId),
+    author: textOrEmpty(resource.author) || textOrEmpty(author),
     timestamp,
-    actions: createEventActions(membersOf(actions)),
+    actions: createEventActions(membersOrEmpty(actions)),
   };
 }
 
-/** The last part of a resource's name, which is its id. */
-export function lastSegment(name: unknown): string {
-  return textOf(name).split('/').at(-1) ?? '';
+/** Returns the last segment of a resource's name, which is its id. */
+export function idFromName(name: unknown): string {
+  return textOrEmpty(name).split('/').at(-1) ?? '';
 }
 
-/** Python counts seconds and `@google/adk` milliseconds; which it is, the server's time of the event tells. */
-function fromRaw(raw: Json, timestamp: number): Fields {
+/** Python writes seconds and `@google/adk` milliseconds: the unit is the one closer to the server's time. */
+function readRawEvent(raw: JsonObject, timestamp: number): Fields {
   const event = readNames(raw, EVENT) as Fields;
-  const { timestamp: own } = ownMembers(event);
-  if (typeof own !== 'number') return event;
-  const isSeconds = Math.abs(own * 1000 - timestamp) <= Math.abs(own - timestamp);
+  const { timestamp: eventTime } = ownMembers(event);
+  if (typeof eventTime !== 'number') return event;
+  const isSeconds = Math.abs(eventTime * 1000 - timestamp) <= Math.abs(eventTime - timestamp);
   return isSeconds ? inMilliseconds(event) : event;
 }
 
-function inMilliseconds(event: Json): Fields {
+function inMilliseconds(event: JsonObject): Fields {
   return withTimes(event, (time) => (typeof time === 'number' ? toMilliseconds(time) : time));
 }
 
-function fromFields(resource: Json): Fields {
+function readApiFields(resource: JsonObject): Fields {
   const { content, actions, errorCode, errorMessage, eventMetadata } = resource;
-  const { customMetadata, usageMetadata, ...metadata } = membersOf(eventMetadata);
-  const { _compaction, _usage_metadata, _workflow, ...custom } = membersOf(customMetadata);
-  const { transferAgent, transferToAgent, ...ofAgent } = membersOf(actions);
-  const { agentState, endOfAgent, ...ofNode } = membersOf(_workflow);
-  const given = ownMembers(ofAgent);
-  const ofActions: Fields = {
-    ...given,
+  const { customMetadata, usageMetadata, ...metadata } = membersOrEmpty(eventMetadata);
+  const { _compaction, _usage_metadata, _workflow, ...userMetadata } =
+    membersOrEmpty(customMetadata);
+  const { transferAgent, transferToAgent, ...apiActions } = membersOrEmpty(actions);
+  const { agentState, endOfAgent, ...nodeFields } = membersOrEmpty(_workflow);
+  const fields = ownMembers(apiActions);
+  const actionFields: Fields = {
+    ...fields,
     transferToAgent: transferAgent ?? transferToAgent,
-    agentState: agentState ?? given.agentState,
-    endOfAgent: endOfAgent ?? given.endOfAgent,
+    agentState: agentState ?? fields.agentState,
+    endOfAgent: endOfAgent ?? fields.endOfAgent,
   };
   const event: Fields = {
-    // One that was not given is an empty one there.
-    ...(Object.keys(membersOf(content)).length > 0 && { content }),
+    // The server shows a missing content as an empty one.
+    ...(Object.keys(membersOrEmpty(content)).length > 0 && { content }),
     errorCode,
     errorMessage,
     ...metadata,
     usageMetadata: _usage_metadata ?? usageMetadata,
-    ...ofNode,
-    ...(Object.keys(custom).length > 0 && { customMetadata: custom }),
+    ...nodeFields,
+    ...(Object.keys(userMetadata).length > 0 && { customMetadata: userMetadata }),
   };
   if (isPlainObject(_compaction)) {
-    // Milliseconds under names of its own are @google/adk's; seconds are Python's.
+    // `@google/adk` writes milliseconds under its own names; Python writes seconds.
     if (Object.hasOwn(_compaction, 'startTime')) {
       Object.assign(event, { isCompacted: true, ..._compaction });
-    } else ofActions.compaction = _compaction;
+    } else actionFields.compaction = _compaction;
   }
-  const read = readNames({ ...present(event), actions: present(ofActions) }, EVENT) as Fields;
-  return ownMembers(event).isCompacted === true ? read : inMilliseconds(read);
+  const converted = readNames(
+    { ...withoutNulls(event), actions: withoutNulls(actionFields) },
+    EVENT,
+  ) as Fields;
+  return ownMembers(event).isCompacted === true ? converted : inMilliseconds(converted);
 }
 
-/** The members of an object that the server may have left out. */
-export function membersOf(value: unknown): Json {
+/** Returns the members of an object; none if the server left the object out. */
+export function membersOrEmpty(value: unknown): JsonObject {
   return ownMembers(isPlainObject(value) ? value : {});
 }
 
-function present(object: Json): CreateEventActionsParams {
+/** Returns the object without its members that are `null` or `undefined`. */
+export function withoutNulls(object: JsonObject): CreateEventActionsParams {
   return Object.fromEntries(
     Object.entries(object).filter(([, value]) => value !== undefined && value !== null),
   );
 }
 
-function textOf(value: unknown): string {
+function textOrEmpty(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }

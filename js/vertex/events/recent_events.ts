@@ -2,16 +2,16 @@
 import type { EventRow } from '../../storage/adapter.js';
 import type { EventList } from './event_list.js';
 import type { PostedEvent } from './event_resource.js';
-import { fold } from './fold.js';
+import { toEventRows } from './event_rows.js';
 
 /**
  * How far before a handle's revision an append reads, in microseconds. Clocks differ, and an event is made
  * some time before it is appended. So an event that another client appended later may carry an earlier time.
  */
-const LOOK_BACK = 10_000_000;
+const LOOK_BACK_MICROS = 10_000_000;
 
 /** Number of the newest events to read if there is no handle revision. */
-const FEW = 5;
+const NEWEST_COUNT = 5;
 
 export class RecentEvents {
   readonly #list: EventList;
@@ -33,8 +33,8 @@ export class RecentEvents {
    *   newest few
    */
   async read(since: number | undefined): Promise<void> {
-    if (since === undefined) return this.#readFew();
-    const from = Math.max(0, since - LOOK_BACK);
+    if (since === undefined) return this.#readNewestPage();
+    const from = Math.max(0, since - LOOK_BACK_MICROS);
     this.#posted = await this.#list.read(this.#url, from);
     this.#from = from;
   }
@@ -44,16 +44,16 @@ export class RecentEvents {
    * session, so a read that went back to `created` has found it.
    */
   async readNewest(created: number): Promise<void> {
-    if (this.#posted.length === 0 && this.#from > created) await this.#readFew();
+    if (this.#posted.length === 0 && this.#from > created) await this.#readNewestPage();
   }
 
-  async #readFew(): Promise<void> {
-    for await (const page of this.#list.backwards(this.#url, 0, FEW)) {
+  async #readNewestPage(): Promise<void> {
+    for await (const page of this.#list.backwards(this.#url, 0, NEWEST_COUNT)) {
       const [first] = page;
       if (first === undefined) continue;
       this.#posted = page;
       // Another event may have been posted at the same time as the first.
-      this.#from = first.posted + 1;
+      this.#from = first.postedAt + 1;
       return;
     }
     this.#from = 0;
@@ -81,6 +81,6 @@ export class RecentEvents {
   }
 
   rows(): EventRow[] {
-    return fold(this.#posted);
+    return toEventRows(this.#posted);
   }
 }

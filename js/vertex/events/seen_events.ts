@@ -9,17 +9,17 @@
 import type { EventRow } from '../../storage/adapter.js';
 import { putLast } from '../../storage/bounded_map.js';
 
-interface Seen {
+interface SeenSession {
   readonly created: number;
   /** `seq` by id. */
-  readonly places: Map<string, number>;
+  readonly positions: Map<string, number>;
 }
 
 /**
  * Tolerance in microseconds: events that others posted at the same time are placed one after another, see
- * `fold.ts`.
+ * `event_rows.ts`.
  */
-const SAME_MOMENT = 1000;
+const TOLERANCE_MICROS = 1000;
 
 /** Maximum number of sessions; the most recently used ones are kept. */
 const MAX_SESSIONS = 256;
@@ -31,21 +31,21 @@ const MAX_SESSIONS = 256;
 const MAX_EVENTS = 1000;
 
 export class SeenEvents {
-  readonly #sessions = new Map<string, Seen>();
+  readonly #sessions = new Map<string, SeenSession>();
 
   /**
    * Records the positions of these events.
    *
    * @param created the session's creation time, which tells apart sessions that had the same URL
    */
-  note(url: string, created: number, rows: readonly Pick<EventRow, 'id' | 'seq'>[]): void {
+  record(url: string, created: number, rows: readonly Pick<EventRow, 'id' | 'seq'>[]): void {
     const known = this.#sessions.get(url);
     const seen =
-      known?.created === created ? known : { created, places: new Map<string, number>() };
+      known?.created === created ? known : { created, positions: new Map<string, number>() };
     for (const { id, seq } of rows) {
       // The rows may be only a part of the events, without the first version of one.
-      const place = Math.min(seq, seen.places.get(id) ?? Infinity);
-      putLast(seen.places, id, place, MAX_EVENTS);
+      const position = Math.min(seq, seen.positions.get(id) ?? Infinity);
+      putLast(seen.positions, id, position, MAX_EVENTS);
     }
     putLast(this.#sessions, url, seen, MAX_SESSIONS);
   }
@@ -54,10 +54,10 @@ export class SeenEvents {
    * Returns a time, in microseconds, that is no later than the first version of any of these events;
    * `Infinity` if none was seen.
    */
-  earliest(url: string, created: number, ids: readonly string[]): number {
+  earliestPosition(url: string, created: number, ids: readonly string[]): number {
     const seen = this.#sessions.get(url);
     if (seen?.created !== created) return Infinity;
-    const places = ids.map((id) => seen.places.get(id) ?? Infinity);
-    return places.reduce((one, other) => Math.min(one, other), Infinity) - SAME_MOMENT;
+    const positions = ids.map((id) => seen.positions.get(id) ?? Infinity);
+    return positions.reduce((one, other) => Math.min(one, other), Infinity) - TOLERANCE_MICROS;
   }
 }

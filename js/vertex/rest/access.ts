@@ -3,7 +3,7 @@ import { SessionError } from '../../errors/errors.js';
 import { kindOf, messageOf } from '../../json/rules.js';
 import { loadOptional } from '../../wasm/loader/optional_package.js';
 import { invalid } from '../../call/call.js';
-import { maskOf } from './mask.js';
+import { makeMask } from './mask.js';
 
 /**
  * An OAuth 2 access token with the scope `https://www.googleapis.com/auth/cloud-platform`, or a function that
@@ -40,7 +40,7 @@ export interface Credentials {
   readonly secret: string;
   readonly headers: Readonly<Record<string, string>>;
   /** Masks these credentials in a text from the server. */
-  readonly masked: (text: string) => string;
+  readonly mask: (text: string) => string;
 }
 
 /** Provides the credentials of each request. */
@@ -64,25 +64,25 @@ export class Access {
   /** @throws SessionError `storage_unavailable` if there are none */
   async credentials(): Promise<Credentials> {
     const { expressModeApiKey } = this.#options;
-    return this.#checked(expressModeApiKey ?? (await this.#token()));
+    return this.#toCredentials(expressModeApiKey ?? (await this.#getToken()));
   }
 
   /** Returns other credentials after the server refused these; `undefined` if there are none. */
-  async renewed({ secret }: Credentials): Promise<Credentials | undefined> {
+  async renew({ secret }: Credentials): Promise<Credentials | undefined> {
     const { accessToken, expressModeApiKey } = this.#options;
     if (expressModeApiKey !== undefined || typeof accessToken === 'string') return undefined;
     // The library caches a token until it expires; a new instance asks for another one.
     this.#auth = undefined;
-    const fresh = this.#checked(await this.#token());
+    const fresh = this.#toCredentials(await this.#getToken());
     return fresh.secret === secret ? undefined : fresh;
   }
 
-  #checked(given: string): Credentials {
+  #toCredentials(token: string): Credentials {
     const { expressModeApiKey } = this.#options;
-    const secret = given.trim();
+    const secret = token.trim();
     // `fetch` would refuse it with an error that shows the whole secret.
     if (!/^[\x21-\x7e]+$/.test(secret)) {
-      throw unavailable('The access token or key has characters that none has');
+      throw credentialsUnavailable('The access token or key has characters that none has');
     }
     return {
       secret,
@@ -90,11 +90,11 @@ export class Access {
         expressModeApiKey === undefined
           ? { authorization: `Bearer ${secret}` }
           : { 'x-goog-api-key': secret },
-      masked: maskOf(secret),
+      mask: makeMask(secret),
     };
   }
 
-  async #token(): Promise<string> {
+  async #getToken(): Promise<string> {
     const { accessToken } = this.#options;
     if (typeof accessToken === 'string') return accessToken;
     let token: unknown;
@@ -102,14 +102,16 @@ export class Access {
       token = await (accessToken ?? (() => this.#defaultToken()))();
     } catch (cause) {
       if (cause instanceof SessionError) throw cause;
-      const what =
+      const advice =
         accessToken === undefined
           ? 'Sign in with: gcloud auth application-default login, or give an accessToken'
           : 'accessToken threw';
-      throw unavailable(`${what}: ${messageOf(cause)}`, cause);
+      throw credentialsUnavailable(`${advice}: ${messageOf(cause)}`, cause);
     }
     if (typeof token === 'string' && token !== '') return token;
-    throw unavailable(`accessToken gave no token but ${token === '' ? 'nothing' : kindOf(token)}`);
+    throw credentialsUnavailable(
+      `accessToken gave no token but ${token === '' ? 'nothing' : kindOf(token)}`,
+    );
   }
 
   /** Gets a token by Application Default Credentials, which refresh it when it expires. */
@@ -125,12 +127,12 @@ export class Access {
 async function loadAuth() {
   const library = await loadOptional<AuthLibrary>(AUTH_PACKAGE);
   if (library !== undefined) return new library.GoogleAuth({ scopes: SCOPE });
-  throw unavailable(
+  throw credentialsUnavailable(
     `Application Default Credentials need a package; run: npm install ${AUTH_PACKAGE}. ` +
       'Or give an accessToken or an expressModeApiKey, as a page must',
   );
 }
 
-function unavailable(message: string, cause?: unknown): SessionError {
+function credentialsUnavailable(message: string, cause?: unknown): SessionError {
   return new SessionError('storage_unavailable', `${message}.`, { storage: 'vertexai', cause });
 }

@@ -1,10 +1,10 @@
 /** Ends a waiting call: at its timeout, by the caller's signal, or when the service closes. */
 import { abortedError, requireNotAborted } from '../../call/call.js';
 import { onAbort } from '../../call/on_abort.js';
-import { timedOut } from './failure.js';
+import { timeoutError } from './rest_errors.js';
 
 /** The conditions that may end a call. */
-export interface CallEnds {
+export interface CallLimitOptions {
   readonly timeoutMs: number;
   /** The caller's signal. */
   readonly signal?: AbortSignal | undefined;
@@ -19,7 +19,7 @@ export class CallLimit {
   readonly #ignoreSignal: () => void;
   #hasBegunWrite = false;
 
-  private constructor({ timeoutMs, signal }: CallEnds) {
+  private constructor({ timeoutMs, signal }: CallLimitOptions) {
     this.#end = Date.now() + timeoutMs;
     this.#ignoreSignal =
       signal === undefined
@@ -27,13 +27,16 @@ export class CallLimit {
         : onAbort(signal, () => this.#controller.abort(abortedError(signal)));
   }
 
-  static async during<T>(ends: CallEnds, work: (limit: CallLimit) => Promise<T>): Promise<T> {
-    const { timeoutMs, signal, closed } = ends;
+  static async run<T>(
+    options: CallLimitOptions,
+    work: (limit: CallLimit) => Promise<T>,
+  ): Promise<T> {
+    const { timeoutMs, signal, closed } = options;
     requireNotAborted(signal);
     closed.throwIfAborted();
-    const limit = new CallLimit(ends);
+    const limit = new CallLimit(options);
     const controller = limit.#controller;
-    const timer = setTimeout(() => controller.abort(overdue(timeoutMs)), timeoutMs);
+    const timer = setTimeout(() => controller.abort(callTimeoutError(timeoutMs)), timeoutMs);
     const ignoreClose = onAbort(closed, () => controller.abort(closed.reason));
     try {
       return await work(limit);
@@ -76,53 +79,53 @@ export class CallLimit {
 
   /** Waits for work that may continue after the call has ended. */
   wait<T>(work: Promise<T>): Promise<T> {
-    return before(this.#controller.signal, work);
+    return raceSignal(this.#controller.signal, work);
   }
 
   /**
    * Runs a part of the call with a timeout of its own.
    *
-   * @param late makes the error for that timeout
+   * @param makeTimeoutError makes the error for that timeout
    * @param work should stop when its signal fires
    */
-  async part<T>(
+  async runPart<T>(
     milliseconds: number,
-    late: () => unknown,
+    makeTimeoutError: () => unknown,
     work: (signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
-    const { signal: whole } = this.#controller;
-    whole.throwIfAborted();
+    const { signal: callSignal } = this.#controller;
+    callSignal.throwIfAborted();
     const controller = new AbortController();
     // Not `AbortSignal.timeout`: its timer does not keep Node running, so the promise might never settle.
-    const timer = setTimeout(() => controller.abort(late()), milliseconds);
-    const ignoreWhole = onAbort(whole, () => controller.abort(whole.reason));
+    const timer = setTimeout(() => controller.abort(makeTimeoutError()), milliseconds);
+    const ignoreCallSignal = onAbort(callSignal, () => controller.abort(callSignal.reason));
     try {
-      return await before(controller.signal, work(controller.signal));
+      return await raceSignal(controller.signal, work(controller.signal));
     } finally {
       clearTimeout(timer);
-      ignoreWhole();
+      ignoreCallSignal();
     }
   }
 }
 
 /** Returns the outcome of the work, or rejects with the signal's reason if the signal fires first. */
-async function before<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+async function raceSignal<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   let ignore = (): void => undefined;
-  const ended = new Promise<never>((_, reject) => {
+  const aborted = new Promise<never>((_, reject) => {
     // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors
     const end = (): void => reject(signal.reason);
     if (signal.aborted) end();
     else ignore = onAbort(signal, end);
   });
   try {
-    return await Promise.race([work, ended]);
+    return await Promise.race([work, aborted]);
   } finally {
     ignore();
   }
 }
 
-function overdue(timeoutMs: number): unknown {
-  return timedOut(
+function callTimeoutError(timeoutMs: number): unknown {
+  return timeoutError(
     `Vertex AI did not finish the call within ${timeoutMs} ms. ` +
       'Try again: an append that was stored after all is not stored twice.',
   );

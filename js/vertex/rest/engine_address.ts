@@ -26,11 +26,11 @@ export interface EngineAddress {
   readonly engine: string;
 }
 
-const VERSION = 'v1beta1';
-const NAME = /^projects\/([\w-]+)\/locations\/([\w-]+)\/reasoningEngines\/(\d+)$/;
-const ID = /^\d+$/;
+const API_VERSION = 'v1beta1';
+const ENGINE_NAME = /^projects\/([\w-]+)\/locations\/([\w-]+)\/reasoningEngines\/(\d+)$/;
+const ENGINE_NUMBER = /^\d+$/;
 /** A project or a location. A segment of dots alone would lead elsewhere in a URL's path. */
-const PART = /^(?!\.+$)[\w.:-]+$/;
+const PATH_SEGMENT = /^(?!\.+$)[\w.:-]+$/;
 
 interface Engine {
   readonly id: string;
@@ -44,7 +44,7 @@ export class EngineAddresses {
   readonly apiKey: string | undefined;
   readonly #options: EngineOptions;
   readonly #engine: Engine | undefined;
-  readonly #known = new Map<string, EngineAddress>();
+  readonly #addresses = new Map<string, EngineAddress>();
 
   /** @throws SessionError `invalid_argument` */
   constructor(options: EngineOptions) {
@@ -52,9 +52,9 @@ export class EngineAddresses {
       requireText(key, options[key]);
     }
     const { projectId, location, agentEngineId, expressModeApiKey, baseUrl } = options;
-    for (const [key, part] of Object.entries({ projectId, location })) {
-      if (part !== undefined) requirePart(key, part);
-      if (part !== undefined && expressModeApiKey !== undefined) {
+    for (const [key, segment] of Object.entries({ projectId, location })) {
+      if (segment !== undefined) requirePathSegment(key, segment);
+      if (segment !== undefined && expressModeApiKey !== undefined) {
         throw invalid(key, 'cannot be given together with expressModeApiKey: use one or the other');
       }
     }
@@ -63,7 +63,7 @@ export class EngineAddresses {
     }
     this.#options = options;
     this.#engine =
-      agentEngineId === undefined ? undefined : engineOf('agentEngineId', agentEngineId);
+      agentEngineId === undefined ? undefined : parseEngine('agentEngineId', agentEngineId);
     const project = this.#engine?.project;
     if (project !== undefined && expressModeApiKey !== undefined) {
       throw invalid(
@@ -71,9 +71,10 @@ export class EngineAddresses {
         'names a project, which an expressModeApiKey has not: give its id',
       );
     }
-    const isInProject = [projectId, location, project].some((part) => part !== undefined);
-    const asksForKey = !isInProject && options.accessToken === undefined;
-    this.apiKey = expressModeApiKey ?? (asksForKey ? keyOfEnvironment() : undefined);
+    const isInProject = [projectId, location, project].some((segment) => segment !== undefined);
+    const readsKeyFromEnvironment = !isInProject && options.accessToken === undefined;
+    this.apiKey =
+      expressModeApiKey ?? (readsKeyFromEnvironment ? apiKeyFromEnvironment() : undefined);
   }
 
   /**
@@ -82,45 +83,46 @@ export class EngineAddresses {
    * @throws SessionError `invalid_argument` if the app names no engine, or if its project or location is
    *   unknown
    */
-  of(appName: string): EngineAddress {
-    let address = this.#known.get(appName);
+  addressOf(appName: string): EngineAddress {
+    let address = this.#addresses.get(appName);
     if (address === undefined) {
-      address = this.#find(this.#engine ?? engineOf('appName', appName));
-      this.#known.set(appName, address);
+      address = this.#resolve(this.#engine ?? parseEngine('appName', appName));
+      this.#addresses.set(appName, address);
     }
     return address;
   }
 
-  #find({ id, project: ownProject, location: ownLocation }: Engine): EngineAddress {
-    const { projectId, location: givenLocation, baseUrl } = this.#options;
-    if (this.apiKey !== undefined && ownProject === undefined) {
-      return { url: urlOf(baseUrl, undefined), engine: `reasoningEngines/${id}` };
+  #resolve({ id, project: engineProject, location: engineLocation }: Engine): EngineAddress {
+    const { projectId, location: optionLocation, baseUrl } = this.#options;
+    if (this.apiKey !== undefined && engineProject === undefined) {
+      return { url: serverUrl(baseUrl, undefined), engine: `reasoningEngines/${id}` };
     }
-    requireSame('projectId', projectId, ownProject);
-    requireSame('location', givenLocation, ownLocation);
-    const project = ownProject ?? projectId ?? environment('GOOGLE_CLOUD_PROJECT');
-    const location = ownLocation ?? givenLocation ?? environment('GOOGLE_CLOUD_LOCATION');
+    requireSame('projectId', projectId, engineProject);
+    requireSame('location', optionLocation, engineLocation);
+    const project = engineProject ?? projectId ?? environmentVariable('GOOGLE_CLOUD_PROJECT');
+    const location =
+      engineLocation ?? optionLocation ?? environmentVariable('GOOGLE_CLOUD_LOCATION');
     if (project === undefined) {
-      throw missing('projectId', 'GOOGLE_CLOUD_PROJECT');
+      throw missingOption('projectId', 'GOOGLE_CLOUD_PROJECT');
     }
     if (location === undefined) {
-      throw missing('location', 'GOOGLE_CLOUD_LOCATION');
+      throw missingOption('location', 'GOOGLE_CLOUD_LOCATION');
     }
-    requirePart('GOOGLE_CLOUD_PROJECT', project);
-    requirePart('GOOGLE_CLOUD_LOCATION', location);
+    requirePathSegment('GOOGLE_CLOUD_PROJECT', project);
+    requirePathSegment('GOOGLE_CLOUD_LOCATION', location);
     const engine = `projects/${project}/locations/${location}/reasoningEngines/${id}`;
-    return { url: urlOf(baseUrl, location), engine };
+    return { url: serverUrl(baseUrl, location), engine };
   }
 }
 
 /** Returns whether the text is an engine's number or full name. */
 export function isEngineName(name: string): boolean {
-  return ID.test(name) || NAME.test(name);
+  return ENGINE_NUMBER.test(name) || ENGINE_NAME.test(name);
 }
 
-function engineOf(key: string, name: string): Engine {
-  if (ID.test(name)) return { id: name, project: undefined, location: undefined };
-  const [, project, location, id] = NAME.exec(name) ?? [];
+function parseEngine(key: string, name: string): Engine {
+  if (ENGINE_NUMBER.test(name)) return { id: name, project: undefined, location: undefined };
+  const [, project, location, id] = ENGINE_NAME.exec(name) ?? [];
   if (id !== undefined) return { id, project, location };
   throw invalid(
     key,
@@ -132,15 +134,15 @@ function engineOf(key: string, name: string): Engine {
 }
 
 /** Returns the server's URL. The multi-regions `us` and `eu` have hosts of another form. */
-function urlOf(baseUrl: string | undefined, location: string | undefined): string {
-  if (baseUrl !== undefined) return `${baseUrl.replace(/\/+$/, '')}/${VERSION}`;
+function serverUrl(baseUrl: string | undefined, location: string | undefined): string {
+  if (baseUrl !== undefined) return `${baseUrl.replace(/\/+$/, '')}/${API_VERSION}`;
   const host =
     location === undefined || location === 'global'
       ? 'aiplatform.googleapis.com'
       : location === 'us' || location === 'eu'
         ? `aiplatform.${location}.rep.googleapis.com`
         : `${location}-aiplatform.googleapis.com`;
-  return `https://${host}/${VERSION}`;
+  return `https://${host}/${API_VERSION}`;
 }
 
 function isHttp(url: unknown): boolean {
@@ -158,8 +160,8 @@ function requireText(key: string, value: unknown): void {
   throw invalid(key, `must be text; it is ${value === '' ? 'empty' : kindOf(value)}`);
 }
 
-function requirePart(key: string, part: string): void {
-  if (!PART.test(part)) throw invalid(key, 'is no name of one');
+function requirePathSegment(key: string, segment: string): void {
+  if (!PATH_SEGMENT.test(segment)) throw invalid(key, 'is no name of one');
 }
 
 /** The engine's full name contains the project and location, so a different value in the options is a mistake. */
@@ -168,28 +170,29 @@ function requireSame(key: string, given: string | undefined, own: string | undef
   throw invalid(key, "is another one than the agent engine's name says");
 }
 
-function missing(key: string, variable: string) {
+function missingOption(key: string, variable: string) {
   return invalid(
     key,
     `must be given, in the environment as ${variable}, or in the engine's full name; or an expressModeApiKey`,
   );
 }
 
-function keyOfEnvironment(): string | undefined {
+function apiKeyFromEnvironment(): string | undefined {
   const flag =
-    environment('GOOGLE_GENAI_USE_ENTERPRISE') ?? environment('GOOGLE_GENAI_USE_VERTEXAI');
+    environmentVariable('GOOGLE_GENAI_USE_ENTERPRISE') ??
+    environmentVariable('GOOGLE_GENAI_USE_VERTEXAI');
   const isOn = flag !== undefined && ['true', '1'].includes(flag.toLowerCase());
   const isInProject =
-    environment('GOOGLE_CLOUD_PROJECT') !== undefined &&
-    environment('GOOGLE_CLOUD_LOCATION') !== undefined;
-  return isOn && !isInProject ? environment('GOOGLE_API_KEY') : undefined;
+    environmentVariable('GOOGLE_CLOUD_PROJECT') !== undefined &&
+    environmentVariable('GOOGLE_CLOUD_LOCATION') !== undefined;
+  return isOn && !isInProject ? environmentVariable('GOOGLE_API_KEY') : undefined;
 }
 
 /**
  * Reads an environment variable. Returns `undefined` if it is empty, or if the environment is missing or not
  * accessible.
  */
-function environment(variable: string): string | undefined {
+function environmentVariable(variable: string): string | undefined {
   try {
     const { process } = globalThis as { process?: { env?: Record<string, string | undefined> } };
     const value = process?.env?.[variable];

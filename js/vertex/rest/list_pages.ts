@@ -1,7 +1,7 @@
 /** Reads a list of the API page by page. */
 import { ownMembers } from '../../members/own.js';
 import { isPlainObject } from '../../json/rules.js';
-import type { Json, Query, Rest } from './rest.js';
+import type { JsonObject, Query, Rest } from './rest.js';
 
 /**
  * Yields the items of each page.
@@ -14,7 +14,7 @@ export async function* listPages(
   url: string,
   query: Query,
   field: string,
-): AsyncGenerator<Json[]> {
+): AsyncGenerator<JsonObject[]> {
   const tokens = new Set<string>();
   let pageToken: string | undefined;
   do {

@@ -2,7 +2,7 @@
 const MASK = '***';
 
 /** Minimum length of a base64 form. Shorter ones would also match texts that hold no secret. */
-const SHORTEST_BASE64 = 8;
+const MIN_BASE64_LENGTH = 8;
 
 /**
  * Returns a function that masks a secret in a text: as it is, with characters escaped as in JSON, URLs or
@@ -10,25 +10,25 @@ const SHORTEST_BASE64 = 8;
  *
  * @param secret printable ASCII
  */
-export function maskOf(secret: string): (text: string) => string {
+export function makeMask(secret: string): (text: string) => string {
   // Built on first use: most requests succeed, and their text is never shown.
   let pattern: RegExp | undefined;
   return (text) => {
-    pattern ??= new RegExp([secret, ...inBase64(secret)].map(escaped).join('|'), 'g');
+    pattern ??= new RegExp([secret, ...base64Forms(secret)].map(escapedPattern).join('|'), 'g');
     return text.replace(pattern, MASK);
   };
 }
 
 /** Returns a pattern that matches the text with any of its characters escaped. */
-function escaped(text: string): string {
+function escapedPattern(text: string): string {
   return Array.from(text, (character) => {
     const code = character.charCodeAt(0);
     const hex = [...code.toString(16).padStart(2, '0')]
       .map((digit) => `[${digit}${digit.toUpperCase()}]`)
       .join('');
     // JSON nested in JSON has more backslashes.
-    const plain = `\\\\*\\x${code.toString(16).padStart(2, '0')}`;
-    return `(?:${plain}|\\\\+u00${hex}|%(?:25)*${hex}|&#(?:${code}|[xX]${hex});)`;
+    const unescaped = `\\\\*\\x${code.toString(16).padStart(2, '0')}`;
+    return `(?:${unescaped}|\\\\+u00${hex}|%(?:25)*${hex}|&#(?:${code}|[xX]${hex});)`;
   }).join('');
 }
 
@@ -36,13 +36,13 @@ function escaped(text: string): string {
  * Returns the base64 forms of the secret inside a longer text, one for each of the three alignments. Each
  * form comes in the standard and in the URL-safe alphabet.
  */
-function inBase64(secret: string): string[] {
-  const forms = ['', '\0', '\0\0'].flatMap((before) => {
-    const text = before + secret;
+function base64Forms(secret: string): string[] {
+  const forms = ['', '\0', '\0\0'].flatMap((prefix) => {
+    const text = prefix + secret;
     // Characters that also encode neighbouring bytes vary, so they are cut off.
-    const first = Math.ceil((before.length * 8) / 6);
+    const first = Math.ceil((prefix.length * 8) / 6);
     const form = btoa(text).slice(first, Math.floor((text.length * 8) / 6));
     return [form, form.replaceAll('+', '-').replaceAll('/', '_')];
   });
-  return [...new Set(forms)].filter(({ length }) => length >= SHORTEST_BASE64);
+  return [...new Set(forms)].filter(({ length }) => length >= MIN_BASE64_LENGTH);
 }

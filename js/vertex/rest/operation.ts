@@ -1,15 +1,14 @@
 /** Waits for the operations that create and delete requests return. */
 import type { SessionError } from '../../errors/errors.js';
 import { isPlainObject } from '../../json/rules.js';
-import { backoff } from '../../call/backoff.js';
-import { hasStatus, refused, timedOut } from './failure.js';
-import type { Json, Rest } from './rest.js';
-import { FIRST_PAUSE, LONGEST_PAUSE } from './tries.js';
+import { hasStatus, statusError, timeoutError } from './rest_errors.js';
+import type { JsonObject, Rest } from './rest.js';
+import { Retries } from './retries.js';
 
 /** The name of an operation. No segment may consist of dots alone, which would lead elsewhere in a URL's path. */
-const NAME = /^(?:(?!\.+\/)[\w.:~-]+\/)*operations\/(?!\.+$)[\w.:~-]+$/;
+const OPERATION_NAME = /^(?:(?!\.+\/)[\w.:~-]+\/)*operations\/(?!\.+$)[\w.:~-]+$/;
 /** HTTP statuses for the google.rpc codes that session operations end with. */
-const STATUSES: Readonly<Record<number, number>> = {
+const HTTP_STATUS_OF_RPC_CODE: Readonly<Record<number, number>> = {
   3: 400,
   5: 404,
   6: 409,
@@ -28,13 +27,17 @@ const STATUSES: Readonly<Record<number, number>> = {
  * @returns whether it is done; `false` if the server does not show the operation
  * @throws SessionError `remote` if it failed; `connection_lost` if it does not finish in time
  */
-export async function waitFor(rest: Rest, url: string, started: Json): Promise<boolean> {
-  const poll = new Poll(rest);
+export async function waitForOperation(
+  rest: Rest,
+  url: string,
+  started: JsonObject,
+): Promise<boolean> {
+  const retries = new Retries(rest.limit, rest.timeoutMs);
   let operation = started;
   for (let isFirst = true; operation.done !== true; isFirst = false) {
     if (typeof operation.name !== 'string' || operation.name === '') return false;
-    if (!NAME.test(operation.name)) throw rest.malformed(operation);
-    if (!isFirst) await poll.pause();
+    if (!OPERATION_NAME.test(operation.name)) throw rest.malformed(operation);
+    if (!isFirst) await retries.beforePoll(unfinishedError(rest.timeoutMs));
     try {
       operation = await rest.get(`${url}/${operation.name}`);
     } catch (error) {
@@ -45,32 +48,16 @@ export async function waitFor(rest: Rest, url: string, started: Json): Promise<b
   const { error } = operation;
   if (error === undefined || error === null) return true;
   if (!isPlainObject(error)) throw rest.malformed(operation);
-  throw refused(STATUSES[Number(error.code)] ?? 500, rest.masked(JSON.stringify({ error })));
+  throw statusError(
+    HTTP_STATUS_OF_RPC_CODE[Number(error.code)] ?? 500,
+    rest.mask(JSON.stringify({ error })),
+  );
 }
 
-/** Pauses between polls, until the timeout of one request is over. */
-export class Poll {
-  readonly #rest: Rest;
-  readonly #end: number;
-  #count = 0;
-
-  constructor(rest: Rest) {
-    this.#rest = rest;
-    this.#end = Date.now() + rest.timeoutMs;
-  }
-
-  /** @throws SessionError `connection_lost` if the next pause would end after the timeout */
-  async pause(): Promise<void> {
-    const pause = backoff(this.#count, FIRST_PAUSE, LONGEST_PAUSE);
-    this.#count += 1;
-    if (Date.now() + pause > this.#end) throw unfinished(this.#rest.timeoutMs);
-    await this.#rest.limit.pause(pause);
-  }
-}
-
-function unfinished(timeoutMs: number): SessionError {
+/** Makes the error for a change that the server does not finish in time. */
+export function unfinishedError(timeoutMs: number): SessionError {
   const message =
-    `Vertex AI did not finish within ${timeoutMs} ms; it may still do so. ` +
+    `Vertex AI did not finish within ${timeoutMs} ms, but may still do so. ` +
     'Look for the session, or try again.';
-  return timedOut(message);
+  return timeoutError(message);
 }

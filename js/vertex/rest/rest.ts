@@ -4,11 +4,18 @@ import { ownMembers } from '../../members/own.js';
 import { isPlainObject } from '../../json/rules.js';
 import type { Access, Credentials } from './access.js';
 import type { CallLimit } from './call_limit.js';
-import type { Closing } from './closing.js';
-import { lost, malformed, refused, timedOut, timeoutOf, unconfirmed } from './failure.js';
-import { Tries } from './tries.js';
+import type { CloseTimeout } from './close_timeout.js';
+import {
+  connectionError,
+  malformedResponse,
+  statusError,
+  timeoutError,
+  timeoutReason,
+  unconfirmedError,
+} from './rest_errors.js';
+import { Retries } from './retries.js';
 
-export type Json = Readonly<Record<string, unknown>>;
+export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** The parameters of a URL's query; `undefined` ones are left out. */
 export type Query = Readonly<Record<string, string | undefined>>;
@@ -16,20 +23,20 @@ export type Query = Readonly<Record<string, string | undefined>>;
 /** The parts that the requests of all calls share. */
 export interface Connection {
   readonly access: Access;
-  readonly closing: Closing;
+  readonly closeTimeout: CloseTimeout;
   /** Timeout in milliseconds of a request, and of getting its access token. */
   readonly timeoutMs: number;
 }
 
-interface Request {
+interface HttpRequest {
   readonly method: string;
   readonly url: string;
   readonly body: string | undefined;
 }
 
-interface Answer {
+interface HttpResponse {
   readonly status: number;
-  readonly isGood: boolean;
+  readonly isOk: boolean;
   readonly text: string;
   readonly retryAfter: string | null;
 }
@@ -39,7 +46,7 @@ export class Rest {
   readonly limit: CallLimit;
   readonly #connection: Connection;
   /** Masks the credentials of the last request in a text from the server. */
-  masked: (text: string) => string = (text) => text;
+  mask: (text: string) => string = (text) => text;
 
   constructor(connection: Connection, limit: CallLimit) {
     this.#connection = connection;
@@ -50,29 +57,34 @@ export class Rest {
     return this.#connection.timeoutMs;
   }
 
-  tries(): Tries {
-    return new Tries(this.limit);
+  retries(): Retries {
+    return new Retries(this.limit);
   }
 
   /** Sends a GET request, with retries if they may help. */
-  async get(url: string, query: Query = {}): Promise<Json> {
-    const tries = this.tries();
+  async get(url: string, query: Query = {}): Promise<JsonObject> {
+    const retries = this.retries();
     for (;;) {
       try {
-        return await this.once('GET', url, query);
+        return await this.request('GET', url, query);
       } catch (error) {
-        await tries.next(error);
+        await retries.afterFailure(error);
       }
     }
   }
 
   /**
    * Sends one request, and repeats it once with a fresh access token if the server answers 401. A request
-   * that fails may have taken effect all the same, see `mayBeDone`.
+   * that fails may have taken effect all the same, see `mayHaveTakenEffect`.
    *
    * @throws SessionError `remote`, `connection_lost`; `storage_unavailable` if there are no credentials
    */
-  async once(method: string, url: string, query: Query = {}, body?: Json): Promise<Json> {
+  async request(
+    method: string,
+    url: string,
+    query: Query = {},
+    body?: JsonObject,
+  ): Promise<JsonObject> {
     const parameters = Object.entries(query).filter(([, value]) => value !== undefined);
     const search = String(new URLSearchParams(parameters as [string, string][]));
     const request = {
@@ -80,34 +92,37 @@ export class Rest {
       url: search === '' ? url : `${url}?${search}`,
       body: body && JSON.stringify(body),
     };
-    const { access, closing } = this.#connection;
-    const credentials = await this.#inTokenTime(access.credentials());
-    let answer = await this.#send(request, credentials);
-    if (answer.status === 401) {
-      const fresh = await this.#inTokenTime(access.renewed(credentials));
-      if (fresh !== undefined) answer = await this.#send(request, fresh);
+    const { access, closeTimeout: closeTimeout } = this.#connection;
+    const credentials = await this.#withTokenTimeout(access.credentials());
+    let response = await this.#fetch(request, credentials);
+    if (response.status === 401) {
+      const fresh = await this.#withTokenTimeout(access.renew(credentials));
+      if (fresh !== undefined) response = await this.#fetch(request, fresh);
     }
-    const { status, isGood, text, retryAfter } = answer;
-    if (!isGood) throw refused(status, this.masked(text), retryAfter);
-    closing.progress();
+    const { status, isOk: isOk, text, retryAfter } = response;
+    if (!isOk) throw statusError(status, this.mask(text), retryAfter);
+    closeTimeout.restart();
     // The response to a write may be empty.
     const json = method !== 'GET' && text.trim() === '' ? {} : parsed(text);
-    if (json === undefined) throw malformed(status, this.masked(text));
+    if (json === undefined) throw malformedResponse(status, this.mask(text));
     return json;
   }
 
   /** Makes the error for a response that does not have the API's form. */
-  malformed(answer: Json): SessionError {
-    return malformed(200, this.masked(JSON.stringify(answer)));
+  malformed(response: JsonObject): SessionError {
+    return malformedResponse(200, this.mask(JSON.stringify(response)));
   }
 
-  async #send({ method, url, body }: Request, credentials: Credentials): Promise<Answer> {
+  async #fetch(
+    { method, url, body }: HttpRequest,
+    credentials: Credentials,
+  ): Promise<HttpResponse> {
     const { timeoutMs } = this;
-    const { headers, masked } = credentials;
-    this.masked = masked;
+    const { headers, mask: mask } = credentials;
+    this.mask = mask;
     if (method !== 'GET') this.limit.beginWrite();
     try {
-      return await this.limit.part(timeoutMs, timeoutOf, async (signal) => {
+      return await this.limit.runPart(timeoutMs, timeoutReason, async (signal) => {
         // `fetch` would read inherited members as well.
         const request = ownMembers({
           method,
@@ -121,13 +136,13 @@ export class Rest {
         const response = await fetch(url, request);
         return {
           status: response.status,
-          isGood: response.ok,
+          isOk: response.ok,
           text: await response.text(),
           retryAfter: response.headers.get('retry-after'),
         };
       });
     } catch (cause) {
-      throw lost(cause, timeoutMs);
+      throw connectionError(cause, timeoutMs);
     }
   }
 
@@ -135,22 +150,22 @@ export class Rest {
    * Waits for an access token with a timeout. The caller's function may never answer, and must not block the
    * calls that wait for their turn.
    */
-  async #inTokenTime<T>(token: Promise<T>): Promise<T> {
+  async #withTokenTimeout<T>(token: Promise<T>): Promise<T> {
     const { timeoutMs } = this;
-    const late = (): unknown => {
+    const tokenTimeoutError = (): unknown => {
       const message = `The access token did not come within ${timeoutMs} ms`;
-      return timedOut(`${message}: who gives it did not answer in time. Try again.`);
+      return timeoutError(`${message}: who gives it did not answer in time. Try again.`);
     };
     try {
-      return await this.limit.part(timeoutMs, late, () => token);
+      return await this.limit.runPart(timeoutMs, tokenTimeoutError, () => token);
     } catch (error) {
       // `storage_unavailable` would say that nothing was written.
-      throw this.limit.hasBegunWrite ? unconfirmed(error) : error;
+      throw this.limit.hasBegunWrite ? unconfirmedError(error) : error;
     }
   }
 }
 
-function parsed(text: string): Json | undefined {
+function parsed(text: string): JsonObject | undefined {
   try {
     const json: unknown = JSON.parse(text);
     return isPlainObject(json) ? ownMembers(json) : undefined;

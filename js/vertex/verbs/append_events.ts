@@ -14,82 +14,85 @@ import { isSameJson } from '../../wasm/core.js';
 import { SessionError } from '../../errors/errors.js';
 import { LAST_REVISION, microsOf } from '../../python/micros.js';
 import type { Changes, Decide, EventRow, Found, WriteRequest } from '../../storage/adapter.js';
-import { both } from './both.js';
+import { settleBoth } from './settle_both.js';
 import { toEventResource } from '../events/event_resource.js';
-import { hasStatus, mayBeDone } from '../rest/failure.js';
-import { newestOf } from '../events/fold.js';
+import { hasStatus, mayHaveTakenEffect } from '../rest/rest_errors.js';
+import { latestRevision } from '../events/event_rows.js';
 import { RecentEvents } from '../events/recent_events.js';
 import { isOwnedBy, sessionRow } from './session_resource.js';
-import type { SessionPlace, Sessions } from './sessions.js';
+import type { SessionAddress, Sessions } from './sessions.js';
 
 /** The rows of a session that does not exist. */
-export const NOTHING: Found = { events: [], changed: [], floor: 0 };
+export const NO_ROWS: Found = { events: [], changed: [], floor: 0 };
 
 type AppendRequest = Pick<WriteRequest, 'eventIds' | 'since'>;
 
 export async function appendEvents(
   sessions: Sessions,
-  place: SessionPlace,
+  address: SessionAddress,
   request: AppendRequest,
   decide: Decide,
 ): Promise<void> {
   try {
-    await readAndPost(sessions, place, request, decide);
+    await readAndPost(sessions, address, request, decide);
   } catch (error) {
     // The session was deleted in between.
-    const isGone = hasStatus(error, 404) && (await sessions.find(place)) === undefined;
+    const isGone = hasStatus(error, 404) && (await sessions.find(address)) === undefined;
     if (!isGone) throw error;
-    decide(NOTHING);
+    decide(NO_ROWS);
   }
 }
 
 async function readAndPost(
   sessions: Sessions,
-  place: SessionPlace,
+  address: SessionAddress,
   { eventIds, since }: AppendRequest,
   decide: Decide,
 ): Promise<void> {
-  const recent = new RecentEvents(sessions.events, place.url);
-  const isTold = since <= LAST_REVISION;
-  const [resource] = await both(
-    sessions.find(place),
-    sessions.orAbsent(recent.read(isTold ? since : undefined)),
+  const recent = new RecentEvents(sessions.events, address.url);
+  const hasRevision = since <= LAST_REVISION;
+  const [resource] = await settleBoth(
+    sessions.find(address),
+    sessions.unlessNotFound(recent.read(hasRevision ? since : undefined)),
   );
-  if (resource === undefined || !isOwnedBy(resource, place.userId)) {
-    decide(NOTHING);
+  if (resource === undefined || !isOwnedBy(resource, address.userId)) {
+    decide(NO_ROWS);
     return;
   }
-  const { created } = sessionRow(place.appName, resource, undefined);
+  const { created } = sessionRow(address.appName, resource, undefined);
   await recent.readNewest(created);
-  const found = (): Found => {
+  const rowsForDecision = (): Found => {
     const rows = recent.rows();
     return {
-      session: sessionRow(place.appName, resource, newestOf(rows)),
+      session: sessionRow(address.appName, resource, latestRevision(rows)),
       events: rows.filter(({ id }) => eventIds.includes(id)),
-      changed: isTold ? rows : [],
+      changed: hasRevision ? rows : [],
       floor: 0,
     };
   };
-  let changes = decide(found());
-  const from = Math.min(earliest(changes), sessions.seen.earliest(place.url, created, eventIds));
-  if (await recent.lookBack(eventIds, from)) changes = decide(found());
-  const rows = postings(found(), changes, decide);
-  for (const [number, posting] of rows.entries()) {
+  let changes = decide(rowsForDecision());
+  const lookBackTo = Math.min(
+    earliestPostingTime(changes),
+    sessions.seen.earliestPosition(address.url, created, eventIds),
+  );
+  if (await recent.lookBack(eventIds, lookBackTo)) changes = decide(rowsForDecision());
+  const rows = planPostings(rowsForDecision(), changes, decide);
+  for (const [index, posting] of rows.entries()) {
     try {
-      await post(sessions, place, posting);
+      await post(sessions, address, posting);
     } catch (error) {
-      throw number === 0 ? error : inPart(error, number, rows.length);
+      throw index === 0 ? error : partialAppendError(error, index, rows.length);
     }
   }
   // The handle now has these rows, including the events that others appended.
-  sessions.seen.note(place.url, created, [...recent.rows(), ...rows]);
+  sessions.seen.record(address.url, created, [...recent.rows(), ...rows]);
 }
 
 /**
  * Returns the earliest time, in microseconds, at which these events may be stored already: no event is posted
  * before its own time. Returns 0 if `changes` is absent, since the times are unknown then.
  */
-function earliest(changes: Changes | undefined): number {
+function earliestPostingTime(changes: Changes | undefined): number {
   if (changes === undefined) return 0;
   const times = changes.events.map(({ timestamp }) => Math.floor(timestamp * 1000));
   return times.reduce((one, other) => Math.min(one, other), Infinity);
@@ -106,7 +109,11 @@ type Posting = Pick<EventRow, 'id' | 'seq' | 'revision' | 'text'>;
  * events have times of their own. So `decide` runs again with a `floor` that makes the last revision equal
  * the last event's time. The events before it are posted no later than their revisions.
  */
-function postings(found: Found, first: Changes | undefined, decide: Decide): Posting[] {
+function planPostings(
+  rowsForDecision: Found,
+  first: Changes | undefined,
+  decide: Decide,
+): Posting[] {
   if (first?.session === undefined) return [];
   const count = first.events.length;
   const times: number[] = [];
@@ -116,10 +123,10 @@ function postings(found: Found, first: Changes | undefined, decide: Decide): Pos
     times.push(last);
   }
   const isLater = last > first.session.revision;
-  const changes = isLater ? decide({ ...found, floor: last - count }) : first;
+  const changes = isLater ? decide({ ...rowsForDecision, floor: last - count }) : first;
   const posted = new Map<number, number>();
-  return (changes?.events ?? []).map(({ id, seq, revision, text }, number) => {
-    const time = times[number] ?? revision;
+  return (changes?.events ?? []).map(({ id, seq, revision, text }, index) => {
+    const time = times[index] ?? revision;
     posted.set(revision, time);
     // An event and its new version may be posted together: then `seq` is the posted time of the first one.
     return { id, seq: posted.get(seq) ?? seq, revision: time, text };
@@ -127,40 +134,40 @@ function postings(found: Found, first: Changes | undefined, decide: Decide): Pos
 }
 
 /** Posts an event exactly once: if a request may have taken effect, it looks for the event before it retries. */
-async function post(sessions: Sessions, { url }: SessionPlace, row: Posting): Promise<void> {
+async function post(sessions: Sessions, { url }: SessionAddress, row: Posting): Promise<void> {
   const { rest, events } = sessions;
   const isNew = row.seq === row.revision;
   let resource = toEventResource(row.text, row.revision, isNew ? undefined : row.seq);
   const send = async (): Promise<void> => {
     try {
-      await rest.once('POST', `${url}:appendEvent`, {}, resource);
+      await rest.request('POST', `${url}:appendEvent`, {}, resource);
     } catch (error) {
       if (!hasStatus(error, 400) || resource.rawEvent === undefined) throw error;
       // The server may refuse `rawEvent`: its objects may nest deeper than protobuf reads.
       resource = { ...resource, rawEvent: undefined };
-      await rest.once('POST', `${url}:appendEvent`, {}, resource);
+      await rest.request('POST', `${url}:appendEvent`, {}, resource);
     }
   };
-  const tries = rest.tries();
+  const retries = rest.retries();
   for (;;) {
     try {
       return await send();
     } catch (error) {
-      if (!mayBeDone(error)) throw error;
-      const there = await events.read(url, row.revision);
-      if (there.some(({ id, text }) => id === row.id && isSameJson(text, row.text))) return;
-      await tries.next(error);
+      if (!mayHaveTakenEffect(error)) throw error;
+      const storedEvents = await events.read(url, row.revision);
+      if (storedEvents.some(({ id, text }) => id === row.id && isSameJson(text, row.text))) return;
+      await retries.afterFailure(error);
     }
   }
 }
 
-function inPart(error: unknown, stored: number, all: number): unknown {
+function partialAppendError(error: unknown, stored: number, total: number): unknown {
   if (!(error instanceof SessionError)) return error;
   const { code, message, status, body, storage } = error;
-  const what =
-    `${stored} of ${all} events are stored, and the others not; append all of them again, ` +
+  const advice =
+    `${stored} of ${total} events are stored, and the others not; append all of them again, ` +
     "with stale: 'reject' through a handle read anew: none is stored twice.";
-  return new SessionError(code, `${what} ${message}`, {
+  return new SessionError(code, `${advice} ${message}`, {
     status,
     body,
     storage,

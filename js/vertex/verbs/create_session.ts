@@ -6,10 +6,11 @@ import { SessionError } from '../../errors/errors.js';
 import { APP_PREFIX, isShared, USER_PREFIX } from '../../state/scope.js';
 import { invalid } from '../../call/call.js';
 import type { Decide, StorageKey } from '../../storage/adapter.js';
-import { NOTHING } from './append_events.js';
-import { isTaken, mayBeDone } from '../rest/failure.js';
-import { Poll, waitFor } from '../rest/operation.js';
-import type { Json } from '../rest/rest.js';
+import { NO_ROWS } from './append_events.js';
+import { isSessionIdTaken, mayHaveTakenEffect } from '../rest/rest_errors.js';
+import { unfinishedError, waitForOperation } from '../rest/operation.js';
+import type { JsonObject } from '../rest/rest.js';
+import { Retries } from '../rest/retries.js';
 import { isSameValue } from '../events/same_value.js';
 import { isSessionId } from './session_ids.js';
 import {
@@ -20,7 +21,7 @@ import {
   sessionRow,
   stateOf,
 } from './session_resource.js';
-import type { SessionPlace, Sessions } from './sessions.js';
+import type { SessionAddress, Sessions } from './sessions.js';
 
 /** @throws SessionError `invalid_argument` if Vertex AI does not allow the session id */
 export function requireSessionId({ sessionId }: Required<StorageKey>): void {
@@ -32,35 +33,36 @@ export function requireSessionId({ sessionId }: Required<StorageKey>): void {
 }
 
 /** The session to create. */
-interface Target {
+interface CreateTarget {
   readonly sessions: Sessions;
-  readonly place: SessionPlace;
+  readonly address: SessionAddress;
 }
 
 export async function createSession(
   sessions: Sessions,
-  place: SessionPlace,
+  address: SessionAddress,
   decide: Decide,
 ): Promise<void> {
-  const there = await sessions.find(place);
-  if (there !== undefined) {
-    keep(place, there, decide);
+  const existing = await sessions.find(address);
+  if (existing !== undefined) {
+    decideOnExisting(address, existing, decide);
     return;
   }
-  const changes = decide(NOTHING);
+  const changes = decide(NO_ROWS);
   if (changes === undefined) return;
   const state = newState(changes);
-  const target = { sessions, place };
-  const outcome = await request(target, state);
-  const created = await findCreated(target);
+  const target = { sessions, address: address };
+  const outcome = await sendCreate(target, state);
+  const created = await waitUntilVisible(target);
   const isOurs =
-    outcome === 'made' || (outcome === 'lost' && (await isAsAsked(target, created, state)));
+    outcome === 'created' ||
+    (outcome === 'unknown' && (await matchesRequest(target, created, state)));
   if (!isOurs) {
-    keep(place, created, decide);
+    decideOnExisting(address, created, decide);
     return;
   }
   decide({
-    ...NOTHING,
+    ...NO_ROWS,
     // The scopes as the server shows them: other sessions write to them too.
     user: scopeRow(created, USER_PREFIX),
     app: scopeRow(created, APP_PREFIX),
@@ -69,48 +71,48 @@ export async function createSession(
 }
 
 /** Passes the existing session to `decide`. Fails with `already_exists` if it belongs to another user. */
-function keep(place: SessionPlace, resource: Json, decide: Decide): void {
-  if (!isOwnedBy(resource, place.userId)) {
-    const id = JSON.stringify(place.sessionId);
+function decideOnExisting(address: SessionAddress, resource: JsonObject, decide: Decide): void {
+  if (!isOwnedBy(resource, address.userId)) {
+    const id = JSON.stringify(address.sessionId);
     throw new SessionError(
       'already_exists',
       `Session ${id} exists, and is another user's; choose another id.`,
     );
   }
-  decide({ ...NOTHING, session: sessionRow(place.appName, resource, undefined) });
+  decide({ ...NO_ROWS, session: sessionRow(address.appName, resource, undefined) });
 }
 
 /**
  * Sends the request that creates the session, with retries.
  *
- * @returns `made`: this request created it; `lost`: no response says whether this request created it;
- *   `taken`: another request was first
+ * @returns `created`: this request created it; `unknown`: no response says whether this request created it;
+ *   `exists`: another request was first
  */
-async function request(
-  { sessions, place }: Target,
-  state: Json,
-): Promise<'made' | 'lost' | 'taken'> {
+async function sendCreate(
+  { sessions, address: address }: CreateTarget,
+  state: JsonObject,
+): Promise<'created' | 'unknown' | 'exists'> {
   const { rest } = sessions;
-  const { sessionId, userId, listUrl, apiUrl } = place;
+  const { sessionId, userId, listUrl, apiUrl } = address;
   const body = { userId, ...(Object.keys(state).length > 0 && { sessionState: state }) };
-  const tries = rest.tries();
-  let wasLost = false;
+  const retries = rest.retries();
+  let mayHaveCreated = false;
   for (;;) {
-    let operation: Json;
+    let operation: JsonObject;
     try {
-      operation = await rest.once('POST', listUrl, { sessionId }, body);
+      operation = await rest.request('POST', listUrl, { sessionId }, body);
     } catch (error) {
-      if (isTaken(error)) return wasLost ? 'lost' : 'taken';
-      if (!mayBeDone(error)) throw error;
-      wasLost = true;
-      if ((await sessions.find(place)) !== undefined) return 'lost';
-      await tries.next(error);
+      if (isSessionIdTaken(error)) return mayHaveCreated ? 'unknown' : 'exists';
+      if (!mayHaveTakenEffect(error)) throw error;
+      mayHaveCreated = true;
+      if ((await sessions.find(address)) !== undefined) return 'unknown';
+      await retries.afterFailure(error);
       continue;
     }
     try {
-      return (await waitFor(rest, apiUrl, operation)) ? 'made' : 'lost';
+      return (await waitForOperation(rest, apiUrl, operation)) ? 'created' : 'unknown';
     } catch (error) {
-      if (isTaken(error)) return wasLost ? 'lost' : 'taken';
+      if (isSessionIdTaken(error)) return mayHaveCreated ? 'unknown' : 'exists';
       throw error;
     }
   }
@@ -120,12 +122,13 @@ async function request(
  * Reads the created session, polling until the server shows it. The server may show it only when its
  * operation is done, and not every operation can be polled.
  */
-async function findCreated({ sessions, place }: Target): Promise<Json> {
-  const poll = new Poll(sessions.rest);
+async function waitUntilVisible({ sessions, address: address }: CreateTarget): Promise<JsonObject> {
+  const { limit, timeoutMs } = sessions.rest;
+  const retries = new Retries(limit, timeoutMs);
   for (;;) {
-    const created = await sessions.find(place);
+    const created = await sessions.find(address);
     if (created !== undefined) return created;
-    await poll.pause();
+    await retries.beforePoll(unfinishedError(timeoutMs));
   }
 }
 
@@ -133,17 +136,17 @@ async function findCreated({ sessions, place }: Target): Promise<Json> {
  * Returns whether the session has the requested owner and state, and no events. Then it does not matter which
  * request created it.
  */
-async function isAsAsked(
-  { sessions, place }: Target,
-  created: Json,
+async function matchesRequest(
+  { sessions, address: address }: CreateTarget,
+  created: JsonObject,
   state: Readonly<Record<string, unknown>>,
 ): Promise<boolean> {
-  const shown = stateOf(created);
+  const storedState = stateOf(created);
   // The server may show more `user:` and `app:` keys, which other sessions wrote.
-  const own = Object.keys(shown).filter((key) => !isShared(key));
+  const sessionKeys = Object.keys(storedState).filter((key) => !isShared(key));
   const isSame =
-    isOwnedBy(created, place.userId) &&
-    own.every((key) => Object.hasOwn(state, key)) &&
-    Object.entries(state).every(([key, value]) => isSameValue(shown[key] ?? null, value));
-  return isSame && (await sessions.events.read(place.url, 0)).length === 0;
+    isOwnedBy(created, address.userId) &&
+    sessionKeys.every((key) => Object.hasOwn(state, key)) &&
+    Object.entries(state).every(([key, value]) => isSameValue(storedState[key] ?? null, value));
+  return isSame && (await sessions.events.read(address.url, 0)).length === 0;
 }

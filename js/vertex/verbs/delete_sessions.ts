@@ -1,14 +1,15 @@
-import { hasStatus } from '../rest/failure.js';
-import { lastSegment } from '../events/foreign_event.js';
+import { hasStatus } from '../rest/rest_errors.js';
+import { idFromName } from '../events/foreign_event.js';
 import { sessionPages } from './list_sessions.js';
-import { waitFor } from '../rest/operation.js';
+import { waitForOperation } from '../rest/operation.js';
 import { isOwnedBy } from './session_resource.js';
-import type { SessionPlace, Sessions } from './sessions.js';
+import type { SessionAddress, Sessions } from './sessions.js';
 
 /** Deletes a session. Does nothing if it does not exist or belongs to another user. */
-export async function deleteSession(sessions: Sessions, place: SessionPlace): Promise<void> {
-  const resource = await sessions.find(place);
-  if (resource !== undefined && isOwnedBy(resource, place.userId)) await remove(sessions, place);
+export async function deleteSession(sessions: Sessions, address: SessionAddress): Promise<void> {
+  const resource = await sessions.find(address);
+  if (resource !== undefined && isOwnedBy(resource, address.userId))
+    await sendDelete(sessions, address);
 }
 
 /** Deletes all sessions that the server lists for a user. A session that is created meanwhile may remain. */
@@ -17,30 +18,30 @@ export async function deleteUser(
   appName: string,
   userId: string,
 ): Promise<void> {
-  const { listUrl } = sessions.placesOf(appName);
+  const { listUrl } = sessions.engineUrls(appName);
   const ids: string[] = [];
   // Read the whole list first: deleting the sessions of one page would shift those of the next.
   for await (const page of sessionPages(sessions, listUrl, userId)) {
     ids.push(
-      ...page.filter((found) => isOwnedBy(found, userId)).map(({ name }) => lastSegment(name)),
+      ...page.filter((resource) => isOwnedBy(resource, userId)).map(({ name }) => idFromName(name)),
     );
   }
   for (const sessionId of ids) {
-    const place = sessions.placeOf({ appName, userId, sessionId });
-    if (place !== undefined) await remove(sessions, place);
+    const address = sessions.addressOf({ appName, userId, sessionId });
+    if (address !== undefined) await sendDelete(sessions, address);
   }
 }
 
-async function remove({ rest }: Sessions, { url, apiUrl }: SessionPlace): Promise<void> {
-  const tries = rest.tries();
+async function sendDelete({ rest }: Sessions, { url, apiUrl }: SessionAddress): Promise<void> {
+  const retries = rest.retries();
   for (;;) {
     try {
-      await waitFor(rest, apiUrl, await rest.once('DELETE', url));
+      await waitForOperation(rest, apiUrl, await rest.request('DELETE', url));
       return;
     } catch (error) {
       // It is deleted: by this request, whose response was lost, or by another one.
       if (hasStatus(error, 404)) return;
-      await tries.next(error);
+      await retries.afterFailure(error);
     }
   }
 }

@@ -1,6 +1,6 @@
 import type { ListRequest, Listing, SessionRow } from '../../storage/adapter.js';
 import { listPages } from '../rest/list_pages.js';
-import type { Json } from '../rest/rest.js';
+import type { JsonObject } from '../rest/rest.js';
 import { isOwnedBy, listedRow } from './session_resource.js';
 import type { Sessions } from './sessions.js';
 
@@ -10,13 +10,13 @@ import type { Sessions } from './sessions.js';
  */
 export async function listSessions(sessions: Sessions, request: ListRequest): Promise<Listing> {
   const { appName, userId, order, offset, limit } = request;
-  const { listUrl } = sessions.placesOf(appName);
+  const { listUrl } = sessions.engineUrls(appName);
   const rows: SessionRow[] = [];
   for await (const page of sessionPages(sessions, listUrl, userId)) {
-    const theirs = page.filter((found) => userId === undefined || isOwnedBy(found, userId));
-    rows.push(...theirs.map((resource) => listedRow(appName, resource)));
+    const owned = page.filter((resource) => userId === undefined || isOwnedBy(resource, userId));
+    rows.push(...owned.map((resource) => listedRow(appName, resource)));
   }
-  rows.sort(byTime);
+  rows.sort(compareByTime);
   if (order === 'desc') rows.reverse();
   return {
     sessions: rows.slice(offset, limit === undefined ? undefined : offset + limit),
@@ -37,21 +37,21 @@ export function sessionPages(
   listUrl: string,
   userId: string | undefined,
   pageSize?: number,
-): AsyncGenerator<Json[]> {
+): AsyncGenerator<JsonObject[]> {
   const filter =
     userId === undefined ? undefined : `user_id="${userId.replace(/["\\]/g, String.raw`\$&`)}"`;
   const size = pageSize === undefined ? undefined : String(pageSize);
   return listPages(rest, listUrl, { filter, pageSize: size }, 'sessions');
 }
 
-function byTime(one: SessionRow, other: SessionRow): number {
+function compareByTime(one: SessionRow, other: SessionRow): number {
   return (
     one.lastUpdateTime - other.lastUpdateTime ||
-    compare(one.sessionId, other.sessionId) ||
-    compare(one.userId, other.userId)
+    compareTexts(one.sessionId, other.sessionId) ||
+    compareTexts(one.userId, other.userId)
   );
 }
 
-function compare(one: string, other: string): number {
+function compareTexts(one: string, other: string): number {
   return Number(one > other) - Number(one < other);
 }

@@ -12,14 +12,14 @@ export async function readStates(
   sessions: Sessions,
   { appName, userId }: StorageKey,
 ): Promise<Rows> {
-  const { listUrl } = sessions.placesOf(appName);
+  const { listUrl } = sessions.engineUrls(appName);
   // A page may be empty without being the last.
   for await (const page of sessionPages(sessions, listUrl, userId, 1)) {
-    const shown = page.find((found) => userId === undefined || isOwnedBy(found, userId));
-    if (shown === undefined) continue;
+    const resource = page.find((candidate) => userId === undefined || isOwnedBy(candidate, userId));
+    if (resource === undefined) continue;
     return {
-      app: scopeRow(shown, APP_PREFIX),
-      user: userId === undefined ? undefined : scopeRow(shown, USER_PREFIX),
+      app: scopeRow(resource, APP_PREFIX),
+      user: userId === undefined ? undefined : scopeRow(resource, USER_PREFIX),
       events: [],
     };
   }

@@ -5,22 +5,22 @@ import { defineMember } from '../../members/member.js';
 import { isPlainObject } from '../../json/rules.js';
 import { APP_PREFIX, isTemp, USER_PREFIX } from '../../state/scope.js';
 import type { Changes, ScopeRow, SessionRow } from '../../storage/adapter.js';
-import { lastSegment } from '../events/foreign_event.js';
-import type { Json } from '../rest/rest.js';
+import { idFromName } from '../events/foreign_event.js';
+import type { JsonObject } from '../rest/rest.js';
 
-export function isOwnedBy({ userId }: Json, user: string): boolean {
+export function isOwnedBy({ userId }: JsonObject, user: string): boolean {
   return userId === user;
 }
 
 /** Returns the creation time in microseconds since 1970. */
-export function createdAt(resource: Json): number {
+export function createdAt(resource: JsonObject): number {
   return timeOf(resource, 'createTime');
 }
 
-function timeOf(resource: Json, field: 'createTime' | 'updateTime'): number {
+function timeOf(resource: JsonObject, field: 'createTime' | 'updateTime'): number {
   const micros = parseTime(resource[field]);
   if (micros !== undefined) return micros;
-  const record = `session ${JSON.stringify(lastSegment(resource.name))}`;
+  const record = `session ${JSON.stringify(idFromName(resource.name))}`;
   throw new SessionError('corrupt_record', `The ${field} of ${record} cannot be read.`, { record });
 }
 
@@ -35,7 +35,7 @@ function timeOf(resource: Json, field: 'createTime' | 'updateTime'): number {
  */
 export function sessionRow(
   appName: string,
-  resource: Json,
+  resource: JsonObject,
   newest: number | undefined,
 ): SessionRow {
   const created = createdAt(resource);
@@ -43,7 +43,7 @@ export function sessionRow(
   return {
     appName,
     userId: typeof resource.userId === 'string' ? resource.userId : '',
-    sessionId: lastSegment(resource.name),
+    sessionId: idFromName(resource.name),
     created,
     revision: Math.max(created, newest ?? created),
     lastUpdateTime: Math.floor(updated / 1000),
@@ -55,7 +55,7 @@ export function sessionRow(
  * Returns the storage row of a listed session. A list has no events, so `updateTime` stands in for the last
  * one's time.
  */
-export function listedRow(appName: string, resource: Json): SessionRow {
+export function listedRow(appName: string, resource: JsonObject): SessionRow {
   return sessionRow(appName, resource, timeOf(resource, 'updateTime'));
 }
 
@@ -63,7 +63,7 @@ export function listedRow(appName: string, resource: Json): SessionRow {
  * Returns the state that the server shows, without `temp:` keys and without `null` values. The server removes
  * no key: a removed key is `null`, as with adk-java and adk-go.
  */
-export function stateOf({ sessionState }: Json): Record<string, unknown> {
+export function stateOf({ sessionState }: JsonObject): Record<string, unknown> {
   const state: Record<string, unknown> = {};
   if (!isPlainObject(sessionState)) return state;
   for (const [key, value] of Object.entries(sessionState)) {
@@ -88,7 +88,7 @@ export function newState({ session, user, app }: Changes): Record<string, unknow
 }
 
 /** Returns the keys of one scope that the server shows, without their prefix; `undefined` if there are none. */
-export function scopeRow(resource: Json, prefix: string): ScopeRow | undefined {
+export function scopeRow(resource: JsonObject, prefix: string): ScopeRow | undefined {
   const entries = Object.entries(stateOf(resource)).filter(([key]) => key.startsWith(prefix));
   if (entries.length === 0) return undefined;
   const state: Record<string, unknown> = {};

@@ -2,14 +2,14 @@
 import type { StorageKey } from '../../storage/adapter.js';
 import type { EngineAddresses } from '../rest/engine_address.js';
 import { EventList } from '../events/event_list.js';
-import { hasStatus } from '../rest/failure.js';
-import type { NewestFirst } from '../events/newest_first.js';
-import type { Json, Rest } from '../rest/rest.js';
+import { hasStatus } from '../rest/rest_errors.js';
+import type { NewestFirstSupport } from '../events/newest_first.js';
+import type { JsonObject, Rest } from '../rest/rest.js';
 import type { SeenEvents } from '../events/seen_events.js';
 import { isSessionId } from './session_ids.js';
 
 /** A session's key and URLs. */
-export interface SessionPlace extends Required<StorageKey> {
+export interface SessionAddress extends Required<StorageKey> {
   /** URL of the server up to the API version. */
   readonly apiUrl: string;
   /** URL of the list of the engine's sessions. */
@@ -19,10 +19,10 @@ export interface SessionPlace extends Required<StorageKey> {
 }
 
 /** Data about the server that all calls share. */
-export interface Known {
+export interface SharedCaches {
   readonly addresses: EngineAddresses;
   readonly seen: SeenEvents;
-  readonly newestFirst: NewestFirst;
+  readonly newestFirst: NewestFirstSupport;
 }
 
 /** The session requests of one call. */
@@ -32,7 +32,7 @@ export class Sessions {
   readonly seen: SeenEvents;
   readonly #addresses: EngineAddresses;
 
-  constructor(rest: Rest, { addresses, seen, newestFirst }: Known) {
+  constructor(rest: Rest, { addresses, seen, newestFirst }: SharedCaches) {
     this.rest = rest;
     this.events = new EventList(rest, newestFirst);
     this.seen = seen;
@@ -45,14 +45,14 @@ export class Sessions {
    * @returns `undefined` if Vertex AI does not allow the session id
    * @throws SessionError `invalid_argument` if the app names no engine
    */
-  placeOf({ appName, userId, sessionId }: Required<StorageKey>): SessionPlace | undefined {
-    const { apiUrl, listUrl } = this.placesOf(appName);
+  addressOf({ appName, userId, sessionId }: Required<StorageKey>): SessionAddress | undefined {
+    const { apiUrl, listUrl } = this.engineUrls(appName);
     if (!isSessionId(sessionId)) return undefined;
     return { appName, userId, sessionId, apiUrl, listUrl, url: `${listUrl}/${sessionId}` };
   }
 
-  placesOf(appName: string): { readonly apiUrl: string; readonly listUrl: string } {
-    const { url, engine } = this.#addresses.of(appName);
+  engineUrls(appName: string): { readonly apiUrl: string; readonly listUrl: string } {
+    const { url, engine } = this.#addresses.addressOf(appName);
     return { apiUrl: url, listUrl: `${url}/${engine}/sessions` };
   }
 
@@ -61,14 +61,14 @@ export class Sessions {
    *
    * @returns `undefined` if it does not exist
    */
-  find({ url }: SessionPlace): Promise<Json | undefined> {
-    return this.orAbsent(this.rest.get(url));
+  find({ url }: SessionAddress): Promise<JsonObject | undefined> {
+    return this.unlessNotFound(this.rest.get(url));
   }
 
   /** Returns the outcome of a request, or `undefined` if the server answers 404. */
-  async orAbsent<T>(answer: Promise<T>): Promise<T | undefined> {
+  async unlessNotFound<T>(request: Promise<T>): Promise<T | undefined> {
     try {
-      return await answer;
+      return await request;
     } catch (error) {
       if (hasStatus(error, 404)) return undefined;
       throw error;

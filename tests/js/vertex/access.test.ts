@@ -61,7 +61,7 @@ describe('An agent engine', () => {
   ]; // prettier-ignore
   for (const [title, options, appName, url, name] of found) {
     it(`is found ${title}`, () => {
-      assert.deepEqual(new EngineAddresses(options).of(appName), { url, engine: name });
+      assert.deepEqual(new EngineAddresses(options).addressOf(appName), { url, engine: name });
     });
   }
 
@@ -70,7 +70,7 @@ describe('An agent engine', () => {
     process.env.GOOGLE_CLOUD_LOCATION = 'europe-west4';
     process.env.GOOGLE_GENAI_USE_VERTEXAI = 'true';
     process.env.GOOGLE_API_KEY = 's3cret';
-    assert.equal(new EngineAddresses({}).of('7').engine, engine);
+    assert.equal(new EngineAddresses({}).addressOf('7').engine, engine);
     assert.equal(new EngineAddresses({}).apiKey, undefined);
   });
 
@@ -83,7 +83,7 @@ describe('An agent engine', () => {
       process.env.GOOGLE_CLOUD_PROJECT = 'tea';
       process.env.GOOGLE_CLOUD_LOCATION = 'europe-west4';
       process.env[variable] = value;
-      const find = () => new EngineAddresses({ accessToken: 't' }).of('7');
+      const find = () => new EngineAddresses({ accessToken: 't' }).addressOf('7');
       assert.throws(find, (error) =>
         isError(error, 'invalid_argument', new RegExp(`${variable} is no name`)),
       );

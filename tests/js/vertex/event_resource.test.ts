@@ -32,7 +32,7 @@ describe('An event', () => {
           const back = fromEventResource(stored(text));
           assert.equal(back.text, text);
           assert.equal(back.id, 'e');
-          assert.equal(back.posted, POSTED);
+          assert.equal(back.postedAt, POSTED);
         }),
         { numRuns: 300 },
       );
@@ -41,8 +41,8 @@ describe('An event', () => {
 
   it('keeps the place of the one whose new version it is', () => {
     const text = asStored({ author: 'a' });
-    assert.equal(fromEventResource(stored(text, 12_345)).place, 12_345);
-    assert.equal(fromEventResource(stored(text)).place, undefined);
+    assert.equal(fromEventResource(stored(text, 12_345)).firstPostedAt, 12_345);
+    assert.equal(fromEventResource(stored(text)).firstPostedAt, undefined);
   });
 
   it('is in rawEvent as Python has it', () => {
@@ -116,7 +116,7 @@ describe('An event', () => {
 
   it('that is none is what it is, for whoever reads it to name', () => {
     for (const nothing of [undefined, null, 7, 'text', [], { eventMetadata: 7, rawEvent: [] }]) {
-      assert.equal(fromEventResource(nothing).posted, 0);
+      assert.equal(fromEventResource(nothing).postedAt, 0);
     }
   });
 });

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { maskOf } from '../../../js/vertex/rest/mask.js';
+import { makeMask } from '../../../js/vertex/rest/mask.js';
 
 const SECRET = 'ya29.a0/Ab+c=="\\<&~s3cret';
 
 describe('The mask of a secret', () => {
-  const masked = maskOf(SECRET);
+  const masked = makeMask(SECRET);
   const base64 = (text: string) => Buffer.from(text).toString('base64');
   const forms: [title: string, text: string][] = [
     ['as it is', SECRET],
@@ -39,6 +39,6 @@ describe('The mask of a secret', () => {
   it('leaves all else as it is', () => {
     const text = '{"error":{"message":"No such session.","status":"NOT_FOUND"}}';
     assert.equal(masked(text), text);
-    assert.equal(maskOf('a-key')('a key for key-a'), 'a key for key-a');
+    assert.equal(makeMask('a-key')('a key for key-a'), 'a key for key-a');
   });
 });

@@ -16,20 +16,20 @@ const rows = (from: number, to: number) =>
 describe('Events that were seen', () => {
   it('are known by where they stand', () => {
     const seen = new SeenEvents();
-    seen.note(URL, CREATED, rows(0, 3));
-    const place = seen.earliest(URL, CREATED, ['e2', 'e1', 'other']);
+    seen.record(URL, CREATED, rows(0, 3));
+    const place = seen.earliestPosition(URL, CREATED, ['e2', 'e1', 'other']);
     assert.ok(place <= CREATED + 1_000_000 && place > CREATED);
-    assert.equal(seen.earliest(URL, CREATED + 1, ['e1']), Infinity);
+    assert.equal(seen.earliestPosition(URL, CREATED + 1, ['e1']), Infinity);
   });
 
   it('are forgotten but for the last thousand of a session', () => {
     const seen = new SeenEvents();
-    seen.note(URL, CREATED, rows(0, 1500));
-    assert.equal(seen.earliest(URL, CREATED, ['e499']), Infinity);
-    assert.notEqual(seen.earliest(URL, CREATED, ['e500']), Infinity);
-    seen.note(URL, CREATED, rows(500, 501));
-    seen.note(URL, CREATED, rows(1500, 1501));
-    assert.notEqual(seen.earliest(URL, CREATED, ['e500']), Infinity);
-    assert.equal(seen.earliest(URL, CREATED, ['e501']), Infinity);
+    seen.record(URL, CREATED, rows(0, 1500));
+    assert.equal(seen.earliestPosition(URL, CREATED, ['e499']), Infinity);
+    assert.notEqual(seen.earliestPosition(URL, CREATED, ['e500']), Infinity);
+    seen.record(URL, CREATED, rows(500, 501));
+    seen.record(URL, CREATED, rows(1500, 1501));
+    assert.notEqual(seen.earliestPosition(URL, CREATED, ['e500']), Infinity);
+    assert.equal(seen.earliestPosition(URL, CREATED, ['e501']), Infinity);
   });
 });

@@ -13,19 +13,19 @@ import type { PostedEvent } from './event_resource.js';
  *
  * @param posted in the server's order
  */
-export function fold(posted: readonly PostedEvent[]): EventRow[] {
+export function toEventRows(posted: readonly PostedEvent[]): EventRow[] {
   const rows = new Map<string, EventRow>();
   let last = -1;
-  for (const { id, posted: at, place, timestamp, text } of posted) {
-    last = Math.max(last + 1, at);
-    const seq = rows.get(id)?.seq ?? place ?? last;
+  for (const { id, postedAt, firstPostedAt, timestamp, text } of posted) {
+    last = Math.max(last + 1, postedAt);
+    const seq = rows.get(id)?.seq ?? firstPostedAt ?? last;
     rows.set(id, { id, seq, revision: last, timestamp, text });
   }
   return [...rows.values()].sort((one, other) => one.seq - other.seq);
 }
 
 /** Returns the highest revision of the rows; `undefined` if there are none. */
-export function newestOf(rows: readonly EventRow[]): number | undefined {
+export function latestRevision(rows: readonly EventRow[]): number | undefined {
   return rows.reduce<number | undefined>(
     (newest, { revision }) => Math.max(newest ?? 0, revision),
     undefined,

@@ -2,9 +2,9 @@
 import { isSessionError, SessionError } from '../../errors/errors.js';
 
 /** Maximum length of the response text that an error shows, in characters. */
-const SHOWN = 500;
+const MAX_SHOWN_BODY = 500;
 
-const WHAT_TO_DO: Readonly<Record<number, string>> = {
+const ADVICE: Readonly<Record<number, string>> = {
   400: 'The server takes no such request.',
   401: 'The access token or key is not valid: check it, and that it has not run out.',
   403: 'Check that whoever the access token is of may use the agent engine (roles/aiplatform.user).',
@@ -21,21 +21,21 @@ const RETRY_AFTER = new WeakMap<SessionError, number>();
  * @param body the response text, without credentials
  * @param retryAfter the `Retry-After` header
  */
-export function refused(
+export function statusError(
   status: number,
   body: string,
   retryAfter: string | null = null,
 ): SessionError {
-  const advice = WHAT_TO_DO[status] ?? 'Try again later.';
-  const wait = retryAfter === null ? undefined : millisecondsUntil(retryAfter);
-  const hint = wait === undefined ? '' : ` The server asks to wait ${Math.ceil(wait / 1000)} s.`;
-  const message = `Vertex AI refused with status ${status}: ${reasonOf(body)}. ${advice}${hint}`;
+  const advice = ADVICE[status] ?? 'Try again later.';
+  const delay = retryAfter === null ? undefined : millisecondsUntil(retryAfter);
+  const hint = delay === undefined ? '' : ` The server asks to wait ${Math.ceil(delay / 1000)} s.`;
+  const message = `Vertex AI refused with status ${status}: ${serverMessage(body)}. ${advice}${hint}`;
   const error = new SessionError('remote', message, {
     status,
-    body: body.slice(0, SHOWN),
+    body: body.slice(0, MAX_SHOWN_BODY),
     storage: 'vertexai',
   });
-  if (wait !== undefined) RETRY_AFTER.set(error, wait);
+  if (delay !== undefined) RETRY_AFTER.set(error, delay);
   return error;
 }
 
@@ -52,39 +52,42 @@ function millisecondsUntil(retryAfter: string): number | undefined {
 }
 
 /** Makes the error for a response that is not the API's JSON: it comes from another server, or is incomplete. */
-export function malformed(status: number, body: string): SessionError {
+export function malformedResponse(status: number, body: string): SessionError {
   const message =
     'Vertex AI answered with something other than the JSON of its API; check baseUrl and what is on the way.';
   return new SessionError('remote', message, {
     status,
-    body: body.slice(0, SHOWN),
+    body: body.slice(0, MAX_SHOWN_BODY),
     storage: 'vertexai',
   });
 }
 
 /** Makes the error for a request without a response. A `SessionError` is returned as it is. */
-export function lost(cause: unknown, timeoutMs: number): SessionError {
+export function connectionError(cause: unknown, timeoutMs: number): SessionError {
   if (isSessionError(cause)) return cause;
-  const what = isTimeout(cause)
+  const problem = isTimeout(cause)
     ? `did not answer within ${timeoutMs} ms`
-    : `could not be reached: ${deepest(cause)}`;
-  const message = `Vertex AI ${what}. Try again: an append that was stored after all is not stored twice.`;
+    : `could not be reached: ${innermostMessage(cause)}`;
+  const message = `Vertex AI ${problem}. Try again: an append that was stored after all is not stored twice.`;
   return new SessionError('connection_lost', message, { storage: 'vertexai', cause });
 }
 
 /** Makes the error for a write that the server may have done, if its outcome cannot be asked for. */
-export function unconfirmed(cause: unknown): unknown {
+export function unconfirmedError(cause: unknown): unknown {
   if (!isSessionError(cause, 'storage_unavailable')) return cause;
   const message = `Vertex AI may have written the change. ${cause.message} Then try again.`;
   return new SessionError('connection_lost', message, { storage: 'vertexai', cause });
 }
 
 /** Makes the error for a timeout. A request that timed out is not retried, see {@link isTransient}. */
-export function timedOut(message: string): SessionError {
-  return new SessionError('connection_lost', message, { storage: 'vertexai', cause: timeoutOf() });
+export function timeoutError(message: string): SessionError {
+  return new SessionError('connection_lost', message, {
+    storage: 'vertexai',
+    cause: timeoutReason(),
+  });
 }
 
-export function timeoutOf(): DOMException {
+export function timeoutReason(): DOMException {
   return new DOMException('The time is over.', 'TimeoutError');
 }
 
@@ -93,15 +96,16 @@ function isTimeout(cause: unknown): boolean {
 }
 
 /** Returns the innermost message: `fetch` itself reports only that it failed, and its cause says why. */
-function deepest(error: unknown): string {
+function innermostMessage(error: unknown): string {
   const { cause, message } = Object(error) as { cause?: unknown; message?: unknown };
-  return cause instanceof Error ? deepest(cause) : String(message ?? error);
+  return cause instanceof Error ? innermostMessage(cause) : String(message ?? error);
 }
 
-function reasonOf(body: string): string {
+function serverMessage(body: string): string {
   try {
     const { error } = JSON.parse(body) as { error?: { message?: unknown } };
-    if (typeof error?.message === 'string') return error.message.slice(0, SHOWN).replace(/\.$/, '');
+    if (typeof error?.message === 'string')
+      return error.message.slice(0, MAX_SHOWN_BODY).replace(/\.$/, '');
   } catch {
     // Not JSON, for example a proxy's error page.
   }
@@ -116,7 +120,7 @@ export function hasStatus(error: unknown, ...statuses: readonly number[]): boole
  * Returns whether the error says that the session id is taken. For an id chosen by the caller, the server
  * reports this as a bad argument (400).
  */
-export function isTaken(error: unknown): boolean {
+export function isSessionIdTaken(error: unknown): boolean {
   return (
     hasStatus(error, 409) ||
     (hasStatus(error, 400) && /already exists/i.test((error as SessionError).body ?? ''))
@@ -133,6 +137,6 @@ export function isTransient(error: unknown): boolean {
  * Returns whether the request may have taken effect although it failed. Status 200 marks an unreadable
  * response.
  */
-export function mayBeDone(error: unknown): boolean {
+export function mayHaveTakenEffect(error: unknown): boolean {
   return isSessionError(error, 'connection_lost') || isTransient(error) || hasStatus(error, 200);
 }

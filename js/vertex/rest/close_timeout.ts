@@ -1,10 +1,10 @@
 import { SessionError } from '../../errors/errors.js';
 
 /** Milliseconds without a successful response after which a closing service aborts its pending calls. */
-const PATIENCE_MS = 5000;
+const CLOSE_TIMEOUT_MS = 5000;
 
 /** Closes a service: pending calls may finish as long as the server keeps answering. */
-export class Closing {
+export class CloseTimeout {
   readonly #controller = new AbortController();
   #timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -13,24 +13,24 @@ export class Closing {
     return this.#controller.signal;
   }
 
-  begin(): void {
+  start(): void {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#controller.abort(closed()), PATIENCE_MS);
+    this.#timer = setTimeout(() => this.#controller.abort(closedError()), CLOSE_TIMEOUT_MS);
   }
 
   /** Restarts the countdown after a successful response, if the service is closing. */
-  progress(): void {
-    if (this.#timer !== undefined) this.begin();
+  restart(): void {
+    if (this.#timer !== undefined) this.start();
   }
 
   /** Stops the countdown: no call is pending. */
-  end(): void {
+  stop(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
   }
 }
 
-function closed(): SessionError {
+function closedError(): SessionError {
   return new SessionError(
     'closed',
     'The service was closed while Vertex AI did not answer. Whether an append was stored is not known; ' +
