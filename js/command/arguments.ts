@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import type { TimeUnit } from '../python/time.js';
 import type { NameOptions } from '../database/tables/table_names.js';
-import { requireUnit } from '../files/format/session_file.js';
+import { requireTimeUnit } from '../files/format/session_file.js';
 import { invalid } from '../call/call.js';
 import { schemaSql } from './schema_sql.js';
 
@@ -55,22 +55,23 @@ export type Command =
  * @throws SessionError `invalid_argument`; the message shows no argument, since one may contain a password
  */
 export function parseCommand(args: readonly string[]): Command {
-  const { values, positionals } = parsed(args);
+  const { values, positionals } = parseOptions(args);
   if (values.help === true) return { kind: 'help' };
-  const [command, from, to, ...rest] = positionals;
+  const [command, from, to, ...furtherArguments] = positionals;
   if (command === 'schema') {
     if (to !== undefined) throw invalid('schema', 'takes one ENGINE');
-    requireOnly(values, ['schema', 'table-prefix']);
+    refuseOtherOptions(values, ['schema', 'table-prefix']);
     const { schema, 'table-prefix': tablePrefix } = values;
     return { kind: 'schema', sql: schemaSql(from, { schema, tablePrefix }) };
   }
   if (command !== 'migrate') throw invalid('The command', 'must be migrate or schema');
-  if (from === undefined || to === undefined || rest.length > 0) {
+  if (from === undefined || to === undefined || furtherArguments.length > 0) {
     throw invalid('migrate', `takes FROM and TO; there are ${positionals.length - 1} arguments`);
   }
-  requireOnly(values, MIGRATE_OPTIONS);
+  refuseOtherOptions(values, MIGRATE_OPTIONS);
   const { app: apps = [], overwrite = false, quiet = false } = values;
-  const timeUnit = values['time-unit'] === undefined ? undefined : requireUnit(values['time-unit']);
+  const timeUnit =
+    values['time-unit'] === undefined ? undefined : requireTimeUnit(values['time-unit']);
   const fromNames = { schema: values['from-schema'], tablePrefix: values['from-table-prefix'] };
   const toNames = { schema: values['to-schema'], tablePrefix: values['to-table-prefix'] };
   return { kind: 'migrate', from, to, apps, overwrite, quiet, timeUnit, fromNames, toNames };
@@ -82,12 +83,12 @@ const MIGRATE_OPTIONS = [
 ];
 
 /** Refuses options of the other command, which would otherwise be ignored. */
-function requireOnly(values: object, known: readonly string[]): void {
+function refuseOtherOptions(values: object, known: readonly string[]): void {
   const other = Object.keys(values).find((name) => !known.includes(name));
   if (other !== undefined) throw invalid(`--${other}`, `is not for this command; see --help`);
 }
 
-function parsed(args: readonly string[]) {
+function parseOptions(args: readonly string[]) {
   try {
     return parseArgs({
       args: [...args],

@@ -5,10 +5,10 @@
  * finds the sessions that are copied and copies the others.
  */
 import { isSessionError, type SessionError } from '../errors/errors.js';
-import { fingerprintOf, isSame } from './stores/fingerprint.js';
+import { fingerprintOf, isSameFingerprint } from './stores/fingerprint.js';
 import type { SessionCopy, StateCopy } from './stores/session_copy.js';
 import { mergeState } from './stores/shared_state.js';
-import { isOfOneSession, type Item, type Source, type Target } from './stores/store.js';
+import { isSessionOnlyError, type Item, type Source, type Target } from './stores/store.js';
 
 /** Number of sessions, and of their events. */
 export interface Count {
@@ -17,7 +17,7 @@ export interface Count {
 }
 
 /** The result of a run. */
-export interface Result {
+export interface MigrateResult {
   /** Written by this run. */
   readonly copied: Count;
   /** Already in the target, with the same content. */
@@ -27,7 +27,7 @@ export interface Result {
   /** Number of sessions and states that failed, and of entries that could not be read. Each is reported. */
   failed: number;
   /** Number of `user:` and `app:` keys that keep another value in the target. Each is reported. */
-  kept: number;
+  conflictingKeys: number;
 }
 
 export interface MigrateOptions {
@@ -36,7 +36,7 @@ export interface MigrateOptions {
   /** Called with a message for each problem. */
   readonly onProblem: (message: string) => void;
   /** Called after each item with the position in the source. */
-  readonly onProgress: (at: number, result: Result) => void;
+  readonly onProgress: (position: number, result: MigrateResult) => void;
 }
 
 /**
@@ -48,22 +48,22 @@ export async function migrate(
   source: Source,
   target: Target,
   options: MigrateOptions,
-): Promise<Result> {
-  const run = new Run(target, options);
+): Promise<MigrateResult> {
+  const run = new MigrateRun(target, options);
   for await (const item of source.items()) {
-    await run.take(item);
-    options.onProgress(item.at, run.result);
+    await run.copyItem(item);
+    options.onProgress(item.position, run.result);
   }
   return run.result;
 }
 
-class Run {
-  readonly result: Result = {
+class MigrateRun {
+  readonly result: MigrateResult = {
     copied: { sessions: 0, events: 0 },
     skipped: { sessions: 0, events: 0 },
     verified: { sessions: 0, events: 0 },
     failed: 0,
-    kept: 0,
+    conflictingKeys: 0,
   };
   readonly #target: Target;
   readonly #options: MigrateOptions;
@@ -73,91 +73,94 @@ class Run {
     this.#options = options;
   }
 
-  async take(item: Item): Promise<void> {
+  async copyItem(item: Item): Promise<void> {
     switch (item.kind) {
       case 'unreadable':
-        return this.#fail(item.name, item.error.message);
+        return this.#recordFailure(item.name, item.error.message);
       case 'state':
-        return this.#guarded(stateName(item.state), () => this.#state(item.state));
+        return this.#reportFailure(describeState(item.state), () => this.#copyState(item.state));
       case 'session':
-        return this.#guarded(sessionName(item.session), () => this.#session(item.session));
+        return this.#reportFailure(describeSession(item.session), () =>
+          this.#copySession(item.session),
+        );
     }
   }
 
-  async #session(session: SessionCopy): Promise<void> {
+  async #copySession(session: SessionCopy): Promise<void> {
     const { key } = session;
-    const wanted = fingerprintOf(session, this.#target.isFile);
-    const before = await this.#target.fingerprint(key);
-    const isNew = before === undefined || !isSame(before, wanted);
-    if (isNew && before !== undefined && !this.#options.overwrite) {
-      const counts = `${before.events} events there, ${wanted.events} in the source`;
-      return this.#fail(
-        sessionName(session),
+    const sourceFingerprint = fingerprintOf(session, this.#target.isFile);
+    const targetFingerprint = await this.#target.fingerprint(key);
+    const mustWrite =
+      targetFingerprint === undefined || !isSameFingerprint(targetFingerprint, sourceFingerprint);
+    if (mustWrite && targetFingerprint !== undefined && !this.#options.overwrite) {
+      const counts = `${targetFingerprint.events} events there, ${sourceFingerprint.events} in the source`;
+      return this.#recordFailure(
+        describeSession(session),
         `The target has another session of that id (${counts}), which was left as it is; --overwrite replaces it.`,
       );
     }
-    if (isNew && before !== undefined) {
+    if (mustWrite && targetFingerprint !== undefined) {
       await this.#target.replace(session);
-    } else if (isNew && !(await this.#target.create(session))) {
+    } else if (mustWrite && !(await this.#target.create(session))) {
       const message = 'Somebody else has stored a session of that id this moment; run it again.';
-      return this.#fail(sessionName(session), message);
+      return this.#recordFailure(describeSession(session), message);
     }
-    const stored = isNew ? await this.#target.fingerprint(key) : before;
-    if (stored === undefined || !isSame(stored, wanted)) {
-      const counts = `${stored?.events ?? 0} of ${wanted.events} events`;
+    const stored = mustWrite ? await this.#target.fingerprint(key) : targetFingerprint;
+    if (stored === undefined || !isSameFingerprint(stored, sourceFingerprint)) {
+      const counts = `${stored?.events ?? 0} of ${sourceFingerprint.events} events`;
       const message = `What the target gives back is not what was written (${counts}).`;
-      return this.#fail(sessionName(session), message);
+      return this.#recordFailure(describeSession(session), message);
     }
     const { copied, skipped, verified } = this.result;
-    for (const count of [isNew ? copied : skipped, verified]) {
+    for (const count of [mustWrite ? copied : skipped, verified]) {
       count.sessions += 1;
-      count.events += wanted.events;
+      count.events += sourceFingerprint.events;
     }
   }
 
-  async #state(state: StateCopy): Promise<void> {
-    const kept = await this.#target.addState(state, this.#options.overwrite);
+  async #copyState(state: StateCopy): Promise<void> {
+    const conflictingKeys = await this.#target.addState(state, this.#options.overwrite);
     const { added } = mergeState(await this.#target.state(state.key), state.state, false);
     if (added !== undefined) {
-      return this.#fail(
-        stateName(state),
+      return this.#recordFailure(
+        describeState(state),
         'What the target gives back lacks keys that were written.',
       );
     }
-    for (const key of kept) {
-      this.result.kept += 1;
+    for (const key of conflictingKeys) {
+      this.result.conflictingKeys += 1;
       this.#options.onProblem(
-        `${stateName(state)}: The target has another value of ${JSON.stringify(key)}, which was left as it is; --overwrite replaces it.`,
+        `${describeState(state)}: The target has another value of ${JSON.stringify(key)}, which was left as it is; --overwrite replaces it.`,
       );
     }
   }
 
   /** Reports an error that concerns only this item, so that the run continues with the others. */
-  async #guarded(name: string, work: () => Promise<void>): Promise<void> {
+  async #reportFailure(name: string, work: () => Promise<void>): Promise<void> {
     try {
       await work();
     } catch (error) {
-      if (!isSessionError(error) || !isOfOneSession(error)) throw error;
-      this.#fail(name, messageOf(error));
+      if (!isSessionError(error) || !isSessionOnlyError(error)) throw error;
+      this.#recordFailure(name, messageWithCode(error));
     }
   }
 
-  #fail(name: string, message: string): void {
+  #recordFailure(name: string, message: string): void {
     this.result.failed += 1;
     this.#options.onProblem(`${name}: ${message}`);
   }
 }
 
-function messageOf({ code, message }: SessionError): string {
+function messageWithCode({ code, message }: SessionError): string {
   return `${message} (${code})`;
 }
 
-function sessionName({ key }: SessionCopy): string {
+function describeSession({ key }: SessionCopy): string {
   const { appName, userId, sessionId } = key;
   return `session ${JSON.stringify(sessionId)} of ${JSON.stringify(userId)} in ${JSON.stringify(appName)}`;
 }
 
-function stateName({ key: { appName, userId } }: StateCopy): string {
+function describeState({ key: { appName, userId } }: StateCopy): string {
   const app = JSON.stringify(appName);
   return userId === undefined
     ? `state of the app ${app}`

@@ -1,4 +1,4 @@
-import type { Result } from './migrate.js';
+import type { MigrateResult } from './migrate.js';
 
 /** The part of an output stream that is used here. */
 export interface Output {
@@ -7,11 +7,11 @@ export interface Output {
   write(text: string): unknown;
 }
 
-const BAR = 24;
+const BAR_WIDTH = 24;
 /** Milliseconds between two drawings of the bar. */
-const FRAME = 100;
+const FRAME_MS = 100;
 /** Milliseconds between two lines if the output is not a terminal. */
-const PAUSE = 10_000;
+const LINE_INTERVAL_MS = 10_000;
 
 /** Shows the progress: a bar in a terminal, otherwise a line from time to time. */
 export class Progress {
@@ -27,19 +27,19 @@ export class Progress {
     this.#shownAt = this.#isTerminal ? 0 : performance.now();
   }
 
-  show(at: number, result: Result): void {
+  show(at: number, result: MigrateResult): void {
     const now = performance.now();
-    if (now - this.#shownAt < (this.#isTerminal ? FRAME : PAUSE)) return;
+    if (now - this.#shownAt < (this.#isTerminal ? FRAME_MS : LINE_INTERVAL_MS)) return;
     this.#shownAt = now;
     // The source may have grown since its size was read.
-    const part = this.#size === 0 ? 1 : Math.min(1, at / this.#size);
-    const text = `${String(Math.floor(part * 100)).padStart(3)} %  ${counted(result)}`;
+    const fraction = this.#size === 0 ? 1 : Math.min(1, at / this.#size);
+    const text = `${String(Math.floor(fraction * 100)).padStart(3)} %  ${formatCounts(result)}`;
     if (!this.#isTerminal) {
       this.#output.write(`${text}\n`);
       return;
     }
-    const full = Math.round(part * BAR);
-    const line = `[${'#'.repeat(full)}${'-'.repeat(BAR - full)}] ${text}`;
+    const filled = Math.round(fraction * BAR_WIDTH);
+    const line = `[${'#'.repeat(filled)}${'-'.repeat(BAR_WIDTH - filled)}] ${text}`;
     this.#output.write(`\r\u001b[K${line.slice(0, (this.#output.columns ?? 80) - 1)}`);
     this.#isShown = true;
   }
@@ -56,7 +56,7 @@ export class Progress {
   }
 }
 
-function counted({ verified, failed }: Result): string {
-  const wrong = failed === 0 ? '' : `, ${failed} failed`;
-  return `${verified.sessions} sessions, ${verified.events} events${wrong}`;
+function formatCounts({ verified, failed }: MigrateResult): string {
+  const failures = failed === 0 ? '' : `, ${failed} failed`;
+  return `${verified.sessions} sessions, ${verified.events} events${failures}`;
 }

@@ -2,8 +2,8 @@ import { isSessionError, SessionError } from '../errors/errors.js';
 import { invalid } from '../call/call.js';
 import { type Command, parseCommand, USAGE } from './arguments.js';
 import { overwriteNeedsDatabase } from './stores/file_target.js';
-import { migrate, type Result } from './migrate.js';
-import { shownStore, sourceOf, targetOf } from './stores/open_store.js';
+import { migrate, type MigrateResult } from './migrate.js';
+import { describeStore, makeSource, makeTarget } from './stores/open_store.js';
 import { type Output, Progress } from './progress.js';
 import type { Source, Target } from './stores/store.js';
 
@@ -38,17 +38,17 @@ export async function run(args: readonly string[], { out, err }: Outputs): Promi
     if (from === to && JSON.stringify(fromNames) === JSON.stringify(toNames)) {
       throw invalid('TO', 'must not be FROM');
     }
-    source = sourceOf(from, { apps, timeUnit }, fromNames);
-    target = targetOf(to, toNames);
+    source = makeSource(from, { apps, timeUnit }, fromNames);
+    target = makeTarget(to, toNames);
     if (overwrite && target.isFile) throw overwriteNeedsDatabase();
   } catch (error) {
-    err.write(`adk-session-wasm: ${told(error)}\nadk-session-wasm --help tells more.\n`);
+    err.write(`adk-session-wasm: ${describeError(error)}\nadk-session-wasm --help tells more.\n`);
     return 2;
   }
   try {
     return await runMigrate(command, source, target, { out, err });
   } catch (error) {
-    err.write(`adk-session-wasm: ${told(error)}\n`);
+    err.write(`adk-session-wasm: ${describeError(error)}\n`);
     return 1;
   }
 }
@@ -59,7 +59,7 @@ async function runMigrate(
   target: Target,
   { out, err }: Outputs,
 ): Promise<number> {
-  let result: Result;
+  let result: MigrateResult;
   try {
     await source.open();
     await target.open();
@@ -70,8 +70,8 @@ async function runMigrate(
         progress.clear();
         err.write(`${message}\n`);
       },
-      onProgress: (at, soFar) => {
-        if (!quiet) progress.show(at, soFar);
+      onProgress: (at, result) => {
+        if (!quiet) progress.show(at, result);
       },
     }).finally(() => progress.clear());
   } finally {
@@ -79,11 +79,17 @@ async function runMigrate(
     await target.close();
   }
   // Only after the target is closed, which is when a file is completely on disk.
-  if (!quiet) out.write(`${shownStore(from)} -> ${shownStore(to)}\n${table(result)}`);
-  return result.failed + result.kept === 0 ? 0 : 1;
+  if (!quiet) out.write(`${describeStore(from)} -> ${describeStore(to)}\n${formatTable(result)}`);
+  return result.failed + result.conflictingKeys === 0 ? 0 : 1;
 }
 
-function table({ copied, skipped, verified, failed, kept }: Result): string {
+function formatTable({
+  copied,
+  skipped,
+  verified,
+  failed,
+  conflictingKeys,
+}: MigrateResult): string {
   const rows: [string, number, number | ''][] = [
     ['copied', copied.sessions, copied.events],
     ['there already', skipped.sessions, skipped.events],
@@ -93,12 +99,13 @@ function table({ copied, skipped, verified, failed, kept }: Result): string {
   const lines = [['', 'sessions', 'events'], ...rows].map(([name = '', sessions, events]) => {
     return `${String(name).padEnd(14)}${String(sessions).padStart(10)}${String(events).padStart(10)}`;
   });
-  if (kept > 0) lines.push(`keys of state that differ${String(kept).padStart(9)}`);
+  if (conflictingKeys > 0)
+    lines.push(`keys of state that differ${String(conflictingKeys).padStart(9)}`);
   return `${lines.map((line) => line.trimEnd()).join('\n')}\n`;
 }
 
 /** Returns an error's message for the user, without its cause: a driver's error may quote its URL. */
-function told(error: unknown): string {
+function describeError(error: unknown): string {
   if (isSessionError(error)) return `${error.message} (${error.code})`;
   const { message } = new SessionError(
     'internal',

@@ -28,7 +28,7 @@ import { requireTableNames } from '../database/tables/table_names.js';
 import type { Tables } from '../database/tables/tables.js';
 import { invalid } from '../call/call.js';
 
-const PARTS: Readonly<
+const DIALECT_PARTS: Readonly<
   Record<EngineKind, Pick<Dialect, 'createAdapter' | 'createIntrospector' | 'createQueryCompiler'>>
 > = {
   sqlite: {
@@ -68,7 +68,7 @@ export function schemaSql(
   const kind = engine !== undefined && Object.hasOwn(ENGINES, engine) ? ENGINES[engine] : undefined;
   if (kind === undefined) throw invalid('ENGINE', 'must be sqlite, postgresql, mysql or mariadb');
   const names = requireTableNames(kind, options);
-  const dialect = { ...PARTS[kind], createDriver: () => new DummyDriver() };
+  const dialect = { ...DIALECT_PARTS[kind], createDriver: () => new DummyDriver() };
   const database = withTableNames(new Kysely<Tables>({ dialect }), names, true);
   const schema = { kind, layout: DATABASE_LAYOUT, names };
   const collation = engine === 'mariadb' ? MYSQL_COLLATIONS.mariadb : MYSQL_COLLATIONS.mysql;

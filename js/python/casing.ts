@@ -39,7 +39,7 @@ export type Casing = 'camel' | 'snake';
  * ```
  */
 export function readNames(value: unknown, shape: Shape): unknown {
-  return convert(value, shape, readMembers, 1);
+  return convert(value, shape, readFieldNames, 1);
 }
 
 /**
@@ -59,43 +59,48 @@ export function writeNames(value: unknown, shape: Shape, casing: Casing): unknow
 }
 
 /** Passes each member of the result to `put`, with its shape. */
-type Members = (object: JsonObject, fields: Fields, put: Put) => void;
-type Put = (name: string, value: unknown, shape: Shape) => void;
+type MemberConverter = (object: JsonObject, fields: Fields, put: PutMember) => void;
+type PutMember = (name: string, value: unknown, shape: Shape) => void;
 type JsonObject = Readonly<Record<string, unknown>>;
 
-function convert(value: unknown, shape: Shape, members: Members, level: number): unknown {
+function convert(
+  value: unknown,
+  shape: Shape,
+  convertMembers: MemberConverter,
+  level: number,
+): unknown {
   // Nothing this deep can be stored, and storing it fails with an error of its own.
   if (shape === 'data' || typeof value !== 'object' || value === null || level > MAX_EVENT_LEVELS) {
     return value;
   }
   if (Array.isArray(value)) {
-    return value.map((item) => convert(item, shape, members, level + 1));
+    return value.map((item) => convert(item, shape, convertMembers, level + 1));
   }
   const converted: Record<string, unknown> = {};
-  members(value as JsonObject, shape, (name, member, memberShape) => {
-    defineMember(converted, name, convert(member, memberShape, members, level + 1));
+  convertMembers(value as JsonObject, shape, (name, member, memberShape) => {
+    defineMember(converted, name, convert(member, memberShape, convertMembers, level + 1));
   });
   return converted;
 }
 
-const readMembers: Members = (object, { members, camelNames }, put) => {
+const readFieldNames: MemberConverter = (object, { members, camelNames }, put) => {
   for (const key of Object.keys(object)) {
     const value = object[key];
     const camelName = camelNames.get(key) ?? key;
-    const isStranger = camelName !== key && Object.hasOwn(object, camelName);
-    const shape = isStranger ? undefined : members.get(camelName);
+    const isUnknownMember = camelName !== key && Object.hasOwn(object, camelName);
+    const shape = isUnknownMember ? undefined : members.get(camelName);
     if (shape === undefined) put(key, value, 'data');
     else if (value !== null) put(camelName, value, shape);
   }
 };
 
-function writer(nameOf: (camelName: string) => string): Members {
+function fieldNameWriter(writtenName: (camelName: string) => string): MemberConverter {
   return (object, { members, camelNames }, put) => {
     for (const key of Object.keys(object)) {
       const value = object[key];
       const shape = members.get(key);
       if (shape !== undefined) {
-        const name = nameOf(key);
+        const name = writtenName(key);
         if (value !== null) put(Object.hasOwn(object, name) ? key : name, value, shape);
         continue;
       }
@@ -108,5 +113,5 @@ function writer(nameOf: (camelName: string) => string): Members {
   };
 }
 
-const writeCamel = writer((camelName) => camelName);
-const writeSnake = writer(snakeName);
+const writeCamel = fieldNameWriter((camelName) => camelName);
+const writeSnake = fieldNameWriter(snakeName);

@@ -31,9 +31,9 @@ export function snakeName(camelName: string): string {
  * @param members shapes of the other members
  */
 function fields(data: string, members: Readonly<Record<string, Shape>> = {}): Fields {
-  const all = new Map<string, Shape>(Object.entries(members));
-  for (const name of words(data)) all.set(name, 'data');
-  return { members: all, camelNames: camelNames(all.keys()) };
+  const shapes = new Map<string, Shape>(Object.entries(members));
+  for (const name of words(data)) shapes.set(name, 'data');
+  return { members: shapes, camelNames: camelNames(shapes.keys()) };
 }
 
 function camelNames(names: Iterable<string>): Map<string, string> {

@@ -14,13 +14,13 @@ export const LAST_REVISION = 2 ** 33 * 1e6 - 1;
 export const LAST_MICROS = LAST_REVISION - 2 ** 32;
 
 /** Converts milliseconds, which may have a fraction, to whole microseconds, at most {@link LAST_MICROS}. */
-export function microsOf(milliseconds: number): number {
+export function millisecondsToMicros(milliseconds: number): number {
   return Math.min(LAST_MICROS, wholeMicros(milliseconds));
 }
 
 function wholeMicros(milliseconds: number): number {
-  const whole = Math.floor(milliseconds);
-  return whole * 1000 + Math.round((milliseconds - whole) * 1000);
+  const wholeMilliseconds = Math.floor(milliseconds);
+  return wholeMilliseconds * 1000 + Math.round((milliseconds - wholeMilliseconds) * 1000);
 }
 
 /** Cache of the last time that was written: a transaction writes the same time to several tables. */
@@ -28,21 +28,23 @@ let lastMicros = NaN;
 let lastText = '';
 
 /** Formats a time in microseconds. */
-export function timeText(micros: number): string {
+export function microsToTimeText(micros: number): string {
   if (micros !== lastMicros) {
-    lastText = written(Math.floor(micros / 1000), micros % 1000);
+    lastText = formatTime(Math.floor(micros / 1000), micros % 1000);
     lastMicros = micros;
   }
   return lastText;
 }
 
 /** Formats a time in milliseconds, to the microsecond, also after 2242. */
-export function timeTextOf(milliseconds: number): string {
+export function millisecondsToTimeText(milliseconds: number): string {
   const micros = wholeMicros(milliseconds);
-  if (micros <= LAST_REVISION) return timeText(micros);
-  const whole = Math.floor(milliseconds);
-  const rest = Math.round((milliseconds - whole) * 1000);
-  return rest === 1000 ? written(whole + 1, 0) : written(whole, rest);
+  if (micros <= LAST_REVISION) return microsToTimeText(micros);
+  const wholeMilliseconds = Math.floor(milliseconds);
+  const fractionMicros = Math.round((milliseconds - wholeMilliseconds) * 1000);
+  return fractionMicros === 1000
+    ? formatTime(wholeMilliseconds + 1, 0)
+    : formatTime(wholeMilliseconds, fractionMicros);
 }
 
 /**
@@ -51,7 +53,7 @@ export function timeTextOf(milliseconds: number): string {
 let lastSecond = NaN;
 let lastPrefix = '';
 
-function written(milliseconds: number, micros: number): string {
+function formatTime(milliseconds: number, micros: number): string {
   const second = Math.floor(milliseconds / 1000);
   if (second !== lastSecond) {
     const iso = new Date(second * 1000).toISOString();
@@ -62,7 +64,7 @@ function written(milliseconds: number, micros: number): string {
   return lastPrefix + String(fraction).padStart(6, '0');
 }
 
-const TIME =
+const TIME_PATTERN =
   /^(\d{4}-\d\d-\d\d)(?:[ T](\d\d:\d\d(?::\d\d)?)(?:\.(\d{1,6})\d*)?)?\s*(Z|[+-]\d\d(?::?\d\d)?)?$/;
 
 /**
@@ -72,8 +74,8 @@ const TIME =
  * @returns microseconds, at most {@link LAST_REVISION}; `undefined` if the value is not a time
  */
 export function parseTime(value: unknown): number | undefined {
-  const own = typeof value === 'string' ? parseOwn(value) : NaN;
-  if (own <= LAST_MICROS) return own;
+  const fixedFormatMicros = typeof value === 'string' ? parseFixedFormat(value) : NaN;
+  if (fixedFormatMicros <= LAST_MICROS) return fixedFormatMicros;
   const milliseconds = parseMilliseconds(value);
   return milliseconds === undefined
     ? undefined
@@ -85,8 +87,8 @@ let lastDay = NaN;
 let lastDayStart = NaN;
 
 /** Reads a time from 1970 on, in exactly our own format, as microseconds. `NaN` for any other text. */
-function parseOwn(text: string): number {
-  const isOwn =
+function parseFixedFormat(text: string): number {
+  const hasFixedFormat =
     text.length === 26 &&
     text[4] === '-' &&
     text[7] === '-' &&
@@ -94,16 +96,16 @@ function parseOwn(text: string): number {
     text[13] === ':' &&
     text[16] === ':' &&
     text[19] === '.';
-  if (!isOwn) return NaN;
-  const year = digits(text, 0) * 100 + digits(text, 2);
-  const month = digits(text, 5);
-  const day = digits(text, 8);
-  const hour = digits(text, 11);
-  const minute = digits(text, 14);
-  const second = digits(text, 17);
-  const micros = digits(text, 20) * 10_000 + digits(text, 22) * 100 + digits(text, 24);
-  const isTime = year >= 1970 && month >= 1 && month <= 12 && day >= 1 && day <= 31;
-  if (!isTime || hour > 23 || minute > 59 || second > 59) return NaN;
+  if (!hasFixedFormat) return NaN;
+  const year = twoDigits(text, 0) * 100 + twoDigits(text, 2);
+  const month = twoDigits(text, 5);
+  const day = twoDigits(text, 8);
+  const hour = twoDigits(text, 11);
+  const minute = twoDigits(text, 14);
+  const second = twoDigits(text, 17);
+  const micros = twoDigits(text, 20) * 10_000 + twoDigits(text, 22) * 100 + twoDigits(text, 24);
+  const isInCalendar = year >= 1970 && month >= 1 && month <= 12 && day >= 1 && day <= 31;
+  if (!isInCalendar || hour > 23 || minute > 59 || second > 59) return NaN;
   const date = (year * 100 + month) * 100 + day;
   if (date !== lastDay) {
     lastDayStart = Date.UTC(year, month - 1, day);
@@ -113,7 +115,7 @@ function parseOwn(text: string): number {
 }
 
 /** Reads two digits; `NaN` if they are not digits. */
-function digits(text: string, at: number): number {
+function twoDigits(text: string, at: number): number {
   const tens = text.charCodeAt(at) - 0x30;
   const ones = text.charCodeAt(at + 1) - 0x30;
   return tens >= 0 && tens <= 9 && ones >= 0 && ones <= 9 ? tens * 10 + ones : NaN;
@@ -127,9 +129,9 @@ function digits(text: string, at: number): number {
 export function parseMilliseconds(value: unknown): number | undefined {
   if (typeof value === 'number') return inRange(toMilliseconds(value));
   if (typeof value !== 'string') return undefined;
-  const own = parseOwn(value);
-  if (own <= LAST_MICROS) return own / 1000;
-  const match = TIME.exec(value);
+  const fixedFormatMicros = parseFixedFormat(value);
+  if (fixedFormatMicros <= LAST_MICROS) return fixedFormatMicros / 1000;
+  const match = TIME_PATTERN.exec(value);
   if (match === null) return undefined;
   const [, day = '', clock = '00:00', fraction = '', zone = 'Z'] = match;
   const offset = /^[+-]\d\d$/.test(zone) ? `${zone}:00` : zone;

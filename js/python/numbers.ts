@@ -12,22 +12,22 @@ import { replaceLoneSurrogates } from '../json/text.js';
  * In a parsed value, this mark and then the digits stand for an integer that no JavaScript number holds. The
  * mark is random in each process, so no text from outside can contain it.
  */
-const MARK = `${newEventId()}:`;
+const INTEGER_MARK = `${newEventId()}:`;
 
-const QUOTED_DIGITS = new RegExp(`"${MARK}(-?\\d+)"`, 'g');
+const QUOTED_DIGITS = new RegExp(`"${INTEGER_MARK}(-?\\d+)"`, 'g');
 
-const MANY_DIGITS = /\d{16}/;
+const SIXTEEN_DIGITS = /\d{16}/;
 
 /**
  * Whether a text may contain a token that JSON does not have. Most texts do not, and the native parser reads
  * them alone.
  */
-function isSuspect(text: string): boolean {
+function hasNonJsonToken(text: string): boolean {
   return text.includes('NaN') || text.includes('Infinity');
 }
 
 /** A number, a token that JSON does not have, or the start of a string. */
-const TOKEN = /"|-?(?:\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|Infinity)|NaN/g;
+const NUMBER_OR_QUOTE = /"|-?(?:\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|Infinity)|NaN/g;
 
 const LONG_INTEGER = /^-?[1-9]\d{15,}$/;
 
@@ -44,19 +44,21 @@ const LONG_INTEGER = /^-?[1-9]\d{15,}$/;
  */
 export function parseExactly(text: string): unknown {
   // Three searches take half the time of one pattern for all.
-  const isForeign = MANY_DIGITS.test(text) || isSuspect(text);
-  return JSON.parse(isForeign ? withoutForeignNumbers(text, quotedDigits) : text);
+  const mayNeedReplacement = SIXTEEN_DIGITS.test(text) || hasNonJsonToken(text);
+  return JSON.parse(mayNeedReplacement ? replaceNumbers(text, quoteIfRounded) : text);
 }
 
 /** Prints a value from {@link parseExactly} as JSON. A lone surrogate becomes U+FFFD, as everywhere. */
 export function writeExactly(value: unknown): string {
   const text = replaceLoneSurrogates(JSON.stringify(value));
-  return text.includes(MARK) ? text.replace(QUOTED_DIGITS, '$1') : text;
+  return text.includes(INTEGER_MARK) ? text.replace(QUOTED_DIGITS, '$1') : text;
 }
 
 /** Returns the digits if `value` stands for an integer that would be rounded; see {@link parseExactly}. */
 export function digitsOf(value: unknown): string | undefined {
-  return typeof value === 'string' && value.startsWith(MARK) ? value.slice(MARK.length) : undefined;
+  return typeof value === 'string' && value.startsWith(INTEGER_MARK)
+    ? value.slice(INTEGER_MARK.length)
+    : undefined;
 }
 
 /**
@@ -65,43 +67,43 @@ export function digitsOf(value: unknown): string | undefined {
  *
  * @example
  * ```ts
- * asJson('{"a": NaN, "b": 9007199254740993}'); // '{"a": null, "b": 9007199254740993}'
+ * pythonJsonToJson('{"a": NaN, "b": 9007199254740993}'); // '{"a": null, "b": 9007199254740993}'
  * ```
  */
-export function asJson(text: string): string {
-  return isSuspect(text) ? withoutForeignNumbers(text, (digits) => digits) : text;
+export function pythonJsonToJson(text: string): string {
+  return hasNonJsonToken(text) ? replaceNumbers(text, (digits) => digits) : text;
 }
 
-function quotedDigits(digits: string): string {
-  return String(Number(digits)) === digits ? digits : `"${MARK}${digits}"`;
+function quoteIfRounded(digits: string): string {
+  return String(Number(digits)) === digits ? digits : `"${INTEGER_MARK}${digits}"`;
 }
 
 /**
  * Replaces the numbers that JSON or JavaScript cannot hold. Skips strings by searching for their ends. One
  * pattern for a whole string would overflow the engine's stack in a string of several megabytes.
  */
-function withoutForeignNumbers(text: string, integer: (digits: string) => string): string {
+function replaceNumbers(text: string, replaceInteger: (digits: string) => string): string {
   const pieces: string[] = [];
-  let kept = 0;
-  TOKEN.lastIndex = 0;
-  for (let match = TOKEN.exec(text); match !== null; match = TOKEN.exec(text)) {
+  let copiedTo = 0;
+  NUMBER_OR_QUOTE.lastIndex = 0;
+  for (let match = NUMBER_OR_QUOTE.exec(text); match !== null; match = NUMBER_OR_QUOTE.exec(text)) {
     const [token] = match;
     if (token === '"') {
-      TOKEN.lastIndex = endOfString(text, match.index);
+      NUMBER_OR_QUOTE.lastIndex = endOfString(text, match.index);
       continue;
     }
-    const replacement = replacementOf(token, integer);
+    const replacement = replaceToken(token, replaceInteger);
     if (replacement === token) continue;
-    pieces.push(text.slice(kept, match.index), replacement);
-    kept = match.index + token.length;
+    pieces.push(text.slice(copiedTo, match.index), replacement);
+    copiedTo = match.index + token.length;
   }
-  pieces.push(text.slice(kept));
+  pieces.push(text.slice(copiedTo));
   return pieces.join('');
 }
 
-function replacementOf(token: string, integer: (digits: string) => string): string {
+function replaceToken(token: string, replaceInteger: (digits: string) => string): string {
   if (token.endsWith('N') || token.endsWith('y')) return 'null';
-  return LONG_INTEGER.test(token) ? integer(token) : token;
+  return LONG_INTEGER.test(token) ? replaceInteger(token) : token;
 }
 
 /** Returns the position after the string that begins at `start`. */

@@ -12,35 +12,36 @@ type Check = (value: unknown) => boolean;
 
 const isText: Check = (value) => typeof value === 'string';
 const isFlag: Check = (value) => typeof value === 'boolean';
-const isTexts: Check = (value) => Array.isArray(value) && value.every(isText);
-const isTextByKey: Check = (value) => isPlainObject(value) && Object.values(value).every(isText);
+const isTextList: Check = (value) => Array.isArray(value) && value.every(isText);
+const isTextDictionary: Check = (value) =>
+  isPlainObject(value) && Object.values(value).every(isText);
 const isOneOf =
-  (...texts: string[]): Check =>
+  (...textMembers: string[]): Check =>
   (value) =>
-    texts.includes(value as string);
+    textMembers.includes(value as string);
 
 /** Accepts an object if its members, in either casing, are accepted and the required ones are there. */
 function isModel(members: Readonly<Record<string, Check>>, ...required: string[]): Check {
   return (value) => {
     if (!isPlainObject(value)) return false;
     return Object.entries(members).every(([name, check]) => {
-      const given = [name, snakeName(name)].filter((key) => Object.hasOwn(value, key));
+      const presentKeys = [name, snakeName(name)].filter((key) => Object.hasOwn(value, key));
       const isRequired = required.includes(name);
-      if (given.length === 0) return !isRequired;
-      return given.every((key) => (value[key] === null ? !isRequired : check(value[key])));
+      if (presentKeys.length === 0) return !isRequired;
+      return presentKeys.every((key) => (value[key] === null ? !isRequired : check(value[key])));
     });
   };
 }
 
-function texts(names: string): Record<string, Check> {
+function textMembers(names: string): Record<string, Check> {
   return Object.fromEntries(names.split(' ').map((name) => [name, isText]));
 }
 
-const HTTP = isModel(
+const isHttpCredentials = isModel(
   {
     scheme: isText,
-    credentials: isModel(texts('username password token')),
-    additionalHeaders: isTextByKey,
+    credentials: isModel(textMembers('username password token')),
+    additionalHeaders: isTextDictionary,
   },
   'scheme',
   'credentials',
@@ -52,10 +53,10 @@ const SERVICE_ACCOUNT_KEY =
 
 const isServiceAccountModel = isModel({
   serviceAccountCredential: isModel(
-    { ...texts(SERVICE_ACCOUNT_KEY), type: isText, type_: isText },
+    { ...textMembers(SERVICE_ACCOUNT_KEY), type: isText, type_: isText },
     ...SERVICE_ACCOUNT_KEY.split(' '),
   ),
-  scopes: isTexts,
+  scopes: isTextList,
   useDefaultCredential: isFlag,
   useIdToken: isFlag,
   audience: isText,
@@ -63,13 +64,16 @@ const isServiceAccountModel = isModel({
 
 const isServiceAccount: Check = (value) => {
   if (!isServiceAccountModel(value) || !isPlainObject(value)) return false;
-  const hasKey = (field(value, 'serviceAccountCredential') ?? null) !== null;
-  if (!hasKey && field(value, 'useDefaultCredential') !== true) return false;
-  return field(value, 'useIdToken') !== true || Boolean(field(value, 'audience'));
+  const hasKey = (memberInEitherCasing(value, 'serviceAccountCredential') ?? null) !== null;
+  if (!hasKey && memberInEitherCasing(value, 'useDefaultCredential') !== true) return false;
+  return (
+    memberInEitherCasing(value, 'useIdToken') !== true ||
+    Boolean(memberInEitherCasing(value, 'audience'))
+  );
 };
 
-const OAUTH2 = isModel({
-  ...texts(
+const isOAuth2 = isModel({
+  ...textMembers(
     'clientId clientSecret authUri nonce state redirectUri authResponseUri authCode accessToken ' +
       'refreshToken idToken audience prompt codeVerifier codeChallengeMethod',
   ),
@@ -83,14 +87,14 @@ const OAUTH2 = isModel({
   ),
 });
 
-const CREDENTIAL = isModel(
+const isCredential = isModel(
   {
     authType: isOneOf('apiKey', 'http', 'oauth2', 'openIdConnect', 'serviceAccount'),
     resourceRef: isText,
     apiKey: isText,
-    http: HTTP,
+    http: isHttpCredentials,
     serviceAccount: isServiceAccount,
-    oauth2: OAUTH2,
+    oauth2: isOAuth2,
   },
   'authType',
 );
@@ -102,8 +106,8 @@ const isScheme: Check = (value) =>
 const isAuthConfigModel = isModel(
   {
     authScheme: isScheme,
-    rawAuthCredential: CREDENTIAL,
-    exchangedAuthCredential: CREDENTIAL,
+    rawAuthCredential: isCredential,
+    exchangedAuthCredential: isCredential,
     credentialKey: isText,
   },
   'authScheme',
@@ -125,6 +129,6 @@ export function isPythonAuthConfig(value: unknown): boolean {
 }
 
 /** Returns a member. If both casings are there, Python reads the camelCase one. */
-function field(object: Readonly<Record<string, unknown>>, name: string): unknown {
+function memberInEitherCasing(object: Readonly<Record<string, unknown>>, name: string): unknown {
   return Object.hasOwn(object, name) ? object[name] : object[snakeName(name)];
 }

@@ -11,7 +11,7 @@ import { type Accepted, type Leaf, type Model, PYTHON_EVENT } from './python_mod
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
-/** The result of `projected` for a value that Python refuses. JSON has no `undefined`. */
+/** The result of `select` for a value that Python refuses. JSON has no `undefined`. */
 const REFUSED = undefined;
 
 /**
@@ -28,91 +28,93 @@ const MAX_PYTHON_LEVELS = 200;
  *
  * @example
  * ```ts
- * pythonEvent({ id: 'e', author: 'user', myField: 1, branch: null }); // { id: 'e', author: 'user' }
+ * selectForPython({ id: 'e', author: 'user', myField: 1, branch: null }); // { id: 'e', author: 'user' }
  * ```
  */
-export function pythonEvent(event: JsonObject): Record<string, unknown> {
-  return projectedObject(event, PYTHON_EVENT, 1) ?? {};
+export function selectForPython(event: JsonObject): Record<string, unknown> {
+  return selectFields(event, PYTHON_EVENT, 1) ?? {};
 }
 
 /** @param level the level of `value`, if it is an object or a list */
-function projected(value: unknown, accepted: Accepted, level: number): unknown {
+function select(value: unknown, accepted: Accepted, level: number): unknown {
   if (typeof accepted === 'string') {
-    return isFlat(value, MAX_PYTHON_LEVELS - level + 1) ? projectedLeaf(value, accepted) : REFUSED;
+    return hasAtMostLevels(value, MAX_PYTHON_LEVELS - level + 1)
+      ? selectLeaf(value, accepted)
+      : REFUSED;
   }
   if ('list' in accepted) {
-    return Array.isArray(value) ? projectedList(value, accepted.list, level) : REFUSED;
+    return Array.isArray(value) ? selectItems(value, accepted.list, level) : REFUSED;
   }
   if (!isPlainObject(value)) return REFUSED;
   return 'values' in accepted
-    ? projectedDictionary(value, accepted.values, level)
-    : projectedObject(value, accepted, level);
+    ? selectEntries(value, accepted.values, level)
+    : selectFields(value, accepted, level);
 }
 
 /**
- * Returns the accepted items. Also refuses a list if none of its items is accepted. `projectedObject` does
+ * Returns the accepted items. Also refuses a list if none of its items is accepted. `selectFields` does
  * the same: a part of a kind that Python does not know must not become an empty part, which models refuse.
  */
-function projectedList(
+function selectItems(
   list: readonly unknown[],
   accepted: Accepted,
   level: number,
 ): unknown[] | undefined {
   const items = list
-    .map((item) => projected(item, accepted, level + 1))
+    .map((item) => select(item, accepted, level + 1))
     .filter((item) => item !== REFUSED);
   return items.length === 0 && list.length > 0 ? REFUSED : items;
 }
 
-function projectedObject(
+function selectFields(
   object: JsonObject,
-  { members, required, together }: Model,
+  { members, required, requiredTogether }: Model,
   level: number,
 ): Record<string, unknown> | undefined {
   const result: Record<string, unknown> = {};
   let isEmpty = true;
-  let wasEmpty = true;
+  let hasOnlyNulls = true;
   for (const name of Object.keys(object)) {
     const value = object[name];
     if (value === null) continue;
-    wasEmpty = false;
+    hasOnlyNulls = false;
     const field = members.get(name);
-    const member = field === undefined ? REFUSED : projected(value, field.accepted, level + 1);
+    const member = field === undefined ? REFUSED : select(value, field.accepted, level + 1);
     if (field === undefined || member === REFUSED) continue;
     defineMember(result, field.snakeName, member);
     isEmpty = false;
   }
-  if (isEmpty && !wasEmpty) return REFUSED;
+  if (isEmpty && !hasOnlyNulls) return REFUSED;
   if (required.some((name) => !Object.hasOwn(result, name))) return REFUSED;
-  const present = together.filter((name) => Object.hasOwn(result, name)).length;
-  return present > 0 && present < together.length ? REFUSED : result;
+  const presentCount = requiredTogether.filter((name) => Object.hasOwn(result, name)).length;
+  return presentCount > 0 && presentCount < requiredTogether.length ? REFUSED : result;
 }
 
-function projectedDictionary(
+function selectEntries(
   object: JsonObject,
   accepted: Accepted,
   level: number,
 ): Record<string, unknown> {
   const result: Record<string, unknown> = {};
   for (const key of Object.keys(object)) {
-    const item = projected(object[key], accepted, level + 1);
+    const item = select(object[key], accepted, level + 1);
     if (item !== REFUSED) defineMember(result, key, item);
   }
   return result;
 }
 
 /** Whether `value` has at most `levels` levels of objects and lists. */
-function isFlat(value: unknown, levels: number): boolean {
+function hasAtMostLevels(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return true;
   if (levels === 0) return false;
   for (const key in value) {
-    if (!isFlat((value as JsonObject)[key], levels - 1)) return false;
+    if (!hasAtMostLevels((value as JsonObject)[key], levels - 1)) return false;
   }
   return true;
 }
 
-function projectedLeaf(value: unknown, leaf: Leaf): unknown {
-  if (leaf === 'delta') return isPlainObject(value) ? withoutRemovals(value) : REFUSED;
+function selectLeaf(value: unknown, leaf: Leaf): unknown {
+  if (leaf === 'delta') return isPlainObject(value) ? nullRemovedKeys(value) : REFUSED;
   return isAccepted(value, leaf) ? value : REFUSED;
 }
 
@@ -138,7 +140,7 @@ function isAccepted(value: unknown, leaf: Exclude<Leaf, 'delta'>): boolean {
     case 'record':
       return isPlainObject(value);
     case 'route':
-      return Array.isArray(value) ? value.every(isWay) : isWay(value);
+      return Array.isArray(value) ? value.every(isRoute) : isRoute(value);
     case 'auth config':
       return isPythonAuthConfig(value);
   }
@@ -152,7 +154,7 @@ function isInteger(value: unknown): boolean {
   return Number.isSafeInteger(value) || digitsOf(value) !== undefined;
 }
 
-function isWay(value: unknown): boolean {
+function isRoute(value: unknown): boolean {
   return typeof value === 'string' || typeof value === 'boolean' || isInteger(value);
 }
 
@@ -160,8 +162,8 @@ function isWay(value: unknown): boolean {
 const BASE64 = /^(?:[A-Za-z0-9+/]*|[A-Za-z0-9_-]*)={0,2}$/;
 
 /** The characters that may come last if there are two or three beyond a multiple of four. */
-const LAST_OF_TWO = 'AQgw';
-const LAST_OF_THREE = 'AEIMQUYcgkosw048';
+const LAST_DIGITS_OF_TWO = 'AQgw';
+const LAST_DIGITS_OF_THREE = 'AEIMQUYcgkosw048';
 
 /**
  * Whether Python reads the text as base64: padded, partly padded or not padded, and with no unused bit set.
@@ -175,16 +177,16 @@ export function isBase64(text: string): boolean {
     case 0:
       return padding === 0;
     case 2:
-      return LAST_OF_TWO.includes(last);
+      return LAST_DIGITS_OF_TWO.includes(last);
     case 3:
-      return padding <= 1 && LAST_OF_THREE.includes(last);
+      return padding <= 1 && LAST_DIGITS_OF_THREE.includes(last);
     default:
       return false;
   }
 }
 
 /** Replaces removals by `null`. Python has no removals: there the key is present and `null`. */
-function withoutRemovals(delta: JsonObject): JsonObject {
+function nullRemovedKeys(delta: JsonObject): JsonObject {
   if (!Object.values(delta).includes(REMOVED)) return delta;
   return Object.fromEntries(
     Object.entries(delta).map(([key, value]) => [key, value === REMOVED ? null : value]),

@@ -52,7 +52,7 @@ export interface Model {
   /** snake_case names of the members that Python requires. */
   readonly required: readonly string[];
   /** snake_case names of members that must all be present or all be absent. */
-  readonly together: readonly string[];
+  readonly requiredTogether: readonly string[];
 }
 
 /** A member of a {@link Model}. */
@@ -65,28 +65,28 @@ export interface Field {
 export type Accepted = Leaf | List | Dictionary | Model;
 
 /** The names of a model's members, separated by spaces, grouped by kind. */
-type Leaves = Partial<Record<Leaf, string>>;
+type NamesByLeaf = Partial<Record<Leaf, string>>;
 
 interface Conditions {
   readonly required?: string;
-  readonly together?: string;
+  readonly requiredTogether?: string;
 }
 
 function model(
-  leaves: Leaves,
+  namesByLeaf: NamesByLeaf,
   members: Readonly<Record<string, Accepted>> = {},
-  { required = '', together = '' }: Conditions = {},
+  { required = '', requiredTogether = '' }: Conditions = {},
 ): Model {
-  const all = Object.entries(members);
-  for (const [leaf, names] of Object.entries(leaves)) {
-    for (const name of words(names)) all.push([name, leaf as Leaf]);
+  const acceptedByName = Object.entries(members);
+  for (const [leaf, names] of Object.entries(namesByLeaf)) {
+    for (const name of words(names)) acceptedByName.push([name, leaf as Leaf]);
   }
   return {
     members: new Map(
-      all.map(([name, accepted]) => [name, { snakeName: snakeName(name), accepted }]),
+      acceptedByName.map(([name, accepted]) => [name, { snakeName: snakeName(name), accepted }]),
     ),
     required: words(required).map(snakeName),
-    together: words(together).map(snakeName),
+    requiredTogether: words(requiredTogether).map(snakeName),
   };
 }
 
@@ -243,7 +243,10 @@ const CACHE_METADATA = model(
     count: 'invocationsUsed contentsCount',
   },
   {},
-  { required: 'fingerprint contentsCount', together: 'cacheName expireTime invocationsUsed' },
+  {
+    required: 'fingerprint contentsCount',
+    requiredTogether: 'cacheName expireTime invocationsUsed',
+  },
 );
 
 const CITATION = model(

@@ -53,14 +53,14 @@ export function toMilliseconds(seconds: number): number {
 }
 
 /** Converts the whole and the fraction separately. A single product is off by one from the year 2041 on. */
-function microseconds(time: number, inOne: number): number {
+function microseconds(time: number, factor: number): number {
   const whole = Math.floor(time);
-  return whole * inOne + Math.round((time - whole) * inOne);
+  return whole * factor + Math.round((time - whole) * factor);
 }
 
 /** The years 2001 to 2100. No session is older, and a clock that is ahead may give a later time than now. */
-const FIRST_SECOND = 1e9;
-const LAST_SECOND = 4102444800;
+const FIRST_PLAUSIBLE_SECOND = 1e9;
+const LAST_PLAUSIBLE_SECOND = 4102444800;
 
 /**
  * Returns the unit of a recorded time, if the number alone tells it.
@@ -80,11 +80,11 @@ const LAST_SECOND = 4102444800;
  */
 export function unitOf(time: number): TimeUnit | undefined {
   if (time > MAX_TIMESTAMP / 1e3) return 'milliseconds';
-  return time >= FIRST_SECOND && time < LAST_SECOND ? 'seconds' : undefined;
+  return time >= FIRST_PLAUSIBLE_SECOND && time < LAST_PLAUSIBLE_SECOND ? 'seconds' : undefined;
 }
 
 /** Returns the replacement of a time. `path` is the time's place in the event. */
-export type TurnTime = (time: unknown, path: readonly string[]) => unknown;
+export type TimeConverter = (time: unknown, path: readonly string[]) => unknown;
 
 /**
  * Returns a copy of an event with its times replaced by the results of `turn`. Copies only the objects that
@@ -95,21 +95,21 @@ export type TurnTime = (time: unknown, path: readonly string[]) => unknown;
  * @example
  * ```ts
  * const event = { timestamp: 1000, actions: {} };
- * withTimes(event, (time) => (typeof time === 'number' ? toSeconds(time) : time));
+ * convertTimes(event, (time) => (typeof time === 'number' ? toSeconds(time) : time));
  * ```
  */
-export function withTimes(
+export function convertTimes(
   event: Readonly<Record<string, unknown>>,
-  turn: TurnTime,
+  convertTime: TimeConverter,
 ): Record<string, unknown> {
   const names = event.isCompacted === true ? COMPACTED_EVENT_TIMES : EVENT_TIMES;
-  const turned = turnedMembers(event, names, turn);
+  const converted = convertMembers(event, names, convertTime);
   const { actions } = event;
-  if (!isPlainObject(actions) || !isPlainObject(actions.compaction)) return turned;
-  const compaction = turnedMembers(actions.compaction, COMPACTION_TIMES, (time, path) =>
-    turn(time, ['actions', 'compaction', ...path]),
+  if (!isPlainObject(actions) || !isPlainObject(actions.compaction)) return converted;
+  const compaction = convertMembers(actions.compaction, COMPACTION_TIMES, (time, path) =>
+    convertTime(time, ['actions', 'compaction', ...path]),
   );
-  return { ...turned, actions: { ...actions, compaction } };
+  return { ...converted, actions: { ...actions, compaction } };
 }
 
 const EVENT_TIMES = ['timestamp'];
@@ -121,14 +121,14 @@ const COMPACTED_EVENT_TIMES = ['timestamp', 'startTime', 'endTime'];
 /** Times of a compaction in Python. */
 const COMPACTION_TIMES = ['startTimestamp', 'endTimestamp'];
 
-function turnedMembers(
+function convertMembers(
   object: Readonly<Record<string, unknown>>,
   names: readonly string[],
-  turn: TurnTime,
+  convertTime: TimeConverter,
 ): Record<string, unknown> {
-  const turned = { ...object };
+  const converted = { ...object };
   for (const name of names) {
-    if (Object.hasOwn(object, name)) turned[name] = turn(object[name], [name]);
+    if (Object.hasOwn(object, name)) converted[name] = convertTime(object[name], [name]);
   }
-  return turned;
+  return converted;
 }

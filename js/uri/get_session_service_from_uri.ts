@@ -97,19 +97,19 @@ export function getSessionServiceFromUri<S extends StateShape = StateShape>(
   uri: string,
   given: SessionServiceUriOptions = {},
 ): StoredSessionService<S> {
-  const named = parseUri(uri);
+  const serviceUri = parseUri(uri);
   const options = takeOptions(given, URI_OPTIONS);
-  switch (named.kind) {
+  switch (serviceUri.kind) {
     case 'memory':
       return new InMemorySessionService<S>(knownOf(options, SERVICE_OPTIONS));
     case 'indexeddb':
-      requireNoNames(options);
+      refuseTableNames(options);
       return new IndexedDbSessionService<S>({
         ...knownOf<IndexedDbSessionServiceOptions>(options, INDEXED_DB_OPTIONS),
-        name: named.name,
+        name: serviceUri.name,
       });
     case 'database': {
-      const { engine: kind, durable, url } = named;
+      const { engine: kind, durable, url } = serviceUri;
       requireTableNames(kind, options);
       const adapter = new LazyAdapter({ kind, durable }, async () => {
         const { openAdapter } = await import('#database');
@@ -118,8 +118,8 @@ export function getSessionServiceFromUri<S extends StateShape = StateShape>(
       return new StoredSessionService<S>(partsOverOwn(adapter), options);
     }
     case 'vertexai': {
-      const { agentEngineId } = named;
-      requireNoNames(options);
+      const { agentEngineId } = serviceUri;
+      refuseTableNames(options);
       const adapter = new LazyAdapter({ kind: 'vertexai', durable: true }, async () => {
         const { openAdapter } = await import('../vertex/vertex_ai_session_service.js');
         return openAdapter({ ...options, agentEngineId });
@@ -133,7 +133,7 @@ export function getSessionServiceFromUri<S extends StateShape = StateShape>(
  * Refuses `schema` and `tablePrefix`. If they were ignored, tenants would share data that these names keep
  * apart.
  */
-function requireNoNames({ schema, tablePrefix }: SessionServiceUriOptions): void {
+function refuseTableNames({ schema, tablePrefix }: SessionServiceUriOptions): void {
   if (schema === undefined && tablePrefix === undefined) return;
   const key = schema === undefined ? 'tablePrefix' : 'schema';
   throw invalid(key, 'is for SQL databases alone; this URI names none');

@@ -23,60 +23,60 @@ import type { OwnAdapter, OwnRows } from '../storage/own_adapter.js';
 export class LazyAdapter implements OwnAdapter {
   readonly kind: string;
   readonly durable: boolean;
-  readonly #make: () => Promise<OwnAdapter>;
-  #making: Promise<OwnAdapter> | undefined;
-  #made: OwnAdapter | undefined;
+  readonly #open: () => Promise<OwnAdapter>;
+  #opening: Promise<OwnAdapter> | undefined;
+  #adapter: OwnAdapter | undefined;
 
   constructor(
     { kind, durable }: { kind: string; durable: boolean },
-    make: () => Promise<OwnAdapter>,
+    open: () => Promise<OwnAdapter>,
   ) {
     this.kind = kind;
     this.durable = durable;
-    this.#make = make;
+    this.#open = open;
   }
 
   create(request: WriteRequest, decide: Decide): void | Promise<void> {
-    return this.#ask((adapter) => adapter.create(request, decide));
+    return this.#call((adapter) => adapter.create(request, decide));
   }
 
   append(request: WriteRequest, decide: Decide): void | Promise<void> {
-    return this.#ask((adapter) => adapter.append(request, decide));
+    return this.#call((adapter) => adapter.append(request, decide));
   }
 
   read(request: ReadRequest): Rows | Promise<Rows> {
-    return this.#ask((adapter) => adapter.read(request));
+    return this.#call((adapter) => adapter.read(request));
   }
 
   readParsed(request: ReadRequest): OwnRows | Promise<OwnRows> {
-    return this.#ask((adapter) => adapter.readParsed(request));
+    return this.#call((adapter) => adapter.readParsed(request));
   }
 
   list(request: ListRequest): Listing | Promise<Listing> {
-    return this.#ask((adapter) => adapter.list(request));
+    return this.#call((adapter) => adapter.list(request));
   }
 
   delete(request: DeleteRequest): Deleted | void | Promise<Deleted | void> {
-    return this.#ask((adapter) => adapter.delete(request));
+    return this.#call((adapter) => adapter.delete(request));
   }
 
   explain(error: SessionError, key: Required<StorageKey>): SessionError {
-    return this.#made?.explain(error, key) ?? error;
+    return this.#adapter?.explain(error, key) ?? error;
   }
 
   closing(): void {
-    const made = this.#made;
-    if (made !== undefined) memberOf(made, 'closing')?.call(made);
+    const adapter = this.#adapter;
+    if (adapter !== undefined) memberOf(adapter, 'closing')?.call(adapter);
   }
 
   async close(): Promise<void> {
     // An adapter that could not be made needs no closing.
-    const adapter = await this.#making?.catch(() => undefined);
+    const adapter = await this.#opening?.catch(() => undefined);
     await adapter?.close?.();
   }
 
-  #ask<T>(verb: (adapter: OwnAdapter) => T | Promise<T>): T | Promise<T> {
-    return this.#made === undefined ? this.#load().then(verb) : verb(this.#made);
+  #call<T>(verb: (adapter: OwnAdapter) => T | Promise<T>): T | Promise<T> {
+    return this.#adapter === undefined ? this.#load().then(verb) : verb(this.#adapter);
   }
 
   /**
@@ -84,13 +84,13 @@ export class LazyAdapter implements OwnAdapter {
    * code.
    */
   #load(): Promise<OwnAdapter> {
-    this.#making ??= this.#make().then(
-      (adapter) => (this.#made = adapter),
+    this.#opening ??= this.#open().then(
+      (adapter) => (this.#adapter = adapter),
       (error: unknown) => {
-        this.#making = undefined;
+        this.#opening = undefined;
         throw error;
       },
     );
-    return this.#making;
+    return this.#opening;
   }
 }

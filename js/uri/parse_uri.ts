@@ -22,7 +22,7 @@ export type ServiceUri =
   /** `agentEngineId` is `undefined` if each app name is an engine's number or name. */
   | { readonly kind: 'vertexai'; readonly agentEngineId: string | undefined };
 
-const KNOWN =
+const VALID_FORMS =
   'memory://, sqlite:PATH, postgresql://…, mysql://…, mariadb://…, indexeddb:NAME or agentengine://ENGINE';
 
 /**
@@ -45,16 +45,16 @@ export function parseUri(uri: unknown, argument = 'uri'): ServiceUri {
       if (rest === '' || rest === '//') return { kind: 'memory' };
       throw invalid(argument, 'must have nothing behind memory://; a SQLite file is sqlite:PATH');
     case 'indexeddb':
-      return { kind: 'indexeddb', name: databaseName(rest, argument) };
+      return { kind: 'indexeddb', name: parseDatabaseName(rest, argument) };
     case 'vertexai':
     case 'agentengine':
-      return { kind: 'vertexai', agentEngineId: engineName(rest, argument) };
+      return { kind: 'vertexai', agentEngineId: parseEngineName(rest, argument) };
     default:
-      throw invalid(argument, `must be ${KNOWN}`);
+      throw invalid(argument, `must be ${VALID_FORMS}`);
   }
 }
 
-function databaseName(rest: string, argument: string): string | undefined {
+function parseDatabaseName(rest: string, argument: string): string | undefined {
   const text = rest.replace(/^\/\//, '');
   if (text === '') return undefined;
   let name: string | undefined;
@@ -67,7 +67,7 @@ function databaseName(rest: string, argument: string): string | undefined {
   throw invalid(argument, 'must be indexeddb:NAME, special characters in it percent-encoded');
 }
 
-function engineName(rest: string, argument: string): string | undefined {
+function parseEngineName(rest: string, argument: string): string | undefined {
   const name = rest.replace(/^\/\//, '');
   if (name === '') return undefined;
   if (isEngineName(name)) return name;

@@ -13,7 +13,7 @@ import {
 import { type Accepted, PYTHON_EVENT } from '../../js/python/python_models.js';
 import { writeNames } from '../../js/python/casing.js';
 import { EVENT } from '../../js/python/fields.js';
-import { toSeconds, withTimes } from '../../js/python/time.js';
+import { toSeconds, convertTimes } from '../../js/python/time.js';
 import { hostileEvents, pythonEvents } from '../js/database/tables/arbitrary_events.js';
 import { forPython } from './for_python.js';
 import { linesOfPython } from './python.js';
@@ -92,7 +92,7 @@ describe('We', () => {
     const folder = mkdtempSync(join(tmpdir(), 'adk-events-'));
     const given = events.map((event) =>
       writeNames(
-        withTimes(event, (time) => toSeconds(time as number)),
+        convertTimes(event, (time) => toSeconds(time as number)),
         EVENT,
         'snake',
       ),

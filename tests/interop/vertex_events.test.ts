@@ -6,7 +6,7 @@ import fc from 'fast-check';
 
 import { writeNames } from '../../js/python/casing.js';
 import { EVENT } from '../../js/python/fields.js';
-import { toSeconds, withTimes } from '../../js/python/time.js';
+import { toSeconds, convertTimes } from '../../js/python/time.js';
 import { fromEventResource, toEventResource } from '../../js/vertex/events/event_resource.js';
 import { hostileEvents, pythonEvents } from '../js/database/tables/arbitrary_events.js';
 import { SESSION_EVENT } from '../vertex_server/messages.js';
@@ -80,7 +80,7 @@ describe('Any event that Python posts', { timeout: 120_000 }, () => {
       // The server wants these.
       .map((event): Fields => ({ ...event, author: 'agent', invocationId: 'i' }));
     const given = events.map((event) => {
-      const inSeconds = withTimes(event, (time) => toSeconds(time as number));
+      const inSeconds = convertTimes(event, (time) => toSeconds(time as number));
       return writeNames(inSeconds, EVENT, 'snake');
     });
     await python.ask('create', PYTHON_KEY);

@@ -1,23 +1,23 @@
 import { isSessionError } from '../../errors/errors.js';
 import { ReadOnlyDatabase } from '../../database/read_only_database.js';
 import type { NameOptions } from '../../database/tables/table_names.js';
-import { prefixed } from '../../files/import/shared_state.js';
+import { addPrefix } from '../../files/import/shared_state.js';
 import { APP_PREFIX, USER_PREFIX } from '../../state/scope.js';
 import type { StateShape } from '../../state/state_shape.js';
 import type { Rows, ScopeRow, StorageKey } from '../../storage/adapter.js';
 import type { SessionCopy } from './session_copy.js';
-import { isOfOneSession, type Item, type Source } from './store.js';
+import { isSessionOnlyError, type Item, type Source } from './store.js';
 
 /** Reads sessions and states from a SQL database. */
 export class DatabaseSource implements Source {
   readonly #database: ReadOnlyDatabase;
-  readonly #only: readonly string[];
+  readonly #selectedApps: readonly string[];
   #apps: Promise<string[]> | undefined;
 
-  /** @param only the apps to read; if empty, all apps */
-  constructor(url: string, only: readonly string[], names: NameOptions) {
+  /** @param apps the apps to read; if empty, all apps */
+  constructor(url: string, apps: readonly string[], names: NameOptions) {
     this.#database = new ReadOnlyDatabase(url, names);
-    this.#only = only;
+    this.#selectedApps = apps;
   }
 
   open(): Promise<void> {
@@ -33,36 +33,45 @@ export class DatabaseSource implements Source {
   }
 
   async *items(): AsyncGenerator<Item, void> {
-    let at = 0;
+    let position = 0;
     for (const appName of await this.#appNames()) {
       const { app } = await this.#database.read({ appName });
-      yield* stateItem({ appName }, app, at);
+      yield* stateItem({ appName }, app, position);
       for await (const userId of this.#database.usersWithState(appName)) {
         const { user } = await this.#database.read({ appName, userId });
-        yield* stateItem({ appName, userId }, user, at);
+        yield* stateItem({ appName, userId }, user, position);
       }
       for await (const key of this.#database.sessionKeys(appName)) {
-        at += 1;
-        yield* this.#session(key, at);
+        position += 1;
+        yield* this.#session(key, position);
       }
     }
   }
 
-  async *#session(key: Required<StorageKey>, at: number): AsyncGenerator<Item, void> {
+  async *#session(key: Required<StorageKey>, position: number): AsyncGenerator<Item, void> {
     try {
-      const session = copyOf(key, await this.#database.read(key));
+      const session = toSessionCopy(key, await this.#database.read(key));
       // `undefined` if the session was deleted after its key was listed.
-      if (session !== undefined) yield { kind: 'session', at, session };
+      if (session !== undefined) yield { kind: 'session', position, session };
     } catch (error) {
-      if (!isSessionError(error) || !isOfOneSession(error)) throw error;
-      yield { kind: 'unreadable', at, name: `session ${JSON.stringify(key.sessionId)}`, error };
+      if (!isSessionError(error) || !isSessionOnlyError(error)) throw error;
+      yield {
+        kind: 'unreadable',
+        position,
+        name: `session ${JSON.stringify(key.sessionId)}`,
+        error,
+      };
     }
+  }
+
+  #isSelected(app: string): boolean {
+    return this.#selectedApps.length === 0 || this.#selectedApps.includes(app);
   }
 
   #appNames(): Promise<string[]> {
     this.#apps ??= this.#database
       .apps()
-      .then((apps) => apps.filter((app) => this.#only.length === 0 || this.#only.includes(app)));
+      .then((apps) => apps.filter((app) => this.#isSelected(app)));
     return this.#apps;
   }
 }
@@ -70,12 +79,12 @@ export class DatabaseSource implements Source {
 function* stateItem(
   key: Omit<StorageKey, 'sessionId'>,
   row: ScopeRow | undefined,
-  at: number,
+  position: number,
 ): Generator<Item, void> {
-  if (row !== undefined) yield { kind: 'state', at, state: { key, state: row.state } };
+  if (row !== undefined) yield { kind: 'state', position, state: { key, state: row.state } };
 }
 
-function copyOf(key: Required<StorageKey>, rows: Rows): SessionCopy | undefined {
+function toSessionCopy(key: Required<StorageKey>, rows: Rows): SessionCopy | undefined {
   const { session, app, user, events } = rows;
   if (session === undefined) return undefined;
   return {
@@ -84,10 +93,10 @@ function copyOf(key: Required<StorageKey>, rows: Rows): SessionCopy | undefined 
     lastUpdateTime: session.lastUpdateTime,
     state: session.state,
     events: events.map(({ id, timestamp, text }) => ({ id, timestamp, text })),
-    shared: { ...sharedOf(APP_PREFIX, app), ...sharedOf(USER_PREFIX, user) },
+    shared: { ...withPrefix(APP_PREFIX, app), ...withPrefix(USER_PREFIX, user) },
   };
 }
 
-function sharedOf(prefix: string, row: ScopeRow | undefined): StateShape {
-  return row === undefined ? {} : prefixed(prefix, JSON.parse(row.state) as StateShape);
+function withPrefix(prefix: string, row: ScopeRow | undefined): StateShape {
+  return row === undefined ? {} : addPrefix(prefix, JSON.parse(row.state) as StateShape);
 }

@@ -1,7 +1,7 @@
 import type { DatabaseAdapter } from '../../database/database_adapter.js';
 import { openAdapter } from '../../database/open_adapter.js';
 import type { NameOptions } from '../../database/tables/table_names.js';
-import { microsOf } from '../../python/micros.js';
+import { millisecondsToMicros } from '../../python/micros.js';
 import type { Changes, EventRow, StorageKey } from '../../storage/adapter.js';
 import { type Fingerprint, fingerprintOf } from './fingerprint.js';
 import type { SessionCopy, StateCopy } from './session_copy.js';
@@ -9,7 +9,7 @@ import { mergeState } from './shared_state.js';
 import type { Target } from './store.js';
 
 /** A revision above all others: no changed events are asked for. */
-const NOTHING_SINCE = Number.MAX_SAFE_INTEGER;
+const LAST_REVISION = Number.MAX_SAFE_INTEGER;
 
 /** A SQL database. Sessions and states are written as rows by the storage adapter, each in one transaction. */
 export class DatabaseTarget implements Target {
@@ -35,35 +35,37 @@ export class DatabaseTarget implements Target {
 
   async create(session: SessionCopy): Promise<boolean> {
     let isCreated = false;
-    await this.#adapter.create(requestOf(session), (found) => {
-      isCreated = found.session === undefined;
-      return isCreated ? rowsOf(session, found.floor) : undefined;
+    await this.#adapter.create(writeRequest(session), (currentRows) => {
+      isCreated = currentRows.session === undefined;
+      return isCreated ? toRows(session, currentRows.floor) : undefined;
     });
     return isCreated;
   }
 
   async replace(session: SessionCopy): Promise<void> {
-    await this.#adapter.replace(requestOf(session), (found) => rowsOf(session, found.floor));
+    await this.#adapter.replace(writeRequest(session), (currentRows) =>
+      toRows(session, currentRows.floor),
+    );
   }
 
   async state(key: StateCopy['key']): Promise<string> {
     const rows = await this.#adapter.read({ key, window: { last: 0 } });
-    return rows[scopeOf(key)]?.state ?? '{}';
+    return rows[toScopeRow(key)]?.state ?? '{}';
   }
 
   async addState({ key, state }: StateCopy, overwrite: boolean): Promise<readonly string[]> {
-    const scope = scopeOf(key);
-    let kept: readonly string[] = [];
-    const request = { key, scopes: [scope] as const, eventIds: [], since: NOTHING_SINCE };
-    await this.#adapter.append(request, (found): Changes | undefined => {
-      const live = found[scope];
-      const merged = mergeState(live?.state ?? '{}', state, overwrite);
-      ({ kept } = merged);
+    const scope = toScopeRow(key);
+    let conflictingKeys: readonly string[] = [];
+    const request = { key, scopes: [scope] as const, eventIds: [], since: LAST_REVISION };
+    await this.#adapter.append(request, (currentRows): Changes | undefined => {
+      const storedState = currentRows[scope];
+      const merged = mergeState(storedState?.state ?? '{}', state, overwrite);
+      ({ conflictingKeys } = merged);
       if (merged.state === undefined) return undefined;
-      const revision = Math.max(live?.revision ?? 0, found.floor) + 1;
+      const revision = Math.max(storedState?.revision ?? 0, currentRows.floor) + 1;
       return { [scope]: { revision, state: merged.state }, events: [] };
     });
-    return kept;
+    return conflictingKeys;
   }
 
   async #read(key: Required<StorageKey>): Promise<SessionCopy | undefined> {
@@ -74,12 +76,12 @@ export class DatabaseTarget implements Target {
   }
 }
 
-function requestOf({ key, events }: SessionCopy) {
+function writeRequest({ key, events }: SessionCopy) {
   const eventIds = events.map(({ id }) => id);
-  return { key, scopes: [], eventIds, since: NOTHING_SINCE };
+  return { key, scopes: [], eventIds, since: LAST_REVISION };
 }
 
-function scopeOf({ userId }: StateCopy['key']): 'user' | 'app' {
+function toScopeRow({ userId }: StateCopy['key']): 'user' | 'app' {
   return userId === undefined ? 'app' : 'user';
 }
 
@@ -87,14 +89,14 @@ function scopeOf({ userId }: StateCopy['key']): 'user' | 'app' {
  * Returns a session's rows. As in the database's own rows, revisions are times in microseconds. Python then
  * reads each event at its own time, as long as these times increase.
  */
-function rowsOf(session: SessionCopy, floor: number): Changes {
+function toRows(session: SessionCopy, floor: number): Changes {
   const { key, lastUpdateTime, state } = session;
-  const created = Math.max(floor + 1, microsOf(session.created));
+  const created = Math.max(floor + 1, millisecondsToMicros(session.created));
   let revision = created;
   const events = session.events.map(({ id, timestamp, text }): EventRow => {
-    revision = Math.max(revision + 1, microsOf(Math.min(timestamp, lastUpdateTime)));
+    revision = Math.max(revision + 1, millisecondsToMicros(Math.min(timestamp, lastUpdateTime)));
     return { id, seq: revision, revision, timestamp, text };
   });
-  revision = Math.max(revision, microsOf(lastUpdateTime));
+  revision = Math.max(revision, millisecondsToMicros(lastUpdateTime));
   return { session: { ...key, created, revision, lastUpdateTime, state }, events };
 }

@@ -3,9 +3,9 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TimeUnit } from '../../python/time.js';
 import { isSessionError, SessionError } from '../../errors/errors.js';
-import { nameOf, parsedLine, unitOfHeader } from '../../files/import/import_sessions.js';
-import { linesOf } from '../../files/import/lines.js';
-import { malformed } from '../../files/format/malformed.js';
+import { describeLine, parseLine, readHeaderUnit } from '../../files/import/import_sessions.js';
+import { readLines } from '../../files/import/read_lines.js';
+import { malformedFile } from '../../files/format/malformed_file.js';
 import { parseJson } from '../../files/format/recorded_session.js';
 import { type SessionFile, sessionFromFile } from '../../files/format/session_file.js';
 import { requireId } from '../../model/ids.js';
@@ -13,8 +13,8 @@ import { isPlainObject, kindOf } from '../../json/rules.js';
 import { APP_PREFIX, USER_PREFIX } from '../../state/scope.js';
 import { snapshotState } from '../../model/snapshot.js';
 import { withFileErrors } from './file_errors.js';
-import { copyOfSession, type SessionCopy, type StateCopy } from './session_copy.js';
-import { isOfOneSession, type Item, type Source } from './store.js';
+import { toSessionCopy, type SessionCopy, type StateCopy } from './session_copy.js';
+import { isSessionOnlyError, type Item, type Source } from './store.js';
 
 /** Names of the files in a folder that are read as session files. */
 const SESSION_FILE = /\.(?:json|jsonl|ndjson)$/i;
@@ -32,7 +32,7 @@ export class FileSource implements Source {
   readonly #options: FileSourceOptions;
   #files: { path: string; size: number }[] = [];
   /** The last state yielded for each scope: every session of a user repeats the user's and the app's state. */
-  readonly #states = new Map<'user' | 'app', string>();
+  readonly #lastStates = new Map<'user' | 'app', string>();
 
   constructor(path: string, options: FileSourceOptions) {
     this.#path = path;
@@ -63,27 +63,27 @@ export class FileSource implements Source {
   }
 
   async *items(): AsyncGenerator<Item, void> {
-    let before = 0;
+    let bytesBefore = 0;
     for (const { path, size } of this.#files) {
       try {
-        yield* this.#file(path, before, size);
+        yield* this.#readFile(path, bytesBefore, size);
       } catch (error) {
         // The file may not be text, for example. The other files can still be read.
-        if (!isSessionError(error) || !isOfOneSession(error)) throw error;
-        yield { kind: 'unreadable', at: before + size, name: path, error };
+        if (!isSessionError(error) || !isSessionOnlyError(error)) throw error;
+        yield { kind: 'unreadable', position: bytesBefore + size, name: path, error };
       }
-      before += size;
+      bytesBefore += size;
     }
   }
 
-  async *#file(path: string, before: number, size: number): AsyncGenerator<Item, void> {
+  async *#readFile(path: string, bytesBefore: number, size: number): AsyncGenerator<Item, void> {
     if (!(await this.#isOneSession(path))) {
-      yield* this.#lines(path, before);
+      yield* this.#readJsonLines(path, bytesBefore);
       return;
     }
     const text = await withFileErrors(path, () => readFile(path, 'utf8'));
-    const read = () => this.#items(asObject(parseJson(text)), this.#options.timeUnit);
-    yield* this.#guarded(path, before + size, read);
+    const read = () => this.#parseItems(requireObject(parseJson(text)), this.#options.timeUnit);
+    yield* this.#orUnreadable(path, bytesBefore + size, read);
   }
 
   /**
@@ -91,7 +91,7 @@ export class FileSource implements Source {
    * JSON.
    */
   async #isOneSession(path: string): Promise<boolean> {
-    for await (const line of this.#read(path)) {
+    for await (const line of this.#textLines(path)) {
       if (line.trim() === '') continue;
       try {
         JSON.parse(line.replace(/^\ufeff/, ''));
@@ -103,27 +103,27 @@ export class FileSource implements Source {
     return false;
   }
 
-  async *#lines(path: string, before: number): AsyncGenerator<Item, void> {
+  async *#readJsonLines(path: string, bytesBefore: number): AsyncGenerator<Item, void> {
     let { timeUnit } = this.#options;
-    let at = before;
+    let position = bytesBefore;
     let number = 0;
-    for await (const line of this.#read(path)) {
-      at += Buffer.byteLength(line) + 1;
+    for await (const line of this.#textLines(path)) {
+      position += Buffer.byteLength(line) + 1;
       number += 1;
       if (line.trim() === '') continue;
       const name = `${path}, line ${number}`;
-      yield* this.#guarded(name, at, () => {
-        const json = parsedLine(line);
-        if (!Object.hasOwn(json, 'format')) return this.#items(json, timeUnit);
-        const unit = unitOfHeader(json);
+      yield* this.#orUnreadable(name, position, () => {
+        const json = parseLine(line);
+        if (!Object.hasOwn(json, 'format')) return this.#parseItems(json, timeUnit);
+        const unit = readHeaderUnit(json);
         timeUnit = this.#options.timeUnit ?? unit;
         return [];
       });
     }
   }
 
-  async *#read(path: string): AsyncGenerator<string, void> {
-    const lines = linesOf(createReadStream(path));
+  async *#textLines(path: string): AsyncGenerator<string, void> {
+    const lines = readLines(createReadStream(path));
     try {
       for (;;) {
         const { done, value } = await withFileErrors(path, () => lines.next());
@@ -136,20 +136,24 @@ export class FileSource implements Source {
   }
 
   /** Yields the items of one line or file, or an `unreadable` item with the error. */
-  *#guarded(name: string, at: number, read: () => readonly Part[]): Generator<Item, void> {
-    let parts: readonly Part[];
+  *#orUnreadable(
+    name: string,
+    position: number,
+    read: () => readonly PositionlessItem[],
+  ): Generator<Item, void> {
+    let parts: readonly PositionlessItem[];
     try {
       parts = read();
     } catch (error) {
-      if (!isSessionError(error) || !isOfOneSession(error)) throw error;
-      yield { kind: 'unreadable', at, name, error };
+      if (!isSessionError(error) || !isSessionOnlyError(error)) throw error;
+      yield { kind: 'unreadable', position, name, error };
       return;
     }
-    for (const part of parts) yield { at, ...part };
+    for (const part of parts) yield { position, ...part };
   }
 
-  #items(json: SessionFile, timeUnit: TimeUnit | undefined): readonly Part[] {
-    const { kind, ...names } = nameOf(json, undefined);
+  #parseItems(json: SessionFile, timeUnit: TimeUnit | undefined): readonly PositionlessItem[] {
+    const { kind, ...names } = describeLine(json, undefined);
     if (kind !== 'session') {
       const key = {
         appName: requireId('appName', names.appName),
@@ -157,54 +161,56 @@ export class FileSource implements Source {
       };
       const value = json[kind];
       if (!isPlainObject(value)) {
-        throw malformed([kind], `must be an object; it is ${kindOf(value)}`);
+        throw malformedFile([kind], `must be an object; it is ${kindOf(value)}`);
       }
-      return this.#isAsked(key.appName) ? this.#fresh({ key, state: textOf(value) }) : [];
+      return this.#isSelected(key.appName)
+        ? this.#unlessRepeated({ key, state: stateText(value) })
+        : [];
     }
-    const session = copyOfSession(sessionFromFile(json, { timeUnit }));
-    if (!this.#isAsked(session.key.appName)) return [];
-    return [...this.#shared(session), { kind: 'session', session }];
+    const session = toSessionCopy(sessionFromFile(json, { timeUnit }));
+    if (!this.#isSelected(session.key.appName)) return [];
+    return [...this.#sharedStates(session), { kind: 'session', session }];
   }
 
-  #isAsked(app: string): boolean {
+  #isSelected(app: string): boolean {
     return this.#options.apps.length === 0 || this.#options.apps.includes(app);
   }
 
-  #shared({ key: { appName, userId }, shared }: SessionCopy): Part[] {
-    const keysOf = (prefix: string) =>
+  #sharedStates({ key: { appName, userId }, shared }: SessionCopy): PositionlessItem[] {
+    const entriesWithPrefix = (prefix: string) =>
       Object.entries(shared)
         .filter(([key]) => key.startsWith(prefix))
         .map(([key, value]) => [key.slice(prefix.length), value] as const);
-    const app = Object.fromEntries(keysOf(APP_PREFIX));
-    const user = Object.fromEntries(keysOf(USER_PREFIX));
+    const app = Object.fromEntries(entriesWithPrefix(APP_PREFIX));
+    const user = Object.fromEntries(entriesWithPrefix(USER_PREFIX));
     return [
-      ...this.#fresh({ key: { appName }, state: textOf(app) }),
-      ...this.#fresh({ key: { appName, userId }, state: textOf(user) }),
+      ...this.#unlessRepeated({ key: { appName }, state: stateText(app) }),
+      ...this.#unlessRepeated({ key: { appName, userId }, state: stateText(user) }),
     ];
   }
 
   /** Returns the state as an item, unless it is empty or the same as the last one of its scope. */
-  #fresh(state: StateCopy): Part[] {
+  #unlessRepeated(state: StateCopy): PositionlessItem[] {
     const scope = state.key.userId === undefined ? 'app' : 'user';
     const text = JSON.stringify([state.key, state.state]);
-    if (state.state === '{}' || this.#states.get(scope) === text) return [];
-    this.#states.set(scope, text);
+    if (state.state === '{}' || this.#lastStates.get(scope) === text) return [];
+    this.#lastStates.set(scope, text);
     return [{ kind: 'state', state }];
   }
 }
 
 /** An item without its position in the source. */
-type Part =
+type PositionlessItem =
   | { readonly kind: 'state'; readonly state: StateCopy }
   | { readonly kind: 'session'; readonly session: SessionCopy };
 
-function textOf(state: Record<string, unknown>): string {
+function stateText(state: Record<string, unknown>): string {
   return snapshotState(state).text;
 }
 
-function asObject(json: unknown): SessionFile {
+function requireObject(json: unknown): SessionFile {
   if (isPlainObject(json)) return json;
-  throw malformed([], `must be an object; it is ${kindOf(json)}`);
+  throw malformedFile([], `must be an object; it is ${kindOf(json)}`);
 }
 
 function isSessionFile(name: string): boolean {

@@ -3,8 +3,8 @@ import { dirname } from 'node:path';
 import type { Casing } from '../../python/casing.js';
 import type { TimeUnit } from '../../python/time.js';
 import { SessionError } from '../../errors/errors.js';
-import { FORMAT, VERSION } from '../../files/format/stream_format.js';
-import { nameOf, parsedLine, unitOfHeader } from '../../files/import/import_sessions.js';
+import { STREAM_FORMAT, STREAM_VERSION } from '../../files/format/stream_format.js';
+import { describeLine, parseLine, readHeaderUnit } from '../../files/import/import_sessions.js';
 import { requireCasing, type SessionFile, sessionToFile } from '../../files/format/session_file.js';
 import { requireId } from '../../model/ids.js';
 import { invalid } from '../../call/call.js';
@@ -12,12 +12,12 @@ import type { StorageKey } from '../../storage/adapter.js';
 import { type ByteLine, byteLines } from './byte_lines.js';
 import { withFileErrors } from './file_errors.js';
 import { type Fingerprint, fingerprintOfFile } from './fingerprint.js';
-import { nameOfKey, type SessionCopy, sessionOfCopy, type StateCopy } from './session_copy.js';
+import { keyText, type SessionCopy, toSession, type StateCopy } from './session_copy.js';
 import { mergeState } from './shared_state.js';
 import type { Target } from './store.js';
 
 /** The position of a line, in bytes. */
-interface Place {
+interface LinePosition {
   readonly offset: number;
   readonly length: number;
 }
@@ -29,9 +29,9 @@ interface Place {
 export class FileTarget implements Target {
   readonly isFile = true;
   readonly #path: string;
-  readonly #sessions = new Map<string, Place>();
+  readonly #sessions = new Map<string, LinePosition>();
   /** A state may have several lines, each with the keys that the lines before it lack. */
-  readonly #states = new Map<string, Place[]>();
+  readonly #states = new Map<string, LinePosition[]>();
   #dialect: { casing: Casing; timeUnit: TimeUnit } = { casing: 'camel', timeUnit: 'milliseconds' };
   #file: FileHandle | undefined;
   #hasHeader = false;
@@ -48,9 +48,9 @@ export class FileTarget implements Target {
    */
   async open(): Promise<void> {
     await withFileErrors(this.#path, async () => {
-      const found = await stat(this.#path).catch(() => undefined);
+      const existing = await stat(this.#path).catch(() => undefined);
       await mkdir(dirname(this.#path), { recursive: true });
-      this.#file = await open(this.#path, found === undefined ? 'wx+' : 'r+');
+      this.#file = await open(this.#path, existing === undefined ? 'wx+' : 'r+');
       await this.#scan(this.#file);
     });
   }
@@ -64,18 +64,15 @@ export class FileTarget implements Target {
   }
 
   async fingerprint(key: Required<StorageKey>): Promise<Fingerprint | undefined> {
-    const place = this.#sessions.get(nameOfKey(key));
-    if (place === undefined) return undefined;
-    return fingerprintOfFile(await this.#read(place), this.#dialect.timeUnit);
+    const position = this.#sessions.get(keyText(key));
+    if (position === undefined) return undefined;
+    return fingerprintOfFile(await this.#read(position), this.#dialect.timeUnit);
   }
 
   async create(session: SessionCopy): Promise<boolean> {
-    const name = nameOfKey(session.key);
+    const name = keyText(session.key);
     if (this.#sessions.has(name)) return false;
-    this.#sessions.set(
-      name,
-      await this.#append(sessionToFile(sessionOfCopy(session), this.#dialect)),
-    );
+    this.#sessions.set(name, await this.#append(sessionToFile(toSession(session), this.#dialect)));
     return true;
   }
 
@@ -85,8 +82,8 @@ export class FileTarget implements Target {
 
   async state(key: StateCopy['key']): Promise<string> {
     let state = '{}';
-    for (const place of this.#states.get(nameOfKey(key)) ?? []) {
-      const { appState, userState } = parsedLine(await this.#read(place));
+    for (const position of this.#states.get(keyText(key)) ?? []) {
+      const { appState, userState } = parseLine(await this.#read(position));
       state = mergeState(state, JSON.stringify(userState ?? appState), false).state ?? state;
     }
     return state;
@@ -94,98 +91,103 @@ export class FileTarget implements Target {
 
   async addState({ key, state }: StateCopy, overwrite: boolean): Promise<readonly string[]> {
     // Round the numbers as the file stores them. Otherwise a second run would find other values there.
-    const given = JSON.stringify(JSON.parse(state));
-    const merged = mergeState(await this.state(key), given, overwrite);
-    if (merged.added === undefined) return merged.kept;
+    const sourceState = JSON.stringify(JSON.parse(state));
+    const merged = mergeState(await this.state(key), sourceState, overwrite);
+    if (merged.added === undefined) return merged.conflictingKeys;
     const { appName, userId } = key;
     const added = JSON.parse(merged.added) as SessionFile;
     const line = userId === undefined ? { appState: added } : { userId, userState: added };
-    this.#addState(key, await this.#append({ appName, ...line }));
-    return merged.kept;
+    this.#recordState(key, await this.#append({ appName, ...line }));
+    return merged.conflictingKeys;
   }
 
-  #addState(key: StateCopy['key'], place: Place): void {
-    const name = nameOfKey(key);
-    this.#states.set(name, [...(this.#states.get(name) ?? []), place]);
+  #recordState(key: StateCopy['key'], position: LinePosition): void {
+    const name = keyText(key);
+    this.#states.set(name, [...(this.#states.get(name) ?? []), position]);
   }
 
   /** Reads the existing lines, and prepares the end of the file for the next line. */
   async #scan(file: FileHandle): Promise<void> {
-    const header = `${JSON.stringify({ format: FORMAT, version: VERSION, ...this.#dialect })}\n`;
+    const header = `${JSON.stringify({ format: STREAM_FORMAT, version: STREAM_VERSION, ...this.#dialect })}\n`;
     for await (const line of byteLines(file)) {
-      const isWhole = line.isEnded || isJson(line);
-      if (isWhole) this.#take(line);
+      const isComplete = line.isEnded || isJson(line);
+      if (isComplete) this.#recordLine(line);
       // The part that is cut off must be ours: the beginning of our header, or a line after it.
       else if (line.offset === 0 && !header.startsWith(line.bytes.toString())) {
-        throw this.#stranger();
+        throw this.#foreignFileError();
       }
-      this.#size = line.offset + (isWhole ? line.bytes.length + 1 : 0);
-      if (isWhole && !line.isEnded) await file.write('\n', this.#size - 1);
+      this.#size = line.offset + (isComplete ? line.bytes.length + 1 : 0);
+      if (isComplete && !line.isEnded) await file.write('\n', this.#size - 1);
     }
     await file.truncate(this.#size);
     if (!this.#hasHeader) await this.#appendText(header);
   }
 
-  #take({ offset, bytes }: ByteLine): void {
+  #recordLine({ offset, bytes }: ByteLine): void {
     const text = bytes.toString('utf8');
     if (text.trim() === '') return;
-    const json = this.#parsed(text);
+    const json = this.#parseLine(text);
     if (Object.hasOwn(json, 'format')) {
-      const timeUnit = unitOfHeader(json);
+      const timeUnit = readHeaderUnit(json);
       this.#dialect = { casing: requireCasing(json.casing), timeUnit };
       this.#hasHeader = true;
       return;
     }
-    if (!this.#hasHeader) throw this.#stranger();
-    const { kind, ...names } = nameOf(json, undefined);
+    if (!this.#hasHeader) throw this.#foreignFileError();
+    const { kind, ...names } = describeLine(json, undefined);
     const appName = requireId('appName', names.appName);
-    const place = { offset, length: bytes.length };
+    const position = { offset, length: bytes.length };
     if (kind === 'appState') {
-      this.#addState({ appName }, place);
+      this.#recordState({ appName }, position);
       return;
     }
     const userId = requireId('userId', names.userId);
     if (kind === 'userState') {
-      this.#addState({ appName, userId }, place);
+      this.#recordState({ appName, userId }, position);
       return;
     }
     const sessionId = requireId('id', names.sessionId);
-    this.#sessions.set(nameOfKey({ appName, userId, sessionId }), place);
+    this.#sessions.set(keyText({ appName, userId, sessionId }), position);
   }
 
-  #parsed(text: string): SessionFile {
+  #parseLine(text: string): SessionFile {
     try {
-      return parsedLine(text);
+      return parseLine(text);
     } catch (cause) {
-      throw this.#stranger(cause);
+      throw this.#foreignFileError(cause);
     }
   }
 
-  #stranger(cause?: unknown): SessionError {
-    const what = `The file ${JSON.stringify(this.#path)} is there and holds something else`;
-    const message = `${what} than what exportSessions or this command write; name another.`;
+  #foreignFileError(cause?: unknown): SessionError {
+    const problem = `The file ${JSON.stringify(this.#path)} is there and holds something else`;
+    const message = `${problem} than what exportSessions or this command write; name another.`;
     return new SessionError('invalid_argument', message, { key: 'TO', cause });
   }
 
-  async #read({ offset, length }: Place): Promise<string> {
+  async #read({ offset, length }: LinePosition): Promise<string> {
     const { buffer, bytesRead } = await withFileErrors(this.#path, () =>
-      this.#opened().read(Buffer.allocUnsafe(length), 0, length, offset),
+      this.#requireOpen().read(Buffer.allocUnsafe(length), 0, length, offset),
     );
     return buffer.toString('utf8', 0, bytesRead);
   }
 
-  #append(value: SessionFile): Promise<Place> {
+  #append(value: SessionFile): Promise<LinePosition> {
     return this.#appendText(`${JSON.stringify(value)}\n`);
   }
 
-  async #appendText(text: string): Promise<Place> {
+  async #appendText(text: string): Promise<LinePosition> {
     const bytes = Buffer.from(text, 'utf8');
     const offset = this.#size;
     await withFileErrors(this.#path, async () => {
       let written = 0;
       while (written < bytes.length) {
-        const rest = bytes.length - written;
-        const { bytesWritten } = await this.#opened().write(bytes, written, rest, offset + written);
+        const remaining = bytes.length - written;
+        const { bytesWritten } = await this.#requireOpen().write(
+          bytes,
+          written,
+          remaining,
+          offset + written,
+        );
         written += bytesWritten;
       }
     });
@@ -193,7 +195,7 @@ export class FileTarget implements Target {
     return { offset, length: bytes.length - 1 };
   }
 
-  #opened(): FileHandle {
+  #requireOpen(): FileHandle {
     if (this.#file !== undefined) return this.#file;
     throw new SessionError('closed', `The file ${JSON.stringify(this.#path)} is not open.`);
   }

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { digitsOf, parseExactly } from '../../python/numbers.js';
-import { timeTextOf } from '../../python/micros.js';
+import { millisecondsToTimeText } from '../../python/micros.js';
 import type { TimeUnit } from '../../python/time.js';
 import { SessionError } from '../../errors/errors.js';
 import type { Event } from '../../model/event.js';
 import { sessionFromFile, sessionToFile } from '../../files/format/session_file.js';
-import { copyOfSession, type SessionCopy } from './session_copy.js';
+import { toSessionCopy, type SessionCopy } from './session_copy.js';
 
 /** A digest that is equal for two stores with the same session. */
 export interface Fingerprint {
@@ -25,21 +25,21 @@ export interface Fingerprint {
 export function fingerprintOf(copy: SessionCopy, asFile: boolean): Fingerprint {
   const { appName, userId, sessionId } = copy.key;
   const parse = asFile ? (text: string): unknown => JSON.parse(text) : parseExactly;
-  const read = (text: string, what: string): unknown => {
+  const parsed = (text: string, problem: string): unknown => {
     try {
       return parse(text);
     } catch (cause) {
-      const record = `${what} of session ${JSON.stringify(sessionId)}`;
+      const record = `${problem} of session ${JSON.stringify(sessionId)}`;
       throw new SessionError('corrupt_record', `There is no JSON in ${record}.`, { record, cause });
     }
   };
   const hash = createHash('sha256');
   const add = (value: unknown): void => void hash.update(`${canonicalText(value)}\n`);
-  add([appName, userId, sessionId, timeTextOf(copy.lastUpdateTime)]);
-  add(read(copy.state, 'the state'));
+  add([appName, userId, sessionId, millisecondsToTimeText(copy.lastUpdateTime)]);
+  add(parsed(copy.state, 'the state'));
   for (const { id, text } of copy.events) {
-    const event = read(text, `event ${JSON.stringify(id)}`);
-    add([id, asFile ? inFile(event as Event) : event]);
+    const event = parsed(text, `event ${JSON.stringify(id)}`);
+    add([id, asFile ? asInFile(event as Event) : event]);
   }
   return { events: copy.events.length, hash: hash.digest('hex') };
 }
@@ -50,15 +50,15 @@ export function fingerprintOf(copy: SessionCopy, asFile: boolean): Fingerprint {
  * @param timeUnit unit of the times in the file
  */
 export function fingerprintOfFile(text: string, timeUnit: TimeUnit): Fingerprint {
-  return fingerprintOf(copyOfSession(sessionFromFile(text, { timeUnit })), true);
+  return fingerprintOf(toSessionCopy(sessionFromFile(text, { timeUnit })), true);
 }
 
-function inFile(event: Event): unknown {
-  const around = { id: '', appName: '', userId: '', state: {}, lastUpdateTime: 0 };
-  return sessionToFile({ ...around, events: [event] }).events;
+function asInFile(event: Event): unknown {
+  const sessionFields = { id: '', appName: '', userId: '', state: {}, lastUpdateTime: 0 };
+  return sessionToFile({ ...sessionFields, events: [event] }).events;
 }
 
-export function isSame(one: Fingerprint, other: Fingerprint): boolean {
+export function isSameFingerprint(one: Fingerprint, other: Fingerprint): boolean {
   return one.events === other.events && one.hash === other.hash;
 }
 

@@ -5,17 +5,11 @@ import type { StorageKey } from '../../storage/adapter.js';
 import { withFileErrors } from './file_errors.js';
 import { FileTarget, overwriteNeedsDatabase } from './file_target.js';
 import { type Fingerprint, fingerprintOfFile } from './fingerprint.js';
-import {
-  hashOf,
-  nameOfKey,
-  type SessionCopy,
-  sessionOfCopy,
-  type StateCopy,
-} from './session_copy.js';
+import { sha256, keyText, type SessionCopy, toSession, type StateCopy } from './session_copy.js';
 import type { Target } from './store.js';
 
 /** File of the states: users without sessions have states too. */
-const STATES = 'states.jsonl';
+const STATES_FILE = 'states.jsonl';
 
 /**
  * A folder with one session file for each session, as `@google/adk` writes them, and one file of JSON Lines
@@ -29,7 +23,7 @@ export class FolderTarget implements Target {
 
   constructor(folder: string) {
     this.#folder = folder;
-    this.#states = new FileTarget(join(folder, STATES));
+    this.#states = new FileTarget(join(folder, STATES_FILE));
   }
 
   async open(): Promise<void> {
@@ -51,19 +45,19 @@ export class FolderTarget implements Target {
   async create(session: SessionCopy): Promise<boolean> {
     const path = this.#pathOf(session.key);
     if (await exists(path)) return false;
-    const text = JSON.stringify(sessionToFile(sessionOfCopy(session)), undefined, 2);
-    const part = `${path}.part`;
+    const text = JSON.stringify(sessionToFile(toSession(session)), undefined, 2);
+    const temporaryPath = `${path}.part`;
     await withFileErrors(path, async () => {
       // An interrupted run may have left this file. If it is a link, it must not be written through.
-      await rm(part, { force: true });
-      const file = await open(part, 'wx');
+      await rm(temporaryPath, { force: true });
+      const file = await open(temporaryPath, 'wx');
       try {
         await file.writeFile(`${text}\n`);
         await file.sync();
       } finally {
         await file.close();
       }
-      await rename(part, path);
+      await rename(temporaryPath, path);
     });
     return true;
   }
@@ -86,9 +80,9 @@ export class FolderTarget implements Target {
    * the file.
    */
   #pathOf(key: Required<StorageKey>): string {
-    const shown = key.sessionId.replace(/^[-.]+|[^\w.-]+/g, '_').slice(0, 80);
-    const hash = hashOf(nameOfKey(key)).slice(0, 16);
-    return join(this.#folder, `${shown}.${hash}.session.json`);
+    const readableName = key.sessionId.replace(/^[-.]+|[^\w.-]+/g, '_').slice(0, 80);
+    const hash = sha256(keyText(key)).slice(0, 16);
+    return join(this.#folder, `${readableName}.${hash}.session.json`);
   }
 }
 

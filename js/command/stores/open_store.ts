@@ -16,12 +16,12 @@ import type { Source, Target } from './store.js';
  *
  * @throws SessionError `invalid_argument`, `unsupported`; the message does not show the URL
  */
-export function sourceOf(from: string, options: FileSourceOptions, names: NameOptions): Source {
-  const place = placeOf('FROM', from);
-  if (place.kind === 'file') requireNoNames('from', names);
-  return place.kind === 'file'
-    ? new FileSource(place.path, options)
-    : new DatabaseSource(place.url, options.apps, names);
+export function makeSource(from: string, options: FileSourceOptions, names: NameOptions): Source {
+  const location = parseLocation('FROM', from);
+  if (location.kind === 'file') refuseTableNames('from', names);
+  return location.kind === 'file'
+    ? new FileSource(location.path, options)
+    : new DatabaseSource(location.url, options.apps, names);
 }
 
 /**
@@ -29,14 +29,14 @@ export function sourceOf(from: string, options: FileSourceOptions, names: NameOp
  *
  * @throws SessionError `invalid_argument`, `unsupported`; the message does not show the URL
  */
-export function targetOf(to: string, names: NameOptions): Target {
-  const place = placeOf('TO', to);
-  if (place.kind === 'database') return new DatabaseTarget(place.url, names);
-  requireNoNames('to', names);
-  return isFolder(place.path) ? new FolderTarget(place.path) : new FileTarget(place.path);
+export function makeTarget(to: string, names: NameOptions): Target {
+  const location = parseLocation('TO', to);
+  if (location.kind === 'database') return new DatabaseTarget(location.url, names);
+  refuseTableNames('to', names);
+  return isFolder(location.path) ? new FolderTarget(location.path) : new FileTarget(location.path);
 }
 
-function requireNoNames(side: 'from' | 'to', { schema, tablePrefix }: NameOptions): void {
+function refuseTableNames(side: 'from' | 'to', { schema, tablePrefix }: NameOptions): void {
   if (schema === undefined && tablePrefix === undefined) return;
   const option = schema === undefined ? 'table-prefix' : 'schema';
   throw invalid(`--${side}-${option}`, `is for databases; ${side.toUpperCase()} is a file`);
@@ -47,19 +47,19 @@ function isFolder(path: string): boolean {
   return /[/\\]$/.test(path) || statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
-type Place =
+type StoreLocation =
   | { readonly kind: 'database'; readonly url: string }
   | { readonly kind: 'file'; readonly path: string };
 
 /** The reasons why an agent engine can be neither source nor target. */
-const AGENT_ENGINE = {
+const AGENT_ENGINE_REASONS = {
   FROM: 'which knows neither apps nor states apart from sessions, so that what is there could not be copied whole',
   TO:
     'which sets the times of its sessions itself and takes one event at a time, so that nothing there could be ' +
     'verified',
 };
 
-function placeOf(argument: 'FROM' | 'TO', text: string): Place {
+function parseLocation(argument: 'FROM' | 'TO', text: string): StoreLocation {
   if (text === '') throw invalid(argument, 'must not be empty');
   if (/^file:\/\//i.test(text)) return { kind: 'file', path: fileURLToPath(text) };
   // A single letter before the colon is a Windows drive.
@@ -68,9 +68,9 @@ function placeOf(argument: 'FROM' | 'TO', text: string): Place {
   switch (uri.kind) {
     case 'database':
       if (uri.durable) return { kind: 'database', url: uri.url };
-      throw inMemory(argument);
+      throw inMemoryError(argument);
     case 'memory':
-      throw inMemory(argument);
+      throw inMemoryError(argument);
     case 'indexeddb':
       throw new SessionError(
         'unsupported',
@@ -80,18 +80,18 @@ function placeOf(argument: 'FROM' | 'TO', text: string): Place {
     case 'vertexai':
       throw new SessionError(
         'unsupported',
-        `${argument} is an agent engine, ${AGENT_ENGINE[argument]}. A program can copy sessions by ` +
+        `${argument} is an agent engine, ${AGENT_ENGINE_REASONS[argument]}. A program can copy sessions by ` +
           'exportSession and importSession of adk-session-wasm/files.',
       );
   }
 }
 
-function inMemory(argument: string): SessionError {
+function inMemoryError(argument: string): SessionError {
   return invalid(argument, 'is in memory, which begins and ends with this command; name a file');
 }
 
 /** Returns a store's name for output, without password and parameters. */
-export function shownStore(text: string): string {
+export function describeStore(text: string): string {
   if (!/^[a-z][a-z0-9+.-]+:\/\//i.test(text) || /^sqlite/i.test(text))
     return text.replace(/\?.*$/s, '');
   try {

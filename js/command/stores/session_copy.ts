@@ -6,7 +6,7 @@
  */
 import { createHash } from 'node:crypto';
 import { isShared, isTemp } from '../../state/scope.js';
-import { malformed } from '../../files/format/malformed.js';
+import { malformedFile } from '../../files/format/malformed_file.js';
 import type { Session } from '../../model/session.js';
 import type { StateShape } from '../../state/state_shape.js';
 import { snapshotEvent, snapshotState } from '../../model/snapshot.js';
@@ -50,9 +50,9 @@ export interface StateCopy {
  * @throws SessionError `invalid_argument` without an id, since each run would store the session under another
  *   one; `unserializable` with the path
  */
-export function copyOfSession(session: Session): SessionCopy {
+export function toSessionCopy(session: Session): SessionCopy {
   const { id: sessionId, appName, userId, lastUpdateTime } = session;
-  if (sessionId === '') throw malformed(['id'], 'is missing; give the session one');
+  if (sessionId === '') throw malformedFile(['id'], 'is missing; give the session one');
   const entries = Object.entries(session.state).filter(([key]) => !isTemp(key));
   const own = entries.filter(([key]) => !isShared(key));
   const key = { appName, userId, sessionId };
@@ -62,7 +62,7 @@ export function copyOfSession(session: Session): SessionCopy {
     lastUpdateTime,
     state: snapshotState(Object.fromEntries(own)).text,
     events: session.events.map((event, at) => {
-      const newId = () => idAt(key, at);
+      const newId = () => eventIdAt(key, at);
       const { id, timestamp, text } = snapshotEvent(event, () => lastUpdateTime, newId);
       return { id, timestamp, text };
     }),
@@ -74,22 +74,22 @@ export function copyOfSession(session: Session): SessionCopy {
  * Returns an id for an event without one. It is the same in each run, so that a second run finds the stored
  * event.
  */
-function idAt({ appName, userId, sessionId }: Required<StorageKey>, at: number): string {
-  return hashOf(JSON.stringify([appName, userId, sessionId, at])).slice(0, 32);
+function eventIdAt({ appName, userId, sessionId }: Required<StorageKey>, at: number): string {
+  return sha256(JSON.stringify([appName, userId, sessionId, at])).slice(0, 32);
 }
 
 /** Returns a text that is unique for the key. */
-export function nameOfKey({ appName, userId, sessionId }: StorageKey): string {
+export function keyText({ appName, userId, sessionId }: StorageKey): string {
   return JSON.stringify([appName, userId, sessionId]);
 }
 
 /** Returns the SHA-256 of a text, in hexadecimal. */
-export function hashOf(text: string): string {
+export function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
 /** Returns the session as an agent sees it, for files. */
-export function sessionOfCopy({ key, lastUpdateTime, ...copy }: SessionCopy): Session {
+export function toSession({ key, lastUpdateTime, ...copy }: SessionCopy): Session {
   const { appName, userId, sessionId: id } = key;
   const own = JSON.parse(copy.state) as StateShape;
   return {

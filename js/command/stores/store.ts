@@ -7,7 +7,7 @@ import type { SessionCopy, StateCopy } from './session_copy.js';
 /** One item of a source. States come before the sessions that share them. */
 export type Item = {
   /** Position in the source, up to {@link Source.size}. */
-  readonly at: number;
+  readonly position: number;
 } & (
   | { readonly kind: 'state'; readonly state: StateCopy }
   | { readonly kind: 'session'; readonly session: SessionCopy }
@@ -19,7 +19,7 @@ export type Item = {
 export interface Source {
   /** Opens the store, and checks that it can be read. */
   open(): Promise<void>;
-  /** Returns the maximum of {@link Item.at}; the store may grow meanwhile. */
+  /** Returns the maximum of {@link Item.position}; the store may grow meanwhile. */
   size(): Promise<number>;
   items(): AsyncGenerator<Item, void>;
   close(): Promise<void>;
@@ -52,13 +52,13 @@ export interface Target {
 }
 
 /** Errors that concern only one session; any other error ends the run. */
-const OF_ONE_SESSION: ReadonlySet<SessionErrorCode> = new Set<SessionErrorCode>([
+const SESSION_ERRORS: ReadonlySet<SessionErrorCode> = new Set<SessionErrorCode>([
   'invalid_argument',
   'unserializable',
   'corrupt_record',
   'schema_violation',
 ]);
 
-export function isOfOneSession(error: SessionError): boolean {
-  return OF_ONE_SESSION.has(error.code);
+export function isSessionOnlyError(error: SessionError): boolean {
+  return SESSION_ERRORS.has(error.code);
 }

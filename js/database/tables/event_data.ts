@@ -1,7 +1,7 @@
 /**
  * Converts an event to and from the column `event_data` of google-adk Python's tables.
  *
- * The column holds what Python itself would write for the event: {@link pythonEvent}, completed with the
+ * The column holds what Python itself would write for the event: {@link selectForPython}, completed with the
  * fields that Python always writes. Python never changes it. If the event cannot be restored exactly from
  * that, its own JSON is stored too, under one key that Python ignores:
  *
@@ -12,15 +12,15 @@
  */
 import { readNames, writeNames } from '../../python/casing.js';
 import { EVENT } from '../../python/fields.js';
-import { toMilliseconds, toSeconds, withTimes } from '../../python/time.js';
+import { toMilliseconds, toSeconds, convertTimes } from '../../python/time.js';
 import { createEventActions, type Event } from '../../model/event.js';
 import { defineMember } from '../../members/member.js';
 import { isPlainObject } from '../../json/rules.js';
 import { replaceLoneSurrogates } from '../../json/text.js';
 import { readEvent } from '../../read/stored_events.js';
 import { isTime } from '../../model/snapshot.js';
-import { asJson, parseExactly, writeExactly } from '../../python/numbers.js';
-import { pythonEvent } from '../../python/python_event.js';
+import { pythonJsonToJson, parseExactly, writeExactly } from '../../python/numbers.js';
+import { selectForPython } from '../../python/python_event.js';
 
 /** The columns of an event's row, without the key of its session. */
 export interface EventColumns {
@@ -79,7 +79,7 @@ export function toEventData(text: string, revision?: number): EventColumns {
   const event = parseExactly(text) as JsonObject;
   const id = String(event.id);
   const invocationId = typeof event.invocationId === 'string' ? event.invocationId : '';
-  const forPython = completed(pythonEvent(withTimes(event, secondsOf)), id, invocationId);
+  const forPython = completed(selectForPython(convertTimes(event, secondsOf)), id, invocationId);
   const own: OwnData = {};
   const readBack = fromPython(forPython, { id, invocationId, eventData: null, timeMicros: 0 });
   if (writeExactly(readBack) !== text) own.event = text;
@@ -167,7 +167,7 @@ export function parsedEvent(id: string, eventData: string | null): Event | undef
 
 /** Converts Python's form to an event. Takes missing fields from the row's columns. */
 function fromPython(forPython: JsonObject, row: KnownColumns): JsonObject & { timestamp: number } {
-  const event = withTimes(readNames(said(forPython), EVENT) as JsonObject, (time) =>
+  const event = convertTimes(readNames(said(forPython), EVENT) as JsonObject, (time) =>
     typeof time === 'number' ? toMilliseconds(time) : time,
   );
   return withColumns(event, row);
@@ -249,7 +249,7 @@ function parsed(text: string): unknown {
 }
 
 function parsedOrRounded(text: string): unknown {
-  return parsedWellFormed(text) ?? parsedWellFormed(asJson(text));
+  return parsedWellFormed(text) ?? parsedWellFormed(pythonJsonToJson(text));
 }
 
 /** An escape that may be half of a surrogate pair. */

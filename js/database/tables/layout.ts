@@ -18,7 +18,7 @@
  */
 import { sql } from 'kysely';
 import { toSeconds } from '../../python/time.js';
-import { timeText, timeTextOf } from '../../python/micros.js';
+import { microsToTimeText, millisecondsToTimeText } from '../../python/micros.js';
 import type { Engine, StoredTime } from '../engines/engine.js';
 
 /** The differences between the layouts. */
@@ -46,8 +46,8 @@ const unchanged = (engine: Engine) => engine;
 export const DATABASE_LAYOUT: Layout = {
   service: 'DatabaseSessionService',
   metadata: 'adk_internal_metadata',
-  time: timeText,
-  timeOf: timeTextOf,
+  time: microsToTimeText,
+  timeOf: millisecondsToTimeText,
   mergesInSql: false,
   engineOf: unchanged,
 };

@@ -19,7 +19,7 @@
 import type { StoredTime } from '../engines/engine.js';
 import type { SessionRow, StorageKey } from '../../storage/adapter.js';
 import { forget, putLast } from '../../storage/bounded_map.js';
-import { parseTime, timeText } from '../../python/micros.js';
+import { parseTime, microsToTimeText } from '../../python/micros.js';
 
 /** The columns, beside a session's row, from which its revision is computed. */
 export interface StandingColumns {
@@ -94,7 +94,7 @@ export class Revisions {
   /** Returns the marker that Python has for the session at this revision: its `update_time` as ISO 8601. */
   markerOf(key: Required<StorageKey>, revision: number): string {
     const updated = this.#seen.get(nameOf(key))?.times.get(revision) ?? revision;
-    return timeText(updated).replace(' ', 'T');
+    return microsToTimeText(updated).replace(' ', 'T');
   }
 }
 

@@ -9,7 +9,7 @@ import type { EventRow, ScopeRow, SessionRow, StorageKey } from '../../storage/a
 import { SessionError } from '../../errors/errors.js';
 import { fromAdkEventData, fromEventData } from './event_data.js';
 import { memberOf } from '../../members/own.js';
-import { asJson } from '../../python/numbers.js';
+import { pythonJsonToJson } from '../../python/numbers.js';
 import { parseMilliseconds, parseTime } from '../../python/micros.js';
 
 /** The columns of a session, and of its row in the side table if it has one. */
@@ -59,13 +59,13 @@ export function sessionRow(key: Required<StorageKey>, columns: SessionColumns): 
     created: revisionOf(columns.create_time, 'session', key.sessionId),
     revision,
     lastUpdateTime: kept ?? revision / 1000,
-    state: asJson(columns.state),
+    state: pythonJsonToJson(columns.state),
   };
 }
 
 /** Reads the state of a user or an app. Fails with `corrupt_record` if its time cannot be read. */
 export function scopeRow(state: string, updateTime: unknown): ScopeRow {
-  return { revision: revisionOf(updateTime, 'a state'), state: asJson(state) };
+  return { revision: revisionOf(updateTime, 'a state'), state: pythonJsonToJson(state) };
 }
 
 /** Reads an event. Fails with `corrupt_record` if its time cannot be read. */

@@ -6,7 +6,7 @@ import { Prepared, type Steps, together } from '../transactions/prepared.js';
 import { revisionOf } from '../tables/rows.js';
 import { type Key, standingColumns } from './session_statements.js';
 import { type Database, floorText, METADATA } from '../tables/tables.js';
-import { microsOf, parseTime } from '../../python/micros.js';
+import { millisecondsToMicros, parseTime } from '../../python/micros.js';
 import type { Statements, WriteContext } from './write.js';
 
 /** The state that a deleted state is replaced by. */
@@ -128,7 +128,7 @@ export function* remove(context: DeleteContext, request: DeleteRequest): Steps<D
 }
 
 function nextRevision({ now }: WriteContext, updateTime: StoredTime): number {
-  return Math.max(revisionOf(updateTime, 'a state') + 1, microsOf(now));
+  return Math.max(revisionOf(updateTime, 'a state') + 1, millisecondsToMicros(now));
 }
 
 /** Deletes a session. Returns the times that may have been its revision; none if there is no such session. */

@@ -19,7 +19,7 @@ import type { Changes, ScopeRow, SessionRow, WriteRequest } from '../../storage/
 import { putLast } from '../../storage/bounded_map.js';
 import type { FoundRows } from './found.js';
 import { Prepared, rowsOf, type Steps } from '../transactions/prepared.js';
-import { LAST_MICROS, microsOf } from '../../python/micros.js';
+import { LAST_MICROS, millisecondsToMicros } from '../../python/micros.js';
 
 /** The most sessions, the most users and the most apps that are cached. */
 const MAX_ROWS = 100;
@@ -95,7 +95,7 @@ export class LastWrites {
     const isAppended = changes.events.every(({ seq, revision }) => seq === revision);
     // The side table's row of a session is not cached, so a session that needs one is read.
     if (session === undefined || userId === undefined || !isAppended) return;
-    if (session.revision !== microsOf(session.lastUpdateTime)) return;
+    if (session.revision !== millisecondsToMicros(session.lastUpdateTime)) return;
     if (session.revision > LAST_MICROS || session.state.length > MAX_STATE) return;
     const { sessionId, created, revision, state } = session;
     const lastUpdateTime = revision / 1000;

@@ -9,7 +9,7 @@ import { checkEvent, checkMergeable, checkStates } from '../tables/limits.js';
 import { Prepared, type Query, type Steps } from '../transactions/prepared.js';
 import type { Key, SessionStatements } from './session_statements.js';
 import type { Database } from '../tables/tables.js';
-import { microsOf } from '../../python/micros.js';
+import { millisecondsToMicros } from '../../python/micros.js';
 
 /** The most events in one statement. Engines limit the number of a statement's parameters. */
 const MAX_ROWS = 128;
@@ -213,20 +213,20 @@ function decideOnTime(
   now: number,
 ): Changes | undefined {
   const { session: stored, floor } = found;
-  const expected = microsOf(Math.max(lastUpdateTime, stored?.lastUpdateTime ?? 0));
+  const expected = millisecondsToMicros(Math.max(lastUpdateTime, stored?.lastUpdateTime ?? 0));
   const count = Math.max(1, eventIds.length);
   if (lastUpdateTime > 0 && expected - count > Math.max(stored?.revision ?? 0, floor)) {
     const changes = decide(above(found, expected - count));
     const session = changes?.session;
     if (session === undefined) return changes;
-    if (session.revision === microsOf(session.lastUpdateTime)) return changes;
+    if (session.revision === millisecondsToMicros(session.lastUpdateTime)) return changes;
   }
   const changes = decide(found);
   if (changes === undefined) return undefined;
   const { session } = changes;
   const written = session ? session.revision - Math.max(stored?.revision ?? 0, floor) : 1;
   const last = session?.revision ?? changes.user?.revision ?? changes.app?.revision ?? 0;
-  const time = microsOf(session?.lastUpdateTime ?? now);
+  const time = millisecondsToMicros(session?.lastUpdateTime ?? now);
   return time <= last ? changes : decide(above(found, time - written));
 }
 
@@ -252,7 +252,7 @@ function changeQueries(
   const queries: Query[] = [];
   // Python cannot append without these rows. They come before the session, in the order of the locks. Of two
   // creates that find no row of the app, the second waits here and holds nothing that the first needs.
-  const absent = isCreate ? { revision: microsOf(now), state: '{}' } : undefined;
+  const absent = isCreate ? { revision: millisecondsToMicros(now), state: '{}' } : undefined;
   const appRow = changes.app ?? (found.app ? undefined : absent);
   if (appRow !== undefined) {
     const values = { app, state: appRow.state, updated: layout.time(appRow.revision) };

@@ -4,7 +4,7 @@ import { requireOptions, takeRequest } from '../../call/call.js';
 import type { Abortable, CompositeSessionKey } from '../../model/session.js';
 import type { BaseSessionService } from '../../model/session_service.js';
 import { type SessionDialect, type SessionFile, sessionToFile } from '../format/session_file.js';
-import { wholeSession } from '../format/whole_session.js';
+import { readWholeSession } from '../format/whole_session.js';
 
 /**
  * Options of {@link exportSession}.
@@ -46,7 +46,7 @@ export async function exportSession(
   const { appName, userId, sessionId } = takeRequest(key);
   requireOptions(options);
   const { signal, ...dialect } = ownMembers(options);
-  const session = await wholeSession(service, { appName, userId, sessionId, signal });
+  const session = await readWholeSession(service, { appName, userId, sessionId, signal });
   if (session !== undefined) return sessionToFile(session, dialect);
   throw new SessionError(
     'not_found',

@@ -4,13 +4,13 @@ import type { Abortable, UserRequest } from '../../model/session.js';
 import type { BaseSessionService } from '../../model/session_service.js';
 import {
   requireCasing,
-  requireUnit,
+  requireTimeUnit,
   type SessionDialect,
   sessionToFile,
 } from '../format/session_file.js';
-import { sessionKeys, type SessionsRequest } from '../format/session_keys.js';
-import { FORMAT, VERSION } from '../format/stream_format.js';
-import { wholeSession } from '../format/whole_session.js';
+import { listSessionKeys, type SessionsRequest } from '../format/session_keys.js';
+import { STREAM_FORMAT, STREAM_VERSION } from '../format/stream_format.js';
+import { readWholeSession } from '../format/whole_session.js';
 
 /**
  * Selects the sessions to export, and their format.
@@ -67,49 +67,49 @@ export async function* exportSessions(
   service: BaseSessionService,
   request: ExportSessionsRequest,
 ): AsyncGenerator<string, void> {
-  const taken = takeRequest(request);
-  const { appName, userId, signal } = taken;
+  const ownRequest = takeRequest(request);
+  const { appName, userId, signal } = ownRequest;
   // Check everything before the first line: lines that were yielded cannot be taken back.
-  const casing = requireCasing(taken.casing ?? 'camel');
-  const timeUnit = requireUnit(taken.timeUnit ?? 'milliseconds');
+  const casing = requireCasing(ownRequest.casing ?? 'camel');
+  const timeUnit = requireTimeUnit(ownRequest.timeUnit ?? 'milliseconds');
   const apps: readonly unknown[] = Array.isArray(appName) ? appName : [appName];
   const appNames = apps.map((app) => requireId('appName', app));
   if (userId !== undefined) requireId('userId', userId);
   const dialect = { casing, timeUnit };
-  yield line({ format: FORMAT, version: VERSION, ...dialect });
+  yield formatLine({ format: STREAM_FORMAT, version: STREAM_VERSION, ...dialect });
   for (const app of appNames) {
-    yield* linesOfApp(service, { appName: app, userId, signal }, dialect);
+    yield* appLines(service, { appName: app, userId, signal }, dialect);
   }
 }
 
-async function* linesOfApp(
+async function* appLines(
   service: BaseSessionService,
   { appName, userId, signal }: SessionsRequest,
   dialect: SessionDialect,
 ): AsyncGenerator<string, void> {
   const users = new Set<string>();
   if (userId === undefined) {
-    yield line({ appName, appState: await service.getAppState({ appName, signal }) });
+    yield formatLine({ appName, appState: await service.getAppState({ appName, signal }) });
   } else {
     yield await userLine(service, { appName, userId, signal });
     users.add(userId);
   }
-  for await (const key of sessionKeys(service, { appName, userId, signal })) {
-    const session = await wholeSession(service, { ...key, signal });
+  for await (const key of listSessionKeys(service, { appName, userId, signal })) {
+    const session = await readWholeSession(service, { ...key, signal });
     if (session === undefined) continue;
     if (!users.has(key.userId)) {
       users.add(key.userId);
       yield await userLine(service, { appName, userId: key.userId, signal });
     }
-    yield line(sessionToFile(session, dialect));
+    yield formatLine(sessionToFile(session, dialect));
   }
 }
 
 async function userLine(service: BaseSessionService, request: UserRequest): Promise<string> {
   const { appName, userId } = request;
-  return line({ appName, userId, userState: await service.getUserState(request) });
+  return formatLine({ appName, userId, userState: await service.getUserState(request) });
 }
 
-function line(value: object): string {
+function formatLine(value: object): string {
   return `${JSON.stringify(value)}\n`;
 }

@@ -3,7 +3,7 @@ import { isId } from '../../model/ids.js';
 import { isPlainObject, kindOf } from '../../json/rules.js';
 import type { PathSegment } from '../../json/path.js';
 import { MAX_ID_BYTES } from '../../model/snapshot.js';
-import { malformed } from './malformed.js';
+import { malformedFile } from './malformed_file.js';
 
 type JsonObject = Record<string, unknown>;
 
@@ -19,13 +19,13 @@ export interface RecordedSession {
 }
 
 /** Names that replace those of the file. */
-export interface GivenNames {
+export interface ReplacementKey {
   readonly appName?: string | undefined;
   readonly userId?: string | undefined;
   readonly sessionId?: string | undefined;
 }
 
-const MEMBERS = new Set(['id', 'appName', 'userId', 'state', 'events', 'lastUpdateTime']);
+const SESSION_FIELDS = new Set(['id', 'appName', 'userId', 'state', 'events', 'lastUpdateTime']);
 
 /**
  * Parses JSON text, with or without a byte order mark.
@@ -37,7 +37,7 @@ export function parseJson(text: string): unknown {
     return JSON.parse(text.replace(/^\ufeff/, ''));
   } catch (error) {
     const reason = error instanceof Error ? error.message.split('\n')[0] : String(error);
-    throw malformed([], `is not JSON: ${reason}`, error);
+    throw malformedFile([], `is not JSON: ${reason}`, error);
   }
 }
 
@@ -47,68 +47,79 @@ export function parseJson(text: string): unknown {
  * @param json the file, with the names of this package's types
  * @throws SessionError `invalid_argument` with the path of the mistake
  */
-export function recordedSession(json: unknown, given: GivenNames): RecordedSession {
-  const file = objectAt(json, []);
+export function checkRecordedSession(json: unknown, replacements: ReplacementKey): RecordedSession {
+  const file = checkObject(json, []);
   // Python refuses a session with unknown fields, and this package has no place to store them.
-  const stranger = Object.keys(file).find((key) => !MEMBERS.has(key));
-  if (stranger !== undefined) throw malformed([stranger], 'is no field of a session; take it out');
+  const unknownField = Object.keys(file).find((key) => !SESSION_FIELDS.has(key));
+  if (unknownField !== undefined)
+    throw malformedFile([unknownField], 'is no field of a session; take it out');
   const { id: fileId = '', state, events, lastUpdateTime } = file;
-  const id = given.sessionId ?? fileId;
-  if (!Array.isArray(events)) throw malformed(['events'], `must be a list; it is ${kind(events)}`);
+  const id = replacements.sessionId ?? fileId;
+  if (!Array.isArray(events))
+    throw malformedFile(['events'], `must be a list; it is ${describeKind(events)}`);
   const ids = new Map<unknown, number>();
   return {
-    id: id === '' ? '' : idAt(id, ['id']),
-    appName: idAt(given.appName ?? file.appName, ['appName']),
-    userId: idAt(given.userId ?? file.userId, ['userId']),
-    state: state === undefined ? undefined : objectAt(state, ['state']),
-    events: events.map((event: unknown, at) => eventAt(event, at, ids)),
+    id: id === '' ? '' : checkId(id, ['id']),
+    appName: checkId(replacements.appName ?? file.appName, ['appName']),
+    userId: checkId(replacements.userId ?? file.userId, ['userId']),
+    state: state === undefined ? undefined : checkObject(state, ['state']),
+    events: events.map((event: unknown, at) => checkEvent(event, at, ids)),
     lastUpdateTime,
   };
 }
 
 /** @param ids maps the ids of the events before this one to their indices */
-function eventAt(json: unknown, at: number, ids: Map<unknown, number>): JsonObject {
+function checkEvent(json: unknown, at: number, ids: Map<unknown, number>): JsonObject {
   const path = ['events', at];
-  const event = objectAt(json, path);
+  const event = checkObject(json, path);
   const { id = '', timestamp, partial } = event;
   if (typeof timestamp !== 'number') {
-    throw malformed([...path, 'timestamp'], `must be a number; it is ${kind(timestamp)}`);
+    throw malformedFile(
+      [...path, 'timestamp'],
+      `must be a number; it is ${describeKind(timestamp)}`,
+    );
   }
   if (id !== '') {
-    const twin = ids.get(idAt(id, [...path, 'id']));
-    if (twin !== undefined) {
-      throw malformed([...path, 'id'], `is that of events[${twin}] too; ids must be unique`);
+    const sameIdIndex = ids.get(checkId(id, [...path, 'id']));
+    if (sameIdIndex !== undefined) {
+      throw malformedFile(
+        [...path, 'id'],
+        `is that of events[${sameIdIndex}] too; ids must be unique`,
+      );
     }
     ids.set(id, at);
   }
   if (partial === true) {
-    throw malformed(
+    throw malformedFile(
       [...path, 'partial'],
       'is true: the event is a piece of a streamed answer, and those are never stored; take it out',
     );
   }
-  return { ...event, actions: actionsAt(event.actions, [...path, 'actions']) };
+  return { ...event, actions: checkActions(event.actions, [...path, 'actions']) };
 }
 
-function actionsAt(json: unknown, path: readonly PathSegment[]): JsonObject {
+function checkActions(json: unknown, path: readonly PathSegment[]): JsonObject {
   if (json === undefined) return { ...createEventActions() };
-  const actions = objectAt(json, path);
+  const actions = checkObject(json, path);
   if (actions.stateDelta === undefined) return { ...actions, stateDelta: {} };
-  objectAt(actions.stateDelta, [...path, 'stateDelta']);
+  checkObject(actions.stateDelta, [...path, 'stateDelta']);
   return actions;
 }
 
-function objectAt(value: unknown, path: readonly PathSegment[]): JsonObject {
+function checkObject(value: unknown, path: readonly PathSegment[]): JsonObject {
   if (isPlainObject(value)) return value;
-  throw malformed(path, `must be an object; it is ${kind(value)}`);
+  throw malformedFile(path, `must be an object; it is ${describeKind(value)}`);
 }
 
-function idAt(value: unknown, path: readonly PathSegment[]): string {
+function checkId(value: unknown, path: readonly PathSegment[]): string {
   if (isId(value)) return value;
-  const found = typeof value === 'string' ? '' : `; it is ${kind(value)}`;
-  throw malformed(path, `must be well-formed text of 1 to ${MAX_ID_BYTES} bytes of UTF-8${found}`);
+  const actual = typeof value === 'string' ? '' : `; it is ${describeKind(value)}`;
+  throw malformedFile(
+    path,
+    `must be well-formed text of 1 to ${MAX_ID_BYTES} bytes of UTF-8${actual}`,
+  );
 }
 
-function kind(value: unknown): string {
+function describeKind(value: unknown): string {
   return value === undefined ? 'missing' : kindOf(value);
 }

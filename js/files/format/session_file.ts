@@ -1,12 +1,12 @@
 import { type Casing, readNames, writeNames } from '../../python/casing.js';
 import { SESSION } from '../../python/fields.js';
-import { type TimeUnit, toSeconds, withTimes } from '../../python/time.js';
+import { type TimeUnit, toSeconds, convertTimes } from '../../python/time.js';
 import type { Event } from '../../model/event.js';
 import { invalid, shown } from '../../call/call.js';
 import type { Session } from '../../model/session.js';
-import { madeOf } from './fold.js';
-import { parseJson, recordedSession } from './recorded_session.js';
-import { timedSession } from './session_times.js';
+import { applyDeltas } from './apply_deltas.js';
+import { parseJson, checkRecordedSession } from './recorded_session.js';
+import { convertSessionTimes } from './session_times.js';
 
 /**
  * A session as JSON, as the ADKs write it: `{id, appName, userId, state, events, lastUpdateTime}`, or
@@ -90,20 +90,20 @@ export interface ReadSessionOptions {
  */
 export function sessionToFile(session: Session, dialect: SessionDialect = {}): SessionFile {
   const casing = requireCasing(dialect.casing ?? 'camel');
-  const unit = requireUnit(dialect.timeUnit ?? 'milliseconds');
+  const unit = requireTimeUnit(dialect.timeUnit ?? 'milliseconds');
   const { id, appName, userId, state, events, lastUpdateTime } = session;
-  const turn = (time: unknown): unknown => {
+  const convertTime = (time: unknown): unknown => {
     return unit === 'seconds' && typeof time === 'number' ? toSeconds(time) : time;
   };
-  const turned = {
+  const converted = {
     id,
     appName,
     userId,
     state,
-    events: events.map((event) => withTimes({ ...event }, turn)),
-    lastUpdateTime: turn(lastUpdateTime),
+    events: events.map((event) => convertTimes({ ...event }, convertTime)),
+    lastUpdateTime: convertTime(lastUpdateTime),
   };
-  return writeNames(turned, SESSION, casing) as SessionFile;
+  return writeNames(converted, SESSION, casing) as SessionFile;
 }
 
 /**
@@ -136,7 +136,7 @@ export function sessionFromFile(
   file: string | SessionFile,
   options: ReadSessionOptions = {},
 ): Session {
-  const steps = readingSteps(file, options);
+  const steps = readFileInSteps(file, options);
   for (;;) {
     const { done, value } = steps.next();
     if (done === true) return value;
@@ -144,24 +144,24 @@ export function sessionFromFile(
 }
 
 /** {@link sessionFromFile} in steps. For a long file, the caller may pause between them. */
-export function* readingSteps(
+export function* readFileInSteps(
   file: string | SessionFile,
-  { timeUnit, ...given }: ReadSessionOptions,
+  { timeUnit, ...replacements }: ReadSessionOptions,
 ): Generator<undefined, Session> {
-  const stated = timeUnit === undefined ? undefined : requireUnit(timeUnit);
+  const statedUnit = timeUnit === undefined ? undefined : requireTimeUnit(timeUnit);
   const json = typeof file === 'string' ? parseJson(file) : file;
   // An object belongs to the caller, who may change it during a pause.
   if (typeof file === 'string') yield;
-  const named = readNames(json, SESSION);
+  const converted = readNames(json, SESSION);
   yield;
-  const recorded = recordedSession(named, given);
+  const recorded = checkRecordedSession(converted, replacements);
   yield;
   const { id, appName, userId } = recorded;
-  const { lastUpdateTime, ...timed } = timedSession(recorded, stated);
+  const { lastUpdateTime, ...times } = convertSessionTimes(recorded, statedUnit);
   yield;
   // The members that every event needs were checked; other fields may be anything.
-  const events = timed.events as unknown as Event[];
-  const state = recorded.state ?? madeOf({}, events);
+  const events = times.events as unknown as Event[];
+  const state = recorded.state ?? applyDeltas({}, events);
   return { id, appName, userId, state, events, lastUpdateTime };
 }
 
@@ -170,7 +170,7 @@ export function* readingSteps(
  *
  * @throws SessionError `invalid_argument` if it is not a known time unit
  */
-export function requireUnit(unit: unknown): TimeUnit {
+export function requireTimeUnit(unit: unknown): TimeUnit {
   if (unit === 'milliseconds' || unit === 'seconds') return unit;
   throw invalid('timeUnit', `must be 'milliseconds' or 'seconds'; it is ${shown(unit)}`);
 }

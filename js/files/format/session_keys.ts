@@ -2,7 +2,7 @@ import type { Abortable, CompositeSessionKey } from '../../model/session.js';
 import type { BaseSessionService } from '../../model/session_service.js';
 
 /** Number of sessions in a page of the list. */
-const PAGE = 100;
+const PAGE_SIZE = 100;
 
 /** Selects the sessions of an app, or of one user of it. */
 export interface SessionsRequest extends Abortable {
@@ -18,37 +18,37 @@ export interface SessionsRequest extends Abortable {
  * the next page would skip some. So each page overlaps the one before by one session. If that session is not
  * on the page, the page is read again from further up. Keys that were yielded before are skipped.
  */
-export async function* sessionKeys(
+export async function* listSessionKeys(
   service: BaseSessionService,
   { appName, userId: onlyUser, signal }: SessionsRequest,
 ): AsyncGenerator<CompositeSessionKey, void> {
-  const named = new Set<string>();
-  let anchor: string | undefined;
+  const yielded = new Set<string>();
+  let lastKey: string | undefined;
   let offset = 0;
   for (;;) {
     const { sessions } = await service.listSessions({
       appName,
       userId: onlyUser,
       order: 'asc',
-      limit: PAGE,
+      limit: PAGE_SIZE,
       offset,
       withTotal: false,
       signal,
     });
     const page = sessions.map(({ id, userId }) => ({ sessionId: id, userId }));
     const names = page.map(({ sessionId, userId }) => JSON.stringify([userId, sessionId]));
-    if (offset > 0 && !names.includes(anchor ?? '')) {
-      offset = Math.max(0, offset - PAGE + 1);
+    if (offset > 0 && !names.includes(lastKey ?? '')) {
+      offset = Math.max(0, offset - PAGE_SIZE + 1);
       continue;
     }
     for (const [at, key] of page.entries()) {
       const name = names[at] ?? '';
-      if (named.has(name)) continue;
-      named.add(name);
+      if (yielded.has(name)) continue;
+      yielded.add(name);
       yield { appName, ...key };
     }
-    if (page.length < PAGE) return;
-    anchor = names.at(-1);
+    if (page.length < PAGE_SIZE) return;
+    lastKey = names.at(-1);
     offset += page.length - 1;
   }
 }

@@ -1,4 +1,4 @@
 /** The name in the first line of a stream of sessions. */
-export const FORMAT = 'adk-sessions';
+export const STREAM_FORMAT = 'adk-sessions';
 /** The version of that format. */
-export const VERSION = 1;
+export const STREAM_VERSION = 1;

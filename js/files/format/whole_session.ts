@@ -7,7 +7,7 @@ import type { BaseSessionService } from '../../model/session_service.js';
  * It asks for an explicit number of events. Without one, a service with the option `history` returns only the
  * last events, and an export would lack the others.
  */
-export function wholeSession(
+export function readWholeSession(
   service: BaseSessionService,
   { appName, userId, sessionId, signal }: CompositeSessionKey & Abortable,
 ): Promise<Session | undefined> {

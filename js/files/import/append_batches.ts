@@ -26,7 +26,7 @@ export interface ImportProgress {
 export type OnImportProgress = (progress: ImportProgress) => void | Promise<void>;
 
 /** Number of events in a batch. Over memory a batch takes a few milliseconds. */
-export const BATCH = 500;
+export const BATCH_SIZE = 500;
 
 /**
  * Number of events at the end of a plan that must be in one batch: both versions of a carrier, see
@@ -52,15 +52,15 @@ export async function appendInBatches(
 ): Promise<void> {
   const first = session.events.length;
   for (let at = first; at < events.length;) {
-    if (at > first) await pause();
-    const end = events.length - at <= BATCH + INSEPARABLE ? events.length : at + BATCH;
+    if (at > first) await yieldToEventLoop();
+    const end = events.length - at <= BATCH_SIZE + INSEPARABLE ? events.length : at + BATCH_SIZE;
     await service.appendEvents({ session, events: events.slice(at, end), signal });
     at = end;
-    await tell(onProgress, { sessionId: session.id, stored: Math.min(at, total), total });
+    await reportProgress(onProgress, { sessionId: session.id, stored: Math.min(at, total), total });
   }
 }
 
-async function tell(
+async function reportProgress(
   onProgress: OnImportProgress | undefined,
   progress: ImportProgress,
 ): Promise<void> {
@@ -76,7 +76,7 @@ async function tell(
  * Lets timers, input and painting run. It uses a message, because browsers delay chains of timers but not
  * messages.
  */
-export function pause(): Promise<void> {
+export function yieldToEventLoop(): Promise<void> {
   return new Promise((resolve) => {
     const { port1, port2 } = new MessageChannel();
     port1.onmessage = () => {

@@ -5,12 +5,21 @@ import { type KnownOptions, takeOptions } from '../../service/known_options.js';
 import type { Abortable, Session } from '../../model/session.js';
 import type { BaseSessionService } from '../../model/session_service.js';
 import { snapshotDelta, snapshotState } from '../../model/snapshot.js';
-import { appendInBatches, BATCH, type OnImportProgress, pause } from './append_batches.js';
-import { interruptedImport, liveBefore } from './interrupted.js';
-import { readingSteps, type ReadSessionOptions, type SessionFile } from '../format/session_file.js';
-import { liveState } from './shared_state.js';
-import { planState, type SharedState, type StatePlan, touchesShared } from './state_plan.js';
-import { withdraw } from './withdraw.js';
+import {
+  appendInBatches,
+  BATCH_SIZE,
+  type OnImportProgress,
+  yieldToEventLoop,
+} from './append_batches.js';
+import { findInterruptedImport, sharedStateBefore } from './interrupted_import.js';
+import {
+  readFileInSteps,
+  type ReadSessionOptions,
+  type SessionFile,
+} from '../format/session_file.js';
+import { readSharedState } from './shared_state.js';
+import { planState, type SharedState, type StatePlan, mayChangeShared } from './state_plan.js';
+import { undoImport } from './undo_import.js';
 
 /**
  * Options of {@link importSession}.
@@ -30,9 +39,9 @@ export interface ImportSessionOptions extends ReadSessionOptions, Abortable {
 }
 
 /** Length in characters above which a file is read with pauses. */
-const LONG = 500_000;
+const LONG_TEXT = 500_000;
 
-const OPTIONS: KnownOptions<ImportSessionOptions> = {
+const IMPORT_OPTIONS: KnownOptions<ImportSessionOptions> = {
   appName: true,
   userId: true,
   sessionId: true,
@@ -85,12 +94,14 @@ export async function importSession(
   file: string | SessionFile,
   options: ImportSessionOptions = {},
 ): Promise<Session> {
-  const { signal, sharedState, onProgress, ...reading } = takeOptions(options, OPTIONS);
+  const { signal, sharedState, onProgress, ...readOptions } = takeOptions(options, IMPORT_OPTIONS);
   requireOnProgress(onProgress);
-  const policy = sharedStateOf(sharedState);
-  const session = await readInSteps(file, reading);
+  const policy = requireSharedState(sharedState);
+  const session = await readInSteps(file, readOptions);
   const { appName, userId, id, lastUpdateTime } = session;
-  const live = touchesShared(session) ? await liveState(service, { appName, userId, signal }) : {};
+  const storedShared = mayChangeShared(session)
+    ? await readSharedState(service, { appName, userId, signal })
+    : {};
   const store = async (handle: Session, { events, afterwards }: StatePlan): Promise<Session> => {
     await appendInBatches(service, handle, events, session.events.length, signal, onProgress);
     if (Object.keys(afterwards).length > 0) {
@@ -98,7 +109,7 @@ export async function importSession(
     }
     return handle;
   };
-  const plan = planState(session, live, policy);
+  const plan = planState(session, storedShared, policy);
   let stored: Session;
   try {
     stored = await service.createSession({
@@ -111,15 +122,16 @@ export async function importSession(
     });
   } catch (error) {
     if (!isSessionError(error, 'already_exists')) throw error;
-    const half = await interruptedImport(service, session, { signal });
-    if (half === undefined) throw error;
-    const before = policy === 'fill' ? liveBefore(live, half.events) : live;
-    return store(half, planState(session, before, policy));
+    const interrupted = await findInterruptedImport(service, session, { signal });
+    if (interrupted === undefined) throw error;
+    const sharedBefore =
+      policy === 'fill' ? sharedStateBefore(storedShared, interrupted.events) : storedShared;
+    return store(interrupted, planState(session, sharedBefore, policy));
   }
   try {
     return await store(stored, plan);
   } catch (error) {
-    await withdraw(service, stored, live, plan, error);
+    await undoImport(service, stored, storedShared, plan, error);
     throw error;
   }
 }
@@ -130,10 +142,10 @@ async function readInSteps(
   options: ReadSessionOptions,
 ): Promise<Session> {
   const isLong = isLongFile(file);
-  const steps = readingSteps(file, options);
+  const steps = readFileInSteps(file, options);
   for (;;) {
     const { done, value } = steps.next();
-    if (isLong) await pause();
+    if (isLong) await yieldToEventLoop();
     if (done !== true) continue;
     requireStorable(value);
     return value;
@@ -142,9 +154,9 @@ async function readInSteps(
 
 /** Returns whether reading the file takes longer than appending a batch. */
 function isLongFile(file: string | SessionFile | null): boolean {
-  if (typeof file === 'string') return file.length > LONG;
+  if (typeof file === 'string') return file.length > LONG_TEXT;
   const events = file?.events;
-  return Array.isArray(events) && events.length > BATCH;
+  return Array.isArray(events) && events.length > BATCH_SIZE;
 }
 
 /**
@@ -162,7 +174,7 @@ export function requireOnProgress(value: unknown): void {
  *
  * @throws SessionError `invalid_argument` for any other value
  */
-export function sharedStateOf(value: unknown): SharedState {
+export function requireSharedState(value: unknown): SharedState {
   if (value === undefined) return 'fill';
   if (value === 'fill' || value === 'overwrite' || value === 'keep') return value;
   throw invalid('sharedState', `must be 'fill', 'overwrite' or 'keep'; it is ${shown(value)}`);

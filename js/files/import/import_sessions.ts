@@ -8,14 +8,14 @@ import { type KnownOptions, takeOptions } from '../../service/known_options.js';
 import type { Abortable } from '../../model/session.js';
 import type { StateShape } from '../../state/state_shape.js';
 import type { BaseSessionService } from '../../model/session_service.js';
-import { FORMAT, VERSION } from '../format/stream_format.js';
+import { STREAM_FORMAT, STREAM_VERSION } from '../format/stream_format.js';
 import type { OnImportProgress } from './append_batches.js';
-import { importSession, requireOnProgress, sharedStateOf } from './import_session.js';
-import { linesOf, type LinesSource } from './lines.js';
-import { malformed } from '../format/malformed.js';
+import { importSession, requireOnProgress, requireSharedState } from './import_session.js';
+import { readLines, type LinesSource } from './read_lines.js';
+import { malformedFile } from '../format/malformed_file.js';
 import { parseJson } from '../format/recorded_session.js';
-import { requireUnit, type SessionFile } from '../format/session_file.js';
-import { prefixed } from './shared_state.js';
+import { requireTimeUnit, type SessionFile } from '../format/session_file.js';
+import { addPrefix } from './shared_state.js';
 import type { SharedState } from './state_plan.js';
 
 /**
@@ -39,7 +39,7 @@ export interface ImportSessionsOptions extends Abortable {
   onProgress?: OnImportProgress | undefined;
 }
 
-const OPTIONS: KnownOptions<ImportSessionsOptions> = {
+const IMPORT_OPTIONS: KnownOptions<ImportSessionsOptions> = {
   appName: true,
   timeUnit: true,
   sharedState: true,
@@ -74,7 +74,7 @@ export interface ImportOutcome {
 }
 
 /** Errors that concern only one line. */
-const OF_ONE_LINE: ReadonlySet<SessionErrorCode> = new Set<SessionErrorCode>([
+const LINE_ERRORS: ReadonlySet<SessionErrorCode> = new Set<SessionErrorCode>([
   'invalid_argument',
   'already_exists',
   'unserializable',
@@ -112,31 +112,32 @@ export async function* importSessions(
   source: LinesSource,
   options: ImportSessionsOptions = {},
 ): AsyncGenerator<ImportOutcome, void> {
-  const taken = takeOptions(options, OPTIONS);
-  const { signal, appName, onProgress } = taken;
+  const ownOptions = takeOptions(options, IMPORT_OPTIONS);
+  const { signal, appName, onProgress } = ownOptions;
   requireOnProgress(onProgress);
-  const sharedState = sharedStateOf(taken.sharedState);
-  const stated = taken.timeUnit === undefined ? undefined : requireUnit(taken.timeUnit);
+  const sharedState = requireSharedState(ownOptions.sharedState);
+  const statedUnit =
+    ownOptions.timeUnit === undefined ? undefined : requireTimeUnit(ownOptions.timeUnit);
   if (appName !== undefined) requireId('appName', appName);
-  let timeUnit = stated;
+  let timeUnit = statedUnit;
   let line = 0;
-  for await (const text of linesOf(source)) {
+  for await (const text of readLines(source)) {
     line += 1;
     if (text.trim() === '') continue;
     requireNotAborted(signal);
     let outcome: ImportOutcome = { line, kind: 'session' };
     try {
-      const json = parsedLine(text);
+      const json = parseLine(text);
       if (Object.hasOwn(json, 'format')) {
-        const unit = unitOfHeader(json);
-        timeUnit = stated ?? unit;
+        const unit = readHeaderUnit(json);
+        timeUnit = statedUnit ?? unit;
         continue;
       }
-      outcome = { line, ...nameOf(json, appName) };
+      outcome = { line, ...describeLine(json, appName) };
       const lineOptions = { appName, timeUnit, sharedState, onProgress, signal };
       await importLine(service, json, outcome, lineOptions);
     } catch (error) {
-      if (!isSessionError(error) || !OF_ONE_LINE.has(error.code)) throw error;
+      if (!isSessionError(error) || !LINE_ERRORS.has(error.code)) throw error;
       outcome = { ...outcome, error };
     }
     yield outcome;
@@ -148,10 +149,10 @@ export async function* importSessions(
  *
  * @throws SessionError `invalid_argument` if it is not a JSON object
  */
-export function parsedLine(text: string): SessionFile {
+export function parseLine(text: string): SessionFile {
   const json = parseJson(text);
   if (isPlainObject(json)) return json;
-  throw malformed([], `must have an object on each line; this is ${kindOf(json)}`);
+  throw malformedFile([], `must have an object on each line; this is ${kindOf(json)}`);
 }
 
 /**
@@ -159,38 +160,38 @@ export function parsedLine(text: string): SessionFile {
  *
  * @throws SessionError `unsupported` for an unknown format or version
  */
-export function unitOfHeader({ format, version, timeUnit }: SessionFile): TimeUnit {
-  if (format === FORMAT && version === VERSION) return requireUnit(timeUnit);
+export function readHeaderUnit({ format, version, timeUnit }: SessionFile): TimeUnit {
+  if (format === STREAM_FORMAT && version === STREAM_VERSION) return requireTimeUnit(timeUnit);
   throw new SessionError(
     'unsupported',
     `The stream says that it is ${JSON.stringify(format)}, version ${JSON.stringify(version)}; ` +
-      `this version of the package reads "${FORMAT}", version ${VERSION}. Update the package.`,
+      `this version of the package reads "${STREAM_FORMAT}", version ${STREAM_VERSION}. Update the package.`,
   );
 }
 
 /** Returns the kind of a line and the names in it; absent names are left out. */
-export function nameOf(
+export function describeLine(
   json: SessionFile,
-  givenApp: string | undefined,
+  replacementApp: string | undefined,
 ): Omit<ImportOutcome, 'line' | 'error'> {
-  const appName = textOf(givenApp ?? json.appName ?? json.app_name);
-  const userId = textOf(json.userId ?? json.user_id);
+  const appName = textOrUndefined(replacementApp ?? json.appName ?? json.app_name);
+  const userId = textOrUndefined(json.userId ?? json.user_id);
   const app = appName === undefined ? {} : { appName };
   if (Object.hasOwn(json, 'appState')) return { kind: 'appState', ...app };
   const user = userId === undefined ? app : { ...app, userId };
   if (Object.hasOwn(json, 'userState')) return { kind: 'userState', ...user };
-  const sessionId = textOf(json.id);
+  const sessionId = textOrUndefined(json.id);
   return { kind: 'session', ...user, ...(sessionId !== undefined && { sessionId }) };
 }
 
-function textOf(value: unknown): string | undefined {
+function textOrUndefined(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
 async function importLine(
   service: BaseSessionService,
   json: SessionFile,
-  { kind, ...names }: ImportOutcome,
+  { kind, ...lineKey }: ImportOutcome,
   options: ImportSessionsOptions & { readonly sharedState: SharedState },
 ): Promise<void> {
   if (kind === 'session') {
@@ -198,31 +199,35 @@ async function importLine(
     return;
   }
   const { sharedState, signal } = options;
-  const appName = requireId('appName', names.appName);
+  const appName = requireId('appName', lineKey.appName);
   if (kind === 'appState') {
-    const live = await service.getAppState({ appName, signal });
-    const stateDelta = prefixed(APP_PREFIX, toSet(json, kind, live, sharedState));
+    const storedState = await service.getAppState({ appName, signal });
+    const stateDelta = addPrefix(APP_PREFIX, selectKeysToSet(json, kind, storedState, sharedState));
     await service.updateState({ appName, stateDelta, signal });
   } else {
-    const userId = requireId('userId', names.userId);
-    const live = await service.getUserState({ appName, userId, signal });
-    const stateDelta = prefixed(USER_PREFIX, toSet(json, kind, live, sharedState));
+    const userId = requireId('userId', lineKey.userId);
+    const storedState = await service.getUserState({ appName, userId, signal });
+    const stateDelta = addPrefix(
+      USER_PREFIX,
+      selectKeysToSet(json, kind, storedState, sharedState),
+    );
     await service.updateState({ appName, userId, stateDelta, signal });
   }
 }
 
 /** Returns the keys of the line's state that the import sets. */
-function toSet(
+function selectKeysToSet(
   json: SessionFile,
   kind: 'userState' | 'appState',
-  live: Readonly<StateShape>,
+  storedState: Readonly<StateShape>,
   policy: SharedState,
 ): StateShape {
   const state = json[kind];
-  if (!isPlainObject(state)) throw malformed([kind], `must be an object; it is ${kindOf(state)}`);
+  if (!isPlainObject(state))
+    throw malformedFile([kind], `must be an object; it is ${kindOf(state)}`);
   if (policy === 'keep') return {};
   const entries = Object.entries(state);
   const isSet = ([key]: [string, unknown]): boolean =>
-    policy === 'overwrite' || !Object.hasOwn(live, key);
+    policy === 'overwrite' || !Object.hasOwn(storedState, key);
   return Object.fromEntries(entries.filter(isSet));
 }

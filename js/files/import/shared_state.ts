@@ -4,7 +4,7 @@ import type { StateShape } from '../../state/state_shape.js';
 import type { BaseSessionService } from '../../model/session_service.js';
 
 /** Reads the `user:` and `app:` keys of a user from a service, with their prefixes. */
-export async function liveState(
+export async function readSharedState(
   service: BaseSessionService,
   { appName, userId, signal }: UserRequest & Abortable,
 ): Promise<StateShape> {
@@ -12,10 +12,10 @@ export async function liveState(
     service.getAppState({ appName, signal }),
     service.getUserState({ appName, userId, signal }),
   ]);
-  return { ...prefixed(APP_PREFIX, app), ...prefixed(USER_PREFIX, user) };
+  return { ...addPrefix(APP_PREFIX, app), ...addPrefix(USER_PREFIX, user) };
 }
 
 /** Returns a scope's state with the prefix added to its keys. */
-export function prefixed(prefix: string, state: Readonly<StateShape>): StateShape {
+export function addPrefix(prefix: string, state: Readonly<StateShape>): StateShape {
   return Object.fromEntries(Object.entries(state).map(([key, value]) => [prefix + key, value]));
 }

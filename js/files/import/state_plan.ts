@@ -14,8 +14,8 @@ import { type Event, newEventId } from '../../model/event.js';
 import { isShared, isTemp, REMOVED } from '../../state/scope.js';
 import type { Session } from '../../model/session.js';
 import type { StateShape } from '../../state/state_shape.js';
-import { initialState, madeOf } from '../format/fold.js';
-import { malformed } from '../format/malformed.js';
+import { initialState, applyDeltas } from '../format/apply_deltas.js';
+import { malformedFile } from '../format/malformed_file.js';
 
 /**
  * How an import changes `user:` and `app:` keys, which other sessions see too.
@@ -44,7 +44,7 @@ export interface StatePlan {
 }
 
 /** Returns whether storing the session may change `user:` or `app:` keys. */
-export function touchesShared({ state, events }: Session): boolean {
+export function mayChangeShared({ state, events }: Session): boolean {
   return (
     Object.keys(state).some(isShared) ||
     events.some(({ actions }) => Object.keys(actions.stateDelta).some(isShared))
@@ -54,78 +54,85 @@ export function touchesShared({ state, events }: Session): boolean {
 /**
  * Plans the import of a session.
  *
- * @param live the `user:` and `app:` keys that the store has
+ * @param storedShared the `user:` and `app:` keys that the store has
  * @throws SessionError `invalid_argument` if the events contradict the file's state and none of them can be
  *   the carrier
  */
 export function planState(
   session: Session,
-  live: Readonly<StateShape>,
+  storedShared: Readonly<StateShape>,
   sharedState: SharedState,
 ): StatePlan {
   const { events } = session;
-  const initial = ownKeys(initialState(session));
-  const wanted = wantedState(session, live, sharedState);
-  const made = madeOf({ ...live, ...initial }, events);
-  const difference = differenceOf(made, wanted);
-  const keys = Object.keys(difference);
+  const initial = sessionState(initialState(session));
+  const wanted = wantedState(session, storedShared, sharedState);
+  const stateFromEvents = applyDeltas({ ...storedShared, ...initial }, events);
+  const delta = deltaBetween(stateFromEvents, wanted);
+  const keys = Object.keys(delta);
   if (keys.length === 0) return { initial, events, afterwards: {} };
-  if (events.length === 0)
-    return { initial: { ...initial, ...difference }, events, afterwards: {} };
+  if (events.length === 0) return { initial: { ...initial, ...delta }, events, afterwards: {} };
 
-  const carrier = [...events].reverse().find((event) => agrees(event, wanted));
+  const carrier = [...events].reverse().find((event) => isConsistent(event, wanted));
   if (carrier !== undefined) {
     // Without an id, the two versions would become two events.
     carrier.id ||= newEventId();
-    const loaded = { ...carrier, actions: { ...carrier.actions, stateDelta: difference } };
-    return { initial, events: [...events, loaded, carrier], afterwards: {} };
+    const carrierWithDelta = { ...carrier, actions: { ...carrier.actions, stateDelta: delta } };
+    return { initial, events: [...events, carrierWithDelta, carrier], afterwards: {} };
   }
   const own = keys.find((key) => !isShared(key));
-  if (own === undefined) return { initial, events, afterwards: difference };
-  throw malformed(
+  if (own === undefined) return { initial, events, afterwards: delta };
+  throw malformedFile(
     ['state', own],
     'is not what the deltas of the events make of it, and there is no event that could be stored ' +
       'after the others to set it right; leave "state" out to have what the events make',
   );
 }
 
-function wantedState({ state }: Session, live: StateShape, policy: SharedState): StateShape {
-  const shared = new Map(Object.entries(live));
+function wantedState(
+  { state }: Session,
+  storedShared: StateShape,
+  policy: SharedState,
+): StateShape {
+  const shared = new Map(Object.entries(storedShared));
   for (const [key, value] of Object.entries(state)) {
     if (!isShared(key) || policy === 'keep') continue;
     if (policy === 'overwrite' || !shared.has(key)) shared.set(key, value);
   }
-  return Object.fromEntries([...Object.entries(ownKeys(state)), ...shared]);
+  return Object.fromEntries([...Object.entries(sessionState(state)), ...shared]);
 }
 
 /** Returns the session's own keys. */
-function ownKeys(state: Readonly<StateShape>): StateShape {
+function sessionState(state: Readonly<StateShape>): StateShape {
   const own = Object.entries(state).filter(([key]) => !isShared(key) && !isTemp(key));
   return Object.fromEntries(own);
 }
 
 /** Returns the delta that turns one state into the other. */
-function differenceOf(made: Readonly<StateShape>, wanted: Readonly<StateShape>): StateShape {
-  const difference = new Map<string, unknown>();
-  for (const key of Object.keys(made)) {
-    if (!Object.hasOwn(wanted, key)) difference.set(key, REMOVED);
+function deltaBetween(
+  stateFromEvents: Readonly<StateShape>,
+  wanted: Readonly<StateShape>,
+): StateShape {
+  const delta = new Map<string, unknown>();
+  for (const key of Object.keys(stateFromEvents)) {
+    if (!Object.hasOwn(wanted, key)) delta.set(key, REMOVED);
   }
   for (const [key, value] of Object.entries(wanted)) {
-    if (!Object.hasOwn(made, key) || !isSame(made[key], value)) difference.set(key, value);
+    if (!Object.hasOwn(stateFromEvents, key) || !isSameText(stateFromEvents[key], value))
+      delta.set(key, value);
   }
-  return Object.fromEntries(difference);
+  return Object.fromEntries(delta);
 }
 
 /** Returns whether applying the event's delta to the wanted state changes nothing. */
-function agrees({ actions }: Event, wanted: Readonly<StateShape>): boolean {
+function isConsistent({ actions }: Event, wanted: Readonly<StateShape>): boolean {
   return Object.entries(actions.stateDelta).every(([key, value]) => {
     if (isTemp(key)) return true;
     if (value === REMOVED || value === undefined) return !Object.hasOwn(wanted, key);
-    return Object.hasOwn(wanted, key) && isSame(wanted[key], value);
+    return Object.hasOwn(wanted, key) && isSameText(wanted[key], value);
   });
 }
 
 /** Compares two JSON values. Values that differ only in key order count as different, which does no harm here. */
-export function isSame(one: unknown, other: unknown): boolean {
+export function isSameText(one: unknown, other: unknown): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }

@@ -9,11 +9,11 @@
  * JSON is stored as text under a key of `customMetadata`, which neither client reads if there is a
  * `rawEvent`. In `rawEvent`, `@google/adk` would show it as a field of the event.
  */
-import { timeText, parseTime } from '../../python/micros.js';
-import { pythonEvent } from '../../python/python_event.js';
+import { microsToTimeText, parseTime } from '../../python/micros.js';
+import { selectForPython } from '../../python/python_event.js';
 import { readNames, writeNames } from '../../python/casing.js';
 import { EVENT } from '../../python/fields.js';
-import { toSeconds, withTimes } from '../../python/time.js';
+import { toSeconds, convertTimes } from '../../python/time.js';
 import { createEventActions } from '../../model/event.js';
 import { ownMembers } from '../../members/own.js';
 import { isPlainObject } from '../../json/rules.js';
@@ -51,7 +51,7 @@ export interface PostedEvent {
 
 /** Formats a time in microseconds as the API does. */
 export function apiTime(micros: number): string {
-  return `${timeText(micros).replace(' ', 'T')}Z`;
+  return `${microsToTimeText(micros).replace(' ', 'T')}Z`;
 }
 
 /**
@@ -112,7 +112,7 @@ function apiDelta(actions: unknown): JsonObject {
 
 /** Returns the fields that Python reads, in snake_case and seconds. A removed key is `null`. */
 function pythonFields(event: JsonObject): JsonObject {
-  return pythonEvent(withTimes(event, (time) => (isTime(time) ? toSeconds(time) : null)));
+  return selectForPython(convertTimes(event, (time) => (isTime(time) ? toSeconds(time) : null)));
 }
 
 /** Returns the fields that Python accepts in snake_case only. */

@@ -6,7 +6,7 @@
  */
 import { readNames } from '../../python/casing.js';
 import { EVENT } from '../../python/fields.js';
-import { toMilliseconds, withTimes } from '../../python/time.js';
+import { toMilliseconds, convertTimes } from '../../python/time.js';
 import { createEventActions, type CreateEventActionsParams } from '../../model/event.js';
 import { isPlainObject } from '../../json/rules.js';
 import { ownMembers } from '../../members/own.js';
@@ -47,7 +47,7 @@ function readRawEvent(raw: JsonObject, timestamp: number): Fields {
 }
 
 function inMilliseconds(event: JsonObject): Fields {
-  return withTimes(event, (time) => (typeof time === 'number' ? toMilliseconds(time) : time));
+  return convertTimes(event, (time) => (typeof time === 'number' ? toMilliseconds(time) : time));
 }
 
 function readApiFields(resource: JsonObject): Fields {

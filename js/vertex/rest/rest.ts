@@ -92,14 +92,14 @@ export class Rest {
       url: search === '' ? url : `${url}?${search}`,
       body: body && JSON.stringify(body),
     };
-    const { access, closeTimeout: closeTimeout } = this.#connection;
+    const { access, closeTimeout } = this.#connection;
     const credentials = await this.#withTokenTimeout(access.credentials());
     let response = await this.#fetch(request, credentials);
     if (response.status === 401) {
       const fresh = await this.#withTokenTimeout(access.renew(credentials));
       if (fresh !== undefined) response = await this.#fetch(request, fresh);
     }
-    const { status, isOk: isOk, text, retryAfter } = response;
+    const { status, isOk, text, retryAfter } = response;
     if (!isOk) throw statusError(status, this.mask(text), retryAfter);
     closeTimeout.restart();
     // The response to a write may be empty.

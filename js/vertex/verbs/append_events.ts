@@ -12,7 +12,7 @@
  */
 import { isSameJson } from '../../wasm/core.js';
 import { SessionError } from '../../errors/errors.js';
-import { LAST_REVISION, microsOf } from '../../python/micros.js';
+import { LAST_REVISION, millisecondsToMicros } from '../../python/micros.js';
 import type { Changes, Decide, EventRow, Found, WriteRequest } from '../../storage/adapter.js';
 import { settleBoth } from './settle_both.js';
 import { toEventResource } from '../events/event_resource.js';
@@ -119,7 +119,7 @@ function planPostings(
   const times: number[] = [];
   let last = first.session.revision - count;
   for (const { timestamp } of first.events) {
-    last = Math.max(last + 1, microsOf(timestamp));
+    last = Math.max(last + 1, millisecondsToMicros(timestamp));
     times.push(last);
   }
   const isLater = last > first.session.revision;

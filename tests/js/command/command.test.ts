@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 
-import { type MigrateOptions, type Result } from '../../../js/command/migrate.js';
-import { shownStore } from '../../../js/command/stores/open_store.js';
+import { type MigrateOptions, type MigrateResult } from '../../../js/command/migrate.js';
+import { describeStore } from '../../../js/command/stores/open_store.js';
 import { Progress } from '../../../js/command/progress.js';
 import { DatabaseSessionService } from '../../../js/database/index.js';
 import { command, newFolder } from './stores.js';
@@ -106,7 +106,7 @@ describe('A password', () => {
       ['sqlite:sessions.db?key=s3cret', 'sqlite:sessions.db'],
       ['folder/file.jsonl', 'folder/file.jsonl'],
     ] as const) {
-      assert.equal(shownStore(url), shown);
+      assert.equal(describeStore(url), shown);
     }
   });
 });
@@ -144,8 +144,8 @@ describe('Progress', () => {
     skipped: { sessions: 0, events: 0 },
     verified: { sessions: 1, events: 2 },
     failed: 1,
-    kept: 0,
-  } satisfies Result;
+    conflictingKeys: 0,
+  } satisfies MigrateResult;
 
   it('is a bar in a terminal, as wide as that at most, and taken off in the end', () => {
     let written = '';

@@ -7,27 +7,27 @@ import { SQLITE_LAYOUT } from '../../../js/database/tables/layout.js';
 import {
   LAST_MICROS,
   LAST_REVISION,
-  microsOf,
+  millisecondsToMicros,
   parseMilliseconds,
   parseTime,
-  timeText,
-  timeTextOf,
+  microsToTimeText,
+  millisecondsToTimeText,
 } from '../../../js/python/micros.js';
 
 describe('A time of the tables', () => {
   it('is text with six digits after the second, in UTC', () => {
-    assert.equal(timeText(1_700_000_000_250_000), '2023-11-14 22:13:20.250000');
-    assert.equal(timeText(1), '1970-01-01 00:00:00.000001');
-    assert.equal(timeTextOf(253402300799999), '9999-12-31 23:59:59.999000');
-    assert.equal(timeTextOf(1000.9999), '1970-01-01 00:00:01.001000');
+    assert.equal(microsToTimeText(1_700_000_000_250_000), '2023-11-14 22:13:20.250000');
+    assert.equal(microsToTimeText(1), '1970-01-01 00:00:00.000001');
+    assert.equal(millisecondsToTimeText(253402300799999), '9999-12-31 23:59:59.999000');
+    assert.equal(millisecondsToTimeText(1000.9999), '1970-01-01 00:00:01.001000');
   });
 
   it('comes back to the microsecond', () => {
     for (const micros of [0, 1, 999, 1000, 1_763_652_937_123_457, LAST_REVISION]) {
-      assert.equal(parseTime(timeText(micros)), micros);
+      assert.equal(parseTime(microsToTimeText(micros)), micros);
     }
     for (const milliseconds of [0, 0.001, 3000.25, 1763652937123.457, 253402300799999]) {
-      assert.equal(parseMilliseconds(timeTextOf(milliseconds)), milliseconds);
+      assert.equal(parseMilliseconds(millisecondsToTimeText(milliseconds)), milliseconds);
     }
   });
 
@@ -65,9 +65,9 @@ describe('A time of the tables', () => {
   });
 
   it('beyond 2242 is no revision, and those that follow the last time still come back', () => {
-    assert.equal(microsOf(253402300799999), LAST_MICROS);
+    assert.equal(millisecondsToMicros(253402300799999), LAST_MICROS);
     assert.equal(parseTime('9999-12-31 23:59:59'), LAST_REVISION);
-    assert.equal(parseTime(timeText(LAST_MICROS + 1)), LAST_MICROS + 1);
+    assert.equal(parseTime(microsToTimeText(LAST_MICROS + 1)), LAST_MICROS + 1);
   });
 });
 

@@ -2,7 +2,12 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 
-import { asJson, digitsOf, parseExactly, writeExactly } from '../../../js/python/numbers.js';
+import {
+  pythonJsonToJson,
+  digitsOf,
+  parseExactly,
+  writeExactly,
+} from '../../../js/python/numbers.js';
 
 describe('Numbers of Python', () => {
   it('are read and written with all their digits', () => {
@@ -15,7 +20,7 @@ describe('Numbers of Python', () => {
       fc.property(fc.array(item), (items) => {
         const text = `[${items.join(',')}]`;
         assert.equal(writeExactly(parseExactly(text)), text);
-        assert.equal(asJson(text), text);
+        assert.equal(pythonJsonToJson(text), text);
       }),
       { numRuns: 1000 },
     );
@@ -36,7 +41,7 @@ describe('Numbers of Python', () => {
   it('that are none are null, and nothing else is changed', () => {
     const text = '{"a": NaN, "b": [Infinity,-Infinity], "NaN": "\\\\\\"-Infinity\\\\", "c": 1.50}';
     assert.equal(
-      asJson(text),
+      pythonJsonToJson(text),
       '{"a": null, "b": [null,null], "NaN": "\\\\\\"-Infinity\\\\", "c": 1.50}',
     );
   });
@@ -44,7 +49,7 @@ describe('Numbers of Python', () => {
   it('are told from the digits in texts, however long those are', () => {
     const value = [`${'\\"'.repeat(2_000_000)}1234567890123456789`, 'NaN'];
     const text = JSON.stringify(value);
-    assert.equal(asJson(text), text);
+    assert.equal(pythonJsonToJson(text), text);
     assert.deepEqual(parseExactly(text), value);
   });
 

@@ -148,7 +148,7 @@ function rightValueOf(accepted: Accepted, isHostile: boolean): fc.Arbitrary<unkn
 function objectOf(model: Model, isHostile: boolean): fc.Arbitrary<JsonObject> {
   const names = [...model.members.keys()];
   const required = names.filter((name) => model.required.includes(snakeName(name)));
-  const together = names.filter((name) => model.together.includes(snakeName(name)));
+  const together = names.filter((name) => model.requiredTogether.includes(snakeName(name)));
   const known = fc
     // Few of them, as in an event: with all of them at once, no failure could be told from others.
     .subarray(names, { maxLength: Math.min(names.length, 6) })

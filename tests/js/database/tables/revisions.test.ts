@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 
 import { Revisions, type StandingColumns } from '../../../../js/database/tables/revisions.js';
-import { timeText } from '../../../../js/python/micros.js';
+import { microsToTimeText } from '../../../../js/python/micros.js';
 import type { SessionRow } from '../../../../js/storage/adapter.js';
 
 const KEY = { appName: 'app', userId: 'user', sessionId: 'session' };
@@ -45,9 +45,9 @@ class Tables {
       lastUpdateTime: this.updated / 1000,
       state: '{}',
     };
-    const text = (time: number | null) => (time === null ? null : timeText(time));
+    const text = (time: number | null) => (time === null ? null : microsToTimeText(time));
     const columns: StandingColumns = {
-      newest: this.times.length === 0 ? null : timeText(Math.max(...this.times)),
+      newest: this.times.length === 0 ? null : microsToTimeText(Math.max(...this.times)),
       later: this.times.filter((time) => time >= this.updated).length,
       kept_time: text(this.kept),
       replaced_at: text(this.replaced),

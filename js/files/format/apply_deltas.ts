@@ -9,15 +9,15 @@ import type { StateShape } from '../../state/state_shape.js';
  *
  * @param state the state before the events; not changed
  */
-export function madeOf(state: Readonly<StateShape>, events: readonly Event[]): StateShape {
-  const made = new Map<string, unknown>(Object.entries(state));
+export function applyDeltas(state: Readonly<StateShape>, events: readonly Event[]): StateShape {
+  const result = new Map<string, unknown>(Object.entries(state));
   for (const { actions } of events) {
     for (const [key, value] of Object.entries(actions.stateDelta)) {
-      if (value === REMOVED || value === undefined) made.delete(key);
-      else made.set(key, value);
+      if (value === REMOVED || value === undefined) result.delete(key);
+      else result.set(key, value);
     }
   }
-  return withoutTemp(made);
+  return withoutTemp(result);
 }
 
 /**

@@ -12,16 +12,16 @@ import { formatPath, type PathSegment } from '../../json/path.js';
  * throw malformed(['events', 3, 'timestamp'], 'must be a number');
  * ```
  */
-export function malformed(
+export function malformedFile(
   path: readonly PathSegment[],
   rule: string,
   cause?: unknown,
 ): SessionError {
-  const where = formatPath(path);
-  const message = `${where === '' ? 'The session file' : where} ${rule}.`;
+  const formattedPath = formatPath(path);
+  const message = `${formattedPath === '' ? 'The session file' : formattedPath} ${rule}.`;
   return new SessionError('invalid_argument', message, {
-    path: where,
-    key: where === '' ? 'file' : where,
+    path: formattedPath,
+    key: formattedPath === '' ? 'file' : formattedPath,
     cause,
   });
 }

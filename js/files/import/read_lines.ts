@@ -25,23 +25,25 @@ export type LinesSource =
  *
  * @throws SessionError `invalid_argument` if the source yields anything other than text or UTF-8 bytes
  */
-export async function* linesOf(source: LinesSource): AsyncGenerator<string, void> {
+export async function* readLines(source: LinesSource): AsyncGenerator<string, void> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   // Pieces are joined only at the end of a line: a line may be a session of megabytes, in a thousand chunks.
   let pieces: string[] = [];
-  for await (const chunk of chunksOf(source)) {
-    const [rest = '', ...ended] = textOf(chunk, decoder).split('\n').reverse();
-    for (const text of ended.reverse()) {
+  for await (const chunk of readChunks(source)) {
+    const [unfinishedLine = '', ...completeLines] = decodeChunk(chunk, decoder)
+      .split('\n')
+      .reverse();
+    for (const text of completeLines.reverse()) {
       yield pieces.join('') + text;
       pieces = [];
     }
-    pieces.push(rest);
+    pieces.push(unfinishedLine);
   }
-  pieces.push(textOf(new Uint8Array(), decoder, true));
+  pieces.push(decodeChunk(new Uint8Array(), decoder, true));
   yield pieces.join('');
 }
 
-async function* chunksOf(source: LinesSource): AsyncGenerator<unknown, void> {
+async function* readChunks(source: LinesSource): AsyncGenerator<unknown, void> {
   if (typeof source === 'string') {
     yield source;
   } else if (isStreamOnly(source)) {
@@ -75,7 +77,7 @@ function isIterable(source: unknown): source is Iterable<unknown> | AsyncIterabl
   return Symbol.asyncIterator in source || Symbol.iterator in source;
 }
 
-function textOf(chunk: unknown, decoder: TextDecoder, isLast = false): string {
+function decodeChunk(chunk: unknown, decoder: TextDecoder, isLast = false): string {
   if (typeof chunk === 'string') return chunk;
   if (!ArrayBuffer.isView(chunk)) {
     throw invalid('source', `must give text or bytes; it gave ${kindOf(chunk)}`);

@@ -3,16 +3,16 @@ import type { Event } from '../../model/event.js';
 import type { Abortable, Session } from '../../model/session.js';
 import type { StateShape } from '../../state/state_shape.js';
 import type { BaseSessionService } from '../../model/session_service.js';
-import { madeOf } from '../format/fold.js';
-import { isSame } from './state_plan.js';
-import { wholeSession } from '../format/whole_session.js';
+import { applyDeltas } from '../format/apply_deltas.js';
+import { isSameText } from './state_plan.js';
+import { readWholeSession } from '../format/whole_session.js';
 
 /**
  * Returns the stored session if an import of this file was interrupted. Such a session has the file's
  * `lastUpdateTime` and the first of its events, but not all. An import sets that time when it creates the
  * session; a session in use has the time of its own last event.
  */
-export async function interruptedImport(
+export async function findInterruptedImport(
   service: BaseSessionService,
   { appName, userId, id: sessionId, events, lastUpdateTime }: Session,
   { signal }: Abortable,
@@ -23,7 +23,7 @@ export async function interruptedImport(
   if (newest?.lastUpdateTime !== lastUpdateTime) return undefined;
   const [last] = newest.events;
   if (last !== undefined && last.id === events.at(-1)?.id) return undefined;
-  const stored = await wholeSession(service, key);
+  const stored = await readWholeSession(service, key);
   if (stored === undefined || stored.events.length >= events.length) return undefined;
   return stored.events.every(({ id }, at) => id === events[at]?.id) ? stored : undefined;
 }
@@ -34,9 +34,14 @@ export async function interruptedImport(
  *
  * @param events the events that the interrupted import stored
  */
-export function liveBefore(live: Readonly<StateShape>, events: readonly Event[]): StateShape {
-  const made = madeOf({}, events);
-  const isOwn = ([key, value]: [string, unknown]): boolean =>
-    Object.hasOwn(made, key) && isSame(made[key], value);
-  return Object.fromEntries(Object.entries(live).filter((entry) => !isOwn(entry)));
+export function sharedStateBefore(
+  storedShared: Readonly<StateShape>,
+  events: readonly Event[],
+): StateShape {
+  const written = applyDeltas({}, events);
+  const isWrittenByImport = ([key, value]: [string, unknown]): boolean =>
+    Object.hasOwn(written, key) && isSameText(written[key], value);
+  return Object.fromEntries(
+    Object.entries(storedShared).filter((entry) => !isWrittenByImport(entry)),
+  );
 }
