@@ -1281,17 +1281,8 @@ function getFloat64ArrayMemory0() {
     return cachedFloat64ArrayMemory0;
 }
 
-const literals = new Map();
 function getStringFromWasm0(ptr, len) {
     ptr = ptr >>> 0;
-    if (ptr < 1048576 || ptr >= 1059801 || len > 63) return decodeAt(ptr, len);
-    const place = ptr * 64 + len;
-    let literal = literals.get(place);
-    if (literal === undefined) literals.set(place, (literal = decodeAt(ptr, len)));
-    return literal;
-}
-
-function decodeAt(ptr, len) {
     return decodeText(getUint8ArrayMemory0().subarray(ptr, ptr + len));
 }
 
