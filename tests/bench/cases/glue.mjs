@@ -15,7 +15,7 @@ async function load(glue) {
   const { initSync, scan_template } = await import(
     `data:text/javascript,${encodeURIComponent(glue)}`
   );
-  initSync({ module: new WebAssembly.Module(read('adk_session_wasm_bg.wasm')) });
+  initSync({ module: read('adk_session_wasm_bg.wasm') });
   return () => timeOfMany(10_000, () => scan_template(TEXT));
 }
 
