@@ -111,6 +111,7 @@ export type {
   SessionRow,
   StorageAdapter,
   StorageKey,
+  Write as StorageWrite,
   WriteRequest as StorageWriteRequest,
 } from './storage/adapter.js';
 export { requestPersistence, storageUsage } from './storage/persistence.js';

@@ -5,8 +5,17 @@ import { abortedError, type MaybePromise, requireNotAborted } from '../call/call
 import type { HandleRecord, TakenHandle } from '../handle/handle.js';
 import { onAbort } from '../call/on_abort.js';
 
-/** The most events in a group. If a group fails, each of its calls is stored once more. */
+/**
+ * The most events in a group, and in a batch unless a single group is larger. If a batch fails, each of its
+ * calls is stored once more.
+ */
 const LIMIT = 128;
+
+/** The most batches under way at once. Appends that wait meanwhile make the next batch larger. */
+const MAX_BATCHES = 2;
+
+/** The milliseconds after which a batch no longer counts as one of them: another transaction may hold a row. */
+const SLOW_BATCH = 100;
 
 const soon = Promise.resolve();
 
@@ -24,33 +33,57 @@ interface Member {
   readonly reject: (reason: unknown) => void;
 }
 
-/** Stores events through a handle in one write, and changes the handle if that succeeds. */
-type Write = (
-  session: TakenHandle,
-  record: HandleRecord,
-  events: readonly TakenEvent[],
-  signal: AbortSignal | undefined,
-) => MaybePromise<void>;
+/** Calls through one handle that are stored in one write. */
+interface Group {
+  readonly record: HandleRecord;
+  readonly members: readonly Member[];
+}
+
+/** Events to store through a handle, all or none. */
+export interface HandleAppend {
+  readonly session: TakenHandle;
+  readonly record: HandleRecord;
+  readonly events: readonly TakenEvent[];
+  readonly signal: AbortSignal | undefined;
+}
+
+/** Stores events, and changes the handles whose events are stored. */
+export interface AppendStore {
+  /** Whether {@link AppendStore.storeMany} can be called. Called when the wasm is loaded. */
+  canStoreMany(): boolean;
+  store(append: HandleAppend): MaybePromise<void>;
+  /** Stores appends to different sessions in one transaction. Each of them may fail by itself. */
+  storeMany(appends: readonly HandleAppend[]): readonly Promise<void>[];
+}
 
 /**
- * Queues and groups appends over an asynchronous storage.
+ * Queues and groups appends over an asynchronous storage. This is the one place that does so.
  *
  * Appends through one handle are stored one after the other, so that none of them makes the handle
- * stale. Appends that wait meanwhile are stored in one write when their turn comes.
+ * stale. Appends that wait meanwhile form a group: they are stored in one write when their turn comes.
  *
- * A group is not atomic: each append succeeds or fails by itself. If the write of a group fails,
- * for whatever reason, its members are stored again one by one, each with its own outcome. A member
- * that is stored already, because only the answer was lost, is found by its event ids.
+ * Groups of different sessions that wait at the same time form a batch. A storage that can do so
+ * stores a batch in one transaction. Over other storages each batch has one group, and all batches
+ * run at once.
+ *
+ * Neither a group nor a batch is atomic: each append succeeds or fails by itself. If an append of
+ * several fails, for whatever reason, its calls are stored again one by one, each with its own
+ * outcome. A call that is stored already, because only the answer was lost, is found by its event
+ * ids.
  */
 export class AppendGroups {
-  readonly #write: Write;
+  readonly #store: AppendStore;
   /** The waiting members of each handle that has appends waiting or under way. */
   readonly #queues = new Map<HandleRecord, Member[]>();
-  /** Handles whose first group is still open for appends of the same tick. */
-  readonly #collecting = new Set<HandleRecord>();
+  /** Handles with waiting appends and none under way, in the order of their turns. */
+  readonly #ready = new Set<HandleRecord>();
+  /** The number of batches under way that later appends wait for. */
+  #batches = 0;
+  /** Whether the next batch starts by itself, in this tick or the next. */
+  #isScheduled = false;
 
-  constructor(write: Write) {
-    this.#write = write;
+  constructor(store: AppendStore) {
+    this.#store = store;
   }
 
   /** Resolves once the events are stored; rejects if they cannot be. */
@@ -80,90 +113,213 @@ export class AppendGroups {
       }
       if (known !== undefined) return;
       this.#queues.set(record, queue);
-      this.#collecting.add(record);
-      // Not `queueMicrotask`: Node creates a traceable resource for each of its callbacks.
-      void soon.then(() => {
-        this.#start(record);
-      });
+      this.#ready.add(record);
+      this.#schedule();
     });
   }
 
-  /** Starts all open groups, so that the call which the service makes next comes after them. */
+  /** Starts all waiting appends that can start, so that the service's next call comes after them. */
   flush(): void {
-    for (const record of this.#collecting) this.#start(record);
+    this.#start(true);
   }
 
-  #start(record: HandleRecord): void {
-    const queue = this.#queues.get(record);
-    if (this.#collecting.delete(record) && queue !== undefined) this.#drain(record, queue);
+  #schedule(): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    // Not `queueMicrotask`: Node creates a traceable resource for each of its callbacks.
+    void soon.then(() => {
+      this.#isScheduled = false;
+      this.#start(false);
+    });
+  }
+
+  /** @param isAll whether to start more batches than should be under way at once */
+  #start(isAll: boolean): void {
+    if (this.#ready.size === 0) return;
+    try {
+      const loading = loadWasm();
+      if (loading === undefined) {
+        this.#startBatches(isAll);
+        return;
+      }
+      const start = (): void => this.#startBatches(isAll);
+      loading.then(start, (error: unknown) => this.#failAll(error));
+    } catch (error) {
+      this.#failAll(error);
+    }
   }
 
   /**
-   * Stores one group after the other. Waits only for promises, so that synchronous writes finish in
-   * this tick.
+   * Waits only for promises, so that synchronous writes finish in this tick. After a batch of several sessions
+   * the event loop goes on first: a storage may have taken milliseconds for it without a pause.
    */
-  #drain(record: HandleRecord, queue: Member[]): void {
-    while (queue.length > 0) {
-      const group = takeGroup(queue);
-      for (const { stopWaiting } of group) stopWaiting();
-      const stored = this.#storeGroup(record, group);
-      if (stored !== undefined) {
-        void stored.then(() => {
-          this.#drain(record, queue);
-        });
-        return;
+  #startBatches(isAll: boolean): void {
+    const isMany = this.#store.canStoreMany();
+    while (this.#ready.size > 0 && (isAll || !isMany || this.#batches < MAX_BATCHES)) {
+      if (this.#isScheduled && !isAll && isMany) return;
+      const batch = this.#takeBatch(isMany ? LIMIT : 1);
+      if (batch.length > 1) {
+        this.#storeBatch(batch);
+        this.#rest();
+        continue;
+      }
+      for (const group of batch) {
+        const stored = this.#storeGroup(group);
+        const finish = (): void => this.#finish(group.record);
+        if (stored === undefined) {
+          finish();
+        } else {
+          if (isMany) this.#count(stored);
+          void stored.then(finish);
+        }
       }
     }
-    this.#queues.delete(record);
   }
 
-  /** Stores a group. Never throws or rejects: each member gets its own outcome. */
-  #storeGroup(record: HandleRecord, group: readonly Member[]): MaybePromise<void> {
-    const store = (): MaybePromise<void> => this.#store(record, group.filter(isWanted));
-    const fail = (error: unknown): void => {
-      for (const { reject } of group) reject(error);
-    };
+  /** Takes the next groups, each of another session, with about `limit` events in all. */
+  #takeBatch(limit: number): Group[] {
+    const batch: Group[] = [];
+    const sessions = new Set<string>();
+    let size = 0;
+    for (const record of this.#ready) {
+      if (size >= limit) break;
+      const queue = this.#queues.get(record) ?? [];
+      const name = sessionName(queue[0]?.session);
+      if (sessions.has(name)) continue;
+      this.#ready.delete(record);
+      const group = takeGroup(queue);
+      for (const { stopWaiting } of group) stopWaiting();
+      const members = group.filter(isWanted);
+      for (const { events } of members) size += events.length;
+      if (members.length === 0) {
+        this.#finish(record);
+      } else {
+        sessions.add(name);
+        batch.push({ record, members });
+      }
+    }
+    return batch;
+  }
+
+  #storeBatch(batch: readonly Group[]): void {
+    const parts = batch.map((group) => appendOf(group));
+    let stored: readonly Promise<void>[];
     try {
-      return loadWasm()?.then(store, fail) ?? store();
+      stored = this.#store.storeMany(parts.map(({ append }) => append));
     } catch (error) {
-      return fail(error);
+      stored = batch.map(() => Promise.reject(error as Error));
+    }
+    this.#count(Promise.allSettled(stored));
+    for (const [index, group] of batch.entries()) {
+      const succeed = (): void => settle(group);
+      const fail = (error: unknown): Promise<void> => this.#storeEach(group, error);
+      void stored[index]
+        ?.finally(parts[index]?.stop)
+        .then(succeed, fail)
+        .then(() => this.#finish(group.record));
     }
   }
 
-  /** @param doubt the error of an earlier attempt that may have stored the events */
-  #store(record: HandleRecord, members: readonly Member[], doubt?: unknown): MaybePromise<void> {
-    const [first] = members;
-    if (first === undefined) return undefined;
-    const { signal, stop } = whenNoneWaits(members);
+  /** Starts no batch until the event loop has gone round. */
+  #rest(): void {
+    this.#isScheduled = true;
+    afterEvents(() => {
+      this.#isScheduled = false;
+      this.#start(false);
+    });
+  }
+
+  /** Counts a batch as under way until its first attempt has settled, or is slow. */
+  #count(attempt: Promise<unknown>): void {
+    this.#batches += 1;
+    let isCounted = true;
+    const stop = (): void => {
+      clearTimeout(timer);
+      if (!isCounted) return;
+      isCounted = false;
+      this.#batches -= 1;
+      this.#schedule();
+    };
+    const timer = setTimeout(stop, SLOW_BATCH);
+    attempt.then(stop, stop);
+  }
+
+  /** Makes a handle ready for its next group, if more appends wait. */
+  #finish(record: HandleRecord): void {
+    if (this.#queues.get(record)?.length === 0) {
+      this.#queues.delete(record);
+    } else {
+      this.#ready.add(record);
+      this.#schedule();
+    }
+  }
+
+  #failAll(error: unknown): void {
+    while (this.#ready.size > 0) {
+      for (const group of this.#takeBatch(1)) {
+        settle(group, error);
+        this.#finish(group.record);
+      }
+    }
+  }
+
+  /**
+   * Stores a group in one write. Never throws or rejects: each call gets its own outcome.
+   *
+   * @param doubt the error of an earlier attempt that may have stored the events
+   */
+  #storeGroup(group: Group, doubt?: unknown): MaybePromise<void> {
+    const { append, stop } = appendOf(group);
     const succeed = (): void => {
       stop();
-      for (const { resolve } of members) resolve();
+      settle(group);
     };
     const fail = (error: unknown): MaybePromise<void> => {
       stop();
-      if (members.length > 1) return this.#storeEach(record, members, error);
+      if (group.members.length > 1) return this.#storeEach(group, error);
       // Any other error would claim that nothing was written.
-      first.reject(doubt ?? error);
+      settle(group, doubt ?? error);
     };
     try {
-      const isOne = members.length === 1;
-      const events = isOne ? first.events : members.flatMap(({ events }) => events);
-      const written = this.#write(first.session, record, events, signal);
-      if (written !== undefined) return written.then(succeed, fail);
+      const stored = this.#store.store(append);
+      if (stored !== undefined) return stored.then(succeed, fail);
     } catch (error) {
       return fail(error);
     }
     return succeed();
   }
 
-  async #storeEach(
-    record: HandleRecord,
-    members: readonly Member[],
-    error: unknown,
-  ): Promise<void> {
+  async #storeEach({ record, members }: Group, error: unknown): Promise<void> {
     const doubt = isSessionError(error, 'connection_lost') ? error : undefined;
-    for (const member of members) await this.#store(record, [member], doubt);
+    for (const member of members) await this.#storeGroup({ record, members: [member] }, doubt);
   }
+}
+
+/** Settles the calls of a group. */
+function settle({ members }: Group, error?: unknown): void {
+  for (const { resolve, reject } of members) {
+    if (error === undefined) resolve();
+    else reject(error);
+  }
+}
+
+/** Runs a function when the event loop has handled what waits. */
+function afterEvents(run: () => void): void {
+  // A timer takes a millisecond at least; not every host has immediates.
+  if (typeof setImmediate === 'function') setImmediate(run);
+  else setTimeout(run);
+}
+
+/** @returns the append, and a function that stops listening to the signals of the members */
+function appendOf({ record, members }: Group): { append: HandleAppend; stop: () => void } {
+  const { signal, stop } = whenNoneWaits(members);
+  const [first] = members;
+  const events = members.length === 1 ? first!.events : members.flatMap(({ events }) => events);
+  return { append: { session: first!.session, record, events, signal }, stop };
+}
+
+function sessionName(session: TakenHandle | undefined): string {
+  return session === undefined ? '' : `${session.appName}\0${session.userId}\0${session.id}`;
 }
 
 /**

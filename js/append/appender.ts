@@ -4,18 +4,12 @@ import type { Event } from '../model/event.js';
 import type { CompositeSessionKey, Session } from '../model/session.js';
 import type { StateShape } from '../state/state_shape.js';
 import { type StateSchema, validateDelta } from '../state/state_schema.js';
-import { AppendGroups } from './append_groups.js';
+import { AppendGroups, type HandleAppend } from './append_groups.js';
 import { apply, takeEvent, type TakenEvent, withoutKeys } from './append.js';
 import type { ServiceFeed } from '../watch/service_feed.js';
 import { after, type MaybePromise, requireNotAborted } from '../call/call.js';
-import {
-  enqueue,
-  type HandleRecord,
-  Handles,
-  takeHandle,
-  type TakenHandle,
-} from '../handle/handle.js';
-import type { SessionStore } from '../storage/session_store.js';
+import { enqueue, type HandleRecord, Handles, takeHandle } from '../handle/handle.js';
+import type { AppendRequest, SessionStore } from '../storage/session_store.js';
 import type { AppendAnswer } from '../wasm/protocol.js';
 import type { StateWriter } from './state_writer.js';
 
@@ -46,9 +40,11 @@ export interface AppenderParts {
  */
 export class Appender {
   readonly #parts: AppenderParts;
-  readonly #groups = new AppendGroups((session, record, events, signal) =>
-    this.#store(session, record, this.#parts.policy, events, signal),
-  );
+  readonly #groups = new AppendGroups({
+    canStoreMany: () => this.#parts.store().appendMany !== undefined,
+    store: (append) => this.#store(append, this.#parts.policy),
+    storeMany: (appends) => this.#storeMany(appends),
+  });
 
   constructor(parts: AppenderParts) {
     this.#parts = parts;
@@ -72,14 +68,13 @@ export class Appender {
     for (const event of events) if (!isPartial(event)) taken.push(this.#take(event));
     if (taken.length === 0) return taken;
     if (!isInMemory) return this.#groups.add(session, record, taken, signal).then(() => taken);
+    const append = { session, record, events: taken, signal };
     // The wasm may still be loading.
     const ahead = record.tail ?? loadWasm(true);
-    if (ahead === undefined) {
-      return after(this.#store(session, record, policy, taken, signal), () => taken);
-    }
+    if (ahead === undefined) return after(this.#store(append, policy), () => taken);
     const done = ahead.then(() => {
       requireNotAborted(signal);
-      return this.#store(session, record, policy, taken, signal);
+      return this.#store(append, policy);
     });
     enqueue(record, done);
     return done.then(() => taken);
@@ -103,11 +98,11 @@ export class Appender {
       tail: undefined,
       later: undefined,
     };
-    const taken = [this.#take(event)];
+    const append = { session, record, events: [this.#take(event)], signal };
     this.flush();
     const run = (): MaybePromise<void> => {
       requireNotAborted(signal);
-      return this.#store(session, record, policy, taken, signal);
+      return this.#store(append, policy);
     };
     return loadWasm(this.#parts.isInMemory)?.then(run) ?? run();
   }
@@ -124,38 +119,63 @@ export class Appender {
     return taken;
   }
 
-  #store(
-    session: TakenHandle,
-    record: HandleRecord,
+  #store(append: HandleAppend, policy: number): MaybePromise<void> {
+    const prepared = this.#prepare(append, policy);
+    let answer: MaybePromise<AppendAnswer>;
+    try {
+      answer = this.#parts.store().append(prepared.request);
+    } catch (error) {
+      return prepared.refuse(error);
+    }
+    return answer instanceof Promise
+      ? answer.then(prepared.apply, prepared.refuse)
+      : prepared.apply(answer);
+  }
+
+  #storeMany(appends: readonly HandleAppend[]): readonly Promise<void>[] {
+    const { store, policy } = this.#parts;
+    const prepared = appends.map((append) => this.#prepare(append, policy));
+    const answers = store().appendMany?.(prepared.map(({ request }) => request)) ?? [];
+    return prepared.map(({ apply, refuse }, index) =>
+      (answers[index] ?? Promise.reject(new Error('no answer'))).then(apply, refuse),
+    );
+  }
+
+  /** Prepares what is stored, and the changes of the handle after the commit. */
+  #prepare(
+    { session, record, events, signal }: HandleAppend,
     policy: number,
-    events: readonly TakenEvent[],
-    signal: AbortSignal | undefined,
-  ): MaybePromise<void> {
-    const { writer, store, clock, feed, explain } = this.#parts;
+  ): {
+    readonly request: AppendRequest;
+    readonly apply: (answer: AppendAnswer) => void;
+    readonly refuse: (error: unknown) => never;
+  } {
+    const { writer, clock, feed, explain } = this.#parts;
     const { appName, userId, id: sessionId, lastEventId } = session;
     const key = { appName, userId, sessionId };
     const { created, revision } = record;
-    const reduced = this.#leaveOut(session, events);
-    const snapshots = reduced.map(({ snapshot }) => snapshot);
-    const refuse = (error: unknown): never => {
-      throw isSessionError(error) ? explain(error, key) : error;
+    const reduced = this.#withoutSuperseded(session, events);
+    return {
+      request: {
+        key,
+        position: { created, revision, lastEventId },
+        policy,
+        events: reduced.map(({ snapshot }) => snapshot),
+        now: clock(),
+        signal,
+      },
+      apply(answer) {
+        apply(session, record, reduced, policy, answer, writer);
+        feed.publishAppended(appName, userId, sessionId, answer, reduced.length);
+      },
+      refuse(error) {
+        throw isSessionError(error) ? explain(error, key) : error;
+      },
     };
-    let answer: MaybePromise<AppendAnswer>;
-    try {
-      const position = { created, revision, lastEventId };
-      answer = store().append(key, position, policy, snapshots, clock(), signal);
-    } catch (error) {
-      return refuse(error);
-    }
-    const stored = answer instanceof Promise ? answer.catch(refuse) : answer;
-    return after(stored, (answer) => {
-      apply(session, record, reduced, policy, answer, writer);
-      feed.publishAppended(appName, userId, sessionId, answer, reduced.length);
-    });
   }
 
   /** Removes from each delta the keys that a later, already stored write has superseded. */
-  #leaveOut(session: Session, events: readonly TakenEvent[]): readonly TakenEvent[] {
+  #withoutSuperseded(session: Session, events: readonly TakenEvent[]): readonly TakenEvent[] {
     const { writer } = this.#parts;
     const isBatch = events.length > 1;
     const ahead = isBatch ? new Map<string, TakenEvent>() : NOTHING_AHEAD;

@@ -36,6 +36,7 @@ import type {
   ReadRequest,
   Rows,
   StorageKey,
+  Write,
   WriteRequest,
 } from '../storage/adapter.js';
 import { isSessionError, SessionError } from '../errors/errors.js';
@@ -47,7 +48,8 @@ import type { Connected } from './connections/connect.js';
 import { deleteStatements, remove } from './verbs/delete.js';
 import type { Engine } from './engines/engine.js';
 import { databaseError } from './engines/failure.js';
-import { foundStatements, readFloor } from './verbs/found.js';
+import { readFloor } from './verbs/current_rows.js';
+import { currentRowsStatements } from './verbs/current_rows_statements.js';
 import { checkIds, fitsKey } from './tables/limits.js';
 import type { LastWrites } from './verbs/last_writes.js';
 import type { Layout } from './tables/layout.js';
@@ -62,7 +64,8 @@ import type { Waits } from './transactions/waits.js';
 import { sessionStatements } from './verbs/session_statements.js';
 import type { Database } from './tables/tables.js';
 import type { Mode } from './transactions/transaction.js';
-import { write, writeStatements } from './verbs/write.js';
+import { write } from './verbs/write.js';
+import { writeStatements } from './verbs/write_statements.js';
 
 /** The parts that an adapter is made of. */
 export interface DatabaseParts {
@@ -92,9 +95,9 @@ function allStatements(database: Database, usual: Engine, layout: Layout) {
   const engine = layout.engineOf(usual);
   return {
     ...sessionStatements(database, engine, layout),
-    ...foundStatements(database, engine, layout),
+    ...currentRowsStatements(database, engine, layout),
     ...readStatements(database, engine, layout),
-    ...writeStatements(database),
+    ...writeStatements(database, engine),
     ...deleteStatements(database, engine, layout),
     ...listStatements(database, engine),
   };
@@ -106,7 +109,7 @@ function* replaced(
   decide: Decide,
 ): Steps<void> {
   yield* remove(context, { what: 'session', key: request.key });
-  yield* write(context, request, decide, true);
+  yield* write(context, [{ request, decide }], true);
 }
 
 /** The storage adapter of a database. Connects and opens the tables at its first verb. */
@@ -128,11 +131,15 @@ export class DatabaseAdapter implements OwnAdapter {
   }
 
   create(request: WriteRequest, decide: Decide): void | Promise<void> {
-    return this.#write(request, decide, true);
+    return this.#write([{ request, decide }], true, request);
   }
 
   append(request: WriteRequest, decide: Decide): void | Promise<void> {
-    return this.#write(request, decide, false);
+    return this.#write([{ request, decide }], false, request);
+  }
+
+  appendMany(writes: readonly Write[]): void | Promise<void> {
+    return this.#write(writes, false);
   }
 
   read(request: ReadRequest): Rows | Promise<Rows> {
@@ -227,10 +234,14 @@ export class DatabaseAdapter implements OwnAdapter {
     });
   }
 
-  #write(request: WriteRequest, decide: Decide, isCreate: boolean): void | Promise<void> {
-    checkIds(this.#parts.engine.kind, request);
-    return this.#run('write', request, (opened) =>
-      write(this.#writeContext(opened), request, decide, isCreate),
+  #write(
+    writes: readonly Write[],
+    isCreate: boolean,
+    options: Abortable = {},
+  ): void | Promise<void> {
+    for (const { request } of writes) checkIds(this.#parts.engine.kind, request);
+    return this.#run('write', options, (opened) =>
+      write(this.#writeContext(opened), writes, isCreate),
     );
   }
 

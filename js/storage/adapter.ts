@@ -1,5 +1,6 @@
 /**
- * The interface of a storage: five verbs, each of them one transaction. A storage holds no rules.
+ * The interface of a storage: five verbs, each of them one transaction, and an optional one for groups of
+ * appends. A storage holds no rules.
  *
  * An adapter must keep these rules:
  * 1. Each verb is atomic, and no other write comes between its reads and its writes.
@@ -207,6 +208,23 @@ export interface Changes {
 export type Decide = (found: Found) => Changes | undefined;
 
 /**
+ * One write of {@link StorageAdapter.appendMany}.
+ *
+ * @example
+ * ```ts
+ * import type { StorageWrite } from 'adk-session-wasm';
+ *
+ * function sessionIds(writes: readonly StorageWrite[]) {
+ *   return writes.map(({ request }) => request.key.sessionId);
+ * }
+ * ```
+ */
+export interface Write {
+  readonly request: WriteRequest;
+  readonly decide: Decide;
+}
+
+/**
  * The request of a read: a session with a window of its events, or the state of a user or an app.
  *
  * @example
@@ -356,6 +374,34 @@ export interface StorageAdapter {
   readonly durable?: boolean;
   create(request: WriteRequest, decide: Decide): void | Promise<void>;
   append(request: WriteRequest, decide: Decide): void | Promise<void>;
+  /**
+   * Optional: appends to different sessions in one transaction, so that many appends share one commit. The
+   * service calls it for appends that wait at the same time, each to another session. Without it the service
+   * calls `append` for each of them, at the same time.
+   *
+   * The adapter calls the `decide` of each write, one after the other, and writes all changes. The rows for a
+   * later `decide` contain what earlier ones changed: two sessions may share a user or an app.
+   *
+   * A `decide` that returns `undefined` refuses its own write only; it never throws here. If `appendMany` fails,
+   * the service calls `append` for each write. It does the same for a write whose `decide` was not called.
+   *
+   * @example
+   * ```ts
+   * import type { Decide, StorageWrite, StorageWriteRequest } from 'adk-session-wasm';
+   *
+   * interface Transaction {
+   *   append(request: StorageWriteRequest, decide: Decide): Promise<void>;
+   * }
+   * declare function inTransaction(work: (transaction: Transaction) => Promise<void>): Promise<void>;
+   *
+   * function appendMany(writes: readonly StorageWrite[]): Promise<void> {
+   *   return inTransaction(async (transaction) => {
+   *     for (const { request, decide } of writes) await transaction.append(request, decide);
+   *   });
+   * }
+   * ```
+   */
+  readonly appendMany?: ((writes: readonly Write[]) => void | Promise<void>) | undefined;
   read(request: ReadRequest): Rows | Promise<Rows>;
   list(request: ListRequest): Listing | Promise<Listing>;
   delete(request: DeleteRequest): Deleted | void | Promise<Deleted | void>;

@@ -36,8 +36,8 @@ import { decide } from './decide.js';
 import type { OwnAdapter, OwnRows } from './own_adapter.js';
 import { scopesOf } from './scopes.js';
 import type {
+  AppendRequest,
   Floor,
-  HandlePosition,
   ListedTuple,
   PageRequest,
   ReadPage,
@@ -46,7 +46,8 @@ import type {
   SessionStore,
   SharedStates,
 } from './session_store.js';
-import { failureOf, writeThrough } from './write_through.js';
+import { WriteGroup } from './write_group.js';
+import { failureOf, type Writer, writeThrough } from './write_through.js';
 
 /** The most rounds in which `getOrCreateSession` finds the key taken but reads no session. */
 const MAX_ROUNDS = 100;
@@ -86,44 +87,60 @@ export class AdapterStore implements SessionStore {
       const found = ifAbsent ? await this.get(key, undefined, undefined, signal) : undefined;
       if (found !== undefined) return found;
       const write = callCore(() => AdapterWrite.create(appName, userId, sessionId, state, now));
-      const created = await this.#write('create', key, write, [], now, signal, () =>
-        write.created(ifAbsent),
+      const created = await this.#write(
+        'create',
+        write,
+        { key, now, signal },
+        () => write.created(ifAbsent) as ReadSession | undefined,
       );
-      if (created !== undefined) return created as ReadSession;
+      if (created !== undefined) return created;
       // Another call has created it meanwhile. The next round reads it, unless it was deleted again.
     }
     const message = `The storage failed: session ${JSON.stringify(sessionId)} is there to create and not to read, ${MAX_ROUNDS} times in a row; reads must see what was written.`;
     throw new SessionError('storage_failed', message);
   }
 
-  append(
-    key: Required<StorageKey>,
-    { created, revision, lastEventId }: HandlePosition,
-    policy: number,
-    events: readonly EventSnapshot[],
-    now: number,
-    signal: AbortSignal | undefined,
+  append(request: AppendRequest): MaybePromise<AppendAnswer> {
+    return this.#append(request);
+  }
+
+  get appendMany(): SessionStore['appendMany'] {
+    if (memberOf(this.#adapter, 'appendMany') === undefined) return undefined;
+    return (requests) => {
+      const group = new WriteGroup(this.#adapter);
+      const answers = requests.map(async (request) => this.#append(request, group));
+      group.run();
+      return answers;
+    };
+  }
+
+  /** @param group runs the first attempt to append; later ones run alone */
+  #append(
+    { key, position, policy, events, now, signal }: AppendRequest,
+    group?: WriteGroup,
   ): MaybePromise<AppendAnswer> {
     const { sessionId } = key;
+    const { created, revision, lastEventId } = position;
     const { packed, numbers, texts = [] } = packEvents('', events, false);
+    const parts = { key, events, now, signal, group };
     const append = (position: number, created: number, at: number): MaybePromise<AppendAnswer> => {
       // prettier-ignore
       const write = callCore(() => AdapterWrite.append(
         sessionId, position, created, at, policy, now, packed, numbers, texts,
       ));
-      return this.#write('append', key, write, events, now, signal, () =>
-        write.appended(),
-      ) as MaybePromise<AppendAnswer>;
+      return this.#write('append', write, parts, () => write.appended() as AppendAnswer);
     };
     if (created < 0) return append(POSITIONS.latest, 0, 0);
     if (!Number.isNaN(created)) return append(POSITIONS.revision, created, revision);
     const search = callCore(() => AdapterWrite.locate(sessionId, lastEventId));
-    const ids = lastEventId === undefined ? [] : [lastEventId];
-    const located = this.#write('append', key, search, [], 0, signal, () => search.located(), ids);
-    return after(located, (located) => {
-      const [created, seq] = located as [created: number, seq: number];
-      return append(POSITIONS.event, created, seq);
-    });
+    const eventIds = lastEventId === undefined ? [] : [lastEventId];
+    const located = this.#write(
+      'append',
+      search,
+      { key, signal, eventIds },
+      () => search.located() as [created: number, seq: number],
+    );
+    return after(located, ([created, seq]) => append(POSITIONS.event, created, seq));
   }
 
   async update(
@@ -135,9 +152,7 @@ export class AdapterStore implements SessionStore {
     requireRoom(delta.length);
     const write = callCore(() => AdapterWrite.update(appName, userId, delta));
     const key = storageKey({ appName, userId });
-    return (await this.#write('append', key, write, [], 0, signal, () =>
-      write.updated(),
-    )) as Scopes;
+    return this.#write('append', write, { key, signal }, () => write.updated() as Scopes);
   }
 
   async get(
@@ -273,18 +288,15 @@ export class AdapterStore implements SessionStore {
    *
    * @param end asks the write for its result
    */
-  #write(
+  #write<T>(
     verb: 'create' | 'append',
-    key: StorageKey,
     write: AdapterWrite,
-    events: readonly EventSnapshot[],
-    now: number,
-    signal: AbortSignal | undefined,
-    end: () => unknown,
-    eventIds: readonly string[] = events.map(({ id }) => id),
-  ): MaybePromise<unknown> {
+    { key, events = [], eventIds = events.map(({ id }) => id), now = 0, ...parts }: WriteParts,
+    end: () => T,
+  ): MaybePromise<T> {
+    const { signal, group } = parts;
     const times = events.map(({ timestamp }) => Math.min(timestamp, now));
-    const run = (): MaybePromise<unknown> => {
+    const run = (writer: Writer): MaybePromise<T> => {
       requireNotAborted(signal);
       const given: WriteRequest = {
         key: storageKey(key),
@@ -293,13 +305,29 @@ export class AdapterStore implements SessionStore {
         since: write.since(),
         lastUpdateTime: Math.max(verb === 'create' ? now : 0, ...times),
       };
-      const written = writeThrough(this.#adapter, verb, requestOf(given, signal), (found) =>
+      const written = writeThrough(verb, writer, requestOf(given, signal), (found) =>
         decide(verb, write, key, events, found),
       );
-      return after(written, () => (write.again() ? run() : callCore(end)));
+      return after(written, () => (write.again() ? run(alone) : callCore(end)));
     };
-    return finallyFree(write, run);
+    const alone: Writer = (request, decide) => this.#adapter[verb](request, decide);
+    return finallyFree(write, () =>
+      run(group === undefined ? alone : (request, decide) => group.append(request, decide)),
+    );
   }
+}
+
+/** The parts of a write beside the write itself. */
+interface WriteParts {
+  readonly key: StorageKey;
+  readonly signal: AbortSignal | undefined;
+  /** The time of the write in milliseconds. */
+  readonly now?: number;
+  readonly events?: readonly EventSnapshot[];
+  /** The events to look up. Default: those to append. */
+  readonly eventIds?: readonly string[];
+  /** Runs the first attempt. Default: it runs alone, as all later ones do. */
+  readonly group?: WriteGroup | undefined;
 }
 
 function finallyFree<T>(write: AdapterWrite, run: () => MaybePromise<T>): MaybePromise<T> {

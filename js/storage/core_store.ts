@@ -1,10 +1,9 @@
 import { callCore, coreError, requireRoom, type SessionCore } from '../wasm/core.js';
 import type { MaybePromise } from '../call/call.js';
-import type { EventSnapshot } from '../model/snapshot.js';
 import type { StorageKey } from './adapter.js';
 import type {
+  AppendRequest,
   Floor,
-  HandlePosition,
   PageRequest,
   ReadPage,
   ReadSession,
@@ -58,13 +57,9 @@ export class CoreStore implements SessionStore {
     );
   }
 
-  append(
-    { appName, userId, sessionId }: Required<StorageKey>,
-    { created, revision, lastEventId }: HandlePosition,
-    policy: number,
-    events: readonly EventSnapshot[],
-    now: number,
-  ): MaybePromise<AppendAnswer> {
+  append({ key, position, policy, events, now }: AppendRequest): MaybePromise<AppendAnswer> {
+    const { appName, userId, sessionId } = key;
+    const { created, revision, lastEventId } = position;
     // Only memory takes the texts into the wasm.
     const names = appName + userId + sessionId;
     const { packed, numbers, texts } = packEvents(names, events, this.#holdsData);

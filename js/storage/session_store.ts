@@ -85,6 +85,17 @@ export interface HandlePosition {
   readonly lastEventId: string | undefined;
 }
 
+/** Events to append to one session, all or none. */
+export interface AppendRequest {
+  readonly key: Required<StorageKey>;
+  readonly position: HandlePosition;
+  /** One of `STALE_POLICIES`. */
+  readonly policy: number;
+  readonly events: readonly EventSnapshot[];
+  readonly now: number;
+  readonly signal: AbortSignal | undefined;
+}
+
 /**
  * Sessions, their states and events, in any storage. The service calls it with names that it has checked. The
  * store in memory answers without a promise.
@@ -128,15 +139,14 @@ export interface SessionStore {
     signal: AbortSignal | undefined,
   ): MaybePromise<ReadPage>;
 
-  /** Appends events, all or none. `policy` is one of `STALE_POLICIES`. */
-  append(
-    key: Required<StorageKey>,
-    position: HandlePosition,
-    policy: number,
-    events: readonly EventSnapshot[],
-    now: number,
-    signal: AbortSignal | undefined,
-  ): MaybePromise<AppendAnswer>;
+  append(request: AppendRequest): MaybePromise<AppendAnswer>;
+
+  /**
+   * Appends to different sessions in one transaction. Any of the promises may reject although its append alone
+   * would succeed; the caller then appends alone. `undefined` if the storage has no such transaction.
+   */
+  readonly appendMany?:
+    ((requests: readonly AppendRequest[]) => readonly Promise<AppendAnswer>[]) | undefined;
 
   /** Changes the states of a user and an app. `delta` is a JSON object; its keys have their prefixes. */
   update(

@@ -1,8 +1,11 @@
 import { toSessionError } from '../wasm/core.js';
 import { isSessionError, SessionError } from '../errors/errors.js';
-import type { Changes, Decide, StorageAdapter, WriteRequest } from './adapter.js';
+import type { Changes, Decide, WriteRequest } from './adapter.js';
 import { messageOf } from '../json/rules.js';
 import { nonsense } from './checked_rows.js';
+
+/** Runs a write: a verb of an adapter, or a group of appends. */
+export type Writer = (request: WriteRequest, decide: Decide) => void | Promise<void>;
 
 /**
  * Lets an adapter run a write and calls `decide` for it. Returns without a promise if the adapter
@@ -12,8 +15,8 @@ import { nonsense } from './checked_rows.js';
  *   `storage_failed`
  */
 export function writeThrough(
-  adapter: StorageAdapter,
   verb: 'create' | 'append',
+  writer: Writer,
   request: WriteRequest,
   decide: Decide,
 ): void | Promise<void> {
@@ -43,7 +46,7 @@ export function writeThrough(
   let answer: void | PromiseLike<void>;
   let isLater: boolean;
   try {
-    answer = adapter[verb](request, ask);
+    answer = writer(request, ask);
     // Any value with a `then` is awaited, as `await` would do.
     isLater = typeof answer?.then === 'function';
   } catch (error) {

@@ -7,6 +7,7 @@ import type {
   ListRequest,
   ReadRequest,
   Rows,
+  StorageAdapter,
   StorageKey,
   WriteRequest,
 } from '../storage/adapter.js';
@@ -42,6 +43,12 @@ export class LazyAdapter implements OwnAdapter {
 
   append(request: WriteRequest, decide: Decide): void | Promise<void> {
     return this.#call((adapter) => adapter.append(request, decide));
+  }
+
+  /** Absent until the adapter is made: its first appends open the storage. */
+  get appendMany(): StorageAdapter['appendMany'] {
+    const made = this.#made;
+    return made?.appendMany && ((writes) => made.appendMany?.(writes));
   }
 
   read(request: ReadRequest): Rows | Promise<Rows> {

@@ -43,6 +43,8 @@ export interface Engine {
   readonly locksRows: boolean;
   /** Whether `FOR UPDATE` may lock a row that was just deleted, so that nobody can insert it again. */
   readonly locksDeletedRows: boolean;
+  /** Whether `json_to_recordset` makes rows of a JSON text, so that one statement serves any number of keys. */
+  readonly readsJsonRows: boolean;
   /** The columns that order events: append order if the engine knows it, else Python's order. */
   readonly eventOrder: readonly Column[];
   /** Converts a JSON column to text. */
@@ -83,6 +85,7 @@ const SQLITE: Engine = {
   beginRead: ['begin'],
   locksRows: false,
   locksDeletedRows: false,
+  readsJsonRows: false,
   eventOrder: [sql`rowid`],
   json: (column) => sql<string>`${column}`,
   time: (column) => sql<StoredTime>`${column}`,
@@ -105,6 +108,7 @@ const POSTGRESQL: Engine = {
   beginRead: ['begin isolation level repeatable read, read only'],
   locksRows: true,
   locksDeletedRows: false,
+  readsJsonRows: true,
   eventOrder: BY_TIME,
   json: (column) => sql<string>`cast(${column} as text)`,
   // As text, since the driver would read the column as local time in milliseconds.
@@ -136,6 +140,7 @@ const MYSQL: Engine = {
   ],
   locksRows: true,
   locksDeletedRows: true,
+  readsJsonRows: false,
   eventOrder: BY_TIME,
   json: (column) => sql<string>`${column}`,
   time: (column) => sql<string>`cast(${column} as char)`,

@@ -1,6 +1,6 @@
 import type { Deleted, DeleteRequest } from '../../storage/adapter.js';
 import type { Engine, StoredTime } from '../engines/engine.js';
-import { readFloor } from './found.js';
+import { readFloor } from './current_rows.js';
 import type { Layout } from '../tables/layout.js';
 import { Prepared, type Steps, together } from '../transactions/prepared.js';
 import { revisionOf } from '../tables/rows.js';

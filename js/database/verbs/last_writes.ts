@@ -17,7 +17,7 @@
 import { CompiledQuery } from 'kysely';
 import type { Changes, ScopeRow, SessionRow, WriteRequest } from '../../storage/adapter.js';
 import { putLast } from '../../storage/bounded_map.js';
-import type { FoundRows } from './found.js';
+import type { CurrentRows } from './current_rows.js';
 import { Prepared, rowsOf, type Steps } from '../transactions/prepared.js';
 import { LAST_MICROS, millisecondsToMicros } from '../../python/micros.js';
 
@@ -35,11 +35,11 @@ const DATA_VERSION = new Prepared<object, VersionColumns>(
   (columns: readonly [version: number]) => ({ data_version: columns[0] }),
 );
 
-const ASKED = [DATA_VERSION.of({})] as const;
+const VERSION_QUERY = [DATA_VERSION.of({})] as const;
 
 interface LastSession {
   readonly session: SessionRow;
-  readonly kept: FoundRows['kept'];
+  readonly sideTableRow: CurrentRows['sideTableRow'];
 }
 
 /** The state of a user or an app. */
@@ -47,6 +47,9 @@ interface LastState {
   readonly appName: string;
   readonly row: ScopeRow;
 }
+
+/** Stands for a state that a write does not ask for. */
+const NOT_ASKED: { readonly appName?: string; readonly row?: ScopeRow } = {};
 
 /** The rows that one connection wrote last. */
 export class LastWrites {
@@ -57,39 +60,50 @@ export class LastWrites {
   readonly #apps = new Map<string, LastState>();
 
   /**
-   * Returns the rows that a write would read, or `undefined` if one of them is not cached. Removes the rows
-   * that the write may change; {@link LastWrites.keep} puts them back after the commit.
+   * Returns the rows that each write would read, or `undefined` if one of them is not cached. Removes the rows
+   * that the writes may change; {@link LastWrites.keep} puts them back after the commit.
    */
-  *find(request: WriteRequest, isCreate: boolean): Steps<FoundRows | undefined> {
-    const rows = rowsOf(ASKED, yield { queries: ASKED, isLast: false });
+  *find(
+    requests: readonly WriteRequest[],
+    isCreate: boolean,
+  ): Steps<readonly (CurrentRows | undefined)[]> {
+    const rows = rowsOf(VERSION_QUERY, yield { queries: VERSION_QUERY, isLast: false });
     const version = rows[0][0]?.data_version;
     if (version === undefined || version !== this.#version) this.clear();
     this.#version = version;
+    const cached = requests.map((request) => this.#rowsOf(request, isCreate));
+    for (const { key, scopes } of requests) {
+      if (key.sessionId !== undefined) this.#sessions.delete(key.sessionId);
+      if (isCreate || scopes.includes('user')) this.#users.delete(key.userId ?? '');
+      if (isCreate || scopes.includes('app')) this.#apps.delete(key.appName);
+    }
+    return cached;
+  }
+
+  #rowsOf(request: WriteRequest, isCreate: boolean): CurrentRows | undefined {
     const { appName, userId, sessionId } = request.key;
-    const wantsUser = userId !== undefined && (isCreate || request.scopes.includes('user'));
-    const wantsApp = isCreate || request.scopes.includes('app');
-    const last = sessionId === undefined ? undefined : taken(this.#sessions, sessionId);
-    const user = wantsUser ? taken(this.#users, userId) : undefined;
-    const app = wantsApp ? taken(this.#apps, appName) : undefined;
-    if (last === undefined || !isNewEvent(request)) return undefined;
-    const { session, kept } = last;
+    const last = sessionId === undefined ? undefined : this.#sessions.get(sessionId);
+    if (last === undefined || isCreate || !isNewEvent(request)) return undefined;
+    const user = request.scopes.includes('user') ? this.#users.get(userId ?? '') : NOT_ASKED;
+    const app = request.scopes.includes('app') ? this.#apps.get(appName) : NOT_ASKED;
+    const { session, sideTableRow } = last;
     const isKnown =
       session.appName === appName &&
       session.userId === userId &&
       // The cache does not hold the events that the handle has missed.
       request.since >= session.revision &&
-      (!wantsUser || user?.appName === appName) &&
-      (!wantsApp || app !== undefined);
+      (user === NOT_ASKED || user?.appName === appName) &&
+      app !== undefined;
     if (!isKnown) return undefined;
     const { revision: floor } = session;
     return {
-      found: { session, user: user?.row, app: app?.row, events: [], changed: [], floor },
-      kept,
+      found: { session, user: user.row, app: app.row, events: [], changed: [], floor },
+      sideTableRow,
     };
   }
 
   /** Caches the rows of a committed write: those that it found, with its changes. */
-  keep({ key }: WriteRequest, { found, kept }: FoundRows, changes: Changes): void {
+  keep({ key }: WriteRequest, { found, sideTableRow }: CurrentRows, changes: Changes): void {
     const { appName, userId } = key;
     const { session } = changes;
     const isAppended = changes.events.every(({ seq, revision }) => seq === revision);
@@ -100,7 +114,7 @@ export class LastWrites {
     const { sessionId, created, revision, state } = session;
     const lastUpdateTime = revision / 1000;
     const row = { appName, userId, sessionId, created, revision, lastUpdateTime, state };
-    putLast(this.#sessions, sessionId, { session: row, kept }, MAX_ROWS);
+    putLast(this.#sessions, sessionId, { session: row, sideTableRow }, MAX_ROWS);
     putState(this.#users, userId, appName, changes.user ?? found.user);
     putState(this.#apps, appName, appName, changes.app ?? found.app);
   }
@@ -118,12 +132,6 @@ export class LastWrites {
  */
 function isNewEvent({ eventIds, lastUpdateTime = 0 }: WriteRequest): boolean {
   return eventIds.length > 0 && lastUpdateTime > 0;
-}
-
-function taken<Value>(map: Map<string, Value>, name: string): Value | undefined {
-  const value = map.get(name);
-  map.delete(name);
-  return value;
 }
 
 function putState(

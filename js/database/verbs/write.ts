@@ -1,162 +1,20 @@
 /** `create` and `append`: reads the rows, decides, writes the changes. */
-import type { Changes, Decide, EventRow, Found, WriteRequest } from '../../storage/adapter.js';
-import { byCount, exactBatches } from './batches.js';
-import type { StoredTime } from '../engines/engine.js';
-import { toEventData } from '../tables/event_data.js';
-import { find, type FindContext, type FoundRows, type FoundStatements } from './found.js';
+import type { Changes, Decide, Found, Write, WriteRequest } from '../../storage/adapter.js';
+import { type CurrentRows, readCurrentRows, type ReadContext } from './current_rows.js';
+import type { CurrentRowsStatements } from './current_rows_statements.js';
+import { GroupChanges } from './group_changes.js';
 import type { LastWrites } from './last_writes.js';
-import { checkEvent, checkMergeable, checkStates } from '../tables/limits.js';
-import { Prepared, type Query, type Steps } from '../transactions/prepared.js';
-import type { Key, SessionStatements } from './session_statements.js';
-import type { Database } from '../tables/tables.js';
+import type { Steps } from '../transactions/prepared.js';
+import type { SessionStatements } from './session_statements.js';
+import type { writeStatements } from './write_statements.js';
 import { millisecondsToMicros } from '../../python/micros.js';
 
-/** The most events in one statement. Engines limit the number of a statement's parameters. */
-const MAX_ROWS = 128;
-
-/** The columns of a new event. */
-type EventValues = Key & { id: string; invocation: string; time: StoredTime; data: string };
-
-/** The columns of several new events, numbered, for one statement. */
-type ManyEvents = Key &
-  Record<`${'id' | 'invocation' | 'data'}${number}`, string> &
-  Record<`time${number}`, StoredTime>;
-
-/** The columns of a session's row in the side table. */
-interface KeptValues extends Key {
-  updated: StoredTime;
-  time: StoredTime;
-  replaced: StoredTime | null;
-}
-
-/** Makes the statements that insert and update rows. */
-export function writeStatements(database: Database) {
-  return {
-    insertSession: new Prepared<
-      Key & { state: string; created: StoredTime; updated: StoredTime },
-      never
-    >((value) =>
-      database.insertInto('sessions').values({
-        app_name: value('app'),
-        user_id: value('user'),
-        id: value('session'),
-        state: value('state'),
-        create_time: value('created'),
-        update_time: value('updated'),
-      }),
-    ),
-    touchSession: new Prepared<Key & { updated: StoredTime }, never>((value) =>
-      database
-        .updateTable('sessions')
-        .set({ update_time: value('updated') })
-        .where('app_name', '=', value('app'))
-        .where('user_id', '=', value('user'))
-        .where('id', '=', value('session')),
-    ),
-    updateSession: new Prepared<Key & { state: string; updated: StoredTime }, never>((value) =>
-      database
-        .updateTable('sessions')
-        .set({ state: value('state'), update_time: value('updated') })
-        .where('app_name', '=', value('app'))
-        .where('user_id', '=', value('user'))
-        .where('id', '=', value('session')),
-    ),
-    insertKept: new Prepared<KeptValues, never>((value) =>
-      database.insertInto('adk_session_wasm_sessions').values({
-        app_name: value('app'),
-        user_id: value('user'),
-        session_id: value('session'),
-        update_time: value('updated'),
-        last_update_time: value('time'),
-        replaced_at: value('replaced'),
-      }),
-    ),
-    updateKept: new Prepared<KeptValues, never>((value) =>
-      database
-        .updateTable('adk_session_wasm_sessions')
-        .set({
-          update_time: value('updated'),
-          last_update_time: value('time'),
-          replaced_at: value('replaced'),
-        })
-        .where('app_name', '=', value('app'))
-        .where('user_id', '=', value('user'))
-        .where('session_id', '=', value('session')),
-    ),
-    insertApp: new Prepared<{ app: string; state: string; updated: StoredTime }, never>((value) =>
-      database.insertInto('app_states').values({
-        app_name: value('app'),
-        state: value('state'),
-        update_time: value('updated'),
-      }),
-    ),
-    updateApp: new Prepared<{ app: string; state: string; updated: StoredTime }, never>((value) =>
-      database
-        .updateTable('app_states')
-        .set({ state: value('state'), update_time: value('updated') })
-        .where('app_name', '=', value('app')),
-    ),
-    insertUser: new Prepared<Omit<Key, 'session'> & { state: string; updated: StoredTime }, never>(
-      (value) =>
-        database.insertInto('user_states').values({
-          app_name: value('app'),
-          user_id: value('user'),
-          state: value('state'),
-          update_time: value('updated'),
-        }),
-    ),
-    updateUser: new Prepared<Omit<Key, 'session'> & { state: string; updated: StoredTime }, never>(
-      (value) =>
-        database
-          .updateTable('user_states')
-          .set({ state: value('state'), update_time: value('updated') })
-          .where('app_name', '=', value('app'))
-          .where('user_id', '=', value('user')),
-    ),
-    /** Inserts one event, which is what nearly every append does. */
-    insertEvent: new Prepared<EventValues, never>((value) =>
-      database.insertInto('events').values({
-        id: value('id'),
-        app_name: value('app'),
-        user_id: value('user'),
-        session_id: value('session'),
-        invocation_id: value('invocation'),
-        timestamp: value('time'),
-        event_data: value('data'),
-      }),
-    ),
-    insertEvents: byCount(
-      (events) =>
-        new Prepared<ManyEvents, never>((value) =>
-          database.insertInto('events').values(
-            Array.from({ length: events }, (_, index) => ({
-              id: value(`id${index}`),
-              app_name: value('app'),
-              user_id: value('user'),
-              session_id: value('session'),
-              invocation_id: value(`invocation${index}`),
-              timestamp: value(`time${index}`),
-              event_data: value(`data${index}`),
-            })),
-          ),
-        ),
-    ),
-    replaceEvent: new Prepared<Omit<EventValues, 'time'>, never>((value) =>
-      database
-        .updateTable('events')
-        .set({ invocation_id: value('invocation'), event_data: value('data') })
-        .where('id', '=', value('id'))
-        .where('app_name', '=', value('app'))
-        .where('user_id', '=', value('user'))
-        .where('session_id', '=', value('session')),
-    ),
-  };
-}
-
-export type Statements = SessionStatements & FoundStatements & ReturnType<typeof writeStatements>;
+export type Statements = SessionStatements &
+  CurrentRowsStatements &
+  ReturnType<typeof writeStatements>;
 
 /** What a write needs. */
-export interface WriteContext extends FindContext {
+export interface WriteContext extends ReadContext {
   readonly statements: Statements;
   /** Only if the connection can tell whether others have written since. */
   readonly lastWrites?: LastWrites | undefined;
@@ -165,28 +23,47 @@ export interface WriteContext extends FindContext {
 }
 
 /**
- * Reads the rows, calls `decide`, and writes its changes in the last request. Writes nothing if `decide`
- * returns `undefined`.
+ * Runs a write, or a group of appends to different sessions, in one transaction: reads the rows of all
+ * members, calls each `decide`, and writes all changes in the last request.
+ *
+ * A member whose `decide` returns `undefined` writes nothing. The others are not affected.
  */
 export function* write(
   context: WriteContext,
-  request: WriteRequest,
-  decide: Decide,
+  writes: readonly Write[],
   isCreate: boolean,
 ): Steps<void> {
   const { lastWrites, now } = context;
-  const locksApp = !isCreate || !context.engine.locksRows || changesApp(decide);
-  const known = lastWrites && (yield* lastWrites.find(request, isCreate));
-  let rows = known ?? (yield* find(context, request, isCreate, locksApp));
-  let changes = decideOnTime(rows.found, decide, request, now);
-  if (changes === undefined && known !== undefined) {
-    // The cache does not know whether the event is stored already. If it is, the write is not refused.
-    rows = yield* find(context, request, isCreate, locksApp);
-    changes = decideOnTime(rows.found, decide, request, now);
+  const requests = writes.map(({ request }) => request);
+  const locksApp =
+    !isCreate || !context.engine.locksRows || writes.some(({ decide }) => changesApp(decide));
+  const read = (some: readonly WriteRequest[]) =>
+    readCurrentRows(context, some, isCreate, locksApp);
+  const cached = lastWrites === undefined ? [] : yield* lastWrites.find(requests, isCreate);
+  const uncached = requests.filter((_, index) => cached[index] === undefined);
+  const current = uncached.length === 0 ? [] : yield* read(uncached);
+  const remaining = current.values();
+  const group = new GroupChanges(context, isCreate);
+  const written: [request: WriteRequest, rows: CurrentRows, changes: Changes][] = [];
+  for (const [index, { request, decide }] of writes.entries()) {
+    let rows = cached[index] ?? remaining.next().value;
+    if (rows === undefined) continue;
+    rows = group.withChanges(request, rows);
+    let changes = decideOnTime(rows.found, decide, request, now);
+    if (changes === undefined && cached[index] !== undefined) {
+      // The cache does not know whether the event is stored already. If it is, the write is not refused.
+      const [stored] = yield* read([request]);
+      if (stored === undefined) continue;
+      rows = group.withChanges(request, stored);
+      changes = decideOnTime(rows.found, decide, request, now);
+    }
+    if (changes === undefined) continue;
+    group.add(request, rows, changes);
+    written.push([request, rows, changes]);
   }
-  if (changes === undefined) return;
-  yield { queries: changeQueries(context, request, rows, changes, isCreate), isLast: true };
-  lastWrites?.keep(request, rows, changes);
+  if (written.length === 0) return;
+  yield { queries: group.queries(), isLast: true };
+  for (const [request, rows, changes] of written) lastWrites?.keep(request, rows, changes);
 }
 
 /**
@@ -232,113 +109,4 @@ function decideOnTime(
 
 function above({ session, app, user, events, changed }: Found, floor: number): Found {
   return { session, app, user, events, changed, floor };
-}
-
-/**
- * Builds the queries that write the changes. Fails before any of them runs if the tables cannot hold the
- * changes.
- */
-function changeQueries(
-  context: WriteContext,
-  request: WriteRequest,
-  { found, kept }: FoundRows,
-  changes: Changes,
-  isCreate: boolean,
-): Query[] {
-  const { engine, layout, statements, now } = context;
-  const { appName: app, userId: user = '', sessionId = '' } = request.key;
-  const key: Key = { app, user, session: sessionId };
-  const { session } = changes;
-  const queries: Query[] = [];
-  // Python cannot append without these rows. They come before the session, in the order of the locks. Of two
-  // creates that find no row of the app, the second waits here and holds nothing that the first needs.
-  const absent = isCreate ? { revision: millisecondsToMicros(now), state: '{}' } : undefined;
-  const appRow = changes.app ?? (found.app ? undefined : absent);
-  if (appRow !== undefined) {
-    const values = { app, state: appRow.state, updated: layout.time(appRow.revision) };
-    queries.push(statements[found.app ? 'updateApp' : 'insertApp'].of(values));
-  }
-  const userRow = changes.user ?? (found.user ? undefined : absent);
-  if (userRow !== undefined) {
-    const values = { app, user, state: userRow.state, updated: layout.time(userRow.revision) };
-    queries.push(statements[found.user ? 'updateUser' : 'insertUser'].of(values));
-  }
-  if (session !== undefined) {
-    const { revision, created, state } = session;
-    const values = { app, user, session: sessionId, state, updated: layout.time(revision) };
-    if (found.session === undefined) {
-      queries.push(statements.insertSession.of({ ...values, created: layout.time(created) }));
-    } else if (state === found.session.state) {
-      queries.push(statements.touchSession.of(values));
-    } else {
-      queries.push(statements.updateSession.of(values));
-    }
-  }
-  const replacedAt = pushEvents(queries, context, key, found, changes.events);
-  checkStates(engine.kind, changes);
-  if (layout.mergesInSql) checkMergeable(found, changes);
-  if (session === undefined) return queries;
-  const updated = layout.time(session.revision);
-  const time = layout.timeOf(session.lastUpdateTime);
-  if (updated === time && replacedAt === undefined) return queries;
-  const values = {
-    app,
-    user,
-    session: sessionId,
-    updated,
-    time,
-    replaced: replacedAt === undefined ? (kept?.replacedAt ?? null) : layout.time(replacedAt),
-  };
-  queries.push(statements[kept ? 'updateKept' : 'insertKept'].of(values));
-  return queries;
-}
-
-/** @returns the highest revision at which an event was replaced; `undefined` if none was */
-function pushEvents(
-  queries: Query[],
-  { engine, layout, statements }: WriteContext,
-  key: Key,
-  found: Found,
-  events: readonly EventRow[],
-): number | undefined {
-  // Of several events with one id, only the last is written, in the place of the first.
-  const last =
-    events.length === 1 ? events : new Map(events.map((event) => [event.id, event])).values();
-  const stored = found.events.length === 0 ? undefined : new Set(found.events.map(({ id }) => id));
-  const added: EventValues[] = [];
-  let replacedAt: number | undefined;
-  for (const { id, seq, revision, text } of last) {
-    const isReplaced = revision !== seq;
-    const { invocationId, eventData } = toEventData(text, isReplaced ? revision : undefined);
-    checkEvent(engine.kind, invocationId, text);
-    const values = {
-      app: key.app,
-      user: key.user,
-      session: key.session,
-      id,
-      invocation: invocationId,
-      time: layout.time(seq),
-      data: eventData,
-    };
-    if (stored?.has(id) === true) queries.push(statements.replaceEvent.of(values));
-    else added.push(values);
-    if (isReplaced) replacedAt = Math.max(replacedAt ?? 0, revision);
-  }
-  const [first] = added;
-  if (added.length === 1 && first) queries.push(statements.insertEvent.of(first));
-  else queries.push(...insertions(statements, key, added));
-  return replacedAt;
-}
-
-function insertions(statements: Statements, key: Key, events: readonly EventValues[]): Query[] {
-  return [...exactBatches(events, MAX_ROWS)].map((some) => {
-    const values: ManyEvents = { ...key };
-    for (const [index, { id, invocation, time, data }] of some.entries()) {
-      values[`id${index}`] = id;
-      values[`invocation${index}`] = invocation;
-      values[`time${index}`] = time;
-      values[`data${index}`] = data;
-    }
-    return statements.insertEvents(some.length).of(values);
-  });
 }

@@ -1,0 +1,340 @@
+/** Reads the rows that a write decides on, and locks those that it may change. */
+import type {
+  EventRow,
+  Found,
+  ScopeRow,
+  SessionRow,
+  StorageKey,
+  WriteRequest,
+} from '../../storage/adapter.js';
+import { filledBatches } from './batches.js';
+import type { CurrentColumns, CurrentRowsStatements } from './current_rows_statements.js';
+import type { Engine, StoredTime } from '../engines/engine.js';
+import type { Layout } from '../tables/layout.js';
+import { lookUp, type Read, readTogether } from './lookup.js';
+import type { Answer, Steps } from '../transactions/prepared.js';
+import type { Revisions } from '../tables/revisions.js';
+import { type EventColumns, eventRow, scopeRow, sessionRow } from '../tables/rows.js';
+import type { Key, SessionStatements } from './session_statements.js';
+import { LAST_REVISION, parseTime } from '../../python/micros.js';
+
+/** The most ids in one query. Engines limit the number of a query's parameters. */
+const MAX_IDS = 1024;
+
+/**
+ * How far, in microseconds, the time of an event that Python appended may lie before the handle's revision.
+ * Such an event came later; clocks differ, and an event is made some time before its append.
+ */
+const LOOK_BACK = 10_000_000;
+
+/** The rows that a write decides on, and the columns of the side table that `Found` has no place for. */
+export interface CurrentRows {
+  readonly found: Found;
+  /** Our row beside the session, if there is one, with the time at which an event was last replaced. */
+  readonly sideTableRow?: { readonly replacedAt: StoredTime | null } | undefined;
+}
+
+/** What {@link readCurrentRows} needs. */
+export interface ReadContext {
+  readonly engine: Engine;
+  readonly layout: Layout;
+  readonly statements: SessionStatements & CurrentRowsStatements;
+  readonly revisions: Revisions;
+}
+
+type Scope = 'session' | 'user' | 'app';
+
+/** The rows that a request needs, and those of them that have to be locked. */
+interface Plan {
+  readonly request: WriteRequest;
+  readonly key: Key;
+  readonly wants: Readonly<Record<Scope, boolean>>;
+  readonly locks: Readonly<Record<Scope, boolean>>;
+}
+
+const NOTHING: CurrentRows = { found: { events: [], changed: [], floor: 0 } };
+const NO_READ: Read<readonly unknown[]> = { queries: [], result: () => [] };
+
+/**
+ * Reads the rows for a write, or for a group of writes to different sessions. On servers it first locks them,
+ * always in the order session, app, user.
+ *
+ * A create does not lock the session, because it never changes a stored one. It locks the app only if it
+ * changes keys of the app: otherwise all creates of an app would wait for each other. It always locks the
+ * user, so that it cannot run beside that user's deletion.
+ *
+ * A group waits for no session: it skips those that another transaction holds, which may hold them for long.
+ * It locks apps and users sorted by their names. So groups, single writes and deletions never wait for each
+ * other in a circle.
+ *
+ * On MySQL sessions are locked alone, before anything else. That lock may hold a row that was just deleted,
+ * and then blocks a create that inserts it and may hold the app. So nothing else is locked if a session is
+ * missing.
+ *
+ * On servers, a row that the lock did not return counts as missing, even if the query returns it. Such a row
+ * was inserted in between and is not locked. The write then inserts it too, which fails, and the transaction
+ * is run again.
+ *
+ * @param locksApp whether the write may change the app's state
+ * @returns the rows of each request; `undefined` for a member of a group that has to run alone, because its
+ *   session is missing or held by another transaction
+ */
+export function* readCurrentRows(
+  context: ReadContext,
+  requests: readonly WriteRequest[],
+  isCreate: boolean,
+  locksApp: boolean,
+): Steps<readonly (CurrentRows | undefined)[]> {
+  const { engine, statements } = context;
+  const { locks } = statements;
+  const isGroup = requests.length > 1;
+  const plans = requests.map((request) => planOf(engine, request, isCreate, locksApp));
+  const locked = plans.filter(({ locks }) => locks.session).map(({ key }) => key);
+  const sessionLock = lookUp(isGroup ? locks.freeSession : locks.session, locked);
+  let lockedFirst: readonly unknown[] | undefined;
+  if (engine.locksDeletedRows && locked.length > 0) {
+    [lockedFirst] = yield* readTogether([sessionLock]);
+    if (lockedFirst.includes(undefined)) return plans.map(() => (isGroup ? undefined : NOTHING));
+  }
+  const [lockedNow, apps, users, rows, ...events] = yield* readTogether([
+    lockedFirst === undefined ? sessionLock : NO_READ,
+    lockScope(context, plans, 'app'),
+    lockScope(context, plans, 'user'),
+    lookUp(currentOf(statements, plans), plans.map(eventKey)),
+    ...plans.map((plan) => eventsByIds(context, plan)),
+  ]);
+  const isSessionThere = isThere(plans, lockedFirst ?? lockedNow);
+  const current = plans.map((plan, index): CurrentRows | undefined => {
+    const { key, locks } = plan;
+    const hasSession = isSessionThere(plan);
+    if (isGroup && !hasSession) return undefined;
+    const hasLocked = {
+      session: hasSession,
+      app: !locks.app || apps.has(nameOf('app', key)),
+      user: !locks.user || users.has(nameOf('user', key)),
+    };
+    return currentRows(context, plan, rows[index], events[index] ?? [], hasLocked);
+  });
+  return yield* withChanged(context, plans, rows, current);
+}
+
+function planOf(
+  { locksRows }: Engine,
+  request: WriteRequest,
+  isCreate: boolean,
+  locksApp: boolean,
+): Plan {
+  const { appName, userId, sessionId } = request.key;
+  const wants = {
+    session: sessionId !== undefined,
+    app: isCreate || request.scopes.includes('app'),
+    user: userId !== undefined && (isCreate || request.scopes.includes('user')),
+  };
+  return {
+    request,
+    key: { app: appName, user: userId ?? '', session: sessionId ?? '' },
+    wants,
+    locks: {
+      session: locksRows && wants.session && !isCreate,
+      app: locksRows && wants.app && locksApp,
+      user: locksRows && wants.user,
+    },
+  };
+}
+
+/** Locks the rows of an app or a user that the plans name, in the order of their names. */
+function lockScope(
+  { statements }: ReadContext,
+  plans: readonly Plan[],
+  scope: 'app' | 'user',
+): Read<ReadonlySet<string>> {
+  const keys = new Map<string, Key>();
+  for (const { key, locks } of plans) if (locks[scope]) keys.set(nameOf(scope, key), key);
+  const names = [...keys.keys()].sort();
+  const sorted = names.flatMap((name) => keys.get(name) ?? []);
+  const { queries, result } = lookUp(statements.locks[scope], sorted);
+  return {
+    queries,
+    result(answer) {
+      const rows = result(answer);
+      return new Set(names.filter((_, index) => rows[index] !== undefined));
+    },
+  };
+}
+
+function nameOf(scope: 'app' | 'user', { app, user }: Key): string {
+  return scope === 'app' ? app : JSON.stringify([app, user]);
+}
+
+/** Returns whether a plan's session was locked, or need not be. `rows` are those of the locked sessions. */
+function isThere(plans: readonly Plan[], rows: readonly unknown[]): (plan: Plan) => boolean {
+  const locked = plans.filter(({ locks }) => locks.session);
+  const missing = new Set(locked.filter((_, index) => rows[index] === undefined));
+  return (plan) => !missing.has(plan);
+}
+
+/** Returns the statement that reads every row that one of the plans wants. */
+function currentOf({ current }: CurrentRowsStatements, plans: readonly Plan[]) {
+  const user = plans.some(({ wants }) => wants.user);
+  if (plans.some(({ wants }) => wants.app)) return user ? current.withBoth : current.withApp;
+  return user ? current.withUser : current.ofSession;
+}
+
+/** A single event is joined to the session's row. Several would repeat that row. */
+function eventKey({ key: { app, user, session }, request: { eventIds } }: Plan) {
+  return { app, user, session, event: eventIds.length === 1 ? (eventIds[0] ?? '') : '' };
+}
+
+function eventsByIds(
+  { statements }: ReadContext,
+  { key, request: { eventIds } }: Plan,
+): Read<EventRow[]> {
+  if (eventIds.length <= 1) return { queries: [], result: () => [] };
+  const queries = [...filledBatches(eventIds, MAX_IDS)].map((batch) => {
+    const values: Key & Record<`id${number}`, string> = { ...key };
+    for (const [index, id] of batch.entries()) values[`id${index}`] = id;
+    return statements.events(batch.length).of(values);
+  });
+  return { queries, result: (answer) => (answer.flat() as EventColumns[]).map(eventRow) };
+}
+
+/** @param several the events of a request with more than one event */
+function currentRows(
+  { engine, revisions }: ReadContext,
+  { request, wants }: Plan,
+  row: CurrentColumns | undefined,
+  several: EventRow[],
+  has: Readonly<Record<Scope, boolean>>,
+): CurrentRows {
+  const timed = has.session ? storedSession(request.key, row) : undefined;
+  const session = timed && row && revisions.placed(timed, row);
+  const app = wants.app && has.app ? stateRow(row?.app_state, row?.app_time) : undefined;
+  const user = wants.user && has.user ? stateRow(row?.user_state, row?.user_time) : undefined;
+  const isAnyAbsent = (wants.session && !session) || (wants.app && !app) || (wants.user && !user);
+  const floor = isAnyAbsent ? Number(row?.floor ?? 0) : 0;
+  const events = request.eventIds.length > 1 ? several : storedEvent(row);
+  return {
+    found: {
+      session,
+      app,
+      user,
+      events: timed && session ? inRevision(engine.kind, timed, session, events) : [],
+      changed: [],
+      // Python stores an event's own time in the column, which may be later than the session's `update_time`.
+      floor: Math.max(floor, (session && parseTime(row?.newest)) ?? 0),
+    },
+    sideTableRow:
+      session && row && row.kept_time !== null ? { replacedAt: row.replaced_at } : undefined,
+  };
+}
+
+/**
+ * Gives the event at the session's `update_time` the session's revision as its `seq`, on SQLite. There events
+ * are read in append order, so a handle's last event may have a time that Python set back.
+ */
+function inRevision(
+  kind: Engine['kind'],
+  { revision: updated }: SessionRow,
+  { revision }: SessionRow,
+  events: EventRow[],
+): EventRow[] {
+  if (kind !== 'sqlite' || updated === revision) return events;
+  return events.map((row) => (row.seq === updated ? { ...row, seq: revision } : row));
+}
+
+function storedSession(key: StorageKey, row: CurrentColumns | undefined): SessionRow | undefined {
+  const { appName, userId, sessionId } = key;
+  if (userId === undefined || sessionId === undefined || row === undefined) return undefined;
+  const { state, create_time, update_time, kept_time, last_update_time } = row;
+  if (state === null || create_time === null || update_time === null) return undefined;
+  return sessionRow(
+    { appName, userId, sessionId },
+    { state, create_time, update_time, kept_time, last_update_time },
+  );
+}
+
+function storedEvent(row: CurrentColumns | undefined): EventRow[] {
+  if (row === undefined) return [];
+  const { id, invocation_id, timestamp, event_data } = row;
+  if (id === null || invocation_id === null || timestamp === null) return [];
+  return [eventRow({ id, invocation_id, timestamp, event_data })];
+}
+
+function stateRow(
+  state: string | null = null,
+  time: StoredTime | null = null,
+): ScopeRow | undefined {
+  return state === null ? undefined : scopeRow(state, time);
+}
+
+/** Reads the floor; 0 if its row is missing. */
+export function* readFloor(statements: SessionStatements): Steps<number> {
+  return Number((yield* statements.floor.run({}))[0]?.value ?? 0);
+}
+
+/** Adds to each request's rows the events that its handle lacks. */
+function* withChanged(
+  context: ReadContext,
+  plans: readonly Plan[],
+  rows: readonly (CurrentColumns | undefined)[],
+  current: readonly (CurrentRows | undefined)[],
+): Steps<readonly (CurrentRows | undefined)[]> {
+  const reads = new Map<number, Read<EventRow[]>>();
+  for (const [index, { key, request }] of plans.entries()) {
+    const { found, sideTableRow } = current[index] ?? NOTHING;
+    const { session } = found;
+    const { since } = request;
+    if (!session || since >= session.revision || since > LAST_REVISION) continue;
+    const updated = parseTime(rows[index]?.update_time) ?? session.revision;
+    const replacedAt = parseTime(sideTableRow?.replacedAt) ?? 0;
+    reads.set(index, readChanged(context, { key, session, updated, replacedAt, since }));
+  }
+  if (reads.size === 0) return current;
+  const changed = yield* readTogether([...reads.values()]);
+  const all = [...current];
+  for (const [position, index] of [...reads.keys()].entries()) {
+    const { found, sideTableRow } = all[index] ?? NOTHING;
+    all[index] = { found: { ...found, changed: changed[position] ?? [] }, sideTableRow };
+  }
+  return all;
+}
+
+interface ChangedRequest {
+  readonly key: Key;
+  readonly session: SessionRow;
+  /** The session's `update_time`, in microseconds. */
+  readonly updated: number;
+  readonly replacedAt: number;
+  readonly since: number;
+}
+
+/**
+ * Returns the events that changed after `since`, as their times tell it. Also returns events that may be new:
+ * Python may append an event with an earlier time than a stored one. The caller skips the events that its
+ * handle has.
+ */
+function readChanged(
+  { layout, statements }: ReadContext,
+  { key, session, updated, replacedAt, since }: ChangedRequest,
+): Read<EventRow[]> {
+  const query = replacedAt > since ? statements.changedOrReplaced : statements.changed;
+  const isOfEmpty = since === session.created;
+  const from = isOfEmpty ? 0 : Math.max(0, Math.min(since, updated) - LOOK_BACK);
+  const select = query.of({ ...key, since: layout.time(from) });
+  const result = ([rows = []]: Answer): EventRow[] => {
+    const changed: EventRow[] = [];
+    for (const columns of rows as readonly EventColumns[]) {
+      const row = eventRow(columns);
+      if (row.revision > since) {
+        changed.push(row);
+      } else if (isOfEmpty || (row.seq === updated && updated !== session.revision)) {
+        // It is the last appended event, or the handle was loaded before the first one.
+        changed.push({ ...row, seq: since + 1 });
+      } else if (row.seq >= from) {
+        changed.push(row);
+      }
+    }
+    return changed;
+  };
+  return { queries: [select], result };
+}

@@ -1,0 +1,252 @@
+/** The statements that read the rows that a write decides on. */
+import { type RawBuilder, sql } from 'kysely';
+import { byCount } from './batches.js';
+import type { Engine, StoredTime } from '../engines/engine.js';
+import { findByKey } from './lookup.js';
+import type { Layout } from '../tables/layout.js';
+import { Prepared } from '../transactions/prepared.js';
+import type { StandingColumns } from '../tables/revisions.js';
+import type { EventColumns } from '../tables/rows.js';
+import {
+  inOrder,
+  IS_BESIDE,
+  type Key,
+  selectEvents,
+  sessionColumns,
+  standingColumns,
+} from './session_statements.js';
+import { type Database, METADATA } from '../tables/tables.js';
+
+/**
+ * The columns of the one row that is read by a session's key. A row that is missing or was not asked for
+ * gives NULL.
+ */
+export interface CurrentColumns extends StandingColumns {
+  state: string | null;
+  create_time: StoredTime | null;
+  update_time: StoredTime | null;
+  last_update_time: StoredTime | null;
+  floor: string | null;
+  id: string | null;
+  invocation_id: string | null;
+  event_data: string | null;
+  timestamp: StoredTime | null;
+  app_state: string | null;
+  app_time: StoredTime | null;
+  user_state: string | null;
+  user_time: StoredTime | null;
+}
+
+type Column<Name extends keyof CurrentColumns> = CurrentColumns[Name];
+
+/** The columns of {@link CurrentColumns}, in the order of the query. */
+type CurrentTuple = readonly [
+  floor: Column<'floor'>,
+  id: Column<'id'>,
+  invocationId: Column<'invocation_id'>,
+  state: Column<'state'>,
+  createTime: Column<'create_time'>,
+  updateTime: Column<'update_time'>,
+  keptTime: Column<'kept_time'>,
+  lastUpdateTime: Column<'last_update_time'>,
+  replacedAt: Column<'replaced_at'>,
+  eventData: Column<'event_data'>,
+  timestamp: Column<'timestamp'>,
+  newest: Column<'newest'>,
+  later: Column<'later'>,
+  appState: Column<'app_state'>,
+  appTime: Column<'app_time'>,
+  userState: Column<'user_state'>,
+  userTime: Column<'user_time'>,
+];
+
+/** Reads by index, since destructuring an array runs its iterator. */
+function currentColumns(columns: CurrentTuple): CurrentColumns {
+  return {
+    floor: columns[0],
+    id: columns[1],
+    invocation_id: columns[2],
+    state: columns[3],
+    create_time: columns[4],
+    update_time: columns[5],
+    kept_time: columns[6],
+    last_update_time: columns[7],
+    replaced_at: columns[8],
+    event_data: columns[9],
+    timestamp: columns[10],
+    newest: columns[11],
+    later: columns[12],
+    app_state: columns[13],
+    app_time: columns[14],
+    user_state: columns[15],
+    user_time: columns[16],
+  };
+}
+
+/** The states that a statement of {@link currentRowsStatements} joins. */
+interface Scopes {
+  readonly app: boolean;
+  readonly user: boolean;
+}
+
+/** The key of a session, and the id of one of its events. */
+type EventKey = Key & { event: string };
+
+/** Makes the statements of {@link readCurrentRows}. */
+export function currentRowsStatements(database: Database, engine: Engine, layout: Layout) {
+  const current = (scopes: Scopes) =>
+    findByKey<EventKey, CurrentColumns>(
+      database,
+      engine,
+      ['app', 'user', 'session', 'event'],
+      (value) => selectCurrent(database, engine, layout, scopes, value),
+      currentColumns,
+    );
+  const ofEvents = (replacedToo: boolean) =>
+    new Prepared<Key & { since: StoredTime }, EventColumns>((value) => {
+      const query = selectEvents(database, engine, value).where((where) => {
+        const isNew = where('timestamp', '>=', value('since'));
+        const data = engine.json(where.ref('event_data'));
+        return replacedToo ? where.or([isNew, where(data, 'like', '%"adk_session_wasm"%')]) : isNew;
+      });
+      return inOrder(engine, query, 'asc');
+    });
+  const lockSession = (skipsLocked: boolean) =>
+    findByKey<Key, { locked: number }>(database, engine, ['app', 'user', 'session'], (value) => {
+      const query = database
+        .selectFrom('sessions')
+        .select(LOCKED)
+        .where('app_name', '=', value('app'))
+        .where('user_id', '=', value('user'))
+        .where('id', '=', value('session'))
+        .forUpdate();
+      return skipsLocked ? query.skipLocked() : query;
+    });
+  return {
+    current: {
+      ofSession: current({ app: false, user: false }),
+      withApp: current({ app: true, user: false }),
+      withUser: current({ app: false, user: true }),
+      withBoth: current({ app: true, user: true }),
+    },
+    /** Lock, on servers, a row that the write may change. Each returns one row if the row exists. */
+    locks: {
+      session: lockSession(false),
+      /** Skips a session that another transaction holds. */
+      freeSession: lockSession(true),
+      app: {
+        one: new Prepared<Key, { locked: number }>((value) =>
+          database
+            .selectFrom('app_states')
+            .select(LOCKED)
+            .where('app_name', '=', value('app'))
+            .forUpdate(),
+        ),
+      },
+      user: {
+        one: new Prepared<Key, { locked: number }>((value) =>
+          database
+            .selectFrom('user_states')
+            .select(LOCKED)
+            .where('app_name', '=', value('app'))
+            .where('user_id', '=', value('user'))
+            .forUpdate(),
+        ),
+      },
+    },
+    /** Selects events by their ids, with one statement per number of ids. */
+    events: byCount(
+      (ids) =>
+        new Prepared<Key & Record<`id${number}`, string>, EventColumns>((value) =>
+          selectEvents(database, engine, value).where(
+            'id',
+            'in',
+            Array.from({ length: ids }, (_, index) => value(`id${index}`)),
+          ),
+        ),
+    ),
+    changed: ofEvents(false),
+    changedOrReplaced: ofEvents(true),
+  };
+}
+
+/** Selects the current rows as one row, even if nothing is stored. */
+function selectCurrent(
+  database: Database,
+  engine: Engine,
+  layout: Layout,
+  scopes: Scopes,
+  value: (name: keyof EventKey) => string,
+) {
+  const { json, time } = engine;
+  const { app, user } = scopes;
+  return database
+    .selectFrom(sql<{ one: number }>`(select 1 as one)`.as('one'))
+    .leftJoin('sessions as s', (join) =>
+      join
+        .on('s.app_name', '=', value('app'))
+        .on('s.user_id', '=', value('user'))
+        .on('s.id', '=', value('session')),
+    )
+    .leftJoin('adk_session_wasm_sessions as k', (join) => join.on(IS_BESIDE))
+    .leftJoin('events as e', (join) =>
+      join
+        .onRef('e.app_name', '=', 's.app_name')
+        .onRef('e.user_id', '=', 's.user_id')
+        .onRef('e.session_id', '=', 's.id')
+        .on('e.id', '=', value('event')),
+    )
+    .select([floorWhere(layout, absence(scopes)).as('floor'), 'e.id', 'e.invocation_id'])
+    .select(sessionColumns(engine))
+    .select((of) => [
+      json(of.ref('e.event_data')).as('event_data'),
+      time(of.ref('e.timestamp')).as('timestamp'),
+    ])
+    .select(standingColumns(engine))
+    .$if(app, (query) =>
+      query.leftJoin('app_states as a', (join) => join.on('a.app_name', '=', value('app'))),
+    )
+    .$if(user, (query) =>
+      query.leftJoin('user_states as u', (join) =>
+        join.on('u.app_name', '=', value('app')).on('u.user_id', '=', value('user')),
+      ),
+    )
+    .select(stateOf(engine, 'a', app, 'app'))
+    .select(stateOf(engine, 'u', user, 'user'));
+}
+
+/** The condition that at least one of the joined rows is missing. */
+function absence({ app, user }: Scopes): RawBuilder<boolean> {
+  const columns = ['s.id', ...(app ? ['a.app_name'] : []), ...(user ? ['u.user_id'] : [])];
+  const absent = columns.map((column) => sql<boolean>`${sql.ref(column)} is null`);
+  return sql<boolean>`${sql.join(absent, sql` or `)}`;
+}
+
+/**
+ * Selects the floor if the condition holds, else NULL. Every deletion writes the row of the floor. A database
+ * that checks serializability would refuse each write that read it during a deletion.
+ */
+function floorWhere({ metadata }: Layout, condition: RawBuilder<boolean>) {
+  return sql<string | null>`case when ${condition} then
+    (select f.value from ${sql.table(metadata)} f where f.key = ${sql.lit(METADATA.floor)}) end`;
+}
+
+/** The state and time of the row joined as `table`, or NULLs under the same names if it was not joined. */
+function stateOf<Name extends 'app' | 'user'>(
+  { json, time }: Engine,
+  table: string,
+  isThere: boolean,
+  name: Name,
+) {
+  const state: RawBuilder<string | null> = isThere
+    ? json(sql.ref(`${table}.state`))
+    : sql<null>`null`;
+  const updated: RawBuilder<StoredTime | null> = isThere
+    ? time(sql.ref(`${table}.update_time`))
+    : sql<null>`null`;
+  return [state.as(`${name}_state`), updated.as(`${name}_time`)] as const;
+}
+
+const LOCKED = sql<number>`1`.as('locked');
+
+export type CurrentRowsStatements = ReturnType<typeof currentRowsStatements>;

@@ -1,0 +1,167 @@
+/** The statements that insert and update rows. */
+import { sql } from 'kysely';
+import { byCount } from './batches.js';
+import type { Engine, StoredTime } from '../engines/engine.js';
+import { jsonRows, type JsonRows, type KeyedStatement } from './lookup.js';
+import { Prepared } from '../transactions/prepared.js';
+import type { Key } from './session_statements.js';
+import type { Database } from '../tables/tables.js';
+
+/** The columns of a new event. */
+export type EventValues = Key & { id: string; invocation: string; time: StoredTime; data: string };
+
+/** The columns of several new events, numbered, for one statement. */
+export type ManyEvents = Record<
+  `${'app' | 'user' | 'session' | 'id' | 'invocation' | 'data'}${number}`,
+  string
+> &
+  Record<`time${number}`, StoredTime>;
+
+/** The columns of a session's row in the side table. */
+interface SideTableValues extends Key {
+  updated: StoredTime;
+  time: StoredTime;
+  replaced: StoredTime | null;
+}
+
+/** The changed columns of a session. */
+export type SessionValues = Key & { state: string; updated: StoredTime };
+
+/** Makes the statements that insert and update rows. */
+export function writeStatements(database: Database, { readsJsonRows }: Engine) {
+  /**
+   * Changes several sessions on PostgreSQL. The last condition is always true. It makes the planner expect few
+   * rows, so that it uses the index; otherwise it would read the whole table while that is small, and then
+   * repeat the plan when it is large.
+   */
+  const many = (setsState: boolean) =>
+    new Prepared<JsonRows, never>((value) =>
+      database
+        .updateTable('sessions as s')
+        .from(jsonRows(value('rows'), ['app', 'user', 'session', 'state', 'updated']))
+        .set({
+          update_time: sql`cast(m.updated as timestamp)`,
+          ...(setsState && { state: sql`cast(m.state as jsonb)` }),
+        })
+        .where('s.app_name', '=', sql.ref<string>('m.app'))
+        .where('s.user_id', '=', sql.ref<string>('m.user'))
+        .where('s.id', '=', sql.ref<string>('m.session'))
+        .where(sql<boolean>`m.session || '' = m.session`),
+    );
+  return {
+    insertSession: new Prepared<
+      Key & { state: string; created: StoredTime; updated: StoredTime },
+      never
+    >((value) =>
+      database.insertInto('sessions').values({
+        app_name: value('app'),
+        user_id: value('user'),
+        id: value('session'),
+        state: value('state'),
+        create_time: value('created'),
+        update_time: value('updated'),
+      }),
+    ),
+    /** Changes the time of a session. */
+    touchSession: {
+      one: new Prepared<SessionValues, never>((value) =>
+        database
+          .updateTable('sessions')
+          .set({ update_time: value('updated') })
+          .where('app_name', '=', value('app'))
+          .where('user_id', '=', value('user'))
+          .where('id', '=', value('session')),
+      ),
+      many: readsJsonRows ? many(false) : undefined,
+    } satisfies KeyedStatement<SessionValues, never>,
+    updateSession: {
+      one: new Prepared<SessionValues, never>((value) =>
+        database
+          .updateTable('sessions')
+          .set({ state: value('state'), update_time: value('updated') })
+          .where('app_name', '=', value('app'))
+          .where('user_id', '=', value('user'))
+          .where('id', '=', value('session')),
+      ),
+      many: readsJsonRows ? many(true) : undefined,
+    } satisfies KeyedStatement<SessionValues, never>,
+    insertSideTableRow: new Prepared<SideTableValues, never>((value) =>
+      database.insertInto('adk_session_wasm_sessions').values({
+        app_name: value('app'),
+        user_id: value('user'),
+        session_id: value('session'),
+        update_time: value('updated'),
+        last_update_time: value('time'),
+        replaced_at: value('replaced'),
+      }),
+    ),
+    updateSideTableRow: new Prepared<SideTableValues, never>((value) =>
+      database
+        .updateTable('adk_session_wasm_sessions')
+        .set({
+          update_time: value('updated'),
+          last_update_time: value('time'),
+          replaced_at: value('replaced'),
+        })
+        .where('app_name', '=', value('app'))
+        .where('user_id', '=', value('user'))
+        .where('session_id', '=', value('session')),
+    ),
+    insertApp: new Prepared<{ app: string; state: string; updated: StoredTime }, never>((value) =>
+      database.insertInto('app_states').values({
+        app_name: value('app'),
+        state: value('state'),
+        update_time: value('updated'),
+      }),
+    ),
+    updateApp: new Prepared<{ app: string; state: string; updated: StoredTime }, never>((value) =>
+      database
+        .updateTable('app_states')
+        .set({ state: value('state'), update_time: value('updated') })
+        .where('app_name', '=', value('app')),
+    ),
+    insertUser: new Prepared<Omit<Key, 'session'> & { state: string; updated: StoredTime }, never>(
+      (value) =>
+        database.insertInto('user_states').values({
+          app_name: value('app'),
+          user_id: value('user'),
+          state: value('state'),
+          update_time: value('updated'),
+        }),
+    ),
+    updateUser: new Prepared<Omit<Key, 'session'> & { state: string; updated: StoredTime }, never>(
+      (value) =>
+        database
+          .updateTable('user_states')
+          .set({ state: value('state'), update_time: value('updated') })
+          .where('app_name', '=', value('app'))
+          .where('user_id', '=', value('user')),
+    ),
+    /** Inserts events of any sessions, with one statement per number of events. */
+    insertEvents: byCount(
+      (events) =>
+        new Prepared<ManyEvents, never>((value) =>
+          database.insertInto('events').values(
+            Array.from({ length: events }, (_, index) => ({
+              id: value(`id${index}`),
+              app_name: value(`app${index}`),
+              user_id: value(`user${index}`),
+              session_id: value(`session${index}`),
+              invocation_id: value(`invocation${index}`),
+              timestamp: value(`time${index}`),
+              event_data: value(`data${index}`),
+            })),
+          ),
+        ),
+    ),
+    replaceEvent: new Prepared<Omit<EventValues, 'time'>, never>((value) =>
+      database
+        .updateTable('events')
+        .set({ invocation_id: value('invocation'), event_data: value('data') })
+        .where('id', '=', value('id'))
+        .where('app_name', '=', value('app'))
+        .where('user_id', '=', value('user'))
+        .where('session_id', '=', value('session')),
+    ),
+  };
+}

@@ -1,0 +1,80 @@
+import { abortedError } from '../call/call.js';
+import { onAbort } from '../call/on_abort.js';
+import type { Changes, Decide, Found, StorageAdapter, WriteRequest } from './adapter.js';
+
+/** One write of a group, with its outcome. */
+interface Member {
+  readonly request: WriteRequest;
+  readonly decide: (found: Found) => Changes | undefined;
+  readonly resolve: () => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+/**
+ * Collects writes, and lets an adapter run them by its `appendMany`.
+ *
+ * A member whose signal fires before its decision is refused, and the others go on.
+ */
+export class WriteGroup {
+  readonly #adapter: StorageAdapter;
+  readonly #members: Member[] = [];
+
+  constructor(adapter: StorageAdapter) {
+    this.#adapter = adapter;
+  }
+
+  /** Adds a write. Has the form of an adapter's verb. */
+  append(request: WriteRequest, decide: Decide): Promise<void> {
+    const { signal } = request;
+    return new Promise<void>((resolve, reject) => {
+      let isDecided = false;
+      let isAborted = false;
+      const stop =
+        signal &&
+        onAbort(signal, () => {
+          if (isDecided) return;
+          isAborted = true;
+          reject(abortedError(signal));
+        });
+      this.#members.push({
+        request,
+        decide(found) {
+          if (isAborted) return undefined;
+          isDecided = true;
+          try {
+            return decide(found);
+          } catch {
+            // The caller of `append` gets the error.
+            return undefined;
+          }
+        },
+        resolve() {
+          stop?.();
+          resolve();
+        },
+        reject(reason) {
+          stop?.();
+          reject(reason as Error);
+        },
+      });
+    });
+  }
+
+  /** Runs the writes. Each promise of {@link WriteGroup.append} then settles. */
+  run(): void {
+    const members = this.#members;
+    if (members.length === 0) return;
+    const writes = members.map(({ request, decide }) => ({ request, decide }));
+    const succeed = (): void => {
+      for (const { resolve } of members) resolve();
+    };
+    const fail = (reason: unknown): void => {
+      for (const { reject } of members) reject(reason);
+    };
+    try {
+      Promise.resolve(this.#adapter.appendMany?.(writes)).then(succeed, fail);
+    } catch (error) {
+      fail(error);
+    }
+  }
+}
