@@ -7,7 +7,7 @@ interface Member {
   readonly request: WriteRequest;
   readonly decide: (found: Found) => Changes | undefined;
   readonly resolve: () => void;
-  readonly reject: (reason: unknown) => void;
+  readonly reject: (reason: Error) => void;
 }
 
 /**
@@ -54,7 +54,7 @@ export class WriteGroup {
         },
         reject(reason) {
           stop?.();
-          reject(reason as Error);
+          reject(reason);
         },
       });
     });
@@ -68,13 +68,13 @@ export class WriteGroup {
     const succeed = (): void => {
       for (const { resolve } of members) resolve();
     };
-    const fail = (reason: unknown): void => {
+    const fail = (reason: Error): void => {
       for (const { reject } of members) reject(reason);
     };
     try {
       Promise.resolve(this.#adapter.appendMany?.(writes)).then(succeed, fail);
     } catch (error) {
-      fail(error);
+      fail(error as Error);
     }
   }
 }

@@ -50,11 +50,30 @@ function retrying(): StorageAdapter {
   return { ...adapter, create: write, append: write };
 }
 
+/** Stores appends of several sessions together. Now and then it leaves one to be stored alone, or fails. */
+function grouping(adapter: StorageAdapter, isMoody: boolean): StorageAdapter {
+  let count = 0;
+  return {
+    ...adapter,
+    appendMany: async (writes) => {
+      for (const { request, decide } of writes) {
+        count += 1;
+        if (isMoody && count % 5 === 0) continue;
+        if (isMoody && count % 7 === 0) throw new Error('moody');
+        await adapter.append(request, decide);
+      }
+    },
+  };
+}
+
 conforms('memory', () => 'memory');
 conforms('memory, as a service', (options) => new InMemorySessionService(options));
 conforms('a map that answers at once', mapAdapter);
 conforms('a map that answers late', late);
 conforms('a map that starts writes over', retrying);
+conforms('a map that stores groups', () => grouping(mapAdapter(), false));
+conforms('a map that stores groups and answers late', () => grouping(late(), false));
+conforms('a map that stores parts of groups', () => grouping(mapAdapter(), true));
 
 describe('the suite', () => {
   it('finds what an adapter does wrong', async () => {

@@ -5,6 +5,7 @@
 // checks, no retries, no copies.
 
 import Sqlite from 'better-sqlite3';
+import { setImmediate } from 'node:timers';
 import pg from 'pg';
 import { timeText } from './bare.mjs';
 

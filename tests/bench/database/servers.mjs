@@ -5,6 +5,7 @@ import { DatabaseSessionService } from 'adk-session-wasm/database';
 import { fileURLToPath } from 'node:url';
 import { tsImport } from 'tsx/esm/api';
 import { atMost, inTurns, shown, timeOf } from '../measure.mjs';
+import { postgresAtOnce } from './at_once.mjs';
 import { appendsOf, bare, eventsOf, keyOf, ours, TURNS } from './appends.mjs';
 import { BareServer } from './bare_server.mjs';
 import { COUNT, expectEvents, fill, longKey } from './long_session.mjs';
@@ -55,6 +56,7 @@ async function postgresCases(address) {
   try {
     return [
       ...(await postgresAppends(`postgresql://${address}`, ask)),
+      ...(await postgresAtOnce(`postgresql://${address}`)),
       await fullRead(service, ask),
     ];
   } finally {

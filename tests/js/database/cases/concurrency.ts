@@ -53,6 +53,40 @@ export function losesNothing(title: string, newUrl: () => string | Promise<strin
       assert.equal(Object.keys(state).length, 20);
     });
 
+    it('64 sessions of two services append in groups and keep each key of app and users', async () => {
+      const two = await openTwo();
+      const sessions = await Promise.all(
+        numbers(64).map((n) =>
+          two[n % 2 === 0 ? 0 : 1].createSession({
+            ...USER,
+            userId: `u${n % 5}`,
+            sessionId: `s${n}`,
+          }),
+        ),
+      );
+      await Promise.all(
+        sessions.map(async (session, n) => {
+          const service = two[n % 2 === 0 ? 0 : 1];
+          for (const round of numbers(3)) {
+            const delta = { [`app:k${n}`]: round, [`user:k${n}`]: round, own: round };
+            await service.appendEvent({ session, event: eventOf(`e${round}`, delta) });
+          }
+        }),
+      );
+      const app = await two[1].getAppState({ appName: 'app' });
+      const users = await Promise.all(
+        numbers(5).map((n) => two[0].getUserState({ ...USER, userId: `u${n}` })),
+      );
+      const all = Object.fromEntries(numbers(64).map((n) => [`k${n}`, 2]));
+      assert.deepEqual(app, all);
+      assert.deepEqual(Object.assign({}, ...users), all);
+      for (const [n, { appName, userId, id: sessionId }] of sessions.entries()) {
+        const read = await two[n % 2]!.getSession({ appName, userId, sessionId });
+        assert.deepEqual(read?.events.map(({ id }) => id), ['e0', 'e1', 'e2']); // prettier-ignore
+        assert.equal(read.state.own, 2);
+      }
+    });
+
     it('20 creates with keys of the app and of the user keep them all', async () => {
       const two = await openTwo();
       await Promise.all(

@@ -26,9 +26,11 @@ export function neverDeadlocks(
     await Promise.all(
       numbers(8).map(async (n) => {
         const [service, other] = n % 2 === 0 ? two : [two[1], two[0]];
+        // Appends of these are in groups with those of other numbers.
+        const own = await service.createSession({ ...APP, userId: 'own', sessionId: `${n}` });
         for (const round of numbers(6)) {
           const userId = USERS[(n + round) % 2] ?? '';
-          const own = { ...APP, userId, sessionId: `${n}-${round}` };
+          const key = { ...APP, userId, sessionId: `${n}-${round}` };
           const delta = { 'app:a': n, 'user:u': round };
           const session = await service.getOrCreateSession({ ...APP, userId, sessionId: 'common' });
           await Promise.all([
@@ -36,9 +38,10 @@ export function neverDeadlocks(
             service
               .appendEvent({ session, event: eventOf(`${n}-${round}`, { ...delta, n }) })
               .catch(unlessGone),
+            service.appendEvent({ session: own, event: eventOf(`own ${round}`, delta) }),
             other.updateState({ ...APP, userId, stateDelta: delta }),
             other.updateState({ ...APP, stateDelta: { 'app:b': n } }),
-            other.createSession({ ...own, state: delta }).then(() => service.deleteSession(own)),
+            other.createSession({ ...key, state: delta }).then(() => service.deleteSession(key)),
             service.deleteUserState({ ...APP, userId }),
             n === 0 ? other.deleteUser({ ...APP, userId }) : service.deleteAppState(APP),
           ]);
