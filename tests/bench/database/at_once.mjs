@@ -84,7 +84,7 @@ async function appendsAtOnce(sides, count, deltaOf = sessionKeys) {
       const start = performance.now();
       const run = async (/** @type {Append} */ append, /** @type {number} */ session) => {
         for (let round = 0; round < each; round += 1) {
-          const event = makeEvent((made += 1));
+          const event = { ...makeEvent((made += 1)), timestamp: Date.now() };
           await append({ ...event, actions: { stateDelta: deltaOf(session, round) } });
         }
       };
