@@ -122,16 +122,22 @@ export class AdapterStore implements SessionStore {
     const { sessionId } = key;
     const { created, revision, lastEventId } = position;
     const { packed, numbers, texts = [] } = packEvents('', events, false);
-    const parts = { key, events, now, signal, group };
-    const append = (position: number, created: number, at: number): MaybePromise<AppendAnswer> => {
+    const append = (
+      position: number,
+      created: number,
+      at: number,
+      group?: WriteGroup,
+    ): MaybePromise<AppendAnswer> => {
       // prettier-ignore
       const write = callCore(() => AdapterWrite.append(
         sessionId, position, created, at, policy, now, packed, numbers, texts,
       ));
+      const parts = { key, events, now, signal, group };
       return this.#write('append', write, parts, () => write.appended() as AppendAnswer);
     };
-    if (created < 0) return append(POSITIONS.latest, 0, 0);
-    if (!Number.isNaN(created)) return append(POSITIONS.revision, created, revision);
+    if (created < 0) return append(POSITIONS.latest, 0, 0, group);
+    if (!Number.isNaN(created)) return append(POSITIONS.revision, created, revision, group);
+    // The group has run when the handle's position is known.
     const search = callCore(() => AdapterWrite.locate(sessionId, lastEventId));
     const eventIds = lastEventId === undefined ? [] : [lastEventId];
     const located = this.#write(

@@ -139,6 +139,19 @@ describe('Appends to different sessions at the same time', () => {
     await Promise.all(appends);
   });
 
+  it('run alone through handles of another service', async () => {
+    const { storage, sessions } = await opened(3);
+    const service = await openOver(storage);
+    await Promise.all(
+      sessions.map((session, n) => service.appendEvent({ session, event: named(`${n}`, { n }) })),
+    );
+    assert.deepEqual(storage.batches, []);
+    await Promise.all(sessions.map((session) => service.appendEvent({ session, event: named('next') }))); // prettier-ignore
+    assert.deepEqual(storage.batches, [['next', 'next', 'next']]);
+    for (const [n, session] of sessions.entries())
+      assert.deepEqual(texts(session), [`${n}`, 'next']);
+  });
+
   it('through two handles of one session are in two batches', async () => {
     const { storage, service, sessions } = await opened(2);
     const again = (await service.getSession({ ...USER, sessionId: 's0' }))!;
