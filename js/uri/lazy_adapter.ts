@@ -45,10 +45,11 @@ export class LazyAdapter implements OwnAdapter {
     return this.#call((adapter) => adapter.append(request, decide));
   }
 
-  /** Absent until the adapter is made: its first appends open the storage. */
+  /** Absent until the adapter is made, and if the adapter has none. */
   get appendMany(): StorageAdapter['appendMany'] {
-    const made = this.#made;
-    return made?.appendMany && ((writes) => made.appendMany?.(writes));
+    const adapter = this.#adapter;
+    if (adapter === undefined || memberOf(adapter, 'appendMany') === undefined) return undefined;
+    return (writes) => adapter.appendMany?.(writes);
   }
 
   read(request: ReadRequest): Rows | Promise<Rows> {
