@@ -22,7 +22,7 @@
  *
  * | the database | action |
  * |---|---|
- * | is empty, has no mark, and the mirror has a copy | it was lost: restore it |
+ * | is empty but for the note of its creation, and the mirror has a copy | it was lost: restore it |
  * | has a mark that says that it is being restored | restore it again |
  * | is behind the mirror, in the same epoch | it fell back: restore it |
  * | has a mark | bring the mirror up to date, then mirror all writes, whether the option is set or not |
@@ -39,28 +39,22 @@
  *
  * `deleteDatabase` deletes the mirror first, under the lock, so that nothing restores the deleted database.
  *
- * The mirror holds records as they are. A migration to a later version of the schema has to migrate the
- * mirror's records as well.
+ * The mirror holds records as they are, so no upgrade of the layout may change them. The mark and the note of
+ * the creation are not in the mirror: they say something about the database alone.
  */
-import { lockOf } from './mirror_layout.js';
+import { lockOf } from './mirror_position.js';
 import { MirrorDatabase } from './mirror_database.js';
 import { mirrorWrites } from './mirrored_connection.js';
-import { type Outcome, reconcile, type Wish } from './reconcile.js';
+import { reconcile, type Wish } from './reconcile.js';
 
 /**
- * Synchronises a database with its mirror, and mirrors all writes of this connection.
- *
- * @returns `undefined` if there is no mirror and none is wanted
+ * Synchronises a database with its mirror, and mirrors all writes of this connection. Does nothing if there is
+ * no mirror and none is wanted.
  */
-export async function openMirror(
-  name: string,
-  database: IDBDatabase,
-  wish: Wish,
-): Promise<Outcome['kind'] | undefined> {
-  const outcome = await reconcile(name, wish);
-  if (outcome === undefined) return undefined;
+export async function openMirror(name: string, database: IDBDatabase, wish: Wish): Promise<void> {
+  const mark = await reconcile(name, wish);
+  if (mark === undefined) return;
   mirrorWrites(database, name, await MirrorDatabase.open(name, wish.timeout), wish);
-  return outcome.kind;
 }
 
 /**

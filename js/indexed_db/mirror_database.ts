@@ -1,6 +1,6 @@
 import { BUCKET, bucketsOf } from './buckets.js';
 import { turnLogOver } from './log_turnover.js';
-import { type Change, type Current, rangeOf, type Touched } from './mirror_layout.js';
+import { type Change, type Current, rangeOf, type Touched } from './mirror_position.js';
 import { answer, completion } from './requests.js';
 
 const RECORDS = 'records';

@@ -1,4 +1,5 @@
-import { type Change, MARK, type Mark, META, type Pending, type Touched } from './mirror_layout.js';
+import { MARK, META } from './layout.js';
+import type { Change, Mark, Pending, Touched } from './mirror_position.js';
 import { MirrorDatabase } from './mirror_database.js';
 import { type Limits, reconcile } from './reconcile.js';
 import { lost } from './requests.js';
@@ -167,15 +168,15 @@ class Writer {
     if (isKnown) return;
     let reached = { epoch, seq };
     if (!(await this.#append(epoch, seq, changes, durability))) {
-      const outcome = await reconcile(this.#name, {
+      const mark = await reconcile(this.#name, {
         ...this.#limits,
         isWanted: true,
         mayStayBehind: false,
       });
-      if (outcome?.mark.epoch !== epoch || outcome.mark.seq < seq) {
+      if (mark?.epoch !== epoch || mark.seq < seq) {
         throw lost('the database was restored from its mirror');
       }
-      reached = outcome.mark;
+      reached = mark;
       if (this.#mirror.isClosed && !this.#isClosed)
         this.#mirror = await MirrorDatabase.open(this.#name, this.#limits.timeout);
     }

@@ -3,10 +3,13 @@ import { SessionError } from '../errors/errors.js';
 import type { DataLoss, StorageInfo } from '../model/session_service.js';
 import type { Feed } from '../watch/feed.js';
 import { feedOfDatabase } from '../watch/shared_feeds.js';
-import { isChromium, turnLogOver } from './log_turnover.js';
+import { StoredNote } from './creation_note.js';
+import type { CreationNote } from './layout.js';
+import { turnLogOver } from './log_turnover.js';
 import { Marker } from './marker.js';
-import type { Limits } from './reconcile.js';
 import { mirrorDatabase } from './mirrored.js';
+import type { Limits } from './reconcile.js';
+import { openingFailure } from './requests.js';
 
 /** Refills a database that was lost. */
 export type Refill = (loss: DataLoss) => Promise<void>;
@@ -31,8 +34,6 @@ export class Opening {
   /** The callbacks that have run: if one runs again, its connection was reopened. */
   readonly #wereOpen = new Set<OnOpen>();
   #loss: DataLoss | undefined;
-  /** The loss after which the database must still be refilled, if the marker cannot store it. */
-  #unfilled: DataLoss | undefined;
   #filling: Promise<void> | undefined;
 
   constructor(name: string) {
@@ -77,34 +78,22 @@ export class Opening {
     return undefined;
   }
 
-  /** Called with each new connection, before it is used. `message` is Chromium's message about a loss. */
-  readonly onOpen: OnOpen = (database, isNew, message) =>
-    this.#open(this.onOpen, database, isNew, message);
+  /** Called with each new connection, before it is used. */
+  readonly onOpen: OnOpen = (database) => this.#open(this.onOpen, database);
 
   /** Same as `onOpen`, for connections of services that want a mirror. */
-  readonly onOpenWithMirror: OnOpen = (database, isNew, message) =>
-    this.#open(this.onOpenWithMirror, database, isNew, message);
+  readonly onOpenWithMirror: OnOpen = (database) => this.#open(this.onOpenWithMirror, database);
 
   /** Called with a connection that refills the database: it only connects the mirror. */
-  readonly onOpenToFill: OnOpen = async (database) => {
-    await this.#mirror(database, false);
-  };
+  readonly onOpenToFill: OnOpen = (database) => this.#mirror(database, false);
 
-  #open(
-    onOpen: OnOpen,
-    database: IDBDatabase,
-    isNew: boolean,
-    message: unknown,
-  ): Promise<void> | undefined {
+  async #open(onOpen: OnOpen, database: IDBDatabase): Promise<void> {
     if (this.#wereOpen.has(onOpen)) this.#feed.resync();
     this.#wereOpen.add(onOpen);
-    if (!isNew) turnLogOver(indexedDB);
-    const isWanted = onOpen === this.onOpenWithMirror;
-    if (isWanted || isNew || this.#firstRefill() !== undefined || isChromium()) {
-      return this.#prepare(database, isWanted, isNew, message);
-    }
+    await this.#mirror(database, onOpen === this.onOpenWithMirror);
+    const isUnsettled = await this.#lookForLoss();
     void this.#marker.set();
-    return undefined;
+    if (isUnsettled) await this.#refill();
   }
 
   /** Deletes the database by `remove`, so that its absence does not count as a loss. */
@@ -115,43 +104,52 @@ export class Opening {
     // And after it: another tab may have opened the database meanwhile.
     await this.#marker.remove();
     this.#loss = undefined;
-    this.#unfilled = undefined;
     this.#feed.resync();
   }
 
-  async #prepare(
-    database: IDBDatabase,
-    isWanted: boolean,
-    isNew: boolean,
-    message: unknown,
-  ): Promise<void> {
-    const mirrored = await this.#mirror(database, isWanted);
-    if (mirrored === 'lost') await this.#look('the browser was killed while it was restored');
-    else if (isNew && mirrored !== 'restored') {
-      await this.#look(typeof message === 'string' ? message : '');
+  #mirror(database: IDBDatabase, isWanted: boolean): Promise<void> {
+    return mirrorDatabase(this.#name, database, { ...this.limits, isWanted, mayStayBehind: true });
+  }
+
+  get #note(): StoredNote {
+    return new StoredNote(this.#name, this.limits.timeout);
+  }
+
+  /**
+   * Finds out whether a new database follows one that was lost, and publishes a loss.
+   *
+   * @returns whether a lost database may have to be filled again
+   */
+  async #lookForLoss(): Promise<boolean> {
+    try {
+      const note = await this.#note.read();
+      if (note === undefined) {
+        turnLogOver(indexedDB);
+        return false;
+      }
+      if (note.loss === undefined) {
+        const loss = await this.#lossAfter(note);
+        // One tab publishes the loss.
+        if (await this.#note.settle(loss)) this.#publish(loss!);
+      }
+      return true;
+    } catch (cause) {
+      throw openingFailure(`The database "${this.#name}"`, cause);
     }
-    void this.#marker.set();
-    await this.#refill();
   }
 
-  #mirror(database: IDBDatabase, isWanted: boolean) {
-    const wish = { ...this.limits, isWanted, mayStayBehind: true };
-    return mirrorDatabase(this.#name, database, wish);
-  }
-
-  /** Detects and publishes the loss of a new database. Without a message, the marker decides. */
-  async #look(message: string): Promise<void> {
-    if (message === '' && !(await this.#marker.isSet())) return;
+  /** Without a message of the browser, the marker decides. */
+  async #lossAfter({ message = '' }: CreationNote): Promise<DataLoss | undefined> {
+    if (message === '' && !(await this.#marker.isSet())) return undefined;
     const reason = message === '' ? 'it was there before and is not any more' : message;
-    const loss: DataLoss = {
+    return {
       when: Date.now(),
       message: `The browser gave up the database "${this.#name}" with everything in it: ${reason}.`,
     };
+  }
+
+  #publish(loss: DataLoss): void {
     this.#tell(loss);
-    this.#unfilled = loss;
-    // The marker keeps the loss, so that the next opening repeats an interrupted refill.
-    const isToFill = this.#firstRefill() !== undefined;
-    if (isToFill && (await this.#marker.setLoss(loss))) this.#unfilled = undefined;
     this.#feed.publish([{ type: 'lost', ...loss }]);
   }
 
@@ -182,15 +180,14 @@ export class Opening {
     }
   }
 
-  /** Refills the database, in one tab at a time. */
+  /** Refills the database, in one tab at a time. If that fails, the next opening repeats it. */
   #fill(refill: Refill): Promise<void> {
     return exclusively(`adk-session-wasm:refill:${this.#name}`, async () => {
-      const loss = this.#unfilled ?? (await this.#marker.loss());
+      const loss = (await this.#note.read())?.loss;
       if (loss === undefined) return;
       this.#tell(loss);
       await refill(loss);
-      this.#unfilled = undefined;
-      await this.#marker.removeLoss();
+      await this.#note.delete();
     });
   }
 }

@@ -1,16 +1,15 @@
 import { SessionError } from '../errors/errors.js';
+import { CREATION, type CreationNote, MARK, META } from './layout.js';
 import {
   type Change,
   type Current,
   lockOf,
-  MARK,
   type Mark,
-  META,
   rangeOf,
   touchedSince,
-} from './mirror_layout.js';
+} from './mirror_position.js';
 import { type Batch, MirrorDatabase } from './mirror_database.js';
-import { answer, completion, lost } from './requests.js';
+import { answer, completion, lost, withDatabase } from './requests.js';
 
 /** Number of records that one transaction copies. */
 const BATCH = 64;
@@ -21,12 +20,11 @@ const BATCH = 64;
  */
 const TRIES = 3;
 
-/** The outcome of synchronising a database with its mirror. */
-export interface Outcome {
-  readonly mark: Mark;
-  /** `restored`: the database was restored from the mirror. `lost`: the mirror was lost too, during a restore. */
-  readonly kind: 'kept' | 'restored' | 'lost';
-}
+/** The note in a database whose mirror was lost too, while the database was restored. */
+const LOST: CreationNote = {
+  key: CREATION,
+  message: 'the browser was killed while it was restored',
+};
 
 /** Timeouts in milliseconds. */
 export interface Limits {
@@ -45,10 +43,11 @@ export interface Wish extends Limits {
 }
 
 /**
- * Synchronises a database with its mirror, in one tab at a time. Returns `undefined` if there is no mirror
- * and none is wanted.
+ * Synchronises a database with its mirror, in one tab at a time.
+ *
+ * @returns the mark that both have reached; `undefined` if there is no mirror and none is wanted
  */
-export async function reconcile(name: string, wish: Wish): Promise<Outcome | undefined> {
+export async function reconcile(name: string, wish: Wish): Promise<Mark | undefined> {
   return navigator.locks.request(lockOf(name), async () => {
     const mirror = await MirrorDatabase.open(name, wish.timeout);
     try {
@@ -71,23 +70,22 @@ class Reconciliation {
     this.#wish = wish;
   }
 
-  async run(): Promise<Outcome | undefined> {
+  async run(): Promise<Mark | undefined> {
     // Read this before the mark. Then the mirror is never ahead of the database, unless the database fell
     // back.
     const current = await this.#mirror.current();
     const begun = await this.#withPrimary((primary) => this.#begin(primary, current));
-    if (begun === undefined || begun.kind === 'restored') return begun;
+    if (begun === undefined || begun.isRestored) return begun?.mark;
     // Connections that were opened before the mark existed, or while the bucket was missing, do not mirror
     // their writes.
     if (begun.isNew || current === undefined) await this.#closeAll();
     const copy = (primary: IDBDatabase) => this.#bringUp(primary, begun.mark, current);
-    const { mark, kind } = begun;
     try {
-      return { mark: await this.#withPrimary(copy), kind };
+      return await this.#withPrimary(copy);
     } catch (error) {
       // The data can still be read and deleted. A write tries again, and fails if there still is no space.
       const isFull = (error as Error).name === 'QuotaExceededError';
-      if (isFull && this.#wish.mayStayBehind && !begun.isNew) return { mark, kind };
+      if (isFull && this.#wish.mayStayBehind && !begun.isNew) return begun.mark;
       throw error;
     }
   }
@@ -96,18 +94,18 @@ class Reconciliation {
   async #begin(
     primary: IDBDatabase,
     current: Current | undefined,
-  ): Promise<(Outcome & { isNew: boolean }) | undefined> {
+  ): Promise<{ mark: Mark; isNew?: boolean; isRestored?: boolean } | undefined> {
     const { mark, isBlank } = await this.#look(primary);
     if (current !== undefined && isBehind(mark, isBlank, current)) {
-      return { mark: await this.#restore(primary), kind: 'restored', isNew: false };
+      return { mark: await this.#restore(primary), isRestored: true };
     }
     const isHalf = mark?.isRestoring === true;
-    if (mark !== undefined && !isHalf) return { mark, kind: 'kept', isNew: false };
+    if (mark !== undefined && !isHalf) return { mark };
     if (!isHalf && !this.#wish.isWanted) return undefined;
     const made = newMark();
-    if (isHalf) await this.#clear(primary, made);
+    if (isHalf) await this.#clear(primary, made, LOST);
     else await this.#putMark(primary, made);
-    return { mark: made, kind: isHalf ? 'lost' : 'kept', isNew: true };
+    return { mark: made, isNew: true };
   }
 
   /** Brings the mirror up to date with the database. */
@@ -124,7 +122,7 @@ class Reconciliation {
         let after: IDBValidKey | undefined;
         for (;;) {
           const batch = await this.#readBatch(primary, store, after);
-          if (batch.keys.length > 0) await this.#mirror.add(set, batch);
+          await this.#mirror.add(set, mirrored(batch));
           if (batch.keys.length < BATCH) break;
           after = batch.keys.at(-1);
         }
@@ -172,12 +170,11 @@ class Reconciliation {
     for (const name of primary.objectStoreNames) {
       let after: IDBValidKey | undefined;
       for (;;) {
-        const { keys, records } = await this.#mirror.read(set, name, after, BATCH);
+        const batch = await this.#mirror.read(set, name, after, BATCH);
+        const { keys } = batch;
         const transaction = primary.transaction(name, 'readwrite');
         const store = transaction.objectStore(name);
-        for (const [index, record] of records.entries()) {
-          if (name !== META || keys[index] !== MARK) store.put(record);
-        }
+        for (const record of mirrored(batch).records) store.put(record);
         await this.#completion(transaction);
         if (keys.length < BATCH) break;
         after = keys.at(-1);
@@ -186,12 +183,12 @@ class Reconciliation {
     return this.#putMark(primary, { key: MARK, epoch, seq, pending: [] });
   }
 
-  /** Deletes all records, and writes the mark. */
-  async #clear(primary: IDBDatabase, mark: Mark): Promise<void> {
+  /** Deletes all records, and writes these. */
+  async #clear(primary: IDBDatabase, ...records: (Mark | CreationNote)[]): Promise<void> {
     const stores = [...primary.objectStoreNames];
     const transaction = primary.transaction(stores, 'readwrite', { durability: 'strict' });
     for (const store of stores) transaction.objectStore(store).clear();
-    transaction.objectStore(META).put(mark);
+    for (const record of records) transaction.objectStore(META).put(record);
     await this.#completion(transaction);
   }
 
@@ -202,7 +199,7 @@ class Reconciliation {
     return mark;
   }
 
-  /** Reads the mark, and whether the database has no record at all, like a new one. */
+  /** Reads the mark, and whether the database has no other record than a new one. */
   async #look(primary: IDBDatabase): Promise<{ mark: Mark | undefined; isBlank: boolean }> {
     const transaction = primary.transaction(primary.objectStoreNames);
     const [mark, isBlank] = await Promise.all([
@@ -227,21 +224,8 @@ class Reconciliation {
     return { store: name, keys, records };
   }
 
-  async #withPrimary<T>(run: (primary: IDBDatabase) => Promise<T>): Promise<T> {
-    const request = indexedDB.open(this.#name);
-    // A missing database is not created: it was deleted meanwhile.
-    request.onupgradeneeded = () => request.transaction?.abort();
-    const primary = await this.#answer(request).catch((error: unknown) => {
-      // The connection may still open later.
-      request.onsuccess = () => request.result.close();
-      throw error;
-    });
-    primary.onversionchange = () => primary.close();
-    try {
-      return await run(primary);
-    } finally {
-      primary.close();
-    }
+  #withPrimary<T>(run: (primary: IDBDatabase) => Promise<T>): Promise<T> {
+    return withDatabase(this.#name, this.#wish.timeout, run);
   }
 
   /**
@@ -271,9 +255,9 @@ class Reconciliation {
 
   async #isBlankIn(transaction: IDBTransaction): Promise<boolean> {
     const first = [...transaction.objectStoreNames].map((name) =>
-      this.#answer(transaction.objectStore(name).getAllKeys(null, 1)),
+      this.#answer(transaction.objectStore(name).getAllKeys(null, 2)),
     );
-    return (await Promise.all(first)).every((keys) => keys.length === 0);
+    return (await Promise.all(first)).flat().every((key) => key === CREATION);
   }
 
   #answer<T>(request: IDBRequest<T>): Promise<T> {
@@ -289,6 +273,14 @@ class Reconciliation {
 function isBehind(mark: Mark | undefined, isBlank: boolean, current: Current): boolean {
   if (isBlank || mark?.isRestoring === true) return true;
   return mark?.epoch === current.epoch && current.seq > mark.seq;
+}
+
+/** Leaves out what belongs to the database alone. */
+function mirrored({ store, keys, records }: Batch): Batch {
+  if (store !== META) return { store, keys, records };
+  const isMirrored = (_: unknown, index: number) =>
+    ![MARK, CREATION].includes(keys[index] as string);
+  return { store, keys: keys.filter(isMirrored), records: records.filter(isMirrored) };
 }
 
 function newMark(): Mark {

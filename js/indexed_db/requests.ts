@@ -1,3 +1,5 @@
+import { isSessionError, SessionError } from '../errors/errors.js';
+
 /**
  * Wraps IndexedDB requests in promises. Inside a transaction, await only its own requests. A request without
  * an answer for `timeout` milliseconds counts as lost.
@@ -15,6 +17,39 @@ export function completion(transaction: IDBTransaction, timeout: number): Promis
     transaction.oncomplete = () => resolve();
     transaction.onabort = () => reject(transaction.error ?? lost('a transaction was aborted'));
   });
+}
+
+/** Runs with a connection of its own, which is closed afterwards. Does not create a missing database. */
+export async function withDatabase<T>(
+  name: string,
+  timeout: number,
+  run: (database: IDBDatabase) => Promise<T>,
+): Promise<T> {
+  const request = indexedDB.open(name);
+  // It was deleted meanwhile.
+  request.onupgradeneeded = () => request.transaction?.abort();
+  const database = await answer(request, timeout).catch((error: unknown) => {
+    // The connection may still open later.
+    request.onsuccess = () => request.result.close();
+    throw error;
+  });
+  database.onversionchange = () => database.close();
+  try {
+    return await run(database);
+  } finally {
+    database.close();
+  }
+}
+
+/**
+ * Makes the error for a failed opening. It is never `storage_unavailable`, which would make `'auto'` use memory
+ * although the database exists.
+ */
+export function openingFailure(what: string, cause: unknown): unknown {
+  if (isSessionError(cause)) return cause;
+  const { name, message } = cause as Error;
+  const code = name === 'QuotaExceededError' ? 'quota_exceeded' : 'connection_lost';
+  return new SessionError(code, `${what} cannot be opened: ${name}: ${message}`, { cause });
 }
 
 /** Makes an error that the package treats as a lost connection, so that a retry is safe. */

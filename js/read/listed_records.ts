@@ -3,13 +3,14 @@
  * user and app states that the sessions share. Each handle gets a state of its own here.
  */
 import { SessionError } from '../errors/errors.js';
+import type { SessionRecord } from '../indexed_db/layout.js';
 import { defineMember } from '../members/member.js';
 import { APP_PREFIX, USER_PREFIX } from '../state/scope.js';
 import type { Session } from '../model/session.js';
 import type { StateShape } from '../state/state_shape.js';
 import { isTime } from '../model/snapshot.js';
 import { isRevision } from '../storage/checked_rows.js';
-import type { ListedRecord, ListedTuple, SharedStates } from '../storage/session_store.js';
+import type { ListedTuple, SharedStates } from '../storage/session_store.js';
 import type { Handles } from '../handle/handle.js';
 
 /**
@@ -24,7 +25,7 @@ const MOST_COPIES = 2 ** 25;
  * @throws SessionError `corrupt_record` naming the first record that cannot be read
  */
 export function openRecords<S extends StateShape>(
-  records: readonly (ListedRecord | ListedTuple)[],
+  records: readonly (SessionRecord | ListedTuple)[],
   appName: string,
   [appState, ...pairs]: SharedStates,
   handles: Handles,
@@ -40,10 +41,12 @@ export function openRecords<S extends StateShape>(
   const copy = copier();
   return records.map((listed) => {
     const record = isTuple(listed) ? recordOf(listed) : listed;
-    const { userId, sessionId, number, created, revision, lastUpdateTime } = record;
+    const { userId, sessionId, number, numberCopy = number } = record;
+    const { created, revision, lastUpdateTime } = record;
     if (
       // The same checks as `Record::head` in `src/storage/indexed_db/records/record.rs`.
       !isRevision(number) ||
+      number !== numberCopy ||
       !isRevision(created) ||
       !isRevision(revision) ||
       !isTime(lastUpdateTime) ||
@@ -61,11 +64,11 @@ export function openRecords<S extends StateShape>(
   });
 }
 
-function isTuple(listed: ListedRecord | ListedTuple): listed is ListedTuple {
+function isTuple(listed: SessionRecord | ListedTuple): listed is ListedTuple {
   return Array.isArray(listed);
 }
 
-function recordOf(listed: ListedTuple): ListedRecord {
+function recordOf(listed: ListedTuple): SessionRecord {
   const [sessionId, userId, created, revision, lastUpdateTime, state] = listed;
   return { sessionId, userId, number: 0, created, revision, lastUpdateTime, state };
 }
@@ -104,7 +107,7 @@ function copier(): (value: unknown) => unknown {
   };
 }
 
-function stateOf(record: ListedRecord, appName: string): StateShape {
+function stateOf(record: SessionRecord, appName: string): StateShape {
   const state = objectOf(record.state);
   if (!(state instanceof SyntaxError)) return state;
   throw damaged(record, appName, 'its state is not the JSON of an object', state);
@@ -124,7 +127,7 @@ function objectOf(text: unknown): StateShape | SyntaxError {
 }
 
 function damaged(
-  { userId, sessionId }: ListedRecord,
+  { userId, sessionId }: SessionRecord,
   appName: string,
   reason: string,
   cause?: unknown,

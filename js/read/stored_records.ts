@@ -3,22 +3,11 @@
  * many events whose texts are joined by commas. `src/storage/indexed_db/` writes the records.
  */
 import type { Event } from '../model/event.js';
+import { type EventRecord, MARKS } from '../indexed_db/layout.js';
 import { BATCH, corrupt, isEvent, readEvent } from './stored_events.js';
 
-/** Numbers per event in `marks`: seq, revision, timestamp, and the end of its text. */
-const MARKS = 4;
-
-/** The expected fields of a record. Each of them may be damaged. */
-interface StoredRecord {
-  readonly text?: unknown;
-  /** One `"<number>/<event id>"` for each event; the number is the session's. */
-  readonly ids?: unknown;
-  /** Only in a page: {@link MARKS} numbers for each event. */
-  readonly marks?: unknown;
-}
-
 /** A record that at least has a text. */
-interface ReadableRecord extends StoredRecord {
+interface ReadableRecord extends EventRecord {
   readonly text: string;
 }
 
@@ -58,11 +47,11 @@ export function parseRecords(
 }
 
 function isReadable(record: unknown): record is ReadableRecord {
-  return typeof (record as StoredRecord | null | undefined)?.text === 'string';
+  return typeof (record as EventRecord | null | undefined)?.text === 'string';
 }
 
 /** Returns the number of events in a record; NaN if nothing tells it. */
-function countOf({ ids, marks }: StoredRecord): number {
+function countOf({ ids, marks }: EventRecord): number {
   if (areMarks(marks)) return marks.length / MARKS;
   if (!Array.isArray(ids)) return marks === undefined ? 1 : NaN;
   return Math.max(ids.length, 1);
@@ -74,7 +63,7 @@ function areMarks(marks: unknown): marks is Float64Array {
 
 /** Returns the ids of a record's events; `undefined` for each that is not known. */
 function idsOf(record: unknown): (string | undefined)[] {
-  const ids = (record as StoredRecord | null | undefined)?.ids;
+  const ids = (record as EventRecord | null | undefined)?.ids;
   if (!Array.isArray(ids)) return [];
   return ids.map((id: unknown) =>
     typeof id === 'string' ? id.slice(id.indexOf('/') + 1) : undefined,

@@ -8,6 +8,7 @@ import { isSessionError, SessionError } from '../errors/errors.js';
 import { requireId } from '../model/ids.js';
 import { deleteMirrored } from '../indexed_db/mirrored.js';
 import { openingOf } from '../indexed_db/opening.js';
+import { closeOnPageHide } from '../indexed_db/page_hide.js';
 import { kindOf, messageOf } from '../json/rules.js';
 import type { Abortable } from '../model/session.js';
 import type { StateShape } from '../state/state_shape.js';
@@ -16,7 +17,6 @@ import { CoreStore } from '../storage/core_store.js';
 import { feedOfDatabase } from '../watch/shared_feeds.js';
 import { invalid, shown } from '../call/call.js';
 import { type KnownOptions, SERVICE_OPTIONS, takeOptions } from './known_options.js';
-import { letGoInPageCache } from '../read/page_cache.js';
 import type { ServiceParts, SessionServiceOptions } from './service_options.js';
 import { parseRecords } from '../read/stored_records.js';
 import { StoredSessionService } from './stored_session_service.js';
@@ -254,15 +254,15 @@ export class IndexedDbSessionService<
 
 /** Returns the parts of a service over that database. */
 function partsOver(access: IndexedDbAccess, onOpen: OnOpen) {
-  let stay: (() => void) | undefined;
+  let stopClosing: (() => void) | undefined;
   return {
     storage: { kind: 'indexeddb', durable: true } as StorageInfo,
     openStore() {
       const core = createIndexedDbCore(access, onOpen);
-      stay = letGoInPageCache(core);
+      stopClosing = closeOnPageHide(core);
       return new CoreStore(core, false);
     },
-    closeStorage: () => stay?.(),
+    closeStorage: () => stopClosing?.(),
     parseEvents: parseRecords,
     feed: feedOfDatabase(access.name),
   } satisfies ServiceParts;

@@ -1,3 +1,4 @@
+import type { SessionRecord } from '../indexed_db/layout.js';
 import type { EventSnapshot } from '../model/snapshot.js';
 import type { MaybePromise } from '../call/call.js';
 import type { Event } from '../model/event.js';
@@ -27,22 +28,7 @@ export type ReadSession = [
   ...scopes: Scopes | [],
 ];
 
-/**
- * The expected fields of a listed record. Each of them may be damaged except the ids, which are its
- * key.
- */
-export interface ListedRecord {
-  readonly userId: string;
-  readonly sessionId: string;
-  readonly number?: unknown;
-  readonly created?: unknown;
-  readonly revision?: unknown;
-  readonly lastUpdateTime?: unknown;
-  /** The JSON object of the session's own state. */
-  readonly state?: unknown;
-}
-
-/** A {@link ListedRecord} as memory returns it. */
+/** A {@link SessionRecord} as memory returns it. */
 export type ListedTuple = readonly [
   sessionId: string,
   userId: string,
@@ -59,7 +45,7 @@ export type SharedStates = readonly [app: string | undefined, ...pairs: string[]
 
 /** A page of sessions; see `listing_to_javascript` in `src/bindings/values.rs`. */
 export type ReadPage = [
-  sessions: (ListedRecord | ListedTuple)[],
+  sessions: (SessionRecord | ListedTuple)[],
   page: number,
   limit: number,
   totalItems: number,

@@ -367,15 +367,8 @@ export interface IndexedDbAccess {
   readonly blockedTimeoutMs: number;
 }
 
-/**
- * Called with each new connection to a database, before any call uses it. A returned promise is
- * awaited. `message` is Chromium's message about the loss of an earlier database of that name.
- */
-export type OnOpen = (
-  database: IDBDatabase,
-  isNew: boolean,
-  message: unknown,
-) => Promise<void> | undefined;
+/** Called with each new connection to a database. No call uses the connection before it resolves. */
+export type OnOpen = (database: IDBDatabase) => Promise<void>;
 
 /**
  * Makes a session service in wasm over a database of the browser, which is opened when it is

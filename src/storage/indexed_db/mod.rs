@@ -73,8 +73,7 @@ impl IndexedDbStorage {
     /// Returns a storage in the database of that name. Storages of this realm with the same
     /// `on_open` share the connection.
     ///
-    /// `on_open` is called with each new connection before it is used. Its arguments: the
-    /// `IDBDatabase`, whether the database is new, and Chromium's message about lost data. If it
+    /// `on_open` is called with each new connection, an `IDBDatabase`, before it is used. If it
     /// returns a promise, the opening waits for it. If the promise rejects, the opening fails with
     /// its reason.
     pub fn new(name: &str, on_open: Option<Function>, options: IndexedDbOptions) -> Self {

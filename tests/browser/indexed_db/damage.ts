@@ -23,4 +23,15 @@ export function damage(context: Context): void {
       });
     });
   }
+
+  it('a session with the number of another one is refused, and harms nothing of the other', async () => {
+    await inTab(context, async (tab) => {
+      const { failed, others } = await tab.call('takeNumber', newName());
+      for (const { code, record } of Object.values(failed)) {
+        assert.equal(code, 'corrupt_record');
+        assert.match(record ?? '', /session "damaged"/);
+      }
+      assert.deepEqual(others, [['secret'], ['secret']]);
+    });
+  });
 }

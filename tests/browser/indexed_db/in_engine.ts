@@ -23,6 +23,7 @@ import { sequel } from './sequel.js';
 import { sequence } from './sequence.js';
 import { serveSite, type Site } from './site.js';
 import { sizes } from './sizes.js';
+import { upgrade } from './upgrade.js';
 import { twoPages } from './two_pages.js';
 
 const GROUPS = {
@@ -34,6 +35,7 @@ const GROUPS = {
   'no room': quota,
   'damaged records': damage,
   'versions and other tabs': schema,
+  'databases of version 1': upgrade,
   'where it works': realms,
   'where it does not': fallback,
   'lost connections': connections,

@@ -67,6 +67,31 @@ export function loss(context: Context, engine: EngineName): void {
     });
   });
 
+  it('a tab that finds the new database before the other one noted the loss waits for onDataLoss', async () => {
+    const name = newName();
+    await inTwoTabs(context, async (one, other) => {
+      await one.call('make', name);
+      await one.call('giveUp', name);
+      await one.start('refillLate', name);
+      const second = await other.call('refillOnceThere', name);
+      const both = [second, await one.finish<'refillLate'>()];
+      assert.deepEqual(both.map(({ asked }) => asked).sort(), [0, 1]);
+      for (const { events } of both) assert.deepEqual(events, ['refilled']);
+    });
+  });
+
+  it('a loss is not forgotten when its service is dropped right after open()', async () => {
+    const name = newName();
+    await inTab(context, async (tab) => {
+      await tab.call('make', name);
+      await tab.call('giveUp', name);
+      assert.equal(await tab.call('openAndDrop', name), 0);
+    });
+    await inTab(context, async (tab) => {
+      assert.deepEqual(await tab.call('refill', name), { asked: 1, events: ['refilled'] });
+    });
+  });
+
   it('onDataLoss is asked again after it failed, also at the next visit', async () => {
     const name = newName();
     await inTab(context, async (tab) => {

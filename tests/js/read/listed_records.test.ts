@@ -4,15 +4,16 @@ import { describe, it } from 'node:test';
 import { isSessionError } from '../../../js/index.js';
 import { Handles } from '../../../js/handle/handle.js';
 import { openRecords } from '../../../js/read/listed_records.js';
-import type { ListedRecord, SharedStates } from '../../../js/storage/session_store.js';
+import type { SessionRecord } from '../../../js/indexed_db/layout.js';
+import type { SharedStates } from '../../../js/storage/session_store.js';
 
-function record(changes: Partial<Record<keyof ListedRecord, unknown>> = {}): ListedRecord {
+function record(changes: Partial<Record<keyof SessionRecord, unknown>> = {}): SessionRecord {
   const numbers = { number: 7, created: 1, revision: 3, lastUpdateTime: 1000.5 };
   const names = { userId: 'ada', sessionId: 'one' };
-  return { ...names, ...numbers, state: '{"topic":"moss"}', ...changes } as ListedRecord;
+  return { ...names, ...numbers, state: '{"topic":"moss"}', ...changes } as SessionRecord;
 }
 
-function open(records: ListedRecord[], shared: SharedStates = ['{}']) {
+function open(records: SessionRecord[], shared: SharedStates = ['{}']) {
   return openRecords(records, 'app', shared, new Handles());
 }
 

@@ -11,6 +11,9 @@ use wasm_bindgen_futures::JsFuture;
 use wasm_bindgen_test::wasm_bindgen_test;
 use web_sys::{IdbDatabase, IdbFactory, IdbOpenDbRequest, IdbTransaction};
 
+/// The layout's version today.
+const VERSION: f64 = 2.0;
+
 /// What later versions may do: add a store, or fail to.
 const LATER: &[Step] = &[add_store];
 const BROKEN: &[Step] = &[fail];
@@ -78,7 +81,7 @@ async fn an_older_database_is_upgraded_with_its_data() -> Result<(), JsValue> {
     let name = "schema: upgraded";
     drop(filled(name, &[]).await?);
     assert_whole(&service(name, LATER)).await?;
-    assert_eq!(version(name).await?, 2.0);
+    assert_eq!(version(name).await?, VERSION + 1.0);
     delete(name).await;
     Ok(())
 }
@@ -89,7 +92,7 @@ async fn a_newer_database_is_refused_and_left_untouched() -> Result<(), JsValue>
     let newer = filled(name, LATER).await?;
     assert_refused(&service(name, &[]), "storage_newer").await;
     assert_whole(&newer).await?;
-    assert_eq!(version(name).await?, 2.0);
+    assert_eq!(version(name).await?, VERSION + 1.0);
     drop(newer);
     delete(name).await;
     Ok(())
@@ -101,7 +104,7 @@ async fn a_step_that_fails_leaves_the_older_database_as_it_was() -> Result<(), J
     let older = filled(name, &[]).await?;
     assert_refused(&service(name, BROKEN), "storage_failed").await;
     assert_whole(&older).await?;
-    assert_eq!(version(name).await?, 1.0);
+    assert_eq!(version(name).await?, VERSION);
     drop(older);
     delete(name).await;
     Ok(())
@@ -119,7 +122,7 @@ async fn an_upgrade_waits_for_other_tabs_no_longer_than_it_may() -> Result<(), J
     }
     other_tab.close();
     assert_whole(&newer).await?;
-    assert_eq!(version(name).await?, 2.0);
+    assert_eq!(version(name).await?, VERSION + 1.0);
     drop(newer);
     delete(name).await;
     Ok(())

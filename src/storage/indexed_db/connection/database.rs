@@ -15,7 +15,7 @@ use crate::storage::indexed_db::connection::signal::{Done, Listener, Signal, lis
 use crate::storage::indexed_db::connection::timer::Timer;
 use crate::storage::indexed_db::records::failure::Failure;
 use crate::storage::indexed_db::records::object::Record;
-use crate::storage::indexed_db::records::schema::{STEPS, Step};
+use crate::storage::indexed_db::records::schema::{STEPS, Step, note_creation};
 
 /// A database and its connection, if open.
 pub(crate) struct Database {
@@ -31,9 +31,8 @@ pub(crate) struct Database {
     /// Fails the waiting callers when it goes off.
     patience: RefCell<Option<Timer>>,
     waiting: RefCell<Vec<Signal>>,
-    /// Called with each new connection before it is used. Its arguments: the connection, whether
-    /// the database is new, and the browser's message about lost data. If it returns a promise, the
-    /// opening waits for it.
+    /// Called with each new connection before it is used. If it returns a promise, the opening
+    /// waits for it.
     on_open: Option<Function>,
     /// Whether that promise is pending: the time limit for the browser does not cover it.
     is_preparing: Cell<bool>,
@@ -59,8 +58,6 @@ impl Drop for Connection {
 /// it.
 struct Opening {
     may_try_again: bool,
-    /// The browser's message about the loss of an earlier database; `None` if this one existed.
-    loss: Option<JsValue>,
     broken_step: Option<Failure>,
     _listener: Listener,
 }
@@ -156,7 +153,7 @@ impl Database {
         });
         let events = ["onsuccess", "onerror", "onupgradeneeded", "onblocked"];
         listen(&request, &events, listener.as_ref());
-        let opening = Opening { may_try_again, loss: None, broken_step: None, _listener: listener };
+        let opening = Opening { may_try_again, broken_step: None, _listener: listener };
         let earlier = self.opening.replace(Some(opening));
         drop(earlier);
     }
@@ -198,13 +195,14 @@ impl Database {
         let request: Record = event.get("target").unchecked_into();
         match event.text("type").as_str() {
             "upgradeneeded" => {
-                let version = event.count("oldVersion") as usize;
-                // Only Chromium has this member; elsewhere it is undefined.
-                let loss = (version == 0).then(|| event.get("dataLossMessage"));
-                if let Some(opening) = self.opening.borrow_mut().as_mut() {
-                    opening.loss = loss;
+                if let Err(failure) = self.upgrade(&request, event) {
+                    if let Some(opening) = self.opening.borrow_mut().as_mut() {
+                        opening.broken_step = Some(failure);
+                    }
+                    // Leaves the database as it was.
+                    let upgrade = request.get("transaction").unchecked_into::<IdbTransaction>();
+                    let _ = upgrade.abort();
                 }
-                self.upgrade(&request, version);
             }
             "blocked" => {
                 self.is_blocked.set(true);
@@ -228,26 +226,22 @@ impl Database {
         }
     }
 
-    fn upgrade(&self, request: &Record, version: usize) {
+    /// Runs the missing steps.
+    fn upgrade(&self, request: &Record, event: &Record) -> Done {
         let transaction: IdbTransaction = request.get("transaction").unchecked_into();
         let database: IdbDatabase = request.get("result").unchecked_into();
-        let Some(steps) = &self.steps else {
-            return;
-        };
-        for (number, step) in steps.iter().enumerate() {
-            if number < version {
-                continue;
-            }
-            if let Err(thrown) = step(&database, &transaction) {
-                let failure = Failure::of_step(number + 1, &thrown);
-                if let Some(opening) = self.opening.borrow_mut().as_mut() {
-                    opening.broken_step = Some(failure);
-                }
-                // Leaves the database as it was.
-                let _ = transaction.abort();
-                return;
-            }
+        let version = event.count("oldVersion") as usize;
+        let steps = self.steps.iter().flat_map(|steps| steps.iter());
+        for (number, step) in steps.enumerate().skip(version) {
+            step(&database, &transaction)
+                .map_err(|thrown| Failure::of_step(number + 1, &thrown))?;
         }
+        if version == 0 {
+            // Only Chromium has this member; elsewhere it is undefined.
+            note_creation(&transaction, &event.get("dataLossMessage"))
+                .map_err(|thrown| Failure::of_step(0, &thrown))?;
+        }
+        Ok(())
     }
 
     /// Fails the waiting callers after `timeout` milliseconds. The opening itself continues, since
@@ -317,10 +311,7 @@ impl Database {
         let Some(on_open) = &self.on_open else {
             return Ok(None);
         };
-        let loss = self.opening.borrow().as_ref().and_then(|opening| opening.loss.clone());
-        let is_new = JsValue::from_bool(loss.is_some());
-        let loss = loss.unwrap_or_default();
-        let prepared = on_open.call3(&JsValue::UNDEFINED, &connection.raw, &is_new, &loss)?;
+        let prepared = on_open.call1(&JsValue::UNDEFINED, &connection.raw)?;
         Ok(prepared.dyn_into().ok())
     }
 

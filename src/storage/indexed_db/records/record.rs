@@ -44,17 +44,18 @@ impl Record {
         length("text").saturating_add(length("state"))
     }
 
-    /// Makes the record of a new session, yet without revision and time. `token` identifies the
-    /// write that created it.
-    pub(crate) fn session(key: &SessionKey, number: f64, token: f64, created: Revision) -> Self {
+    /// Makes the record of a new session, yet without revision and time of the last update. `token`
+    /// identifies the write that created it.
+    pub(crate) fn session(key: &SessionKey, number: f64, token: f64, head: SessionHead) -> Self {
         let record = Self::empty();
         record.set_text("appName", &key.app_name);
         record.set_text("userId", &key.user_id);
         record.set_text("sessionId", &key.session_id);
-        record.set_number("number", number);
+        record.set_session_number(number);
         record.set_number("token", token);
         record.set_text("state", "{}");
-        record.set_number("created", created as f64);
+        record.set_number("created", head.created as f64);
+        record.set_number("createTime", head.last_update_time);
         record
     }
 
@@ -83,9 +84,24 @@ impl Record {
         }
     }
 
+    /// Sets a session's number, twice. A damaged number may be the number of another session, whose
+    /// events nobody may see in this one.
+    pub(crate) fn set_session_number(&self, number: f64) {
+        self.set_number("number", number);
+        self.set_number("numberCopy", number);
+    }
+
+    /// Returns a session's number. Returns `None` if it is missing or damaged. Records of version 1
+    /// have no copy of it.
+    pub(crate) fn session_number(&self) -> Option<f64> {
+        let copy = self.get("numberCopy");
+        let is_same = |number: &f64| copy.is_undefined() || copy.as_f64() == Some(*number);
+        self.counter("number").filter(is_same)
+    }
+
     /// Returns a session's head. Fails with `corrupt_record` if it is damaged.
     pub(crate) fn head(&self) -> Result<SessionHead, Failure> {
-        let counters = ["created", "revision", "number"].map(|member| self.counter(member));
+        let counters = [self.counter("created"), self.counter("revision"), self.session_number()];
         let time = self.number("lastUpdateTime").filter(|time| is_time(*time));
         match (counters, time) {
             ([Some(created), Some(revision), Some(_)], Some(last_update_time))

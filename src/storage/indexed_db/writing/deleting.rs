@@ -11,7 +11,7 @@ use crate::storage::indexed_db::connection::transaction::Transaction;
 use crate::storage::indexed_db::records::failure::Failure;
 use crate::storage::indexed_db::records::keys;
 use crate::storage::indexed_db::records::object::Record;
-use crate::storage::indexed_db::records::schema::{EVENTS, META, SESSIONS, STATES};
+use crate::storage::indexed_db::records::schema::{DETAILS, EVENTS, META, SESSIONS, STATES};
 use crate::storage::indexed_db::writing::sequence::Sequence;
 
 /// Deletes; nothing to delete is no error. Returns the floor of revisions.
@@ -21,7 +21,7 @@ pub(crate) async fn delete(access: &Access, deletion: &Deletion) -> Result<JsVal
 
 async fn delete_once(access: &Access, deletion: &Deletion) -> Result<JsValue, Failure> {
     let stores: &[&str] = match deletion {
-        Deletion::Session(_) | Deletion::User { .. } => &[META, SESSIONS, EVENTS, STATES],
+        Deletion::Session(_) | Deletion::User { .. } => &[META, SESSIONS, EVENTS, DETAILS, STATES],
         Deletion::UserState { .. } | Deletion::AppState { .. } => &[META, SESSIONS, STATES],
     };
     let transaction = access.write(&keys::list(stores)).await?;
@@ -90,9 +90,10 @@ impl Removal {
                 sequence.raise_floor(&record);
                 transaction.delete(SESSIONS, &keys::session(&record.session_key()));
                 // If the number is damaged, nothing shows which events are the session's.
-                if let Some(number) = record.counter("number") {
-                    let number = Array::of1(&JsValue::from_f64(number));
-                    transaction.delete(EVENTS, &keys::within(&number));
+                if let Some(number) = record.session_number() {
+                    let records = keys::within(&Array::of1(&JsValue::from_f64(number)));
+                    transaction.delete(EVENTS, &records);
+                    transaction.delete(DETAILS, &records);
                 }
                 deleted += 1.0;
             }

@@ -127,7 +127,7 @@ impl SessionSlot {
 
     /// Makes the record of a new session.
     pub(crate) fn create(&mut self, number: f64, token: f64, head: SessionHead) {
-        self.record = Some(Record::session(&self.key, number, token, head.created));
+        self.record = Some(Record::session(&self.key, number, token, head));
         self.place = Some(Place { head, number, open: 0.0 });
     }
 
@@ -249,6 +249,7 @@ impl SessionSlot {
             transaction.add(EVENTS, &added.record());
             place.open += 1.0;
         }
+        record.set_session_number(place.number);
         record.set_number("revision", revision as f64);
         record.set_number("lastUpdateTime", last_update_time);
         record.set_number("open", place.open);

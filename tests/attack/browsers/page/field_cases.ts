@@ -120,8 +120,10 @@ export const CASES: readonly FieldCase[] = [
   ...['number', 'created', 'revision', 'lastUpdateTime'].flatMap((field) =>
     cases('session', field, NO_NUMBER, ALL_OF_SESSION),
   ),
-  // Nothing tells it from the number of a session without events.
-  ...cases('session', 'number', { 'of no session': 99 }, {}, { open: [...READ, ...WRITTEN] }),
+  ...cases('session', 'number', { 'of no session': 99, 'of another': plus(-1) }, ALL_OF_SESSION),
+  ...cases('session', 'numberCopy', { 'a text': 'text', NaN, 'of no session': 99 }, ALL_OF_SESSION),
+  // Records of version 1 have none.
+  ...cases('session', 'numberCopy', { missing: undefined }),
   ...cases('session', 'revision', { 'too high': plus(1000) }),
   ...cases('session', 'revision', { 'too low': plus(-1) }, ofSession(SESSION, ...WRITTEN)),
   ...cases('session', 'created', { 'too high': plus(1000) }, ALL_OF_SESSION),

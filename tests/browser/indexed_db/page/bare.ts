@@ -1,5 +1,7 @@
 // IndexedDB with nothing between: what the tests look at, damage and hold with.
 
+import type { StoreName } from '../../../../js/indexed_db/layout.js';
+
 /** All that a database holds: by store, its keys and records. */
 export type Dump = Record<string, { key: IDBValidKey; value: unknown }[]>;
 
@@ -62,7 +64,7 @@ export function dump(name: string): Promise<Dump> {
   });
 }
 
-export function rows(name: string, store: string): Promise<Row[]> {
+export function rows(name: string, store: StoreName): Promise<Row[]> {
   return withDatabase(name, (database) =>
     answer(
       database.transaction(store, 'readonly').objectStore(store).getAll() as IDBRequest<Row[]>,
@@ -71,7 +73,7 @@ export function rows(name: string, store: string): Promise<Row[]> {
 }
 
 /** Writes records as they are, past every rule. */
-export function putRows(name: string, store: string, changed: Row[]): Promise<void> {
+export function putRows(name: string, store: StoreName, changed: Row[]): Promise<void> {
   return withDatabase(name, (database) => {
     const transaction = database.transaction(store, 'readwrite');
     for (const row of changed) transaction.objectStore(store).put(row);
@@ -90,7 +92,7 @@ export function clear(name: string): Promise<void> {
 }
 
 /** Keeps a transaction alive with one request after the other until it is told to let go. */
-export function keepAlive(transaction: IDBTransaction, store: string): () => Promise<void> {
+export function keepAlive(transaction: IDBTransaction, store: StoreName): () => Promise<void> {
   let isHeld = true;
   const next = (): void => {
     if (!isHeld) return;

@@ -67,6 +67,33 @@ export async function damageEvent(name: string, where: 'page' | 'single'): Promi
   return result;
 }
 
+export interface OtherNumber {
+  failed: { read: Failure; append: Failure; list: Failure };
+  /** The events of the other session, before and after the damaged one was deleted. */
+  others: string[][];
+}
+
+/** Gives the record of one session the number of another. */
+export async function takeNumber(name: string): Promise<OtherNumber> {
+  const service = new IndexedDbSessionService({ name });
+  const session = await service.createSession(keyOf('damaged'));
+  await service.appendEvent({ session, event: mark('own') });
+  const other = await service.createSession(keyOf('other'));
+  await service.appendEvent({ session: other, event: mark('secret') });
+  const [damaged, healthy] = await rows(name, 'sessions');
+  await putRows(name, 'sessions', [{ ...damaged, number: healthy?.number }]);
+  const failed = {
+    read: await failure(() => service.getSession(keyOf('damaged'))),
+    append: await failure(() => service.appendEvent({ session, event: mark('astray') })),
+    list: await failure(() => service.listSessions({ appName: APP })),
+  };
+  const others = [idsOf(await service.getSession(keyOf('other')))];
+  await service.deleteSession(keyOf('damaged'));
+  others.push(idsOf(await service.getSession(keyOf('other'))));
+  await service.close();
+  return { failed, others };
+}
+
 function isMany(row: Row): boolean {
   return (row.ids as string[]).length > 1;
 }

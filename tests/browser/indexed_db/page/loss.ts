@@ -1,6 +1,7 @@
 // Databases that the browser has given up, as far as a page can bring that about: IndexedDB is deleted beneath the package.
 
 import { IndexedDbSessionService } from 'adk-session-wasm';
+import { around } from './around.js';
 import { answer } from './bare.js';
 import { type Failure, failure, idsOf, keyOf, mark, persist } from './events.js';
 import { Feed } from './feed.js';
@@ -81,6 +82,39 @@ export async function refill(name: string): Promise<{ asked: number; events: str
   const events = idsOf(await service.getSession(keyOf('one')));
   await service.close();
   return { asked, events };
+}
+
+/** Fills it again in a page whose Cache API takes long: the new database is there before the page looks for a loss. */
+export async function refillLate(name: string): Promise<{ asked: number; events: string[] }> {
+  const end = around(CacheStorage.prototype, 'has', async (_, values, proceed) => {
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    return proceed(...values);
+  });
+  const refilled = await refill(name);
+  end();
+  return refilled;
+}
+
+/** Fills it again as soon as another page has made the new database. */
+export async function refillOnceThere(name: string): Promise<{ asked: number; events: string[] }> {
+  await within(`"${name}" is not made`, async () => {
+    const isThere = async () => (await indexedDB.databases()).some((found) => found.name === name);
+    while (!(await isThere())) await new Promise((resolve) => setTimeout(resolve, 10));
+  });
+  return refill(name);
+}
+
+/**
+ * Opens a service with `onDataLoss` that is garbage collected meanwhile: weak references to it are empty. Returns how
+ * often it was asked.
+ */
+export async function openAndDrop(name: string): Promise<number> {
+  let asked = 0;
+  const service = new IndexedDbSessionService({ name, onDataLoss: () => void (asked += 1) });
+  const end = around(WeakRef.prototype, 'deref', () => undefined);
+  await service.open();
+  end();
+  return asked;
 }
 
 /** The filling fails; what the first calls fail with, and how often it was asked for. */

@@ -5,7 +5,7 @@ import { failInBatch, failInGroup } from './atomicity.js';
 import { burst, readStored } from './burst.js';
 import * as connections from './connections.js';
 import { dropServices } from './collect.js';
-import { damageEvent } from './damage.js';
+import { damageEvent, takeNumber } from './damage.js';
 import { deleteLong } from './deletion.js';
 import { interrupt } from './exceptions.js';
 import * as openingExceptions from './opening_exceptions.js';
@@ -22,6 +22,7 @@ import { retry } from './retries.js';
 import * as schema from './schema.js';
 import * as sequel from './sequel.js';
 import * as sequence from './sequence.js';
+import * as upgrade from './upgrade.js';
 import * as sizes from './sizes.js';
 import { workBesideAnother } from './two_pages.js';
 
@@ -40,6 +41,7 @@ const scenarios = {
   openExplicitly,
   readStored,
   retry,
+  takeNumber,
   takeTurns,
   visit,
   workBesideAnother,
@@ -55,6 +57,7 @@ const scenarios = {
   ...sequel,
   ...sequence,
   ...sizes,
+  ...upgrade,
 };
 
 export type PageScenarios = typeof scenarios;

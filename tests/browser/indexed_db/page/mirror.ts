@@ -5,13 +5,11 @@ import {
   type IndexedDbSessionServiceOptions,
   openSessionService,
 } from 'adk-session-wasm';
+import { MARK, META } from '../../../../js/indexed_db/layout.js';
 import { answer, completion, dump, type Row, withDatabase } from './bare.js';
 import { around } from './around.js';
 import { APP, type Failure, failure, idsOf, keyOf, mark, persist, say, USER } from './events.js';
 import { giveUp } from './loss.js';
-
-const META = 'meta';
-const MARK = 'mirror';
 
 /** Records by store and key, as JSON, in the order of their keys. */
 export interface Copies {

@@ -7,15 +7,15 @@ import type { SessionCore } from '../wasm/core.js';
  *
  * @returns a function that stops this
  */
-export function letGoInPageCache(core: SessionCore): () => void {
+export function closeOnPageHide(core: SessionCore): () => void {
   // Workers never enter that cache.
   if (!('onpagehide' in globalThis)) return () => undefined;
   // A strong reference would keep the core of a service that was dropped without `close`.
-  const held = new WeakRef(core);
+  const weakCore = new WeakRef(core);
   const leave = ({ persisted }: PageTransitionEvent): void => {
-    const here = held.deref();
-    if (here === undefined) stop();
-    else if (persisted) here.disconnect();
+    const live = weakCore.deref();
+    if (live === undefined) stop();
+    else if (persisted) live.disconnect();
   };
   const stop = (): void => removeEventListener('pagehide', leave);
   addEventListener('pagehide', leave);

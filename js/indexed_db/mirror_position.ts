@@ -1,9 +1,5 @@
-/** The records that the mirror keeps in the database itself and in its own database. */
-
-/** The store of the mark. */
-export const META = 'meta';
-/** The key of the mark in its store. */
-export const MARK = 'mirror';
+/** How far a database and its mirror have come, and which keys the last transactions changed. */
+import type { MARK } from './layout.js';
 
 /** The position of a database. It changes in each transaction that writes, while the database has a mirror. */
 export interface Mark {

@@ -1,0 +1,55 @@
+/**
+ * The part of IndexedDB's layout that JavaScript knows. `src/storage/indexed_db/records/schema.rs` owns the
+ * layout: it describes all stores, indexes and keys.
+ */
+import type { DataLoss } from '../model/session_service.js';
+
+/** The stores of a database. */
+export type StoreName = 'sessions' | 'states' | 'events' | 'meta' | 'details' | 'outbox' | 'leases';
+
+/** The store of the records that exist once. */
+export const META = 'meta' satisfies StoreName;
+
+/** The key in {@link META} of the mirror's mark. */
+export const MARK = 'mirror';
+
+/** The key in {@link META} of the {@link CreationNote}. */
+export const CREATION = 'creation';
+
+/**
+ * Stands in a new database. It is deleted once it is clear that no earlier database was lost, or once the lost
+ * one was filled again.
+ */
+export interface CreationNote {
+  readonly key: typeof CREATION;
+  /** Chromium's message about the loss of an earlier database. */
+  readonly message?: string | undefined;
+  /** The loss, once it was found and published. */
+  readonly loss?: DataLoss;
+}
+
+/** The number of values for each event in the marks of a page: seq, revision, timestamp, end of its text. */
+export const MARKS = 4;
+
+/** A record of the store `events`: one event, or a page. Each field may be damaged. */
+export interface EventRecord {
+  readonly text?: unknown;
+  /** One `"<number>/<event id>"` for each event; the number is the session's. */
+  readonly ids?: unknown;
+  /** Only in a page: {@link MARKS} numbers for each event. */
+  readonly marks?: unknown;
+}
+
+/** A record of the store `sessions`. Each field may be damaged except the ids, which are its key. */
+export interface SessionRecord {
+  readonly userId: string;
+  readonly sessionId: string;
+  readonly number?: unknown;
+  /** Missing in records of version 1. */
+  readonly numberCopy?: unknown;
+  readonly created?: unknown;
+  readonly revision?: unknown;
+  readonly lastUpdateTime?: unknown;
+  /** The JSON object of the session's own state. */
+  readonly state?: unknown;
+}
