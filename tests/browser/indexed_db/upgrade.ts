@@ -115,7 +115,7 @@ export function upgrade(context: Context): void {
       assert.equal(failed.code, 'storage_failed');
       assert.match(failed.message, /step 2: QuotaExceededError/);
       assert.equal(version, 1);
-      assert.deepEqual(after, before);
+      assert.equal(after, before);
       assert.deepEqual(await tab.call('readUpgradedRecords', name), READABLE);
     });
   });

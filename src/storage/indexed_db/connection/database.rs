@@ -146,7 +146,7 @@ impl Database {
         };
         let (database, asked) = (Rc::clone(self), request.clone());
         let listener = Listener::new(move |event: JsValue| {
-            if let Err(thrown) = guard(&mut || database.hear(event.unchecked_ref())) {
+            if let Err(thrown) = guard(&mut || database.handle(event.unchecked_ref())) {
                 // Settling the waiting callers may throw as well.
                 drop(guard(&mut || database.break_off(asked.unchecked_ref(), thrown.clone())));
             }
@@ -189,7 +189,7 @@ impl Database {
         request.map_err(|thrown| Failure::of_opening(&thrown))
     }
 
-    fn hear(self: &Rc<Self>, event: &Record) {
+    fn handle(self: &Rc<Self>, event: &Record) {
         // Otherwise Firefox reports an uncaught error.
         event.unchecked_ref::<Event>().prevent_default();
         let request: Record = event.get("target").unchecked_into();

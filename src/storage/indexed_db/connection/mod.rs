@@ -2,7 +2,7 @@
 
 pub(super) mod access;
 pub(super) mod database;
-pub(super) mod hearing;
 pub(super) mod signal;
 pub(super) mod timer;
 pub(super) mod transaction;
+pub(super) mod transaction_listener;

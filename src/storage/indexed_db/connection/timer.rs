@@ -32,7 +32,7 @@ struct Shared {
     is_running: Cell<bool>,
     /// When something last happened, by `performance.now()`. Each event restarts the timer, and a
     /// host timer for each would cost too much.
-    heard: Cell<f64>,
+    last_event: Cell<f64>,
     /// The host's timer, while one is set. `stop` lets it run out: the timer is likely to be
     /// started again before, and setting and clearing one costs a hundredth of an append.
     id: RefCell<Option<JsValue>>,
@@ -58,7 +58,7 @@ impl Timer {
             Shared {
                 milliseconds,
                 is_running: Cell::default(),
-                heard: Cell::default(),
+                last_event: Cell::default(),
                 id: RefCell::default(),
                 callback,
             }
@@ -75,9 +75,9 @@ impl Timer {
         }
     }
 
-    /// Notes that something has happened: the time starts anew.
+    /// Notes that something has happened: the time starts again.
     pub(crate) fn restart(&self) {
-        self.shared.heard.set(now());
+        self.shared.last_event.set(now());
     }
 
     pub(crate) fn stop(&self) {
@@ -97,11 +97,11 @@ impl Shared {
         if !self.is_running.get() {
             return false;
         }
-        let left = self.heard.get() + self.milliseconds - now();
-        if left > 0.0 {
-            self.set(left);
+        let remaining = self.last_event.get() + self.milliseconds - now();
+        if remaining > 0.0 {
+            self.set(remaining);
         }
-        left <= 0.0
+        remaining <= 0.0
     }
 }
 

@@ -14,8 +14,8 @@ use js_sys::{Array, Reflect};
 use wasm_bindgen::prelude::*;
 use web_sys::{IdbDatabase, IdbIndex, IdbObjectStore, IdbRequest, IdbTransaction};
 
-use crate::storage::indexed_db::connection::hearing::Hearing;
 use crate::storage::indexed_db::connection::signal::Done;
+use crate::storage::indexed_db::connection::transaction_listener::TransactionListener;
 use crate::storage::indexed_db::records::failure::{Failure, LARGEST_RECORD};
 use crate::storage::indexed_db::records::object::Record;
 
@@ -72,7 +72,7 @@ pub(crate) struct Transactions {
     options: Record,
     commits_in_spite_of_errors: bool,
     /// The listener of a finished transaction, reused by the next one.
-    spare: RefCell<Option<Rc<Hearing>>>,
+    spare: RefCell<Option<Rc<TransactionListener>>>,
     /// The current transaction that writes, until it is dropped.
     writing: RefCell<Option<IdbTransaction>>,
 }
@@ -112,13 +112,13 @@ impl Transactions {
             .transaction(stores, kind, options)
             .map_err(|thrown| Failure::of_transaction(&thrown))?;
         let spare = self.spare.take();
-        let hearing = spare.unwrap_or_else(|| Rc::new(Hearing::new(self.timeout)));
-        hearing.turn_to(raw.clone());
+        let listener = spare.unwrap_or_else(|| Rc::new(TransactionListener::new(self.timeout)));
+        listener.attach(raw.clone());
         if mode == Mode::Write {
             self.writing.replace(Some(raw.clone()));
         }
         let (round, written) = (RefCell::default(), Cell::default());
-        Ok(Transaction { raw, mode, hearing, round, written, all: Rc::clone(self) })
+        Ok(Transaction { raw, mode, listener, round, written, all: Rc::clone(self) })
     }
 }
 
@@ -126,7 +126,7 @@ impl Transactions {
 pub(crate) struct Transaction {
     raw: IdbTransaction,
     mode: Mode,
-    hearing: Rc<Hearing>,
+    listener: Rc<TransactionListener>,
     /// The requests of the current round.
     round: RefCell<Vec<IdbRequest>>,
     /// UTF-16 code units of the texts that it writes.
@@ -169,7 +169,7 @@ impl Transaction {
         let length = record.length();
         self.written.set(self.written.get().saturating_add(length));
         if length > LARGEST_RECORD {
-            self.hearing.refuse(Failure::too_large(&record.name(), length));
+            self.listener.refuse(Failure::too_large(&record.name(), length));
         } else {
             self.ask_store(store, verb, record);
         }
@@ -192,7 +192,7 @@ impl Transaction {
     pub(crate) fn ask(&self, request: Result<IdbRequest, JsValue>) {
         match request {
             Ok(request) => self.round.borrow_mut().push(request),
-            Err(thrown) => self.hearing.fail(&thrown),
+            Err(thrown) => self.listener.fail(&thrown),
         }
     }
 
@@ -209,10 +209,10 @@ impl Transaction {
     /// Waits for the results of a round that was ended. Nothing else may be awaited before: its
     /// events would be missed. Requests run in order, so the last one shows that all are done.
     pub(crate) async fn results_of(&self, round: Round) -> Result<Array, Failure> {
-        self.hearing.listen();
-        self.hearing.check()?;
+        self.listener.listen();
+        self.listener.check()?;
         if let Some(last) = round.last() {
-            self.hearing.answered(last).await?;
+            self.listener.answered(last).await?;
         }
         results(&round).map_err(|thrown| Failure::of_transaction(&thrown))
     }
@@ -222,13 +222,13 @@ impl Transaction {
         if self.all.commits_in_spite_of_errors || self.written.get() > LARGE {
             self.answered().await?;
         }
-        self.hearing.listen();
-        self.hearing.check()?;
+        self.listener.listen();
+        self.listener.check()?;
         // Without this call, the transaction would first wait for further requests.
         if let Err(thrown) = self.raw.unchecked_ref::<Committable>().commit() {
             return Err(Failure::of_transaction(&thrown));
         }
-        self.hearing.next().await
+        self.listener.next().await
     }
 }
 
@@ -249,12 +249,12 @@ fn commits_in_spite_of_errors() -> bool {
 
 impl Drop for Transaction {
     fn drop(&mut self) {
-        let is_under_way = self.mode != Mode::Read && !self.hearing.has_ended();
+        let is_under_way = self.mode != Mode::Read && !self.listener.has_ended();
         if self.mode == Mode::Write {
             self.all.writing.take();
         }
-        if self.hearing.turn_away() {
-            self.all.spare.replace(Some(Rc::clone(&self.hearing)));
+        if self.listener.detach() {
+            self.all.spare.replace(Some(Rc::clone(&self.listener)));
         }
         if is_under_way {
             // Fails if the transaction has ended already.

@@ -19,9 +19,9 @@ use crate::storage::indexed_db::records::page::Page;
 use crate::storage::indexed_db::records::schema::{
     BY_ID, BY_REPLACEMENT, EVENTS, META, SESSIONS, STATES,
 };
-use crate::storage::indexed_db::writing::owner_slot::OwnerSlot;
+use crate::storage::indexed_db::writing::owner_buffer::OwnerBuffer;
 use crate::storage::indexed_db::writing::sequence::Sequence;
-use crate::storage::indexed_db::writing::session_slot::SessionSlot;
+use crate::storage::indexed_db::writing::session_buffer::SessionBuffer;
 use crate::storage::shared_write::SharedWrite;
 use crate::write::{Found, Plan, Target};
 
@@ -39,13 +39,13 @@ pub(crate) struct Member {
 
 /// The extra checks that a transaction makes before it writes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Care {
+pub(crate) struct Checks {
     /// Look up new events' ids. Most are new indeed, and the unique index refuses the others.
     pub(crate) ids: bool,
     /// Read the floor of revisions. Only new rows need it.
     pub(crate) floor: bool,
     /// An earlier attempt may have been committed although its result was lost.
-    pub(crate) again: bool,
+    pub(crate) is_retry: bool,
 }
 
 /// The rows that a write left behind: a cache, valid if nobody has written them since.
@@ -55,44 +55,44 @@ pub(crate) struct Care {
 /// since the browser need not wait for us. If the rows differ, nothing is written: the attempt
 /// starts over with the stored rows.
 #[derive(Default)]
-pub(crate) struct Left {
-    sessions: Vec<SessionSlot>,
-    owners: Vec<OwnerSlot>,
+pub(crate) struct RowCache {
+    sessions: Vec<SessionBuffer>,
+    owners: Vec<OwnerBuffer>,
 }
 
 /// Writes and commits a group. Sets `full` to the sessions that now have enough open records for a
-/// page, and `left` to the rows after the write.
+/// page, and `cache` to the rows after the write.
 pub(crate) async fn write(
     access: &Access,
     members: &mut [Member],
-    mut care: Care,
-    left: &mut Left,
+    mut checks: Checks,
+    cache: &mut RowCache,
     full: &mut Vec<SessionKey>,
 ) -> Result<JsValue, Failure> {
     let mut was_mistaken = false;
     loop {
-        let transaction = access.write(&stores(members, care)).await?;
-        let mut group = Group::new(&transaction, members, care, mem::take(left));
+        let transaction = access.write(&stores(members, checks)).await?;
+        let mut group = Group::new(&transaction, members, checks, mem::take(cache));
         let rows = transaction.end_round();
-        let expected = group.left(members);
+        let expected = group.cached(members);
         if expected.is_none() {
             group.read_rows(transaction.results_of(rows.clone()).await?);
             if let Some(sequence) = &group.sequence {
                 sequence.check(&transaction).await?;
             }
             if group.needs_floor() {
-                care.floor = true;
+                checks.floor = true;
                 continue;
             }
-            let asked_for = group.ask_keys(members);
-            let asked_for = group.ask_events(&asked_for, &transaction.answered().await?);
-            group.read_events(&asked_for, &transaction.answered().await?);
+            let requested = group.request_keys(members);
+            let requested = group.request_events(&requested, &transaction.answered().await?);
+            group.read_events(&requested, &transaction.answered().await?);
         }
         for member in &mut *members {
-            member.done = group.ask(member);
+            member.done = group.decide(member);
         }
-        if group.must_look {
-            care.ids = true;
+        if group.must_look_up {
+            checks.ids = true;
             continue;
         }
         *full = group.put();
@@ -103,13 +103,13 @@ pub(crate) async fn write(
                 continue;
             }
         }
-        group.sessions.iter_mut().for_each(SessionSlot::leave);
-        group.owners.iter_mut().for_each(OwnerSlot::leave);
-        let written = Left { sessions: group.sessions, owners: group.owners };
+        group.sessions.iter_mut().for_each(SessionBuffer::keep);
+        group.owners.iter_mut().for_each(OwnerBuffer::keep);
+        let written = RowCache { sessions: group.sessions, owners: group.owners };
         transaction.commit().await?;
         // If others write as well, the next attempt from the cache would fail again.
         if !was_mistaken {
-            *left = written;
+            *cache = written;
         }
         return Ok(JsValue::UNDEFINED);
     }
@@ -131,14 +131,14 @@ fn text_of(records: &Array) -> Option<JsValue> {
 }
 
 /// Returns the stores that these writes may touch.
-fn stores(members: &[Member], care: Care) -> JsValue {
+fn stores(members: &[Member], checks: Checks) -> JsValue {
     let (mut sessions, mut states, mut creates) = (false, false, false);
     for Member { plan, .. } in members {
         sessions |= plan.target.session_id.is_some();
         states |= plan.scopes.user || plan.scopes.app || plan.creates;
         creates |= plan.creates;
     }
-    let sequence = creates || care.floor || !(sessions || states);
+    let sequence = creates || checks.floor || !(sessions || states);
     let needed = [
         // The sequence is checked against the sessions, so it needs their store.
         (SESSIONS, sessions || sequence),
@@ -158,39 +158,44 @@ fn stores(members: &[Member], care: Care) -> JsValue {
 /// A group in its transaction.
 struct Group<'a> {
     transaction: &'a Transaction,
-    care: Care,
-    sessions: Vec<SessionSlot>,
-    owners: Vec<OwnerSlot>,
+    checks: Checks,
+    sessions: Vec<SessionBuffer>,
+    owners: Vec<OwnerBuffer>,
     wants_sequence: bool,
     sequence: Option<Sequence>,
     /// Whether a write that stored nothing must be decided again, with its ids looked up: its
     /// events may be stored already.
-    must_look: bool,
+    must_look_up: bool,
 }
 
 impl<'a> Group<'a> {
     /// Requests the rows that the members need: the first round.
-    fn new(transaction: &'a Transaction, members: &[Member], care: Care, earlier: Left) -> Self {
+    fn new(
+        transaction: &'a Transaction,
+        members: &[Member],
+        checks: Checks,
+        earlier: RowCache,
+    ) -> Self {
         let mut group = Self {
             transaction,
-            care,
+            checks,
             sessions: earlier.sessions,
             owners: earlier.owners,
-            wants_sequence: care.floor,
+            wants_sequence: checks.floor,
             sequence: None,
-            must_look: false,
+            must_look_up: false,
         };
         for member in members {
-            group.name(member);
+            group.add(member);
         }
-        group.sessions.retain(|slot| slot.is_wanted);
-        group.owners.retain(|slot| slot.is_wanted);
+        group.sessions.retain(|buffer| buffer.is_wanted);
+        group.owners.retain(|buffer| buffer.is_wanted);
         group.wants_sequence |= group.sessions.len() + group.owners.len() == 0;
-        for slot in &group.sessions {
-            slot.ask(transaction);
+        for buffer in &group.sessions {
+            buffer.ask(transaction);
         }
-        for slot in &group.owners {
-            slot.ask(transaction);
+        for buffer in &group.owners {
+            buffer.ask(transaction);
         }
         if group.wants_sequence {
             Sequence::ask(transaction);
@@ -198,21 +203,21 @@ impl<'a> Group<'a> {
         group
     }
 
-    /// Makes or marks the slots that a member needs.
-    fn name(&mut self, Member { plan, .. }: &Member) {
+    /// Makes or marks the buffers that a member needs.
+    fn add(&mut self, Member { plan, .. }: &Member) {
         let Target { app_name, user_id, session_id } = &plan.target;
         if let Some((user_id, session_id)) = user_id.as_ref().zip(session_id.as_ref()) {
             let position = self.session_position(&plan.target).unwrap_or_else(|| {
-                self.sessions.push(SessionSlot::new(SessionKey {
+                self.sessions.push(SessionBuffer::new(SessionKey {
                     app_name: app_name.clone(),
                     user_id: user_id.clone(),
                     session_id: session_id.clone(),
                 }));
                 self.sessions.len() - 1
             });
-            if let Some(slot) = self.sessions.get_mut(position) {
-                slot.since = slot.since.min(plan.since);
-                slot.is_wanted = true;
+            if let Some(buffer) = self.sessions.get_mut(position) {
+                buffer.since = buffer.since.min(plan.since);
+                buffer.is_wanted = true;
             }
         }
         self.wants_sequence |= plan.creates;
@@ -222,31 +227,31 @@ impl<'a> Group<'a> {
                 continue;
             }
             let position = self.owner_position(app_name, user_id).unwrap_or_else(|| {
-                self.owners.push(OwnerSlot::new(app_name, user_id));
+                self.owners.push(OwnerBuffer::new(app_name, user_id));
                 self.owners.len() - 1
             });
-            if let Some(slot) = self.owners.get_mut(position) {
-                slot.wants_state |= wants_state;
-                slot.is_wanted = true;
+            if let Some(buffer) = self.owners.get_mut(position) {
+                buffer.wants_state |= wants_state;
+                buffer.is_wanted = true;
             }
         }
     }
 
     fn session_position(&self, target: &Target) -> Option<usize> {
-        self.sessions.iter().position(|slot| slot.is(target))
+        self.sessions.iter().position(|buffer| buffer.is(target))
     }
 
     fn owner_position(&self, app_name: &str, user_id: Option<&str>) -> Option<usize> {
-        self.owners.iter().position(|slot| slot.is(app_name, user_id))
+        self.owners.iter().position(|buffer| buffer.is(app_name, user_id))
     }
 
     fn read_rows(&mut self, answers: Array) {
         let mut answers = answers.into_iter();
-        for slot in &mut self.sessions {
-            slot.read(&mut answers);
+        for buffer in &mut self.sessions {
+            buffer.read(&mut answers);
         }
-        for slot in &mut self.owners {
-            slot.read(&mut answers);
+        for buffer in &mut self.owners {
+            buffer.read(&mut answers);
         }
         if self.wants_sequence {
             self.sequence = Some(Sequence::read(&mut answers));
@@ -255,33 +260,33 @@ impl<'a> Group<'a> {
 
     /// Returns the JSON of the records that must still be stored for the cache to be valid, in the
     /// order of the requests. Returns `None` if the cache lacks something that a member needs.
-    fn left(&self, members: &[Member]) -> Option<JsValue> {
-        let may_find_events = |member: &Member| self.care.ids || !member.plan.ids_are_new;
+    fn cached(&self, members: &[Member]) -> Option<JsValue> {
+        let may_find_events = |member: &Member| self.checks.ids || !member.plan.ids_are_new;
         if self.wants_sequence || members.iter().any(may_find_events) {
             return None;
         }
         let expected = Array::new();
-        for slot in &self.sessions {
-            expected.push(slot.left()?);
+        for buffer in &self.sessions {
+            expected.push(buffer.cached()?);
         }
-        for slot in &self.owners {
-            expected.push(slot.left()?);
+        for buffer in &self.owners {
+            expected.push(buffer.cached()?);
         }
         text_of(&expected)
     }
 
     fn needs_floor(&self) -> bool {
         self.sequence.is_none()
-            && (self.sessions.iter().any(|slot| slot.record.is_none())
-                || self.owners.iter().any(OwnerSlot::misses_state))
+            && (self.sessions.iter().any(|buffer| buffer.record.is_none())
+                || self.owners.iter().any(OwnerBuffer::misses_state))
     }
 
     /// Requests the keys of the records that hold events with the members' ids. Most writes need no
     /// such round. Returns the index of the session for each request.
-    fn ask_keys(&self, members: &[Member]) -> Vec<usize> {
-        let mut asked_for = Vec::new();
+    fn request_keys(&self, members: &[Member]) -> Vec<usize> {
+        let mut requested = Vec::new();
         for Member { plan, .. } in members {
-            if !self.care.ids && plan.ids_are_new {
+            if !self.checks.ids && plan.ids_are_new {
                 continue;
             }
             let Some((position, _, number)) =
@@ -294,16 +299,16 @@ impl<'a> Group<'a> {
                 let id = JsValue::from_str(&keys::event_id(number, id));
                 let index = index.clone();
                 self.transaction.ask(index.and_then(|index| index.get_key(&id)));
-                asked_for.push(position);
+                requested.push(position);
             }
         }
-        asked_for
+        requested
     }
 
     /// Requests the records with those keys, each only once since a page holds many events, and the
     /// events changed since each session's revision. Returns the index of the session for each
     /// request.
-    fn ask_events(&self, keys_for: &[usize], keys: &Array) -> Vec<usize> {
+    fn request_events(&self, keys_for: &[usize], keys: &Array) -> Vec<usize> {
         let mut found = BinaryHeap::new();
         for (position, key) in keys_for.iter().zip(keys.iter()) {
             // `[number, seq]`.
@@ -311,7 +316,7 @@ impl<'a> Group<'a> {
                 found.push((key.count("1") as Revision, *position as u32));
             }
         }
-        let mut asked_for = Vec::new();
+        let mut requested = Vec::new();
         let mut last = None;
         while let Some(next) = found.pop() {
             let position = next.1 as usize;
@@ -319,25 +324,25 @@ impl<'a> Group<'a> {
                 && let Some((_, _, number)) = self.stored(position)
             {
                 self.transaction.get_all(EVENTS, &keys::pair(number, next.0 as f64), None);
-                asked_for.push(position);
+                requested.push(position);
             }
         }
-        for (position, slot) in self.sessions.iter().enumerate() {
+        for (position, buffer) in self.sessions.iter().enumerate() {
             let Some((_, record, number)) = self.stored(position) else {
                 continue;
             };
-            if record.revision() <= slot.since {
+            if record.revision() <= buffer.since {
                 continue;
             }
-            let range = keys::from(number, keys::after(slot.since));
+            let range = keys::from(number, keys::after(buffer.since));
             self.transaction.get_all(EVENTS, &range, None);
-            asked_for.push(position);
-            if record.count("replaced") > slot.since as f64 {
+            requested.push(position);
+            if record.count("replaced") > buffer.since as f64 {
                 self.transaction.find(EVENTS, BY_REPLACEMENT, &range);
-                asked_for.push(position);
+                requested.push(position);
             }
         }
-        asked_for
+        requested
     }
 
     /// Returns a stored session and its number; `None` if it is missing or damaged.
@@ -347,22 +352,22 @@ impl<'a> Group<'a> {
         Some((position, record, record.count("number")))
     }
 
-    fn read_events(&mut self, asked_for: &[usize], answers: &Array) {
-        for (position, records) in asked_for.iter().zip(answers.iter()) {
-            let Some(slot) = self.sessions.get_mut(*position) else {
+    fn read_events(&mut self, requested: &[usize], answers: &Array) {
+        for (position, records) in requested.iter().zip(answers.iter()) {
+            let Some(buffer) = self.sessions.get_mut(*position) else {
                 continue;
             };
             for record in records.unchecked_into::<Array>().iter().filter_map(Record::found) {
                 // A damaged record is skipped, so that it does not block new events.
                 if let Ok(page) = Page::read(&record) {
-                    slot.take_in(page);
+                    buffer.take_in(page);
                 }
             }
         }
     }
 
     /// Decides one member's write, and applies its changes to the rows that the next member sees.
-    fn ask(&mut self, member: &Member) -> Done {
+    fn decide(&mut self, member: &Member) -> Done {
         let Member { plan, token, .. } = member;
         let Target { app_name, user_id, .. } = &plan.target;
         let session = self.session_position(&plan.target);
@@ -372,29 +377,30 @@ impl<'a> Group<'a> {
 
         let mut head = None;
         let (mut events, mut changed) = (Vec::new(), Vec::new());
-        if let Some(slot) = session.and_then(|position| self.sessions.get_mut(position)) {
-            head = slot.head()?;
+        if let Some(buffer) = session.and_then(|position| self.sessions.get_mut(position)) {
+            head = buffer.head()?;
             let is_maker = |record: &Record| record.number("token") == Some(*token);
-            if self.care.again && plan.creates && slot.record.as_ref().is_some_and(is_maker) {
+            if self.checks.is_retry && plan.creates && buffer.record.as_ref().is_some_and(is_maker)
+            {
                 return Ok(());
             }
             if plan.scopes.session {
-                slot.read_state()?;
+                buffer.read_state()?;
             }
-            events = slot.events(&plan.event_ids);
-            changed = slot.changed(plan.since);
+            events = buffer.events(&plan.event_ids);
+            changed = buffer.changed(plan.since);
         }
         for position in [user, app] {
-            if let Some(slot) = position.and_then(|position| self.owners.get_mut(position)) {
-                slot.read_state()?;
+            if let Some(buffer) = position.and_then(|position| self.owners.get_mut(position)) {
+                buffer.read_state()?;
             }
         }
         let row = |position: Option<usize>| self.owners.get(position?)?.row.as_ref();
-        let slot = session.filter(|_| plan.scopes.session);
-        let slot = slot.and_then(|position| self.sessions.get(position));
+        let buffer = session.filter(|_| plan.scopes.session);
+        let buffer = buffer.and_then(|position| self.sessions.get(position));
         let found = Found {
             session: head,
-            state: slot.and_then(SessionSlot::state),
+            state: buffer.and_then(SessionBuffer::state),
             user: row(user),
             app: row(app),
             events,
@@ -408,8 +414,8 @@ impl<'a> Group<'a> {
         });
         let decided = decided.map_err(|error| Failure::thrown(error.into()))?;
         let Some((changes, events)) = decided else {
-            let is_blind = plan.ids_are_new && !self.care.ids;
-            self.must_look |= head.is_some() && is_blind;
+            let is_blind = plan.ids_are_new && !self.checks.ids;
+            self.must_look_up |= head.is_some() && is_blind;
             return Ok(());
         };
         // All sizes are checked before any change is applied: a refused write changes nothing.
@@ -419,27 +425,27 @@ impl<'a> Group<'a> {
             }
         }
         if let Some(change) = &changes.session {
-            let slot = session.and_then(|position| self.sessions.get(position));
-            check_size(slot.and_then(SessionSlot::state), &change.state)?;
+            let buffer = session.and_then(|position| self.sessions.get(position));
+            check_size(buffer.and_then(SessionBuffer::state), &change.state)?;
         }
         for (position, change) in [(user, changes.user), (app, changes.app)] {
-            let slot = position.and_then(|position| self.owners.get_mut(position));
-            if let Some((slot, change)) = slot.zip(change) {
-                slot.change(change);
+            let buffer = position.and_then(|position| self.owners.get_mut(position));
+            if let Some((buffer, change)) = buffer.zip(change) {
+                buffer.change(change);
             }
         }
-        let slot = session.and_then(|position| self.sessions.get_mut(position));
-        if let Some((slot, change)) = slot.zip(changes.session) {
-            if slot.record.is_none() {
+        let buffer = session.and_then(|position| self.sessions.get_mut(position));
+        if let Some((buffer, change)) = buffer.zip(changes.session) {
+            if buffer.record.is_none() {
                 let number = self.sequence.as_mut().map_or(0.0, Sequence::next);
-                slot.create(number, *token, change.head);
+                buffer.create(number, *token, change.head);
                 for owner in &mut self.owners {
                     if owner.is(app_name, user_id.as_deref()) || owner.is(app_name, None) {
                         owner.new_sessions += 1.0;
                     }
                 }
             }
-            slot.change(change, events);
+            buffer.change(change, events);
         }
         Ok(())
     }
@@ -447,13 +453,13 @@ impl<'a> Group<'a> {
     /// Puts all changed records. Returns the sessions that have enough open records for a page.
     fn put(&mut self) -> Vec<SessionKey> {
         let mut full = Vec::new();
-        for slot in &mut self.sessions {
-            if slot.put(self.transaction) {
-                full.push(slot.key.clone());
+        for buffer in &mut self.sessions {
+            if buffer.put(self.transaction) {
+                full.push(buffer.key.clone());
             }
         }
-        for slot in &mut self.owners {
-            slot.put(self.transaction);
+        for buffer in &mut self.owners {
+            buffer.put(self.transaction);
         }
         if let Some(sequence) = &self.sequence {
             sequence.put(self.transaction);

@@ -2,8 +2,8 @@
 
 pub(super) mod deleting;
 pub(super) mod group;
-pub(super) mod owner_slot;
+pub(super) mod owner_buffer;
 pub(super) mod queue;
 pub(super) mod sealing;
 pub(super) mod sequence;
-pub(super) mod session_slot;
+pub(super) mod session_buffer;

@@ -19,7 +19,7 @@ use crate::storage::guarded::Guarded;
 use crate::storage::indexed_db::connection::access::Access;
 use crate::storage::indexed_db::connection::signal::{Done, Signal};
 use crate::storage::indexed_db::records::failure::Failure;
-use crate::storage::indexed_db::writing::group::{Care, Left, Member, write};
+use crate::storage::indexed_db::writing::group::{Checks, Member, RowCache, write};
 use crate::storage::indexed_db::writing::{deleting, sealing};
 use crate::storage::shared_write::SharedWrite;
 
@@ -52,7 +52,7 @@ pub(crate) struct Queue {
     is_running: Cell<bool>,
     /// The signals of the work in progress.
     waiting: RefCell<Vec<Signal>>,
-    left: RefCell<Left>,
+    cache: RefCell<RowCache>,
 }
 
 impl Queue {
@@ -62,7 +62,7 @@ impl Queue {
             work: RefCell::default(),
             is_running: Cell::default(),
             waiting: RefCell::default(),
-            left: RefCell::default(),
+            cache: RefCell::default(),
         })
     }
 
@@ -131,7 +131,7 @@ impl Queue {
             for work in next {
                 // Deleting and sealing change the rows, so the cached ones are dropped.
                 if !matches!(work, Work::Write(_)) {
-                    self.left.take();
+                    self.cache.take();
                 }
                 match work {
                     Work::Write(member) => members.push(member),
@@ -165,7 +165,7 @@ impl Queue {
             return;
         }
         let is_alone = members.len() == 1;
-        let attempt = self.attempt(&mut members, Care::default()).await;
+        let attempt = self.attempt(&mut members, Checks::default()).await;
         for mut member in members {
             let done = match &attempt {
                 Ok(()) => mem::replace(&mut member.done, Ok(())),
@@ -178,13 +178,13 @@ impl Queue {
     /// Commits one write by itself after its transaction failed. `was_alone`: the write was the
     /// only one in it.
     async fn commit_alone(&self, member: &mut Member, group: Failure, was_alone: bool) -> Done {
-        let mut care = Care::default();
+        let mut checks = Checks::default();
         let (mut was_lost, mut was_refused) = (false, false);
         let mut last = group;
         let mut is_own = was_alone;
         loop {
             // An id may be stored already, and only a lookup shows it.
-            let may_be_stored = last.is_constraint() && !care.ids;
+            let may_be_stored = last.is_constraint() && !checks.ids;
             let may_be_restored = last.is_loss() && !was_lost;
             // The cached rows may differ from the stored ones.
             let may_be_smaller = last.is_too_large() && !was_refused;
@@ -193,22 +193,22 @@ impl Queue {
             }
             was_lost |= is_own && last.is_loss();
             was_refused |= is_own && last.is_too_large();
-            care.again |= last.is_loss();
-            care.ids |= is_own || last.is_loss() || last.is_constraint();
+            checks.is_retry |= last.is_loss();
+            checks.ids |= is_own || last.is_loss() || last.is_constraint();
             is_own = true;
-            match self.attempt(slice::from_mut(member), care).await {
+            match self.attempt(slice::from_mut(member), checks).await {
                 Ok(()) => return mem::replace(&mut member.done, Ok(())),
                 Err(failure) => last = failure,
             }
         }
     }
 
-    async fn attempt(&self, members: &mut [Member], care: Care) -> Done {
+    async fn attempt(&self, members: &mut [Member], checks: Checks) -> Done {
         let mut full = Vec::new();
-        let mut left = self.left.take();
-        let written = write(&self.access, members, care, &mut left, &mut full);
+        let mut cache = self.cache.take();
+        let written = write(&self.access, members, checks, &mut cache, &mut full);
         self.access.once(Box::pin(written)).await?;
-        self.left.replace(left);
+        self.cache.replace(cache);
         let mut work = self.work.borrow_mut();
         for key in full {
             let is_asked = |work: &Work| matches!(work, Work::Seal(known) if *known == key);

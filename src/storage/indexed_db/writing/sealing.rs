@@ -39,11 +39,11 @@ async fn seal_once(access: &Access, key: &SessionKey) -> Result<JsValue, Failure
         loop {
             transaction.get_all(EVENTS, &sealing.rest(), Some(size));
             let records: Array = transaction.answered().await?.pop().unchecked_into();
-            sealing.take(&records);
+            sealing.gather(&records);
             if records.length() < size {
                 // All open records were read: their number replaces the count in the session's
                 // record.
-                sealing.left = sealing.gathered;
+                sealing.remaining = sealing.gathered;
                 break;
             }
             if sealing.is_enough() {
@@ -68,7 +68,7 @@ struct Sealing<'a> {
     sealed: f64,
     read: f64,
     /// How many open records remain.
-    left: f64,
+    remaining: f64,
     /// The page that is being gathered, the `seq` of its first record, and how many records it has.
     page: Page,
     first: f64,
@@ -86,7 +86,7 @@ impl<'a> Sealing<'a> {
             number,
             sealed,
             read: sealed,
-            left: session.count("open"),
+            remaining: session.count("open"),
             page: Page::empty(number),
             first: 0.0,
             gathered: 0.0,
@@ -112,7 +112,7 @@ impl<'a> Sealing<'a> {
         rest.min(LARGEST.saturating_sub(self.records)).max(1)
     }
 
-    fn take(&mut self, records: &Array) {
+    fn gather(&mut self, records: &Array) {
         for record in records.iter().filter_map(Record::found) {
             let seq = record.count("seq");
             self.records += 1;
@@ -137,7 +137,7 @@ impl<'a> Sealing<'a> {
                 Err(_) => {
                     self.gathered += 1.0;
                     self.read = seq;
-                    self.leave();
+                    self.pass();
                 }
             }
         }
@@ -152,20 +152,20 @@ impl<'a> Sealing<'a> {
             self.transaction.delete(EVENTS, &singles);
             self.transaction.put(EVENTS, &record);
         }
-        self.leave();
+        self.pass();
     }
 
     /// Leaves the gathered records as they are, and counts them as sealed.
-    fn leave(&mut self) {
+    fn pass(&mut self) {
         self.page = Page::empty(self.number);
-        self.left -= self.gathered;
+        self.remaining -= self.gathered;
         self.gathered = 0.0;
         self.sealed = self.read;
     }
 
     fn finish(&self) {
         self.session.set_number("sealed", self.sealed);
-        self.session.set_number("open", self.left.max(0.0));
+        self.session.set_number("open", self.remaining.max(0.0));
         self.transaction.put(SESSIONS, &self.session);
     }
 }

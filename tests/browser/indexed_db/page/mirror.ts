@@ -5,7 +5,7 @@ import {
   type IndexedDbSessionServiceOptions,
   openSessionService,
 } from 'adk-session-wasm';
-import { MARK, META } from '../../../../js/indexed_db/layout.js';
+import { CREATION, MARK, META } from '../../../../js/indexed_db/layout.js';
 import { answer, completion, dump, type Row, withDatabase } from './bare.js';
 import { around } from './around.js';
 import { APP, type Failure, failure, idsOf, keyOf, mark, persist, say, USER } from './events.js';
@@ -76,7 +76,7 @@ async function dumpPrimary(name: string): Promise<{ records: string[]; seq: numb
   for (const [store, rows] of Object.entries(await dump(name))) {
     for (const { key, value } of rows) {
       if (key === MARK) seq = (value as { seq: number }).seq;
-      else records.push(JSON.stringify([store, key, value]));
+      else if (key !== CREATION) records.push(JSON.stringify([store, key, value]));
     }
   }
   return { records: records.sort(), seq };

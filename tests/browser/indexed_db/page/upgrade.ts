@@ -3,7 +3,7 @@
 import { IndexedDbSessionService } from 'adk-session-wasm';
 import type { StoreName } from '../../../../js/indexed_db/layout.js';
 import { around } from './around.js';
-import { completion, type Dump, dump, openBare, putRows, type Row, withDatabase } from './bare.js';
+import { completion, dump, openBare, putRows, type Row, withDatabase } from './bare.js';
 import { APP, type Failure, failure, keyOf, mark, numbers, say, USER } from './events.js';
 
 /** The records of a database, by store. The marks of a page are an array. */
@@ -110,11 +110,11 @@ export async function makeNew(name: string): Promise<void> {
   await service.close();
 }
 
-/** An upgrade that fails after it has made some of its stores. */
+/** An upgrade that fails after it has made some of its stores; all records before and after, as JSON. */
 export async function failUpgrade(
   name: string,
-): Promise<{ failed: Failure; version: number; before: Dump; after: Dump }> {
-  const before = await dump(name);
+): Promise<{ failed: Failure; version: number; before: string; after: string }> {
+  const before = JSON.stringify(await dump(name));
   const end = around(IDBDatabase.prototype, 'createObjectStore', (_, values, proceed) => {
     if (values[0] === ('outbox' satisfies StoreName)) {
       throw new DOMException('no room', 'QuotaExceededError');
@@ -126,7 +126,7 @@ export async function failUpgrade(
   await service.close();
   end();
   const version = await withDatabase(name, async ({ version }) => version);
-  return { failed, version, before, after: await dump(name) };
+  return { failed, version, before, after: JSON.stringify(await dump(name)) };
 }
 
 let older: IDBDatabase | undefined;

@@ -12,7 +12,7 @@ use crate::storage::indexed_db::records::schema::STATES;
 use crate::storage::{ScopeChange, ScopeRow};
 
 /// An app's or user's record and state within a group.
-pub(crate) struct OwnerSlot {
+pub(crate) struct OwnerBuffer {
     app_name: String,
     /// `None` for the app itself.
     user_id: Option<String>,
@@ -25,13 +25,13 @@ pub(crate) struct OwnerSlot {
     pub(crate) row: Option<ScopeRow>,
     is_changed: bool,
     /// Whether the record and the state are cached from an earlier transaction.
-    is_left: bool,
-    /// Whether a member of the current group uses this slot.
+    is_cached: bool,
+    /// Whether a member of the current group uses this buffer.
     pub(crate) is_wanted: bool,
     pub(crate) new_sessions: f64,
 }
 
-impl OwnerSlot {
+impl OwnerBuffer {
     pub(crate) fn new(app_name: &str, user_id: Option<&str>) -> Self {
         Self {
             app_name: app_name.to_owned(),
@@ -41,18 +41,18 @@ impl OwnerSlot {
             stored: None,
             row: None,
             is_changed: false,
-            is_left: false,
+            is_cached: false,
             is_wanted: false,
             new_sessions: 0.0,
         }
     }
 
-    /// Keeps the slot as a cache for the next transaction.
-    pub(crate) fn leave(&mut self) {
+    /// Keeps the buffer as a cache for the next transaction.
+    pub(crate) fn keep(&mut self) {
         self.wants_state = false;
         self.is_wanted = false;
         self.is_changed = false;
-        self.is_left = true;
+        self.is_cached = true;
         self.new_sessions = 0.0;
     }
 
@@ -67,14 +67,14 @@ impl OwnerSlot {
     pub(crate) fn read(&mut self, answers: &mut ArrayIntoIter) {
         self.stored = Record::next(answers);
         self.row = None;
-        self.is_left = false;
+        self.is_cached = false;
     }
 
     /// Returns the record that must still be stored for the cache to be valid. Returns `None` if
     /// nothing is cached, or if there is no state: a new state needs the floor, which is not
     /// cached.
-    pub(crate) fn left(&self) -> Option<&Record> {
-        self.stored.as_ref().filter(|_| self.is_left && self.row.is_some())
+    pub(crate) fn cached(&self) -> Option<&Record> {
+        self.stored.as_ref().filter(|_| self.is_cached && self.row.is_some())
     }
 
     /// Whether a member needs a state that is not stored.

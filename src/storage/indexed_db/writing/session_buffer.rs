@@ -19,7 +19,7 @@ use crate::storage::indexed_db::records::schema::{EVENTS, SESSIONS};
 use crate::write::{EventRow, SessionChange, Target};
 
 /// A session's record, data and events within a group.
-pub(crate) struct SessionSlot {
+pub(crate) struct SessionBuffer {
     pub(crate) key: SessionKey,
     /// The session's key in the store.
     path: JsValue,
@@ -30,7 +30,7 @@ pub(crate) struct SessionSlot {
     /// Read from the record when a write is to see or change it.
     state: Option<ScopedState>,
     /// Whether the record and the data are cached from an earlier transaction.
-    is_left: bool,
+    is_cached: bool,
     /// Whether a member of the current group uses this session.
     pub(crate) is_wanted: bool,
     /// The lowest revision after which a member needs the changed events.
@@ -64,7 +64,7 @@ struct StoredPage {
     is_changed: bool,
 }
 
-impl SessionSlot {
+impl SessionBuffer {
     pub(crate) fn new(key: SessionKey) -> Self {
         Self {
             path: keys::session(&key),
@@ -72,7 +72,7 @@ impl SessionSlot {
             record: None,
             place: None,
             state: None,
-            is_left: false,
+            is_cached: false,
             is_wanted: false,
             since: NEVER,
             is_changed: false,
@@ -89,18 +89,18 @@ impl SessionSlot {
             && target.app_name == *app_name
     }
 
-    /// Keeps the slot as a cache for the next transaction.
-    pub(crate) fn leave(&mut self) {
+    /// Keeps the buffer as a cache for the next transaction.
+    pub(crate) fn keep(&mut self) {
         self.since = NEVER;
         self.is_wanted = false;
-        self.is_left = true;
+        self.is_cached = true;
         self.is_changed = false;
     }
 
     /// Returns the record that must still be stored for the cache to be valid. Returns `None` if
     /// nothing is cached, or if a member needs changes from before the cached revision.
-    pub(crate) fn left(&self) -> Option<&Record> {
-        let is_enough = |place: &Place| self.is_left && place.head.revision <= self.since;
+    pub(crate) fn cached(&self) -> Option<&Record> {
+        let is_enough = |place: &Place| self.is_cached && place.head.revision <= self.since;
         self.record.as_ref().filter(|_| self.place.as_ref().is_some_and(is_enough))
     }
 
@@ -112,7 +112,7 @@ impl SessionSlot {
         self.record = Record::next(answers);
         self.place = None;
         self.state = None;
-        self.is_left = false;
+        self.is_cached = false;
     }
 
     /// Returns the session's head; `None` if there is no session. Fails with `corrupt_record` if it

@@ -16,7 +16,7 @@ const EVENTS: [&str; 3] = ["oncomplete", "onabort", "onerror"];
 
 /// Listens to one transaction after the other: a new listener and timer for each would cost too
 /// much.
-pub(crate) struct Hearing {
+pub(crate) struct TransactionListener {
     progress: Rc<Progress>,
     /// Receives the transaction's events.
     listener: Listener,
@@ -39,7 +39,7 @@ struct Progress {
     timer: Timer,
 }
 
-impl Hearing {
+impl TransactionListener {
     /// `timeout`: milliseconds without any event after which a transaction is given up.
     pub(crate) fn new(timeout: f64) -> Self {
         let progress = Rc::new_cyclic(|late: &Weak<Progress>| {
@@ -59,9 +59,9 @@ impl Hearing {
                 timer: Timer::new(timeout, Box::new(give_up)),
             }
         });
-        let hearing = Rc::clone(&progress);
+        let heard = Rc::clone(&progress);
         let listener = Listener::new(move |event: JsValue| {
-            hearing.guard(&mut || hearing.hear(event.unchecked_ref()));
+            heard.guard(&mut || heard.handle(event.unchecked_ref()));
         });
         let answered = Rc::clone(&progress);
         let success = Listener::new(move |_| {
@@ -74,7 +74,7 @@ impl Hearing {
     }
 
     /// Starts over with this transaction.
-    pub(crate) fn turn_to(&self, raw: IdbTransaction) {
+    pub(crate) fn attach(&self, raw: IdbTransaction) {
         let Progress { is_listening, ended, is_over, failure, .. } = &*self.progress;
         is_listening.set(false);
         ended.take();
@@ -129,7 +129,7 @@ impl Hearing {
 
     /// Stops listening. Returns whether this listener can be reused: events that the browser has
     /// yet to send would be taken for events of the next transaction.
-    pub(crate) fn turn_away(&self) -> bool {
+    pub(crate) fn detach(&self) -> bool {
         self.progress.timer.stop();
         let raw = self.progress.raw.take();
         let is_free = self.progress.is_over.get() || !self.progress.is_listening.get();
@@ -157,14 +157,14 @@ impl Progress {
         }
     }
 
-    fn hear(&self, event: &Record) {
+    fn handle(&self, event: &Record) {
         self.timer.restart();
         match event.text("type").as_str() {
             "complete" => {
                 self.is_over.set(true);
                 self.end(Ok(()));
             }
-            "error" => self.hear_error(event),
+            "error" => self.handle_error(event),
             _ => {
                 self.is_over.set(true);
                 let transaction = event.get("target").unchecked_into::<Record>();
@@ -180,7 +180,7 @@ impl Progress {
     /// Handles a failed request. Safari does not always report it as the transaction's error, so it
     /// is kept. It aborts the transaction, so pending requests fail as well, with an `AbortError`
     /// that is ignored.
-    fn hear_error(&self, event: &Record) {
+    fn handle_error(&self, event: &Record) {
         let request = Record::found(event.get("target"));
         let error = request.and_then(|request| Record::found(request.get("error")));
         if let Some(error) = error.filter(|error| error.text("name") != "AbortError") {
