@@ -45,16 +45,20 @@
 import { lockOf } from './mirror_position.js';
 import { MirrorDatabase } from './mirror_database.js';
 import { mirrorWrites } from './mirrored_connection.js';
-import { reconcile, type Wish } from './reconcile.js';
+import { reconcile, type MirrorOptions } from './reconcile.js';
 
 /**
  * Synchronises a database with its mirror, and mirrors all writes of this connection. Does nothing if there is
  * no mirror and none is wanted.
  */
-export async function openMirror(name: string, database: IDBDatabase, wish: Wish): Promise<void> {
-  const mark = await reconcile(name, wish);
+export async function openMirror(
+  name: string,
+  database: IDBDatabase,
+  options: MirrorOptions,
+): Promise<void> {
+  const mark = await reconcile(name, options);
   if (mark === undefined) return;
-  mirrorWrites(database, name, await MirrorDatabase.open(name, wish.timeout), wish);
+  mirrorWrites(database, name, await MirrorDatabase.open(name, options.timeout), options);
 }
 
 /**

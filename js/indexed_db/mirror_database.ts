@@ -1,6 +1,6 @@
 import { BUCKET, bucketsOf } from './buckets.js';
 import { turnLogOver } from './log_turnover.js';
-import { type Change, type Current, rangeOf, type Touched } from './mirror_position.js';
+import { type Change, type Current, rangeOf, type TouchedKeys } from './mirror_position.js';
 import { answer, completion } from './requests.js';
 
 const RECORDS = 'records';
@@ -153,7 +153,7 @@ function apply(store: IDBObjectStore, set: string, { touched, record }: Change):
 }
 
 /** Returns the mirror's keys for keys of the database. */
-function within(set: string, [name, first, last]: Touched): Touched {
+function within(set: string, [name, first, last]: TouchedKeys): TouchedKeys {
   const keyOf = (key: IDBValidKey): IDBValidKey => [set, name, key];
   return last === undefined ? [name, keyOf(first)] : [name, keyOf(first), keyOf(last)];
 }

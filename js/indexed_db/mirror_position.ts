@@ -9,23 +9,23 @@ export interface Mark {
   /** Number of transactions of this epoch that have written. */
   readonly seq: number;
   /** The last transactions, including at least those that the mirror may lack. */
-  readonly pending: readonly Pending[];
+  readonly pending: readonly PendingTransaction[];
   /** The content is incomplete, because a restore from the mirror is not finished. */
   readonly isRestoring?: boolean;
 }
 
-export interface Pending {
+export interface PendingTransaction {
   readonly seq: number;
   /** The keys that the transaction put or deleted; `undefined` if there were too many to list. */
-  readonly touched?: readonly Touched[] | undefined;
+  readonly touched?: readonly TouchedKeys[] | undefined;
 }
 
 /** A key of a store, or all keys from the first to the last. */
-export type Touched = readonly [store: string, first: IDBValidKey, last?: IDBValidKey];
+export type TouchedKeys = readonly [store: string, first: IDBValidKey, last?: IDBValidKey];
 
 /** A record that was put, or, without `record`, keys that were deleted. */
 export interface Change {
-  readonly touched: Touched;
+  readonly touched: TouchedKeys;
   readonly record?: unknown;
 }
 
@@ -38,15 +38,15 @@ export interface Current {
 }
 
 /** Returns the key range over [`first`, `last`], or over one key. */
-export function rangeOf([, first, last]: Touched): IDBKeyRange {
+export function rangeOf([, first, last]: TouchedKeys): IDBKeyRange {
   return last === undefined ? IDBKeyRange.only(first) : IDBKeyRange.bound(first, last);
 }
 
 /** Returns the keys touched after `seq`; `undefined` if the mark does not list them all. */
-export function touchedSince({ seq: end, pending }: Mark, seq: number): Touched[] | undefined {
+export function touchedSince({ seq: end, pending }: Mark, seq: number): TouchedKeys[] | undefined {
   const missing = pending.filter((entry) => entry.seq > seq);
   if (missing.length !== end - seq) return undefined;
-  const all: Touched[] = [];
+  const all: TouchedKeys[] = [];
   for (const { touched } of missing) {
     if (touched === undefined) return undefined;
     all.push(...touched);

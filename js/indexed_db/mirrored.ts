@@ -1,7 +1,7 @@
 import { SessionError } from '../errors/errors.js';
 import { BUCKET, bucketsOf } from './buckets.js';
 import { isChromium } from './log_turnover.js';
-import type { Wish } from './reconcile.js';
+import type { MirrorOptions } from './reconcile.js';
 import { openingFailure } from './requests.js';
 
 /**
@@ -12,10 +12,10 @@ import { openingFailure } from './requests.js';
 export async function mirrorDatabase(
   name: string,
   database: IDBDatabase,
-  wish: Wish,
+  options: MirrorOptions,
 ): Promise<void> {
   if (bucketsOf() === undefined) {
-    if (!wish.isWanted) return;
+    if (!options.isWanted) return;
     throw new SessionError(
       'unsupported',
       `The database "${name}" cannot have a mirror here: the browser has no Storage Buckets, or not for a page without HTTPS. Only Chromium has them; it alone loses databases after a kill. Open it without the option mirror.`,
@@ -23,9 +23,9 @@ export async function mirrorDatabase(
     );
   }
   try {
-    if (!wish.isWanted && !(await hasBucket())) return;
+    if (!options.isWanted && !(await hasBucket())) return;
     const { openMirror } = await import('./mirror.js');
-    await openMirror(name, database, wish);
+    await openMirror(name, database, options);
   } catch (cause) {
     throw openingFailure(`The mirror of the database "${name}"`, cause);
   }

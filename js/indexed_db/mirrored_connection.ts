@@ -1,5 +1,5 @@
 import { MARK, META } from './layout.js';
-import type { Change, Mark, Pending, Touched } from './mirror_position.js';
+import type { Change, Mark, PendingTransaction, TouchedKeys } from './mirror_position.js';
 import { MirrorDatabase } from './mirror_database.js';
 import { type Limits, reconcile } from './reconcile.js';
 import { lost } from './requests.js';
@@ -113,7 +113,7 @@ function recordStore(store: IDBObjectStore, changes: Change[]): void {
   const remove = store.delete.bind(store);
   store.delete = (key) => {
     const request = remove(key);
-    const touched: Touched =
+    const touched: TouchedKeys =
       key instanceof IDBKeyRange
         ? [name, key.lower as IDBValidKey, key.upper as IDBValidKey]
         : [name, key];
@@ -154,7 +154,7 @@ class Writer {
     const touched =
       changes.length > MOST_KEYS ? undefined : changes.map((change) => change.touched);
     const listed = pending.filter((entry) => entry.seq > confirmed).slice(1 - MOST_PENDING);
-    const own: Pending = { seq: seq + 1, touched };
+    const own: PendingTransaction = { seq: seq + 1, touched };
     return { key: MARK, epoch, seq: seq + 1, pending: [...listed, own] };
   }
 

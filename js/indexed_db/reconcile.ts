@@ -35,7 +35,7 @@ export interface Limits {
 }
 
 /** Options of {@link reconcile}. */
-export interface Wish extends Limits {
+export interface MirrorOptions extends Limits {
   /** Create a mirror if there is none. */
   readonly isWanted: boolean;
   /** Accept a mirror that cannot catch up because its quota is used up. */
@@ -47,11 +47,11 @@ export interface Wish extends Limits {
  *
  * @returns the mark that both have reached; `undefined` if there is no mirror and none is wanted
  */
-export async function reconcile(name: string, wish: Wish): Promise<Mark | undefined> {
+export async function reconcile(name: string, options: MirrorOptions): Promise<Mark | undefined> {
   return navigator.locks.request(lockOf(name), async () => {
-    const mirror = await MirrorDatabase.open(name, wish.timeout);
+    const mirror = await MirrorDatabase.open(name, options.timeout);
     try {
-      return await new Reconciliation(name, mirror, wish).run();
+      return await new Reconciliation(name, mirror, options).run();
     } finally {
       mirror.close();
     }
@@ -62,12 +62,12 @@ export async function reconcile(name: string, wish: Wish): Promise<Mark | undefi
 class Reconciliation {
   readonly #name: string;
   readonly #mirror: MirrorDatabase;
-  readonly #wish: Wish;
+  readonly #options: MirrorOptions;
 
-  constructor(name: string, mirror: MirrorDatabase, wish: Wish) {
+  constructor(name: string, mirror: MirrorDatabase, options: MirrorOptions) {
     this.#name = name;
     this.#mirror = mirror;
-    this.#wish = wish;
+    this.#options = options;
   }
 
   async run(): Promise<Mark | undefined> {
@@ -85,7 +85,7 @@ class Reconciliation {
     } catch (error) {
       // The data can still be read and deleted. A write tries again, and fails if there still is no space.
       const isFull = (error as Error).name === 'QuotaExceededError';
-      if (isFull && this.#wish.mayStayBehind && !begun.isNew) return begun.mark;
+      if (isFull && this.#options.mayStayBehind && !begun.isNew) return begun.mark;
       throw error;
     }
   }
@@ -101,7 +101,7 @@ class Reconciliation {
     }
     const isHalf = mark?.isRestoring === true;
     if (mark !== undefined && !isHalf) return { mark };
-    if (!isHalf && !this.#wish.isWanted) return undefined;
+    if (!isHalf && !this.#options.isWanted) return undefined;
     const made = newMark();
     if (isHalf) await this.#clear(primary, made, LOST);
     else await this.#putMark(primary, made);
@@ -225,7 +225,7 @@ class Reconciliation {
   }
 
   #withPrimary<T>(run: (primary: IDBDatabase) => Promise<T>): Promise<T> {
-    return withDatabase(this.#name, this.#wish.timeout, run);
+    return withDatabase(this.#name, this.#options.timeout, run);
   }
 
   /**
@@ -238,7 +238,7 @@ class Reconciliation {
       let late: ReturnType<typeof setTimeout> | undefined;
       const request = indexedDB.open(this.#name, version + 1);
       request.onblocked = () => {
-        late = setTimeout(() => reject(blocked(this.#name)), this.#wish.blockedTimeout);
+        late = setTimeout(() => reject(blocked(this.#name)), this.#options.blockedTimeout);
       };
       request.onupgradeneeded = () => request.transaction?.abort();
       request.onerror = (event) => {
@@ -261,11 +261,11 @@ class Reconciliation {
   }
 
   #answer<T>(request: IDBRequest<T>): Promise<T> {
-    return answer(request, this.#wish.timeout);
+    return answer(request, this.#options.timeout);
   }
 
   #completion(transaction: IDBTransaction): Promise<void> {
-    return completion(transaction, this.#wish.timeout);
+    return completion(transaction, this.#options.timeout);
   }
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { type Context, inTab, newName } from './context.js';
-import type { Opened } from './page/fallback.js';
+import type { OpenResult } from './page/fallback.js';
 
 export function fallback(context: Context): void {
   for (const [how, what] of [
@@ -29,7 +29,7 @@ export function fallback(context: Context): void {
 
   it("'auto' falls back to memory in a frame without an origin", async () => {
     const url = `${context.site.origin}/sandboxed?scenario=openAuto`;
-    assertMemory(await context.browser.value<Opened>(url));
+    assertMemory(await context.browser.value<OpenResult>(url));
   });
 
   it("'auto' takes IndexedDB where it works", async () => {
@@ -40,14 +40,14 @@ export function fallback(context: Context): void {
   });
 }
 
-function assertMemory({ storage, events }: Opened): void {
+function assertMemory({ storage, events }: OpenResult): void {
   assert.equal(storage.kind, 'memory');
   assert.equal(storage.durable, false);
   assert.match(storage.reason ?? '', /\w+/, 'it says why');
   assert.deepEqual(events, ['event-0']);
 }
 
-export function assertDurable({ storage, events }: Opened, wanted: string[]): void {
+export function assertDurable({ storage, events }: OpenResult, wanted: string[]): void {
   assert.equal(storage.kind, 'indexeddb');
   assert.equal(storage.durable, true);
   assert.deepEqual(events, wanted);

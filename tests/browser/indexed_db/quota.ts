@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { type EngineName, openBrowser } from '../engine.js';
 import { type Context, inTab, newName, type PageTab } from './context.js';
-import type { Full } from './page/quota.js';
+import type { QuotaResult } from './page/quota.js';
 import { serveSite } from './site.js';
 
 /** Bytes; Firefox has no smaller quota than this one. */
@@ -62,7 +62,7 @@ export function quota(context: Context, engine: EngineName): void {
 
 const SMALL = ['00000', '00001', '00002'];
 
-function assertRefused({ failed, handle, together, small, big, stored }: Full): void {
+function assertRefused({ failed, handle, together, small, big, stored }: QuotaResult): void {
   assert.equal(failed.code, 'quota_exceeded');
   assert.equal(handle[1], handle[0], 'the handle is as it was');
   // Firefox finds room for another one now and then.

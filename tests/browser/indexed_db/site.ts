@@ -13,15 +13,15 @@ export interface Site {
   readonly page: string;
   /** A page that has nothing to do with it. */
   readonly elsewhere: string;
-  readonly acknowledged: Told;
+  readonly acknowledged: MessageLog;
   /** What the page that is killed says of what it found when it was opened. */
-  readonly found: Told;
+  readonly found: MessageLog;
   close(): Promise<void>;
 }
 
 /** The bundles are classic scripts: so are they in workers of engines without module workers. */
 export async function serveSite(): Promise<Site> {
-  const [acknowledged, found] = [new Told(), new Told()];
+  const [acknowledged, found] = [new MessageLog(), new MessageLog()];
   const server = await serve({
     '/': html(pageWith('/page.js')),
     '/page.js': { body: await bundle('main') },
@@ -93,7 +93,7 @@ const SANDBOXED = `<!doctype html><meta charset="utf-8"><body><script>
 </script>`;
 
 /** What pages told, in order. */
-export class Told {
+export class MessageLog {
   readonly all: string[] = [];
   readonly #waiting = new Set<() => void>();
 

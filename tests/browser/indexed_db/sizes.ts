@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
 import { type Browser, type EngineName, openBrowser } from '../engine.js';
 import { type Context, inTab, newName } from './context.js';
-import type { Refused, Script, TooLarge } from './page/sizes.js';
+import type { RefusalResult, Script, TooLarge } from './page/sizes.js';
 
 /** Characters of a page: more of them stand in one record only if they are one event's. */
 const PAGE_TEXT = 512 * 1024;
@@ -144,7 +144,7 @@ export function sizes(given: Context, engine: EngineName): void {
   });
 }
 
-function assertRefused({ failed, handle }: Refused, name: RegExp): void {
+function assertRefused({ failed, handle }: RefusalResult, name: RegExp): void {
   assert.equal(failed.code, 'quota_exceeded');
   assert.match(failed.message, name);
   assert.equal(handle[1], handle[0], 'the handle is as it was');

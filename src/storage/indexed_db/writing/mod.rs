@@ -1,7 +1,9 @@
 //! Writes: their queue and groups, deletions, and the sealing of pages in the background.
 
+mod decision;
 pub(super) mod deleting;
 pub(super) mod group;
+mod group_rows;
 pub(super) mod owner_buffer;
 pub(super) mod queue;
 pub(super) mod sealing;

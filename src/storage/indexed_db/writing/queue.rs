@@ -19,7 +19,8 @@ use crate::storage::guarded::Guarded;
 use crate::storage::indexed_db::connection::access::Access;
 use crate::storage::indexed_db::connection::signal::{Done, Signal};
 use crate::storage::indexed_db::records::failure::Failure;
-use crate::storage::indexed_db::writing::group::{Checks, Member, RowCache, write};
+use crate::storage::indexed_db::writing::group::write;
+use crate::storage::indexed_db::writing::group_rows::{Checks, Member, RowCache};
 use crate::storage::indexed_db::writing::{deleting, sealing};
 use crate::storage::shared_write::SharedWrite;
 

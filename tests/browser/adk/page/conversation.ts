@@ -24,13 +24,13 @@ export interface Turn {
 }
 
 /** What the model was told by one request. */
-export interface Told {
+export interface RequestSummary {
   instruction: string;
   contents: string[];
 }
 
 export interface Seen {
-  told: Told[];
+  told: RequestSummary[];
   /** What the Runner yielded. */
   yielded: string[];
   /** The session as it is stored after that. */
@@ -111,7 +111,7 @@ async function take(turn: Turn, sessionService: BaseSessionService): Promise<See
   };
 }
 
-function toldBy(request: LlmRequest): Told {
+function toldBy(request: LlmRequest): RequestSummary {
   return {
     instruction: instructionOf(request).split('\n').at(-1)!,
     contents: request.contents.flatMap((content) => linesOf({ content })),

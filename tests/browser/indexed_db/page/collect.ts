@@ -8,7 +8,7 @@ import { keyOf, mark } from './events.js';
 const ROUNDS = 100;
 
 /** What garbage collection may take: the services, and the objects that stand for something in the wasm. */
-export interface Collected {
+export interface CollectionResult {
   made: { services: number; cores: number };
   left: { services: number; cores: number };
 }
@@ -18,7 +18,7 @@ export async function dropServices(
   options: IndexedDbSessionServiceOptions,
   count: number,
   few: number,
-): Promise<Collected> {
+): Promise<CollectionResult> {
   const services: WeakRef<object>[] = [];
   const cores: WeakRef<object>[] = [];
   const end = around(FinalizationRegistry.prototype, 'register', (registry, args, proceed) => {

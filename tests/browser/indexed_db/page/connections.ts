@@ -71,7 +71,7 @@ function settled<T>(promise: Promise<T>): Promise<T> {
   });
 }
 
-export interface Unanswered {
+export interface SilenceResult {
   failures: Failure[];
   /** The handle's events after that. */
   handle: string[];
@@ -82,7 +82,7 @@ export interface Unanswered {
 }
 
 /** Another connection holds all stores with a transaction that goes on and on. */
-export async function waitInVain(name: string): Promise<Unanswered> {
+export async function waitInVain(name: string): Promise<SilenceResult> {
   const service = new IndexedDbSessionService({ name, timeoutMs: 300 });
   const session = await service.createSession(keyOf('one'));
   await service.appendEvent({ session, event: mark('before') });

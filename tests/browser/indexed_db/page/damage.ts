@@ -6,7 +6,7 @@ import { APP, type Failure, failure, idsOf, keyOf, mark, numbers } from './event
 
 const EVENTS = 300;
 
-export interface Damaged {
+export interface DamageResult {
   /** The event whose record was damaged, and how many events that record holds. */
   id: string;
   size: number;
@@ -23,7 +23,7 @@ export interface Damaged {
 }
 
 /** Damages one event: within a record of many, or in a record of its own. */
-export async function damageEvent(name: string, where: 'page' | 'single'): Promise<Damaged> {
+export async function damageEvent(name: string, where: 'page' | 'single'): Promise<DamageResult> {
   const service = new IndexedDbSessionService({ name });
   const all = numbers(EVENTS).map((number) => `event-${number}`);
   const session = await service.createSession(keyOf('damaged'));

@@ -3,13 +3,13 @@
 import { IndexedDbSessionService, openSessionService, type StorageInfo } from 'adk-session-wasm';
 import { failure, idsOf, keyOf, mark } from './events.js';
 
-export interface Opened {
+export interface OpenResult {
   storage: StorageInfo;
   events: string[];
 }
 
 /** Opens whatever works, and appends one more event to the session in it. */
-export async function openAuto(name = 'auto'): Promise<Opened> {
+export async function openAuto(name = 'auto'): Promise<OpenResult> {
   const service = await openSessionService({ storage: 'auto', name });
   const session = await service.getOrCreateSession(keyOf('one'));
   await service.appendEvent({ session, event: mark(`event-${session.events.length}`) });

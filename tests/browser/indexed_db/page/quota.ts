@@ -9,7 +9,7 @@ const SIZE = 256 * 1024;
 /** More than any quota here. */
 const LIMIT = 200;
 
-export interface Full {
+export interface QuotaResult {
   failed: Failure;
   /** The handle as JSON, before the append that failed and after it. */
   handle: [string, string];
@@ -24,7 +24,7 @@ export interface Full {
 let service: IndexedDbSessionService | undefined;
 
 /** Appends until there is no room left, and reads what was there before. */
-export async function fill(name: string): Promise<Full> {
+export async function fill(name: string): Promise<QuotaResult> {
   service = new IndexedDbSessionService({ name });
   const small = await service.createSession(keyOf('small'));
   await service.appendEvents({ session: small, events: numbers(3).map(mark) });

@@ -7,7 +7,7 @@ import { type Failure, failure, idsOf, keyOf, mark } from './events.js';
 
 const NEWER = 1000;
 
-export interface Refused {
+export interface NewerResult {
   failures: Failure[];
   version: number;
   before: Dump;
@@ -15,7 +15,7 @@ export interface Refused {
 }
 
 /** A database of a version that this package does not know yet. */
-export async function openNewer(name: string): Promise<Refused> {
+export async function openNewer(name: string): Promise<NewerResult> {
   const database = await openBare(name, NEWER, (upgraded) => {
     upgraded.createObjectStore('sessions', { keyPath: 'id' });
     upgraded.createObjectStore('future', { autoIncrement: true });

@@ -12,7 +12,7 @@ import { TIMEOUT, Watchdogs } from './watchdogs.js';
 export type End = 'stored' | 'violating' | 'unanswered' | 'broken';
 
 /** What the appends were told, `stored` or a code, and what is stored in the end. */
-export interface Told {
+export interface AppendResult {
   outcomes: string[];
   events: string[];
 }
@@ -85,7 +85,7 @@ class Stage {
     },
   };
 
-  async close(outcomes: string[]): Promise<Told> {
+  async close(outcomes: string[]): Promise<AppendResult> {
     const events = idsOf(await this.service.getSession(keyOf('one')));
     await this.service.close();
     this.watchdogs.stop();
@@ -104,7 +104,7 @@ function abortWhatStores(id: string): () => void {
 }
 
 /** One append a way to end, one after the other, by the same handle. */
-export async function appendInTurn(name: string, ends: End[]): Promise<Told> {
+export async function appendInTurn(name: string, ends: End[]): Promise<AppendResult> {
   const stage = new Stage(name);
   const outcomes: string[] = [];
   for (const [place, end] of ends.entries()) {
@@ -114,7 +114,7 @@ export async function appendInTurn(name: string, ends: End[]): Promise<Told> {
 }
 
 /** The first transaction of an append is given up; the way is free before the second one is. */
-export async function giveUpOnce(name: string): Promise<Told> {
+export async function giveUpOnce(name: string): Promise<AppendResult> {
   const stage = new Stage(name);
   await stage.session();
   const release = await stage.hold();
@@ -127,7 +127,7 @@ export async function giveUpOnce(name: string): Promise<Told> {
 }
 
 /** The timer of a stored append goes off while the next one has time left; and how many are given up over that. */
-export async function goOffEarly(name: string): Promise<Told & { aborted: number }> {
+export async function goOffEarly(name: string): Promise<AppendResult & { aborted: number }> {
   const stage = new Stage(name);
   const outcomes = [await stage.append('one')];
   const release = await stage.hold();
@@ -142,7 +142,7 @@ export async function goOffEarly(name: string): Promise<Told & { aborted: number
 }
 
 /** The timer of a stored append runs out before the next one, which is never answered. */
-export async function runOutBetween(name: string): Promise<Told> {
+export async function runOutBetween(name: string): Promise<AppendResult> {
   const stage = new Stage(name);
   const outcomes = [await stage.append('one')];
   stage.watchdogs.pass();
@@ -151,7 +151,7 @@ export async function runOutBetween(name: string): Promise<Told> {
 }
 
 /** Another service writes in between, so what the last append left is mistaken; then the next one comes to that end. */
-export async function mistakeThenEnd(name: string, end: End): Promise<Told> {
+export async function mistakeThenEnd(name: string, end: End): Promise<AppendResult> {
   const stage = new Stage(name);
   const outcomes = [await stage.append('one')];
   const other = new IndexedDbSessionService({ name });

@@ -85,7 +85,7 @@ export async function appendLarge(
   return { acknowledged: ids, held };
 }
 
-export interface Refused {
+export interface RefusalResult {
   failed: Failure;
   /** The handle as JSON, before and after. */
   handle: [string, string];
@@ -109,7 +109,7 @@ const TOO_LARGE = {
 
 export type TooLarge = keyof typeof TOO_LARGE;
 
-export async function appendTooLarge(name: string, what: TooLarge): Promise<Refused> {
+export async function appendTooLarge(name: string, what: TooLarge): Promise<RefusalResult> {
   const service = new IndexedDbSessionService({ name });
   const session = await service.createSession(keyOf('large'));
   const before = JSON.stringify(session);
@@ -123,7 +123,7 @@ export async function growState(
   name: string,
   prefix: string,
   script: Script = 'latin',
-): Promise<Refused> {
+): Promise<RefusalResult> {
   const service = new IndexedDbSessionService({ name });
   const key = (id: string) => `${prefix}${id}`;
   const state = { [key('one')]: textOf(script, 40_000_000) };
