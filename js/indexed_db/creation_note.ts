@@ -1,7 +1,7 @@
 /** Reads and writes the note in a new database; see {@link CreationNote}. */
 import type { DataLoss } from '../model/session_service.js';
 import { CREATION, type CreationNote, META } from './layout.js';
-import { answer, completion, withDatabase } from './requests.js';
+import { answer, completion, openingFailure, withDatabase } from './requests.js';
 
 /** The note of one database, in a connection of its own: a mirror has no part in it. */
 export class StoredNote {
@@ -15,7 +15,7 @@ export class StoredNote {
   }
 
   read(): Promise<CreationNote | undefined> {
-    return withDatabase(this.#name, this.#timeout, (database) => {
+    return this.#withDatabase((database) => {
       const request = database.transaction(META).objectStore(META).get(CREATION);
       return answer(request as IDBRequest<CreationNote | undefined>, this.#timeout);
     });
@@ -46,10 +46,18 @@ export class StoredNote {
   }
 
   #write(write: (store: IDBObjectStore) => unknown): Promise<void> {
-    return withDatabase(this.#name, this.#timeout, (database) => {
+    return this.#withDatabase((database) => {
       const transaction = database.transaction(META, 'readwrite', { durability: 'strict' });
       write(transaction.objectStore(META));
       return completion(transaction, this.#timeout);
     });
+  }
+
+  async #withDatabase<T>(run: (database: IDBDatabase) => Promise<T>): Promise<T> {
+    try {
+      return await withDatabase(this.#name, this.#timeout, run);
+    } catch (cause) {
+      throw openingFailure(`The database "${this.#name}"`, cause);
+    }
   }
 }

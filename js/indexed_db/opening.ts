@@ -9,7 +9,6 @@ import { turnLogOver } from './log_turnover.js';
 import { Marker } from './marker.js';
 import { mirrorDatabase } from './mirrored.js';
 import type { Limits } from './reconcile.js';
-import { openingFailure } from './requests.js';
 
 /** Refills a database that was lost. */
 export type Refill = (loss: DataLoss) => Promise<void>;
@@ -121,21 +120,16 @@ export class Opening {
    * @returns whether a lost database may have to be filled again
    */
   async #lookForLoss(): Promise<boolean> {
-    try {
-      const note = await this.#note.read();
-      if (note === undefined) {
-        turnLogOver(indexedDB);
-        return false;
-      }
-      if (note.loss === undefined) {
-        const loss = await this.#lossAfter(note);
-        // One tab publishes the loss.
-        if (await this.#note.settle(loss)) this.#publish(loss!);
-      }
-      return true;
-    } catch (cause) {
-      throw openingFailure(`The database "${this.#name}"`, cause);
+    const note = await this.#note.read();
+    const isNew = note !== undefined && note.loss === undefined;
+    if (isNew) {
+      const loss = await this.#lossAfter(note);
+      // Only the tab that was first publishes the loss.
+      if (await this.#note.settle(loss)) this.#publish(loss!);
+    } else {
+      turnLogOver(indexedDB);
     }
+    return note !== undefined;
   }
 
   /** Without a message of the browser, the marker decides. */
