@@ -81,6 +81,8 @@ impl Failure {
         let problem = match name.as_str() {
             "VersionError" => StorageProblem::Newer,
             "QuotaExceededError" => StorageProblem::QuotaExceeded,
+            // The browser aborted the upgrade, so there is a database.
+            "AbortError" => StorageProblem::Failed,
             _ => StorageProblem::Unavailable,
         };
         Self::of(problem, reason)

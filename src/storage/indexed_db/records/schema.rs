@@ -123,16 +123,18 @@ fn create_stores(database: &IdbDatabase, _: &IdbTransaction) -> Result<(), JsVal
 
 /// Version 2.
 fn reserve_stores(database: &IdbDatabase, transaction: &IdbTransaction) -> Result<(), JsValue> {
+    let details = store(database, DETAILS, &list(&["number", "kind", "id"]))?;
+    index(&details, BY_TERM, &"terms".into(), &["multiEntry"])?;
+    store(database, OUTBOX, &list(&["appName", "userId", "sessionId", "position"]))?;
+    store(database, LEASES, &"key".into())?;
+
+    // Indexes of an older store come last: if an upgrade is aborted after them, WebKitGTK 2.50
+    // refuses to make them in the next upgrade.
     let sessions = transaction.object_store(SESSIONS)?;
     let by_creation = list(&["appName", "createTime", "sessionId", "userId"]);
     index(&sessions, BY_APP_CREATION, &by_creation, &[])?;
     let by_creation = list(&["appName", "userId", "createTime", "sessionId"]);
-    index(&sessions, BY_USER_CREATION, &by_creation, &[])?;
-
-    let details = store(database, DETAILS, &list(&["number", "kind", "id"]))?;
-    index(&details, BY_TERM, &"terms".into(), &["multiEntry"])?;
-    store(database, OUTBOX, &list(&["appName", "userId", "sessionId", "position"]))?;
-    store(database, LEASES, &"key".into()).map(drop)
+    index(&sessions, BY_USER_CREATION, &by_creation, &[])
 }
 
 fn store(database: &IdbDatabase, name: &str, path: &JsValue) -> Result<IdbObjectStore, JsValue> {
