@@ -14,7 +14,7 @@ import { type PendingEvent, type StateWriter, writeKey } from './state_writer.js
 import { readEvent } from '../read/stored_events.js';
 
 /** An event taken at the call, with the caller's object that it was taken from. */
-export interface TakenEvent extends PendingEvent {
+export interface EventToStore extends PendingEvent {
   readonly event: Event;
 }
 
@@ -24,13 +24,13 @@ export function takeEvent(
   writer: StateWriter,
   clock: () => number,
   newId: () => string,
-): TakenEvent {
+): EventToStore {
   const snapshot = snapshotEvent(event, clock, newId);
   return { event, snapshot, order: writer.take(event) };
 }
 
 /** Returns the event without the given keys of its delta. */
-export function withoutKeys(taken: TakenEvent, keys: readonly string[]): TakenEvent {
+export function withoutKeys(taken: EventToStore, keys: readonly string[]): EventToStore {
   if (keys.length === 0) return taken;
   const { snapshot } = taken;
   const delta: Record<string, unknown> = { ...snapshot.delta };
@@ -62,7 +62,7 @@ export function withoutKeys(taken: TakenEvent, keys: readonly string[]): TakenEv
 export function apply(
   session: TakenHandle,
   record: HandleRecord,
-  events: readonly TakenEvent[],
+  events: readonly EventToStore[],
   policy: number,
   answer: AppendAnswer,
   writer: StateWriter,
@@ -115,7 +115,7 @@ export function apply(
 function give(
   session: TakenHandle,
   record: HandleRecord,
-  taken: TakenEvent,
+  taken: EventToStore,
   storedAt: number,
   writer: StateWriter,
 ): boolean {

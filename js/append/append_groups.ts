@@ -1,6 +1,6 @@
 import { loadWasm } from '../wasm/core.js';
 import { isSessionError } from '../errors/errors.js';
-import type { TakenEvent } from './append.js';
+import type { EventToStore } from './append.js';
 import { abortedError, type MaybePromise, requireNotAborted } from '../call/call.js';
 import type { HandleRecord, TakenHandle } from '../handle/handle.js';
 import { onAbort } from '../call/on_abort.js';
@@ -22,7 +22,7 @@ const soon = Promise.resolve();
 /** One waiting call of `appendEvent` or `appendEvents`. */
 interface Member {
   readonly session: TakenHandle;
-  readonly events: readonly TakenEvent[];
+  readonly events: readonly EventToStore[];
   readonly signal: AbortSignal | undefined;
   /**
    * Stops listening to the signal when the member's turn comes. Until then the signal ends the wait
@@ -43,7 +43,7 @@ interface Group {
 export interface HandleAppend {
   readonly session: TakenHandle;
   readonly record: HandleRecord;
-  readonly events: readonly TakenEvent[];
+  readonly events: readonly EventToStore[];
   readonly signal: AbortSignal | undefined;
 }
 
@@ -90,7 +90,7 @@ export class AppendGroups {
   add(
     session: TakenHandle,
     record: HandleRecord,
-    events: readonly TakenEvent[],
+    events: readonly EventToStore[],
     signal: AbortSignal | undefined,
   ): Promise<void> {
     return new Promise((resolve, reject) => {

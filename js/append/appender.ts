@@ -5,16 +5,13 @@ import type { CompositeSessionKey, Session } from '../model/session.js';
 import type { StateShape } from '../state/state_shape.js';
 import { type StateSchema, validateDelta } from '../state/state_schema.js';
 import { AppendGroups, type HandleAppend } from './append_groups.js';
-import { apply, takeEvent, type TakenEvent, withoutKeys } from './append.js';
+import { apply, takeEvent, type EventToStore, withoutKeys } from './append.js';
 import type { ServiceFeed } from '../watch/service_feed.js';
 import { after, type MaybePromise, requireNotAborted } from '../call/call.js';
 import { enqueue, type HandleRecord, Handles, takeHandle } from '../handle/handle.js';
 import type { AppendRequest, SessionStore } from '../storage/session_store.js';
 import type { AppendAnswer } from '../wasm/protocol.js';
 import type { StateWriter } from './state_writer.js';
-
-/** The events before the only event of a commit: none. */
-const NOTHING_AHEAD = new Map<string, TakenEvent>();
 
 /** The parts that an {@link Appender} works with. */
 export interface AppenderParts {
@@ -60,11 +57,11 @@ export class Appender {
     given: Session<S>,
     events: readonly Event[],
     signal: AbortSignal | undefined,
-  ): MaybePromise<readonly TakenEvent[]> {
+  ): MaybePromise<readonly EventToStore[]> {
     const session = takeHandle(given);
     const { handles, policy, isInMemory } = this.#parts;
     const record = handles.of(session);
-    const taken: TakenEvent[] = [];
+    const taken: EventToStore[] = [];
     for (const event of events) if (!isPartial(event)) taken.push(this.#take(event));
     if (taken.length === 0) return taken;
     if (!isInMemory) return this.#groups.add(session, record, taken, signal).then(() => taken);
@@ -112,7 +109,7 @@ export class Appender {
     this.#groups.flush();
   }
 
-  #take(event: Event): TakenEvent {
+  #take(event: Event): EventToStore {
     const { writer, clock, newId, schema } = this.#parts;
     const taken = takeEvent(event, writer, clock, newId);
     if (schema !== undefined) validateDelta(schema, taken.snapshot.given ?? taken.snapshot.delta);
@@ -175,13 +172,12 @@ export class Appender {
   }
 
   /** Removes from each delta the keys that a later, already stored write has superseded. */
-  #withoutSuperseded(session: Session, events: readonly TakenEvent[]): readonly TakenEvent[] {
+  #withoutSuperseded(session: Session, events: readonly EventToStore[]): readonly EventToStore[] {
     const { writer } = this.#parts;
-    const isBatch = events.length > 1;
-    const ahead = isBatch ? new Map<string, TakenEvent>() : NOTHING_AHEAD;
+    const ahead = new Map<string, EventToStore>();
     return events.map((taken) => {
       const reduced = withoutKeys(taken, writer.before(session, taken, ahead));
-      if (isBatch) for (const key of Object.keys(reduced.snapshot.delta)) ahead.set(key, reduced);
+      for (const key of Object.keys(reduced.snapshot.delta)) ahead.set(key, reduced);
       return reduced;
     });
   }

@@ -58,12 +58,11 @@ import type { OpenedTables } from './tables/opening.js';
 import type { Steps } from './transactions/prepared.js';
 import { read, readParsed, readStatements } from './verbs/read.js';
 import { Revisions } from './tables/revisions.js';
-import type { Runner } from './transactions/sqlite_runner.js';
 import { KnownFailure } from './engines/failure.js';
 import type { Waits } from './transactions/waits.js';
 import { sessionStatements } from './verbs/session_statements.js';
 import type { Database } from './tables/tables.js';
-import type { Mode } from './transactions/transaction.js';
+import type { Mode, Runner } from './transactions/transaction.js';
 import { write } from './verbs/write.js';
 import { writeStatements } from './verbs/write_statements.js';
 

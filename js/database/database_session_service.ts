@@ -87,9 +87,8 @@ export interface DatabaseUrlOptions extends DatabaseOptions {
  * ```
  */
 export interface DatabaseKyselyOptions extends SessionServiceOptions, TableOptions {
-  // A Kysely of any tables: its types would otherwise refuse one that declares only the user's own.
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any
-  kysely: Kysely<any>;
+  /** A `Kysely` of any tables: these members are the same whatever tables it declares. */
+  kysely: Pick<Kysely<unknown>, 'destroy' | 'getExecutor'>;
   engine: EngineKind;
   /**
    * How long a call waits for a connection and for each answer, in milliseconds; default 30,000. A connection

@@ -26,7 +26,7 @@ import type { Floor, ReadSession, Scopes, SessionStore } from '../storage/sessio
 import { CoreStore } from '../storage/core_store.js';
 import { snapshotDelta, snapshotState } from '../model/snapshot.js';
 import { type StateSchema, validateDelta } from '../state/state_schema.js';
-import type { TakenEvent } from '../append/append.js';
+import type { EventToStore } from '../append/append.js';
 import { Appender } from '../append/appender.js';
 import { Calls } from '../call/calls.js';
 import { makeDisposable } from '../call/disposable.js';
@@ -336,7 +336,7 @@ export class StoredSessionService<S extends StateShape = StateShape>
     session: Session<S>,
     events: readonly Event[],
     signal: AbortSignal | undefined,
-  ): MaybePromise<readonly TakenEvent[]> {
+  ): MaybePromise<readonly EventToStore[]> {
     // Without a history cap there is nothing to recall.
     const handle = this.#reader.isCapped ? takeHandle(session) : undefined;
     const appended = this.#appender.append(session, events, signal);

@@ -4,7 +4,7 @@ import { loadDriver } from '../engines/driver.js';
 import { type Engine, ENGINES } from '../engines/engine.js';
 import { failureOf } from '../engines/failure.js';
 import { LastWrites } from '../verbs/last_writes.js';
-import { type Runner, sqliteRunner } from '../transactions/sqlite_runner.js';
+import { sqliteRunner } from '../transactions/sqlite_runner.js';
 import { kyselyPool } from './kysely_pool.js';
 import type { ServerPool } from '../transactions/lease.js';
 import type { MysqlPromisePool } from './mysql_driver.js';
@@ -16,7 +16,7 @@ import { type Begins, serverRunner } from '../transactions/server_runner.js';
 import type { Waits } from '../transactions/waits.js';
 import { openSqlite } from './sqlite_file.js';
 import type { Database } from '../tables/tables.js';
-import { retried } from '../transactions/transaction.js';
+import { retried, type Runner } from '../transactions/transaction.js';
 
 /** Options for a database that we open ourselves. */
 export interface ConnectOptions {

@@ -278,7 +278,7 @@ function requireEventData(columns: readonly Column[], kind: EngineKind): void {
   const names = columns.filter(({ table }) => table === 'events').map(({ name }) => name);
   if (names.includes('event_data')) return;
   if (names.includes('actions')) throw pickled(kind);
-  throw refused(kind, 'has a table events that is none of google-adk');
+  throw refused(kind, 'has a table events that google-adk did not make');
 }
 
 /**

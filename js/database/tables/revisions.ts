@@ -28,7 +28,7 @@ export interface StandingColumns {
   /** The number of events at the session's `update_time` or later. */
   later: number | string | bigint;
   /** The time of our last write to the session's row in the side table; `null` if it has no such row. */
-  kept_time: StoredTime | null;
+  side_time: StoredTime | null;
   /** The time at which we last replaced an event. That write leaves no event at this time. */
   replaced_at: StoredTime | null;
 }
@@ -68,7 +68,7 @@ export class Revisions {
       updated,
       replaced,
       parseTime(columns.newest) ?? 0,
-      parseTime(columns.kept_time) ?? 0,
+      parseTime(columns.side_time) ?? 0,
     );
     // A creation or a replacement leaves no event at its own time.
     const isAppended = updated !== created && updated !== replaced;

@@ -17,7 +17,7 @@ export interface SessionColumns {
   state: string;
   create_time: StoredTime;
   update_time: StoredTime;
-  kept_time: StoredTime | null;
+  side_time: StoredTime | null;
   last_update_time: StoredTime | null;
 }
 
@@ -50,15 +50,15 @@ export function revisionOf(value: unknown, what: string, id?: string): number {
 /** Reads a session. Fails with `corrupt_record` if a time cannot be read. */
 export function sessionRow(key: Required<StorageKey>, columns: SessionColumns): SessionRow {
   const revision = revisionOf(columns.update_time, 'session', key.sessionId);
-  const isKept = columns.kept_time === columns.update_time;
-  const kept = isKept ? parseMilliseconds(columns.last_update_time) : undefined;
+  const isCurrent = columns.side_time === columns.update_time;
+  const sideTableTime = isCurrent ? parseMilliseconds(columns.last_update_time) : undefined;
   return {
     appName: key.appName,
     userId: key.userId,
     sessionId: key.sessionId,
     created: revisionOf(columns.create_time, 'session', key.sessionId),
     revision,
-    lastUpdateTime: kept ?? revision / 1000,
+    lastUpdateTime: sideTableTime ?? revision / 1000,
     state: pythonJsonToJson(columns.state),
   };
 }

@@ -1,8 +1,7 @@
 /** Runs verbs on a server, each in one transaction on a connection of its own. */
 import type { Engine } from '../engines/engine.js';
 import type { Steps } from './prepared.js';
-import type { Runner } from './sqlite_runner.js';
-import { type Mode, retried } from './transaction.js';
+import { type Mode, retried, type Runner } from './transaction.js';
 import { Lease, type ServerPool } from './lease.js';
 import type { Waits } from './waits.js';
 

@@ -6,10 +6,7 @@ import type { Engine } from '../engines/engine.js';
 import { failureOf } from '../engines/failure.js';
 import type { Query, Statement, Steps } from './prepared.js';
 import type { Waits } from './waits.js';
-import { type Mode, retried } from './transaction.js';
-
-/** @param work makes the steps of a verb; called again for each attempt */
-export type Runner = <T>(mode: Mode, work: () => Steps<T>, signal?: AbortSignal) => T | Promise<T>;
+import { type Mode, retried, type Runner } from './transaction.js';
 
 /** The parts of a statement that are used. Only better-sqlite3 has `raw` and `columns`. */
 type PreparedStatement = SqliteStatement & {

@@ -4,6 +4,7 @@ import { backoff } from '../../call/backoff.js';
 import { requireNotAborted } from '../../call/call.js';
 import type { Engine } from '../engines/engine.js';
 import { databaseError, failureOf } from '../engines/failure.js';
+import type { Steps } from './prepared.js';
 import { Waits } from './waits.js';
 
 /** The most retries after a duplicate key: no row was found, and yet inserting it failed. */
@@ -14,6 +15,13 @@ const LONGEST_PAUSE = 50;
 
 /** Whether a transaction will write. Decides how the transaction begins. */
 export type Mode = 'write' | 'read';
+
+/**
+ * Runs a verb in one transaction.
+ *
+ * @param work makes the steps of the verb; called again for each attempt
+ */
+export type Runner = <T>(mode: Mode, work: () => Steps<T>, signal?: AbortSignal) => T | Promise<T>;
 
 /**
  * Runs a transaction, and retries it with backoff while others are in its way: SQLite is busy, a server

@@ -224,7 +224,7 @@ function currentRows(
       floor: Math.max(floor, (session && parseTime(row?.newest)) ?? 0),
     },
     sideTableRow:
-      session && row && row.kept_time !== null ? { replacedAt: row.replaced_at } : undefined,
+      session && row && row.side_time !== null ? { replacedAt: row.replaced_at } : undefined,
   };
 }
 
@@ -245,11 +245,11 @@ function inRevision(
 function storedSession(key: StorageKey, row: CurrentColumns | undefined): SessionRow | undefined {
   const { appName, userId, sessionId } = key;
   if (userId === undefined || sessionId === undefined || row === undefined) return undefined;
-  const { state, create_time, update_time, kept_time, last_update_time } = row;
+  const { state, create_time, update_time, side_time, last_update_time } = row;
   if (state === null || create_time === null || update_time === null) return undefined;
   return sessionRow(
     { appName, userId, sessionId },
-    { state, create_time, update_time, kept_time, last_update_time },
+    { state, create_time, update_time, side_time, last_update_time },
   );
 }
 

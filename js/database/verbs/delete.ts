@@ -18,7 +18,7 @@ const EMPTY = '{}';
  */
 interface TimeColumns {
   update_time: StoredTime;
-  kept_time: StoredTime | null;
+  side_time: StoredTime | null;
   newest: StoredTime | null;
 }
 
@@ -40,11 +40,11 @@ function sessionDeletion(database: Database, engine: Engine, isOne: boolean) {
           engine.time(of.ref('s.update_time')).as('update_time'),
           of
             .selectFrom('adk_session_wasm_sessions as k')
-            .select((kept) => engine.time(kept.ref('k.update_time')).as('kept_time'))
+            .select((row) => engine.time(row.ref('k.update_time')).as('side_time'))
             .whereRef('k.app_name', '=', 's.app_name')
             .whereRef('k.user_id', '=', 's.user_id')
             .whereRef('k.session_id', '=', 's.id')
-            .as('kept_time'),
+            .as('side_time'),
         ])
         .select(standingColumns(engine))
         .where('s.app_name', '=', value('app'))
@@ -53,7 +53,7 @@ function sessionDeletion(database: Database, engine: Engine, isOne: boolean) {
       return engine.locksRows ? query.forUpdate() : query;
     }),
     events: parts('events'),
-    kept: parts('adk_session_wasm_sessions'),
+    sideTable: parts('adk_session_wasm_sessions'),
     sessions: new Prepared<Key, never>((value) => {
       const query = database
         .deleteFrom('sessions')
@@ -165,15 +165,15 @@ function* removeUser({ statements }: DeleteContext, app: string, user: string): 
 }
 
 function* deleteRows(
-  { events, kept, sessions }: ReturnType<typeof sessionDeletion>,
+  { events, sideTable, sessions }: ReturnType<typeof sessionDeletion>,
   key: Key,
 ): Steps<void> {
-  yield* together([events.of(key), kept.of(key), sessions.of(key)]);
+  yield* together([events.of(key), sideTable.of(key), sessions.of(key)]);
 }
 
 function revisionsOf(rows: readonly TimeColumns[]): number[] {
-  return rows.flatMap(({ update_time: updated, kept_time: kept, newest }) => {
-    return [revisionOf(updated, 'a session'), parseTime(kept) ?? 0, parseTime(newest) ?? 0];
+  return rows.flatMap(({ update_time: updated, side_time: sideTime, newest }) => {
+    return [revisionOf(updated, 'a session'), parseTime(sideTime) ?? 0, parseTime(newest) ?? 0];
   });
 }
 

@@ -49,12 +49,12 @@ function pageStatements(database: Database, { json, time }: Engine, isOfUser: bo
     return isOfUser ? query.where('s.user_id', '=', value('user')) : query;
   };
   /** Joins the side table's row of each session, if its `update_time` is the session's. */
-  const keptBeside = (value: Value) =>
+  const withSideTable = (value: Value) =>
     sessionsOf(value).leftJoin('adk_session_wasm_sessions as k', (join) =>
       join.on(IS_BESIDE).onRef('k.update_time', '=', 's.update_time'),
     );
   /** Selects only the sessions with such a row. Starts at the side table, so that its index is used. */
-  const keptAlone = (value: Value) => {
+  const fromSideTable = (value: Value) => {
     const query = database
       .selectFrom('adk_session_wasm_sessions as k')
       .innerJoin('sessions as s', (join) =>
@@ -70,21 +70,21 @@ function pageStatements(database: Database, { json, time }: Engine, isOfUser: bo
       json(of.ref('s.state')).as('state'),
       time(of.ref('s.create_time')).as('create_time'),
       time(of.ref('s.update_time')).as('update_time'),
-      time(of.ref('k.update_time')).as('kept_time'),
+      time(of.ref('k.update_time')).as('side_time'),
       time(of.ref('k.last_update_time')).as('last_update_time'),
     ] as const;
   type Most = Owner & { most: number };
-  const plainTimes = (order: 'asc' | 'desc') =>
+  const sessionTimes = (order: 'asc' | 'desc') =>
     new Prepared<Most, { time: StoredTime }>((value) =>
-      keptBeside(value)
+      withSideTable(value)
         .where('k.session_id', 'is', null)
         .select((of) => time(of.ref('s.update_time')).as('time'))
         .orderBy('s.update_time', order)
         .limit(value('most')),
     );
-  const keptTimes = (order: 'asc' | 'desc') =>
+  const sideTableTimes = (order: 'asc' | 'desc') =>
     new Prepared<Most, { time: StoredTime }>((value) =>
-      keptAlone(value)
+      fromSideTable(value)
         .select((of) => time(of.ref('k.last_update_time')).as('time'))
         .orderBy('k.last_update_time', order)
         .limit(value('most')),
@@ -93,18 +93,18 @@ function pageStatements(database: Database, { json, time }: Engine, isOfUser: bo
     count: new Prepared<Owner, { rows: number | string | bigint }>((value) =>
       sessionsOf(value).select(({ fn }) => fn.countAll().as('rows')),
     ),
-    plainTimes: { asc: plainTimes('asc'), desc: plainTimes('desc') },
-    keptTimes: { asc: keptTimes('asc'), desc: keptTimes('desc') },
-    all: new Prepared<Owner, ListedColumns>((value) => keptBeside(value).select(columns)),
-    plain: new Prepared<Owner & Times, ListedColumns>((value) =>
-      keptBeside(value)
+    sessionTimes: { asc: sessionTimes('asc'), desc: sessionTimes('desc') },
+    sideTableTimes: { asc: sideTableTimes('asc'), desc: sideTableTimes('desc') },
+    all: new Prepared<Owner, ListedColumns>((value) => withSideTable(value).select(columns)),
+    fromSessions: new Prepared<Owner & Times, ListedColumns>((value) =>
+      withSideTable(value)
         .select(columns)
         .where('k.session_id', 'is', null)
         .where('s.update_time', '>=', value('from'))
         .where('s.update_time', '<=', value('to')),
     ),
-    kept: new Prepared<Owner & Times, ListedColumns>((value) =>
-      keptAlone(value)
+    fromSideTable: new Prepared<Owner & Times, ListedColumns>((value) =>
+      fromSideTable(value)
         .select(columns)
         .where('k.last_update_time', '>=', value('from'))
         .where('k.last_update_time', '<=', value('to')),
@@ -157,19 +157,19 @@ export function* list(
   const owner = { app: appName, user: userId ?? '' };
   const ofOwner = userId === undefined ? statements.ofAllUsers : statements.ofUser;
   const most = limit === undefined || limit === 0 ? undefined : { ...owner, most: offset + limit };
-  const [[app], all, counted, plainTimes, keptTimes] = yield* together([
+  const [[app], all, counted, sessionTimes, sideTableTimes] = yield* together([
     statements.app.of({ app: appName }),
     limit === undefined ? ofOwner.all.of(owner) : undefined,
     limit === undefined || !withTotal ? undefined : ofOwner.count.of(owner),
-    most && ofOwner.plainTimes[order].of(most),
-    most && ofOwner.keptTimes[order].of(most),
+    most && ofOwner.sessionTimes[order].of(most),
+    most && ofOwner.sideTableTimes[order].of(most),
   ]);
-  const stretch = stretchOf([...plainTimes, ...keptTimes], request);
+  const stretch = stretchOf([...sessionTimes, ...sideTableTimes], request);
   const between = stretch && { ...owner, ...stretch };
-  const [plain, kept] = between
-    ? yield* together([ofOwner.plain.of(between), ofOwner.kept.of(between)])
+  const [ofSessions, ofSideTable] = between
+    ? yield* together([ofOwner.fromSessions.of(between), ofOwner.fromSideTable.of(between)])
     : [all, []];
-  const rows = [...plain, ...kept].map((row) => {
+  const rows = [...ofSessions, ...ofSideTable].map((row) => {
     return sessionRow({ appName, userId: row.user_id, sessionId: row.id }, row);
   });
   rows.sort(byTime);

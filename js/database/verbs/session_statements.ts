@@ -45,7 +45,7 @@ export function sessionColumns({ json, time }: Engine) {
     json(sql.ref('s.state')).as('state'),
     time(sql.ref('s.create_time')).as('create_time'),
     time(sql.ref('s.update_time')).as('update_time'),
-    time(sql.ref('k.update_time')).as('kept_time'),
+    time(sql.ref('k.update_time')).as('side_time'),
     time(sql.ref('k.last_update_time')).as('last_update_time'),
     time(sql.ref('k.replaced_at')).as('replaced_at'),
   ] as const;

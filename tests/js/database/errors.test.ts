@@ -136,7 +136,7 @@ describe('tables of another layout', () => {
     [
       'somebody else',
       'storage_unavailable',
-      /none of google-adk/,
+      /google-adk did not make/,
       ['create table events (id text)'],
     ],
   ];

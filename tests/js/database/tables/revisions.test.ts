@@ -49,7 +49,7 @@ class Tables {
     const columns: StandingColumns = {
       newest: this.times.length === 0 ? null : microsToTimeText(Math.max(...this.times)),
       later: this.times.filter((time) => time >= this.updated).length,
-      kept_time: text(this.kept),
+      side_time: text(this.kept),
       replaced_at: text(this.replaced),
     };
     return revisions.placed(row, columns).revision;
