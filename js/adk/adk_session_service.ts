@@ -1,6 +1,6 @@
 import type { BaseSessionService, ListSessionsResponse, Session } from '@google/adk';
 import { ownMembers } from '../members/own.js';
-import { invalid, requireOptions, takeRequest, shown } from '../call/call.js';
+import { invalid, requireOptions, ownRequestOf, describeValue } from '../call/call.js';
 import { InMemorySessionService as MemoryService } from '../service/in_memory_session_service.js';
 import {
   type DeleteDatabaseOptions,
@@ -262,7 +262,7 @@ export function adkSessionService(Base: typeof BaseSessionService): AdkSessionSe
   async function openSessionService(
     options: OpenSessionServiceOptions,
   ): Promise<FrameworkSessionService> {
-    return new Over(await openService(withFramework(takeRequest(options))));
+    return new Over(await openService(withFramework(ownRequestOf(options))));
   }
 
   function overService(open: (options: FrameworkOptions) => OurService): FrameworkSessionService;
@@ -273,7 +273,10 @@ export function adkSessionService(Base: typeof BaseSessionService): AdkSessionSe
     open: (options: FrameworkOptions) => OurService | Promise<OurService>,
   ): FrameworkSessionService | Promise<FrameworkSessionService> {
     if (typeof open !== 'function') {
-      throw invalid('open', `must be a function that makes the service; it is ${shown(open)}`);
+      throw invalid(
+        'open',
+        `must be a function that makes the service; it is ${describeValue(open)}`,
+      );
     }
     const service = open(frameworkOptions());
     return service instanceof Promise
@@ -288,5 +291,5 @@ function requireBase(base: unknown): void {
   const { prototype } = Object(base) as { prototype?: Partial<BaseSessionService> | null };
   if (typeof base === 'function' && typeof prototype?.appendEvent === 'function') return;
   const rule = "must be the class of that name, which '@google/adk' exports";
-  throw invalid('BaseSessionService', `${rule}; it is ${shown(base)}`);
+  throw invalid('BaseSessionService', `${rule}; it is ${describeValue(base)}`);
 }

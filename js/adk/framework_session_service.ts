@@ -1,6 +1,6 @@
 import type { BaseSessionService, Event, ListSessionsResponse, Session } from '@google/adk';
 import { SessionError } from '../errors/errors.js';
-import { invalid, shown } from '../call/call.js';
+import { invalid, describeValue } from '../call/call.js';
 import { makeDisposable } from '../call/disposable.js';
 import type {
   Abortable,
@@ -93,7 +93,7 @@ export interface FrameworkSessionService extends BaseSessionService, OurMembers,
 export type FrameworkClass = new (service: OurService) => FrameworkSessionService;
 
 /** The methods that the framework calls. */
-const CALLED = [
+const REQUIRED_METHODS = [
   'createSession',
   'getSession',
   'getOrCreateSession',
@@ -140,8 +140,8 @@ export function frameworkClass(Base: typeof BaseSessionService): FrameworkClass 
     listSessions(request: ListSessionsRequest): Promise<ListSessionsResponse>;
     listSessions(request: ListSessionsPageRequest): Promise<FrameworkSessionsPage>;
     async listSessions(request: ListSessionsPageRequest): Promise<FrameworkSessionsPage> {
-      const { sessions, ...position } = await this.#service.listSessions(request);
-      return { sessions: sessions.map(toFramework), ...position };
+      const { sessions, ...pageFields } = await this.#service.listSessions(request);
+      return { sessions: sessions.map(toFramework), ...pageFields };
     }
 
     deleteSession(request: DeleteSessionRequest): Promise<void> {
@@ -210,10 +210,11 @@ export function frameworkClass(Base: typeof BaseSessionService): FrameworkClass 
 
 function requireService(service: unknown): void {
   const given = service as Partial<Record<string, unknown>> | null | undefined;
-  const missing = CALLED.filter((method) => typeof given?.[method] !== 'function');
+  const missing = REQUIRED_METHODS.filter((method) => typeof given?.[method] !== 'function');
   if (missing.length === 0) return;
-  const lacks = typeof service === 'object' ? `lacks ${missing.join(', ')}` : shown(service);
-  throw invalid('The service', `must be a BaseSessionService of this package; it ${lacks}`);
+  const problem =
+    typeof service === 'object' ? `lacks ${missing.join(', ')}` : describeValue(service);
+  throw invalid('The service', `must be a BaseSessionService of this package; it ${problem}`);
 }
 
 function isWatchable(service: OurService & Partial<Watchable>): service is OurService & Watchable {

@@ -9,7 +9,7 @@ type FrameworkRequest = Parameters<FrameworkAppend>[0];
 type Delta = Record<string, unknown>;
 
 /** The data about an event's delta that is kept from the call to the commit, and after it. */
-interface Written {
+interface RecordedDelta {
   /**
    * The keys that were written through the framework's `State`, with their numbers. Until the commit, each
    * value is this object itself. Put on a state after other deltas, it shows which of its keys the framework
@@ -17,7 +17,7 @@ interface Written {
    */
   readonly numbered: Delta;
   /** The other keys, set by hand, as `outputKey` does: they count as written at the call. */
-  readonly byHand: ReadonlySet<string>;
+  readonly setByHand: ReadonlySet<string>;
   /**
    * A scratch state whose keys count as written at the call. Of a numbered delta, the framework puts only
    * later writes on it.
@@ -34,9 +34,9 @@ interface TempWrite {
 }
 
 /** The writes that were committed through a handle, by its `state` object. */
-interface Committed {
+interface CommittedWrites {
   /** Maps a key to the stored event with its latest write. */
-  readonly latest: Map<string, Written>;
+  readonly latest: Map<string, RecordedDelta>;
   readonly temp: Map<string, TempWrite>;
 }
 
@@ -56,9 +56,9 @@ const UNTOUCHED = Symbol('untouched');
  * must be on the handle before it is reported. A version that behaves otherwise is detected before anything
  * is stored.
  */
-export class FrameworkStateWriter implements StateWriter<Written> {
+export class FrameworkStateWriter implements StateWriter<RecordedDelta> {
   readonly #append: FrameworkAppend;
-  readonly #committed = new WeakMap<object, Committed>();
+  readonly #committedByState = new WeakMap<object, CommittedWrites>();
 
   /** @param append the framework's own `appendEvent`, bound to a service of the caller's copy */
   constructor(append: FrameworkAppend) {
@@ -66,17 +66,17 @@ export class FrameworkStateWriter implements StateWriter<Written> {
   }
 
   /** Records an event's delta at the call, since the agent may write to the same delta while the event waits. */
-  take(event: Event): Written {
+  take(event: Event): RecordedDelta {
     const { actions, branch } = event as Partial<Event>;
     const given = actions?.stateDelta ?? {};
-    const atCall = bare();
-    const byHand = new Set<string>();
+    const atCall = emptyRecord();
+    const setByHand = new Set<string>();
     const keys = Object.keys(given);
-    if (keys.length === 0) return { numbered: bare(), byHand, atCall, branch };
-    const now = bare();
-    for (const key of keys) now[key] = UNTOUCHED;
-    this.#put(atCall, now);
-    const numbered = this.#put(atCall, given);
+    if (keys.length === 0) return { numbered: emptyRecord(), setByHand, atCall, branch };
+    const placeholders = emptyRecord();
+    for (const key of keys) placeholders[key] = UNTOUCHED;
+    this.#applyByFramework(atCall, placeholders);
+    const numbered = this.#applyByFramework(atCall, given);
     if (numbered === undefined) {
       throw new SessionError(
         'unsupported',
@@ -89,48 +89,48 @@ export class FrameworkStateWriter implements StateWriter<Written> {
       if (atCall[key] === UNTOUCHED) {
         numbered[key] = numbered;
       } else {
-        byHand.add(key);
+        setByHand.add(key);
         Reflect.deleteProperty(numbered, key);
       }
     }
-    return { numbered, byHand, atCall, branch };
+    return { numbered, setByHand, atCall, branch };
   }
 
   before(
     session: Session,
-    { order: { numbered } }: PendingEvent<Written>,
-    ahead: ReadonlyMap<string, PendingEvent<Written>>,
+    { order: { numbered } }: PendingEvent<RecordedDelta>,
+    ahead: ReadonlyMap<string, PendingEvent<RecordedDelta>>,
   ): string[] {
     // Keys that were set by hand are later than all events appended before.
     const keys = Object.keys(numbered);
     if (keys.length === 0) return [];
-    const stored = this.#committed.get(session.state)?.latest;
-    const rivals = new Set<Written>();
+    const stored = this.#committedByState.get(session.state)?.latest;
+    const competingDeltas = new Set<RecordedDelta>();
     for (const key of keys) {
       // An event that is ahead and still has the key is later than all before it.
       const latest = ahead.get(key)?.order ?? stored?.get(key);
-      if (latest !== undefined) rivals.add(latest);
+      if (latest !== undefined) competingDeltas.add(latest);
     }
-    if (rivals.size === 0) return [];
-    const scratch = bare();
-    for (const rival of rivals) this.#put(scratch, rival.numbered);
-    this.#put(scratch, numbered);
+    if (competingDeltas.size === 0) return [];
+    const scratch = emptyRecord();
+    for (const competing of competingDeltas) this.#applyByFramework(scratch, competing.numbered);
+    this.#applyByFramework(scratch, numbered);
     const superseded = new Set(keys.filter((key) => scratch[key] !== numbered));
-    for (const { byHand, atCall } of rivals) {
-      if (!keys.some((key) => byHand.has(key))) continue;
+    for (const { setByHand, atCall } of competingDeltas) {
+      if (!keys.some((key) => setByHand.has(key))) continue;
       // This gives `atCall` the number of a later write. If that write's commit fails, a write between the
       // two counts as superseded by mistake. But then the run has failed, and its agents append nothing more.
-      this.#put(atCall, numbered);
+      this.#applyByFramework(atCall, numbered);
       for (const key of keys) {
-        if (byHand.has(key) && atCall[key] !== numbered) superseded.add(key);
+        if (setByHand.has(key) && atCall[key] !== numbered) superseded.add(key);
       }
     }
     return [...superseded];
   }
 
-  after(session: Session, { snapshot, order }: PendingEvent<Written>): void {
+  after(session: Session, { snapshot, order }: PendingEvent<RecordedDelta>): void {
     const { state } = session;
-    const { numbered, byHand, branch } = order;
+    const { numbered, setByHand, branch } = order;
     const { latest, temp } = this.#committedOn(state);
     for (const key of Object.keys(numbered)) {
       // Use the stored value instead of the caller's: an object with `toJSON` is stored as that method's
@@ -138,11 +138,11 @@ export class FrameworkStateWriter implements StateWriter<Written> {
       if (Object.hasOwn(snapshot.delta, key)) numbered[key] = valueFor(state, key, snapshot);
       else Reflect.deleteProperty(numbered, key);
     }
-    this.#put(state, numbered);
+    this.#applyByFramework(state, numbered);
     // The framework does not remove keys: it has put the marker of a removal on the state. `writeKey` removes
     // the key.
     for (const key of Object.keys(numbered)) writeKey(state, key, state[key]);
-    for (const key of byHand) {
+    for (const key of setByHand) {
       // Do not put this through the framework: it would count as written now, later than the writes made
       // since the call.
       if (Object.hasOwn(snapshot.delta, key)) writeKey(state, key, valueFor(state, key, snapshot));
@@ -153,11 +153,11 @@ export class FrameworkStateWriter implements StateWriter<Written> {
     }
   }
 
-  #committedOn(state: object): Committed {
-    let committed = this.#committed.get(state);
+  #committedOn(state: object): CommittedWrites {
+    let committed = this.#committedByState.get(state);
     if (committed === undefined) {
       committed = { latest: new Map(), temp: new Map() };
-      this.#committed.set(state, committed);
+      this.#committedByState.set(state, committed);
     }
     return committed;
   }
@@ -168,7 +168,7 @@ export class FrameworkStateWriter implements StateWriter<Written> {
    * @returns a copy of the delta, with the same numbers and without `temp:` keys; `undefined` if the
    *   framework did not do it at once
    */
-  #put(state: object, stateDelta: Delta): Delta | undefined {
+  #applyByFramework(state: object, stateDelta: Delta): Delta | undefined {
     const actions = { stateDelta };
     const session = { id: '', appName: '', userId: '', state, events: [], lastUpdateTime: 0 };
     const request = { session, event: { id: '', actions } } as unknown as FrameworkRequest;
@@ -198,20 +198,20 @@ function putTemp(
 ): void {
   if (write.branch !== undefined && Object.hasOwn(state, key) && state[key] !== write.value) {
     const last = written.get(key);
-    if (last?.value !== state[key] || !areInLine(last?.branch, write.branch)) return;
+    if (last?.value !== state[key] || !isSameLine(last?.branch, write.branch)) return;
   }
   writeKey(state, key, write.value);
   written.set(key, write);
 }
 
 /** Returns whether the branches are the same, or one is below the other. */
-function areInLine(one: string | undefined, other: string): boolean {
+function isSameLine(one: string | undefined, other: string): boolean {
   return (
     one === undefined || `${one}.`.startsWith(`${other}.`) || `${other}.`.startsWith(`${one}.`)
   );
 }
 
 /** Returns an object without prototype, so that the framework's `State` can set any key, even `__proto__`. */
-function bare(): Delta {
+function emptyRecord(): Delta {
   return Object.create(null) as Delta;
 }

@@ -2,7 +2,7 @@
 const TOOL_CALLS = 'orcas_tool_call_security_check_states';
 
 /** The members of a request that contain state. */
-interface Bringing {
+interface DeltaCarrier {
   readonly event?: unknown;
   readonly events?: readonly unknown[];
   readonly state?: unknown;
@@ -20,27 +20,27 @@ interface Bringing {
  *
  * @param request the request as the service will get it; it does not change visibly
  */
-export function acceptToolConfirmations(request: Bringing): void {
+export function acceptToolConfirmations(request: DeltaCarrier): void {
   try {
     const { event, events = [event], state } = request;
     for (const event of events) {
       const { actions } = (event ?? {}) as { actions?: { stateDelta?: unknown } };
-      tellHow(actions?.stateDelta);
+      addToJson(actions?.stateDelta);
     }
-    tellHow(state);
+    addToJson(state);
   } catch {
     // Ignored: the service checks the same data next, and reports mistakes with a code.
   }
 }
 
-function tellHow(state: unknown): void {
+function addToJson(state: unknown): void {
   if (typeof state !== 'object' || state === null || !Object.hasOwn(state, TOOL_CALLS)) return;
   const calls = (state as Record<string, Record<string, unknown> | undefined>)[TOOL_CALLS];
-  for (const answer of Object.values(calls ?? {})) {
-    if (!isConfirmation(answer) || 'toJSON' in answer) continue;
+  for (const confirmation of Object.values(calls ?? {})) {
+    if (!isConfirmation(confirmation) || 'toJSON' in confirmation) continue;
     // Not enumerable, so that it is never copied.
-    const toJSON = { value: () => ({ ...answer }), configurable: true, writable: true };
-    Reflect.defineProperty(answer, 'toJSON', toJSON);
+    const toJSON = { value: () => ({ ...confirmation }), configurable: true, writable: true };
+    Reflect.defineProperty(confirmation, 'toJSON', toJSON);
   }
 }
 
@@ -48,6 +48,6 @@ function tellHow(state: unknown): void {
  * Recognises an answer by the member that the plugin reads. A list would be read back as an object, and a Map
  * empty.
  */
-function isConfirmation(answer: unknown): answer is object {
-  return typeof answer === 'object' && answer !== null && 'confirmed' in answer;
+function isConfirmation(confirmation: unknown): confirmation is object {
+  return typeof confirmation === 'object' && confirmation !== null && 'confirmed' in confirmation;
 }

@@ -9,9 +9,9 @@ import { applySnapshot, type EventSnapshot, snapshotEvent } from '../model/snaps
 import { type AppendAnswer, STALE_POLICIES } from '../wasm/protocol.js';
 import { hasUnstoredWrite } from '../state/write_order.js';
 import { positionOf, putEvent } from '../handle/event_index.js';
-import type { HandleRecord, TakenHandle } from '../handle/handle.js';
+import type { HandleRecord, HandleSnapshot } from '../handle/handle.js';
 import { type PendingEvent, type StateWriter, writeKey } from './state_writer.js';
-import { readEvent } from '../read/stored_events.js';
+import { parseEventText } from '../read/stored_events.js';
 
 /** An event taken at the call, with the caller's object that it was taken from. */
 export interface EventToStore extends PendingEvent {
@@ -60,7 +60,7 @@ export function withoutKeys(taken: EventToStore, keys: readonly string[]): Event
  * reports it as stale.
  */
 export function apply(
-  session: TakenHandle,
+  session: HandleSnapshot,
   record: HandleRecord,
   events: readonly EventToStore[],
   policy: number,
@@ -77,12 +77,12 @@ export function apply(
   let isGiven = true;
   // A handle that we did not give out counts as having everything stored up to `since`, even events
   // outside of its window.
-  if (Number.isNaN(record.created)) record.toldUntil = since;
+  if (Number.isNaN(record.created)) record.knownUntil = since;
   try {
     if (missed !== undefined && missed.length > 0) {
       applyMissed(session, record, since, missed, answer[8]);
     }
-    if (merges) record.toldUntil = last;
+    if (merges) record.knownUntil = last;
   } catch {
     isGiven = false;
   }
@@ -93,7 +93,7 @@ export function apply(
     isGiven = give(session, record, taken, storedAt, writer) && isGiven;
   }
   if (!isGiven) return;
-  if (record.beginsWith === '') record.beginsWith = session.events[0]?.id ?? '';
+  if (record.firstEventId === '') record.firstEventId = session.events[0]?.id ?? '';
   record.created = created;
   // A retry that wrote nothing must not cover what others appended after it: a handle that does not
   // merge has not been given those events.
@@ -113,21 +113,21 @@ export function apply(
  * @returns whether both the handle and the event could be changed
  */
 function give(
-  session: TakenHandle,
+  session: HandleSnapshot,
   record: HandleRecord,
   taken: EventToStore,
   storedAt: number,
   writer: StateWriter,
 ): boolean {
   const { event, snapshot } = taken;
-  const { later } = record;
-  const isLater = (than = 0): boolean => storedAt > Math.max(record.toldUntil, than);
-  const isNews = isLater(later?.events.get(snapshot.id));
+  const { laterChanges } = record;
+  const isLater = (than = 0): boolean => storedAt > Math.max(record.knownUntil, than);
+  const isNews = isLater(laterChanges?.events.get(snapshot.id));
   let isGiven = true;
   try {
-    const isWhole = isNews && later === undefined;
+    const isWhole = isNews && laterChanges === undefined;
     const keys = isWhole ? [] : Object.keys(snapshot.delta);
-    const overtaken = keys.filter((key) => !isLater(later?.keys.get(key)));
+    const overtaken = keys.filter((key) => !isLater(laterChanges?.keys.get(key)));
     writer.after(session, withoutKeys(taken, overtaken));
   } catch {
     isGiven = false;
@@ -149,12 +149,12 @@ function give(
 
 /** Notes that the handle has the changes written at a revision. */
 function noteGiven(record: HandleRecord, { id, delta }: EventSnapshot, revision: number): void {
-  if (revision <= record.toldUntil + 1) {
-    record.toldUntil = Math.max(record.toldUntil, revision);
+  if (revision <= record.knownUntil + 1) {
+    record.knownUntil = Math.max(record.knownUntil, revision);
     return;
   }
-  record.later ??= { events: new Map(), keys: new Map() };
-  const { events, keys } = record.later;
+  record.laterChanges ??= { events: new Map(), keys: new Map() };
+  const { events, keys } = record.laterChanges;
   const note = (map: Map<string, number>, name: string): void => {
     map.set(name, Math.max(revision, map.get(name) ?? 0));
   };
@@ -166,7 +166,7 @@ function noteGiven(record: HandleRecord, { id, delta }: EventSnapshot, revision:
  * Sets the time of the caller's object. Skips an object that is another session by now or refuses
  * the change.
  */
-function setTime({ given, id, state }: TakenHandle, time: number): void {
+function setTime({ given, id, state }: HandleSnapshot, time: number): void {
   try {
     if (given.state === state && given.id === id) setMember(given, 'lastUpdateTime', time);
   } catch {
@@ -204,7 +204,7 @@ function applyMissed(
   for (const [seq, revision, text] of rows) {
     // The append is stored, so a damaged event must not fail it. The next read reports the damaged
     // event.
-    const event = readEvent(text);
+    const event = parseEventText(text);
     if (event !== undefined) missed.push({ seq, revision, text, event });
   }
   missed.sort((one, other) => one.seq - other.seq);
@@ -244,12 +244,12 @@ function applyMissed(
  */
 function windowOf(
   { events }: Session,
-  { beginsWith }: HandleRecord,
+  { firstEventId }: HandleRecord,
   missed: readonly MissedEvent[],
 ): (seq: number, event: Event) => boolean {
   // A handle that we did not give out may hold anything.
   const first = events[0] as Event | null | undefined;
-  if (beginsWith !== undefined && beginsWith === (first?.id ?? '')) return () => true;
+  if (firstEventId !== undefined && firstEventId === (first?.id ?? '')) return () => true;
   if (!first) return () => false;
   // If the handle's first event is not among the missed events, it is older than all of them.
   const from = missed.find(({ event }) => event.id === first.id)?.seq ?? 0;

@@ -2,7 +2,7 @@ import { loadWasm } from '../wasm/core.js';
 import { isSessionError } from '../errors/errors.js';
 import type { EventToStore } from './append.js';
 import { abortedError, type MaybePromise, requireNotAborted } from '../call/call.js';
-import type { HandleRecord, TakenHandle } from '../handle/handle.js';
+import type { HandleRecord, HandleSnapshot } from '../handle/handle.js';
 import { onAbort } from '../call/on_abort.js';
 
 /**
@@ -21,7 +21,7 @@ const soon = Promise.resolve();
 
 /** One waiting call of `appendEvent` or `appendEvents`. */
 interface Member {
-  readonly session: TakenHandle;
+  readonly session: HandleSnapshot;
   readonly events: readonly EventToStore[];
   readonly signal: AbortSignal | undefined;
   /**
@@ -41,7 +41,7 @@ interface Group {
 
 /** Events to store through a handle, all or none. */
 export interface HandleAppend {
-  readonly session: TakenHandle;
+  readonly session: HandleSnapshot;
   readonly record: HandleRecord;
   readonly events: readonly EventToStore[];
   readonly signal: AbortSignal | undefined;
@@ -88,7 +88,7 @@ export class AppendGroups {
 
   /** Resolves once the events are stored; rejects if they cannot be. */
   add(
-    session: TakenHandle,
+    session: HandleSnapshot,
     record: HandleRecord,
     events: readonly EventToStore[],
     signal: AbortSignal | undefined,
@@ -318,7 +318,7 @@ function appendOf({ record, members }: Group): { append: HandleAppend; stop: () 
   return { append: { session: first!.session, record, events, signal }, stop };
 }
 
-function sessionName(session: TakenHandle | undefined): string {
+function sessionName(session: HandleSnapshot | undefined): string {
   return session === undefined ? '' : `${session.appName}\0${session.userId}\0${session.id}`;
 }
 
@@ -346,7 +346,7 @@ function takeGroup(queue: Member[]): Member[] {
   return queue.splice(0, end < 0 ? queue.length : end);
 }
 
-function isSameHandle(one: TakenHandle, other: TakenHandle | undefined): boolean {
+function isSameHandle(one: HandleSnapshot, other: HandleSnapshot | undefined): boolean {
   return (
     one.given === other?.given &&
     one.appName === other.appName &&

@@ -8,7 +8,7 @@ import { AppendGroups, type HandleAppend } from './append_groups.js';
 import { apply, takeEvent, type EventToStore, withoutKeys } from './append.js';
 import type { ServiceFeed } from '../watch/service_feed.js';
 import { after, type MaybePromise, requireNotAborted } from '../call/call.js';
-import { enqueue, type HandleRecord, Handles, takeHandle } from '../handle/handle.js';
+import { enqueue, type HandleRecord, Handles, snapshotHandle } from '../handle/handle.js';
 import type { AppendRequest, SessionStore } from '../storage/session_store.js';
 import type { AppendAnswer } from '../wasm/protocol.js';
 import type { StateWriter } from './state_writer.js';
@@ -58,16 +58,16 @@ export class Appender {
     events: readonly Event[],
     signal: AbortSignal | undefined,
   ): MaybePromise<readonly EventToStore[]> {
-    const session = takeHandle(given);
+    const session = snapshotHandle(given);
     const { handles, policy, isInMemory } = this.#parts;
-    const record = handles.of(session);
+    const record = handles.recordOf(session);
     const taken: EventToStore[] = [];
     for (const event of events) if (!isPartial(event)) taken.push(this.#take(event));
     if (taken.length === 0) return taken;
     if (!isInMemory) return this.#groups.add(session, record, taken, signal).then(() => taken);
     const append = { session, record, events: taken, signal };
     // The wasm may still be loading.
-    const ahead = record.tail ?? loadWasm(true);
+    const ahead = record.lastAppend ?? loadWasm(true);
     if (ahead === undefined) return after(this.#store(append, policy), () => taken);
     const done = ahead.then(() => {
       requireNotAborted(signal);
@@ -85,15 +85,15 @@ export class Appender {
     signal: AbortSignal | undefined,
   ): MaybePromise<void> {
     const given = { id, appName, userId, state: {}, events: [], lastUpdateTime: 0 };
-    const session = takeHandle(given);
+    const session = snapshotHandle(given);
     // −1 tells Rust that no handle can be stale here.
     const record: HandleRecord = {
       created: -1,
       revision: 0,
-      toldUntil: 0,
+      knownUntil: 0,
       lastUpdateTime: NaN,
-      tail: undefined,
-      later: undefined,
+      lastAppend: undefined,
+      laterChanges: undefined,
     };
     const append = { session, record, events: [this.#take(event)], signal };
     this.flush();
@@ -112,7 +112,8 @@ export class Appender {
   #take(event: Event): EventToStore {
     const { writer, clock, newId, schema } = this.#parts;
     const taken = takeEvent(event, writer, clock, newId);
-    if (schema !== undefined) validateDelta(schema, taken.snapshot.given ?? taken.snapshot.delta);
+    if (schema !== undefined)
+      validateDelta(schema, taken.snapshot.callerDelta ?? taken.snapshot.delta);
     return taken;
   }
 

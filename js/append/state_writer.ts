@@ -5,14 +5,14 @@ import { REMOVED } from '../state/scope.js';
 import type { Session } from '../model/session.js';
 import type { EventSnapshot } from '../model/snapshot.js';
 import {
-  isOvertaken,
+  hasNewerWrite,
   isSuperseded,
-  isWritten,
+  hasStampedWrite,
   markStored,
-  takeOrder,
+  snapshotOrder,
   type WriteOrder,
 } from '../state/write_order.js';
-import { invalid, shown } from '../call/call.js';
+import { invalid, describeValue } from '../call/call.js';
 
 /** An event that is not stored yet. */
 export interface PendingEvent<Order = unknown> {
@@ -79,11 +79,11 @@ export function writeKey(state: Record<string, unknown>, key: string, value: unk
 export function valueFor(
   state: Record<string, unknown>,
   key: string,
-  { delta, given }: EventSnapshot,
+  { delta, callerDelta }: EventSnapshot,
 ): unknown {
   const value = delta[key];
   if (typeof value !== 'object' || value === null) return value;
-  const live = given?.[key];
+  const live = callerDelta?.[key];
   return Object.hasOwn(state, key) && state[key] === live ? live : copyJson(value);
 }
 
@@ -95,18 +95,18 @@ export function writerOf(writer: StateWriter | undefined): StateWriter {
   const given = writer as Partial<StateWriter> | null;
   if (STEPS.every((step) => typeof given?.[step] === 'function')) return writer;
   const origin = 'what overService of adk-session-wasm/adk hands in';
-  throw invalid('stateWriter', `must be ${origin}; it is ${shown(writer)}`);
+  throw invalid('stateWriter', `must be ${origin}; it is ${describeValue(writer)}`);
 }
 
 /** The writer that follows the order kept by `State`; see `write_order.ts`. */
 export const orderedWriter: StateWriter<WriteOrder> = {
   take(event) {
     const delta: unknown = (event as Partial<Event> | null)?.actions?.stateDelta;
-    return takeOrder(typeof delta === 'object' && delta !== null ? delta : {});
+    return snapshotOrder(typeof delta === 'object' && delta !== null ? delta : {});
   },
   before({ state }, { snapshot, order }, ahead) {
     // The state was changed only by appends, so no write can be out of order.
-    if (!isWritten(state)) return [];
+    if (!hasStampedWrite(state)) return [];
     const keys = Object.keys(snapshot.delta);
     return keys.filter((key) => isSuperseded(state, order, key, ahead.get(key)?.order));
   },
@@ -122,10 +122,10 @@ function writeDelta(
   order: WriteOrder,
   snapshot?: EventSnapshot,
 ): void {
-  const written = isWritten(state);
+  const written = hasStampedWrite(state);
   const keys = Object.keys(delta);
   for (const key of keys) {
-    if (written && isOvertaken(state, order, key)) continue;
+    if (written && hasNewerWrite(state, order, key)) continue;
     writeKey(state, key, snapshot === undefined ? delta[key] : valueFor(state, key, snapshot));
   }
   if (written) markStored(state, order, keys);

@@ -5,7 +5,7 @@
 import { isSessionError, SessionError } from '../errors/errors.js';
 import { ownMembers } from '../members/own.js';
 import { kindOf, messageOf } from '../json/rules.js';
-import { isTooLong, tooLong } from '../json/too_long.js';
+import { isTooLong, tooLongError } from '../json/too_long.js';
 
 export type MaybePromise<T> = T | Promise<T>;
 
@@ -20,7 +20,7 @@ export function after<T, U>(
 /**
  * Returns the request's own members. Fails with `invalid_argument` if the request is not an object.
  */
-export function takeRequest<Request extends object>(request: Request): Request {
+export function ownRequestOf<Request extends object>(request: Request): Request {
   const given: unknown = request;
   if (typeof given === 'object' && given !== null) return ownMembers(request);
   throw invalid('The request', `must be one object; it is ${kindOf(given)}`);
@@ -49,14 +49,14 @@ export function invalid(key: string, rule: string): SessionError {
  * Returns the error for something that was thrown while a request was read. Reading may run the
  * caller's own code, such as a getter.
  */
-export function refusalOf(thrown: unknown): SessionError {
+export function requestError(thrown: unknown): SessionError {
   if (isSessionError(thrown)) return thrown;
-  if (isTooLong(thrown)) return tooLong(undefined, thrown);
+  if (isTooLong(thrown)) return tooLongError(undefined, thrown);
   const message = `The request cannot be read, since a part of it threw: ${messageOf(thrown)}`;
   return new SessionError('invalid_argument', message, { cause: thrown });
 }
 
 /** Returns a string as JSON, or the kind of any other value, for messages. */
-export function shown(value: unknown): string {
+export function describeValue(value: unknown): string {
   return typeof value === 'string' ? JSON.stringify(value) : kindOf(value);
 }

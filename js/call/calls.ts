@@ -1,6 +1,6 @@
 import { SessionError } from '../errors/errors.js';
 import type { Abortable } from '../model/session.js';
-import { type MaybePromise, refusalOf, requireNotAborted, takeRequest } from './call.js';
+import { type MaybePromise, requestError, requireNotAborted, ownRequestOf } from './call.js';
 
 /**
  * The calls of one service. Counts the pending calls, and refuses new ones once the service is
@@ -13,24 +13,24 @@ export class Calls {
   /**
    * Runs a method at once with the request's own members, so that everything is taken at the call.
    */
-  answer<Request extends Abortable, T>(
+  run<Request extends Abortable, T>(
     request: Request,
-    run: (request: Request) => MaybePromise<T>,
+    work: (request: Request) => MaybePromise<T>,
   ): Promise<T> {
     try {
-      const answer = run(this.take(request));
-      return answer instanceof Promise ? this.wait(answer) : Promise.resolve(answer);
+      const result = work(this.begin(request));
+      return result instanceof Promise ? this.track(result) : Promise.resolve(result);
     } catch (error) {
-      return Promise.reject(refusalOf(error));
+      return Promise.reject(requestError(error));
     }
   }
 
   /** Checks that a call can be made. @returns the request's own members */
-  take<Request extends Abortable>(request: Request): Request {
+  begin<Request extends Abortable>(request: Request): Request {
     this.requireOpen();
-    const taken = takeRequest(request);
-    requireNotAborted(taken.signal);
-    return taken;
+    const ownRequest = ownRequestOf(request);
+    requireNotAborted(ownRequest.signal);
+    return ownRequest;
   }
 
   requireOpen(): void {
@@ -39,10 +39,10 @@ export class Calls {
   }
 
   /** Counts the promise as pending until it settles. */
-  wait<T>(answer: Promise<T>): Promise<T> {
+  track<T>(answer: Promise<T>): Promise<T> {
     this.#pending.add(answer);
-    const settled = (): boolean => this.#pending.delete(answer);
-    answer.then(settled, settled);
+    const forget = (): boolean => this.#pending.delete(answer);
+    answer.then(forget, forget);
     return answer;
   }
 

@@ -3,7 +3,7 @@ import { ownMembers } from '../members/own.js';
 /**
  * The callbacks of each signal. They share one event listener, because Node warns of more than ten.
  */
-const LISTENERS = new WeakMap<AbortSignal, Set<() => void>>();
+const listenersBySignal = new WeakMap<AbortSignal, Set<() => void>>();
 
 /**
  * Calls a listener when a signal fires. Does not call it if the signal has fired already.
@@ -11,7 +11,7 @@ const LISTENERS = new WeakMap<AbortSignal, Set<() => void>>();
  * @returns a function that stops listening
  */
 export function onAbort(signal: AbortSignal, listener: () => void): () => void {
-  const listeners = LISTENERS.get(signal) ?? listenTo(signal);
+  const listeners = listenersBySignal.get(signal) ?? listenTo(signal);
   listeners.add(listener);
   return () => listeners.delete(listener);
 }
@@ -22,6 +22,6 @@ function listenTo(signal: AbortSignal): Set<() => void> {
     for (const listener of listeners) listener();
   };
   signal.addEventListener('abort', fire, ownMembers({ once: true }));
-  LISTENERS.set(signal, listeners);
+  listenersBySignal.set(signal, listeners);
   return listeners;
 }

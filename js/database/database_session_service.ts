@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
 import { kindOf } from '../json/rules.js';
-import { invalid, requireOptions, shown } from '../call/call.js';
+import { invalid, requireOptions, describeValue } from '../call/call.js';
 import { type KnownOptions, SERVICE_OPTIONS, takeOptions } from '../service/known_options.js';
 import { partsOverOwn } from '../service/over_adapter.js';
 import type { SessionServiceOptions } from '../service/service_options.js';
@@ -192,7 +192,7 @@ export function databaseParts(options: DatabaseUrlOptions | DatabaseKyselyOption
     const kysely: unknown = options.kysely;
     if (typeof engine !== 'string' || !Object.hasOwn(ENGINES, engine)) {
       const names = Object.keys(ENGINES).join(', ');
-      throw invalid('engine', `must be one of ${names}; it is ${shown(engine)}`);
+      throw invalid('engine', `must be one of ${names}; it is ${describeValue(engine)}`);
     }
     if (!isKysely(kysely)) {
       throw invalid('kysely', `must be an instance of Kysely; it is ${kindOf(kysely)}`);
@@ -236,7 +236,7 @@ function openingOf(
   const { createTables = true } = options;
   const names = requireTableNames(kind, options);
   if (typeof createTables !== 'boolean') {
-    throw invalid('createTables', `must be true or false; it is ${shown(createTables)}`);
+    throw invalid('createTables', `must be true or false; it is ${describeValue(createTables)}`);
   }
   return (database, engine) => openTables(database, engine, { names, createTables, waits });
 }
@@ -276,7 +276,10 @@ function requireDriverOptions(options: object, kind: EngineKind): void {
 
 function requireDurability(durability: unknown, kind: EngineKind): void {
   if (durability !== 'strict' && durability !== 'relaxed') {
-    throw invalid('durability', `must be 'strict' or 'relaxed'; it is ${shown(durability)}`);
+    throw invalid(
+      'durability',
+      `must be 'strict' or 'relaxed'; it is ${describeValue(durability)}`,
+    );
   }
   if (durability === 'relaxed' && kind === 'mysql') {
     const setting = 'innodb_flush_log_at_trx_commit';

@@ -185,7 +185,7 @@ const QUERY_SECRET =
  * Masks passwords and keys in URLs, and HTTP credentials. Callers should not put them into
  * messages, but drivers quote their connection string in messages that we pass on.
  */
-function masked(text: string): string {
+function maskSecrets(text: string): string {
   return text
     .replace(URL_PASSWORD, '$1:***@')
     .replace(HTTP_CREDENTIAL, '$1 ***')
@@ -229,9 +229,9 @@ export class SessionError extends Error {
   declare readonly storage?: string;
 
   static {
-    const hidden = { enumerable: false, configurable: true, writable: true };
-    Object.defineProperty(this.prototype, 'name', { ...hidden, value: 'SessionError' });
-    Object.defineProperty(this.prototype, BRAND, { ...hidden, value: true });
+    const hiddenProperty = { enumerable: false, configurable: true, writable: true };
+    Object.defineProperty(this.prototype, 'name', { ...hiddenProperty, value: 'SessionError' });
+    Object.defineProperty(this.prototype, BRAND, { ...hiddenProperty, value: true });
   }
 
   /**
@@ -241,13 +241,16 @@ export class SessionError extends Error {
    */
   constructor(code: SessionErrorCode, message: string, fields: SessionErrorFields = {}) {
     // Without a prototype, so that no member of a patched `Object.prototype` is taken.
-    const given = Object.assign(Object.create(null) as SessionErrorFields, fields);
-    super(masked(message), given.cause === undefined ? undefined : { cause: given.cause });
+    const ownFields = Object.assign(Object.create(null) as SessionErrorFields, fields);
+    super(
+      maskSecrets(message),
+      ownFields.cause === undefined ? undefined : { cause: ownFields.cause },
+    );
     defineMember(this, 'code', code);
     for (const field of FIELDS) {
-      const value = given[field];
+      const value = ownFields[field];
       if (value === undefined) continue;
-      defineMember(this, field, field === 'body' ? masked(String(given.body)) : value);
+      defineMember(this, field, field === 'body' ? maskSecrets(String(ownFields.body)) : value);
     }
   }
 
@@ -259,12 +262,12 @@ export class SessionError extends Error {
    */
   toJSON(): Record<string, unknown> {
     const { name, code, message } = this;
-    const plain: Record<string, unknown> = { name, code, message };
+    const json: Record<string, unknown> = { name, code, message };
     // By name, since engines add members of their own to errors (Safari: `line`, `sourceURL`).
     for (const field of FIELDS) {
-      if (Object.hasOwn(this, field)) defineMember(plain, field, this[field]);
+      if (Object.hasOwn(this, field)) defineMember(json, field, this[field]);
     }
-    return plain;
+    return json;
   }
 }
 
@@ -285,8 +288,8 @@ export class StateSchemaError extends SessionError {
 
   static {
     const value = 'StateSchemaError';
-    const hidden = { enumerable: false, configurable: true, writable: true };
-    Object.defineProperty(this.prototype, 'name', { ...hidden, value });
+    const hiddenProperty = { enumerable: false, configurable: true, writable: true };
+    Object.defineProperty(this.prototype, 'name', { ...hiddenProperty, value });
   }
 
   constructor(message: string, fields: SessionErrorFields = {}) {

@@ -1,7 +1,7 @@
 import type { Event } from '../model/event.js';
-import { lastIdOf } from './handle.js';
+import { idOfLastEvent } from './handle.js';
 
-interface Index {
+interface PositionIndex {
   readonly positions: Map<string, number>;
   length: number;
   lastId: string | undefined;
@@ -18,41 +18,41 @@ interface Index {
  * This check misses an event that was exchanged for another one. Compactors do that, and their
  * events are marked: putting one discards the map.
  */
-const indexes = new WeakMap<Event[], Index>();
+const indexes = new WeakMap<Event[], PositionIndex>();
 
 /**
  * How many times an array is searched before its map is made. In most turns a handle gets two
  * events, a message and an answer. Making the map for 10,000 events takes as long as a hundred
  * searches. Handles that get more events use the map.
  */
-const SEARCHES = 2;
+const SEARCHES_BEFORE_INDEX = 2;
 
-const searched = new WeakMap<Event[], number>();
+const searchCounts = new WeakMap<Event[], number>();
 
 /** Returns the map of an array, or `undefined` while the array is still searched instead. */
-function indexOf(events: Event[]): Index | undefined {
-  const known = indexes.get(events);
-  if (known?.length === events.length && known.lastId === lastIdOf(events)) return known;
-  if (known === undefined) {
-    const searches = searched.get(events) ?? 0;
-    searched.set(events, searches + 1);
-    if (searches < SEARCHES) return undefined;
+function currentIndex(events: Event[]): PositionIndex | undefined {
+  const cached = indexes.get(events);
+  if (cached?.length === events.length && cached.lastId === idOfLastEvent(events)) return cached;
+  if (cached === undefined) {
+    const searches = searchCounts.get(events) ?? 0;
+    searchCounts.set(events, searches + 1);
+    if (searches < SEARCHES_BEFORE_INDEX) return undefined;
   }
   return makeIndex(events);
 }
 
-function makeIndex(events: Event[]): Index {
+function makeIndex(events: Event[]): PositionIndex {
   const positions = new Map<string, number>();
   for (const [position, event] of (events as readonly (Event | null | undefined)[]).entries()) {
     // A hand-made array may hold anything.
     if (typeof event?.id === 'string') positions.set(event.id, position);
   }
-  const index = { positions, length: events.length, lastId: lastIdOf(events) };
+  const index = { positions, length: events.length, lastId: idOfLastEvent(events) };
   indexes.set(events, index);
   return index;
 }
 
-function search(events: readonly (Event | null | undefined)[], id: string): number {
+function searchFromEnd(events: readonly (Event | null | undefined)[], id: string): number {
   for (let position = events.length - 1; position >= 0; position -= 1) {
     if (events[position]?.id === id) return position;
   }
@@ -61,8 +61,8 @@ function search(events: readonly (Event | null | undefined)[], id: string): numb
 
 /** Returns the position of the event with that id, or −1. */
 export function positionOf(events: Event[], id: string): number {
-  const index = indexOf(events);
-  if (index === undefined) return search(events, id);
+  const index = currentIndex(events);
+  if (index === undefined) return searchFromEnd(events, id);
   const position = index.positions.get(id);
   if (position === undefined) return -1;
   if (events[position]?.id === id) return position;
@@ -78,10 +78,10 @@ export function putEvent(events: Event[], event: Event, id = event.id): void {
   if (!Object.isExtensible(events)) return;
   const { isCompacted, isScratchpad } = event as { isCompacted?: unknown; isScratchpad?: unknown };
   if (isCompacted === true || isScratchpad === true) indexes.delete(events);
-  let index = indexOf(events);
+  let index = currentIndex(events);
   let position = -1;
   if (index === undefined) {
-    position = search(events, id);
+    position = searchFromEnd(events, id);
   } else if (index.positions.has(id)) {
     position = positionOf(events, id);
     // `positionOf` may have made a new map.

@@ -16,9 +16,9 @@ export interface HandleRecord {
    * The handle has, or was told of, every change up to this revision. Unused while `created` is
    * NaN.
    */
-  toldUntil: number;
-  /** Changes after `toldUntil` that the handle has: those of its own appends. */
-  later: LaterChanges | undefined;
+  knownUntil: number;
+  /** Changes after `knownUntil` that the handle has: those of its own appends. */
+  laterChanges: LaterChanges | undefined;
   /** The session's time at `revision`; NaN while it is not known. */
   lastUpdateTime: number;
   /**
@@ -26,9 +26,9 @@ export interface HandleRecord {
    * none. While the handle still begins with that event, it lacks no older one. `undefined` for a
    * handle read with a window.
    */
-  beginsWith?: string | undefined;
+  firstEventId?: string | undefined;
   /** Settles with the last append that is under way through this handle. */
-  tail: Promise<unknown> | undefined;
+  lastAppend: Promise<unknown> | undefined;
 }
 
 /** Changes that a handle has although it lacks earlier ones, with their revisions. */
@@ -51,17 +51,17 @@ export class Handles {
   readonly #records = new WeakMap<object, HandleRecord>();
 
   /** Returns the record of a handle. Makes one for a handle that is not known. */
-  of(session: Session): HandleRecord {
+  recordOf(session: Session): HandleRecord {
     let record = this.#records.get(session.state);
     if (record === undefined) {
       record = {
         created: NaN,
         revision: 0,
-        toldUntil: 0,
+        knownUntil: 0,
         lastUpdateTime: NaN,
-        beginsWith: undefined,
-        tail: undefined,
-        later: undefined,
+        firstEventId: undefined,
+        lastAppend: undefined,
+        laterChanges: undefined,
       };
       this.#records.set(session.state, record);
     }
@@ -83,11 +83,11 @@ export class Handles {
     const [created, revision, lastUpdateTime, text] = read;
     const state = JSON.parse(text) as S;
     const head = [created, revision, lastUpdateTime] as const;
-    return this.take(appName, userId, id, head, state, events, isWhole);
+    return this.openParsed(appName, userId, id, head, state, events, isWhole);
   }
 
   /** Like {@link Handles.open}, with a parsed state that belongs to this handle alone. */
-  take<S extends StateShape>(
+  openParsed<S extends StateShape>(
     appName: string,
     userId: string,
     id: string,
@@ -103,11 +103,11 @@ export class Handles {
     this.#records.set(state, {
       created,
       revision,
-      toldUntil: revision,
+      knownUntil: revision,
       lastUpdateTime,
-      beginsWith: isWhole ? (events[0]?.id ?? '') : undefined,
-      tail: undefined,
-      later: undefined,
+      firstEventId: isWhole ? (events[0]?.id ?? '') : undefined,
+      lastAppend: undefined,
+      laterChanges: undefined,
     });
     return { id, appName, userId, state, events, lastUpdateTime };
   }
@@ -117,7 +117,7 @@ export class Handles {
  * A handle as it was when an append was called. Later changes that the caller makes to the session
  * change neither where nor what is stored, nor which objects get the event.
  */
-export interface TakenHandle extends Session {
+export interface HandleSnapshot extends Session {
   /** The caller's object. The append sets its `lastUpdateTime`. */
   readonly given: Session;
   /** The id of the last event. It tells how current a handle is that we did not give out. */
@@ -126,11 +126,11 @@ export interface TakenHandle extends Session {
 
 /** Makes later appends through this handle wait until `done` settles. */
 export function enqueue(record: HandleRecord, done: Promise<unknown>): void {
-  const tail = done.then(clear, clear);
-  function clear(): void {
-    if (record.tail === tail) record.tail = undefined;
+  const lastAppend = done.then(forget, forget);
+  function forget(): void {
+    if (record.lastAppend === lastAppend) record.lastAppend = undefined;
   }
-  record.tail = tail;
+  record.lastAppend = lastAppend;
 }
 
 /**
@@ -138,14 +138,14 @@ export function enqueue(record: HandleRecord, done: Promise<unknown>): void {
  *
  * @throws SessionError `invalid_argument` if the session cannot be read or changed
  */
-export function takeHandle(session: unknown): TakenHandle {
+export function snapshotHandle(session: unknown): HandleSnapshot {
   if (typeof session !== 'object' || session === null) {
     throw invalid('session', `must be a session; it is ${kindOf(session)}`);
   }
   try {
     const given = session as Session;
     const { id, appName, userId, state, events } = given;
-    requireNames(id, appName, userId);
+    requireSessionKey(id, appName, userId);
     if (typeof state !== 'object' || (state as unknown) === null || !Object.isExtensible(state)) {
       throw invalid('session.state', 'must be an object that can be changed, and not a frozen one');
     }
@@ -155,7 +155,7 @@ export function takeHandle(session: unknown): TakenHandle {
     if (Object.isFrozen(session)) {
       throw invalid('session', 'is frozen, and an append changes it; append through a copy');
     }
-    const lastEventId = lastIdOf(events);
+    const lastEventId = idOfLastEvent(events);
     return { id, appName, userId, state, events, lastUpdateTime: NaN, given, lastEventId };
   } catch (error) {
     if (isSessionError(error)) throw error;
@@ -164,27 +164,32 @@ export function takeHandle(session: unknown): TakenHandle {
 }
 
 /** Returns the id of the last event, if it has one. A hand-made array may hold anything. */
-export function lastIdOf(events: readonly Event[]): string | undefined {
+export function idOfLastEvent(events: readonly Event[]): string | undefined {
   const last = events[events.length - 1] as { readonly id?: unknown } | null | undefined;
   const id = last?.id;
   return typeof id === 'string' ? id : undefined;
 }
 
 /** The names checked last. The next append mostly comes through the same handle. */
-const known: { id: unknown; appName: unknown; userId: unknown } = {
+const lastChecked: { id: unknown; appName: unknown; userId: unknown } = {
   id: undefined,
   appName: undefined,
   userId: undefined,
 };
 
-function requireNames(id: unknown, appName: unknown, userId: unknown): void {
-  if (id !== undefined && id === known.id && appName === known.appName && userId === known.userId) {
+function requireSessionKey(id: unknown, appName: unknown, userId: unknown): void {
+  if (
+    id !== undefined &&
+    id === lastChecked.id &&
+    appName === lastChecked.appName &&
+    userId === lastChecked.userId
+  ) {
     return;
   }
   requireId('session.id', id);
   requireId('session.appName', appName);
   requireId('session.userId', userId);
-  known.id = id;
-  known.appName = appName;
-  known.userId = userId;
+  lastChecked.id = id;
+  lastChecked.appName = appName;
+  lastChecked.userId = userId;
 }

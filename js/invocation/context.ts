@@ -2,7 +2,7 @@ import { SessionError } from '../errors/errors.js';
 import { type Content, createEventActions, type EventActions, type Part } from '../model/event.js';
 import type { CompositeSessionKey } from '../model/session.js';
 import type { StateShape } from '../state/state_shape.js';
-import { define, type ReadableState, type State, watchValues } from '../state/state.js';
+import { tryDefineMember, type ReadableState, type State, watchValues } from '../state/state.js';
 import { carryStamp, dropStamp, isNewerWrite, isStamped } from '../state/write_order.js';
 import type { ArtifactService } from './artifact_service.js';
 import { ReadonlyState, TrackedState } from './context_state.js';
@@ -138,14 +138,14 @@ export class ReadonlyContext<S extends StateShape = StateShape> {
 }
 
 /** The actions that a {@link Context} has collected since its last event. */
-export interface TakenActions {
+export interface DetachedActions {
   /** The actions. Their delta is not shared with the context. */
   readonly actions: EventActions;
   /**
    * Returns the actions to the context after a failed append, except entries that were written
    * again since.
    */
-  giveBack(): void;
+  restore(): void;
 }
 
 /**
@@ -154,10 +154,10 @@ export interface TakenActions {
  * @throws SessionError `invalid_argument` if the context belongs to another invocation
  * @internal
  */
-export let takeActions: <S extends StateShape>(
+export let detachActions: <S extends StateShape>(
   context: Context<S>,
   invocation: RunningInvocation<S>,
-) => TakenActions;
+) => DetachedActions;
 
 /**
  * The context of a callback or a tool: writable state, and the actions of the next event, which
@@ -181,8 +181,8 @@ export let takeActions: <S extends StateShape>(
  */
 export class Context<S extends StateShape = StateShape> extends ReadonlyContext<S> {
   static {
-    takeActions = (context, invocation) => {
-      if (#delta in context && context.invocation === invocation) return context.#take();
+    detachActions = (context, invocation) => {
+      if (#delta in context && context.invocation === invocation) return context.#detachActions();
       throw new SessionError(
         'invalid_argument',
         'the context is none of this invocation: take one of invocation.context({agentName})',
@@ -238,7 +238,7 @@ export class Context<S extends StateShape = StateShape> extends ReadonlyContext<
   async saveArtifact(filename: string, artifact: Part): Promise<number> {
     const request = { ...this.sessionKey(), filename, artifact };
     const version = await this.artifactService().saveArtifact(request);
-    define(this.#actions.artifactDelta, filename, version);
+    tryDefineMember(this.#actions.artifactDelta, filename, version);
     return version;
   }
 
@@ -247,36 +247,36 @@ export class Context<S extends StateShape = StateShape> extends ReadonlyContext<
     return new ReadonlyContext(this.invocation, this);
   }
 
-  #take(): TakenActions {
+  #detachActions(): DetachedActions {
     this.#state.recordChanges();
     watchValues(this.#state, Object.keys(this.#delta));
-    const taken: EventActions = { ...this.#actions, stateDelta: {} };
-    moveEntries(this.#delta, taken.stateDelta);
+    const detached: EventActions = { ...this.#actions, stateDelta: {} };
+    moveEntries(this.#delta, detached.stateDelta);
     // The caller has replaced the tracked delta by another object.
     if (this.#actions.stateDelta !== this.#delta) {
-      moveEntries(this.#actions.stateDelta, taken.stateDelta);
+      moveEntries(this.#actions.stateDelta, detached.stateDelta);
     }
     // The actions object stays the same, for those who hold it.
-    const empty = createEventActions();
+    const emptyActions = createEventActions();
     for (const field of Object.keys(this.#actions)) {
-      if (!Object.hasOwn(empty, field)) Reflect.deleteProperty(this.#actions, field);
+      if (!Object.hasOwn(emptyActions, field)) Reflect.deleteProperty(this.#actions, field);
     }
-    Object.assign(this.#actions, empty, { stateDelta: this.#delta });
+    Object.assign(this.#actions, emptyActions, { stateDelta: this.#delta });
     return {
-      actions: taken,
-      giveBack: () => {
-        mergeActions(this.#actions, taken);
+      actions: detached,
+      restore: () => {
+        mergeActions(this.#actions, detached);
       },
     };
   }
 }
 
-const MAPS = ['artifactDelta', 'requestedAuthConfigs', 'requestedToolConfirmations'] as const;
+const MAP_FIELDS = ['artifactDelta', 'requestedAuthConfigs', 'requestedToolConfirmations'] as const;
 
 /** Moves the entries of a delta together with their stamps. */
 function moveEntries(from: StateShape, to: StateShape): void {
   for (const key of Object.keys(from)) {
-    define(to, key, from[key]);
+    tryDefineMember(to, key, from[key]);
     carryStamp(from, to, key);
     dropStamp(from, key);
     Reflect.deleteProperty(from, key);
@@ -296,16 +296,16 @@ export function mergeActions(actions: EventActions, older: EventActions): void {
     const value = older.stateDelta[key];
     const isNew =
       !Object.hasOwn(stateDelta, key) || isNewerWrite(older.stateDelta, stateDelta, key);
-    if (isNew) define(stateDelta, key, value);
+    if (isNew) tryDefineMember(stateDelta, key, value);
     else if (isStamped(stateDelta, key) || !Object.is(stateDelta[key], value)) continue;
     carryStamp(older.stateDelta, stateDelta, key);
   }
-  for (const map of MAPS) {
+  for (const map of MAP_FIELDS) {
     if (Object.keys(older[map]).length > 0) {
       actions[map] = { ...older[map], ...actions[map] } as never;
     }
   }
   for (const [field, value] of Object.entries(older)) {
-    if (!Object.hasOwn(actions, field)) define(actions, field, value);
+    if (!Object.hasOwn(actions, field)) tryDefineMember(actions, field, value);
   }
 }

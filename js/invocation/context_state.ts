@@ -21,19 +21,19 @@ export class ReadonlyState<S extends StateShape = StateShape> extends State<S> {
   }
 
   /** Makes a new copy each time: a cached one would have to be compared, which costs as much. */
-  protected override handOut(key: string, object: object): unknown {
+  protected override exposeObject(key: string, object: object): unknown {
     const isPlain = checkState(object) === 'plain';
     const json = isPlain
       ? JSON.stringify(object)
       : writeJson(object, { rules: 'state', path: [key] });
-    return json === undefined ? undefined : deepFrozen(JSON.parse(json));
+    return json === undefined ? undefined : deepFreeze(JSON.parse(json));
   }
 }
 
 /** Freezes a result of `JSON.parse`: a tree of at most 200 levels. */
-function deepFrozen(value: unknown): unknown {
+function deepFreeze(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
-  for (const member of Object.values(value)) deepFrozen(member);
+  for (const member of Object.values(value)) deepFreeze(member);
   return Object.freeze(value);
 }
 

@@ -13,7 +13,7 @@ import type { Session } from '../model/session.js';
 import type { StateShape } from '../state/state_shape.js';
 import type { BaseSessionService } from '../model/session_service.js';
 import { isThenable, withoutThen } from '../call/thenable.js';
-import { define } from '../state/state.js';
+import { tryDefineMember } from '../state/state.js';
 import { type StateSchema, validateDelta } from '../state/state_schema.js';
 import { carryStamps, dropStamp } from '../state/write_order.js';
 import type { ArtifactService } from './artifact_service.js';
@@ -23,7 +23,7 @@ import {
   mergeActions,
   ReadonlyContext,
   type ReadonlyContextOptions,
-  takeActions,
+  detachActions,
 } from './context.js';
 import type { RunningInvocation } from './running_invocation.js';
 
@@ -166,38 +166,38 @@ export class Invocation<S extends StateShape = StateShape> implements RunningInv
     this.assertRunning();
     const { context, outputKey, signal } = options;
     if (event.partial === true) {
-      const complete = this.#labelled(event, context);
+      const complete = this.#complete(event, context);
       return isThenable(complete) ? withoutThen(complete) : complete;
     }
 
-    const given = event.actions;
-    const taken = context === undefined ? undefined : takeActions(context, this);
+    const callerActions = event.actions;
+    const detached = context === undefined ? undefined : detachActions(context, this);
     try {
-      const complete = this.#labelled(event, context);
+      const complete = this.#complete(event, context);
       // New actions, because the caller's may be the context's own or shared by several events.
-      const actions = createEventActions(given);
-      if (given?.stateDelta !== undefined) {
-        requireDelta(given.stateDelta);
-        carryStamps(given.stateDelta, actions.stateDelta);
+      const actions = createEventActions(callerActions);
+      if (callerActions?.stateDelta !== undefined) {
+        requireDelta(callerActions.stateDelta);
+        carryStamps(callerActions.stateDelta, actions.stateDelta);
       }
-      if (taken !== undefined) mergeActions(actions, taken.actions);
+      if (detached !== undefined) mergeActions(actions, detached.actions);
       if (outputKey !== undefined) {
         const output = finalResponseText({ ...complete, actions });
         if (output !== undefined) {
-          define(actions.stateDelta, outputKey, output);
+          tryDefineMember(actions.stateDelta, outputKey, output);
           // The output counts as written now, whenever the context wrote that key.
           dropStamp(actions.stateDelta, outputKey);
         }
       }
       if (this.stateSchema !== undefined) validateDelta(this.stateSchema, actions.stateDelta);
-      set(complete, 'actions', actions);
+      requireSet(complete, 'actions', actions);
       const appended = await this.service.appendEvent({ session: this.session, event: complete, signal }); // prettier-ignore
       // A promise cannot resolve with an event that has a `then`; the service then returns a copy.
       return isThenable(complete) ? (appended as typeof complete) : complete;
     } catch (error) {
-      if (given === undefined) Reflect.deleteProperty(event, 'actions');
-      else define(event, 'actions', given);
-      taken?.giveBack();
+      if (callerActions === undefined) Reflect.deleteProperty(event, 'actions');
+      else tryDefineMember(event, 'actions', callerActions);
+      detached?.restore();
       throw error;
     } finally {
       if (this.#hasEnded) this.#dropTemp();
@@ -226,20 +226,20 @@ export class Invocation<S extends StateShape = StateShape> implements RunningInv
    * Fills in the event's missing fields. They stay when the append fails, so that a retry is the
    * same event.
    */
-  #labelled<E extends CreateEventParams>(
+  #complete<E extends CreateEventParams>(
     event: E,
     context: Context<S> | undefined,
   ): Event & Omit<E, keyof Event> {
-    const fill = (field: keyof CreateEventParams, value: unknown): void => {
-      const present = event[field];
-      if ((present === undefined || present === '') && value !== undefined)
-        set(event, field, value);
+    const fillField = (field: keyof CreateEventParams, value: unknown): void => {
+      const current = event[field];
+      if ((current === undefined || current === '') && value !== undefined)
+        requireSet(event, field, value);
     };
-    fill('id', newEventId());
-    fill('invocationId', this.invocationId);
-    fill('author', context?.agentName ?? 'user');
-    fill('branch', context?.branch);
-    fill('timestamp', Date.now());
+    fillField('id', newEventId());
+    fillField('invocationId', this.invocationId);
+    fillField('author', context?.agentName ?? 'user');
+    fillField('branch', context?.branch);
+    fillField('timestamp', Date.now());
     return event as unknown as Event & Omit<E, keyof Event>;
   }
 
@@ -263,8 +263,8 @@ function requireDelta(delta: unknown): void {
   );
 }
 
-function set(event: object, field: string, value: unknown): void {
-  if (define(event, field, value)) return;
+function requireSet(event: object, field: string, value: unknown): void {
+  if (tryDefineMember(event, field, value)) return;
   throw new SessionError(
     'invalid_argument',
     `event.${field} must be set, and cannot be: the event is frozen; append a copy: {...event}`,

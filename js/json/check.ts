@@ -26,9 +26,9 @@ const sharedLevels: number[] = [];
  * Whether the shared stack is in use. A getter may call us again; that call gets a stack of its
  * own.
  */
-let inUse = false;
+let isStackInUse = false;
 /** A longer stack is released. */
-const KEPT_LENGTH = 1024;
+const MAX_KEPT_LENGTH = 1024;
 
 /** The rules by which a walk stops. */
 interface Rules {
@@ -40,18 +40,18 @@ interface Rules {
   readonly isPlainKey: (key: string) => boolean;
 }
 
-function run(root: object, rules: Rules): Verdict {
-  const nested = inUse;
-  inUse = true;
+function runWalk(root: object, rules: Rules): Verdict {
+  const isNested = isStackInUse;
+  isStackInUse = true;
   let verdict: Verdict = 'special';
   try {
-    verdict = nested ? walk(root, rules, [], []) : walk(root, rules, sharedNodes, sharedLevels);
+    verdict = isNested ? walk(root, rules, [], []) : walk(root, rules, sharedNodes, sharedLevels);
   } catch {
     // The writer throws the error again, with the path.
   }
-  if (nested) return verdict;
-  inUse = false;
-  if (verdict !== 'plain' || sharedNodes.length > KEPT_LENGTH) sharedNodes.length = 0;
+  if (isNested) return verdict;
+  isStackInUse = false;
+  if (verdict !== 'plain' || sharedNodes.length > MAX_KEPT_LENGTH) sharedNodes.length = 0;
   return verdict;
 }
 
@@ -69,7 +69,7 @@ function run(root: object, rules: Rules): Verdict {
  */
 export function checkState(value: unknown): Verdict {
   if (typeof value !== 'object') return isStateLeaf(value) ? 'plain' : 'special';
-  return value === null ? 'plain' : run(value, STATE_RULES);
+  return value === null ? 'plain' : runWalk(value, STATE_RULES);
 }
 
 /**
@@ -85,7 +85,7 @@ export function checkState(value: unknown): Verdict {
  * ```
  */
 export function checkEvent(event: object): Verdict {
-  return run(event, EVENT_RULES);
+  return runWalk(event, EVENT_RULES);
 }
 
 const STATE_RULES: Rules = {

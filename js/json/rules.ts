@@ -12,6 +12,9 @@
 import { SessionError } from '../errors/errors.js';
 import { formatPath, type PathSegment } from './path.js';
 
+/** An object of JSON values, as `JSON.parse` returns it. */
+export type JsonObject = Readonly<Record<string, unknown>>;
+
 /** The most levels of objects and arrays in one state value. `[[]]` has two, a number none. */
 export const MAX_STATE_LEVELS = 200;
 
@@ -33,7 +36,7 @@ export const MAX_EVENT_LEVELS = 250;
 export const MAX_VALUES = 5_000_000;
 
 /** The most characters of a path in a message. The error's `path` is complete. */
-const SHOWN_PATH = 200;
+const MAX_SHOWN_PATH = 200;
 
 /**
  * Returns whether `value` is an ordinary object: its prototype is null, or a prototype whose own
@@ -64,8 +67,8 @@ export function kindOf(value: unknown): string {
   if (typeof value !== 'object') return `a ${typeof value}`;
   try {
     if (Array.isArray(value)) return 'an array';
-    const maker: unknown = (value as { constructor?: unknown }).constructor;
-    const name = typeof maker === 'function' ? maker.name : '';
+    const constructorValue: unknown = (value as { constructor?: unknown }).constructor;
+    const name = typeof constructorValue === 'function' ? constructorValue.name : '';
     // Class names are short; other values may be long.
     return /^[\p{ID_Continue}$]{1,64}$/u.test(name) ? `an instance of ${name}` : 'a class instance';
   } catch {
@@ -99,8 +102,9 @@ export function unserializable(
   problem: string,
   cause?: unknown,
 ): SessionError {
-  const whole = formatPath(path);
-  const shown = whole.length > SHOWN_PATH ? `${whole.slice(0, SHOWN_PATH)}…` : whole;
-  const message = `${shown === '' ? 'The value' : shown} ${problem}.`;
-  return new SessionError('unserializable', message, { path: whole, cause });
+  const fullPath = formatPath(path);
+  const shownPath =
+    fullPath.length > MAX_SHOWN_PATH ? `${fullPath.slice(0, MAX_SHOWN_PATH)}…` : fullPath;
+  const message = `${shownPath === '' ? 'The value' : shownPath} ${problem}.`;
+  return new SessionError('unserializable', message, { path: fullPath, cause });
 }

@@ -6,7 +6,8 @@
  */
 
 /** Added in ES2024. Some browsers with WebAssembly lack it, and so does our `lib`. */
-const native = (String.prototype as { isWellFormed?: (this: string) => boolean }).isWellFormed;
+const nativeIsWellFormed = (String.prototype as { isWellFormed?: (this: string) => boolean })
+  .isWellFormed;
 
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
@@ -20,9 +21,11 @@ const LONE_SURROGATE = /\p{Surrogate}/u;
  * ```
  */
 export const isWellFormed: (text: string) => boolean =
-  native === undefined ? (text) => !LONE_SURROGATE.test(text) : (text) => native.call(text);
+  nativeIsWellFormed === undefined
+    ? isWellFormedByPattern
+    : (text) => nativeIsWellFormed.call(text);
 
-/** For tests: the fallback for engines without the method. Returns the same results. */
+/** The fallback for engines without the method. */
 export function isWellFormedByPattern(text: string): boolean {
   return !LONE_SURROGATE.test(text);
 }
@@ -54,7 +57,7 @@ export function fitsUtf8(text: string, limit: number): boolean {
  * Matches a whole escape in JSON text. In `\\ud800`, an escaped backslash before plain letters, the
  * first alternative consumes both backslashes. So `\ud800` is not matched from the second one.
  */
-const ESCAPE = /\\(?:[^u]|u[0-9a-f]{4})/g;
+const JSON_ESCAPE = /\\(?:[^u]|u[0-9a-f]{4})/g;
 
 /**
  * Replaces every lone surrogate in JSON text with U+FFFD, also in keys.
@@ -72,5 +75,5 @@ const ESCAPE = /\\(?:[^u]|u[0-9a-f]{4})/g;
  */
 export function replaceLoneSurrogates(json: string): string {
   if (!json.includes('\\ud')) return json;
-  return json.replace(ESCAPE, (escape) => (escape.startsWith('\\ud') ? '\ufffd' : escape));
+  return json.replace(JSON_ESCAPE, (escape) => (escape.startsWith('\\ud') ? '\ufffd' : escape));
 }

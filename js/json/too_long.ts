@@ -1,7 +1,7 @@
 import { SessionError } from '../errors/errors.js';
 
 /** The error for a text that is too long. `units` is its length in UTF-16 code units, if known. */
-export function tooLong(units?: number, cause?: unknown): SessionError {
+export function tooLongError(units?: number, cause?: unknown): SessionError {
   const size = units === undefined ? 'A text' : `A text of ${Math.ceil(units / 2 ** 20)} MB`;
   return new SessionError(
     'quota_exceeded',
@@ -14,9 +14,9 @@ export function tooLong(units?: number, cause?: unknown): SessionError {
 export function isTooLong(thrown: unknown): boolean {
   try {
     if (!(thrown instanceof Error)) return false;
-    const isOfEngine = thrown instanceof RangeError || thrown.name === 'InternalError';
+    const isEngineError = thrown instanceof RangeError || thrown.name === 'InternalError';
     // The messages of Chromium and Node, of WebKit, and of Firefox.
-    return isOfEngine && /string length|out of memory|allocation size/i.test(thrown.message);
+    return isEngineError && /string length|out of memory|allocation size/i.test(thrown.message);
   } catch {
     // The caller's own code threw an object that throws when it is read.
     return false;

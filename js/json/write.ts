@@ -15,10 +15,11 @@ import {
   MAX_EVENT_LEVELS,
   MAX_STATE_LEVELS,
   MAX_VALUES,
+  messageOf,
   unserializable,
 } from './rules.js';
 import { isWellFormed, replaceLoneSurrogates } from './text.js';
-import { isTooLong, tooLong } from './too_long.js';
+import { isTooLong, tooLongError } from './too_long.js';
 
 /** A member whose JSON text is known. The text is written instead of the member's value. */
 export interface RawMember {
@@ -45,14 +46,14 @@ interface Frame {
   readonly length: number;
   next: number;
   /** Whether a member was written already, so that the next one needs a comma. */
-  begun: boolean;
+  hasMembers: boolean;
 }
 
 /**
  * Pieces are joined in batches of this size. Millions of single concatenations would make a tree
  * that takes 30 bytes for each.
  */
-const PIECES = 8192;
+const MAX_PIECES = 8192;
 
 /**
  * Writes `value` as JSON text.
@@ -100,15 +101,20 @@ class Writer {
   write(value: unknown): string | undefined {
     try {
       const last = this.#path[this.#path.length - 1] ?? '';
-      if (!this.#value(value, last, '', false)) return undefined;
-      for (let frame = this.#top(); frame !== undefined; frame = this.#top()) this.#step(frame);
+      if (!this.#writeValue(value, last, '', false)) return undefined;
+      for (let frame = this.#top(); frame !== undefined; frame = this.#top())
+        this.#writeNext(frame);
       this.#chunks.push(this.#pieces.join(''));
       return this.#chunks.join('');
     } catch (error) {
       if (error === this.#refusal) throw error;
-      if (isTooLong(error)) throw tooLong(undefined, error);
+      if (isTooLong(error)) throw tooLongError(undefined, error);
       // The value's own code threw.
-      throw unserializable(this.#where(), `cannot be turned into JSON: ${reason(error)}`, error);
+      throw unserializable(
+        this.#currentPath(),
+        `cannot be turned into JSON: ${messageOf(error)}`,
+        error,
+      );
     }
   }
 
@@ -117,30 +123,30 @@ class Writer {
   }
 
   /** Writes the next member of `frame`, or its closing bracket. */
-  #step(frame: Frame): void {
+  #writeNext(frame: Frame): void {
     if (frame.next === frame.length) {
-      this.#put(frame.keys === undefined ? ']' : '}');
+      this.#append(frame.keys === undefined ? ']' : '}');
       this.#frames.pop();
       this.#member = undefined;
       return;
     }
     const index = frame.next++;
-    const comma = frame.begun ? ',' : '';
+    const comma = frame.hasMembers ? ',' : '';
     if (frame.keys === undefined) {
       this.#member = index;
-      this.#value(frame.node[index], index, comma, true);
-      frame.begun = true;
+      this.#writeValue(frame.node[index], index, comma, true);
+      frame.hasMembers = true;
       return;
     }
     const key = frame.keys[index] ?? '';
     this.#member = key;
-    const lead = `${comma}${this.#quote(key, 'key')}:`;
+    const prefix = `${comma}${this.#quote(key, 'key')}:`;
     const raw = this.#raw;
     if (raw?.holder === frame.node && raw.key === key) {
-      this.#put(lead + raw.text);
-      frame.begun = true;
-    } else if (this.#value(frame.node[key], key, lead, false)) {
-      frame.begun = true;
+      this.#append(prefix + raw.text);
+      frame.hasMembers = true;
+    } else if (this.#writeValue(frame.node[key], key, prefix, false)) {
+      frame.hasMembers = true;
     }
   }
 
@@ -149,31 +155,31 @@ class Writer {
    *
    * @returns whether anything was written; always true for an array element
    */
-  #value(given: unknown, segment: PathSegment, lead: string, isElement: boolean): boolean {
-    const value = this.#converted(given, segment);
+  #writeValue(given: unknown, segment: PathSegment, prefix: string, isElement: boolean): boolean {
+    const value = this.#toPrintable(given, segment);
     switch (typeof value) {
       case 'string':
-        this.#put(lead + this.#quote(value, 'string'));
+        this.#append(prefix + this.#quote(value, 'string'));
         return true;
       case 'number':
-        if (Number.isFinite(value)) this.#put(lead + String(value));
+        if (Number.isFinite(value)) this.#append(prefix + String(value));
         else if (this.#strict) this.#refuse(`is ${value}, which JSON does not have; use null`);
-        else this.#put(`${lead}null`);
+        else this.#append(`${prefix}null`);
         return true;
       case 'boolean':
-        this.#put(lead + String(value));
+        this.#append(prefix + String(value));
         return true;
       case 'bigint':
         return this.#refuse('is a BigInt, which JSON does not have; store it as a string');
       case 'object':
-        if (value === null) this.#put(`${lead}null`);
-        else this.#open(value, segment, lead);
+        if (value === null) this.#append(`${prefix}null`);
+        else this.#openFrame(value, segment, prefix);
         return true;
       default:
         if (this.#strict && value !== undefined) {
           this.#refuse(`is a ${typeof value}, which JSON does not have; leave it out`);
         }
-        if (isElement) this.#put(`${lead}null`);
+        if (isElement) this.#append(`${prefix}null`);
         return isElement;
     }
   }
@@ -182,21 +188,21 @@ class Writer {
    * Returns the value that JSON prints for `value`: the result of its `toJSON`, or the content of a
    * boxed primitive.
    */
-  #converted(value: unknown, segment: PathSegment): unknown {
+  #toPrintable(value: unknown, segment: PathSegment): unknown {
     if (value === null || (typeof value !== 'object' && typeof value !== 'function')) return value;
     const { toJSON } = value as { toJSON?: unknown };
     const result: unknown =
       typeof toJSON === 'function' ? Reflect.apply(toJSON, value, [String(segment)]) : value;
     // The state rules refuse boxed primitives like all class instances: `new Number(1)` is hardly
     // intended.
-    return this.#strict ? result : unboxed(result);
+    return this.#strict ? result : unbox(result);
   }
 
-  #open(value: object, segment: PathSegment, lead: string): void {
+  #openFrame(value: object, segment: PathSegment, prefix: string): void {
     const frames = this.#frames;
     for (const frame of frames) {
       if (frame.node === value) {
-        const target = this.#whereIs(frame);
+        const target = this.#pathTo(frame);
         this.#refuse(
           `is a cycle: it refers back to ${target === '' ? 'the value itself' : target}`,
         );
@@ -218,49 +224,49 @@ class Writer {
       const keys = isArray ? undefined : Object.keys(value);
       const length = keys?.length ?? size;
       this.#count += length;
-      this.#put(lead + (isArray ? '[' : '{'));
-      frames.push({ node, segment, keys, length, next: 0, begun: false });
+      this.#append(prefix + (isArray ? '[' : '{'));
+      frames.push({ node, segment, keys, length, next: 0, hasMembers: false });
       this.#member = undefined;
     }
-    if (size > MAX_VALUES || this.#count > MAX_VALUES) this.#refuse(tooLarge);
+    if (size > MAX_VALUES || this.#count > MAX_VALUES) this.#refuse(tooLargeProblem);
   }
 
-  #quote(text: string, what: 'key' | 'string'): string {
+  #quote(text: string, role: 'key' | 'string'): string {
     if (!this.#strict) return replaceLoneSurrogates(JSON.stringify(text));
     if (!isWellFormed(text)) {
-      const problem = what === 'key' ? 'is a key with half of a' : 'is a string with half of a';
+      const problem = role === 'key' ? 'is a key with half of a' : 'is a string with half of a';
       this.#refuse(`${problem} surrogate pair; cut texts between characters (toWellFormed())`);
     }
     return JSON.stringify(text);
   }
 
-  #put(piece: string): void {
-    if (this.#pieces.push(piece) < PIECES) return;
+  #append(piece: string): void {
+    if (this.#pieces.push(piece) < MAX_PIECES) return;
     this.#chunks.push(this.#pieces.join(''));
     this.#pieces = [];
   }
 
   #refuse(problem: string): never {
-    this.#refusal = unserializable(this.#where(), problem);
+    this.#refusal = unserializable(this.#currentPath(), problem);
     throw this.#refusal;
   }
 
   /** Returns the path of the value that is being read. */
-  #where(): PathSegment[] {
+  #currentPath(): PathSegment[] {
     // The outermost frame is the value itself; `#path` already leads to it.
     const path = [...this.#path, ...this.#frames.slice(1).map(({ segment }) => segment)];
     if (this.#member !== undefined) path.push(this.#member);
     return path;
   }
 
-  #whereIs(target: Frame): string {
+  #pathTo(target: Frame): string {
     const frames = this.#frames.slice(1, this.#frames.indexOf(target) + 1);
     return formatPath([...this.#path, ...frames.map(({ segment }) => segment)]);
   }
 }
 
 /** The rest of the error message for more than {@link MAX_VALUES} values. */
-export const tooLarge =
+export const tooLargeProblem =
   `holds more than ${MAX_VALUES} values, objects that are referred to twice being counted twice; ` +
   'store it in parts, or as an artifact';
 
@@ -270,18 +276,18 @@ function arrayLength(length: unknown): number {
 }
 
 /** Returns the primitive in a boxed number, string, boolean or BigInt, as `JSON.stringify` does. */
-function unboxed(value: unknown): unknown {
+function unbox(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   // The tag is cheap to read but can be forged; `valueOf` checks the real type.
   switch (Object.prototype.toString.call(value)) {
     case '[object Number]':
-      return holds(value, Number.prototype) ? Number(value) : value;
+      return isBoxOf(value, Number.prototype) ? Number(value) : value;
     case '[object String]':
-      return holds(value, String.prototype) ? `${value as unknown as string}` : value;
+      return isBoxOf(value, String.prototype) ? `${value as unknown as string}` : value;
     case '[object Boolean]':
-      return holds(value, Boolean.prototype) ? Boolean.prototype.valueOf.call(value) : value;
+      return isBoxOf(value, Boolean.prototype) ? Boolean.prototype.valueOf.call(value) : value;
     case '[object BigInt]':
-      return holds(value, BigInt.prototype) ? BigInt.prototype.valueOf.call(value) : value;
+      return isBoxOf(value, BigInt.prototype) ? BigInt.prototype.valueOf.call(value) : value;
     default:
       return value;
   }
@@ -291,24 +297,11 @@ function unboxed(value: unknown): unknown {
  * Returns whether `value` is a box of that kind. The prototype's `valueOf` throws for all other
  * objects.
  */
-function holds(value: object, prototype: { valueOf(): unknown }): boolean {
+function isBoxOf(value: object, prototype: { valueOf(): unknown }): boolean {
   try {
     prototype.valueOf.call(value);
     return true;
   } catch {
     return false;
-  }
-}
-
-/**
- * Returns a message for something thrown. A getter may throw anything, even a value that cannot be
- * printed.
- */
-function reason(thrown: unknown): string {
-  try {
-    if (thrown instanceof Error) return thrown.message;
-    return String(thrown);
-  } catch {
-    return 'its own code threw';
   }
 }

@@ -2,7 +2,7 @@
  * The prototype of objects that inherit nothing. V8 would turn an object without any prototype into
  * a hash table, which is slower to make and to read.
  */
-const NOTHING: object = Object.freeze(Object.create(null) as object);
+const EMPTY_PROTOTYPE: object = Object.freeze(Object.create(null) as object);
 
 /**
  * Copies the own members of a caller's object, each read once, into an object that inherits
@@ -10,7 +10,7 @@ const NOTHING: object = Object.freeze(Object.create(null) as object);
  * class.
  */
 export function ownMembers<Given extends object>(given: Given): Given {
-  return Object.assign<object, Given>(Object.create(NOTHING) as object, given);
+  return Object.assign<object, Given>(Object.create(EMPTY_PROTOTYPE) as object, given);
 }
 
 /**
@@ -22,7 +22,7 @@ export function memberOf<Given extends object, Name extends keyof Given>(
   name: Name,
 ): Given[Name] | undefined {
   const value = given[name];
-  const everybodys = (Object.prototype as Partial<Given>)[name];
-  if (everybodys === undefined || value !== everybodys) return value;
+  const inherited = (Object.prototype as Partial<Given>)[name];
+  if (inherited === undefined || value !== inherited) return value;
   return Object.hasOwn(given, name) ? value : undefined;
 }

@@ -11,10 +11,10 @@ export function isId(id: unknown): id is string {
 /** @throws SessionError `invalid_argument` naming `argument`, if `id` is not a valid id */
 export function requireId(argument: string, id: unknown): string {
   if (isId(id)) return id;
-  const shown = id === '' ? 'empty' : typeof id === 'string' ? 'not' : kindOf(id);
+  const actual = id === '' ? 'empty' : typeof id === 'string' ? 'not' : kindOf(id);
   throw new SessionError(
     'invalid_argument',
-    `${argument} must be well-formed text of 1 to ${MAX_ID_BYTES} bytes of UTF-8; it is ${shown}.`,
+    `${argument} must be well-formed text of 1 to ${MAX_ID_BYTES} bytes of UTF-8; it is ${actual}.`,
     { key: argument },
   );
 }

@@ -7,13 +7,13 @@
  */
 import { createEventActions, type Event, type EventActions } from './event.js';
 import { SessionError, isSessionError } from '../errors/errors.js';
-import { isTooLong, tooLong } from '../json/too_long.js';
+import { isTooLong, tooLongError } from '../json/too_long.js';
 import { checkEvent } from '../json/check.js';
-import { takeDelta, type DeltaSnapshot } from '../state/delta.js';
+import { makeDeltaSnapshot, type DeltaSnapshot } from '../state/delta.js';
 import { defineMember, setMember } from '../members/member.js';
 import { kindOf, unserializable } from '../json/rules.js';
 import { fitsUtf8, isWellFormed, replaceLoneSurrogates } from '../json/text.js';
-import { tooLarge, writeJson } from '../json/write.js';
+import { tooLargeProblem, writeJson } from '../json/write.js';
 
 export type { DeltaSnapshot } from '../state/delta.js';
 
@@ -84,7 +84,7 @@ export interface EventSnapshot {
    * The delta with the caller's own objects, see {@link DeltaSnapshot.delta}; absent if it has no
    * objects.
    */
-  readonly given: Record<string, unknown> | undefined;
+  readonly callerDelta: Record<string, unknown> | undefined;
   /** See {@link DeltaSnapshot.temp}. */
   readonly temp: Record<string, unknown> | undefined;
   /** A new object: the event's actions, or empty ones, with `delta` as their `stateDelta`. */
@@ -105,7 +105,7 @@ export interface EventSnapshot {
  * ```
  */
 export function snapshotDelta(delta: unknown): DeltaSnapshot {
-  return takeDelta(delta, 'The state delta');
+  return makeDeltaSnapshot(delta, 'The state delta');
 }
 
 /**
@@ -120,7 +120,7 @@ export function snapshotDelta(delta: unknown): DeltaSnapshot {
  * ```
  */
 export function snapshotState(state: unknown): StateSnapshot {
-  const { text, delta, temp } = takeDelta(state, 'The state');
+  const { text, delta, temp } = makeDeltaSnapshot(state, 'The state');
   return { text, values: delta, temp };
 }
 
@@ -153,22 +153,25 @@ export function snapshotEvent(
 ): EventSnapshot {
   try {
     checkWritable(event);
-    return takeEvent(event, clock, newId);
+    return makeEventSnapshot(event, clock, newId);
   } catch (error) {
-    throw ownError(error);
+    throw toSessionError(error);
   }
 }
 
-function takeEvent(event: Event, clock: () => number, newId: () => string): EventSnapshot {
+function makeEventSnapshot(event: Event, clock: () => number, newId: () => string): EventSnapshot {
   const { id: givenId, timestamp: givenTime } = event as { id?: unknown; timestamp?: unknown };
-  const id = validId(givenId === undefined || givenId === '' ? newId() : givenId);
-  const timestamp = validTimestamp(givenTime === undefined ? Math.floor(clock()) : givenTime);
+  const id = requireEventId(givenId === undefined || givenId === '' ? newId() : givenId);
+  const timestamp = requireTimestamp(givenTime === undefined ? Math.floor(clock()) : givenTime);
 
   const givenActions = event.actions as EventActions | undefined;
-  const taken = takeDelta(givenActions?.stateDelta, "The event's actions.stateDelta");
-  const { text: deltaText, hasObjects, temp } = taken;
-  const actions = fieldsOf(givenActions ?? createEventActions(), 'actions');
-  const copy = fieldsOf(event, '');
+  const deltaSnapshot = makeDeltaSnapshot(
+    givenActions?.stateDelta,
+    "The event's actions.stateDelta",
+  );
+  const { text: deltaText, hasObjects, temp } = deltaSnapshot;
+  const actions = copyFields(givenActions ?? createEventActions(), 'actions');
+  const copy = copyFields(event, '');
   // In the order in which they are set on the caller's event if they are not its own members.
   defineMember(copy, 'id', id);
   defineMember(copy, 'timestamp', timestamp);
@@ -177,21 +180,23 @@ function takeEvent(event: Event, clock: () => number, newId: () => string): Even
 
   // Inherited members become own members of the event. Otherwise they would stand before `actions`
   // in this text, but after them in the text of a retry.
-  if (givenId !== id || !Object.hasOwn(event, 'id')) fill(event, 'id', id);
+  if (givenId !== id || !Object.hasOwn(event, 'id')) setOrDefine(event, 'id', id);
   if (givenTime === undefined || !Object.hasOwn(event, 'timestamp')) {
-    fill(event, 'timestamp', timestamp);
+    setOrDefine(event, 'timestamp', timestamp);
   }
-  const given = hasObjects ? taken.delta : undefined;
-  const delta = hasObjects ? (JSON.parse(deltaText) as Record<string, unknown>) : taken.delta;
+  const callerDelta = hasObjects ? deltaSnapshot.delta : undefined;
+  const delta = hasObjects
+    ? (JSON.parse(deltaText) as Record<string, unknown>)
+    : deltaSnapshot.delta;
   defineMember(actions, 'stateDelta', delta);
-  return { id, timestamp, text, deltaText, delta, given, temp, actions };
+  return { id, timestamp, text, deltaText, delta, callerDelta, temp, actions };
 }
 
 /**
  * Copies the members of `value`, or of the result of its `toJSON`, to a new object. The copy has no
  * `toJSON` that could be called again.
  */
-function fieldsOf<T extends object>(value: T, key: string): T {
+function copyFields<T extends object>(value: T, key: string): T {
   const { toJSON } = value as { toJSON?: unknown };
   if (typeof toJSON !== 'function') return { ...value };
   const fields: unknown = Reflect.apply(toJSON, value, [key]);
@@ -208,7 +213,7 @@ function fieldsOf<T extends object>(value: T, key: string): T {
  * The end of `"stateDelta":0`, the placeholder in the text that the delta's own text replaces. Only
  * the end, because a search for text that begins with a quote stops at each quote (200 ns).
  */
-const MARK = 'Delta":0';
+const PLACEHOLDER_END = 'Delta":0';
 
 /**
  * Returns the text of `copy` with the text `delta` as its `actions.stateDelta`.
@@ -221,12 +226,12 @@ const MARK = 'Delta":0';
 function eventText(copy: Event, delta: string): string {
   defineMember(copy.actions, 'stateDelta', 0);
   const verdict = checkEvent(copy);
-  if (verdict === 'too large') throw unserializable([], tooLarge);
+  if (verdict === 'too large') throw unserializable([], tooLargeProblem);
   if (verdict === 'plain') {
     const text = nativeText(copy);
-    const at = text.indexOf(MARK);
-    const value = at + MARK.length - 1;
-    if (at >= 0 && !text.includes(MARK, value)) {
+    const position = text.indexOf(PLACEHOLDER_END);
+    const value = position + PLACEHOLDER_END.length - 1;
+    if (position >= 0 && !text.includes(PLACEHOLDER_END, value)) {
       return text.slice(0, value) + delta + text.slice(value + 1);
     }
   }
@@ -264,9 +269,9 @@ function nativeText(copy: Event): string {
 export function applySnapshot(event: Event, snapshot: EventSnapshot): void {
   const actions = event.actions as EventActions | undefined;
   if (actions === undefined) {
-    fill(event, 'actions', snapshot.actions);
+    setOrDefine(event, 'actions', snapshot.actions);
   } else {
-    fill(actions, 'stateDelta', snapshot.delta);
+    setOrDefine(actions, 'stateDelta', snapshot.delta);
   }
 }
 
@@ -276,23 +281,7 @@ export function applySnapshot(event: Event, snapshot: EventSnapshot): void {
  *
  * @throws SessionError `invalid_argument` if a member cannot be set, or if the event or its
  *   `actions` are not objects
- *
- * @example
- * ```ts
- * import { createEvent } from 'adk-session-wasm';
- *
- * requireWritableEvent(Object.freeze(createEvent())); // fine: only actions.stateDelta is replaced
- * requireWritableEvent(Object.freeze({ ...createEvent(), id: '' })); // throws
- * ```
  */
-export function requireWritableEvent(event: Event): void {
-  try {
-    checkWritable(event);
-  } catch (error) {
-    throw ownError(error);
-  }
-}
-
 function checkWritable(given: unknown): void {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) {
     throw invalid(`The event must be an object; it is ${kindOf(given)}.`);
@@ -321,7 +310,7 @@ function checkWritable(given: unknown): void {
  * Never throws for a frozen object: a committed append must not fail because the caller froze the
  * event meanwhile.
  */
-function fill(target: object, key: string, value: unknown): void {
+function setOrDefine(target: object, key: string, value: unknown): void {
   if (Object.hasOwn(target, key)) {
     setMember(target, key, value);
     return;
@@ -330,22 +319,22 @@ function fill(target: object, key: string, value: unknown): void {
   Reflect.defineProperty(target, key, { ...ordinary, value });
 }
 
-function requireSettable(target: object, key: string, what: string): void {
+function requireSettable(target: object, key: string, owner: string): void {
   const own = Object.getOwnPropertyDescriptor(target, key);
-  const settable =
+  const isSettable =
     own === undefined
       ? Object.isExtensible(target)
       : own.writable === true || own.set !== undefined;
-  if (settable) return;
+  if (isSettable) return;
   throw invalid(
-    `${what}.${key} must be set, and cannot be: the object is frozen or the member read-only. ` +
+    `${owner}.${key} must be set, and cannot be: the object is frozen or the member read-only. ` +
       'Append a copy: {...event, actions: {...event.actions}}.',
     undefined,
     key,
   );
 }
 
-function validId(id: unknown): string {
+function requireEventId(id: unknown): string {
   if (typeof id !== 'string') {
     throw invalid(`The event's id must be a string; it is ${kindOf(id)}.`, undefined, 'id');
   }
@@ -356,7 +345,7 @@ function validId(id: unknown): string {
   return id;
 }
 
-function validTimestamp(timestamp: unknown): number {
+function requireTimestamp(timestamp: unknown): number {
   if (!isTime(timestamp)) {
     const shown = typeof timestamp === 'number' ? String(timestamp) : kindOf(timestamp);
     throw invalid(
@@ -374,8 +363,8 @@ function invalid(message: string, cause?: unknown, key?: string): SessionError {
 }
 
 /** Converts errors of the event's own getters or proxy handlers. */
-function ownError(error: unknown): SessionError {
+function toSessionError(error: unknown): SessionError {
   if (isSessionError(error)) return error;
-  if (isTooLong(error)) return tooLong(undefined, error);
+  if (isTooLong(error)) return tooLongError(undefined, error);
   return invalid('The event cannot be read: its own code threw.', error);
 }

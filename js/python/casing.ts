@@ -11,7 +11,7 @@
  *   beside it. That member is `null` if the object has no such field.
  */
 import { defineMember } from '../members/member.js';
-import { MAX_EVENT_LEVELS } from '../json/rules.js';
+import { MAX_EVENT_LEVELS, type JsonObject } from '../json/rules.js';
 import { type Fields, type Shape, snakeName } from './fields.js';
 
 /**
@@ -61,7 +61,6 @@ export function writeNames(value: unknown, shape: Shape, casing: Casing): unknow
 /** Passes each member of the result to `put`, with its shape. */
 type MemberConverter = (object: JsonObject, fields: Fields, put: PutMember) => void;
 type PutMember = (name: string, value: unknown, shape: Shape) => void;
-type JsonObject = Readonly<Record<string, unknown>>;
 
 function convert(
   value: unknown,

@@ -3,13 +3,11 @@
  * without values that Python's models refuse.
  */
 import { defineMember } from '../members/member.js';
-import { isPlainObject } from '../json/rules.js';
+import { isPlainObject, type JsonObject } from '../json/rules.js';
 import { REMOVED } from '../state/scope.js';
 import { digitsOf } from './numbers.js';
 import { isPythonAuthConfig } from './python_auth.js';
 import { type Accepted, type Leaf, type Model, PYTHON_EVENT } from './python_models.js';
-
-type JsonObject = Readonly<Record<string, unknown>>;
 
 /** The result of `select` for a value that Python refuses. JSON has no `undefined`. */
 const REFUSED = undefined;

@@ -40,7 +40,7 @@ export interface HistoryOptions {
 type ReadLast<S extends StateShape> = (last: number) => MaybePromise<Session<S> | undefined>;
 
 /** Events to read beyond the wanted number. Most turns begin within so many events. */
-const MARGIN = 16;
+const EXTRA_EVENTS = 16;
 
 /**
  * The factor by which a read grows that was too short. It keeps both the reads and the unused
@@ -60,17 +60,17 @@ const GROWTH = 4;
  * the whole session as long as the response lies in the window. Those reads find nothing.
  */
 export class History {
-  readonly #recent: number;
+  readonly #numRecentEvents: number;
   /** The `state` objects of handles that may lack events. Copies by spread share the state. */
-  readonly #capped = new WeakSet<object>();
+  readonly #cappedStates = new WeakSet<object>();
   /** Answers whose calls could not be read after the append, by the handle's `state`. */
-  readonly #owed = new WeakMap<object, readonly Event[]>();
+  readonly #answersToRetry = new WeakMap<object, readonly Event[]>();
 
   /**
    * @throws SessionError `invalid_argument` if `numRecentEvents` is not a whole number from 0 up
    */
   constructor(options: HistoryOptions) {
-    this.#recent = recentOf(options);
+    this.#numRecentEvents = requireNumRecentEvents(options);
   }
 
   /** Reads a session with as many of its events as the option asks for. */
@@ -78,16 +78,16 @@ export class History {
     readLast: ReadLast<S>,
     skipsCorrupt: boolean,
   ): MaybePromise<Session<S> | undefined> {
-    return this.#readBack(readLast, skipsCorrupt, this.#recent, ({ length }) => {
-      return length - this.#recent;
+    return this.#readBack(readLast, skipsCorrupt, this.#numRecentEvents, ({ length }) => {
+      return length - this.#numRecentEvents;
     });
   }
 
   /** Removes the events before the window from a handle that has all of its events. */
-  cut<S extends StateShape>(session: Session<S>): Session<S> {
+  cutToWindow<S extends StateShape>(session: Session<S>): Session<S> {
     const { events, state } = session;
-    const start = windowStart(events, events.length - this.#recent, true) ?? 0;
-    if (start > 0) this.#capped.add(state);
+    const start = windowStart(events, events.length - this.#numRecentEvents, true) ?? 0;
+    if (start > 0) this.#cappedStates.add(state);
     events.splice(0, start);
     return session;
   }
@@ -99,68 +99,70 @@ export class History {
    * Never fails, because the append is stored. If the read fails, the next append through the
    * handle tries again.
    */
-  recall<S extends StateShape>(
+  addMissingCalls<S extends StateShape>(
     session: Session<S>,
     appended: readonly Event[],
     readLast: ReadLast<S>,
   ): MaybePromise<void> {
-    const answers = [...(this.#owed.get(session.state) ?? []), ...appended];
-    this.#owed.delete(session.state);
-    const owe = (): void => {
-      this.#owed.set(session.state, answers);
+    const answers = [...(this.#answersToRetry.get(session.state) ?? []), ...appended];
+    this.#answersToRetry.delete(session.state);
+    const retryLater = (): void => {
+      this.#answersToRetry.set(session.state, answers);
     };
     try {
-      const recalled = this.#recall(session, answers, readLast);
-      return recalled instanceof Promise ? recalled.catch(owe) : recalled;
+      const result = this.#readMissingCalls(session, answers, readLast);
+      return result instanceof Promise ? result.catch(retryLater) : result;
     } catch {
-      owe();
+      retryLater();
     }
   }
 
-  #recall<S extends StateShape>(
+  #readMissingCalls<S extends StateShape>(
     session: Session<S>,
     appended: readonly Event[],
     readLast: ReadLast<S>,
   ): MaybePromise<void> {
     const { events, state } = session;
     const stored = appended.filter(({ partial }) => partial !== true);
-    if (!this.#capped.has(state) || missingCalls(stored, events).size === 0) return undefined;
-    const read = this.#readBack(readLast, true, events.length, (read) => firstOf(events, read));
+    if (!this.#cappedStates.has(state) || missingCalls(stored, events).size === 0) return undefined;
+    const read = this.#readBack(readLast, true, events.length, (read) =>
+      firstSharedPosition(events, read),
+    );
     return after(read, (read) => {
       if (read === undefined || !Object.isExtensible(events)) return;
-      const known = new Set(events.map(({ id }) => id));
-      const earlier = read.events.slice(0, Math.max(0, firstOf(events, read.events)));
+      const idsOnHandle = new Set(events.map(({ id }) => id));
+      const earlier = read.events.slice(0, Math.max(0, firstSharedPosition(events, read.events)));
       const later = events.splice(0);
-      for (const event of earlier) if (!known.has(event.id)) events.push(event);
+      for (const event of earlier) if (!idsOnHandle.has(event.id)) events.push(event);
       for (const event of later) events.push(event);
     });
   }
 
   /**
-   * @param latestOf the latest position at which the window may begin; −1 if that lies before these
+   * @param latestStart the latest position at which the window may begin; −1 if that lies before these
    *   events
    */
   #readBack<S extends StateShape>(
     readLast: ReadLast<S>,
     skipsCorrupt: boolean,
     wanted: number,
-    latestOf: (events: Event[]) => number,
+    latestStart: (events: Event[]) => number,
   ): MaybePromise<Session<S> | undefined> {
-    const attempt = (last: number, before: number): MaybePromise<Session<S> | undefined> =>
+    const attempt = (last: number, previousLength: number): MaybePromise<Session<S> | undefined> =>
       after(readLast(last), (session) => {
         if (session === undefined) return undefined;
         const { events, state } = session;
         const { length } = events;
         // With damaged events left out, a short read proves nothing. Only a longer read without
         // more events does.
-        const isWhole = skipsCorrupt ? length === before : length < last;
-        const start = windowStart(events, latestOf(events), isWhole);
+        const isWhole = skipsCorrupt ? length === previousLength : length < last;
+        const start = windowStart(events, latestStart(events), isWhole);
         if (start === undefined) return attempt(last * GROWTH, length);
-        if (start > 0 || !isWhole) this.#capped.add(state);
+        if (start > 0 || !isWhole) this.#cappedStates.add(state);
         events.splice(0, start);
         return session;
       });
-    return attempt(wanted + MARGIN, -1);
+    return attempt(wanted + EXTRA_EVENTS, -1);
   }
 }
 
@@ -168,7 +170,7 @@ export class History {
  * Returns the position in `read` of the first of the handle's events that was read; −1 if there is
  * none.
  */
-function firstOf(events: readonly Event[], read: readonly Event[]): number {
+function firstSharedPosition(events: readonly Event[], read: readonly Event[]): number {
   const positions = new Map(read.map(({ id }, position) => [id, position]));
   for (const { id } of events) {
     const position = positions.get(id);
@@ -177,15 +179,19 @@ function firstOf(events: readonly Event[], read: readonly Event[]): number {
   return -1;
 }
 
-function recentOf(options: unknown): number {
+function requireNumRecentEvents(options: unknown): number {
   if (typeof options !== 'object' || options === null) {
     throw invalid('history', `must be an object with numRecentEvents; it is ${kindOf(options)}`);
   }
   const { numRecentEvents: recent } = options as Partial<HistoryOptions>;
   // The number must still be a safe integer after the margin is added.
-  if (Number.isSafeInteger(recent) && Number.isSafeInteger(recent! + MARGIN) && recent! >= 0) {
+  if (
+    Number.isSafeInteger(recent) &&
+    Number.isSafeInteger(recent! + EXTRA_EVENTS) &&
+    recent! >= 0
+  ) {
     return recent!;
   }
-  const given = typeof recent === 'number' ? String(recent) : kindOf(recent);
-  throw invalid('history.numRecentEvents', `must be a whole number from 0 up; it is ${given}`);
+  const actual = typeof recent === 'number' ? String(recent) : kindOf(recent);
+  throw invalid('history.numRecentEvents', `must be a whole number from 0 up; it is ${actual}`);
 }

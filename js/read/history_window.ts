@@ -12,12 +12,12 @@
 import type { Event, Part } from '../model/event.js';
 
 /** The fields of an event that decide. Stored JSON may hold any value in them. */
-interface Read extends Event {
+interface StoredEvent extends Event {
   readonly isCompacted?: unknown;
   readonly endTime?: unknown;
 }
 
-const NONE: ReadonlySet<Part> = new Set();
+const NO_PARTS: ReadonlySet<Part> = new Set();
 
 /**
  * Returns the last position, up to `latest`, of a message of the user at which the window may
@@ -34,21 +34,21 @@ export function windowStart(
   isWhole: boolean,
 ): number | undefined {
   // A response whose call was never stored must not widen the window to the whole session.
-  const orphans = isWhole ? responsesWithoutCall(events) : NONE;
+  const orphans = isWhole ? responsesWithoutCall(events) : NO_PARTS;
   const awaited = new Set<string>();
-  const summary = new SummarySeen();
-  for (let at = events.length; at >= 0; at -= 1) {
-    const event = events[at];
+  const summary = new SummaryTracker();
+  for (let position = events.length; position >= 0; position -= 1) {
+    const event = events[position];
     if (event !== undefined) {
       const parts = partsOf(event);
       for (const part of parts) if (!orphans.has(part)) awaited.add(responseId(part));
       for (const part of parts) awaited.delete(callId(part));
       awaited.delete('');
-      summary.pass(event);
+      summary.visit(event);
     }
-    const mayBegin = at <= latest && awaited.size === 0 && summary.isFollowedByAll;
-    if (!mayBegin || (event !== undefined && !isUserMessage(event))) continue;
-    if (!isBehindPausedRun(events, at, isWhole)) return at;
+    const isPossibleStart = position <= latest && awaited.size === 0 && summary.isFollowedByAll;
+    if (!isPossibleStart || (event !== undefined && !isUserMessage(event))) continue;
+    if (!isAfterPausedRun(events, position, isWhole)) return position;
   }
   return isWhole ? 0 : undefined;
 }
@@ -62,8 +62,8 @@ export function missingCalls(events: readonly Event[], others: readonly Event[])
   for (const event of events) for (const part of partsOf(event)) missing.add(responseId(part));
   missing.delete('');
   // From the end, since the call mostly lies in the event just before.
-  for (let at = others.length - 1; at >= 0 && missing.size > 0; at -= 1) {
-    for (const part of partsOf(others[at])) missing.delete(callId(part));
+  for (let position = others.length - 1; position >= 0 && missing.size > 0; position -= 1) {
+    for (const part of partsOf(others[position])) missing.delete(callId(part));
   }
   return missing;
 }
@@ -73,7 +73,7 @@ export function missingCalls(events: readonly Event[], others: readonly Event[])
  * events up to its `endTime`. After it come the later events, which were appended before the
  * summary.
  */
-class SummarySeen {
+class SummaryTracker {
   #endTime: number | undefined;
   #isSeen = false;
   /**
@@ -81,7 +81,7 @@ class SummarySeen {
    */
   isFollowedByAll = true;
 
-  pass({ isCompacted, endTime, timestamp }: Read): void {
+  visit({ isCompacted, endTime, timestamp }: StoredEvent): void {
     if (isCompacted === true) {
       if (!this.#isSeen && typeof endTime === 'number') {
         this.#endTime = endTime;
@@ -98,7 +98,7 @@ class SummarySeen {
  * Returns whether the event is a message of the user, and not a function's response or a workflow
  * node's input.
  */
-function isUserMessage(event: Read): boolean {
+function isUserMessage(event: StoredEvent): boolean {
   const { author, isCompacted, branch, isolationScope } = event;
   if (author !== 'user' || isCompacted === true) return false;
   // Within a turn, the inputs of workflow nodes and parallel agents are stored with the author
@@ -113,11 +113,11 @@ function isUserMessage(event: Read): boolean {
  * an answer. The next message may be that answer in plain words. The workflow then reads from its
  * own events where it was.
  */
-function isBehindPausedRun(events: readonly Event[], at: number, isWhole: boolean): boolean {
-  const last = events[at - 1];
+function isAfterPausedRun(events: readonly Event[], position: number, isWhole: boolean): boolean {
+  const last = events[position - 1];
   if (last === undefined) return !isWhole;
   if (!isObject(last.nodeInfo)) return false;
-  for (let before = at - 1; before >= 0; before -= 1) {
+  for (let before = position - 1; before >= 0; before -= 1) {
     const event = events[before];
     if (event?.invocationId !== last.invocationId) return false;
     if (Array.isArray(event.longRunningToolIds) && event.longRunningToolIds.length > 0) return true;
@@ -127,14 +127,14 @@ function isBehindPausedRun(events: readonly Event[], at: number, isWhole: boolea
 }
 
 function responsesWithoutCall(events: readonly Event[]): Set<Part> {
-  const called = new Set<string>();
-  const without = new Set<Part>();
+  const callIds = new Set<string>();
+  const orphans = new Set<Part>();
   for (const event of events) {
     const parts = partsOf(event);
-    for (const part of parts) called.add(callId(part));
-    for (const part of parts) if (!called.has(responseId(part))) without.add(part);
+    for (const part of parts) callIds.add(callId(part));
+    for (const part of parts) if (!callIds.has(responseId(part))) orphans.add(part);
   }
-  return without;
+  return orphans;
 }
 
 function partsOf(event: Event | undefined): readonly Part[] {
@@ -144,14 +144,14 @@ function partsOf(event: Event | undefined): readonly Part[] {
 
 /** Returns the call's id, or `''` if it has none: nothing could match it to a response. */
 function callId({ functionCall }: Part): string {
-  return idOf(functionCall);
+  return idOrEmpty(functionCall);
 }
 
 function responseId({ functionResponse }: Part): string {
-  return idOf(functionResponse);
+  return idOrEmpty(functionResponse);
 }
 
-function idOf(value: { id?: unknown } | null | undefined): string {
+function idOrEmpty(value: { id?: unknown } | null | undefined): string {
   return typeof value?.id === 'string' ? value.id : '';
 }
 

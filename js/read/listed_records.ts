@@ -17,30 +17,30 @@ import type { Handles } from '../handle/handle.js';
  * The most values that copies of shared states may have in one list. More objects would exhaust an
  * engine's memory and end the page or process. A string counts as one value, since copies share it.
  */
-const MOST_COPIES = 2 ** 25;
+const MAX_COPIED_VALUES = 2 ** 25;
 
 /**
  * Makes handles from listed records.
  *
  * @throws SessionError `corrupt_record` naming the first record that cannot be read
  */
-export function openRecords<S extends StateShape>(
+export function makeHandles<S extends StateShape>(
   records: readonly (SessionRecord | ListedTuple)[],
   appName: string,
   [appState, ...pairs]: SharedStates,
   handles: Handles,
 ): Session<S>[] {
   const app = `app ${JSON.stringify(appName)}`;
-  const ofApp = sharedState(APP_PREFIX, appState, `state of ${app}`);
-  const ofUsers = new Map<string, StateShape>();
+  const appKeys = sharedState(APP_PREFIX, appState, `state of ${app}`);
+  const userKeys = new Map<string, StateShape>();
   for (let index = 0; index < pairs.length; index += 2) {
     const userId = pairs[index]!;
     const record = `state of user ${JSON.stringify(userId)} in ${app}`;
-    ofUsers.set(userId, sharedState(USER_PREFIX, pairs[index + 1], record));
+    userKeys.set(userId, sharedState(USER_PREFIX, pairs[index + 1], record));
   }
-  const copy = copier();
+  const copy = makeCopier();
   return records.map((listed) => {
-    const record = isTuple(listed) ? recordOf(listed) : listed;
+    const record = isTuple(listed) ? toRecord(listed) : listed;
     const { userId, sessionId, number, numberCopy = number } = record;
     const { created, revision, lastUpdateTime } = record;
     if (
@@ -52,15 +52,15 @@ export function openRecords<S extends StateShape>(
       !isTime(lastUpdateTime) ||
       created > revision
     ) {
-      throw damaged(record, appName, 'it is damaged');
+      throw corruptSession(record, appName, 'it is damaged');
     }
-    const state = stateOf(record, appName);
-    for (const shared of [ofUsers.get(userId), ofApp]) {
+    const state = parseState(record, appName);
+    for (const shared of [userKeys.get(userId), appKeys]) {
       if (shared === undefined) continue;
       for (const key of Object.keys(shared)) defineMember(state, key, copy(shared[key]));
     }
     const head = [created, revision, lastUpdateTime] as const;
-    return handles.take<S>(appName, userId, sessionId, head, state as S, []);
+    return handles.openParsed<S>(appName, userId, sessionId, head, state as S, []);
   });
 }
 
@@ -68,7 +68,7 @@ function isTuple(listed: SessionRecord | ListedTuple): listed is ListedTuple {
   return Array.isArray(listed);
 }
 
-function recordOf(listed: ListedTuple): SessionRecord {
+function toRecord(listed: ListedTuple): SessionRecord {
   const [sessionId, userId, created, revision, lastUpdateTime, state] = listed;
   return { sessionId, userId, number: 0, created, revision, lastUpdateTime, state };
 }
@@ -77,7 +77,7 @@ function recordOf(listed: ListedTuple): SessionRecord {
 function sharedState(prefix: string, text: string | undefined, record: string): StateShape {
   const state = Object.create(null) as StateShape;
   if (text === undefined) return state;
-  const stored = objectOf(text);
+  const stored = parseObject(text);
   if (stored instanceof SyntaxError) {
     const message = `The stored ${record} cannot be read: it is not the JSON of an object.`;
     throw new SessionError('corrupt_record', message, { record, cause: stored });
@@ -86,12 +86,12 @@ function sharedState(prefix: string, text: string | undefined, record: string): 
   return state;
 }
 
-/** Returns a function that copies JSON values, up to {@link MOST_COPIES} values in all. */
-function copier(): (value: unknown) => unknown {
+/** Returns a function that copies JSON values, up to {@link MAX_COPIED_VALUES} values in all. */
+function makeCopier(): (value: unknown) => unknown {
   let count = 0;
   return function copy(value: unknown): unknown {
     count += 1;
-    if (count > MOST_COPIES) {
+    if (count > MAX_COPIED_VALUES) {
       throw new SessionError(
         'quota_exceeded',
         'The sessions of this list share a state that is too large to be copied for each; list fewer at once (`limit`).',
@@ -107,14 +107,14 @@ function copier(): (value: unknown) => unknown {
   };
 }
 
-function stateOf(record: SessionRecord, appName: string): StateShape {
-  const state = objectOf(record.state);
+function parseState(record: SessionRecord, appName: string): StateShape {
+  const state = parseObject(record.state);
   if (!(state instanceof SyntaxError)) return state;
-  throw damaged(record, appName, 'its state is not the JSON of an object', state);
+  throw corruptSession(record, appName, 'its state is not the JSON of an object', state);
 }
 
 /** Parses the JSON text of an object, or returns why it cannot. */
-function objectOf(text: unknown): StateShape | SyntaxError {
+function parseObject(text: unknown): StateShape | SyntaxError {
   try {
     const value: unknown = JSON.parse(text as string);
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
@@ -126,7 +126,7 @@ function objectOf(text: unknown): StateShape | SyntaxError {
   }
 }
 
-function damaged(
+function corruptSession(
   { userId, sessionId }: SessionRecord,
   appName: string,
   reason: string,

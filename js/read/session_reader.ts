@@ -10,10 +10,10 @@ import type {
 } from '../model/session.js';
 import type { StateShape } from '../state/state_shape.js';
 import type { ReadPage, ReadSession, SessionStore } from '../storage/session_store.js';
-import { after, invalid, type MaybePromise, shown } from '../call/call.js';
+import { after, invalid, type MaybePromise, describeValue } from '../call/call.js';
 import type { Handles } from '../handle/handle.js';
 import { History, type HistoryOptions } from './history.js';
-import { openRecords } from './listed_records.js';
+import { makeHandles } from './listed_records.js';
 import { parseEvents } from './stored_events.js';
 
 /** The parts that a {@link SessionReader} works with. */
@@ -62,7 +62,7 @@ export class SessionReader {
         found,
         (found) =>
           found &&
-          this.#handleOf<S>(
+          this.#makeHandle<S>(
             appName,
             userId,
             sessionId,
@@ -72,8 +72,8 @@ export class SessionReader {
           ),
       );
     };
-    const isOpen = last === undefined && from === undefined;
-    return isOpen && this.#history ? this.#history.read(read, skipCorrupt) : read(last);
+    const hasNoWindow = last === undefined && from === undefined;
+    return hasNoWindow && this.#history ? this.#history.read(read, skipCorrupt) : read(last);
   }
 
   /** Makes a handle on a session that was created, or that existed already. */
@@ -84,14 +84,14 @@ export class SessionReader {
     read: ReadSession,
   ): Session<S> {
     const isWhole = this.#history === undefined;
-    const session = this.#handleOf<S>(appName, userId, id, read, false, isWhole);
-    return this.#history === undefined ? session : this.#history.cut(session);
+    const session = this.#makeHandle<S>(appName, userId, id, read, false, isWhole);
+    return this.#history === undefined ? session : this.#history.cutToWindow(session);
   }
 
   /** Called after an append: adds the calls that the events answer, if the handle lacks them. */
-  recall(session: Session, events: readonly Event[]): MaybePromise<void> {
+  addMissingCalls(session: Session, events: readonly Event[]): MaybePromise<void> {
     const { appName, userId, id: sessionId } = session;
-    return this.#history?.recall(session, events, (numRecentEvents) => {
+    return this.#history?.addMissingCalls(session, events, (numRecentEvents) => {
       // The append is stored, so a damaged event must not fail it. A later read reports the damaged
       // event.
       const config = { numRecentEvents, skipCorrupt: true };
@@ -104,26 +104,26 @@ export class SessionReader {
     requireId('appName', appName);
     if (userId !== undefined) requireId('userId', userId);
     if (order !== 'asc' && order !== 'desc') {
-      throw invalid('order', `must be 'asc' or 'desc'; it is ${shown(order)}`);
+      throw invalid('order', `must be 'asc' or 'desc'; it is ${describeValue(order)}`);
     }
     const limit = optionalNumber('limit', request.limit);
     const offset = optionalNumber('offset', request.offset);
     const page = optionalNumber('page', request.page);
     const withTotal: unknown = request.withTotal ?? true;
     if (typeof withTotal !== 'boolean') {
-      throw invalid('withTotal', `must be a boolean; it is ${shown(withTotal)}`);
+      throw invalid('withTotal', `must be a boolean; it is ${describeValue(withTotal)}`);
     }
-    const wanted = { limit, offset, page, withTotal };
+    const pageRequest = { limit, offset, page, withTotal };
     const read = this.#parts.call<ReadPage>(request.signal, (store) =>
-      store.list(appName, userId, order === 'desc', wanted, request.signal),
+      store.list(appName, userId, order === 'desc', pageRequest, request.signal),
     );
     return after(read, (read) => {
-      const [records, ofPage, ofLimit, totalItems, totalPages, shared] = read;
-      const sessions = openRecords<S>(records, appName, shared, this.#parts.handles);
+      const [records, corePage, coreLimit, totalItems, totalPages, shared] = read;
+      const sessions = makeHandles<S>(records, appName, shared, this.#parts.handles);
       // The core counts only up to 2^32 - 1, and a request may ask for more.
       const position = limit
         ? { page: page ?? Math.floor((offset ?? 0) / limit) + 1, limit }
-        : { page: ofPage, limit: withTotal ? ofLimit : sessions.length };
+        : { page: corePage, limit: withTotal ? coreLimit : sessions.length };
       return { sessions, ...position, ...(withTotal && { totalItems, totalPages }) };
     });
   }
@@ -140,7 +140,7 @@ export class SessionReader {
     return after(text, (text) => JSON.parse(text) as StateShape);
   }
 
-  #handleOf<S extends StateShape>(
+  #makeHandle<S extends StateShape>(
     appName: string,
     userId: string,
     id: string,

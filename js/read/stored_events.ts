@@ -7,7 +7,7 @@ import type { Fragments } from '../storage/session_store.js';
  * Characters to parse at once. One long text parses faster than many short ones, up to about this
  * length.
  */
-export const BATCH = 64 * 1024;
+export const BATCH_CHARACTERS = 64 * 1024;
 
 /**
  * Parses the events of a read, in order.
@@ -28,12 +28,13 @@ export function parseEvents(
     return parts.length === 1 ? parts[0]! : parts.flat();
   }
   const events: Event[] = [];
-  for (let at = 0; at < fragments.length;) {
-    const texts = textsFrom(fragments, at);
-    const end = at + texts.length;
-    const parsed = parseBatch(texts) ?? parseEach(fragments.slice(at, end), sessionId, skipCorrupt);
+  for (let position = 0; position < fragments.length;) {
+    const texts = nextTexts(fragments, position);
+    const end = position + texts.length;
+    const parsed =
+      parseBatch(texts) ?? parseRows(fragments.slice(position, end), sessionId, skipCorrupt);
     for (const event of parsed) events.push(event);
-    at = end;
+    position = end;
   }
   return events;
 }
@@ -47,10 +48,14 @@ function areTexts(fragments: Fragments): fragments is readonly string[] {
 }
 
 /** Returns the texts of the next batch. */
-function textsFrom(rows: readonly EventRow[], start: number): string[] {
+function nextTexts(rows: readonly EventRow[], start: number): string[] {
   const texts: string[] = [];
-  for (let size = 0, at = start; size < BATCH && at < rows.length; at += 1) {
-    const text = rows[at]?.text ?? '';
+  for (
+    let size = 0, position = start;
+    size < BATCH_CHARACTERS && position < rows.length;
+    position += 1
+  ) {
+    const text = rows[position]?.text ?? '';
     texts.push(text);
     size += text.length;
   }
@@ -67,7 +72,7 @@ function parseBatch(texts: readonly string[]): Event[] | undefined {
   }
 }
 
-function parseEach(rows: readonly EventRow[], sessionId: string, skipCorrupt: boolean): Event[] {
+function parseRows(rows: readonly EventRow[], sessionId: string, skipCorrupt: boolean): Event[] {
   const events: Event[] = [];
   for (const row of rows) {
     const event = parseEvent(row, sessionId);
@@ -83,14 +88,14 @@ function parseEvent({ id, text }: EventRow, sessionId: string): Event | SessionE
   try {
     const event: unknown = JSON.parse(text);
     if (isEvent(event)) return event;
-    return corrupt(record, undefined);
+    return corruptRecord(record, undefined);
   } catch (cause) {
-    return corrupt(record, cause);
+    return corruptRecord(record, cause);
   }
 }
 
 /** Parses one stored text; returns `undefined` if it is damaged. */
-export function readEvent(text: string): Event | undefined {
+export function parseEventText(text: string): Event | undefined {
   try {
     const event: unknown = JSON.parse(text);
     return isEvent(event) ? event : undefined;
@@ -103,7 +108,7 @@ export function isEvent(value: unknown): value is Event {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-export function corrupt(record: string, cause: unknown): SessionError {
+export function corruptRecord(record: string, cause: unknown): SessionError {
   return new SessionError(
     'corrupt_record',
     `The stored ${record} is not the JSON of an event; read with config.skipCorrupt to get all others.`,

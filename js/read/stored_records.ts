@@ -4,7 +4,7 @@
  */
 import type { Event } from '../model/event.js';
 import { type EventRecord, MARKS } from '../indexed_db/layout.js';
-import { BATCH, corrupt, isEvent, readEvent } from './stored_events.js';
+import { BATCH_CHARACTERS, corruptRecord, isEvent, parseEventText } from './stored_events.js';
 
 /** A record that at least has a text. */
 interface ReadableRecord extends EventRecord {
@@ -26,7 +26,7 @@ export function parseRecords(
   const batch: ReadableRecord[] = [];
   let size = 0;
   const parse = (): void => {
-    const parsed = parseTogether(batch) ?? parseSingly(batch, sessionId, skipCorrupt);
+    const parsed = parseAll(batch) ?? parseOneByOne(batch, sessionId, skipCorrupt);
     for (const event of parsed) events.push(event);
     batch.length = 0;
     size = 0;
@@ -35,11 +35,14 @@ export function parseRecords(
     if (isReadable(record)) {
       batch.push(record);
       size += record.text.length;
-      if (size >= BATCH) parse();
+      if (size >= BATCH_CHARACTERS) parse();
     } else if (!skipCorrupt) {
       // An earlier record that is damaged as well is reported first.
       parse();
-      throw corrupt(nameOf(idsOf(record), sessionId), new TypeError('Its record is damaged.'));
+      throw corruptRecord(
+        describeRecord(eventIdsOf(record), sessionId),
+        new TypeError('Its record is damaged.'),
+      );
     }
   }
   parse();
@@ -51,18 +54,18 @@ function isReadable(record: unknown): record is ReadableRecord {
 }
 
 /** Returns the number of events in a record; NaN if nothing tells it. */
-function countOf({ ids, marks }: EventRecord): number {
-  if (areMarks(marks)) return marks.length / MARKS;
+function eventCount({ ids, marks }: EventRecord): number {
+  if (isMarks(marks)) return marks.length / MARKS;
   if (!Array.isArray(ids)) return marks === undefined ? 1 : NaN;
   return Math.max(ids.length, 1);
 }
 
-function areMarks(marks: unknown): marks is Float64Array {
+function isMarks(marks: unknown): marks is Float64Array {
   return marks instanceof Float64Array && marks.length > 0 && marks.length % MARKS === 0;
 }
 
 /** Returns the ids of a record's events; `undefined` for each that is not known. */
-function idsOf(record: unknown): (string | undefined)[] {
+function eventIdsOf(record: unknown): (string | undefined)[] {
   const ids = (record as EventRecord | null | undefined)?.ids;
   if (!Array.isArray(ids)) return [];
   return ids.map((id: unknown) =>
@@ -71,9 +74,9 @@ function idsOf(record: unknown): (string | undefined)[] {
 }
 
 /** Returns `undefined` if any event is damaged. */
-function parseTogether(records: readonly ReadableRecord[]): Event[] | undefined {
+function parseAll(records: readonly ReadableRecord[]): Event[] | undefined {
   let count = 0;
-  for (const record of records) count += countOf(record);
+  for (const record of records) count += eventCount(record);
   const texts = records.map(({ text }) => text).join(',');
   try {
     const parsed = JSON.parse(`[${texts}]`) as unknown[];
@@ -83,17 +86,20 @@ function parseTogether(records: readonly ReadableRecord[]): Event[] | undefined 
   }
 }
 
-function parseSingly(
+function parseOneByOne(
   records: readonly ReadableRecord[],
   sessionId: string,
   skipCorrupt: boolean,
 ): Event[] {
   return records.flatMap((record) => {
-    const ids = idsOf(record);
-    const events = parseTogether([record]) ?? parseEach(record, ids);
+    const ids = eventIdsOf(record);
+    const events = parseAll([record]) ?? parseDamaged(record, ids);
     const damaged = events.indexOf(undefined);
     if (damaged >= 0 && !skipCorrupt) {
-      throw corrupt(nameOf(events.length === 1 ? ids : [ids[damaged]], sessionId), undefined);
+      throw corruptRecord(
+        describeRecord(events.length === 1 ? ids : [ids[damaged]], sessionId),
+        undefined,
+      );
     }
     return events.filter((event) => event !== undefined);
   });
@@ -105,17 +111,17 @@ function parseSingly(
  * Damage that changed the text's length has moved everything after it by the difference. The ids
  * tell an event from a neighbour that was moved to its place.
  */
-function parseEach(
+function parseDamaged(
   { text, marks }: ReadableRecord,
   ids: readonly (string | undefined)[],
 ): (Event | undefined)[] {
-  if (!areMarks(marks)) return [undefined];
+  if (!isMarks(marks)) return [undefined];
   const moved = text.length - marks.at(-1)!;
   return Array.from({ length: marks.length / MARKS }, (_, number) => {
-    const [start, end] = [endOf(marks, number - 1) + 1, endOf(marks, number)];
+    const [start, end] = [textEnd(marks, number - 1) + 1, textEnd(marks, number)];
     for (const by of moved === 0 ? [0] : [0, moved]) {
-      if (!isBorder(text, start + by - 1) || !isBorder(text, end + by)) continue;
-      const event = readEvent(text.slice(start + by, end + by));
+      if (!isBoundary(text, start + by - 1) || !isBoundary(text, end + by)) continue;
+      const event = parseEventText(text.slice(start + by, end + by));
       if (event === undefined) continue;
       if (event.id === (ids[number] ?? event.id)) return event;
     }
@@ -124,17 +130,17 @@ function parseEach(
 }
 
 /** Returns whether one event's text may end, and the next one begin, at that character. */
-function isBorder(text: string, at: number): boolean {
+function isBoundary(text: string, at: number): boolean {
   return at === -1 || at === text.length || text[at] === ',';
 }
 
 /** Returns the position at which an event's text ends; a comma follows there. */
-function endOf(marks: Float64Array, number: number): number {
+function textEnd(marks: Float64Array, number: number): number {
   return number < 0 ? -1 : marks[number * MARKS + MARKS - 1]!;
 }
 
 /** Names a record by its events, as far as their ids are known. */
-function nameOf(ids: readonly (string | undefined)[], sessionId: string): string {
+function describeRecord(ids: readonly (string | undefined)[], sessionId: string): string {
   const known = ids.filter((id) => id !== undefined).map((id) => JSON.stringify(id));
   const session = `of session ${JSON.stringify(sessionId)}`;
   if (known.length === 0) return `event without a readable id ${session}`;

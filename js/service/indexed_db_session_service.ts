@@ -15,7 +15,7 @@ import type { StateShape } from '../state/state_shape.js';
 import type { DataLoss, StorageInfo } from '../model/session_service.js';
 import { CoreStore } from '../storage/core_store.js';
 import { feedOfDatabase } from '../watch/shared_feeds.js';
-import { invalid, shown } from '../call/call.js';
+import { invalid, describeValue } from '../call/call.js';
 import { type KnownOptions, SERVICE_OPTIONS, takeOptions } from './known_options.js';
 import type { ServiceParts, SessionServiceOptions } from './service_options.js';
 import { parseRecords } from '../read/stored_records.js';
@@ -270,7 +270,7 @@ function partsOver(access: IndexedDbAccess, onOpen: OnOpen) {
 
 function isStrict(durability: unknown): boolean {
   if (durability === 'relaxed' || durability === 'strict') return durability === 'strict';
-  throw invalid('durability', `must be 'relaxed' or 'strict'; it is ${shown(durability)}`);
+  throw invalid('durability', `must be 'relaxed' or 'strict'; it is ${describeValue(durability)}`);
 }
 
 function blockedTimeoutOf({ blockedTimeoutMs = DEFAULT_BLOCKED_TIMEOUT }: DeleteDatabaseOptions) {

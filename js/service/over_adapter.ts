@@ -4,7 +4,7 @@ import type { StorageAdapter } from '../storage/adapter.js';
 import { AdapterStore } from '../storage/adapter_store.js';
 import type { OwnAdapter } from '../storage/own_adapter.js';
 import { feedOfAdapter } from '../watch/shared_feeds.js';
-import { invalid, shown } from '../call/call.js';
+import { invalid, describeValue } from '../call/call.js';
 import type { ServiceParts, SessionServiceOptions } from './service_options.js';
 import { StoredSessionService } from './stored_session_service.js';
 
@@ -59,7 +59,7 @@ function closeOnce(storage: StorageAdapter): () => void | Promise<void> {
 function requireAdapter(storage: unknown): asserts storage is StorageAdapter {
   if (typeof storage !== 'object' || storage === null) {
     const names = "'memory', 'indexeddb', 'auto' or an adapter of your own";
-    throw invalid('storage', `must be ${names}; it is ${shown(storage)}`);
+    throw invalid('storage', `must be ${names}; it is ${describeValue(storage)}`);
   }
   const missing = VERBS.filter((verb) => typeof (storage as StorageAdapter)[verb] !== 'function');
   if (missing.length === 0) return;

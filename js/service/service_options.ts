@@ -4,7 +4,7 @@ import type { CompositeSessionKey } from '../model/session.js';
 import type { StorageInfo } from '../model/session_service.js';
 import type { StateSchema } from '../state/state_schema.js';
 import { STALE_POLICIES } from '../wasm/protocol.js';
-import { invalid, shown } from '../call/call.js';
+import { invalid, describeValue } from '../call/call.js';
 import type { HistoryOptions } from '../read/history.js';
 import type { StateWriter } from '../append/state_writer.js';
 import type { parseEvents } from '../read/stored_events.js';
@@ -74,5 +74,5 @@ export function policyOf(stale: unknown): number {
   if (typeof stale === 'string' && Object.hasOwn(STALE_POLICIES, stale)) {
     return STALE_POLICIES[stale as keyof typeof STALE_POLICIES];
   }
-  throw invalid('stale', `must be 'merge', 'append' or 'reject'; it is ${shown(stale)}`);
+  throw invalid('stale', `must be 'merge', 'append' or 'reject'; it is ${describeValue(stale)}`);
 }

@@ -32,7 +32,7 @@ import { Calls } from '../call/calls.js';
 import { makeDisposable } from '../call/disposable.js';
 import { STALE_POLICIES } from '../wasm/protocol.js';
 import { after, invalid, type MaybePromise, requireNotAborted } from '../call/call.js';
-import { Handles, takeHandle } from '../handle/handle.js';
+import { Handles, snapshotHandle } from '../handle/handle.js';
 import { policyOf, type ServiceParts, type SessionServiceOptions } from './service_options.js';
 import { SessionReader } from '../read/session_reader.js';
 import { checkedClock, checkedIds } from './sources.js';
@@ -110,29 +110,29 @@ export class StoredSessionService<S extends StateShape = StateShape>
   }
 
   createSession(request: CreateSessionRequest<S>): Promise<Session<S>> {
-    return this.#calls.answer(request, (request) => this.create(request, false));
+    return this.#calls.run(request, (request) => this.create(request, false));
   }
 
   getOrCreateSession(request: CreateSessionRequest<S>): Promise<Session<S>> {
-    return this.#calls.answer(request, (request) => this.create(request, true));
+    return this.#calls.run(request, (request) => this.create(request, true));
   }
 
   getSession(request: GetSessionRequest): Promise<Session<S> | undefined> {
-    return this.#calls.answer(request, (request) => this.get(request));
+    return this.#calls.run(request, (request) => this.get(request));
   }
 
   listSessions(request: ListSessionsRequest): Promise<ListSessionsResponse<S>>;
   listSessions(request: ListSessionsPageRequest): Promise<SessionsPage<S>>;
   listSessions(request: ListSessionsPageRequest): Promise<SessionsPage<S>> {
-    return this.#calls.answer(request, (request) => this.list(request));
+    return this.#calls.run(request, (request) => this.list(request));
   }
 
   deleteSession(request: DeleteSessionRequest): Promise<void> {
-    return this.#calls.answer(request, (request) => this.delete(request));
+    return this.#calls.run(request, (request) => this.delete(request));
   }
 
   appendEvent(request: AppendEventRequest<S>): Promise<Event> {
-    return this.#calls.answer(request, ({ session, event, signal }) =>
+    return this.#calls.run(request, ({ session, event, signal }) =>
       after(this.#append(session, [event], signal), ([stored]) =>
         isThenable(event) ? withoutThen(event, stored?.snapshot.text) : event,
       ),
@@ -140,7 +140,7 @@ export class StoredSessionService<S extends StateShape = StateShape>
   }
 
   appendEvents(request: AppendEventsRequest<S>): Promise<Event[]> {
-    return this.#calls.answer(request, (request) => {
+    return this.#calls.run(request, (request) => {
       const { session, events, signal } = request;
       if (!Array.isArray(events))
         throw invalid('events', `must be an array; it is ${kindOf(events)}`);
@@ -151,22 +151,22 @@ export class StoredSessionService<S extends StateShape = StateShape>
   }
 
   updateState(request: UpdateStateRequest): Promise<void> {
-    return this.#calls.answer(request, (request) => this.#update(request));
+    return this.#calls.run(request, (request) => this.#update(request));
   }
 
   getUserState(request: UserRequest): Promise<StateShape> {
-    return this.#calls.answer(request, (request) => {
+    return this.#calls.run(request, (request) => {
       requireId('userId', request.userId);
       return this.#reader.scopeState(request, request.userId);
     });
   }
 
   getAppState(request: AppRequest): Promise<StateShape> {
-    return this.#calls.answer(request, (request) => this.#reader.scopeState(request, undefined));
+    return this.#calls.run(request, (request) => this.#reader.scopeState(request, undefined));
   }
 
   deleteUser(request: UserRequest): Promise<void> {
-    return this.#calls.answer(request, (request) => {
+    return this.#calls.run(request, (request) => {
       const { appName, userId } = request;
       requireId('appName', appName);
       requireId('userId', userId);
@@ -176,7 +176,7 @@ export class StoredSessionService<S extends StateShape = StateShape>
   }
 
   deleteUserState(request: UserRequest): Promise<void> {
-    return this.#calls.answer(request, (request) => {
+    return this.#calls.run(request, (request) => {
       const { appName, userId } = request;
       requireId('appName', appName);
       requireId('userId', userId);
@@ -186,7 +186,7 @@ export class StoredSessionService<S extends StateShape = StateShape>
   }
 
   deleteAppState(request: AppRequest): Promise<void> {
-    return this.#calls.answer(request, (request) => {
+    return this.#calls.run(request, (request) => {
       const appName = requireId('appName', request.appName);
       const done = this.#remove(request, appName);
       return after(done, this.#feed.stateDeletionPublisher(appName, undefined));
@@ -275,14 +275,14 @@ export class StoredSessionService<S extends StateShape = StateShape>
 
   /** @internal */
   protected openStorage(request: Abortable): Promise<void> {
-    return this.#calls.answer(request, (request) =>
+    return this.#calls.run(request, (request) =>
       this.#call<void>(request.signal, (store) => store.open()),
     );
   }
 
   /** @internal */
   protected take<Request extends Abortable>(request: Request): Request {
-    return this.#calls.take(request);
+    return this.#calls.begin(request);
   }
 
   /**
@@ -338,10 +338,12 @@ export class StoredSessionService<S extends StateShape = StateShape>
     signal: AbortSignal | undefined,
   ): MaybePromise<readonly EventToStore[]> {
     // Without a history cap there is nothing to recall.
-    const handle = this.#reader.isCapped ? takeHandle(session) : undefined;
+    const handle = this.#reader.isCapped ? snapshotHandle(session) : undefined;
     const appended = this.#appender.append(session, events, signal);
     if (handle === undefined) return appended;
-    return after(appended, (stored) => after(this.#reader.recall(handle, events), () => stored));
+    return after(appended, (stored) =>
+      after(this.#reader.addMissingCalls(handle, events), () => stored),
+    );
   }
 
   #openStore(): SessionStore {

@@ -8,14 +8,14 @@ import { checkState } from '../json/check.js';
 import { defineMember } from '../members/member.js';
 import { isPlainObject, kindOf, unserializable } from '../json/rules.js';
 import { isWellFormed } from '../json/text.js';
-import { tooLarge, writeJson } from '../json/write.js';
+import { tooLargeProblem, writeJson } from '../json/write.js';
 
 /**
  * A snapshot of a delta as it is stored.
  *
  * @example
  * ```ts
- * takeDelta({ a: 1, b: undefined, 'temp:c': () => 1 }, 'The delta').text;
+ * makeDeltaSnapshot({ a: 1, b: undefined, 'temp:c': () => 1 }, 'The delta').text;
  * // '{"a":1,"b":"__ADK_SENTINEL_REMOVED__"}'
  * ```
  */
@@ -38,24 +38,24 @@ export interface DeltaSnapshot {
 /**
  * Takes a snapshot of a delta or an initial state.
  *
- * @param given a plain object, or `undefined` for an empty one
- * @param what the name to use in errors
+ * @param source a plain object, or `undefined` for an empty one
+ * @param subject the name to use in errors
  * @throws SessionError `invalid_argument` if it is not a plain object, `unserializable` with `path`
  *
  * @example
  * ```ts
- * takeDelta({ a: 1, 'temp:b': 2 }, 'The state').text; // '{"a":1}'
+ * makeDeltaSnapshot({ a: 1, 'temp:b': 2 }, 'The state').text; // '{"a":1}'
  * ```
  */
-export function takeDelta(given: unknown, what: string): DeltaSnapshot {
+export function makeDeltaSnapshot(source: unknown, subject: string): DeltaSnapshot {
   const delta: Record<string, unknown> = {};
-  if (given === undefined) return { text: '{}', delta, hasObjects: false, temp: undefined };
+  if (source === undefined) return { text: '{}', delta, hasObjects: false, temp: undefined };
   let hasObjects = false;
   let temp: Record<string, unknown> | undefined;
   // The JSON texts of special values, by key. Made only if there is such a value.
-  let texts: Map<string, string> | undefined;
-  for (const key of keysOf(given, what)) {
-    const value = member(given as Record<string, unknown>, key);
+  let jsonTexts: Map<string, string> | undefined;
+  for (const key of plainObjectKeys(source, subject)) {
+    const value = readMember(source as Record<string, unknown>, key);
     if (isTemp(key)) {
       temp ??= {};
       defineMember(temp, key, value);
@@ -65,7 +65,7 @@ export function takeDelta(given: unknown, what: string): DeltaSnapshot {
       throw unserializable([key], 'is a key with half of a surrogate pair');
     }
     const verdict = value === undefined ? 'plain' : checkState(value);
-    if (verdict === 'too large') throw unserializable([key], tooLarge);
+    if (verdict === 'too large') throw unserializable([key], tooLargeProblem);
     let stored = value;
     let text: string | undefined;
     if (verdict === 'special') {
@@ -78,19 +78,19 @@ export function takeDelta(given: unknown, what: string): DeltaSnapshot {
       continue;
     }
     if (typeof stored === 'object' && stored !== null) hasObjects = true;
-    if (text !== undefined) (texts ??= new Map()).set(key, text);
+    if (text !== undefined) (jsonTexts ??= new Map()).set(key, text);
     defineMember(delta, key, stored);
   }
-  return { text: deltaText(delta, texts), delta, hasObjects, temp };
+  return { text: deltaText(delta, jsonTexts), delta, hasObjects, temp };
 }
 
 /** Returns the text of `delta`. `texts` holds the JSON texts of values that were written before. */
 function deltaText(
   delta: Record<string, unknown>,
-  texts: ReadonlyMap<string, string> | undefined,
+  jsonTexts: ReadonlyMap<string, string> | undefined,
 ): string {
   // A `toJSON` here is a patch of Object.prototype, which the native function would call.
-  if (texts === undefined && typeof delta.toJSON !== 'function') {
+  if (jsonTexts === undefined && typeof delta.toJSON !== 'function') {
     try {
       return JSON.stringify(delta);
     } catch {
@@ -100,7 +100,7 @@ function deltaText(
   }
   const pieces: string[] = [];
   for (const key of Object.keys(delta)) {
-    const text = texts?.get(key) ?? writeJson(delta[key], { rules: 'state', path: [key] });
+    const text = jsonTexts?.get(key) ?? writeJson(delta[key], { rules: 'state', path: [key] });
     if (text !== undefined) pieces.push(`${JSON.stringify(key)}:${text}`);
   }
   return `{${pieces.join(',')}}`;
@@ -110,7 +110,7 @@ function deltaText(
  * Returns the own enumerable string keys of a plain object. Fails with `invalid_argument` for
  * anything else, even if reading the keys throws.
  */
-function keysOf(value: unknown, what: string): readonly string[] {
+function plainObjectKeys(value: unknown, subject: string): readonly string[] {
   let cause: unknown;
   try {
     if (isPlainObject(value)) return Object.keys(value);
@@ -118,12 +118,12 @@ function keysOf(value: unknown, what: string): readonly string[] {
     cause = error;
   }
   const problem = cause === undefined ? `is ${kindOf(value)}` : 'cannot be looked at';
-  const message = `${what} must be a plain object; it ${problem}.`;
+  const message = `${subject} must be a plain object; it ${problem}.`;
   throw new SessionError('invalid_argument', message, { cause });
 }
 
 /** Reads one member of a delta. Getters and proxies may throw. */
-function member(value: Record<string, unknown>, key: string): unknown {
+function readMember(value: Record<string, unknown>, key: string): unknown {
   try {
     return value[key];
   } catch (error) {

@@ -3,7 +3,7 @@ import { checkState } from '../json/check.js';
 import { defineMember } from '../members/member.js';
 import { unserializable } from '../json/rules.js';
 import { isWellFormed } from '../json/text.js';
-import { tooLarge, writeJson } from '../json/write.js';
+import { tooLargeProblem, writeJson } from '../json/write.js';
 import { APP_PREFIX, isTemp, REMOVED, TEMP_PREFIX, USER_PREFIX } from './scope.js';
 import type { StateShape } from '../state/state_shape.js';
 import { type StateSchema, validateDelta, validateEntry } from './state_schema.js';
@@ -89,7 +89,7 @@ export interface ReadableState<S extends StateShape = StateShape> {
 }
 
 /** An object that `get` returned, with its JSON text at that time. */
-interface HandedOut {
+interface WatchedObject {
   readonly object: object;
   json: string | undefined;
 }
@@ -158,7 +158,7 @@ export class State<S extends StateShape = StateShape> implements ReadableState<S
   readonly #value: StateShape;
   readonly #delta: StateShape;
   readonly #schema: StateSchema | undefined;
-  #handedOut: Map<string, HandedOut> | undefined;
+  #watched: Map<string, WatchedObject> | undefined;
 
   /**
    * @param value - The state object that is read and written. Default: a new empty one.
@@ -186,8 +186,8 @@ export class State<S extends StateShape = StateShape> implements ReadableState<S
   get(key: string, defaultValue?: unknown): unknown {
     const value = this.#peek(key);
     if (value === undefined) return defaultValue;
-    const isShared = typeof value === 'object' && value !== null && !isTemp(key);
-    return isShared ? this.handOut(key, value) : value;
+    const isWatched = typeof value === 'object' && value !== null && !isTemp(key);
+    return isWatched ? this.exposeObject(key, value) : value;
   }
 
   /** Returns whether `key` has a value. `null` is one. */
@@ -234,9 +234,9 @@ export class State<S extends StateShape = StateShape> implements ReadableState<S
   delete(key: StateKey<S>): boolean {
     this.assertWritable(key);
     if (this.#schema !== undefined) validateEntry(this.#schema, key, REMOVED);
-    const had = this.has(key);
+    const hadValue = this.has(key);
     this.#write(key, REMOVED);
-    return had;
+    return hadValue;
   }
 
   /** Returns whether anything was written, or changed in an object that `get` returned. */
@@ -262,19 +262,19 @@ export class State<S extends StateShape = StateShape> implements ReadableState<S
    * ```
    */
   recordChanges(): void {
-    if (this.#handedOut === undefined) return;
-    for (const [key, seen] of this.#handedOut) {
-      if (this.#peek(key) !== seen.object) {
+    if (this.#watched === undefined) return;
+    for (const [key, watched] of this.#watched) {
+      if (this.#peek(key) !== watched.object) {
         // Overwritten or removed since; that write is newer.
-        this.#handedOut.delete(key);
+        this.#watched.delete(key);
         continue;
       }
-      const json = jsonText(seen.object);
+      const json = jsonText(watched.object);
       // A value that JSON cannot represent (a cycle) cannot be compared. It counts as changed, so
       // that the append reports it.
-      if (json !== undefined && json === seen.json) continue;
-      seen.json = json;
-      this.#write(key, seen.object);
+      if (json !== undefined && json === watched.json) continue;
+      watched.json = json;
+      this.#write(key, watched.object);
     }
   }
 
@@ -300,7 +300,7 @@ export class State<S extends StateShape = StateShape> implements ReadableState<S
     const record: StateShape = {};
     for (const key of this.keys()) {
       const value = this.#peek(key);
-      define(record, key, isTemp(key) ? value : copyOf(value));
+      tryDefineMember(record, key, isTemp(key) ? value : copyPlain(value));
     }
     return record;
   }
@@ -323,18 +323,18 @@ export class State<S extends StateShape = StateShape> implements ReadableState<S
   }
 
   /** Returns the object for `get`, and remembers its JSON text. */
-  protected handOut(key: string, object: object): unknown {
-    this.#handedOut ??= new Map();
-    if (this.#handedOut.get(key)?.object !== object) {
-      this.#handedOut.set(key, { object, json: jsonText(object) });
+  protected exposeObject(key: string, object: object): unknown {
+    this.#watched ??= new Map();
+    if (this.#watched.get(key)?.object !== object) {
+      this.#watched.set(key, { object, json: jsonText(object) });
     }
     return object;
   }
 
   #peek(key: string): unknown {
     if (this.#isUnapplied(key)) {
-      const written = this.#delta[key];
-      return written === REMOVED ? undefined : written;
+      const deltaValue = this.#delta[key];
+      return deltaValue === REMOVED ? undefined : deltaValue;
     }
     return Object.hasOwn(this.#value, key) ? this.#value[key] : undefined;
   }
@@ -348,12 +348,12 @@ export class State<S extends StateShape = StateShape> implements ReadableState<S
   }
 
   #write(key: string, value: unknown): void {
-    const removes = value === undefined || value === REMOVED;
+    const isRemoval = value === undefined || value === REMOVED;
     // The state object first: if it refuses the write, the delta is unchanged.
-    const done = removes
+    const isDone = isRemoval
       ? Reflect.deleteProperty(this.#value, key)
-      : define(this.#value, key, value);
-    if (!done || !define(this.#delta, key, removes ? REMOVED : value)) {
+      : tryDefineMember(this.#value, key, value);
+    if (!isDone || !tryDefineMember(this.#delta, key, isRemoval ? REMOVED : value)) {
       throw new SessionError(
         'invalid_argument',
         `state key ${JSON.stringify(key)} cannot be written: the session's state or the delta is frozen; use a handle as the service returned it`,
@@ -370,7 +370,7 @@ export class State<S extends StateShape = StateShape> implements ReadableState<S
  * @returns whether the member could be written
  * @internal
  */
-export function define(target: object, key: string, value: unknown): boolean {
+export function tryDefineMember(target: object, key: string, value: unknown): boolean {
   try {
     return defineMember(target, key, value);
   } catch {
@@ -388,7 +388,7 @@ function requireJson(key: string, value: unknown): void {
   if (isTemp(key)) return;
   if (!isWellFormed(key)) throw unserializable([key], 'is a key with half of a surrogate pair');
   const verdict = value === undefined ? 'plain' : checkState(value);
-  if (verdict === 'too large') throw unserializable([key], tooLarge);
+  if (verdict === 'too large') throw unserializable([key], tooLargeProblem);
   if (verdict === 'special') writeJson(value, { rules: 'state', path: [key] });
 }
 
@@ -407,7 +407,7 @@ function jsonText(value: object): string | undefined {
  * Returns a copy of a JSON value. Returns anything else unchanged: it was written just now and not
  * refused yet.
  */
-function copyOf(value: unknown): unknown {
+function copyPlain(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || checkState(value) !== 'plain') return value;
   return JSON.parse(JSON.stringify(value));
 }

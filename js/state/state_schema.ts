@@ -107,7 +107,7 @@ export type InferState<T extends StateSchema> = {
 };
 
 /** The most declared keys that a message lists. */
-const LISTED = 20;
+const MAX_LISTED_KEYS = 20;
 
 /**
  * Checks all entries of a delta.
@@ -139,16 +139,18 @@ export function validateEntry(schema: StateSchema, key: string, value: unknown):
     throw new StateSchemaError(undeclaredMessage(schema, key), { key });
   }
   if (value === undefined || value === REMOVED) return;
-  const issues = issuesOf(schema[key], key, value);
+  const issues = findIssues(schema[key], key, value);
   if (issues === undefined) return;
-  const found = issues.map(({ message, path }) => `${pathOf(path)}${message}`).join('; ');
+  const issueTexts = issues
+    .map(({ message, path }) => `${formatIssuePath(path)}${message}`)
+    .join('; ');
   throw new StateSchemaError(
-    `the value of state key ${JSON.stringify(key)} does not fit the state schema: ${found || 'no reason given'}`,
+    `the value of state key ${JSON.stringify(key)} does not fit the state schema: ${issueTexts || 'no reason given'}`,
     { key },
   );
 }
 
-function issuesOf(
+function findIssues(
   declared: StandardSchema | undefined,
   key: string,
   value: unknown,
@@ -186,7 +188,7 @@ function isPromise<T>(result: T | Promise<T>): result is Promise<T> {
   return typeof (result as { then?: unknown }).then === 'function';
 }
 
-function pathOf(path: SchemaIssue['path']): string {
+function formatIssuePath(path: SchemaIssue['path']): string {
   if (path === undefined || path.length === 0) return '';
   const keys = path.map((step) => (typeof step === 'object' ? step.key : step));
   return `${formatPath(keys.map((key) => (typeof key === 'symbol' ? String(key) : key)))}: `;
@@ -194,8 +196,9 @@ function pathOf(path: SchemaIssue['path']): string {
 
 function undeclaredMessage(schema: StateSchema, key: string): string {
   const declared = Object.keys(schema);
-  const names = declared.slice(0, LISTED).map((name) => JSON.stringify(name));
-  if (declared.length > LISTED) names.push(`and ${declared.length - LISTED} more`);
+  const names = declared.slice(0, MAX_LISTED_KEYS).map((name) => JSON.stringify(name));
+  if (declared.length > MAX_LISTED_KEYS)
+    names.push(`and ${declared.length - MAX_LISTED_KEYS} more`);
   return (
     `state key ${JSON.stringify(key)} is not declared in the state schema, which has ` +
     `${names.length === 0 ? 'no keys' : names.join(', ')}; declare it, or give it a prefix such as 'temp:'`

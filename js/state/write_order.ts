@@ -12,12 +12,12 @@
  * hand. It counts as written when its event is appended.
  *
  * A session service does this for each event on a handle:
- * 1. When `appendEvent` is called: `order = takeOrder(event.actions.stateDelta)`. It does so at the
+ * 1. When `appendEvent` is called: `order = snapshotOrder(event.actions.stateDelta)`. It does so at the
  *    call, because agents may go on writing to the same delta object while the event waits for its
  *    turn.
  * 2. When its turn has come and the events before it are committed: leave every key for which
  *    {@link isSuperseded} is true out of the stored delta.
- * 3. After the commit: apply each other key to the handle unless {@link isOvertaken} is true for
+ * 3. After the commit: apply each other key to the handle unless {@link hasNewerWrite} is true for
  *    it, then call {@link markStored} for them. `temp:` keys go through steps 2 and 3 as well, but
  *    are not stored.
  *
@@ -101,7 +101,7 @@ export function dropStamp(delta: object, key: string): void {
  *
  * The order is not kept for the delta: appending one hand-made delta twice makes two writes.
  */
-export function takeOrder(delta: object): WriteOrder {
+export function snapshotOrder(delta: object): WriteOrder {
   const stamps = carriedWrites.get(delta);
   // A copy, because the delta's context may write to it before the event is committed.
   return { appended: ++clock, stamps: stamps === undefined ? undefined : new Map(stamps) };
@@ -111,7 +111,7 @@ export function takeOrder(delta: object): WriteOrder {
  * Returns whether the state object holds a newer write of `key` than this delta. Applying the delta
  * would then roll that write back.
  */
-export function isOvertaken(value: object, order: WriteOrder, key: string): boolean {
+export function hasNewerWrite(value: object, order: WriteOrder, key: string): boolean {
   const newest = newestWrites.get(value)?.get(key);
   return newest !== undefined && newest > stampOf(order, key);
 }
@@ -129,10 +129,10 @@ export function isSuperseded(
   key: string,
   ahead?: WriteOrder,
 ): boolean {
-  const own = stampOf(order, key);
+  const stamp = stampOf(order, key);
   const stored = storedWrites.get(value)?.get(key);
   return (
-    (stored !== undefined && stored > own) || (ahead !== undefined && stampOf(ahead, key) > own)
+    (stored !== undefined && stored > stamp) || (ahead !== undefined && stampOf(ahead, key) > stamp)
   );
 }
 
@@ -142,10 +142,10 @@ export function markStored(value: object, order: WriteOrder, keys: Iterable<stri
   // No write to this state was ever stamped, so no older one can be waiting for its append.
   if (newest === undefined) return;
   for (const key of keys) {
-    const last = newest.get(key);
-    if (last === undefined) continue;
+    const newestStamp = newest.get(key);
+    if (newestStamp === undefined) continue;
     const stamp = stampOf(order, key);
-    if (stamp > last) newest.set(key, stamp);
+    if (stamp > newestStamp) newest.set(key, stamp);
     const stored = stampsOf(storedWrites, value);
     if (stamp > (stored.get(key) ?? 0)) stored.set(key, stamp);
   }
@@ -158,6 +158,6 @@ export function hasUnstoredWrite(value: object, key: string): boolean {
 }
 
 /** Returns whether any write to the state object was ever stamped. */
-export function isWritten(value: object): boolean {
+export function hasStampedWrite(value: object): boolean {
   return newestWrites.has(value);
 }

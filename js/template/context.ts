@@ -111,7 +111,7 @@ export interface KeyReader {
 export type ArtifactLoader = (filename: string) => LoadedArtifact | Promise<LoadedArtifact>;
 
 /** @throws SessionError `invalid_argument` if `context` has no state */
-export function readerOf(context: InstructionContext): KeyReader {
+export function makeKeyReader(context: InstructionContext): KeyReader {
   const state = (context as Partial<InstructionContext> | null | undefined)?.state;
   if (typeof state !== 'object' || state === null) {
     throw new SessionError(
@@ -121,13 +121,13 @@ export function readerOf(context: InstructionContext): KeyReader {
     );
   }
   if (state instanceof State) {
-    const ours = state as State;
-    return { read: (key) => peekState(ours, key), keys: () => ours.keys() };
+    const ownState = state as State;
+    return { read: (key) => peekState(ownState, key), keys: () => ownState.keys() };
   }
   // The ADK's own look-up also finds inherited names such as `toString`, so its record is read
   // instead. A plain record cannot hold a function under such a name: state values are JSON.
-  const isReader = typeof state.toRecord === 'function';
-  return recordReader(isReader ? (state as StateReader).toRecord() : (state as StateShape));
+  const isStateReader = typeof state.toRecord === 'function';
+  return recordReader(isStateReader ? (state as StateReader).toRecord() : (state as StateShape));
 }
 
 function recordReader(record: StateShape): KeyReader {
@@ -141,7 +141,7 @@ function recordReader(record: StateShape): KeyReader {
 }
 
 /** Returns the loader of a context's artifacts; `undefined` if there is no artifact service. */
-export function loaderOf(context: InstructionContext): ArtifactLoader | undefined {
+export function makeArtifactLoader(context: InstructionContext): ArtifactLoader | undefined {
   if (!('invocationContext' in context)) {
     return context.loadArtifact && ((filename) => context.loadArtifact?.(filename));
   }

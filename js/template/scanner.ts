@@ -31,7 +31,7 @@ export interface Placeholder {
 }
 
 /** A placeholder that is printed with a value; escaped ones are not. */
-export interface Slot {
+export interface PrintedPlaceholder {
   /** A state key, or a file name without `artifact.`. */
   readonly name: string;
   readonly isArtifact: boolean;
@@ -46,51 +46,51 @@ export interface Slot {
 export interface ScannedTemplate {
   /** One more than `slots`. */
   readonly texts: readonly string[];
-  readonly slots: readonly Slot[];
+  readonly slots: readonly PrintedPlaceholder[];
   /** The first artifact slot, if any. */
-  readonly artifact: Slot | undefined;
+  readonly artifact: PrintedPlaceholder | undefined;
 }
 
 /** Numbers per placeholder: start, end, start and end of the name, flags, backslashes before it. */
-const STRIDE = 6;
-const OPTIONAL = 1;
-const ARTIFACT = 2;
+const NUMBERS_PER_PLACEHOLDER = 6;
+const OPTIONAL_FLAG = 1;
+const ARTIFACT_FLAG = 2;
 
 /**
  * Parses a template. In the texts, backslashes are halved already and escaped placeholders are
  * literal.
  */
 export function scan(text: string): ScannedTemplate {
-  const found = scanTemplate(text);
+  const positions = scanTemplate(text);
   const texts: string[] = [];
-  const slots: Slot[] = [];
+  const slots: PrintedPlaceholder[] = [];
   let literal = '';
-  let printed = 0;
-  const at = (index: number): number => found[index] ?? 0;
-  for (let index = 0; index * STRIDE < found.length; index += 1) {
-    const first = index * STRIDE;
-    const start = at(first);
-    const end = at(first + 1);
-    const backslashes = at(first + 5);
+  let copiedTo = 0;
+  const numberAt = (index: number): number => positions[index] ?? 0;
+  for (let index = 0; index * NUMBERS_PER_PLACEHOLDER < positions.length; index += 1) {
+    const first = index * NUMBERS_PER_PLACEHOLDER;
+    const start = numberAt(first);
+    const end = numberAt(first + 1);
+    const backslashes = numberAt(first + 5);
     // ⌊n/2⌋ of n backslashes are printed.
-    literal += text.slice(printed, start - ((backslashes + 1) >> 1));
-    printed = end;
+    literal += text.slice(copiedTo, start - ((backslashes + 1) >> 1));
+    copiedTo = end;
     if (backslashes % 2 === 1) {
       literal += text.slice(start, end);
       continue;
     }
-    const flags = at(first + 4);
+    const flags = numberAt(first + 4);
     texts.push(literal);
     literal = '';
     slots.push({
-      name: text.slice(at(first + 2), at(first + 3)),
-      isArtifact: (flags & ARTIFACT) !== 0,
-      isOptional: (flags & OPTIONAL) !== 0,
+      name: text.slice(numberAt(first + 2), numberAt(first + 3)),
+      isArtifact: (flags & ARTIFACT_FLAG) !== 0,
+      isOptional: (flags & OPTIONAL_FLAG) !== 0,
       start,
       end,
       index,
     });
   }
-  texts.push(literal + text.slice(printed));
+  texts.push(literal + text.slice(copiedTo));
   return { texts, slots, artifact: slots.find((slot) => slot.isArtifact) };
 }

@@ -5,11 +5,20 @@ import {
   type InstructionContext,
   type KeyReader,
   type LoadedArtifact,
-  loaderOf,
-  readerOf,
+  makeArtifactLoader,
+  makeKeyReader,
 } from './context.js';
-import { type Placeholder, scan, type ScannedTemplate, type Slot } from './scanner.js';
-import { artifactFailed, missingError, noArtifactService } from './template_error.js';
+import {
+  type Placeholder,
+  scan,
+  type ScannedTemplate,
+  type PrintedPlaceholder,
+} from './scanner.js';
+import {
+  artifactLoadFailed,
+  missingVariableError,
+  artifactServiceMissing,
+} from './template_error.js';
 
 /**
  * An instruction with placeholders. It is parsed once and can be rendered many times.
@@ -88,10 +97,10 @@ export class Template {
   }
 
   #render(context: InstructionContext): Promise<string> {
-    const reader = readerOf(context);
-    const read = ({ name }: Slot): string | undefined => {
+    const reader = makeKeyReader(context);
+    const read = ({ name }: PrintedPlaceholder): string | undefined => {
       const value = reader.read(name);
-      return value === undefined ? undefined : textOf(value, name);
+      return value === undefined ? undefined : printValue(value, name);
     };
     const { slots, artifact } = this.#scan();
     if (artifact === undefined) return Promise.resolve(this.#print(read, reader));
@@ -99,32 +108,32 @@ export class Template {
     // Read now, because it is printed only after the artifacts are loaded.
     const state = new Map<string, string | undefined>();
     for (const slot of slots) if (!slot.isArtifact) state.set(slot.name, read(slot));
-    const load = loaderOf(context);
-    if (load === undefined) throw noArtifactService(this.text, artifact);
+    const load = makeArtifactLoader(context);
+    if (load === undefined) throw artifactServiceMissing(this.text, artifact);
     return this.#loadArtifacts(load).then((artifacts) =>
       this.#print(({ isArtifact, name }) => (isArtifact ? artifacts : state).get(name), reader),
     );
   }
 
-  #print(textFor: (slot: Slot) => string | undefined, reader: KeyReader): string {
+  #print(printSlot: (slot: PrintedPlaceholder) => string | undefined, reader: KeyReader): string {
     const { texts, slots } = this.#scan();
     let out = texts[0] ?? '';
     let isComplete = true;
     for (let index = 0; index < slots.length; index += 1) {
       const slot = slots[index]!;
-      const text = textFor(slot);
+      const text = printSlot(slot);
       if (text !== undefined) out += text;
       else if (!slot.isOptional) isComplete = false;
       out += texts[index + 1] ?? '';
     }
     if (isComplete) return out;
-    const missing = slots.filter((slot) => !slot.isOptional && textFor(slot) === undefined);
-    throw missingError(this.text, missing, reader.keys());
+    const missing = slots.filter((slot) => !slot.isOptional && printSlot(slot) === undefined);
+    throw missingVariableError(this.text, missing, reader.keys());
   }
 
   /** Returns file name → text, without files that do not exist. */
   async #loadArtifacts(load: ArtifactLoader): Promise<Map<string, string>> {
-    const loads = new Map<Slot, Promise<LoadedArtifact>>();
+    const loads = new Map<PrintedPlaceholder, Promise<LoadedArtifact>>();
     const names = new Set<string>();
     for (const slot of this.#scan().slots) {
       if (!slot.isArtifact || names.has(slot.name)) continue;
@@ -136,11 +145,11 @@ export class Template {
     const results = await Promise.allSettled(loads.values());
     [...loads.keys()].forEach((slot, index) => {
       const result = results[index]!;
-      if (result.status === 'rejected') throw artifactFailed(this.text, slot, result.reason);
+      if (result.status === 'rejected') throw artifactLoadFailed(this.text, slot, result.reason);
       const part = result.value;
       if (part === undefined || part === null) return;
       const text =
-        typeof part.text === 'string' ? part.text : jsonOf(part, `artifact.${slot.name}`);
+        typeof part.text === 'string' ? part.text : printJson(part, `artifact.${slot.name}`);
       artifacts.set(slot.name, text);
     });
     return artifacts;
@@ -151,7 +160,7 @@ export class Template {
   }
 }
 
-function textOf(value: unknown, name: string): string {
+function printValue(value: unknown, name: string): string {
   switch (typeof value) {
     case 'string':
       return value;
@@ -160,14 +169,14 @@ function textOf(value: unknown, name: string): string {
     case 'bigint':
       return String(value);
     default:
-      return value === null ? '' : jsonOf(value, name);
+      return value === null ? '' : printJson(value, name);
   }
 }
 
 /**
  * Prints a value as JSON. State values are JSON, but `temp:` values and artifacts may be anything.
  */
-function jsonOf(value: unknown, name: string): string {
+function printJson(value: unknown, name: string): string {
   let json: string | undefined;
   let cause: unknown;
   try {
@@ -186,26 +195,26 @@ function jsonOf(value: unknown, name: string): string {
 /**
  * The most templates that {@link injectSessionState} caches, and the longest text that it caches.
  */
-const KEPT = 64;
-const KEPT_LENGTH = 65_536;
+const MAX_CACHED = 64;
+const MAX_CACHED_LENGTH = 65_536;
 
 /** Text → its template. The least recently used one comes first. */
-const kept = new Map<string, Template>();
+const cache = new Map<string, Template>();
 
 /**
  * Returns the cached template of a text. Instructions are constants of a program, so the same few
  * come back on every turn.
  */
-function templateOf(text: string): Template {
-  let template = kept.get(text);
+function cachedTemplate(text: string): Template {
+  let template = cache.get(text);
   if (template === undefined) {
     template = new Template(text);
-    if (text.length > KEPT_LENGTH) return template;
-    if (kept.size >= KEPT) kept.delete(kept.keys().next().value!);
+    if (text.length > MAX_CACHED_LENGTH) return template;
+    if (cache.size >= MAX_CACHED) cache.delete(cache.keys().next().value!);
   } else {
-    kept.delete(text);
+    cache.delete(text);
   }
-  kept.set(text, template);
+  cache.set(text, template);
   return template;
 }
 
@@ -231,7 +240,7 @@ function templateOf(text: string): Template {
  */
 export function injectSessionState(template: string, context: InstructionContext): Promise<string> {
   try {
-    return templateOf(template).render(context);
+    return cachedTemplate(template).render(context);
   } catch (error) {
     const reason = error as Error;
     return Promise.reject(reason);

@@ -5,17 +5,21 @@
 
 import { artifactMessage, describeMissing } from '../wasm/core.js';
 import { isSessionError, SessionError } from '../errors/errors.js';
-import type { Slot } from './scanner.js';
+import type { PrintedPlaceholder } from './scanner.js';
 
 /** Makes one `missing_variable` error for all slots without a value. */
-export function missingError(text: string, slots: readonly Slot[], keys: string[]): SessionError {
+export function missingVariableError(
+  text: string,
+  slots: readonly PrintedPlaceholder[],
+  keys: string[],
+): SessionError {
   const indices = Uint32Array.from(slots, (slot) => slot.index);
   const { message, missing } = describeMissing(text, indices, keys);
   return new SessionError('missing_variable', message, { missing });
 }
 
 /** The error for a template that names an artifact in a context without an artifact service. */
-export function noArtifactService(text: string, slot: Slot): SessionError {
+export function artifactServiceMissing(text: string, slot: PrintedPlaceholder): SessionError {
   return new SessionError('artifact_service_missing', artifactMessage(text, slot.index, false), {
     key: `artifact.${slot.name}`,
   });
@@ -25,9 +29,13 @@ export function noArtifactService(text: string, slot: Slot): SessionError {
  * The error for an artifact that could not be loaded. An artifact that does not exist is missing,
  * not failed.
  */
-export function artifactFailed(text: string, slot: Slot, cause: unknown): SessionError {
+export function artifactLoadFailed(
+  text: string,
+  slot: PrintedPlaceholder,
+  cause: unknown,
+): SessionError {
   // A context without an artifact service reports that only when it is called.
-  if (isSessionError(cause, 'artifact_service_missing')) return noArtifactService(text, slot);
+  if (isSessionError(cause, 'artifact_service_missing')) return artifactServiceMissing(text, slot);
   return new SessionError('storage_failed', artifactMessage(text, slot.index, true), {
     key: `artifact.${slot.name}`,
     cause,

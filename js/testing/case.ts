@@ -1,5 +1,4 @@
-/** A JSON object of `cases.json`. */
-export type Json = Readonly<Record<string, unknown>>;
+import type { JsonObject } from '../json/rules.js';
 
 /**
  * A test case: a sentence and the steps that show it, as in `src/storage/conformance/cases.json`. The docs of
@@ -9,13 +8,13 @@ export interface Case {
   readonly name: string;
   /** The service's option `stale`; absent: `'merge'`. */
   readonly stale?: 'merge' | 'append' | 'reject';
-  readonly steps: readonly Json[];
+  readonly steps: readonly JsonObject[];
 }
 
 /** One call of a method of the service. */
 export interface Call {
   readonly op: string;
-  readonly with: Json;
+  readonly with: JsonObject;
   /** Name under which the returned session is kept. */
   readonly as: string | undefined;
   /** Name of the handle to append through or to inspect. */
@@ -32,41 +31,43 @@ export interface Call {
 /** A step with its generated values filled in. */
 export type Step =
   | { readonly call: Call }
-  | { readonly calls: readonly Call[]; readonly outcomes: Json | undefined };
+  | { readonly calls: readonly Call[]; readonly outcomes: JsonObject | undefined };
 
 /** Returns the steps of a case, with repetitions expanded. */
-export function readSteps(steps: readonly Json[]): Step[] {
-  return repeated(steps).map((step) => {
+export function readSteps(steps: readonly JsonObject[]): Step[] {
+  return expandRepeats(steps).map((step) => {
     if (step.parallel === undefined) return { call: readCall(step) };
-    const calls = repeated(step.parallel as readonly Json[]).map(readCall);
-    return { calls, outcomes: step.outcomes as Json | undefined };
+    const calls = expandRepeats(step.parallel as readonly JsonObject[]).map(readCall);
+    return { calls, outcomes: step.outcomes as JsonObject | undefined };
   });
 }
 
-function readCall(step: Json): Call {
+function readCall(step: JsonObject): Call {
   const { op, with: request = {}, as, handle, now = 1000, expect, error, mayFail, ...rest } = step;
   const [unknown] = Object.keys(rest);
   if (unknown !== undefined) throw new Error(`a step has "${unknown}", which means nothing`);
   return {
     op: op as string,
-    with: made(request) as Json,
+    with: expandValue(request) as JsonObject,
     as: as as string | undefined,
     handle: handle as string | undefined,
     now: now as number,
     expects: 'expect' in step,
-    expect: made(expect),
+    expect: expandValue(expect),
     error: error as string | undefined,
     mayFail: mayFail as string | undefined,
   };
 }
 
 /** Expands `repeat`. */
-function repeated(steps: readonly Json[]): Json[] {
+function expandRepeats(steps: readonly JsonObject[]): JsonObject[] {
   return steps.flatMap((step) => {
     const { repeat, ...once } = step;
     if (repeat === undefined) return [step];
-    const each = (once.steps as readonly Json[] | undefined) ?? [once];
-    return range(1, repeat).flatMap((i) => each.map((step) => substituted(step, i) as Json));
+    const template = (once.steps as readonly JsonObject[] | undefined) ?? [once];
+    return range(1, repeat).flatMap((i) =>
+      template.map((step) => substitute(step, i) as JsonObject),
+    );
   });
 }
 
@@ -77,14 +78,14 @@ function range(from: unknown, to: unknown): number[] {
 }
 
 /** Replaces `${i}` in keys and strings. */
-function substituted(value: unknown, i: number): unknown {
+function substitute(value: unknown, i: number): unknown {
   if (value === '${i}') return i;
   if (typeof value === 'string') return value.replaceAll('${i}', String(i));
-  if (Array.isArray(value)) return value.map((value) => substituted(value, i));
+  if (Array.isArray(value)) return value.map((value) => substitute(value, i));
   if (typeof value !== 'object' || value === null) return value;
   const members = Object.entries(value);
   return Object.fromEntries(
-    members.map(([key, value]) => [key.replaceAll('${i}', String(i)), substituted(value, i)]),
+    members.map(([key, value]) => [key.replaceAll('${i}', String(i)), substitute(value, i)]),
   );
 }
 
@@ -92,23 +93,25 @@ function substituted(value: unknown, i: number): unknown {
  * Returns a copy of a value, with `$text`, `$nest`, `$list` and `$members` replaced by the values that they
  * stand for.
  */
-function made(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(made);
+function expandValue(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(expandValue);
   if (typeof value !== 'object' || value === null) return value;
   const { $text, $nest, $list } = value as Record<string, readonly unknown[] | undefined>;
   if ($text !== undefined) return ($text[1] as string).repeat($text[0] as number);
   if ($nest !== undefined) {
-    return range(1, $nest[0]).reduce((inside: unknown) => [inside], made($nest[1]));
+    return range(1, $nest[0]).reduce((inside: unknown) => [inside], expandValue($nest[1]));
   }
   if ($list !== undefined) {
-    return range($list[0], $list[1]).map((i) => made(substituted($list[2], i)));
+    return range($list[0], $list[1]).map((i) => expandValue(substitute($list[2], i)));
   }
   // Uses `fromEntries` instead of assignments, so that `__proto__` is an ordinary key.
   return Object.fromEntries(
     Object.entries(value).flatMap(([key, value]: [string, unknown]) => {
-      if (key !== '$members') return [[key, made(value)]];
-      const [from, to, each] = value as readonly unknown[];
-      return range(from, to).flatMap((i) => Object.entries(made(substituted(each, i)) as Json));
+      if (key !== '$members') return [[key, expandValue(value)]];
+      const [from, to, template] = value as readonly unknown[];
+      return range(from, to).flatMap((i) =>
+        Object.entries(expandValue(substitute(template, i)) as JsonObject),
+      );
     }),
   );
 }

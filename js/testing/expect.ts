@@ -1,5 +1,5 @@
 /** Compares results with expected values, and reports the first difference. Counterpart of `expect.rs`. */
-import type { Json } from './case.js';
+import type { JsonObject } from '../json/rules.js';
 
 /** Compares `null` or a session. Only the expected members are compared. */
 export function expectSession(expected: unknown, actual: unknown, at = ''): void {
@@ -13,14 +13,15 @@ export function expectSession(expected: unknown, actual: unknown, at = ''): void
     if (part === 'events') {
       compareIds(place, listOf(value), events);
       listOf(value).forEach((parts, number) => {
-        if (isObject(parts)) compareParts(`${place}[${number}]`, parts, events[number] as Json);
+        if (isObject(parts))
+          compareParts(`${place}[${number}]`, parts, events[number] as JsonObject);
       });
     } else if (part === 'eventSet') {
-      const ids = events.map((event) => (event as Json).id as string);
+      const ids = events.map((event) => (event as JsonObject).id as string);
       exact(place, [...(value as string[])].sort(), ids.sort());
     } else if (part === 'keys') {
       const keys = value as string[];
-      const named = Object.keys(actual.state as Json).filter((key) => keys.includes(key));
+      const named = Object.keys(actual.state as JsonObject).filter((key) => keys.includes(key));
       exact(place, keys, named);
     } else if (part === 'state') {
       expectState(value, actual.state, place);
@@ -68,13 +69,13 @@ export function expectState(expected: unknown, actual: unknown, at = 'the state'
   }
 }
 
-function compareParts(at: string, expected: Json, actual: Json): void {
+function compareParts(at: string, expected: JsonObject, actual: JsonObject): void {
   for (const [part, value] of Object.entries(expected)) exact(`${at}.${part}`, value, actual[part]);
 }
 
 /** Compares the ids of a list and their order. An item that is expected without an id matches any id. */
 function compareIds(at: string, expected: readonly unknown[], actual: readonly unknown[]): void {
-  const ids = actual.map((thing) => (thing as Json).id);
+  const ids = actual.map((thing) => (thing as JsonObject).id);
   const expectedIds = expected.map((thing, number) =>
     isObject(thing) ? (thing.id ?? ids[number] ?? '(any)') : thing,
   );
@@ -92,7 +93,7 @@ function short(text = ''): string {
   return text.length > 300 ? `${text.slice(0, 300)}…` : text;
 }
 
-function isObject(value: unknown): value is Json {
+function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 

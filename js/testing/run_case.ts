@@ -8,7 +8,8 @@ import {
   type SessionServiceOptions,
   type StorageAdapter,
 } from '../index.js';
-import { type Call, type Case, type Json, readSteps, type Step } from './case.js';
+import type { JsonObject } from '../json/rules.js';
+import { type Call, type Case, readSteps, type Step } from './case.js';
 import { expectPage, expectSession, expectState } from './expect.js';
 
 /**
@@ -28,8 +29,8 @@ import { expectPage, expectSession, expectState } from './expect.js';
  */
 export type OpenStorage = (
   options: Required<Pick<SessionServiceOptions, 'clock' | 'stale'>>,
-) => Opened | Promise<Opened>;
-type Opened = 'memory' | StorageAdapter | BaseSessionService;
+) => OpenedStorage | Promise<OpenedStorage>;
+type OpenedStorage = 'memory' | StorageAdapter | BaseSessionService;
 
 /** Runs a case. Throws an error that names the step that failed. */
 export async function runCase(testCase: Case, openStorage: OpenStorage): Promise<void> {
@@ -50,7 +51,7 @@ export async function runCase(testCase: Case, openStorage: OpenStorage): Promise
   }
 }
 
-function isService(storage: Opened): storage is BaseSessionService {
+function isService(storage: OpenedStorage): storage is BaseSessionService {
   return typeof (storage as Partial<BaseSessionService>).createSession === 'function';
 }
 
@@ -74,30 +75,31 @@ class Run {
       return;
     }
     const { calls, outcomes } = step;
-    const run = (call: Call) => (outcomes === undefined ? this.#check(call) : this.#tell(call));
+    const run = (call: Call) =>
+      outcomes === undefined ? this.#check(call) : this.#outcomeOf(call);
     // All calls must have settled before the next step, even if one fails.
-    const counted: Record<string, number> = {};
+    const counts: Record<string, number> = {};
     for (const settled of await Promise.allSettled(calls.map(run))) {
       if (settled.status === 'rejected') throw settled.reason;
-      counted[settled.value] = (counted[settled.value] ?? 0) + 1;
+      counts[settled.value] = (counts[settled.value] ?? 0) + 1;
     }
-    if (outcomes !== undefined) expectState(outcomes, counted, 'the outcomes');
+    if (outcomes !== undefined) expectState(outcomes, counts, 'the outcomes');
   }
 
   /** Makes a call, and checks its outcome. */
   async #check(call: Call): Promise<string> {
-    const outcome = await this.#tell(call);
+    const outcome = await this.#outcomeOf(call);
     if (outcome === (call.error ?? 'ok') || outcome === call.mayFail) return outcome;
-    const should = call.error === undefined ? 'succeed' : `be refused as ${call.error}`;
-    throw new Error(`${call.op} ended with ${outcome}, but should ${should}`);
+    const expectation = call.error === undefined ? 'succeed' : `be refused as ${call.error}`;
+    throw new Error(`${call.op} ended with ${outcome}, but should ${expectation}`);
   }
 
   /** Makes a call. Returns `ok` if it succeeded as expected, or the code of its refusal. */
-  async #tell(call: Call): Promise<string> {
+  async #outcomeOf(call: Call): Promise<string> {
     this.#clock.now = call.now;
-    let answer: { value: unknown; compare: (expected: unknown, actual: unknown) => void };
+    let result: { value: unknown; compare: (expected: unknown, actual: unknown) => void };
     try {
-      answer = await this.#perform(call);
+      result = await this.#perform(call);
     } catch (error) {
       // Failures of the storage are not refusals, and no case expects them.
       if (!isSessionError(error) || error.code === 'storage_failed' || error.code === 'internal') {
@@ -112,7 +114,7 @@ class Run {
     }
     if (!call.expects) return 'ok';
     try {
-      answer.compare(call.expect, answer.value);
+      result.compare(call.expect, result.value);
     } catch (error) {
       throw new Error(`${call.op}: ${(error as Error).message}`, { cause: error });
     }
@@ -123,21 +125,33 @@ class Run {
     const service = this.#service;
     switch (call.op) {
       case 'createSession':
-        return this.#keep(call, await service.createSession(filled(KEY, call.with)));
+        return this.#storeHandle(call, await service.createSession(withDefaults(KEY, call.with)));
       case 'getOrCreateSession':
-        return this.#keep(call, await service.getOrCreateSession(filled(KEY, call.with)));
+        return this.#storeHandle(
+          call,
+          await service.getOrCreateSession(withDefaults(KEY, call.with)),
+        );
       case 'getSession':
-        return this.#keep(call, await service.getSession(filled(KEY, call.with)));
+        return this.#storeHandle(call, await service.getSession(withDefaults(KEY, call.with)));
       case 'makeHandle':
-        return this.#keep(call, handMade(filled(KEY, call.with), call.with));
+        return this.#storeHandle(call, makeHandle(withDefaults(KEY, call.with), call.with));
       case 'inspect':
         return { value: this.#handle(call), compare: expectSession };
       case 'listSessions':
-        return { value: await service.listSessions(filled(APP, call.with)), compare: expectPage };
+        return {
+          value: await service.listSessions(withDefaults(APP, call.with)),
+          compare: expectPage,
+        };
       case 'getUserState':
-        return { value: await service.getUserState(filled(USER, call.with)), compare: expectState };
+        return {
+          value: await service.getUserState(withDefaults(USER, call.with)),
+          compare: expectState,
+        };
       case 'getAppState':
-        return { value: await service.getAppState(filled(APP, call.with)), compare: expectState };
+        return {
+          value: await service.getAppState(withDefaults(APP, call.with)),
+          compare: expectState,
+        };
       default:
         await this.#change(call);
         return { value: undefined, compare: expectState };
@@ -151,29 +165,29 @@ class Run {
       case 'appendEvent':
         return service.appendEvent({
           session: this.#handle(call),
-          event: eventOf(call.with.event),
+          event: toEvent(call.with.event),
         });
       case 'appendEvents':
         return service.appendEvents({
           session: this.#handle(call),
-          events: (call.with.events as readonly unknown[]).map(eventOf),
+          events: (call.with.events as readonly unknown[]).map(toEvent),
         });
       case 'updateState':
-        return service.updateState(filled({ ...APP, stateDelta: {} }, call.with));
+        return service.updateState(withDefaults({ ...APP, stateDelta: {} }, call.with));
       case 'deleteSession':
-        return service.deleteSession(filled(KEY, call.with));
+        return service.deleteSession(withDefaults(KEY, call.with));
       case 'deleteUser':
-        return service.deleteUser(filled(USER, call.with));
+        return service.deleteUser(withDefaults(USER, call.with));
       case 'deleteUserState':
-        return service.deleteUserState(filled(USER, call.with));
+        return service.deleteUserState(withDefaults(USER, call.with));
       case 'deleteAppState':
-        return service.deleteAppState(filled(APP, call.with));
+        return service.deleteAppState(withDefaults(APP, call.with));
       default:
         throw new Error(`there is no op ${JSON.stringify(call.op)}`);
     }
   }
 
-  #keep(call: Call, session: Session | undefined) {
+  #storeHandle(call: Call, session: Session | undefined) {
     if (call.as !== undefined && session !== undefined) this.#handles.set(call.as, session);
     return { value: session, compare: expectSession };
   }
@@ -186,20 +200,20 @@ class Run {
 }
 
 /** Returns the given members on top of `defaults`; `null` removes a member. */
-function filled<D extends object>(defaults: D, given: Json): D {
+function withDefaults<D extends object>(defaults: D, given: JsonObject): D {
   const members = Object.entries({ ...defaults, ...given });
   return Object.fromEntries(members.filter(([, value]) => value !== null)) as D;
 }
 
-function handMade({ appName, userId, sessionId: id }: typeof KEY, given: Json): Session {
+function makeHandle({ appName, userId, sessionId: id }: typeof KEY, given: JsonObject): Session {
   const state = (given.state ?? {}) as Session['state'];
-  const events = ((given.events ?? []) as readonly unknown[]).map(eventOf);
+  const events = ((given.events ?? []) as readonly unknown[]).map(toEvent);
   return { id, appName, userId, state, events, lastUpdateTime: 0 };
 }
 
 /** Returns a new event with the members that the case gives. */
-function eventOf(given: unknown): Event {
-  const members = typeof given === 'string' ? { id: given } : (given as Json);
+function toEvent(given: unknown): Event {
+  const members = typeof given === 'string' ? { id: given } : (given as JsonObject);
   const empty = { invocationId: 'i', author: 'agent', timestamp: 1000 };
   return { ...empty, actions: { stateDelta: {} }, ...members } as unknown as Event;
 }

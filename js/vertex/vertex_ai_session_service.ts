@@ -1,4 +1,4 @@
-import { invalid, shown } from '../call/call.js';
+import { invalid, describeValue } from '../call/call.js';
 import { type KnownOptions, SERVICE_OPTIONS, takeOptions } from '../service/known_options.js';
 import { partsOverOwn } from '../service/over_adapter.js';
 import type { SessionServiceOptions } from '../service/service_options.js';
@@ -136,6 +136,6 @@ export function openAdapter(options: VertexAiOptions): VertexAdapter {
 
 function requireTimeout(key: string, timeout: number): void {
   if (Number.isInteger(timeout) && timeout > 0 && timeout <= MAX_TIMEOUT_MS) return;
-  const rule = `must be whole milliseconds up to ${MAX_TIMEOUT_MS}; it is ${shown(timeout)}`;
+  const rule = `must be whole milliseconds up to ${MAX_TIMEOUT_MS}; it is ${describeValue(timeout)}`;
   throw invalid(key, rule);
 }

@@ -25,7 +25,7 @@ import {
   type MissingVariable,
   type SessionErrorCode,
 } from '../errors/errors.js';
-import { tooLong } from '../json/too_long.js';
+import { tooLongError } from '../json/too_long.js';
 
 export { AdapterWrite };
 export type { SessionCore };
@@ -207,7 +207,7 @@ export function requireRoom(state: number, text = 0): void {
   if (units <= SHORT_TEXT) return;
   requireWasm();
   if (units <= LONGEST_TEXT && has_room(state * STATE_UNIT + text * TEXT_UNIT)) return;
-  throw tooLong(units);
+  throw tooLongError(units);
 }
 
 interface ThrownByRust {

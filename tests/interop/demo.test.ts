@@ -254,7 +254,7 @@ describe('What the demo prints', () => {
     for (const color of [true, false]) {
       let text = '';
       const write = (line: string) => void (text += line);
-      const printer = new Printer({ write, columns: 80, color, who: 10 });
+      const printer = new Printer({ write, columns: 80, color, actor: 10 });
       printer.heading('h'.repeat(200));
       printer.step(
         'a very long name',

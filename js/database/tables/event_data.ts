@@ -17,7 +17,7 @@ import { createEventActions, type Event } from '../../model/event.js';
 import { defineMember } from '../../members/member.js';
 import { isPlainObject } from '../../json/rules.js';
 import { replaceLoneSurrogates } from '../../json/text.js';
-import { readEvent } from '../../read/stored_events.js';
+import { parseEventText } from '../../read/stored_events.js';
 import { isTime } from '../../model/snapshot.js';
 import { pythonJsonToJson, parseExactly, writeExactly } from '../../python/numbers.js';
 import { selectForPython } from '../../python/python_event.js';
@@ -156,7 +156,7 @@ export function parsedEvent(id: string, eventData: string | null): Event | undef
   if (!isPlainObject(data)) return undefined;
   const own = data[OWN];
   if (isPlainObject(own) && typeof own.event === 'string') {
-    const event = readEvent(own.event);
+    const event = parseEventText(own.event);
     return isTime(event?.timestamp) ? event : undefined;
   }
   const event = fromPython(data, { id });

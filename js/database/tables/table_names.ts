@@ -1,5 +1,5 @@
 /** The names of the tables: their schema and their prefix. */
-import { invalid, shown } from '../../call/call.js';
+import { invalid, describeValue } from '../../call/call.js';
 import type { EngineKind } from '../engines/engine.js';
 
 /** The schema of the tables, and the prefix of their names. */
@@ -41,7 +41,7 @@ export function requireTableNames(
   if (!isName(tablePrefix, MAX_PREFIX) && tablePrefix !== '') {
     throw invalid(
       'tablePrefix',
-      `must be of letters, digits and _, at most ${MAX_PREFIX}; it is ${shown(tablePrefix)}`,
+      `must be of letters, digits and _, at most ${MAX_PREFIX}; it is ${describeValue(tablePrefix)}`,
     );
   }
   if (schema === undefined) return { schema, prefix: tablePrefix };
@@ -49,7 +49,7 @@ export function requireTableNames(
   if (isName(schema, MAX_SCHEMA)) return { schema, prefix: tablePrefix };
   throw invalid(
     'schema',
-    `must be of letters, digits and _, at most ${MAX_SCHEMA}; it is ${shown(schema)}`,
+    `must be of letters, digits and _, at most ${MAX_SCHEMA}; it is ${describeValue(schema)}`,
   );
 }
 

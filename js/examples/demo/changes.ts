@@ -27,20 +27,20 @@ const PREFIXES: readonly [prefix: string, scope: Scope][] = [
   [TEMP_PREFIX, 'temp'],
 ];
 
-function entry(key: string, value: unknown): Entry {
+function toEntry(key: string, value: unknown): Entry {
   for (const [prefix, scope] of PREFIXES) {
     if (key.startsWith(prefix)) return { scope, name: key.slice(prefix.length), value };
   }
   return { scope: 'session', name: key, value };
 }
 
-function inOrder<E extends Entry>(entries: readonly E[]): E[] {
-  return SCOPES.flatMap((scope) => entries.filter((entry) => entry.scope === scope));
+function sortByScope<E extends Entry>(entries: readonly E[]): E[] {
+  return SCOPES.flatMap((scope) => entries.filter((toEntry) => toEntry.scope === scope));
 }
 
 /** All that a state holds, scope by scope. */
 export function entriesOf(state: Readonly<Record<string, unknown>>): Entry[] {
-  return inOrder(Object.entries(state).map(([key, value]) => entry(key, value)));
+  return sortByScope(Object.entries(state).map(([key, value]) => toEntry(key, value)));
 }
 
 /**
@@ -54,21 +54,21 @@ export function applyDelta(
   const changes: Change[] = [];
   for (const [key, value] of Object.entries(delta)) {
     const before = state.get(key);
-    const was = state.has(key);
+    const existed = state.has(key);
     if (value === REMOVED || value === undefined) {
       state.delete(key);
-      if (was) changes.push({ ...entry(key, before), kind: 'removed' });
+      if (existed) changes.push({ ...toEntry(key, before), kind: 'removed' });
     } else {
       state.set(key, value);
-      const isSame = was && printed(before) === printed(value);
-      if (!isSame) changes.push({ ...entry(key, value), kind: was ? 'changed' : 'set' });
+      const isSame = existed && printJson(before) === printJson(value);
+      if (!isSame) changes.push({ ...toEntry(key, value), kind: existed ? 'changed' : 'set' });
     }
   }
-  return inOrder(changes);
+  return sortByScope(changes);
 }
 
 /** A value as JSON, on one line. `temp:` values may be anything, a function or a connection too. */
-export function printed(value: unknown): string {
+export function printJson(value: unknown): string {
   try {
     return JSON.stringify(value) ?? `(${typeof value})`;
   } catch {

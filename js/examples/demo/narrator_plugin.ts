@@ -25,7 +25,7 @@ export class NarratorPlugin extends BasePlugin {
   override async beforeRunCallback({ invocationContext }: InContext): Promise<undefined> {
     // The user's message is the one event that the Runner appends without asking plugins.
     const event = invocationContext.session.events.at(-1);
-    if (event?.author === 'user') this.#narration.event(event);
+    if (event?.author === 'user') this.#narration.showEvent(event);
     return Promise.resolve(undefined);
   }
 
@@ -34,12 +34,12 @@ export class NarratorPlugin extends BasePlugin {
     llmRequest: LlmRequest;
   }): Promise<undefined> {
     const { callbackContext, llmRequest } = params;
-    this.#narration.told(callbackContext.agentName, instructionOf(llmRequest));
+    this.#narration.showInstruction(callbackContext.agentName, instructionOf(llmRequest));
     return Promise.resolve(undefined);
   }
 
   override async onEventCallback({ event }: { event: Event }): Promise<undefined> {
-    if (event.partial !== true) this.#narration.event(event);
+    if (event.partial !== true) this.#narration.showEvent(event);
     return Promise.resolve(undefined);
   }
 
@@ -47,7 +47,7 @@ export class NarratorPlugin extends BasePlugin {
     const { id: sessionId, appName, userId } = invocationContext.session;
     const service = invocationContext.sessionService;
     const stored = await service?.getSession({ appName, userId, sessionId });
-    this.#narration.end(stored?.state ?? {});
+    this.#narration.endTurn(stored?.state ?? {});
   }
 }
 

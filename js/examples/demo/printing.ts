@@ -1,6 +1,6 @@
 /** How the demo looks: columns, and a little colour where there is a terminal for it. */
 
-import { type Change, type Entry, printed } from './changes.js';
+import { type Change, type Entry, printJson } from './changes.js';
 
 /** Where and how wide to print. */
 export interface PrinterOptions {
@@ -8,7 +8,7 @@ export interface PrinterOptions {
   readonly columns: number;
   readonly color: boolean;
   /** Width of the first column. */
-  readonly who: number;
+  readonly actor: number;
 }
 
 type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan';
@@ -22,9 +22,9 @@ const SIGNS: Record<Change['kind'], [sign: string, style: Style]> = {
 };
 
 /** Widths of the columns after the first: does what, and to which scope and key. */
-const DOES = 9;
-const SCOPE = 9;
-const NAME = 18;
+const VERB_WIDTH = 9;
+const SCOPE_WIDTH = 9;
+const NAME_WIDTH = 18;
 /** Lines that a text may take before it is cut. */
 const MAX_LINES = 6;
 
@@ -54,7 +54,7 @@ export class Printer {
       write,
       columns: Math.max(80, Math.min(stdout.columns ?? 100, 100)),
       color: stdout.isTTY && !env.NO_COLOR,
-      who: Math.min(Math.max(longest, 8), 20) + 1,
+      actor: Math.min(Math.max(longest, 8), 20) + 1,
     });
   }
 
@@ -75,47 +75,47 @@ export class Printer {
   }
 
   /** Who says, or is told, or calls, what. */
-  step(who: string, does: string, text: string, style?: Style): void {
-    const lines = wrap(text, this.#options.columns - 2 - this.#options.who - DOES);
+  step(actor: string, verb: string, text: string, style?: Style): void {
+    const lines = wrap(text, this.#options.columns - 2 - this.#options.actor - VERB_WIDTH);
     const shown = lines.slice(0, MAX_LINES);
     if (lines.length > MAX_LINES)
       shown[MAX_LINES - 1] = `… (${lines.length - MAX_LINES + 1} more lines)`;
     for (const line of shown)
-      this.#row(who, does, style === undefined ? line : this.#style(style, line));
+      this.#row(actor, verb, style === undefined ? line : this.#style(style, line));
     this.#last = '';
   }
 
   /** What an event changed: `+` set, `~` changed, `−` removed. */
-  changes(who: string, changes: readonly Change[]): void {
+  changes(actor: string, changes: readonly Change[]): void {
     for (const { kind, ...entry } of changes) {
       const [sign, style] = SIGNS[kind];
-      this.#entry(who, 'changes', entry, sign, style);
+      this.#entry(actor, 'changes', entry, sign, style);
     }
     this.#last = '';
   }
 
   /** What a state holds, scope by scope. */
-  state(title: string, does: string, entries: readonly Entry[]): void {
-    if (entries.length === 0) this.#row(title, does, this.#style('dim', '(nothing)'));
-    for (const entry of entries) this.#entry(title, does, entry, ' ');
+  state(title: string, verb: string, entries: readonly Entry[]): void {
+    if (entries.length === 0) this.#row(title, verb, this.#style('dim', '(nothing)'));
+    for (const entry of entries) this.#entry(title, verb, entry, ' ');
     this.#last = '';
   }
 
   #entry(
-    who: string,
-    does: string,
+    actor: string,
+    verb: string,
     { scope, name, value }: Entry,
     sign: string,
     style?: Style,
   ): void {
-    const left = `${pad(scope, SCOPE)}${pad(name, NAME)}`;
-    const room = this.#options.columns - 2 - this.#options.who - DOES - 2 - width(left);
-    const text = `${sign} ${left}${fit(clean(printed(value)), room)}`;
-    this.#row(who, does, style === undefined ? text : this.#style(style, text));
+    const left = `${pad(scope, SCOPE_WIDTH)}${pad(name, NAME_WIDTH)}`;
+    const room = this.#options.columns - 2 - this.#options.actor - VERB_WIDTH - 2 - width(left);
+    const text = `${sign} ${left}${fit(clean(printJson(value)), room)}`;
+    this.#row(actor, verb, style === undefined ? text : this.#style(style, text));
   }
 
-  #row(who: string, does: string, text: string): void {
-    const start = `${pad(who, this.#options.who)}${pad(does, DOES)}`;
+  #row(actor: string, verb: string, text: string): void {
+    const start = `${pad(actor, this.#options.actor)}${pad(verb, VERB_WIDTH)}`;
     const shown = start === this.#last ? ' '.repeat(width(start)) : this.#style('bold', start);
     this.#last = start;
     this.#line(`  ${shown}${text}`);

@@ -16,9 +16,9 @@ export async function replay(path: string): Promise<void> {
   const recorded = await readSessionFile(path);
   const { appName, userId, events } = recorded;
   // Nothing is shown of a file that turns out to be broken at its end.
-  const shown: string[] = [];
+  const output: string[] = [];
   const authors = events.map(({ author = '' }) => author);
-  const printer = Printer.forStdout(authors, (text) => void shown.push(text));
+  const printer = Printer.forStdout(authors, (text) => void output.push(text));
   const service = new InMemorySessionService();
   const session = await service.createSession({
     appName,
@@ -43,7 +43,7 @@ export async function replay(path: string): Promise<void> {
       turns += 1;
       printer.heading(`turn ${turns} · ${time(event.timestamp)}`);
     }
-    narration.event(event);
+    narration.showEvent(event);
     try {
       await service.appendEvent({ session, event });
     } catch (error) {
@@ -52,11 +52,11 @@ export async function replay(path: string): Promise<void> {
     }
     if (event.invocationId === events[at + 1]?.invocationId) continue;
     const stored = await service.getSession({ appName, userId, sessionId: session.id });
-    narration.end(stored?.state ?? {});
+    narration.endTurn(stored?.state ?? {});
   }
   await summarize(service, session, recorded, printer);
   await service.close();
-  process.stdout.write(shown.join(''));
+  process.stdout.write(output.join(''));
 }
 
 async function summarize(
@@ -70,11 +70,15 @@ async function summarize(
   if (stored === undefined) return;
   printer.step('stored', 'events', `${stored.events.length} of ${recorded.events.length}`);
   printer.state('stored', 'state', entriesOf(stored.state));
-  const kept = entriesOf(recorded.state).filter(({ scope }) => scope !== 'temp');
-  const isSame = isDeepStrictEqual(entriesOf(stored.state), kept);
+  const recordedEntries = entriesOf(recorded.state).filter(({ scope }) => scope !== 'temp');
+  const isSame = isDeepStrictEqual(entriesOf(stored.state), recordedEntries);
   printer.step('recorded', 'state', isSame ? 'the same' : 'another');
-  const isGone = !JSON.stringify(stored).includes('"temp:');
-  printer.step('temp:', isGone ? 'gone' : 'KEPT', 'in no stored state, and in no stored event');
+  const isWithoutTemp = !JSON.stringify(stored).includes('"temp:');
+  printer.step(
+    'temp:',
+    isWithoutTemp ? 'gone' : 'KEPT',
+    'in no stored state, and in no stored event',
+  );
 }
 
 function time(timestamp: number | undefined): string {

@@ -2,7 +2,7 @@ import { type Casing, readNames, writeNames } from '../../python/casing.js';
 import { SESSION } from '../../python/fields.js';
 import { type TimeUnit, toSeconds, convertTimes } from '../../python/time.js';
 import type { Event } from '../../model/event.js';
-import { invalid, shown } from '../../call/call.js';
+import { invalid, describeValue } from '../../call/call.js';
 import type { Session } from '../../model/session.js';
 import { applyDeltas } from './apply_deltas.js';
 import { parseJson, checkRecordedSession } from './recorded_session.js';
@@ -172,7 +172,7 @@ export function* readFileInSteps(
  */
 export function requireTimeUnit(unit: unknown): TimeUnit {
   if (unit === 'milliseconds' || unit === 'seconds') return unit;
-  throw invalid('timeUnit', `must be 'milliseconds' or 'seconds'; it is ${shown(unit)}`);
+  throw invalid('timeUnit', `must be 'milliseconds' or 'seconds'; it is ${describeValue(unit)}`);
 }
 
 /**
@@ -182,5 +182,5 @@ export function requireTimeUnit(unit: unknown): TimeUnit {
  */
 export function requireCasing(casing: unknown): Casing {
   if (casing === 'camel' || casing === 'snake') return casing;
-  throw invalid('casing', `must be 'camel' or 'snake'; it is ${shown(casing)}`);
+  throw invalid('casing', `must be 'camel' or 'snake'; it is ${describeValue(casing)}`);
 }

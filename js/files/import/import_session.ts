@@ -1,6 +1,6 @@
 import { isSessionError } from '../../errors/errors.js';
 import { kindOf } from '../../json/rules.js';
-import { invalid, shown } from '../../call/call.js';
+import { invalid, describeValue } from '../../call/call.js';
 import { type KnownOptions, takeOptions } from '../../service/known_options.js';
 import type { Abortable, Session } from '../../model/session.js';
 import type { BaseSessionService } from '../../model/session_service.js';
@@ -177,7 +177,10 @@ export function requireOnProgress(value: unknown): void {
 export function requireSharedState(value: unknown): SharedState {
   if (value === undefined) return 'fill';
   if (value === 'fill' || value === 'overwrite' || value === 'keep') return value;
-  throw invalid('sharedState', `must be 'fill', 'overwrite' or 'keep'; it is ${shown(value)}`);
+  throw invalid(
+    'sharedState',
+    `must be 'fill', 'overwrite' or 'keep'; it is ${describeValue(value)}`,
+  );
 }
 
 /**

@@ -16,11 +16,10 @@ import { EVENT } from '../../python/fields.js';
 import { toSeconds, convertTimes } from '../../python/time.js';
 import { createEventActions } from '../../model/event.js';
 import { ownMembers } from '../../members/own.js';
-import { isPlainObject } from '../../json/rules.js';
+import { isPlainObject, type JsonObject } from '../../json/rules.js';
 import { REMOVED } from '../../state/scope.js';
 import { isTime } from '../../model/snapshot.js';
 import { membersOrEmpty, readForeignEvent, withoutNulls } from './foreign_event.js';
-import type { JsonObject } from '../rest/rest.js';
 
 /** The key of this package's data in `customMetadata`. */
 export const OWN_DATA_KEY = '_adk_session_wasm';

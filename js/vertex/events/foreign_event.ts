@@ -8,9 +8,8 @@ import { readNames } from '../../python/casing.js';
 import { EVENT } from '../../python/fields.js';
 import { toMilliseconds, convertTimes } from '../../python/time.js';
 import { createEventActions, type CreateEventActionsParams } from '../../model/event.js';
-import { isPlainObject } from '../../json/rules.js';
+import { isPlainObject, type JsonObject } from '../../json/rules.js';
 import { ownMembers } from '../../members/own.js';
-import type { JsonObject } from '../rest/rest.js';
 
 type Fields = Record<string, unknown>;
 

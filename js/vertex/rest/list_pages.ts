@@ -1,7 +1,7 @@
 /** Reads a list of the API page by page. */
 import { ownMembers } from '../../members/own.js';
-import { isPlainObject } from '../../json/rules.js';
-import type { JsonObject, Query, Rest } from './rest.js';
+import { isPlainObject, type JsonObject } from '../../json/rules.js';
+import type { Query, Rest } from './rest.js';
 
 /**
  * Yields the items of each page.

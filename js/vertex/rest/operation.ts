@@ -1,8 +1,8 @@
 /** Waits for the operations that create and delete requests return. */
 import type { SessionError } from '../../errors/errors.js';
-import { isPlainObject } from '../../json/rules.js';
+import { isPlainObject, type JsonObject } from '../../json/rules.js';
 import { hasStatus, statusError, timeoutError } from './rest_errors.js';
-import type { JsonObject, Rest } from './rest.js';
+import type { Rest } from './rest.js';
 import { Retries } from './retries.js';
 
 /** The name of an operation. No segment may consist of dots alone, which would lead elsewhere in a URL's path. */

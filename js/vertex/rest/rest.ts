@@ -1,7 +1,7 @@
 /** Requests to the REST API. */
 import type { SessionError } from '../../errors/errors.js';
 import { ownMembers } from '../../members/own.js';
-import { isPlainObject } from '../../json/rules.js';
+import { isPlainObject, type JsonObject } from '../../json/rules.js';
 import type { Access, Credentials } from './access.js';
 import type { CallLimit } from './call_limit.js';
 import type { CloseTimeout } from './close_timeout.js';
@@ -14,8 +14,6 @@ import {
   unconfirmedError,
 } from './rest_errors.js';
 import { Retries } from './retries.js';
-
-export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** The parameters of a URL's query; `undefined` ones are left out. */
 export type Query = Readonly<Record<string, string | undefined>>;

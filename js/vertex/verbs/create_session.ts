@@ -2,6 +2,7 @@
  * Creates a session: looks for an existing one, calls `decide`, creates it, and calls `decide` again with the
  * server's creation time.
  */
+import type { JsonObject } from '../../json/rules.js';
 import { SessionError } from '../../errors/errors.js';
 import { APP_PREFIX, isShared, USER_PREFIX } from '../../state/scope.js';
 import { invalid } from '../../call/call.js';
@@ -9,7 +10,6 @@ import type { Decide, StorageKey } from '../../storage/adapter.js';
 import { NO_ROWS } from './append_events.js';
 import { isSessionIdTaken, mayHaveTakenEffect } from '../rest/rest_errors.js';
 import { unfinishedError, waitForOperation } from '../rest/operation.js';
-import type { JsonObject } from '../rest/rest.js';
 import { Retries } from '../rest/retries.js';
 import { isSameValue } from '../events/same_value.js';
 import { isSessionId } from './session_ids.js';

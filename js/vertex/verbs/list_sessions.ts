@@ -1,6 +1,6 @@
+import type { JsonObject } from '../../json/rules.js';
 import type { ListRequest, Listing, SessionRow } from '../../storage/adapter.js';
 import { listPages } from '../rest/list_pages.js';
-import type { JsonObject } from '../rest/rest.js';
 import { isOwnedBy, listedRow } from './session_resource.js';
 import type { Sessions } from './sessions.js';
 

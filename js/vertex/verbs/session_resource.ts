@@ -2,11 +2,10 @@
 import { parseTime } from '../../python/micros.js';
 import { SessionError } from '../../errors/errors.js';
 import { defineMember } from '../../members/member.js';
-import { isPlainObject } from '../../json/rules.js';
+import { isPlainObject, type JsonObject } from '../../json/rules.js';
 import { APP_PREFIX, isTemp, USER_PREFIX } from '../../state/scope.js';
 import type { Changes, ScopeRow, SessionRow } from '../../storage/adapter.js';
 import { idFromName } from '../events/foreign_event.js';
-import type { JsonObject } from '../rest/rest.js';
 
 export function isOwnedBy({ userId }: JsonObject, user: string): boolean {
   return userId === user;

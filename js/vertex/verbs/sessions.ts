@@ -1,10 +1,11 @@
 /** Requests for sessions, shared by all verbs. */
+import type { JsonObject } from '../../json/rules.js';
 import type { StorageKey } from '../../storage/adapter.js';
 import type { EngineAddresses } from '../rest/engine_address.js';
 import { EventList } from '../events/event_list.js';
 import { hasStatus } from '../rest/rest_errors.js';
 import type { NewestFirstSupport } from '../events/newest_first.js';
-import type { JsonObject, Rest } from '../rest/rest.js';
+import type { Rest } from '../rest/rest.js';
 import type { SeenEvents } from '../events/seen_events.js';
 import { isSessionId } from './session_ids.js';
 

@@ -63,7 +63,7 @@ describe('Wrong usage', () => {
     ['to overwrite a file', ['migrate', from, 'to.jsonl', '--overwrite'], /needs a database/],
   ];
   for (const [title, args, message] of wrong) {
-    it(`is told of, shows no argument and ends with 2: ${title}`, async () => {
+    it(`is reported without showing an argument, with exit code 2: ${title}`, async () => {
       await oneSession();
       const { code, out, err } = await command(...args);
       assert.equal(code, 2);
@@ -74,14 +74,14 @@ describe('Wrong usage', () => {
   }
 });
 
-it('--help shows how it is used', async () => {
+it('--help prints the usage', async () => {
   const { code, out } = await command('migrate', '--help');
   assert.equal(code, 0);
   assert.match(out, /^Usage: adk-session-wasm migrate FROM TO/);
 });
 
 describe('A password', () => {
-  it('is in no failure of a driver', async () => {
+  it("does not appear in a driver's error", async () => {
     await oneSession();
     for (const scheme of ['postgresql', 'mysql', 'mariadb']) {
       const url = `${scheme}://ada:s3cret@127.0.0.1:1/db?password=s3cret`;
@@ -97,7 +97,7 @@ describe('A password', () => {
     }
   });
 
-  it('is not in what is shown of a store', () => {
+  it('does not appear in the description of a store', () => {
     for (const [url, shown] of [
       ['postgresql://ada:s3cret@host:5432/db?sslkey=s3cret', 'postgresql://ada@host:5432/db'],
       ['postgresql+asyncpg://ada:s3c%40ret@host/db', 'postgresql+asyncpg://ada@host/db'],
@@ -111,8 +111,8 @@ describe('A password', () => {
   });
 });
 
-describe('The sum', () => {
-  it('names both stores and counts', async () => {
+describe('The summary', () => {
+  it('names both stores and the counts', async () => {
     await oneSession();
     const to = join(folder, 'counted.jsonl');
     const { code, out, err } = await command('migrate', from, to);
@@ -131,7 +131,7 @@ describe('The sum', () => {
     );
   });
 
-  it('and progress are left out by --quiet', async () => {
+  it('and the progress are omitted with --quiet', async () => {
     await oneSession();
     const outcome = await command('migrate', from, join(folder, 'quiet.jsonl'), '--quiet');
     assert.deepEqual(outcome, { code: 0, out: '', err: '' });
@@ -147,7 +147,7 @@ describe('Progress', () => {
     conflictingKeys: 0,
   } satisfies MigrateResult;
 
-  it('is a bar in a terminal, as wide as that at most, and taken off in the end', () => {
+  it('is a bar in a terminal, at most as wide as that, and removed at the end', () => {
     let written = '';
     const terminal = { isTTY: true, columns: 40, write: (text: string) => (written += text) };
     const progress = new Progress(terminal, 4);
@@ -158,14 +158,14 @@ describe('Progress', () => {
     assert.ok(written.endsWith('1 ses\r\u001b[K'));
   });
 
-  it('does not go beyond its end, though the source grows', () => {
+  it('does not exceed 100 % if the source grows', () => {
     let written = '';
     const progress = new Progress({ isTTY: true, write: (text) => (written += text) }, 4);
     progress.show(9, result);
     assert.match(written, /\[#{24}\] 100 % {2}1 sessions, 2 events, 1 failed$/);
   });
 
-  it('is nothing elsewhere, where all is done at once', () => {
+  it('is not shown outside of a terminal for a short run', () => {
     let written = '';
     const progress = new Progress({ write: (text) => (written += text) }, 4);
     progress.show(4, result);

@@ -62,8 +62,8 @@ async function textIn(url: string): Promise<string | undefined> {
   return session?.events[0]?.content?.parts?.[0]?.text;
 }
 
-describe('A database is migrated', () => {
-  it('to another: sessions, events in order and states are the same', async () => {
+describe('A database migration', () => {
+  it('copies sessions, events in order and states to another database', async () => {
     const [from, to] = [await filled(), newUrl()];
     const outcome = await command('migrate', from, to);
     assert.deepEqual([outcome.code, outcome.err], [0, '']);
@@ -72,7 +72,7 @@ describe('A database is migrated', () => {
     assert.deepEqual(await contentsOf(to), await contentsOf(from));
   });
 
-  it('with the rows of its events to the letter, at their times', async () => {
+  it('copies the rows of events exactly, with their times', async () => {
     const [from, to] = [await filled(), newUrl()];
     await command('migrate', from, to);
     // At which revision one was replaced is each database's own.
@@ -85,7 +85,7 @@ describe('A database is migrated', () => {
     assert.equal(JSON.stringify(rowsIn(to, growing)), JSON.stringify(rowsIn(from, growing)));
   });
 
-  it('to a file of JSON Lines that importSessions reads, and back', async () => {
+  it('writes a file of JSON Lines that importSessions reads, and reads it back', async () => {
     const [from, file, to] = [await filled(), newPath('.jsonl'), newUrl()];
     const there = await command('migrate', from, file);
     assert.deepEqual([there.code, row(there, 'verified')], [0, [5, 34]]);
@@ -101,7 +101,7 @@ describe('A database is migrated', () => {
     assert.deepEqual(imported[0]?.states, migrated[0]?.states);
   });
 
-  it('to a folder of session files, and back, states of users without sessions included', async () => {
+  it('writes a folder of session files, and reads it back, including states of users without sessions', async () => {
     const [from, to, back] = [await filled(), `${newPath('.folder')}/`, newUrl()];
     assert.deepEqual(row(await command('migrate', from, to), 'verified'), [5, 34]);
     assert.equal(readdirSync(to).length, 6);
@@ -115,7 +115,7 @@ describe('A database is migrated', () => {
     assert.deepEqual(await contentsOf(back), await withoutNull(contentsOf(from)));
   });
 
-  it('to a folder where a link was planted, which is not written through', async () => {
+  it('does not write through a link in the target folder', async () => {
     const [from, to, victim] = [await filled(), `${newPath('.folder')}/`, newPath('.txt')];
     await command('migrate', from, to);
     const names = readdirSync(to).filter((name) => name.endsWith('.session.json'));
@@ -130,7 +130,7 @@ describe('A database is migrated', () => {
     assert.deepEqual(readdirSync(to).filter(isLink), []);
   });
 
-  it('to a folder whose files no program takes for options', async () => {
+  it('names no file so that a program takes it for an option', async () => {
     const [from, to] = [newUrl(), `${newPath('.folder')}/`];
     const service = new DatabaseSessionService(from);
     for (const sessionId of ['-rf', '--', '.hidden', '..', '-.-']) {
@@ -141,7 +141,7 @@ describe('A database is migrated', () => {
     for (const name of readdirSync(to)) assert.match(name, /^[\w]/);
   });
 
-  it('and stays byte for byte what it is, journal mode included', async () => {
+  it('does not change the source file, including its journal mode', async () => {
     for (const mode of ['wal', 'delete']) {
       const from = await filled();
       const database = new Sqlite(pathOf(from));
@@ -153,7 +153,7 @@ describe('A database is migrated', () => {
     }
   });
 
-  it('while it is in use, as far as it is written', async () => {
+  it('copies committed data while the source is in use', async () => {
     const [from, to] = [newUrl(), newUrl()];
     const service = new DatabaseSessionService(from);
     const session = await service.createSession(KEY);
@@ -170,7 +170,7 @@ describe('A database is migrated', () => {
     await service.close();
   });
 
-  it('when only Python has written it, and gets no table of ours', async () => {
+  it('reads a source that only Python has written, and adds no table to it', async () => {
     const [from, to] = [await filled(), newUrl()];
     const database = new Sqlite(pathOf(from));
     database.pragma('journal_mode = delete');
@@ -189,7 +189,7 @@ describe('A database is migrated', () => {
     target.close();
   });
 
-  it('to a file, with numbers as JavaScript has them, and twice are still the same', async () => {
+  it('writes numbers to a file as JavaScript has them, and a second run finds them the same', async () => {
     const [from, file] = [await filled(), newPath('.jsonl')];
     const database = new Sqlite(pathOf(from));
     database.exec(`update sessions set state = '{"big": 12345678901234567890}' where id = 'old';
@@ -201,7 +201,7 @@ describe('A database is migrated', () => {
     assert.deepEqual(row(outcome, 'there already'), [5, 34]);
   });
 
-  it("to a file of Python's SqliteSessionService and back, that file staying as it is", async () => {
+  it("copies to a file of Python's SqliteSessionService and back, without changing it", async () => {
     const [from, back] = [await filled(), newUrl()];
     const to = newSqliteServiceFile(newPath());
     assert.deepEqual(row(await command('migrate', from, to), 'verified'), [5, 34]);
@@ -217,7 +217,7 @@ describe('A database is migrated', () => {
     assert.equal(hashOf(pathOf(to)), before);
   });
 
-  it('by the apps that are named', async () => {
+  it('copies only the named apps', async () => {
     const [from, to] = [await filled(), newUrl()];
     const outcome = await command('migrate', from, to, '--app', 'other app');
     assert.deepEqual([outcome.code, row(outcome, 'copied')], [0, [1, 1]]);
@@ -227,7 +227,7 @@ describe('A database is migrated', () => {
     await service.close();
   });
 
-  it('page by page, where there are more users and sessions than one holds', async () => {
+  it('copies more users and sessions than one page holds', async () => {
     const [from, to] = [newUrl(), newUrl()];
     await (await openedOnce(from)).close();
     const database = new Sqlite(pathOf(from));
@@ -255,8 +255,8 @@ async function openedOnce(url: string): Promise<DatabaseSessionService> {
   return service;
 }
 
-describe('Session files are migrated', () => {
-  it('of Python, with its names and seconds', async () => {
+describe('A migration of session files', () => {
+  it("reads Python's names and seconds", async () => {
     const [from, to] = [newPath('.json'), newUrl()];
     writeFileSync(from, JSON.stringify(pythonSession, undefined, 2));
     const outcome = await command('migrate', from, to);
@@ -273,7 +273,7 @@ describe('Session files are migrated', () => {
     await service.close();
   });
 
-  it('as they were recorded', { skip: NOT_RECORDED }, async () => {
+  it('copies recorded files exactly', { skip: NOT_RECORDED }, async () => {
     const [to, file] = [newUrl(), newPath('.jsonl')];
     assert.equal((await command('migrate', RECORDED, to)).code, 0);
     assert.equal((await command('migrate', to, file)).code, 0);
@@ -282,7 +282,7 @@ describe('Session files are migrated', () => {
     assert.equal(row(outcome, 'there already')[0], 1);
   });
 
-  it('all of a folder, but for what is none', async () => {
+  it('copies all session files of a folder, and no others', async () => {
     const [from, to] = [newPath('.folder'), newUrl()];
     mkdirSync(from);
     for (const id of ['a', 'b']) {
@@ -301,7 +301,7 @@ describe('Session files are migrated', () => {
     assert.match(outcome.err, /binary\.json: .*not UTF-8/);
   });
 
-  it('though events lack ids, and twice are still the same', async () => {
+  it('copies events without ids, and a second run finds them the same', async () => {
     const [from, to] = [newPath('.json'), newUrl()];
     const events = pythonSession.events.map((event) => ({ ...event, id: undefined }));
     writeFileSync(from, JSON.stringify({ ...pythonSession, events }));
@@ -309,7 +309,7 @@ describe('Session files are migrated', () => {
     assert.deepEqual(row(await command('migrate', from, to), 'there already'), [1, 4]);
   });
 
-  it('in the unit that is stated', async () => {
+  it('uses the stated unit', async () => {
     const [from, to] = [newPath('.json'), newUrl()];
     const event = { ...pythonSession.events[0], timestamp: 10 };
     writeFileSync(
@@ -321,8 +321,8 @@ describe('Session files are migrated', () => {
   });
 });
 
-describe('Where the target has something', () => {
-  it('the same sessions are found to be there, and are not stored twice', async () => {
+describe('A migration to a target with data', () => {
+  it('skips sessions that are the same', async () => {
     const [from, to] = [await filled(), newUrl()];
     await command('migrate', from, to);
     const outcome = await command('migrate', from, to);
@@ -332,7 +332,7 @@ describe('Where the target has something', () => {
     assert.deepEqual(await contentsOf(to), await contentsOf(from));
   });
 
-  it('another session of that id is named and left, and the others are copied', async () => {
+  it('reports a different session with the same id, and copies the others', async () => {
     const [from, to] = [await withSession('theirs'), await withSession('ours')];
     const more = new DatabaseSessionService(from);
     await more.createSession({ ...KEY, sessionId: 's2' });
@@ -345,14 +345,14 @@ describe('Where the target has something', () => {
     assert.equal(await textIn(to), 'ours');
   });
 
-  it('another session of that id is replaced if that is asked for', async () => {
+  it('replaces a different session with the same id if asked to', async () => {
     const [from, to] = [await withSession('theirs'), await withSession('ours')];
     const outcome = await command('migrate', from, to, '--overwrite');
     assert.deepEqual([outcome.code, row(outcome, 'verified')], [0, [1, 1]]);
     assert.equal(await textIn(to), 'theirs');
   });
 
-  it('another session of that id stays if the one that replaces it cannot be written', async () => {
+  it('keeps the old session if its replacement cannot be written', async () => {
     const [from, to] = [await withSession('theirs'), await withSession('ours')];
     const database = new Sqlite(pathOf(to));
     database.exec(`create trigger refuses before insert on events
@@ -363,7 +363,7 @@ describe('Where the target has something', () => {
     assert.equal(await textIn(to), 'ours');
   });
 
-  it('missing keys of states are added, and values that differ are named and left', async () => {
+  it('adds missing keys of states, and reports keys that differ', async () => {
     const states = (n: number, own: string) => ({
       'user:same': [1, { a: 1 }],
       'user:both': n,
@@ -391,7 +391,7 @@ describe('Where the target has something', () => {
     await service.close();
   });
 
-  it('a session whose events set newer keys of the user leaves those as they are', async () => {
+  it("does not overwrite newer user keys with those of a session's events", async () => {
     const [from, to] = [await filled(), newUrl()];
     await command('migrate', from, to);
     const service = new DatabaseSessionService(to);
@@ -401,7 +401,7 @@ describe('Where the target has something', () => {
     await service.close();
   });
 
-  it('a file of something else is not touched', async () => {
+  it('does not change a file of another kind', async () => {
     const from = await withSession('x');
     const others = {
       'no-line-end': 'something',
@@ -420,7 +420,7 @@ describe('Where the target has something', () => {
     }
   });
 
-  it('a file without its last line end is gone on with', async () => {
+  it('continues a file without its final line end', async () => {
     const [from, file] = [await withSession('x'), newPath('.jsonl')];
     await command('migrate', from, file);
     writeFileSync(file, readFileSync(file, 'utf8').trimEnd());
@@ -432,8 +432,8 @@ describe('Where the target has something', () => {
   });
 });
 
-describe('What cannot be read or written', () => {
-  it('is named, and the others are copied', async () => {
+describe('A store that cannot be read or written', () => {
+  it('is reported, and the other data is copied', async () => {
     const [from, to] = [await filled(), newUrl()];
     const database = new Sqlite(pathOf(from));
     database.exec("update events set event_data = '{broken' where session_id = 'old'");
@@ -444,7 +444,7 @@ describe('What cannot be read or written', () => {
     assert.deepEqual(row(outcome, 'verified'), [4, 33]);
   });
 
-  it('is no database, no file, or none with sessions', async () => {
+  it('is reported if it is missing, empty or of another kind', async () => {
     const empty = newPath();
     new Sqlite(empty).close();
     const missing = newUrl();

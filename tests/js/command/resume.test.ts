@@ -79,8 +79,8 @@ async function isWhole(url: string): Promise<void> {
   await service.close();
 }
 
-describe('A run that was killed is gone on with', () => {
-  it('in SQLite, whose sessions there are whole or not there; the source is not changed', async () => {
+describe('A killed migration continues at the next run', () => {
+  it('in SQLite, where each session is complete or absent, without changes to the source', async () => {
     const path = join(folder, 'target.db');
     const before = hashOf(source);
     const counts = (): { sessions: number; events: number } => {
@@ -130,7 +130,7 @@ describe('A run that was killed is gone on with', () => {
     await isWhole(url);
   });
 
-  it('in a file, whose unfinished last line is taken off', async () => {
+  it('in a file, whose unfinished last line is cut off', async () => {
     const path = join(folder, 'target.jsonl');
     await killed(path, () => existsSync(path) && statSync(path).size > 500_000);
     // Wherever the kill has hit, this is within a line.
@@ -146,7 +146,7 @@ describe('A run that was killed is gone on with', () => {
     assert.deepEqual([back.code, row(back, 'verified')], [0, [SESSIONS, SESSIONS * EVENTS]]);
   });
 
-  it('in a file of which only a piece of the first line was written', async () => {
+  it('in a file that has only a part of the first line', async () => {
     const path = join(folder, 'begun.jsonl');
     appendFileSync(path, '{"format":"adk-se');
     const outcome = await command('migrate', from, path);

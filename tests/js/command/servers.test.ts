@@ -28,7 +28,7 @@ async function query(url: string, statement: string): Promise<Record<string, unk
   return rows;
 }
 
-it('SQLite to PostgreSQL to MariaDB to SQLite is what it was', async () => {
+it('a copy from SQLite to PostgreSQL to MariaDB to SQLite is the same', async () => {
   const urls = [
     newFile(),
     await emptied('postgresql', postgres),
@@ -45,7 +45,7 @@ it('SQLite to PostgreSQL to MariaDB to SQLite is what it was', async () => {
   }
 });
 
-it('tables in a schema and with a prefix are copied to another schema, and back to a file', async () => {
+it('migrate copies tables in a schema and with a prefix to another schema, and back to a file', async () => {
   const url = await emptied('postgresql', postgres);
   await query(url, 'drop schema if exists tenant_a cascade; create schema tenant_a');
   const [from, to] = [newFile(), newFile()];
@@ -71,7 +71,7 @@ it('tables in a schema and with a prefix are copied to another schema, and back 
   assert.match(missing.err, /CREATE SCHEMA tenant_b/);
 });
 
-it('numbers that a server spells otherwise are found to be the same', async () => {
+it('migrate recognises numbers that a server prints differently', async () => {
   const [from, to] = [newFile(), await emptied('postgresql', postgres)];
   const service = new DatabaseSessionService(from);
   const state = { z: 1e21, a: [1e23, 1.5e300, 1e-7, 1.2345678901234567e19, 0.1], m: -1e22 };
@@ -81,7 +81,7 @@ it('numbers that a server spells otherwise are found to be the same', async () =
   assert.deepEqual([outcome.code, outcome.err, row(outcome, 'verified')], [0, '', [1, 0]]);
 });
 
-it('what a server cannot hold is named, and the others are copied', async () => {
+it('migrate reports what a server cannot store, and copies the rest', async () => {
   const [from, to] = [newFile(), await emptied('postgresql', postgres)];
   const service = new DatabaseSessionService(from);
   const user = { appName: 'app', userId: 'ada' };
@@ -96,7 +96,7 @@ it('what a server cannot hold is named, and the others are copied', async () => 
   assert.deepEqual(row(outcome, 'verified'), [1, 0]);
 });
 
-it('what a server cannot hold does not replace what it holds', async () => {
+it('migrate does not replace stored data by data that the server cannot store', async () => {
   const [from, to] = [newFile(), await emptied('postgresql', postgres)];
   const key = { appName: 'app', userId: 'ada', sessionId: 's1' };
   for (const [url, text] of [
@@ -115,7 +115,7 @@ it('what a server cannot hold does not replace what it holds', async () => {
   await service.close();
 });
 
-it('a server that only Python has written to is read, and gets no table', async () => {
+it('migrate reads a server that only Python has written, and adds no table', async () => {
   const from = await emptied('postgresql', postgres);
   await fill(from);
   await query(from, "delete from adk_internal_metadata where key <> 'schema_version'");
@@ -126,7 +126,7 @@ it('a server that only Python has written to is read, and gets no table', async 
   assert.deepEqual(await query(from, tables), [{ tables: 5 }]);
 });
 
-it('MariaDB tables as Python makes them, which we refuse to write, are read', async () => {
+it('migrate reads MariaDB tables made by Python, which the service refuses to write', async () => {
   const from = await emptied('mariadb', mariadb);
   await fill(from);
   const { createConnection } = await import('mysql2/promise');

@@ -41,7 +41,7 @@ const throwing = (): never => {
 };
 
 overStorages('An import of many events', (open) => {
-  it('stores all of them in order, and reports each batch', async () => {
+  it('stores all batches in order, and reports each one', async () => {
     const service = await open();
     const told: ImportProgress[] = [];
     const onProgress = (progress: ImportProgress): void => void told.push(progress);
@@ -64,7 +64,7 @@ overStorages('An import of many events', (open) => {
     );
   });
 
-  it('is taken back whole when its signal fires between two batches', async () => {
+  it('is undone completely if its signal fires between two batches', async () => {
     const service = await open();
     const controller = new AbortController();
     const { signal } = controller;
@@ -82,7 +82,7 @@ overStorages('An import of many events', (open) => {
     ['throws', throwing],
     ['rejects', () => Promise.reject(new RangeError('no'))],
   ] as const) {
-    it(`is taken back whole when onProgress ${how}`, async () => {
+    it(`is undone completely if onProgress ${how}`, async () => {
       const service = await open();
       const imported = importSession(service, fileOf(1203), { onProgress });
       const error = await failure(imported, 'invalid_argument');
@@ -105,7 +105,7 @@ overStorages('An import of many events', (open) => {
 });
 
 describe('The batches of an import', () => {
-  it('hold each event once', async () => {
+  it('contain each event once', async () => {
     assert.deepEqual(await sizesOf(fileOf(0)), []);
     assert.deepEqual(await sizesOf(fileOf(1)), [1]);
     assert.deepEqual(await sizesOf(fileOf(502)), [502]);
@@ -118,7 +118,7 @@ describe('The batches of an import', () => {
     );
   });
 
-  it('never separate the two appends that set the state right', async () => {
+  it('keep the two appends that correct the state together', async () => {
     const state: StateShape = { count: 0, by: 'hand' };
     for (let count = 498; count < 505; count += 1) {
       // The first event sets `count`, the others nothing: one of them carries the difference.
@@ -131,7 +131,7 @@ describe('The batches of an import', () => {
     }
   });
 
-  it('let the event loop go on between them', async () => {
+  it('let the event loop run between them', async () => {
     const service = new InMemorySessionService();
     let turns = 0;
     let isDone = false;
@@ -150,7 +150,7 @@ describe('The batches of an import', () => {
 });
 
 describe('The options of an import', () => {
-  it('of a session are refused if they are unknown or no function', async () => {
+  it('of importSession are refused if they are unknown or not a function', async () => {
     const service = new InMemorySessionService();
     for (const options of [{ onProgres: throwing }, { onProgress: 1 as never }]) {
       const error = await failure(importSession(service, fileOf(1), options), 'invalid_argument');
@@ -158,7 +158,7 @@ describe('The options of an import', () => {
     }
   });
 
-  it('of a stream are refused if they are unknown or no function, and reach each session', async () => {
+  it('of importSessions are refused if unknown or not a function, and apply to each session', async () => {
     const service = new InMemorySessionService();
     const text = `${JSON.stringify(fileOf(1))}\n${JSON.stringify(fileOf(503, { id: 's2' }))}\n`;
     for (const options of [{ onProgres: throwing }, { onProgress: 1 as never }]) {

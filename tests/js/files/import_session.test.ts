@@ -50,7 +50,7 @@ function failAppend(storage: MapStorage, number: number, error: Error): void {
 const exportedKey = { appName: 'shop', userId: 'ada', sessionId: 's-1' };
 
 overStorages('An imported session', (open) => {
-  it('is what was exported, in the dialect that it was recorded in', async () => {
+  it('equals the exported session, in the recorded dialect', async () => {
     const service = await open();
     await importSession(service, JSON.stringify(pythonSession));
     const file = await exportSession(service, exportedKey, PYTHON);
@@ -68,20 +68,16 @@ overStorages('An imported session', (open) => {
     assert.deepEqual(file, expected);
   });
 
-  it(
-    'is the long one that Python has recorded, to the letter',
-    { skip: NOT_RECORDED },
-    async () => {
-      const service = await open();
-      const recorded = JSON.parse(readFileSync(RECORDED, 'utf8')) as SessionFile;
-      const { id: sessionId, appName, userId } = await importSession(service, recorded);
-      const file = await exportSession(service, { appName, userId, sessionId }, PYTHON);
-      assert.deepEqual(file, recorded);
-      assert.equal(JSON.stringify(file.events), JSON.stringify(recorded.events));
-    },
-  );
+  it('equals a long session recorded by Python, exactly', { skip: NOT_RECORDED }, async () => {
+    const service = await open();
+    const recorded = JSON.parse(readFileSync(RECORDED, 'utf8')) as SessionFile;
+    const { id: sessionId, appName, userId } = await importSession(service, recorded);
+    const file = await exportSession(service, { appName, userId, sessionId }, PYTHON);
+    assert.deepEqual(file, recorded);
+    assert.equal(JSON.stringify(file.events), JSON.stringify(recorded.events));
+  });
 
-  it('is returned as a handle that goes on', async () => {
+  it('is returned as a handle that can append', async () => {
     const service = await open();
     const session = await importSession(service, file({ a: 2 }, { a: 1 }, {}));
     assert.deepEqual(session, await stored(service));
@@ -90,7 +86,7 @@ overStorages('An imported session', (open) => {
     assert.equal(session.events.length, 3);
   });
 
-  it('has the state of the file, whatever its events make', async () => {
+  it('has the state of the file, whatever its events produce', async () => {
     const service = await open();
     const state = { fixed: 1, changed: 'by hand', nested: { a: [1] } };
     const deltas = [{ changed: 1, gone: 1 }, {}, { nested: { a: [] }, gone: 2 }];
@@ -104,13 +100,13 @@ overStorages('An imported session', (open) => {
     assert.equal(lastUpdateTime, T + 3000);
   });
 
-  it('has the state that its events make, if the file has none', async () => {
+  it('has the state that its events produce if the file has none', async () => {
     const service = await open();
     await importSession(service, file(undefined, { a: 1 }, { a: 2, b: 1, 'user:u': 1 }));
     assert.deepEqual((await stored(service)).state, { a: 2, b: 1, 'user:u': 1 });
   });
 
-  it('is refused if no event can be stored after the others to set its state right', async () => {
+  it('is refused if no event can carry the difference between events and state', async () => {
     const service = await open();
     const contradiction = file({ a: 2, 'user:u': 1 }, { a: 1 });
     const error = await failure(importSession(service, contradiction), 'invalid_argument');
@@ -119,7 +115,7 @@ overStorages('An imported session', (open) => {
     assert.deepEqual(await service.getUserState(USER), {});
   });
 
-  it('may carry its difference with an event whose delta agrees', async () => {
+  it('carries the difference with an event whose delta agrees with it', async () => {
     const service = await open();
     await importSession(service, file({ a: 2, b: 1 }, { a: 1 }, { b: 1, 'temp:t': 1 }));
     const { state, events } = await stored(service);
@@ -130,7 +126,7 @@ overStorages('An imported session', (open) => {
     );
   });
 
-  it('without an id gets one, and so do its events', async () => {
+  it('gets an id if it has none, and so do its events', async () => {
     const service = await open();
     const anonymous = file({ a: 2 }, { a: 1 }, {});
     delete anonymous.id;
@@ -149,7 +145,7 @@ overStorages('An imported session', (open) => {
     assert.deepEqual(events[0]?.actions.stateDelta, {});
   });
 
-  it('whose id exists leaves everything as it was', async () => {
+  it('with an existing id changes nothing', async () => {
     const service = await open();
     await service.createSession({ ...KEY, state: { mine: 1, 'user:u': 'mine' } });
     const before = await stored(service);
@@ -159,7 +155,7 @@ overStorages('An imported session', (open) => {
     assert.deepEqual(await service.getAppState(APP), {});
   });
 
-  it('may be 10,000 events long', async () => {
+  it('can have 10,000 events', async () => {
     const service = await open();
     const deltas = Array.from({ length: 10_000 }, (_, at) => ({ [`key${at % 10}`]: at }));
     const long = file(undefined, ...deltas);
@@ -180,7 +176,7 @@ overStorages('user: and app: keys of a file', (open) => {
     ['keep', { ...live, own: 1 }],
   ];
   for (const [sharedState, expected] of cases) {
-    it(`come into the store by sharedState: ${show(sharedState)}`, async () => {
+    it(`are written according to sharedState: ${show(sharedState)}`, async () => {
       const service = await open();
       await service.updateState({ ...USER, stateDelta: live });
       const session = await importSession(service, file(state, ...deltas), { sharedState });
@@ -189,14 +185,14 @@ overStorages('user: and app: keys of a file', (open) => {
       assert.deepEqual((await stored(service)).events[0]?.actions.stateDelta, deltas[0]);
     });
 
-    it(`do so without an event to carry them, by sharedState: ${show(sharedState)}`, async () => {
+    it(`are written without an event to carry them, according to sharedState: ${show(sharedState)}`, async () => {
       const service = await open();
       await service.updateState({ ...USER, stateDelta: live });
       await importSession(service, file(state, deltas[0]!), { sharedState });
       assert.deepEqual((await stored(service)).state, expected);
     });
 
-    it(`do so without any event, by sharedState: ${show(sharedState)}`, async () => {
+    it(`are written without any event, according to sharedState: ${show(sharedState)}`, async () => {
       const service = await open();
       await service.updateState({ ...USER, stateDelta: live });
       await importSession(service, file(state), { sharedState });
@@ -206,7 +202,7 @@ overStorages('user: and app: keys of a file', (open) => {
 });
 
 describe('An import that fails', () => {
-  it('while its events are stored leaves no session', async () => {
+  it('while storing events leaves no session', async () => {
     for (const when of ['before', 'after'] as const) {
       const storage = new MapStorage();
       const service = await openOver(storage);
@@ -217,7 +213,7 @@ describe('An import that fails', () => {
     }
   });
 
-  it('gives `user:` and `app:` keys the values back that they had', async () => {
+  it('restores the previous values of `user:` and `app:` keys', async () => {
     const before = { 'user:both': 'live', 'app:both': ['live'] };
     const theirs = { 'user:both': 'file', 'app:both': 1, 'user:new': 1, 'app:new': 1 };
     for (const state of [theirs, { ...theirs, 'user:both': 'other' }]) {
@@ -241,7 +237,7 @@ describe('An import that fails', () => {
     }
   });
 
-  it('leaves a key that somebody else has written since', async () => {
+  it('does not restore a key that someone else has written since', async () => {
     const storage = new MapStorage();
     const service = await openOver(storage);
     failAppend(storage, 1, new SessionError('connection_lost', 'The connection is gone.'));
@@ -256,7 +252,7 @@ describe('An import that fails', () => {
     assert.deepEqual(await service.getUserState(USER), { a: 'theirs' });
   });
 
-  it('and cannot be taken back says so', async () => {
+  it('reports what it could not undo', async () => {
     const storage = new MapStorage();
     const service = await openOver(storage);
     const gone = new SessionError('connection_lost', 'The connection is gone.');
@@ -270,14 +266,14 @@ describe('An import that fails', () => {
     assert.ok(error.cause instanceof SessionError);
   });
 
-  it('for a value that no state can hold leaves no session', async () => {
+  it('because of a value that JSON cannot represent leaves no session', async () => {
     const service = new InMemorySessionService();
     const deep = JSON.parse(`${'['.repeat(300)}${']'.repeat(300)}`) as unknown;
     await failure(importSession(service, file(undefined, {}, { deep })), 'unserializable');
     assert.equal((await service.listSessions(APP)).totalItems, 0);
   });
 
-  it('as its signal fired leaves no session', async () => {
+  it('because of its signal leaves no session', async () => {
     const storage = new MapStorage();
     const service = await openOver(storage);
     await failure(importSession(service, file({}, {}), { signal: AbortSignal.abort() }), 'aborted');
@@ -292,7 +288,7 @@ describe('An import that fails', () => {
     assert.equal(await service.getSession(KEY), undefined);
   });
 
-  it('for a policy that does not exist changes nothing', async () => {
+  it('because of an unknown policy changes nothing', async () => {
     const service = new InMemorySessionService();
     const sharedState = 'merge' as 'keep';
     const error = await failure(
@@ -303,7 +299,7 @@ describe('An import that fails', () => {
   });
 });
 
-describe('What is nested too deep', () => {
+describe('A value that nests too deep', () => {
   const levels = 100_000;
   const deep = '['.repeat(levels) + ']'.repeat(levels);
   const event = (delta: string): string =>
@@ -325,12 +321,12 @@ describe('What is nested too deep', () => {
 });
 
 describe('An export', () => {
-  it('of a session that does not exist is not_found', async () => {
+  it('of a missing session fails with not_found', async () => {
     const error = await failure(exportSession(new InMemorySessionService(), KEY), 'not_found');
     assert.match(error.message, /"session"/);
   });
 
-  it('of nothing is invalid_argument', async () => {
+  it('of an invalid key fails with invalid_argument', async () => {
     await failure(
       exportSession(new InMemorySessionService(), undefined as never),
       'invalid_argument',

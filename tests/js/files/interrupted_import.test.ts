@@ -56,7 +56,7 @@ async function assertWhole(service: StoredSessionService): Promise<void> {
 
 overStorages('An import that another one left half done', (open) => {
   for (const count of [0, 1, 500, 1000, COUNT - 1]) {
-    it(`appends the other events, after ${count}`, async () => {
+    it(`appends the remaining events, after ${count}`, async () => {
       const service = await open();
       await leaveHalf(service, count);
       const told: ImportProgress[] = [];
@@ -69,7 +69,7 @@ overStorages('An import that another one left half done', (open) => {
     });
   }
 
-  it('leaves a complete session alone, and one that only looks like half of it', async () => {
+  it('does not change a complete session, nor one that only resembles its first half', async () => {
     const halves: ((service: StoredSessionService) => Promise<unknown>)[] = [
       (service) => importSession(service, fileOf()),
       // A session in use, which a backup holds a later state of.
@@ -85,7 +85,7 @@ overStorages('An import that another one left half done', (open) => {
     }
   });
 
-  it('leaves a session alone that has other events', async () => {
+  it('does not change a session with other events', async () => {
     const service = await open();
     await leaveHalf(service, 500);
     const file = fileOf();
@@ -94,7 +94,7 @@ overStorages('An import that another one left half done', (open) => {
     assert.equal((await stored(service)).events.length, 500);
   });
 
-  it('keeps the values of shared keys that the store had before', async () => {
+  it('keeps the previous values of shared keys', async () => {
     const service = await open();
     const stateDelta: StateShape = { 'user:at': 'mine', 'user:name': 'Ada' };
     await leaveHalf(service, 500);
@@ -103,7 +103,7 @@ overStorages('An import that another one left half done', (open) => {
     assert.deepEqual(await service.getUserState(USER), { at: 'mine', name: 'Ada' });
   });
 
-  it('stays as far as it came if it fails', async () => {
+  it('keeps the events stored so far if it fails', async () => {
     const service = await open();
     await leaveHalf(service, 500);
     const onProgress = (): never => {
@@ -115,7 +115,7 @@ overStorages('An import that another one left half done', (open) => {
     await assertWhole(service);
   });
 
-  it('goes on as a line of a stream too', async () => {
+  it('continues for a line of a stream', async () => {
     const service = await open();
     await leaveHalf(service, 500);
     for await (const { error } of importSessions(service, `${JSON.stringify(fileOf())}\n`)) {
@@ -125,7 +125,7 @@ overStorages('An import that another one left half done', (open) => {
   });
 });
 
-describe('An import into a SQLite file whose process is killed', () => {
+describe('An import into a SQLite file', () => {
   it('is completed by the next one', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'interrupted-'));
     try {

@@ -21,9 +21,9 @@ const MEMBERS: object[] = [
   { longRunningToolIds: 'all', customMetadata: 7, usageMetadata: 'none', branch: [], author: 7, invocationId: {} },
 ]; // prettier-ignore
 
-describe('A session with odd events', () => {
+describe('A session with unusual events', () => {
   for (const members of MEMBERS) {
-    it(`comes back from a file as it was: ${JSON.stringify(members)}`, async () => {
+    it(`survives export and import: ${JSON.stringify(members)}`, async () => {
       const source = new InMemorySessionService();
       const session = await source.createSession(KEY);
       const timestamp = 1_700_000_000_000;

@@ -35,7 +35,7 @@ function assertRefused(
 }
 
 describe('A recorded session', () => {
-  it('has its fields renamed, and the data of users kept to the letter', () => {
+  it('has its fields renamed, and user data kept exactly', () => {
     const { events, ...session } = sessionFromFile(pythonSession);
     assert.deepEqual(session, {
       id: 's-1',
@@ -65,7 +65,7 @@ describe('A recorded session', () => {
     });
   });
 
-  it('is read from text too, with a byte order mark as well', () => {
+  it('can be read from text, with or without a byte order mark', () => {
     const session = sessionFromFile(pythonSession);
     assert.deepEqual(sessionFromFile(JSON.stringify(pythonSession)), session);
     assert.deepEqual(sessionFromFile(`\ufeff${JSON.stringify(pythonSession)}`), session);
@@ -81,24 +81,24 @@ describe('A recorded session', () => {
     }
   });
 
-  it('takes other names that are given', () => {
+  it('takes replacement names from the options', () => {
     const names = { appName: 'b', userId: 'v', sessionId: 't' };
     const { appName, userId, id } = sessionFromFile(pythonSession, names);
     assert.deepEqual({ appName, userId, sessionId: id }, names);
     assert.equal(sessionFromFile({ events: [] }, names).id, 't');
   });
 
-  it('has the state that its events make, if the file has none', () => {
+  it('has the state that its events produce if the file has none', () => {
     const file = { ...pythonSession, state: undefined };
     assert.deepEqual(sessionFromFile(file).state, { 'user:user_name': 'Ada' });
   });
 
-  it('was last updated with its latest event, if the file does not say when', () => {
+  it('takes lastUpdateTime from its latest event if the file has none', () => {
     assert.equal(sessionFromFile(withTimes(1.7e9 + 5, 1.7e9)).lastUpdateTime, 1.7e12 + 5000);
     assert.equal(sessionFromFile(withTimes()).lastUpdateTime, 0);
   });
 
-  it('gets actions where it has none, as appending would give it', () => {
+  it('gets empty actions for events without any, as an append would add them', () => {
     const [event] = sessionFromFile(withTimes(1.7e12)).events;
     assert.deepEqual(event?.actions, {
       stateDelta: {},
@@ -108,11 +108,11 @@ describe('A recorded session', () => {
     });
   });
 
-  it('began with what no event explains', () => {
+  it('has an initial state of the keys that no event explains', () => {
     assert.deepEqual(initialState(sessionFromFile(pythonSession)), { seed_key: { nested_key: 1 } });
   });
 
-  it('stays as it is when fields of a file made of it are deleted', () => {
+  it('does not change when fields of its file are deleted', () => {
     const session = sessionFromFile(pythonSession);
     const before = JSON.stringify(session);
     const file = sessionToFile(session, { casing: 'snake', timeUnit: 'seconds' });
@@ -122,7 +122,7 @@ describe('A recorded session', () => {
 });
 
 describe('The times of a file', () => {
-  it('are told to be seconds or milliseconds', () => {
+  it('are recognised as seconds or milliseconds', () => {
     assert.deepEqual(
       timesOf(withTimes(1741218414.968405, 1.7e9, 0)),
       [1741218414968.405, 1.7e12, 0],
@@ -134,13 +134,13 @@ describe('The times of a file', () => {
     assert.deepEqual(timesOf(withTimes(0, 0)), [0, 0]);
   });
 
-  it('are told by one for all, also by lastUpdateTime', () => {
+  it('are recognised by one unambiguous time for all, even by lastUpdateTime', () => {
     assert.deepEqual(timesOf(withTimes(1000, 1.7e12)), [1000, 1.7e12]);
     assert.deepEqual(timesOf({ ...withTimes(1000), last_update_time: 1.7e9 }), [1e6]);
     assert.deepEqual(timesOf({ ...withTimes(1000), lastUpdateTime: 1.7e12 }), [1000]);
   });
 
-  it('must be stated if they cannot be told', () => {
+  it('require the option timeUnit if they are ambiguous', () => {
     const file = withTimes(0, 1000);
     const message = /events\[1\]\.timestamp is 1000.*timeUnit: 'seconds' or 'milliseconds'/;
     assertRefused(() => sessionFromFile(file), { key: 'timeUnit', message });
@@ -148,14 +148,14 @@ describe('The times of a file', () => {
     assert.deepEqual(timesOf(file, { timeUnit: 'milliseconds' }), [0, 1000]);
   });
 
-  it('must be stated if they contradict each other', () => {
+  it('require the option timeUnit if they contradict each other', () => {
     const file = { ...withTimes(1.7e12), lastUpdateTime: 1.7e9 };
     const message = /events\[0\]\.timestamp is 1700000000000, .*lastUpdateTime is 1700000000,/;
     assertRefused(() => sessionFromFile(file), { key: 'timeUnit', message });
     assert.equal(sessionFromFile(file, { timeUnit: 'milliseconds' }).lastUpdateTime, 1.7e9);
   });
 
-  it('are as stated, whatever they look like', () => {
+  it('are read in the unit of the option timeUnit, whatever their values', () => {
     assert.deepEqual(timesOf(withTimes(1.7e9), { timeUnit: 'milliseconds' }), [1.7e9]);
     const options = { timeUnit: 'seconds' } as const;
     const message = /1700000000000, as seconds/;
@@ -165,7 +165,7 @@ describe('The times of a file', () => {
     });
   });
 
-  it('are also those of compactions, in both ADKs', () => {
+  it('include those of compactions, in both ADKs', () => {
     const file = withTimes(1.7e9, 1.7e9 + 9) as { events: SessionFile[] };
     Object.assign(file.events[0]!, {
       actions: { compaction: { start_timestamp: 1.7e9 + 1, end_timestamp: 1.7e9 + 2 } },
@@ -179,7 +179,7 @@ describe('The times of a file', () => {
     assert.equal(typeScript?.endTime, 1.7e12 + 1000);
   });
 
-  it('are no fields of somebody else that have such a name', () => {
+  it('exclude unknown fields with the same names', () => {
     const file = withTimes(1.7e9) as { events: SessionFile[] };
     Object.assign(file.events[0]!, { startTime: '9:30', endTime: 10 });
     const [event] = sessionFromFile(file).events as unknown as Record<string, unknown>[];
@@ -222,7 +222,7 @@ describe('A malformed session file is refused with the path', () => {
     });
   }
 
-  it('and so are dialects that do not exist', () => {
+  it('and so are unknown dialects', () => {
     const session = sessionFromFile(pythonSession);
     const timeUnit = 'minutes' as 'seconds';
     assertRefused(() => sessionFromFile(pythonSession, { timeUnit }), {

@@ -78,7 +78,7 @@ const idsOf = ({ events }: { events?: unknown }): string[] =>
 const ids = (count: number): string[] => Array.from({ length: count }, (_, at) => `s${at}`);
 
 overStorages('A whole app', (open) => {
-  it('that is exported and imported is the same', async () => {
+  it('is the same after export and import', async () => {
     const service = await open();
     await fill(service, 'ada', ids(3));
     await fill(service, 'bob', ids(2));
@@ -91,7 +91,7 @@ overStorages('A whole app', (open) => {
     }
   });
 
-  it('is exported whole by a service that caps the histories it gives out', async () => {
+  it('is exported completely by a service that caps its histories', async () => {
     const service = await open({ history: { numRecentEvents: 1 } });
     const key = { ...SHOP, userId: 'ada', sessionId: 's' };
     const session = await service.createSession(key);
@@ -106,7 +106,7 @@ overStorages('A whole app', (open) => {
     }
   });
 
-  it('of many pages of sessions is named whole', async () => {
+  it('of many pages lists each session once', async () => {
     const service = await open();
     await fill(service, 'ada', ids(150));
     await fill(service, 'bob', ids(101));
@@ -118,7 +118,7 @@ overStorages('A whole app', (open) => {
 });
 
 describe('The lines of an export', () => {
-  it('are the dialect, the state of the app, then each user with their sessions', async () => {
+  it("are the header, the app's state, then each user with their sessions", async () => {
     const service = new InMemorySessionService();
     await fill(service, 'ada', ['s']);
     const lines = await linesOf(service, SHOP);
@@ -139,7 +139,7 @@ describe('The lines of an export', () => {
     assert.deepEqual(others, []);
   });
 
-  it('are only those of one user, if one is asked for', async () => {
+  it('are only those of the requested user', async () => {
     const service = new InMemorySessionService();
     await fill(service, 'ada', ids(2));
     await fill(service, 'bob', ids(2));
@@ -148,7 +148,7 @@ describe('The lines of an export', () => {
     assert.ok(lines.slice(1).every((line) => line.includes('"userId":"bob"')));
   });
 
-  it('are of a whole store, where all its apps are named', async () => {
+  it('cover a whole store if all its apps are named', async () => {
     const service = new InMemorySessionService();
     for (const appName of ['shop', 'bank', 'school']) {
       await service.createSession({ appName, userId: 'ada', sessionId: appName });
@@ -163,7 +163,7 @@ describe('The lines of an export', () => {
     assert.deepEqual(await linesOf(copy, { appName: ['shop', 'bank'] }), lines);
   });
 
-  it('are read as they are taken', async () => {
+  it('are read from the store as the caller iterates', async () => {
     const service = new InMemorySessionService();
     await fill(service, 'ada', ids(3));
     const lines = exportSessions(service, SHOP);
@@ -175,7 +175,7 @@ describe('The lines of an export', () => {
     assert.match(left[0] ?? '', /"id":"s2"/);
   });
 
-  it('miss no session and repeat none, while others are updated, made and deleted', async () => {
+  it('contain each session once while others are updated, created and deleted', async () => {
     const service = new InMemorySessionService();
     await fill(service, 'ada', ids(350));
     const touch = async (sessionId: string): Promise<void> => {
@@ -199,7 +199,7 @@ describe('The lines of an export', () => {
     assert.deepEqual(new Set(found), new Set(ids(350)));
   });
 
-  it('are listed without a total', async () => {
+  it('are listed with `withTotal: false`', async () => {
     const withTotals: unknown[] = [];
     const adapter = mapAdapter();
     const storage: StorageAdapter = {
@@ -215,7 +215,7 @@ describe('The lines of an export', () => {
     assert.deepEqual(withTotals, [false, false]);
   });
 
-  it('begin with no line, if what is asked for means nothing', async () => {
+  it('do not begin if the request is invalid', async () => {
     const service = new InMemorySessionService();
     const wrong = [undefined, {}, { appName: [], userId: 7 }, { appName: ['shop', ''] }];
     const dialects = [
@@ -227,7 +227,7 @@ describe('The lines of an export', () => {
     }
   });
 
-  it('end with the reason, if the signal fires', async () => {
+  it("end with the signal's reason when it fires", async () => {
     const service = new InMemorySessionService();
     await fill(service, 'ada', ids(3));
     const controller = new AbortController();
@@ -239,7 +239,7 @@ describe('The lines of an export', () => {
 });
 
 describe('A stream that is imported', () => {
-  it('may come in any pieces, as text or bytes, from any kind of source', async () => {
+  it('can arrive in any chunks, as text or bytes, from any kind of source', async () => {
     const service = new InMemorySessionService();
     const userId = 'ünïcödé 😀';
     await fill(service, userId, ids(2));
@@ -265,7 +265,7 @@ describe('A stream that is imported', () => {
     }
   });
 
-  it('tells what became of each line, and goes on after one that cannot be imported', async () => {
+  it('reports the outcome of each line, and continues after a line that fails', async () => {
     const service = new InMemorySessionService();
     await fill(service, 'ada', ['s0']);
     const session = (id: string, more: object = {}): string =>
@@ -298,7 +298,7 @@ describe('A stream that is imported', () => {
     assert.deepEqual(new Set(sessions.map(({ id }) => id)), new Set(['s0', 'new', 'last']));
   });
 
-  it('may be of plain sessions, one a line, each in a dialect of its own', async () => {
+  it('can hold plain sessions, one per line, each in its own dialect', async () => {
     const service = new InMemorySessionService();
     const python = {
       id: 'p',
@@ -319,7 +319,7 @@ describe('A stream that is imported', () => {
     }
   });
 
-  it('says in its first line what its times are, which nobody could tell', async () => {
+  it('states the unit of ambiguous times in its header', async () => {
     const service = new InMemorySessionService();
     await fill(service, 'ada', ids(2));
     for (const timeUnit of ['milliseconds', 'seconds'] as const) {
@@ -333,7 +333,7 @@ describe('A stream that is imported', () => {
     }
   });
 
-  it('brings the state of users and app by sharedState, wherever the sessions stand', async () => {
+  it('sets the states of users and app by sharedState, wherever the sessions are', async () => {
     const source = new InMemorySessionService();
     await fill(source, 'ada', ids(2));
     const text = (await linesOf(source, SHOP)).join('');
@@ -353,7 +353,7 @@ describe('A stream that is imported', () => {
     }
   });
 
-  it('can be given another app, and be put behind another', async () => {
+  it('can be imported into another app, and be appended to another stream', async () => {
     const service = new InMemorySessionService();
     await fill(service, 'ada', ['a']);
     await fill(service, 'bob', ['b']);
@@ -366,7 +366,7 @@ describe('A stream that is imported', () => {
     assert.deepEqual(await service.getUserState({ appName: 'copy', userId: 'bob' }), { of: 'bob' });
   });
 
-  it('is refused if a newer version wrote it', async () => {
+  it('is refused if a newer version has written it', async () => {
     const service = new InMemorySessionService();
     const header = '{"format":"adk-sessions","version":2}';
     for (const options of [{}, { timeUnit: 'seconds' }] as const) {
@@ -375,7 +375,7 @@ describe('A stream that is imported', () => {
     }
   });
 
-  it('ends with what no line is to blame for', async () => {
+  it('ends with an error that is not caused by a line', async () => {
     const service = new InMemorySessionService();
     await fill(service, 'ada', ids(1));
     const text = (await linesOf(service, SHOP)).join('');
@@ -387,7 +387,7 @@ describe('A stream that is imported', () => {
     await failure(imported(service, text), 'closed');
   });
 
-  it('is let go of by whoever stops early', async () => {
+  it('is released when the caller stops early', async () => {
     const service = new InMemorySessionService();
     let isCancelled = false;
     const stream = new ReadableStream<string>({

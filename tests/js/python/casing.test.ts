@@ -48,7 +48,7 @@ describe('Names of an event', () => {
     nodeInfo: { path: 'a_b', outputFor: ['c_d'], messageAsOutput: true },
   };
 
-  it('are snake_case as Python has them, with data of users kept to the letter', () => {
+  it('are written in snake_case, with user data kept exactly', () => {
     assert.deepEqual(snake(camel), {
       invocation_id: 'i',
       long_running_tool_ids: ['a_b'],
@@ -90,7 +90,7 @@ describe('Names of an event', () => {
     });
   });
 
-  it('are read in either casing, and both mixed', () => {
+  it('are read in both casings, even mixed', () => {
     assert.deepEqual(readNames(snake(camel), EVENT), camel);
     assert.deepEqual(readNames(camel, EVENT), camel);
     assert.deepEqual(readNames({ invocation_id: 'i', errorCode: 'e' }, EVENT), {
@@ -105,7 +105,7 @@ describe('Names of an event', () => {
     assert.equal(JSON.stringify(snake(readNames(parsed(text), EVENT))), text);
   });
 
-  it('that no ADK knows are kept to the letter, with all below', () => {
+  it('of unknown fields are kept exactly, with everything below them', () => {
     const event = {
       my_field: { invocation_id: null },
       myField: { errorCode: null },
@@ -117,20 +117,20 @@ describe('Names of an event', () => {
     assert.deepEqual(snake(event), event);
   });
 
-  it('count in camelCase where both are there, as Python has it', () => {
+  it('are read in camelCase if both casings are present, as in Python', () => {
     const both = { invocation_id: 'stranger', invocationId: 'field' };
     assert.deepEqual(readNames(both, EVENT), both);
     assert.deepEqual(snake(both), both);
   });
 
-  it('of a stranger that is called as Python calls a field come back in both casings', () => {
+  it('of unknown fields with a known snake_case name survive both casings', () => {
     const event = { invocation_id: 'stranger', actions: { state_delta: 1, stateDelta: { a: 1 } } };
     for (const casing of ['camel', 'snake'] as const) {
       assert.deepEqual(readNames(writeNames(event, EVENT, casing), EVENT), event);
     }
   });
 
-  it('are left out where Python says with null that they are not there', () => {
+  it('are omitted if Python has null', () => {
     const event = parsed(
       '{"branch":null,"error_code":null,"x":null,"content":{"parts":[{"text":"a","inline_data":null}]},"actions":{"escalate":null,"state_delta":{"a":null}},"output":{"b":null}}',
     );
@@ -142,7 +142,7 @@ describe('Names of an event', () => {
     });
   });
 
-  it('that every object inherits are names like any other', () => {
+  it('that every object inherits are ordinary names', () => {
     const text = '{"__proto__":{"a_b":1},"constructor":2,"actions":{"__proto__":3}}';
     const event = readNames(parsed(text), EVENT) as object;
     assert.equal(JSON.stringify(event), text);
@@ -150,7 +150,7 @@ describe('Names of an event', () => {
     assert.equal(Object.getPrototypeOf(event), Object.prototype);
   });
 
-  it('are looked for no deeper than an event may nest', () => {
+  it('are converted only as deep as an event may nest', () => {
     const text = `{"usage_metadata":${'{"web":'.repeat(50_000)}1${'}'.repeat(50_000)}}`;
     assert.doesNotThrow(() => readNames(parsed(text), EVENT));
   });

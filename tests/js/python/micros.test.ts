@@ -22,7 +22,7 @@ describe('A time of the tables', () => {
     assert.equal(millisecondsToTimeText(1000.9999), '1970-01-01 00:00:01.001000');
   });
 
-  it('comes back to the microsecond', () => {
+  it('is exact to the microsecond after a round trip', () => {
     for (const micros of [0, 1, 999, 1000, 1_763_652_937_123_457, LAST_REVISION]) {
       assert.equal(parseTime(microsToTimeText(micros)), micros);
     }
@@ -31,7 +31,7 @@ describe('A time of the tables', () => {
     }
   });
 
-  it('may be written in every way that Python reads', () => {
+  it('is parsed in every form that Python reads', () => {
     const micros = 1_700_000_000_250_000;
     for (const text of [
       '2023-11-14 22:13:20.25',
@@ -46,7 +46,7 @@ describe('A time of the tables', () => {
     assert.equal(parseTime('2023-11-14'), Date.UTC(2023, 10, 14) * 1000);
   });
 
-  it('is none where nothing can be read as one', () => {
+  it('is undefined for text that is not a time', () => {
     for (const value of [
       '',
       'yesterday',
@@ -64,7 +64,7 @@ describe('A time of the tables', () => {
     }
   });
 
-  it('beyond 2242 is no revision, and those that follow the last time still come back', () => {
+  it('after 2242 is not a revision, and times near the limit survive a round trip', () => {
     assert.equal(millisecondsToMicros(253402300799999), LAST_MICROS);
     assert.equal(parseTime('9999-12-31 23:59:59'), LAST_REVISION);
     assert.equal(parseTime(microsToTimeText(LAST_MICROS + 1)), LAST_MICROS + 1);
@@ -84,7 +84,7 @@ describe('A time in seconds, as a REAL', () => {
   stored.exec('create table times (time real not null)');
   const insert = stored.prepare('insert into times values (?) returning time').pluck();
 
-  it('comes back to the microsecond', () => {
+  it('is exact to the microsecond after a round trip', () => {
     fc.assert(
       fc.property(anyMicros, (micros) => {
         const time = insert.get(SQLITE_LAYOUT.time(micros));
@@ -95,7 +95,7 @@ describe('A time in seconds, as a REAL', () => {
     );
   });
 
-  it('is later than that of the microsecond before, and than what Python has within that', () => {
+  it("is later than the previous microsecond, and than Python's value within it", () => {
     fc.assert(
       fc.property(anyMicros, fc.integer({ min: -8, max: 8 }), (micros, steps) => {
         fc.pre(micros <= LAST_MICROS);

@@ -10,7 +10,7 @@ import {
 } from '../../../js/python/numbers.js';
 
 describe('Numbers of Python', () => {
-  it('are read and written with all their digits', () => {
+  it('are read and written with all digits', () => {
     const digits = fc.bigInt({ min: -(2n ** 200n), max: 2n ** 200n }).map(String);
     const item = fc.oneof(
       digits,
@@ -26,19 +26,19 @@ describe('Numbers of Python', () => {
     );
   });
 
-  it('that JavaScript holds are numbers', () => {
+  it('that JavaScript represents exactly are numbers', () => {
     const text = '[1234567890123456, -9007199254740991, 0.12345678901234567, 1e300, 1E+16, -0.0]';
     assert.deepEqual(parseExactly(text), JSON.parse(text));
   });
 
-  it('that it does not hold are known by their digits', () => {
+  it('that JavaScript would round keep their digits', () => {
     const [long, text] = parseExactly('[9007199254740993, "9007199254740993"]') as unknown[];
     assert.equal(digitsOf(long), '9007199254740993');
     assert.equal(digitsOf(text), undefined);
     assert.equal(digitsOf(1), undefined);
   });
 
-  it('that are none are null, and nothing else is changed', () => {
+  it('NaN and the infinities are null, and nothing else changes', () => {
     const text = '{"a": NaN, "b": [Infinity,-Infinity], "NaN": "\\\\\\"-Infinity\\\\", "c": 1.50}';
     assert.equal(
       pythonJsonToJson(text),
@@ -46,14 +46,14 @@ describe('Numbers of Python', () => {
     );
   });
 
-  it('are told from the digits in texts, however long those are', () => {
+  it('are distinguished from digits in strings of any length', () => {
     const value = [`${'\\"'.repeat(2_000_000)}1234567890123456789`, 'NaN'];
     const text = JSON.stringify(value);
     assert.equal(pythonJsonToJson(text), text);
     assert.deepEqual(parseExactly(text), value);
   });
 
-  it('do not make JSON of what is none', () => {
+  it('do not make invalid JSON valid', () => {
     for (const text of ['', '{', '[NaNa]', '"12345678901234567', '[01234567890123456789]']) {
       assert.throws(() => parseExactly(text), SyntaxError, text);
     }

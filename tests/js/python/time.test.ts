@@ -14,7 +14,7 @@ describe('Times in seconds and milliseconds', () => {
     assert.equal(toMilliseconds(toSeconds(MAX_TIMESTAMP)), MAX_TIMESTAMP);
   });
 
-  it('come back as they were, whichever was first', () => {
+  it('survive a round trip in either direction', () => {
     const microseconds = fc.integer({ min: 0, max: 2 ** 33 * 1e6 - 1 });
     fc.assert(
       fc.property(microseconds, (microseconds) => {
@@ -27,7 +27,7 @@ describe('Times in seconds and milliseconds', () => {
     );
   });
 
-  it('come back as they were until the year 9999, if they are whole milliseconds', () => {
+  it('survive a round trip until the year 9999 if they are whole milliseconds', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: MAX_TIMESTAMP }), (milliseconds) => {
         assert.equal(toMilliseconds(toSeconds(milliseconds)), milliseconds);
@@ -36,7 +36,7 @@ describe('Times in seconds and milliseconds', () => {
     );
   });
 
-  it('that are finer are rounded once, and stay as they are then', () => {
+  it('with a finer fraction are rounded once, and then stay the same', () => {
     fc.assert(
       fc.property(fc.double({ min: 0, max: MAX_TIMESTAMP, noNaN: true }), (milliseconds) => {
         const seconds = toSeconds(milliseconds);
@@ -46,14 +46,14 @@ describe('Times in seconds and milliseconds', () => {
     );
   });
 
-  it('are told apart if they are of 2001 to 2100', () => {
+  it('are distinguished if they lie in 2001 to 2100', () => {
     for (const time of [1e9, 1.7e9, 1741218414.968405, 4102444799]) {
       assert.equal(unitOf(time), 'seconds', `${time}`);
       assert.equal(unitOf(time * 1e3), 'milliseconds', `${time * 1e3}`);
     }
   });
 
-  it('are not told apart if both are as unlikely', () => {
+  it('are ambiguous if both units are equally unlikely', () => {
     for (const time of [1, 1000, 999999999, 4102444800, 2.5e11]) {
       assert.equal(unitOf(time), undefined, `${time}`);
     }

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 
 import { isSessionError } from '../../../js/index.js';
 import { Handles } from '../../../js/handle/handle.js';
-import { openRecords } from '../../../js/read/listed_records.js';
+import { makeHandles } from '../../../js/read/listed_records.js';
 import type { SessionRecord } from '../../../js/indexed_db/layout.js';
 import type { SharedStates } from '../../../js/storage/session_store.js';
 
@@ -14,7 +14,7 @@ function record(changes: Partial<Record<keyof SessionRecord, unknown>> = {}): Se
 }
 
 function open(records: SessionRecord[], shared: SharedStates = ['{}']) {
-  return openRecords(records, 'app', shared, new Handles());
+  return makeHandles(records, 'app', shared, new Handles());
 }
 
 describe('Records of a list', () => {

@@ -8,12 +8,12 @@ import { State } from '../../../js/state/state.js';
 import {
   carryStamps,
   dropStamp,
-  isOvertaken,
+  hasNewerWrite,
   isStamped,
   isSuperseded,
   markStored,
   stampWrite,
-  takeOrder,
+  snapshotOrder,
   type WriteOrder,
 } from '../../../js/state/write_order.js';
 
@@ -25,7 +25,7 @@ class Handle {
 
   /** Called when an event is appended; what it returns, when the event's turn has come. */
   append(delta: StateShape): () => void {
-    const order = takeOrder(delta);
+    const order = snapshotOrder(delta);
     const taken = { ...delta };
     return () => this.commit([{ order, delta: taken }]);
   }
@@ -43,7 +43,7 @@ class Handle {
     events.forEach(({ order, delta }, index) => {
       this.storedDeltas.push(Object.fromEntries(stored[index] ?? []));
       for (const [key, value] of stored[index] ?? []) {
-        if (!isOvertaken(this.value, order, key)) apply(this.value, key, value);
+        if (!hasNewerWrite(this.value, order, key)) apply(this.value, key, value);
       }
       markStored(this.value, order, Object.keys(delta));
     });
@@ -113,8 +113,8 @@ describe('The order of writes', () => {
     const value = {};
     const delta = {};
     stampWrite(value, delta, 'temp:k');
-    markStored(value, takeOrder({}), ['temp:k']);
-    assert.equal(isOvertaken(value, takeOrder(delta), 'temp:k'), true);
+    markStored(value, snapshotOrder({}), ['temp:k']);
+    assert.equal(hasNewerWrite(value, snapshotOrder(delta), 'temp:k'), true);
   });
 
   it('counts a delta made by hand anew each time', () => {
@@ -148,7 +148,7 @@ describe('The order of writes', () => {
     const [a, b] = [{}, {}];
     new State(handle.value, a).set('k', 'older');
     new State(handle.value, b).set('k', 'newer');
-    handle.commit([b, a].map((delta) => ({ order: takeOrder(delta), delta })));
+    handle.commit([b, a].map((delta) => ({ order: snapshotOrder(delta), delta })));
     assert.deepEqual(handle.storedDeltas, [{ k: 'newer' }, {}]);
     assert.deepEqual(handle.value, { k: 'newer' });
   });
@@ -172,9 +172,9 @@ describe('The order of writes', () => {
     carryStamps(delta, copy);
     stampWrite(value, {}, 'k');
     assert.deepEqual([isStamped(copy, 'k'), isStamped(copy, 'other')], [true, false]);
-    assert.equal(isOvertaken(value, takeOrder(copy), 'k'), true);
+    assert.equal(hasNewerWrite(value, snapshotOrder(copy), 'k'), true);
     dropStamp(copy, 'k');
-    assert.equal(isOvertaken(value, takeOrder(copy), 'k'), false);
+    assert.equal(hasNewerWrite(value, snapshotOrder(copy), 'k'), false);
   });
 
   const keys = ['a', 'b', 'user:c'] as const;

@@ -3,7 +3,12 @@ import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 
 import { State } from '../../../js/state/state.js';
-import { isOvertaken, isSuperseded, markStored, takeOrder } from '../../../js/state/write_order.js';
+import {
+  hasNewerWrite,
+  isSuperseded,
+  markStored,
+  snapshotOrder,
+} from '../../../js/state/write_order.js';
 
 type Values = Record<string, unknown>;
 interface Step {
@@ -39,12 +44,12 @@ describe('The shared vectors of the order of writes', () => {
         if (append !== undefined) {
           const delta = typeof append === 'string' ? (open[append] ?? {}) : append;
           if (typeof append === 'string') delete open[append];
-          const [order, taken] = [takeOrder(delta), { ...delta }];
+          const [order, taken] = [snapshotOrder(delta), { ...delta }];
           waiting.push(() => {
             const kept = Object.entries(taken).filter(([key]) => !isSuperseded(value, order, key));
             stored.push(Object.fromEntries(kept));
             for (const [key, entry] of kept)
-              if (!isOvertaken(value, order, key)) apply(value, key, entry);
+              if (!hasNewerWrite(value, order, key)) apply(value, key, entry);
             markStored(value, order, Object.keys(taken));
           });
         }

@@ -64,7 +64,7 @@ describe('A URI', () => {
     ['of no agent engine', 'agentengine://projects/s3cret', 'invalid_argument', /reasoningEngines/],
   ]; // prettier-ignore
   for (const [title, uri, code, message] of refused) {
-    it(`that is ${title} is refused at once, and not shown`, () => {
+    it(`that is ${title} is refused at once, and does not appear in the error`, () => {
       assert.throws(
         () => getSessionServiceFromUri(uri),
         (error) => isError(error, code, message),
@@ -72,7 +72,7 @@ describe('A URI', () => {
     });
   }
 
-  it('that is no string is refused', () => {
+  it('that is not a string is refused', () => {
     assert.throws(
       () => getSessionServiceFromUri(new URL('memory://') as unknown as string),
       (error) => isError(error, 'invalid_argument', /must be a string/),
@@ -97,7 +97,7 @@ describe('The service of a URI', () => {
     await second.close();
   });
 
-  it('takes what it is given at the moment of the first call, though it loads its storage then', async () => {
+  it('uses its arguments as they were at the first call, although the storage loads later', async () => {
     const service = getSessionServiceFromUri('sqlite::memory:');
     const state = { cart: ['tea'] };
     const created = service.createSession({ ...KEY, state });
@@ -106,7 +106,7 @@ describe('The service of a URI', () => {
     await service.close();
   });
 
-  it('is given the options', async () => {
+  it('gets the options', async () => {
     const time = 1_700_000_000_000;
     const service = getSessionServiceFromUri('sqlite::memory:', {
       clock: () => time,
@@ -119,7 +119,7 @@ describe('The service of a URI', () => {
     await service.close();
   });
 
-  it('refuses a handle that is behind as its database does, with both markers', async () => {
+  it('refuses a stale handle as its database does, with both markers', async () => {
     const service = getSessionServiceFromUri('sqlite::memory:', { stale: 'reject' });
     const session = await service.createSession(KEY);
     const other = await service.getSession(KEY);
@@ -168,7 +168,7 @@ describe('The service of a URI', () => {
     });
   }
 
-  it('tells of options that its database does not take', async () => {
+  it('reports options that its database does not accept', async () => {
     const service = getSessionServiceFromUri('mariadb://ada:s3cret@127.0.0.1/db', {
       durability: 'relaxed',
     });
@@ -178,7 +178,7 @@ describe('The service of a URI', () => {
     await service.close();
   });
 
-  it('tells that its server cannot be reached, without the password', async () => {
+  it('reports an unreachable server without the password', async () => {
     for (const scheme of ['postgresql', 'mysql']) {
       const service = getSessionServiceFromUri(`${scheme}://ada:s3cret@127.0.0.1:1/db`);
       await assert.rejects(service.createSession(KEY), (error) =>
@@ -188,7 +188,7 @@ describe('The service of a URI', () => {
     }
   });
 
-  it('tells that there is no IndexedDB where there is none', async () => {
+  it('reports a missing IndexedDB', async () => {
     const service = getSessionServiceFromUri('indexeddb:my-shop');
     await assert.rejects(service.getSession(KEY), { code: 'storage_unavailable' });
     await service.close();

@@ -8,7 +8,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, describe, it } from 'node:test';
 
-import type { Case, Json } from '../../../js/testing/case.js';
+import type { JsonObject } from '../../../js/json/rules.js';
+import type { Case } from '../../../js/testing/case.js';
 import { runCase } from '../../../js/testing/run_case.js';
 import {
   startVertexServer,
@@ -156,7 +157,7 @@ function adapted({ name, stale, steps }: Case): Case {
 function withoutTimes(expected: unknown): unknown {
   if (Array.isArray(expected)) return expected.map(withoutTimes);
   if (typeof expected !== 'object' || expected === null) return expected;
-  const { lastUpdateTime, ...rest } = expected as Json;
+  const { lastUpdateTime, ...rest } = expected as JsonObject;
   void lastUpdateTime;
   return Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, withoutTimes(value)]));
 }

@@ -34,12 +34,12 @@ function left(...notices: ChangeNotice[]): Notice[] {
 }
 
 describe('Pending notices', () => {
-  it('keep one a session, the newest, in the place of the first', () => {
+  it('keep only the newest notice of each session, in the position of the first', () => {
     const notices = [of('appended', 'a', 2), of('appended', 'b', 5), of('appended', 'a', 3)];
     assert.deepEqual(left(...notices), [of('appended', 'a', 3), of('appended', 'b', 5)]);
   });
 
-  it('drop what is older than what came, pending or taken', () => {
+  it('drop a notice that is older than one received before, pending or delivered', () => {
     assert.deepEqual(left(of('appended', 'a', 3), of('appended', 'a', 2)), [
       of('appended', 'a', 3),
     ]);
@@ -52,7 +52,7 @@ describe('Pending notices', () => {
     assert.deepEqual(drain(pending), []);
   });
 
-  it('say resync after a revision that nothing reaches, and go on', () => {
+  it('ask for a resync after a forged revision, and continue with the next notices', () => {
     const forged = Number.MAX_SAFE_INTEGER;
     for (const wrong of [of('appended', 'a', forged), userDeleted(forged)]) {
       assert.deepEqual(left(wrong, of('appended', 'a', 3), of('appended', 'a', 4)), [
@@ -63,7 +63,7 @@ describe('Pending notices', () => {
     assert.deepEqual(left(state(forged), state(3), state(4)), [{ type: 'resync' }, state(4)]);
   });
 
-  it('of a loss drop what came before, also where a resync follows, and begin again at revision 1', () => {
+  it('drop all earlier notices at a loss, and then start again at revision 1', () => {
     const loss = { type: 'lost', when: 1, message: 'gone' } as const;
     const pending = new PendingNotices();
     for (const notice of [of('appended', 'a', 9), loss, of('created', 'a', 1)])
@@ -74,11 +74,11 @@ describe('Pending notices', () => {
     assert.deepEqual(drain(pending), [loss, { type: 'resync' }]);
   });
 
-  it('say created as long as nobody was told so', () => {
+  it('keep the type created until the notice is delivered', () => {
     assert.deepEqual(left(of('created', 'a', 1), of('appended', 'a', 2)), [of('created', 'a', 2)]);
   });
 
-  it('let a deletion win over what it deleted, also with the same revision, and once', () => {
+  it('prefer a deletion to the changes that it deleted, even with the same revision, and report it once', () => {
     const notices = [
       of('created', 'a', 1),
       deleted('a', 1),
@@ -93,7 +93,7 @@ describe('Pending notices', () => {
     assert.deepEqual(drain(pending), []);
   });
 
-  it('let a session come through that was made again', () => {
+  it('deliver the notice of a session that was created again', () => {
     const notices = [deleted('a', 4), of('created', 'a', 5)];
     assert.deepEqual(left(...notices), [of('created', 'a', 5)]);
     const pending = new PendingNotices();
@@ -103,28 +103,28 @@ describe('Pending notices', () => {
     }
   });
 
-  it('take a deletion without revision as the newest', () => {
+  it('treat a deletion without a revision as the newest notice', () => {
     assert.deepEqual(left(of('appended', 'a', 3), deleted('a')), [deleted('a')]);
     assert.deepEqual(left(deleted('a'), of('created', 'a', 9)), [of('created', 'a', 9)]);
     assert.deepEqual(left(of('appended', 'a', 3), userDeleted()), [userDeleted()]);
   });
 
-  it('drop what was deleted with its user, and give what is newer after that', () => {
+  it('drop the notices of a deleted user, and deliver newer ones after the deletion', () => {
     const notices = [of('appended', 'a', 3), of('created', 'b', 6), userDeleted(5)];
     assert.deepEqual(left(...notices), [userDeleted(5), of('created', 'b', 6)]);
     assert.deepEqual(left(userDeleted(5), of('appended', 'c', 5)), [userDeleted(5)]);
   });
 
-  it('tell no session of a user from another by characters in ids', () => {
+  it('keep sessions apart whose ids contain separator characters', () => {
     const others = ['["', '"],["', 'user","a', ''].map((text) => of('appended', `a${text}`, 1));
     assert.equal(left(...others).length, others.length);
   });
 
-  it('keep one a state, which never falls', () => {
+  it('keep one notice for each state, and never an older revision', () => {
     assert.deepEqual(left(state(2), state(4), state(3)), [state(4)]);
   });
 
-  it('void all by a resync, and begin anew: the database may be another one', () => {
+  it('drop everything at a resync, since the database may be another one', () => {
     const pending = new PendingNotices();
     pending.push(of('appended', 'a', 30));
     pending.resync();
@@ -133,7 +133,7 @@ describe('Pending notices', () => {
     assert.deepEqual(drain(pending), [{ type: 'resync' }, of('created', 'a', 1)]);
   });
 
-  it('remember so many sessions, and no more', () => {
+  it('remember a limited number of sessions', () => {
     const pending = new PendingNotices();
     for (let number = 0; number < 9_000; number += 1) pending.push(of('appended', `s${number}`, 9));
     drain(pending);
@@ -252,11 +252,11 @@ function assertGrowing(notices: readonly Notice[]): void {
 
 const byName = (sessions: Sessions): [string, number][] => [...sessions].sort();
 
-describe('Pending notices, whatever happens', () => {
+describe('Pending notices of random changes', () => {
   const takes = fc.array(fc.boolean(), { minLength: 1, maxLength: 7 });
   const steps = fc.array(step, { maxLength: 40 });
 
-  it('grow for each session, and tell its last state, in the order of the commits', () => {
+  it('have growing revisions for each session, and end with its last state, in commit order', () => {
     const property = fc.property(steps, takes, (steps, takes) => {
       const { notices, sessions } = happen(steps);
       const told = pass(notices, takes);
@@ -266,7 +266,7 @@ describe('Pending notices, whatever happens', () => {
     fc.assert(property, { numRuns: 500 });
   });
 
-  it('do so in any order of arrival, some of them twice', () => {
+  it('do the same in any order of arrival, with duplicates', () => {
     const keys = fc.array(fc.nat(1000), { minLength: 1, maxLength: 40 });
     const property = fc.property(steps, takes, keys, (steps, takes, keys) => {
       const { notices, sessions } = happen(steps);

@@ -85,7 +85,7 @@ const arrived = (): Promise<void> => new Promise((done) => setTimeout(done, 150)
 const created = (revision = 1): Notice => ({ type: 'created', ...KEY, revision });
 
 describe('The channel between tabs', () => {
-  it('brings the notices of a tab that never watched', async () => {
+  it('delivers the notices of a tab that has no watcher', async () => {
     const { here, there, one, other } = begin();
     const notices = listen(one);
     await other.createSession({ ...KEY, state: { 'user:a': 1 } });
@@ -95,7 +95,7 @@ describe('The channel between tabs', () => {
     assert.deepEqual([here.opened, there.opened], [1, 1]);
   });
 
-  it('opens when it is needed, and closes with the last service', async () => {
+  it('opens on first use, and closes with the last service', async () => {
     const { adapter, here, there, one, other } = begin();
     assert.equal(here.open.size, 0);
     const second = here.service(adapter);
@@ -115,7 +115,7 @@ describe('The channel between tabs', () => {
     assert.deepEqual([here.open.size, there.open.size], [0, 0]);
   });
 
-  it('sends what a service did last', async () => {
+  it('sends the last notice of a service that closes', async () => {
     const { one, other } = begin();
     const notices = listen(one);
     const creating = other.createSession(KEY);
@@ -125,7 +125,7 @@ describe('The channel between tabs', () => {
     assert.deepEqual(notices, [created()]);
   });
 
-  it('tells this tab once, and all its services', async () => {
+  it('delivers a notice once to each service of its own tab', async () => {
     const { adapter, here, one, other } = begin();
     const lists = [listen(one), listen(here.service(adapter)), listen(other)];
     await one.createSession(KEY);
@@ -133,7 +133,7 @@ describe('The channel between tabs', () => {
     assert.deepEqual(lists, [[created()], [created()], [created()]]);
   });
 
-  it('sends a burst as one message', async () => {
+  it('sends notices that come together as one message', async () => {
     const { name, one } = begin();
     const raw = new BroadcastChannel(name);
     cleanUps.push(() => raw.close());
@@ -146,7 +146,7 @@ describe('The channel between tabs', () => {
     assert.deepEqual(messages, [{ format: 1, notices }]);
   });
 
-  it('gathers what follows a message into the next one', async () => {
+  it('collects notices after a message into the next message', async () => {
     const { name, one } = begin();
     const raw = new BroadcastChannel(name);
     cleanUps.push(() => raw.close());
@@ -170,7 +170,7 @@ describe('The channel between tabs', () => {
     assert.ok(messages <= 2 + passed / 15, `${messages} messages in ${passed} ms`);
   });
 
-  it('passes over what it does not understand', async () => {
+  it('ignores messages that it does not know', async () => {
     const { name, one } = begin();
     const notices = listen(one);
     const raw = new BroadcastChannel(name);
@@ -205,7 +205,7 @@ describe('The channel between tabs', () => {
     assert.deepEqual(notices, [good]);
   });
 
-  it('lets the page into the cache of pages, and yields resync when it is back', async () => {
+  it('closes when the page enters the back/forward cache, and reports resync on return', async () => {
     const { here, one, other } = begin();
     const notices = listen(one);
     here.hide(true);
@@ -222,7 +222,7 @@ describe('The channel between tabs', () => {
     assert.deepEqual(notices, [{ type: 'appended', ...KEY, revision: 2 }]);
   });
 
-  it('stays open for a page that is only hidden, and says nothing when one is shown at first', async () => {
+  it('stays open if the page is only hidden, and reports no resync at the first show', async () => {
     const { here, one } = begin();
     const notices = listen(one);
     here.hide(false);
@@ -232,7 +232,7 @@ describe('The channel between tabs', () => {
     assert.deepEqual(notices, []);
   });
 
-  it('sends what is committed while the page leaves, and keeps nothing open', async () => {
+  it('sends changes committed while the page leaves, and stays closed', async () => {
     const { here, one, other } = begin();
     const notices = listen(other);
     const creating = one.createSession(KEY);
@@ -243,7 +243,7 @@ describe('The channel between tabs', () => {
     assert.equal(here.open.size, 0);
   });
 
-  it('opens nothing for a page that returns and does not watch', async () => {
+  it('does not open for a page that returns without a watcher', async () => {
     const { here, one } = begin();
     await one.createSession(KEY);
     await arrived();
@@ -255,7 +255,7 @@ describe('The channel between tabs', () => {
     assert.equal(here.open.size, 1);
   });
 
-  it('fails nobody where it is refused', async () => {
+  it('causes no error if the browser refuses channels', async () => {
     const refuse = (): never => {
       throw new DOMException('refused', 'SecurityError');
     };
@@ -273,7 +273,7 @@ describe('The channel between tabs', () => {
     await service.close();
   });
 
-  it('lets the storage say that it lost sight of others', async () => {
+  it('reports resync when the storage may have missed changes', async () => {
     const { here, one } = begin();
     const notices = one.watch(APP);
     here.feed.resync();
@@ -282,12 +282,12 @@ describe('The channel between tabs', () => {
 });
 
 describe('The feed of a database', () => {
-  it('is one for a name, and an adapter has its own', () => {
+  it('is shared by name, and separate for each adapter', () => {
     assert.equal(feedOfDatabase('a'), feedOfDatabase('a'));
     assert.notEqual(feedOfDatabase('a'), feedOfDatabase('b'));
   });
 
-  it('opens no channel in Node, which would not end', () => {
+  it('opens no channel in Node, so that the process can end', () => {
     const program = `
       import { feedOfDatabase } from './js/watch/shared_feeds.js';
       import { ServiceFeed } from './js/watch/service_feed.js';

@@ -48,7 +48,7 @@ function revisions(notices: readonly Notice[]): (number | undefined)[] {
 }
 
 overStorages('Watching', (open) => {
-  it('tells of what is made, appended, changed and deleted', async () => {
+  it('reports created, appended, changed and deleted data', async () => {
     const service = await open();
     const notices = listen(service);
     const heard: string[] = [];
@@ -81,7 +81,7 @@ overStorages('Watching', (open) => {
     assert.deepEqual(await hear(), ['deleted user all', 'stateChanged user user']);
   });
 
-  it('tells growing revisions, also when an id comes again', async () => {
+  it('reports growing revisions, even for an id that is used again', async () => {
     const { service, session } = await begin(open);
     const notices = listen(service, KEY);
     await service.appendEvent({ session, event: says('1') });
@@ -99,7 +99,7 @@ overStorages('Watching', (open) => {
     assert.ok(appended <= gone && gone < created, String(revisions(notices)));
   });
 
-  it("tells a state's own revisions", async () => {
+  it('reports the revisions of each state separately', async () => {
     const { service, session } = await begin(open);
     const notices = listen(service);
     for (let number = 0; number < 3; number += 1) {
@@ -113,7 +113,7 @@ overStorages('Watching', (open) => {
     assert.deepEqual(revisions(states), [1, 2]);
   });
 
-  it('tells only of what was asked for, and of the states that it shows', async () => {
+  it('reports only the requested sessions and the states that they show', async () => {
     const service = await open();
     const [one, user, app, other] = [KEY, USER, APP, { appName: 'other' }].map((request) =>
       listen(service, request),
@@ -135,7 +135,7 @@ overStorages('Watching', (open) => {
     assert.deepEqual(other, []);
   });
 
-  it('tells nothing of what changed nothing', async () => {
+  it('reports nothing for a call that changes nothing', async () => {
     const { service, session } = await begin(open);
     const event = says('Hello', { 'user:name': 'Ada' });
     await service.appendEvent({ session, event });
@@ -157,7 +157,7 @@ overStorages('Watching', (open) => {
     assert.deepEqual(kinds(notices), ['created user new', 'stateChanged  app']);
   });
 
-  it('tells of many changes at once what is the newest', async () => {
+  it('reports only the newest of many changes of a session', async () => {
     const { service, session } = await begin(open);
     const notices = service.watch(APP);
     const events = Array.from({ length: 64 }, (_, number) =>
@@ -174,7 +174,7 @@ overStorages('Watching', (open) => {
     await notices.return();
   });
 
-  it('listens from the moment it returns', async () => {
+  it('reports changes from the moment that watch returns', async () => {
     const { service, session } = await begin(open);
     const underWay = service.appendEvent({ session, event: says('early', { 'app:a': 1 }) });
     const notices = listen(service);
@@ -187,7 +187,7 @@ overStorages('Watching', (open) => {
     assert.deepEqual(kinds(notices).slice(-2), ['appended user session', 'stateChanged  app']);
   });
 
-  it('is iterated, until the loop is left', async () => {
+  it('can be iterated until the caller leaves the loop', async () => {
     const { service, session } = await begin(open);
     const notices = service.watch(KEY);
     const append = async (): Promise<void> => {
@@ -230,7 +230,7 @@ overStorages('Watching', (open) => {
     assert.deepEqual(await late.next(), { done: true, value: undefined });
   });
 
-  it('lets those go who wait when it ends', async () => {
+  it('resolves pending next() calls when it ends', async () => {
     const { service } = await begin(open);
     const controller = new AbortController();
     const notices = service.watch(KEY, { signal: controller.signal });
@@ -244,7 +244,7 @@ overStorages('Watching', (open) => {
     assert.deepEqual(await next, end);
   });
 
-  it('ends with its service, after what is pending', async () => {
+  it('delivers pending notices when its service closes, and then ends', async () => {
     const { service, session } = await begin(open);
     const notices = service.watch(KEY);
     const waiting = service.watch({ appName: 'other' }).next();
@@ -263,7 +263,7 @@ overStorages('Watching', (open) => {
     );
   });
 
-  it('stops calling where its answer is called', async () => {
+  it('stops calling onNotice after the returned function is called', async () => {
     const { service, session } = await begin(open);
     const called: Notice[] = [];
     const stop = service.watch(KEY, {
@@ -278,7 +278,7 @@ overStorages('Watching', (open) => {
     assert.deepEqual(kinds(called), ['appended user session']);
   });
 
-  it('lets a function that throws disturb nobody, and reports what it threw', async () => {
+  it('reports an error thrown by onNotice as uncaught, and continues', async () => {
     const { service, session } = await begin(open);
     const reported: unknown[] = [];
     // As browsers have it; Node would end this process, as for a listener of an event.
@@ -301,7 +301,7 @@ overStorages('Watching', (open) => {
     }
   });
 
-  it('lets a function append', async () => {
+  it('allows onNotice to append', async () => {
     const { service, session } = await begin(open);
     let count = 0;
     const done = new Promise<void>((resolve) => {
@@ -318,7 +318,7 @@ overStorages('Watching', (open) => {
     assert.equal(session.events.length, 3);
   });
 
-  it('takes the request as it is at the call', async () => {
+  it('uses the request as it was at the call', async () => {
     const { service, session } = await begin(open);
     const request = { ...KEY };
     const notices = listen(service, request);
@@ -330,7 +330,7 @@ overStorages('Watching', (open) => {
 });
 
 describe('Watching', () => {
-  it('refuses what names nothing', () => {
+  it('refuses an invalid request', () => {
     const service = new InMemorySessionService();
     const refused = (request: unknown, options?: unknown, key?: string): void => {
       assert.throws(
@@ -346,7 +346,7 @@ describe('Watching', () => {
     refused(APP, { onNotice: 'log' }, 'onNotice');
   });
 
-  it('works before the wasm is there', async () => {
+  it('works before the wasm is loaded', async () => {
     const service = new InMemorySessionService();
     const notices = listen(service);
     await service.createSession({ ...KEY, state: { 'user:a': 1 } });
@@ -354,7 +354,7 @@ describe('Watching', () => {
     assert.deepEqual(kinds(notices), ['created user session', 'stateChanged user user']);
   });
 
-  it('hears the calls that answer at once', async () => {
+  it('reports synchronous calls', async () => {
     const service = new InMemorySessionService();
     const notices = listen(service);
     service.createSessionSync(KEY);
@@ -365,14 +365,14 @@ describe('Watching', () => {
     assert.deepEqual(revisions(notices), [1, 1]);
   });
 
-  it('hears nothing of another memory', async () => {
+  it('reports nothing of another service in memory', async () => {
     const notices = listen(new InMemorySessionService());
     await new InMemorySessionService().createSession(KEY);
     await told();
     assert.deepEqual(notices, []);
   });
 
-  it('hears the other services over the same adapter, and outlives them', async () => {
+  it('reports the changes of other services over the same adapter, and outlives them', async () => {
     const storage = mapAdapter();
     const [one, other] = [
       await openSessionService({ storage }),
@@ -391,7 +391,7 @@ describe('Watching', () => {
     assert.deepEqual(revisions(notices), [2]);
   });
 
-  it('tells nothing of an append that failed', async () => {
+  it('reports nothing for an append that failed', async () => {
     const storage = new MapStorage();
     const { service, session } = await begin((options) => openOver(storage, options));
     const notices = listen(service);
@@ -401,7 +401,7 @@ describe('Watching', () => {
     assert.deepEqual(notices, []);
   });
 
-  it('orders a deletion by the floor, where the adapter tells it', async () => {
+  it('orders a deletion by the floor that the adapter returns', async () => {
     const storage = new MapStorage();
     const { service } = await begin((options) => openOver(storage, options));
     const notices = listen(service);
@@ -423,7 +423,7 @@ describe('Watching', () => {
     await failure(service.deleteSession(KEY), 'storage_failed');
   });
 
-  it('takes what else an adapter answers to a deletion for nothing', async () => {
+  it("ignores any other result of an adapter's deletion", async () => {
     const storage = new MapStorage();
     const service = await openOver(storage);
     const notices = listen(service);
@@ -433,7 +433,7 @@ describe('Watching', () => {
     assert.deepEqual(notices, [{ type: 'deleted', ...KEY }]);
   });
 
-  it('is there for the framework as well', async () => {
+  it('works for services of the framework', async () => {
     const service = new FrameworkService();
     const notices = service.watch(APP);
     let count = 0;
