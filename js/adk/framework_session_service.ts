@@ -193,7 +193,7 @@ export function frameworkClass(Base: typeof BaseSessionService): FrameworkClass 
         const { kind } = service.storage;
         throw new SessionError(
           'unsupported',
-          `The service over ${kind} tells of no changes. Read the session again to see them.`,
+          `The service over ${kind} reports no changes; read the session again instead.`,
         );
       }
       // The two calls look the same, but each has the types of one overload.

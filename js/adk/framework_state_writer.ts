@@ -80,8 +80,8 @@ export class FrameworkStateWriter implements StateWriter<RecordedDelta> {
     if (numbered === undefined) {
       throw new SessionError(
         'unsupported',
-        'This version of @google/adk appends in a way that adk-session-wasm/adk does not know; ' +
-          'nothing was stored. Update adk-session-wasm, or go back to @google/adk 2.0.',
+        'adk-session-wasm/adk does not know how this version of @google/adk appends; ' +
+          'nothing was stored. Update adk-session-wasm, or use @google/adk 2.0.',
       );
     }
     for (const key of Object.keys(numbered)) {

@@ -52,7 +52,7 @@ export function invalid(key: string, rule: string): SessionError {
 export function requestError(thrown: unknown): SessionError {
   if (isSessionError(thrown)) return thrown;
   if (isTooLong(thrown)) return tooLongError(undefined, thrown);
-  const message = `The request cannot be read, since a part of it threw: ${messageOf(thrown)}`;
+  const message = `The request cannot be read; a getter threw: ${messageOf(thrown)}`;
   return new SessionError('invalid_argument', message, { cause: thrown });
 }
 

@@ -9,7 +9,7 @@ export const USAGE = `Usage: adk-session-wasm migrate FROM TO [options]
        adk-session-wasm schema ENGINE [--schema NAME] [--table-prefix PREFIX]
 
 migrate copies all sessions and the states of users and apps from one store to another, and
-verifies each. FROM is only read. Run it again after an interruption: it goes on.
+verifies each. FROM is only read. After an interruption, run the same command again: it resumes.
 
 FROM, TO:
   sqlite:PATH   postgresql://…   mysql://…   mariadb://…
@@ -18,19 +18,19 @@ FROM, TO:
 
 Options:
   --app NAME          only this app; may be given several times
-  --overwrite         replace what differs in the target, rather than tell of it
+  --overwrite         replace different data in the target; without it, report the data
   --time-unit UNIT    of the times in FROM's files: seconds or milliseconds
   --from-schema NAME, --from-table-prefix PREFIX
                       where FROM's tables are, as DatabaseSessionService takes it
   --to-schema NAME, --to-table-prefix PREFIX
                       the same of TO
-  --quiet             tell only what fails
+  --quiet             print only failures
   --help
 
-schema prints the SQL that makes the tables of DatabaseSessionService, for its option
+schema prints the SQL that creates the tables of DatabaseSessionService, for its option
 createTables: false. ENGINE: sqlite, postgresql, mysql or mariadb.
 
-Exit code: 0 all is there and verified, 1 something is not, 2 wrong usage.
+Exit code: 0 everything is copied and verified, 1 something failed, 2 wrong usage.
 `;
 
 /** A parsed command. */

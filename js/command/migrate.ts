@@ -93,22 +93,23 @@ class MigrateRun {
     const mustWrite =
       targetFingerprint === undefined || !isSameFingerprint(targetFingerprint, sourceFingerprint);
     if (mustWrite && targetFingerprint !== undefined && !this.#options.overwrite) {
-      const counts = `${targetFingerprint.events} events there, ${sourceFingerprint.events} in the source`;
+      const counts = `${targetFingerprint.events} events in the target, ${sourceFingerprint.events} in the source`;
       return this.#recordFailure(
         describeSession(session),
-        `The target has another session of that id (${counts}), which was left as it is; --overwrite replaces it.`,
+        `The target has a different session with that id (${counts}); --overwrite replaces it.`,
       );
     }
     if (mustWrite && targetFingerprint !== undefined) {
       await this.#target.replace(session);
     } else if (mustWrite && !(await this.#target.create(session))) {
-      const message = 'Somebody else has stored a session of that id this moment; run it again.';
+      const message =
+        'Another program has just created a session with that id; run the command again.';
       return this.#recordFailure(describeSession(session), message);
     }
     const stored = mustWrite ? await this.#target.fingerprint(key) : targetFingerprint;
     if (stored === undefined || !isSameFingerprint(stored, sourceFingerprint)) {
       const counts = `${stored?.events ?? 0} of ${sourceFingerprint.events} events`;
-      const message = `What the target gives back is not what was written (${counts}).`;
+      const message = `The session read back from the target differs from the source (${counts}).`;
       return this.#recordFailure(describeSession(session), message);
     }
     const { copied, skipped, verified } = this.result;
@@ -124,13 +125,13 @@ class MigrateRun {
     if (added !== undefined) {
       return this.#recordFailure(
         describeState(state),
-        'What the target gives back lacks keys that were written.',
+        'The state read back from the target lacks keys that were written.',
       );
     }
     for (const key of conflictingKeys) {
       this.result.conflictingKeys += 1;
       this.#options.onProblem(
-        `${describeState(state)}: The target has another value of ${JSON.stringify(key)}, which was left as it is; --overwrite replaces it.`,
+        `${describeState(state)}: The target has a different value of ${JSON.stringify(key)}; --overwrite replaces it.`,
       );
     }
   }

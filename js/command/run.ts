@@ -42,7 +42,9 @@ export async function run(args: readonly string[], { out, err }: Outputs): Promi
     target = makeTarget(to, toNames);
     if (overwrite && target.isFile) throw overwriteNeedsDatabase();
   } catch (error) {
-    err.write(`adk-session-wasm: ${describeError(error)}\nadk-session-wasm --help tells more.\n`);
+    err.write(
+      `adk-session-wasm: ${describeError(error)}\nRun adk-session-wasm --help for the usage.\n`,
+    );
     return 2;
   }
   try {

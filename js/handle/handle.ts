@@ -147,13 +147,13 @@ export function snapshotHandle(session: unknown): HandleSnapshot {
     const { id, appName, userId, state, events } = given;
     requireSessionKey(id, appName, userId);
     if (typeof state !== 'object' || (state as unknown) === null || !Object.isExtensible(state)) {
-      throw invalid('session.state', 'must be an object that can be changed, and not a frozen one');
+      throw invalid('session.state', 'must be an object that is not frozen');
     }
     if (!Array.isArray(events) || !Object.isExtensible(events)) {
-      throw invalid('session.events', 'must be an array that can be changed, and not a frozen one');
+      throw invalid('session.events', 'must be an array that is not frozen');
     }
     if (Object.isFrozen(session)) {
-      throw invalid('session', 'is frozen, and an append changes it; append through a copy');
+      throw invalid('session', 'is frozen, but an append changes it; append through a copy');
     }
     const lastEventId = idOfLastEvent(events);
     return { id, appName, userId, state, events, lastUpdateTime: NaN, given, lastEventId };

@@ -185,7 +185,7 @@ export class Context<S extends StateShape = StateShape> extends ReadonlyContext<
       if (#delta in context && context.invocation === invocation) return context.#detachActions();
       throw new SessionError(
         'invalid_argument',
-        'the context is none of this invocation: take one of invocation.context({agentName})',
+        'the context belongs to another invocation; make one with invocation.context({agentName})',
       );
     };
   }

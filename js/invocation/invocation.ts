@@ -267,7 +267,7 @@ function requireSet(event: object, field: string, value: unknown): void {
   if (tryDefineMember(event, field, value)) return;
   throw new SessionError(
     'invalid_argument',
-    `event.${field} must be set, and cannot be: the event is frozen; append a copy: {...event}`,
+    `event.${field} cannot be set: the event is frozen; append a copy: {...event}`,
     { key: field },
   );
 }

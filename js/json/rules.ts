@@ -72,7 +72,7 @@ export function kindOf(value: unknown): string {
     // Class names are short; other values may be long.
     return /^[\p{ID_Continue}$]{1,64}$/u.test(name) ? `an instance of ${name}` : 'a class instance';
   } catch {
-    return 'an object that cannot be looked at';
+    return 'an object that cannot be read';
   }
 }
 

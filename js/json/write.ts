@@ -112,7 +112,7 @@ class Writer {
       // The value's own code threw.
       throw unserializable(
         this.#currentPath(),
-        `cannot be turned into JSON: ${messageOf(error)}`,
+        `cannot be converted to JSON: ${messageOf(error)}`,
         error,
       );
     }
@@ -209,7 +209,9 @@ class Writer {
       }
     }
     if (frames.length >= this.#limit) {
-      this.#refuse(`nests deeper than ${this.#limit} levels; store it flatter, or as a string`);
+      this.#refuse(
+        `nests deeper than ${this.#limit} levels; use fewer levels, or store it as a string`,
+      );
     }
     const isArray = Array.isArray(value);
     if (this.#strict && !isArray && !isPlainObject(value)) {
@@ -267,7 +269,7 @@ class Writer {
 
 /** The rest of the error message for more than {@link MAX_VALUES} values. */
 export const tooLargeProblem =
-  `holds more than ${MAX_VALUES} values, objects that are referred to twice being counted twice; ` +
+  `holds more than ${MAX_VALUES} values, where objects referenced twice count twice; ` +
   'store it in parts, or as an artifact';
 
 /** Converts a length as `JSON.stringify` does. A proxy of an array may return anything. */

@@ -201,7 +201,7 @@ function copyFields<T extends object>(value: T, key: string): T {
   if (typeof toJSON !== 'function') return { ...value };
   const fields: unknown = Reflect.apply(toJSON, value, [key]);
   if (typeof fields !== 'object' || fields === null || Array.isArray(fields)) {
-    throw invalid(`toJSON of the event${key && `'s ${key}`} must give an object.`);
+    throw invalid(`toJSON of the event${key && `'s ${key}`} must return an object.`);
   }
   // Without prototype, since `toJSON` may be a patch of `Object.prototype`.
   const copy = Object.assign(Object.create(null) as T & { toJSON?: unknown }, fields);
@@ -327,7 +327,7 @@ function requireSettable(target: object, key: string, owner: string): void {
       : own.writable === true || own.set !== undefined;
   if (isSettable) return;
   throw invalid(
-    `${owner}.${key} must be set, and cannot be: the object is frozen or the member read-only. ` +
+    `${owner}.${key} cannot be set: the object is frozen or the member read-only. ` +
       'Append a copy: {...event, actions: {...event.actions}}.',
     undefined,
     key,

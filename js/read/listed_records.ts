@@ -94,7 +94,7 @@ function makeCopier(): (value: unknown) => unknown {
     if (count > MAX_COPIED_VALUES) {
       throw new SessionError(
         'quota_exceeded',
-        'The sessions of this list share a state that is too large to be copied for each; list fewer at once (`limit`).',
+        'The sessions of this list share a state too large to copy for each; list fewer with `limit`.',
       );
     }
     if (typeof value !== 'object' || value === null) return value;
@@ -120,7 +120,7 @@ function parseObject(text: unknown): StateShape | SyntaxError {
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
       return value as StateShape;
     }
-    return new SyntaxError('It is no object.');
+    return new SyntaxError('It is not an object.');
   } catch (error) {
     return error as SyntaxError;
   }

@@ -111,7 +111,7 @@ export function isEvent(value: unknown): value is Event {
 export function corruptRecord(record: string, cause: unknown): SessionError {
   return new SessionError(
     'corrupt_record',
-    `The stored ${record} is not the JSON of an event; read with config.skipCorrupt to get all others.`,
+    `The stored ${record} is not the JSON of an event; read the others with config.skipCorrupt.`,
     { record, cause },
   );
 }

@@ -314,7 +314,7 @@ export class StoredSessionService<S extends StateShape = StateShape>
       return after(done, this.#feed.stateChangePublisher(appName, userId));
     }
     requireId('sessionId', sessionId);
-    if (userId === undefined) throw invalid('userId', 'must be given where a sessionId is');
+    if (userId === undefined) throw invalid('userId', 'must be given with a sessionId');
     const event = createEvent({
       id: this.#newId(),
       invocationId: `p-${this.#newId()}`,

@@ -117,7 +117,7 @@ function plainObjectKeys(value: unknown, subject: string): readonly string[] {
   } catch (error) {
     cause = error;
   }
-  const problem = cause === undefined ? `is ${kindOf(value)}` : 'cannot be looked at';
+  const problem = cause === undefined ? `is ${kindOf(value)}` : 'cannot be read';
   const message = `${subject} must be a plain object; it ${problem}.`;
   throw new SessionError('invalid_argument', message, { cause });
 }

@@ -145,7 +145,7 @@ export function validateEntry(schema: StateSchema, key: string, value: unknown):
     .map(({ message, path }) => `${formatIssuePath(path)}${message}`)
     .join('; ');
   throw new StateSchemaError(
-    `the value of state key ${JSON.stringify(key)} does not fit the state schema: ${issueTexts || 'no reason given'}`,
+    `the value of state key ${JSON.stringify(key)} violates the state schema: ${issueTexts || 'no reason given'}`,
     { key },
   );
 }
@@ -159,7 +159,7 @@ function findIssues(
   if (typeof standard?.validate !== 'function') {
     throw new SessionError(
       'invalid_argument',
-      `the state schema of key ${JSON.stringify(key)} is no Standard Schema (it has no '~standard'.validate); give a schema of zod, valibot, arktype or your own`,
+      `the state schema of key ${JSON.stringify(key)} is not a Standard Schema: it has no '~standard'.validate; use zod, valibot, arktype or your own`,
       { key },
     );
   }
@@ -168,7 +168,7 @@ function findIssues(
     result = standard.validate(value);
   } catch (cause) {
     throw new StateSchemaError(
-      `the validator of state key ${JSON.stringify(key)} failed on the value: ${messageOf(cause)}`,
+      `the validator of state key ${JSON.stringify(key)} threw: ${messageOf(cause)}`,
       { key, cause },
     );
   }
@@ -177,7 +177,7 @@ function findIssues(
     Promise.resolve(result).catch(() => undefined);
     throw new SessionError(
       'invalid_argument',
-      `the validator of state key ${JSON.stringify(key)} gave no result at once; it must be synchronous, and return {value} or {issues}`,
+      `the validator of state key ${JSON.stringify(key)} must return {value} or {issues} synchronously`,
       { key },
     );
   }

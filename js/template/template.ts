@@ -187,7 +187,7 @@ function printJson(value: unknown, name: string): string {
   if (json !== undefined) return json;
   throw new SessionError(
     'unserializable',
-    `\`{${name}}\` cannot be printed: its value is ${kindOf(value)}, which JSON cannot say; store what the instruction shall read under a key of its own`,
+    `\`{${name}}\` cannot be printed: its value is ${kindOf(value)}, which is not JSON; store a printable value under another key`,
     { key: name, cause },
   );
 }

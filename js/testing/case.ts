@@ -45,7 +45,7 @@ export function readSteps(steps: readonly JsonObject[]): Step[] {
 function readCall(step: JsonObject): Call {
   const { op, with: request = {}, as, handle, now = 1000, expect, error, mayFail, ...rest } = step;
   const [unknown] = Object.keys(rest);
-  if (unknown !== undefined) throw new Error(`a step has "${unknown}", which means nothing`);
+  if (unknown !== undefined) throw new Error(`a step has the unknown field "${unknown}"`);
   return {
     op: op as string,
     with: expandValue(request) as JsonObject,

@@ -107,7 +107,7 @@ class Run {
       }
       const { code, expectedRevision, actualRevision } = error;
       if (code === 'stale_session' && !((expectedRevision ?? NaN) < (actualRevision ?? NaN))) {
-        const reason = `a handle at ${expectedRevision} is said to be behind ${actualRevision}`;
+        const reason = `the error reports a handle at ${expectedRevision} as behind ${actualRevision}`;
         throw new Error(reason, { cause: error });
       }
       return code;

@@ -136,5 +136,5 @@ export function getSessionServiceFromUri<S extends StateShape = StateShape>(
 function refuseTableNames({ schema, tablePrefix }: SessionServiceUriOptions): void {
   if (schema === undefined && tablePrefix === undefined) return;
   const key = schema === undefined ? 'tablePrefix' : 'schema';
-  throw invalid(key, 'is for SQL databases alone; this URI names none');
+  throw invalid(key, 'applies only to SQL databases; this URI names none');
 }

@@ -5,6 +5,6 @@ import { SessionError } from '../errors/errors.js';
 export function openAdapter(): never {
   throw new SessionError(
     'storage_unavailable',
-    'A page cannot reach a SQL database; use indexeddb: here, or the database from a server.',
+    'A page cannot reach a SQL database; use indexeddb: in a page.',
   );
 }

@@ -43,7 +43,7 @@ export function parseUri(uri: unknown, argument = 'uri'): ServiceUri {
   switch (name) {
     case 'memory':
       if (rest === '' || rest === '//') return { kind: 'memory' };
-      throw invalid(argument, 'must have nothing behind memory://; a SQLite file is sqlite:PATH');
+      throw invalid(argument, 'must end after memory://; a SQLite file is sqlite:PATH');
     case 'indexeddb':
       return { kind: 'indexeddb', name: parseDatabaseName(rest, argument) };
     case 'vertexai':
@@ -64,7 +64,7 @@ function parseDatabaseName(rest: string, argument: string): string | undefined {
     // Reported below.
   }
   if (name !== undefined) return requireId('name', name);
-  throw invalid(argument, 'must be indexeddb:NAME, special characters in it percent-encoded');
+  throw invalid(argument, 'must be indexeddb:NAME with special characters percent-encoded');
 }
 
 function parseEngineName(rest: string, argument: string): string | undefined {
@@ -73,7 +73,7 @@ function parseEngineName(rest: string, argument: string): string | undefined {
   if (isEngineName(name)) return name;
   throw invalid(
     argument,
-    'must have the number of an agent engine behind its scheme, or its name ' +
+    'must have an agent engine after its scheme: its number, or ' +
       'projects/PROJECT/locations/LOCATION/reasoningEngines/NUMBER',
   );
 }

@@ -138,8 +138,8 @@ export class VertexAdapter implements OwnAdapter {
 }
 
 const CHANGE_ADVICE =
-  'changed apart from a session; append an event with user: and app: keys in its delta, or give updateState a sessionId';
-const DELETE_ADVICE = 'deleted; remove the keys in the sessions that show them';
+  'changed without a session; append user: and app: keys with an event, or give updateState a sessionId';
+const DELETE_ADVICE = 'deleted; remove their keys through a session';
 
 function requireSession({ appName, userId, sessionId }: StorageKey): Required<StorageKey> {
   if (userId === undefined || sessionId === undefined) throw unsupported(CHANGE_ADVICE);
@@ -147,6 +147,6 @@ function requireSession({ appName, userId, sessionId }: StorageKey): Required<St
 }
 
 function unsupported(advice: string): SessionError {
-  const message = `On Vertex AI the states of users and apps cannot be ${advice}.`;
+  const message = `On Vertex AI, user and app states cannot be ${advice}.`;
   return new SessionError('unsupported', message, { storage: 'vertexai' });
 }

@@ -153,5 +153,5 @@ function requireWatchKeys({ appName, userId, sessionId }: WatchRequest): void {
   if (userId !== undefined) requireId('userId', userId);
   if (sessionId === undefined) return;
   requireId('sessionId', sessionId);
-  if (userId === undefined) throw invalid('userId', 'must be given where a sessionId is');
+  if (userId === undefined) throw invalid('userId', 'must be given with a sessionId');
 }

@@ -106,8 +106,8 @@ describe('in the browser engines', () => {
             });
           }
           it('memory passes the conformance suite', () => assertConforms(places?.[place].memory));
-          it('an adapter passes it too', () => assertConforms(places?.[place].map));
-          it(`IndexedDB passes it too, ${DURABILITIES[place]}`, () =>
+          it('an adapter passes the conformance suite', () => assertConforms(places?.[place].map));
+          it(`IndexedDB passes the conformance suite, ${DURABILITIES[place]}`, () =>
             assertConforms(databases?.[place]));
         });
       }

@@ -43,7 +43,7 @@ for (const [title, start] of SHARED_ENGINES) {
         body: { ...USER, sessionId, newMessage: { role: 'user', parts: [{ text }] } },
       });
 
-    it('gives and lists our sessions with the state of all scopes', async () => {
+    it("gets and lists the package's sessions with the state of all scopes", async () => {
       const state = { topic: 'tea', nothing: null, 'user:name': 'Ada', 'app:currency': 'KRW' };
       const session = await service.createSession({ ...USER, sessionId: 'read', state });
       const event = say('one', { topic: 'milk', list: [{ a_b: 1, cD: 2 }] });
@@ -65,7 +65,7 @@ for (const [title, start] of SHARED_ENGINES) {
       );
     });
 
-    it('runs a turn on our session, and we go on from there', async () => {
+    it("runs a turn on the package's session, which the package continues", async () => {
       const state = { topic: 'tea', 'user:name': 'Ada', 'app:currency': 'KRW' };
       const session = await service.createSession({ ...USER, sessionId: 'turn', state });
       await service.appendEvent({ session, event: say('before', { topic: 'milk' }) });
@@ -89,7 +89,7 @@ for (const [title, start] of SHARED_ENGINES) {
       assert.equal((again.body as Event[]).map(textOf).at(-1), 'Serve Eve milk for KRW. (5)');
     });
 
-    it('creates a session that we continue', async () => {
+    it('creates a session that the package continues', async () => {
       const state = { topic: 'tea', 'user:name': 'Eve', 'app:currency': 'EUR', 'temp:t': 1 };
       const created = await server.ask(PATH, { body: { sessionId: 'theirs', state } });
       assert.equal(created.status, 200);
@@ -105,7 +105,7 @@ for (const [title, start] of SHARED_ENGINES) {
       assert.deepEqual([read.state.n, read.state['app:currency']], [1, 'USD']);
     });
 
-    it('changes the state of our session, and deletes it', async () => {
+    it("changes the state of the package's session, and deletes it", async () => {
       const key = { ...USER, sessionId: 'changed' };
       await service.createSession({ ...key, state: { n: 1, kept: true } });
       const body = { stateDelta: { n: 2, 'user:seen': true } };
@@ -122,7 +122,7 @@ for (const [title, start] of SHARED_ENGINES) {
       });
     });
 
-    it('refuses an id that we have given, and does not find what we have deleted', async () => {
+    it('refuses an id in use, and does not find a deleted session', async () => {
       const key = { ...USER, sessionId: 'gone' };
       await service.createSession(key);
       const taken = await server.ask(PATH, { body: { sessionId: 'gone' } });

@@ -56,14 +56,14 @@ describe('npm run demo', () => {
     run = await demo([]);
   });
 
-  it('ends well, on at most 100 columns, without colours where there is no terminal', () => {
+  it('exits with 0, prints at most 100 columns, and no colours outside of a terminal', () => {
     assert.equal(run.code, 0, run.stderr);
     assert.equal(run.stderr, '');
     assert.ok(narrow(run));
     assert.ok(!run.stdout.includes('\u001b'));
   });
 
-  it('shows what the model is told, with values of all scopes', () => {
+  it("shows the model's instruction, with values of all scopes", () => {
     assertInOrder(run, [
       'session evening · turn 1',
       'user says Hello, I am Ada.',
@@ -96,7 +96,7 @@ describe('npm run demo', () => {
     ]);
   });
 
-  it('shows the state by scope after each turn, and what is gone with it', () => {
+  it('shows the state by scope after each turn, and the keys that ended with it', () => {
     assertInOrder(run, [
       'session evening · turn 1',
       'state stored session topic "tea"',
@@ -118,7 +118,7 @@ describe('npm run demo', () => {
     ]);
   });
 
-  it('shows in the end what is stored, and that temp: is gone', () => {
+  it('shows the stored data at the end, without temp: keys', () => {
     assertInOrder(run, [
       'in the end',
       'evening events 18 stored',
@@ -142,7 +142,7 @@ describe('npm run demo -- FILE', () => {
     return path;
   }
 
-  it('replays what Python has recorded', async () => {
+  it('replays a session recorded by Python', async () => {
     file('python.json', pythonSession);
     const run = await demo(['python.json'], { cwd: folder });
     assert.equal(run.code, 0, run.stderr);
@@ -171,7 +171,7 @@ describe('npm run demo -- FILE', () => {
     ]);
   });
 
-  it('replays a long session that Python has recorded', { skip: NOT_RECORDED }, async () => {
+  it('replays a long session recorded by Python', { skip: NOT_RECORDED }, async () => {
     const run = await demo([RECORDED]);
     assert.equal(run.code, 0, run.stderr);
     assert.ok(narrow(run));
@@ -207,7 +207,7 @@ describe('npm run demo -- FILE', () => {
     ],
   ];
   for (const [what, path, message] of broken) {
-    it(`says in one line that the file ${what}`, async () => {
+    it(`reports in one line that the file ${what}`, async () => {
       const run = await demo([path()]);
       assert.equal(run.code, 1);
       assert.equal(run.stdout, '');
@@ -218,7 +218,7 @@ describe('npm run demo -- FILE', () => {
     });
   }
 
-  it('says how it is used', async () => {
+  it('prints its usage', async () => {
     const run = await demo(['--help']);
     assert.equal(run.code, 0);
     assert.match(run.stdout, /^Usage: npm run demo/);
@@ -226,8 +226,8 @@ describe('npm run demo -- FILE', () => {
   });
 });
 
-describe('What the demo prints', () => {
-  it('takes a delta apart by scope, and counts what stays as it is for no change', () => {
+describe('The output of the demo', () => {
+  it('splits a delta by scope, and does not count unchanged values', () => {
     const state = new Map<string, unknown>([
       ['a', 1],
       ['b', [1]],
@@ -250,7 +250,7 @@ describe('What the demo prints', () => {
     assert.deepEqual([...state.keys()], ['a', 'b', 'temp:t', 'app:d']);
   });
 
-  it('has colours on a terminal only, fits its columns, and steers no terminal', () => {
+  it('has colours on a terminal only, fits its columns, and passes on no control characters', () => {
     for (const color of [true, false]) {
       let text = '';
       const write = (line: string) => void (text += line);

@@ -24,7 +24,7 @@ function inMicroseconds(session: PythonSession): unknown {
   return { ...session, events };
 }
 
-describe('Sessions of Python that are migrated', { timeout: 120_000 }, () => {
+describe('Migrated sessions of Python', { timeout: 120_000 }, () => {
   const newFile = sqliteFiles();
   const newServerDatabase = postgres();
   let python: PythonSessions;
@@ -33,7 +33,7 @@ describe('Sessions of Python that are migrated', { timeout: 120_000 }, () => {
   });
   after(() => python.end());
 
-  it('are continued by it on another engine and back, and its file is left as it was', async () => {
+  it('are continued by Python on another engine and back, and the source file is unchanged', async () => {
     const state = { topic: 'tea', 'user:name': 'Ada', 'app:currency': 'KRW', none: null };
     const urls = [await newFile(), await newServerDatabase(), await newFile()];
     await python.open(urls[0]?.python ?? '');

@@ -18,7 +18,7 @@ const engines = [
 ] as const;
 
 for (const [title, start] of engines) {
-  describe(`At the same moment on ${title}`, { timeout: 120_000 }, () => {
+  describe(`Concurrent writes on ${title}`, { timeout: 120_000 }, () => {
     const newDatabase = start();
     let services: DatabaseSessionService[];
     let programs: PythonSessions[];
@@ -35,7 +35,7 @@ for (const [title, start] of engines) {
       for (const program of programs) await program.end();
     });
 
-    it('four programs that write keys of one app and one user keep them all', async () => {
+    it('of four programs to keys of one app and one user are all kept', async () => {
       const keysOf = (who: string, round: number) => {
         return { [`app:${who}-${round}`]: round, [`user:${who}-${round}`]: round };
       };
@@ -80,7 +80,7 @@ for (const [title, start] of engines) {
     // SqliteSessionService looks whether a session is stale before it locks it, and may come in between.
     if (start !== postgres) return;
 
-    it('one session that both append to has each event once, and our handle has them all', async () => {
+    it('of Python and the package to one session store each event once, and the handle gets all', async () => {
       const [service] = services;
       const [program] = programs;
       assert.ok(service && program);

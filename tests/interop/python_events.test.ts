@@ -55,11 +55,11 @@ function declared(accepted: Accepted): unknown {
 }
 
 describe('Python', () => {
-  it('has the models of our table', () => {
+  it('has the models of js/python/python_models.ts', () => {
     assert.deepEqual(linesOfPython('models.py'), [declared(PYTHON_EVENT)]);
   });
 
-  describe('of any event that we write', () => {
+  describe('with any event of the package', () => {
     let rows: EventColumns[] = [];
     let answers: { event?: JsonObject; error?: string }[] = [];
 
@@ -70,12 +70,12 @@ describe('Python', () => {
       answers = linesOfPython('read_events.py', { lines }) as typeof answers;
     });
 
-    it('reads what we meant for it', () => {
+    it('reads the part that is meant for it', () => {
       assert.equal(answers.length, rows.length);
       answers.forEach(({ error }, at) => assert.equal(error, undefined, rows[at]?.eventData));
     });
 
-    it('would write the same', () => {
+    it('would write the same row', () => {
       rows.forEach(({ eventData }, at) => {
         const data = JSON.parse(eventData) as JsonObject;
         delete data.adk_session_wasm;
@@ -85,8 +85,8 @@ describe('Python', () => {
   });
 });
 
-describe('We', () => {
-  it('read what Python has stored', () => {
+describe('The package', () => {
+  it('reads every event of Python', () => {
     // What is partial is not stored, there as here.
     const events = samples(pythonEvents.filter(({ partial }) => partial !== true)).slice(0, 300);
     const folder = mkdtempSync(join(tmpdir(), 'adk-events-'));

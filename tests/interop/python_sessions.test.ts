@@ -26,7 +26,7 @@ for (const [title, start] of SHARED_ENGINES) {
     });
     afterEach(() => service.close());
 
-    it('we continue what Python began, and Python what we did', async () => {
+    it("the package continues Python's sessions, and Python the package's", async () => {
       const state = { topic: 'tea', 'user:name': 'Ada', 'app:currency': 'KRW', gone: 1 };
       await python.ask('create', { ...PYTHON_KEY, state });
       await python.ask('append', pythonSay('one', { topic: 'milk' }));
@@ -51,7 +51,7 @@ for (const [title, start] of SHARED_ENGINES) {
       assert.deepEqual(again?.events[1]?.actions.stateDelta, { gone: REMOVED, 'app:n': 1 });
     });
 
-    it('Python reads our sessions, and what it does not know stays for us', async () => {
+    it("Python reads the package's sessions, and fields unknown to it survive", async () => {
       const session = await service.createSession({ ...KEY, state: { 'user:n': 1, k: null } });
       const event = {
         ...say('one'),
@@ -84,7 +84,7 @@ for (const [title, start] of SHARED_ENGINES) {
       'changed its state': () => service.updateState({ ...KEY, stateDelta: { n: 1 } }),
     };
     for (const [what, write] of Object.entries(writes)) {
-      it(`a session that Python has loaded is stale once we have ${what}`, async () => {
+      it(`a session loaded by Python is stale after the package has ${what}`, async () => {
         await python.ask('create', PYTHON_KEY);
         await python.ask('append', pythonSay('first'));
         const session = await service.getSession(KEY);
@@ -98,7 +98,7 @@ for (const [title, start] of SHARED_ENGINES) {
       });
     }
 
-    it('what Python has appended meanwhile comes to our handle with our next event', async () => {
+    it('events that Python appended meanwhile reach the handle at its next append', async () => {
       const session = await service.createSession(KEY);
       await python.ask('get', PYTHON_KEY);
       await python.ask('append', pythonSay('theirs', { n: 1, 'user:n': 2 }));
@@ -107,7 +107,7 @@ for (const [title, start] of SHARED_ENGINES) {
       assert.deepEqual(session.state, { n: 1, 'user:n': 2 });
     });
 
-    it("digits of Python's integers are left as they are until their key is written", async () => {
+    it("digits of Python's integers are kept until their key is written", async () => {
       // JSON as Python's parser takes it.
       const large = '12345678901234567890';
       await python.askText('create', { ...PYTHON_KEY, state: `{"large": ${large}}` });
@@ -123,10 +123,10 @@ for (const [title, start] of SHARED_ENGINES) {
 }
 
 // PostgreSQL's JSONB has no such numbers, and so Python cannot store them there either.
-describe('On one SQLite file alone', { timeout: 120_000 }, () => {
+describe('On one SQLite file', { timeout: 120_000 }, () => {
   const newDatabase = sqliteFiles();
 
-  it("Python's NaN and infinities read as null, and are null once we have written the state", async () => {
+  it("Python's NaN and infinities are read as null, and stored as null by the next write", async () => {
     const urls = await newDatabase();
     const service = new DatabaseSessionService(urls.ours);
     await python.open(urls.python);

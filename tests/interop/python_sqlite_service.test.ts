@@ -40,7 +40,7 @@ describe("A file of Python's SqliteSessionService", { timeout: 120_000 }, () => 
     }
   }
 
-  it('that Python has made is known, and has the tables that we test with', async () => {
+  it('made by Python is recognised, and has the tables of the tests', async () => {
     const made = newFile();
     await python.open(`sqlite:///${made}`);
     await python.ask('create', { ...PYTHON_KEY, state: { n: 1, 'user:u': 1 } });
@@ -58,7 +58,7 @@ describe("A file of Python's SqliteSessionService", { timeout: 120_000 }, () => 
     theirs.close();
   });
 
-  it('gives Python our events in the order of our appends, whatever their times', async () => {
+  it('returns events to Python in append order, whatever their timestamps', async () => {
     const session = await service.createSession(KEY);
     const texts = ['three', 'one', 'two'];
     const times = [3000, 1000, 2000];
@@ -73,7 +73,7 @@ describe("A file of Python's SqliteSessionService", { timeout: 120_000 }, () => 
     );
   });
 
-  it('has the times of Python to the microsecond, and Python has ours', async () => {
+  it('keeps times exact to the microsecond in both directions', async () => {
     const times = fc.sample(fc.integer({ min: 1.6e15, max: 1.9e15 }), 100).sort();
     await python.ask('create', PYTHON_KEY);
     const events = times.map((micros) => pythonSay('', {}, micros / 1e6));
@@ -90,7 +90,7 @@ describe("A file of Python's SqliteSessionService", { timeout: 120_000 }, () => 
     assert.ok(read.lastUpdateTime > (times.at(-1) ?? 0) / 1e6);
   });
 
-  it('keeps what we have put into a state, when Python changes another key of it', async () => {
+  it("keeps the package's state keys when Python changes another key", async () => {
     const state = Object.fromEntries(fc.sample(fc.tuple(keys, values), 1000));
     const session = await service.createSession({ ...KEY, state: scoped(state) });
     await python.ask('get', PYTHON_KEY);
@@ -101,14 +101,14 @@ describe("A file of Python's SqliteSessionService", { timeout: 120_000 }, () => 
     assert.deepEqual(read?.state, { ...session.state, ...delta });
   });
 
-  it('would lose text behind U+0000 to Python, but not within a list', async () => {
+  it('loses text after U+0000 in Python, but not within a list', async () => {
     await python.ask('create', { ...PYTHON_KEY, state: { text: 'a\0b', list: ['a\0b'] } });
     await python.ask('append', pythonSay('', { n: 1 }));
     const session = await service.getSession(KEY);
     assert.deepEqual(session?.state, { text: 'a', list: ['a\0b'], n: 1 });
   });
 
-  it('loses our rows beside a session with it, whoever deletes it', async () => {
+  it("loses the package's rows with their session, whoever deletes it", async () => {
     const begin = async () => {
       const session = await service.createSession({ ...KEY, state: { old: true, 'user:u': 1 } });
       // One whose time is past needs a row of ours.
@@ -135,7 +135,7 @@ describe("A file of Python's SqliteSessionService", { timeout: 120_000 }, () => 
     }
   });
 
-  it('gives Python empty states where we have deleted them, which it fills again', async () => {
+  it('has empty states for Python after the package deleted them, which Python fills again', async () => {
     await service.createSession({ ...KEY, state: { 'user:u': 1, 'app:a': 1 } });
     await service.deleteUserState(KEY);
     await service.deleteAppState(KEY);

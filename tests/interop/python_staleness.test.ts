@@ -71,7 +71,7 @@ for (const [title, start] of SHARED_ENGINES) {
     const theirs = (seconds: readonly number[]) => seconds.map((_, n) => `theirs ${n}`);
 
     for (const [when, seconds] of LATENESS) {
-      it(`${when} comes to our handle with our next event`, async () => {
+      it(`${when} reaches the handle at its next append`, async () => {
         const service = open('merge');
         const session = await begun(service);
         await pythonSays(session, seconds);
@@ -85,7 +85,7 @@ for (const [title, start] of SHARED_ENGINES) {
         if (isInOrder) assert.deepEqual(session.state, stored.state);
       });
 
-      it(`${when} has our handle refused, with both markers, until it is read again`, async () => {
+      it(`${when} makes the handle stale, with both markers, until it is read again`, async () => {
         const service = open('reject');
         const session = await begun(service);
         const { marker: expectedMarker } = await python.ask('get', PYTHON_KEY);
@@ -111,7 +111,7 @@ for (const [title, start] of SHARED_ENGINES) {
       });
     }
 
-    it('that comes behind one that was behind already has our handle refused again', async () => {
+    it('after another one that made the handle stale makes it stale again', async () => {
       const service = open('reject');
       const first = await begun(service);
       await pythonSays(first, [-1]);
@@ -125,7 +125,7 @@ for (const [title, start] of SHARED_ENGINES) {
       });
     });
 
-    it('behind does not have a handle refused that was read after it and kept as JSON', async () => {
+    it('with an earlier time does not make a later handle stale that was stored as JSON', async () => {
       const service = open('reject');
       const session = await begun(service);
       await pythonSays(session, [-1]);
@@ -134,7 +134,7 @@ for (const [title, start] of SHARED_ENGINES) {
       assert.equal((await service.getSession(KEY))?.events.length, 3);
     });
 
-    it('behind is left out where the service appends without merging', async () => {
+    it('with an earlier time is omitted if the service appends without merging', async () => {
       const service = open('append');
       const session = await begun(service);
       await pythonSays(session, [-1]);
@@ -143,7 +143,7 @@ for (const [title, start] of SHARED_ENGINES) {
       assert.equal((await service.getSession(KEY))?.events.length, 3);
     });
 
-    it('behind comes to a handle of a session that was empty', async () => {
+    it('with an earlier time reaches a handle of an empty session', async () => {
       const service = open('merge');
       const session = await service.createSession(KEY);
       await pythonSays(session, [-2, -1]);
@@ -156,7 +156,7 @@ for (const [title, start] of SHARED_ENGINES) {
       ['a while apart', 50],
       ['of one millisecond', 0],
     ] as const) {
-      it(`behind comes to a handle of the last events, ${apart}, and none of the earlier ones`, async () => {
+      it(`with an earlier time reaches a handle of the last events, ${apart}, without the earlier ones`, async () => {
         const service = open('merge');
         const whole = await begun(service);
         const now = Date.now();
@@ -172,7 +172,7 @@ for (const [title, start] of SHARED_ENGINES) {
       });
     }
 
-    it('behind an event of ours that we have replaced comes to our handle as well', async () => {
+    it('before a replaced event of the package reaches the handle too', async () => {
       const service = open('merge');
       const session = await begun(service);
       const event = { ...say('replaced'), id: session.events[0]?.id ?? '' };

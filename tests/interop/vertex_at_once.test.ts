@@ -14,7 +14,7 @@ before(() => {
 });
 after(() => python.end());
 
-describe('On one agent engine at once', { timeout: 120_000 }, () => {
+describe('Concurrent use of one agent engine', { timeout: 120_000 }, () => {
   let engine: AgentEngine;
   beforeEach(async () => {
     engine = await startAgentEngine(python);
@@ -29,7 +29,7 @@ describe('On one agent engine at once', { timeout: 120_000 }, () => {
   const textsInPython = async () =>
     (await python.ask('get', PYTHON_KEY)).events.map((event) => textOf(event));
 
-  it('Python and two of ours lose nothing of what they append', async () => {
+  it('keeps all appends of Python and two services of the package', async () => {
     const session = await engine.service.createSession(KEY);
     const other = await engine.another().getSession(KEY);
     assert.ok(other);
@@ -74,7 +74,7 @@ describe('On one agent engine at once', { timeout: 120_000 }, () => {
     assert.deepEqual(session.state, whole.state);
   });
 
-  it('an append whose answer is lost is there once, also if Python appends in between', async () => {
+  it('stores an append once after a lost response, even if Python appends in between', async () => {
     const { server, service } = engine;
     const session = await service.createSession(KEY);
     await python.ask('get', PYTHON_KEY);
@@ -90,7 +90,7 @@ describe('On one agent engine at once', { timeout: 120_000 }, () => {
     assert.deepEqual((await textsInPython()).sort(), ['one', 'python', 'two']);
   });
 
-  it('an append that never arrived is sent again, and one that was refused is not', async () => {
+  it('repeats an append that never arrived, and not one that was refused', async () => {
     const { server, service } = engine;
     const session = await service.createSession(KEY);
     server.fail('sessions.appendEvent', { kind: 'drop' });
@@ -104,7 +104,7 @@ describe('On one agent engine at once', { timeout: 120_000 }, () => {
     assert.deepEqual(await textsInPython(), ['one']);
   });
 
-  it('a session that Python creates in between is there, and not created again', async () => {
+  it('finds a session that Python creates in between, and does not create it again', async () => {
     const { server, service } = engine;
     const state = { by: 'python' };
     server.fail('sessions.create', {
@@ -118,7 +118,7 @@ describe('On one agent engine at once', { timeout: 120_000 }, () => {
     assert.deepEqual((await service.getOrCreateSession(KEY)).state, state);
   });
 
-  it('a session whose creation was not answered is created, once', async () => {
+  it('creates a session once after a lost response', async () => {
     const { server, service } = engine;
     server.fail('sessions.create', { kind: 'lose' });
     const session = await service.createSession({ ...KEY, state: { n: 1 } });
@@ -127,7 +127,7 @@ describe('On one agent engine at once', { timeout: 120_000 }, () => {
     assert.deepEqual((await python.ask('get', PYTHON_KEY)).state, { n: 1 });
   });
 
-  it('a session that Python deletes in between is not found, and not made anew', async () => {
+  it('reports a session that Python deletes in between, and does not create it again', async () => {
     const { server, service } = engine;
     const session = await service.createSession(KEY);
     const action = () => python.ask('delete', PYTHON_KEY);
@@ -138,7 +138,7 @@ describe('On one agent engine at once', { timeout: 120_000 }, () => {
     assert.equal(await service.getSession(KEY), undefined);
   });
 
-  it('a handle is stale once Python has appended, for those who want to know', async () => {
+  it('makes a handle with `reject` stale after an append of Python', async () => {
     const service = engine.another({ stale: 'reject' });
     const session = await service.createSession(KEY);
     await service.appendEvent({ session, event: say('one') });

@@ -47,7 +47,7 @@ describe('The VertexAiSessionService of google-adk for Python', { timeout: 120_0
     assert.deepEqual(server.calls.slice(1), ['operations.get', 'operations.get', 'sessions.get']);
   });
 
-  it('appends an event by its fields and as it is', async () => {
+  it('appends an event by its fields and as rawEvent', async () => {
     await python.ask('create', PYTHON_KEY);
     server.forget();
     const event = {
@@ -89,7 +89,7 @@ describe('The VertexAiSessionService of google-adk for Python', { timeout: 120_0
     });
   });
 
-  it('gets back what it appended, page by page', async () => {
+  it('reads its appended events, page by page', async () => {
     await python.ask('create', { ...PYTHON_KEY, state: { n: 0 } });
     const texts = ['one', 'two', 'three', 'four', 'five'];
     for (const [index, text] of texts.entries()) {
@@ -134,7 +134,7 @@ describe('The VertexAiSessionService of google-adk for Python', { timeout: 120_0
     assert.equal(others.error, 'ValueError');
   });
 
-  it('is told of an id that is taken, of a bad one, and of credentials that are not good', async () => {
+  it('gets errors for a used id, an invalid id and invalid credentials', async () => {
     await python.ask('create', PYTHON_KEY);
     const errors = [
       await python.ask('create', PYTHON_KEY),
@@ -150,7 +150,7 @@ describe('The VertexAiSessionService of google-adk for Python', { timeout: 120_0
     );
   });
 
-  it('has a key, and no project, in express mode', async () => {
+  it('uses a key without a project in express mode', async () => {
     await python.open(server.url.replace('http://', 'http://a-key@'));
     await python.ask('create', PYTHON_KEY);
     await python.ask('append', pythonSay('one'));

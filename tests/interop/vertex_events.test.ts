@@ -28,7 +28,7 @@ function stored(resource: object): Fields {
   return { name: 'sessions/s1/events/1', content: {}, actions: {}, ...parsed };
 }
 
-describe('Any event that we post', () => {
+describe('Any event of the package', () => {
   let texts: string[] = [];
   let resources: Fields[] = [];
   before(() => {
@@ -39,7 +39,7 @@ describe('Any event that we post', () => {
     resources = texts.map((text) => stored(toEventResource(text, posted, undefined)));
   });
 
-  it('Python reads as we meant it for Python', () => {
+  it('is read by Python as intended', () => {
     const answers = linesOfPython('read_vertex_events.py', { lines: resources });
     assert.equal(answers.length, resources.length);
     for (const [at, answer] of answers.entries()) {
@@ -52,14 +52,14 @@ describe('Any event that we post', () => {
     }
   });
 
-  it('we read to the letter', () => {
+  it('is read by the package exactly', () => {
     for (const [at, resource] of resources.entries()) {
       assert.equal(fromEventResource(resource).text, texts[at]);
     }
   });
 });
 
-describe('Any event that Python posts', { timeout: 120_000 }, () => {
+describe('Any event of Python', { timeout: 120_000 }, () => {
   let python: PythonSessions;
   let server: VertexServer;
   before(async () => {
@@ -73,7 +73,7 @@ describe('Any event that Python posts', { timeout: 120_000 }, () => {
     await server.end();
   });
 
-  it('we read as it is', async () => {
+  it('is read by the package unchanged', async () => {
     const events = fc
       .sample(pythonEvents, { numRuns: 300, seed })
       .filter(isPostable)

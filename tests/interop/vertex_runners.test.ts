@@ -53,7 +53,7 @@ describe('A conversation in an agent engine', { timeout: 120_000 }, () => {
     return model.requests.map(({ contents }) => contents.map(said));
   };
 
-  it('goes on, whichever Runner has the turn', async () => {
+  it('continues with any of the Runners', async () => {
     const state = { 'user:name': 'Ada', 'app:currency': 'KRW', topic: '' };
     await engine.service.createSession({ ...KEY, state });
     const streamed = [{ ...saying('Try the '), partial: true }, saying('Try the rooibos.')];

@@ -34,7 +34,7 @@ describe('On one agent engine', { timeout: 120_000 }, () => {
     return session;
   };
 
-  it('we continue what Python began, and Python what we did', async () => {
+  it("the package continues Python's sessions, and Python the package's", async () => {
     const state = { topic: 'tea', 'user:name': 'Ada', 'app:currency': 'KRW', gone: 1 };
     await python.ask('create', { ...PYTHON_KEY, state });
     await python.ask('append', pythonSay('one', { topic: 'milk' }));
@@ -59,7 +59,7 @@ describe('On one agent engine', { timeout: 120_000 }, () => {
     assert.deepEqual(again.state, { ...left, gone: 2 });
   });
 
-  it('we continue what @google/adk began, and it what we did', async () => {
+  it('the package continues sessions of @google/adk, and the other way round', async () => {
     await restart({ unknownNames: 'ignored' });
     const theirs = await engine.adk.createSession({
       ...KEY,
@@ -93,7 +93,7 @@ describe('On one agent engine', { timeout: 120_000 }, () => {
     ]);
   });
 
-  it("a tool's events are the same for all three, whoever wrote them", async () => {
+  it('all three read the same events of a tool, whoever wrote them', async () => {
     await restart({ unknownNames: 'ignored' });
     const call = { id: 'c1', name: 'pay', args: { a_b: 1, deep: { '': [1.5, null, 'x'] } } };
     const response = { id: 'c1', name: 'pay', response: { ok: true, items: [] } };
@@ -151,7 +151,7 @@ describe('On one agent engine', { timeout: 120_000 }, () => {
     }
   });
 
-  it('what the others do not know stays for us', async () => {
+  it('fields that the others do not know survive for the package', async () => {
     const session = await engine.service.createSession(KEY);
     const event = {
       ...say('one'),
@@ -177,7 +177,7 @@ describe('On one agent engine', { timeout: 120_000 }, () => {
     assert.equal(JSON.stringify((await ours()).events[0]), JSON.stringify(event));
   });
 
-  it('an event that we replace is replaced for us, and comes again for the others', async () => {
+  it('an event that the package replaces appears twice for the others', async () => {
     const session = await engine.service.createSession(KEY);
     const first = say('first', { n: 1 });
     await engine.service.appendEvent({ session, event: first });
@@ -194,7 +194,7 @@ describe('On one agent engine', { timeout: 120_000 }, () => {
     assert.deepEqual((await ours()).events.map(textOf), ['again', 'second', 'third']);
   });
 
-  it('a long history comes whole, page by page, and its end alone where only that is asked for', async () => {
+  it('a long history is read page by page, and its end alone if only that is wanted', async () => {
     await python.ask('create', PYTHON_KEY);
     const theirs = Array.from({ length: 20 }, (_, n) => pythonSay(`${n}`, {}, 1.7e9 + n));
     await python.ask('append all', theirs);
@@ -219,7 +219,7 @@ describe('On one agent engine', { timeout: 120_000 }, () => {
     assert.deepEqual(later?.events.map(textOf), all.slice(18));
   });
 
-  it('the end of a history comes also from a server that does not order events', async () => {
+  it('the end of a history is also read from a server that does not order events', async () => {
     await restart({ pageSize: 3, ordersEvents: false });
     await python.ask('create', PYTHON_KEY);
     await python.ask(
@@ -230,7 +230,7 @@ describe('On one agent engine', { timeout: 120_000 }, () => {
     assert.deepEqual(recent?.events.map(textOf), ['d', 'e']);
   });
 
-  it('what is appended is last, whatever the clocks say', async () => {
+  it('an appended event is last, whatever the clocks say', async () => {
     await python.ask('create', PYTHON_KEY);
     const ahead = Date.now() / 1000 + 3600;
     await python.ask('append', pythonSay('ahead', {}, ahead));
@@ -254,7 +254,7 @@ describe('On one agent engine', { timeout: 120_000 }, () => {
     assert.deepEqual(later?.events.map(textOf), ['ahead', 'today']);
   });
 
-  it('what Python has appended meanwhile comes to our handle with our next event', async () => {
+  it('events that Python appended meanwhile reach the handle at its next append', async () => {
     const session = await engine.service.createSession(KEY);
     await python.ask('get', PYTHON_KEY);
     await python.ask('append', pythonSay('theirs', { n: 1, 'user:n': 2 }));
@@ -263,7 +263,7 @@ describe('On one agent engine', { timeout: 120_000 }, () => {
     assert.deepEqual(session.state, { n: 1, 'user:n': 2 });
   });
 
-  it('what is partial or temporary never leaves', async () => {
+  it('partial events and temp: keys are never sent', async () => {
     const session = await engine.service.createSession({
       ...KEY,
       state: { n: 0, 'temp:secret': 1 },
@@ -288,7 +288,7 @@ describe('On one agent engine', { timeout: 120_000 }, () => {
     assert.deepEqual((await ours()).state, { n: 2 });
   });
 
-  it('users and apps have their state, whichever of us wrote it', async () => {
+  it('users and apps have their state, whoever wrote it', async () => {
     await engine.service.createSession({ ...KEY, state: { own: 1, 'user:a': 1, 'app:b': 1 } });
     await python.ask('create', { ...PYTHON_KEY, session_id: 's2' });
     await python.ask('append', pythonSay('x', { 'user:c': 3, 'app:b': 2 }));
@@ -307,14 +307,14 @@ describe('On one agent engine', { timeout: 120_000 }, () => {
     assert.deepEqual(eve.state, { 'app:b': 2, 'app:d': 4 });
   });
 
-  it("what the server shows of other users' keys is nothing to us", async () => {
+  it('keys of other users that the server shows do not affect the package', async () => {
     await restart({ scopes: 'named' });
     await engine.service.createSession({ ...KEY, state: { 'user:a': 1, 'app:b': 1 } });
     const eve = await engine.service.createSession({ ...KEY, userId: 'eve', sessionId: 's4' });
     assert.deepEqual(eve.state, { 'app:b': 1 });
   });
 
-  it('a key alone will do for us as for Python, in express mode', async () => {
+  it('a key is enough for both in express mode', async () => {
     const key = { projectId: undefined, location: undefined, accessToken: undefined };
     const service = engine.another({ ...key, expressModeApiKey: 'a-key' });
     await python.open(engine.server.url.replace('http://', 'http://a-key@'));
@@ -329,7 +329,7 @@ describe('On one agent engine', { timeout: 120_000 }, () => {
     }
   });
 
-  it('each lists and deletes what the others created', async () => {
+  it('each client lists and deletes the sessions of the others', async () => {
     const userId = String.raw`a"b\c`;
     const owner = { appName: 'shop', userId };
     await engine.service.createSession({ ...owner, sessionId: 's1' });

@@ -19,12 +19,12 @@ function printed(name: string, file: string, program: string): string {
 }
 
 describe('adk-session-wasm/adk/factory', () => {
-  it('is imported where there is no @google/adk', () => {
+  it('can be imported without @google/adk', () => {
     const program = `import { adkSessionService } from '${FACTORY}'; console.log(typeof adkSessionService);`;
     assert.equal(printed('factory-alone', 'main.mjs', program), 'function');
   });
 
-  it('is bundled for a page without @google/adk, but with the wasm', async () => {
+  it('can be bundled for a page without @google/adk, but with the wasm', async () => {
     const main = `import { adkSessionService } from '${FACTORY}'; globalThis.made = adkSessionService;`;
     const out = await bundleWithEsbuild(write('factory-page', { 'main.js': main }));
     const texts = filesBelow(out).map((file) => readFileSync(file, 'utf8'));
@@ -44,7 +44,7 @@ describe('adk-session-wasm/adk/factory', () => {
 });
 
 describe('adk-session-wasm/adk', () => {
-  it('has the services over the ESM copy for whom imports it', () => {
+  it('has services over the ESM copy when imported', () => {
     const program = `
       import { createRequire } from 'node:module';
       import { BaseSessionService } from '@google/adk';
@@ -55,7 +55,7 @@ describe('adk-session-wasm/adk', () => {
     assert.equal(printed('adk-esm', 'main.mjs', program), 'true false');
   });
 
-  it('has the services over the CommonJS copy for whom requires it', { skip }, () => {
+  it('has services over the CommonJS copy when required', { skip }, () => {
     const program = `
       const { BaseSessionService } = require('@google/adk');
       const { InMemorySessionService, openSessionService } = require('adk-session-wasm/adk');
@@ -67,7 +67,7 @@ describe('adk-session-wasm/adk', () => {
     assert.equal(printed('adk-cjs', 'main.cjs', program), 's true');
   });
 
-  it('names the same for both', { skip }, () => {
+  it('has the same exports for both', { skip }, () => {
     const program = `
       import { createRequire } from 'node:module';
       import * as imported from 'adk-session-wasm/adk';
@@ -76,7 +76,7 @@ describe('adk-session-wasm/adk', () => {
     assert.equal(printed('adk-both', 'main.mjs', program), 'true');
   });
 
-  it('and its program are bundled for a server over one copy, from CommonJS', async () => {
+  it('can be bundled with a CommonJS program for a server over one copy', async () => {
     const program = `
       const { BaseSessionService } = require('@google/adk');
       const { InMemorySessionService } = require('adk-session-wasm/adk');

@@ -28,11 +28,11 @@ describe('the command', () => {
   const npx = (...args: string[]) =>
     run('npx', ['--no-install', 'adk-session-wasm', ...args], folder);
 
-  it('tells how it is used', () => {
+  it('prints its usage', () => {
     assert.match(npx('--help'), /^Usage: adk-session-wasm migrate FROM TO/);
   });
 
-  it('migrates a session file to a database, and that to a file', () => {
+  it('migrates a session file to a database, and the database to a file', () => {
     assert.match(npx('migrate', 's1.session.json', 'sqlite:s1.db'), /verified +1 +1\n/);
     assert.match(npx('migrate', 'sqlite:s1.db', 's1.jsonl'), /verified +1 +1\n/);
     const [, line = ''] = readFileSync(join(folder, 's1.jsonl'), 'utf8').split('\n');

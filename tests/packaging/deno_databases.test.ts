@@ -30,7 +30,7 @@ function printed(name: string, main: string): unknown {
   return JSON.parse(runInDeno(folder, 'main.mjs', ['read', 'write', 'env', 'net', 'sys']));
 }
 
-it('passes the conformance suite over node:sqlite, but for NUL in an id, which that cannot read', () => {
+it('Deno passes the conformance suite over node:sqlite, except for NUL in an id', () => {
   const failed = printed(
     'sqlite',
     `
@@ -88,11 +88,11 @@ const kept = {
   left: 0,
 };
 
-it('keeps sessions in a file', () => {
+it('Deno stores sessions in a SQLite file', () => {
   assert.deepEqual(printed('file', program('sqlite:sessions.db')), kept);
 });
 
-it('builds an append on what another connection has written since the last one', () => {
+it('Deno appends to the current data after another connection has written', () => {
   const main = `
     import { createEvent } from 'adk-session-wasm';
     import { DatabaseSessionService } from 'adk-session-wasm/database';
@@ -117,7 +117,7 @@ it('builds an append on what another connection has written since the last one',
   assert.deepEqual(printed('two', main), { state, events: 3, told: 3 });
 });
 
-it("keeps sessions in a file of google-adk's SqliteSessionService", () => {
+it("Deno stores sessions in a file of google-adk's SqliteSessionService", () => {
   const folder = mkdtempSync(join(tmpdir(), 'adk-session-wasm-deno-'));
   try {
     const url = newSqliteServiceFile(join(folder, 'sessions.db'));
@@ -131,7 +131,7 @@ for (const [kind, start] of [
   ['postgresql', startPostgres],
   ['mariadb', startMariadb],
 ] as const) {
-  it(`keeps sessions on ${kind}`, async () => {
+  it(`Deno stores sessions on ${kind}`, async () => {
     const server = await start();
     try {
       assert.deepEqual(printed(kind, program(await emptied(kind, server))), kept);

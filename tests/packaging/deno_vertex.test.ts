@@ -17,7 +17,7 @@ before(async () => {
 });
 after(() => server.end());
 
-it('keeps sessions in an agent engine', async () => {
+it('Deno stores sessions in an agent engine', async () => {
   const main = `
     import { createEvent } from 'adk-session-wasm';
     import { getSessionServiceFromUri } from 'adk-session-wasm/uri';

@@ -33,7 +33,7 @@ describe('in a page of Chromium', () => {
     await assertPage(browser, { '/': out });
   });
 
-  it("of Vite's development server", async () => {
+  it("served by Vite's development server", async () => {
     const folder = write('vite-dev', { 'index.html': page('/main.js'), 'main.js': consumer() });
     const warnings: string[] = [];
     const server = await createServer({
@@ -56,7 +56,7 @@ describe('in a page of Chromium', () => {
     await assertPage(browser, { '/': html(page('/out/main.js')), '/out/': out });
   });
 
-  it('with nothing but the address of the one file', async () => {
+  it('with only the URL of one file', async () => {
     const main = consumer('/package/js/dist/browser.js');
     await assertPage(browser, {
       '/': html(page('/main.js')),

@@ -16,7 +16,7 @@ const FIRST = {
     "new InMemorySessionService().createSessionSync({ appName: 'a', userId: 'u' });",
 };
 
-describe('under a policy', () => {
+describe('under a content security policy', () => {
   const bundles = new Map<string, string>();
   before(async () => {
     for (const [first, before] of Object.entries(FIRST)) {
@@ -44,13 +44,13 @@ describe('under a policy', () => {
       }
 
       for (const first of Object.keys(FIRST)) {
-        it(`that forbids WebAssembly, ${first} is told what would allow it`, async () => {
+        it(`that forbids WebAssembly, ${first} says what would allow it`, async () => {
           const { error } = await visit(first, "default-src 'self'; script-src 'self'");
           assert.equal(error?.code, 'wasm_unavailable', error?.message);
           assert.match(error.message, /allow it with 'wasm-unsafe-eval'/);
         });
 
-        it(`that says 'wasm-unsafe-eval', ${first} works`, async () => {
+        it(`that allows 'wasm-unsafe-eval', ${first} works`, async () => {
           const policy = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'";
           const { value, error } = await visit(first, policy);
           assert.equal(error, undefined, error?.message);

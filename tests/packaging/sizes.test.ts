@@ -29,7 +29,7 @@ it('the wasm is at most 100 KB', (t) => {
   assert.ok(size <= 100, `${size} KB`);
 });
 
-it('the wasm names the places in its source at which it would panic, for a report', () => {
+it('the wasm names source locations of panics', () => {
   assert.match(readFileSync(wasm(), 'latin1'), /\.rs\b/);
 });
 
@@ -47,7 +47,7 @@ it('a page built with Vite loads at most 137 KB', async (t) => {
   assert.ok(size <= 137, `${size} KB`);
 });
 
-it('a page with the slim entry loads no more, the wasm included', async (t) => {
+it('a page with the slim entry loads no more, including the wasm', async (t) => {
   const folder = write('size-slim', { 'main.js': main('adk-session-wasm/slim') });
   const script = gzipped(...scripts(await bundleWithEsbuild(folder)));
   const size = script + gzipped(wasm());

@@ -54,12 +54,12 @@ describe('the slim entry', () => {
 
   it('loads a file', () => assertWorks({ body: wasm() }));
 
-  it('loads a file that is served as something else', async () => {
+  it('loads a file with another content type', async () => {
     await assertWorks({ body: wasm(), type: 'text/plain' });
     await assertWorks({ body: wasm(), type: 'application/octet-stream' });
   });
 
-  it('names address, status and content type of what is no wasm', async () => {
+  it('names URL, status and content type of a response without wasm', async () => {
     const { error } = await visit({
       body: '<!doctype html>Not found',
       type: 'text/html',
@@ -69,14 +69,14 @@ describe('the slim entry', () => {
     assert.match(error.message, /http:\S+\/adk\.wasm is not the wasm file: HTTP 404, text\/html/);
   });
 
-  it('names the page that a server sends in its stead', async () => {
+  it('names an HTML page in the place of the wasm', async () => {
     // As servers of single-page applications answer whatever they do not know.
     const { error } = await visit({ body: '<!doctype html>', type: 'text/html' });
     assert.equal(error?.code, 'wasm_unavailable');
     assert.match(error.message, /HTTP 200, text\/html/);
   });
 
-  it('fetches again after a failure, and tells synchronous calls that it is not there', async () => {
+  it('fetches again after a failure, and reports `not_loaded` to synchronous calls', async () => {
     const program = `
       let asked = 0;
       const realFetch = globalThis.fetch;
@@ -100,7 +100,7 @@ describe('the slim entry', () => {
     }
   });
 
-  it('takes the file that Vite emits for adk-session-wasm/wasm, which it does once', async () => {
+  it('loads the file that Vite emits once for adk-session-wasm/wasm', async () => {
     const main = `import wasm from 'adk-session-wasm/wasm?url';\n${slim('await loadWasm(wasm);')}`;
     const folder = write('slim-vite', { 'index.html': page('/main.js'), 'main.js': main });
     const out = await bundleWithVite(folder);
@@ -113,7 +113,7 @@ describe('the slim entry', () => {
     }
   });
 
-  it('takes the file that esbuild emits, which it does once', async () => {
+  it('loads the file that esbuild emits once', async () => {
     const main = `import wasm from 'adk-session-wasm/wasm';\n${slim('await loadWasm(wasm);')}`;
     const folder = write('slim-esbuild', { 'main.js': main });
     const out = await bundleWithEsbuild(folder, {

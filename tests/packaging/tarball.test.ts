@@ -45,7 +45,7 @@ function docs(): string[] {
 }
 
 describe('the tarball', () => {
-  it('holds exactly what users need', () => {
+  it('contains exactly the files that users need', () => {
     const { files } = install();
     const expected = [...OTHERS, ...docs(), ...compiled()];
     const missing = expected.filter((file) => !files.includes(file));
@@ -53,7 +53,7 @@ describe('the tarball', () => {
     assert.deepEqual({ missing, unexpected }, { missing: [], unexpected: [] });
   });
 
-  it('refers to no source map', () => {
+  it('refers to no source maps', () => {
     const { files, folder } = install();
     const mapped = files.filter((file) => {
       return (
@@ -64,7 +64,7 @@ describe('the tarball', () => {
     assert.deepEqual(mapped, []);
   });
 
-  it('tells nothing of the machine that it was built on', () => {
+  it('contains no path of the machine that built it', () => {
     const { files, folder } = install();
     const telling = files.filter((file) => {
       const text = readFileSync(join(folder, file), 'latin1');

@@ -181,12 +181,12 @@ describe('the types', () => {
   before(linkFramework);
 
   for (const [name, resolution] of Object.entries(RESOLUTIONS)) {
-    it(`resolve and are sound in a page, with ${name}`, () => {
+    it(`resolve and compile in a page, with ${name}`, () => {
       const options = { ...OPTIONS, ...resolution, lib: ['ES2022', 'DOM'], skipLibCheck: false };
       check(`page-${name}`, { 'program.ts': PROGRAM }, options);
     });
 
-    it(`resolve in a program of Node's, with ${name}`, () => {
+    it(`resolve in a program for Node, with ${name}`, () => {
       const options = { ...OPTIONS, ...resolution, lib: ['ES2022'], types: ['node'], typeRoots };
       check(`node-${name}`, { 'program.ts': PROGRAM }, { ...options, skipLibCheck: true });
     });
@@ -194,12 +194,12 @@ describe('the types', () => {
 
   const ofFramework = { 'program.ts': ADK_PROGRAM, 'services.ts': SERVICES_PROGRAM };
 
-  it("fit the framework's, also in CommonJS, with nodenext", () => {
+  it("fit the framework's types in CommonJS too, with nodenext", () => {
     const programs = { ...ofFramework, 'program.cts': COMMONJS_PROGRAM };
     check('adk-nodenext', programs, { ...ADK_OPTIONS, ...RESOLUTIONS.nodenext });
   });
 
-  it("fit the framework's, with bundler", () => {
+  it("fit the framework's types, with bundler", () => {
     check('adk-bundler', ofFramework, { ...ADK_OPTIONS, ...RESOLUTIONS.bundler });
   });
 });

@@ -40,26 +40,26 @@ const textBelow = (folder: string): string =>
 describe('the service of a URI', () => {
   before(linkDatabase);
 
-  it('is imported in Node', () => {
+  it('can be imported in Node', () => {
     const folder = write('uri-node', { 'main.mjs': MAIN });
     assert.deepEqual(JSON.parse(run(process.execPath, ['main.mjs'], folder)), ['s', 's']);
   });
 
-  it('is bundled for a page without any database, which it tells of', async () => {
+  it('can be bundled for a page without any database, which its error says', async () => {
     const out = await bundleWithEsbuild(write('uri-page', { 'main.js': MAIN }));
     assert.doesNotMatch(textBelow(out), KYSELY);
     const printed = run(process.execPath, ['main.js'], out);
     assert.deepEqual(JSON.parse(printed), ['s', 'storage_unavailable']);
   });
 
-  it('is built with Vite without any database', async () => {
+  it('can be built with Vite without any database', async () => {
     const files = { 'index.html': page('/main.js'), 'main.js': MAIN };
     const out = await bundleWithVite(write('uri-vite', files));
     assert.match(textBelow(out), /A page cannot reach a SQL database/);
     assert.doesNotMatch(textBelow(out), KYSELY);
   });
 
-  it('is bundled for a server with the databases, but for their drivers', async () => {
+  it('can be bundled for a server with the databases, without their drivers', async () => {
     const folder = write('uri-server', { 'main.js': MAIN });
     const outfile = join(folder, 'main.mjs');
     await build({

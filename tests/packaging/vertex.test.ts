@@ -62,13 +62,13 @@ describe('the service of Vertex AI', () => {
     await server.end();
   });
 
-  it('is imported in Node', async () => {
+  it('can be imported in Node', async () => {
     const folder = write('vertex-node', { 'main.mjs': main(server.url) + PRINTED });
     const { stdout } = await execute(process.execPath, ['main.mjs'], { cwd: folder });
     assertReport(JSON.parse(stdout));
   });
 
-  it('is bundled for a page with esbuild, where it runs', async () => {
+  it('works in a page bundled with esbuild', async () => {
     const out = await bundleWithEsbuild(write('vertex-esbuild', { 'main.js': main(server.url) }));
     assert.doesNotMatch(textBelow(out), /GoogleToken|SelectQueryNode/);
     const site = await serve({ '/': html(page('/out/main.js')), '/out/': out });
@@ -79,7 +79,7 @@ describe('the service of Vertex AI', () => {
     }
   });
 
-  it('is built with Vite for a page, where it runs', async () => {
+  it('works in a page built with Vite', async () => {
     const files = { 'index.html': page('/main.js'), 'main.js': main(server.url) };
     const site = await serve({ '/': await bundleWithVite(write('vertex-vite', files)) });
     try {

@@ -9,13 +9,13 @@ const KILLS = 10;
 const CHOSEN = process.env.SOAK_ROUNDS;
 const ROUNDS = Number(CHOSEN ?? 20);
 
-describe(`A Chromium that is killed in the middle of a strict burst, ${ROUNDS * KILLS} times`, () => {
+describe(`A Chromium that is killed during strict appends, ${ROUNDS * KILLS} times`, () => {
   let site: Site;
   before(async () => (site = await serveSite()));
   after(() => site.close());
 
   for (let round = 1; round <= ROUNDS; round += 1) {
-    it(`has lost nothing that was acknowledged: round ${round}`, () =>
+    it(`loses no acknowledged event: round ${round}`, () =>
       killAgainAndAgain(site, 'strict', KILLS));
   }
 });
@@ -23,7 +23,7 @@ describe(`A Chromium that is killed in the middle of a strict burst, ${ROUNDS * 
 /** After 6 of every 10 the files of the database are damaged, or its log is cut. */
 const MIRRORED_ROUNDS = Number(CHOSEN ?? 100);
 
-describe(`A Chromium that is killed in the middle of a burst with a mirror, ${MIRRORED_ROUNDS * KILLS} times`, () => {
+describe(`A Chromium with a mirror that is killed during appends, ${MIRRORED_ROUNDS * KILLS} times`, () => {
   let site: Site;
   before(async () => (site = await serveSite()));
   after(() => site.close());
@@ -32,7 +32,7 @@ describe(`A Chromium that is killed in the middle of a burst with a mirror, ${MI
   after(() => console.log(`# ${JSON.stringify(tally)}`));
   for (let round = 1; round <= MIRRORED_ROUNDS; round += 1) {
     const durability = round % 2 === 0 ? 'strict' : 'relaxed';
-    it(`has lost nothing that was acknowledged: ${durability}, round ${round}`, () => {
+    it(`loses no acknowledged event: ${durability}, round ${round}`, () => {
       return killWithMirror(site, durability, KILLS, Date.now(), tally);
     });
   }

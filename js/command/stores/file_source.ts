@@ -49,7 +49,7 @@ export class FileSource implements Source {
     if (this.#files.length > 0) return;
     throw new SessionError(
       'invalid_argument',
-      `The folder ${JSON.stringify(this.#path)} holds no .json, .jsonl or .ndjson file.`,
+      `The folder ${JSON.stringify(this.#path)} has no .json, .jsonl or .ndjson file.`,
     );
   }
 

@@ -159,8 +159,8 @@ export class FileTarget implements Target {
   }
 
   #foreignFileError(cause?: unknown): SessionError {
-    const problem = `The file ${JSON.stringify(this.#path)} is there and holds something else`;
-    const message = `${problem} than what exportSessions or this command write; name another.`;
+    const problem = `The file ${JSON.stringify(this.#path)} was not written by exportSessions or this command`;
+    const message = `${problem}; name another file.`;
     return new SessionError('invalid_argument', message, { key: 'TO', cause });
   }
 
@@ -202,7 +202,7 @@ export class FileTarget implements Target {
 }
 
 export function overwriteNeedsDatabase(): SessionError {
-  return invalid('--overwrite', 'needs a database to write to: a file only grows; name a new one');
+  return invalid('--overwrite', 'works only for a database; for a file, name a new one');
 }
 
 function isJson({ bytes }: ByteLine): boolean {

@@ -30,7 +30,7 @@ export function fingerprintOf(copy: SessionCopy, asFile: boolean): Fingerprint {
       return parse(text);
     } catch (cause) {
       const record = `${problem} of session ${JSON.stringify(sessionId)}`;
-      throw new SessionError('corrupt_record', `There is no JSON in ${record}.`, { record, cause });
+      throw new SessionError('corrupt_record', `The ${record} is not JSON.`, { record, cause });
     }
   };
   const hash = createHash('sha256');

@@ -39,7 +39,10 @@ export function makeTarget(to: string, names: NameOptions): Target {
 function refuseTableNames(side: 'from' | 'to', { schema, tablePrefix }: NameOptions): void {
   if (schema === undefined && tablePrefix === undefined) return;
   const option = schema === undefined ? 'table-prefix' : 'schema';
-  throw invalid(`--${side}-${option}`, `is for databases; ${side.toUpperCase()} is a file`);
+  throw invalid(
+    `--${side}-${option}`,
+    `applies only to databases; ${side.toUpperCase()} is a file`,
+  );
 }
 
 /** Returns whether the path is an existing folder, or is written as one. */
@@ -53,10 +56,8 @@ type StoreLocation =
 
 /** The reasons why an agent engine can be neither source nor target. */
 const AGENT_ENGINE_REASONS = {
-  FROM: 'which knows neither apps nor states apart from sessions, so that what is there could not be copied whole',
-  TO:
-    'which sets the times of its sessions itself and takes one event at a time, so that nothing there could be ' +
-    'verified',
+  FROM: 'which lists neither apps nor states without sessions, so that a copy would be incomplete',
+  TO: 'which sets the times of its sessions itself, so that a copy could not be verified',
 };
 
 function parseLocation(argument: 'FROM' | 'TO', text: string): StoreLocation {
@@ -74,8 +75,8 @@ function parseLocation(argument: 'FROM' | 'TO', text: string): StoreLocation {
     case 'indexeddb':
       throw new SessionError(
         'unsupported',
-        `${argument} is a database of a browser, which cannot be reached from here. In its page, ` +
-          'exportSessions and importSessions of adk-session-wasm/files make a file of it, and back.',
+        `${argument} is a browser's database, which this command cannot reach. ` +
+          'Use exportSessions and importSessions of adk-session-wasm/files in its page.',
       );
     case 'vertexai':
       throw new SessionError(
@@ -87,7 +88,7 @@ function parseLocation(argument: 'FROM' | 'TO', text: string): StoreLocation {
 }
 
 function inMemoryError(argument: string): SessionError {
-  return invalid(argument, 'is in memory, which begins and ends with this command; name a file');
+  return invalid(argument, 'must not be a store in memory; name a file');
 }
 
 /** Returns a store's name for output, without password and parameters. */

@@ -52,7 +52,7 @@ export interface StateCopy {
  */
 export function toSessionCopy(session: Session): SessionCopy {
   const { id: sessionId, appName, userId, lastUpdateTime } = session;
-  if (sessionId === '') throw malformedFile(['id'], 'is missing; give the session one');
+  if (sessionId === '') throw malformedFile(['id'], 'is missing; add an id to the session');
   const entries = Object.entries(session.state).filter(([key]) => !isTemp(key));
   const own = entries.filter(([key]) => !isShared(key));
   const key = { appName, userId, sessionId };

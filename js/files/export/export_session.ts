@@ -50,6 +50,6 @@ export async function exportSession(
   if (session !== undefined) return sessionToFile(session, dialect);
   throw new SessionError(
     'not_found',
-    `There is no session ${JSON.stringify(sessionId)} of this user of ${JSON.stringify(appName)}.`,
+    `The app ${JSON.stringify(appName)} has no session ${JSON.stringify(sessionId)} of this user.`,
   );
 }

@@ -52,7 +52,7 @@ export function checkRecordedSession(json: unknown, replacements: ReplacementKey
   // Python refuses a session with unknown fields, and this package has no place to store them.
   const unknownField = Object.keys(file).find((key) => !SESSION_FIELDS.has(key));
   if (unknownField !== undefined)
-    throw malformedFile([unknownField], 'is no field of a session; take it out');
+    throw malformedFile([unknownField], 'is not a field of a session; remove it');
   const { id: fileId = '', state, events, lastUpdateTime } = file;
   const id = replacements.sessionId ?? fileId;
   if (!Array.isArray(events))
@@ -84,7 +84,7 @@ function checkEvent(json: unknown, at: number, ids: Map<unknown, number>): JsonO
     if (sameIdIndex !== undefined) {
       throw malformedFile(
         [...path, 'id'],
-        `is that of events[${sameIdIndex}] too; ids must be unique`,
+        `is also the id of events[${sameIdIndex}]; ids must be unique`,
       );
     }
     ids.set(id, at);
@@ -92,7 +92,7 @@ function checkEvent(json: unknown, at: number, ids: Map<unknown, number>): JsonO
   if (partial === true) {
     throw malformedFile(
       [...path, 'partial'],
-      'is true: the event is a piece of a streamed answer, and those are never stored; take it out',
+      'is true: the event is a part of a streamed response, which is never stored; remove the event',
     );
   }
   return { ...event, actions: checkActions(event.actions, [...path, 'actions']) };

@@ -54,7 +54,7 @@ function convertEvents(value: unknown, unit: TimeUnit, path: readonly PathSegmen
   if (time >= 0 && time <= MAX_TIMESTAMP) return time;
   throw malformedFile(
     path,
-    `must be a time from 1970 to 9999; it is ${value}, as ${unit} (timeUnit says another unit)`,
+    `must be a time from 1970 to 9999; it is ${value} ${unit}; state another timeUnit`,
   );
 }
 
@@ -82,13 +82,13 @@ function inferUnit({ events, lastUpdateTime }: RecordedSession): TimeUnit {
   inspect(lastUpdateTime, ['lastUpdateTime']);
   if (unitsFound !== undefined) return unitsFound.unit;
   if (undecided === undefined) return 'milliseconds';
-  throw unknownUnit(`${undecided}, which is a time of no session in either`);
+  throw unknownUnit(`${undecided}, which is implausible in either unit`);
 }
 
 function unknownUnit(why: string): SessionError {
   return new SessionError(
     'invalid_argument',
-    `Whether the file's times are seconds or milliseconds cannot be told: ${why}. ` +
+    `The unit of the file's times is ambiguous: ${why}. ` +
       `State it: timeUnit: 'seconds' or 'milliseconds'.`,
     { key: 'timeUnit' },
   );

@@ -67,7 +67,7 @@ async function reportProgress(
   try {
     await onProgress?.(progress);
   } catch (cause) {
-    const message = `onProgress failed, which ended the import: ${messageOf(cause)}`;
+    const message = `onProgress ended the import: ${messageOf(cause)}`;
     throw new SessionError('invalid_argument', message, { key: 'onProgress', cause });
   }
 }

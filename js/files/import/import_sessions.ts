@@ -152,7 +152,7 @@ export async function* importSessions(
 export function parseLine(text: string): SessionFile {
   const json = parseJson(text);
   if (isPlainObject(json)) return json;
-  throw malformedFile([], `must have an object on each line; this is ${kindOf(json)}`);
+  throw malformedFile([], `must have an object on each line; this line is ${kindOf(json)}`);
 }
 
 /**
@@ -164,8 +164,8 @@ export function readHeaderUnit({ format, version, timeUnit }: SessionFile): Time
   if (format === STREAM_FORMAT && version === STREAM_VERSION) return requireTimeUnit(timeUnit);
   throw new SessionError(
     'unsupported',
-    `The stream says that it is ${JSON.stringify(format)}, version ${JSON.stringify(version)}; ` +
-      `this version of the package reads "${STREAM_FORMAT}", version ${STREAM_VERSION}. Update the package.`,
+    `The stream has the format ${JSON.stringify(format)}, version ${JSON.stringify(version)}; ` +
+      `this package reads "${STREAM_FORMAT}", version ${STREAM_VERSION}. Update the package.`,
   );
 }
 

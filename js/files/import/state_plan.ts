@@ -83,8 +83,8 @@ export function planState(
   if (own === undefined) return { initial, events, afterwards: delta };
   throw malformedFile(
     ['state', own],
-    'is not what the deltas of the events make of it, and there is no event that could be stored ' +
-      'after the others to set it right; leave "state" out to have what the events make',
+    'differs from what the events produce, and no event can carry the difference; ' +
+      'omit "state" to get what the events produce',
   );
 }
 

@@ -54,7 +54,7 @@ async function reportUndoFailure(
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new SessionError(
       code,
-      `${message} The import could not be taken back (${reason}): ${remainder} is left in the store.`,
+      `${message} The import could not be undone (${reason}): ${remainder} remains in the store.`,
       { cause: error },
     );
   }

@@ -53,7 +53,7 @@ export class Access {
     const { accessToken, expressModeApiKey } = options;
     const isToken = typeof accessToken === 'string' && accessToken !== '';
     if (accessToken !== undefined && !isToken && typeof accessToken !== 'function') {
-      throw invalid('accessToken', 'must be a token or a function that gives one');
+      throw invalid('accessToken', 'must be a token or a function that returns one');
     }
     if (accessToken !== undefined && expressModeApiKey !== undefined) {
       throw invalid('accessToken', 'cannot be given together with expressModeApiKey');
@@ -82,7 +82,9 @@ export class Access {
     const secret = token.trim();
     // `fetch` would refuse it with an error that shows the whole secret.
     if (!/^[\x21-\x7e]+$/.test(secret)) {
-      throw credentialsUnavailable('The access token or key has characters that none has');
+      throw credentialsUnavailable(
+        'The access token or key contains characters that are not printable ASCII',
+      );
     }
     return {
       secret,
@@ -110,7 +112,7 @@ export class Access {
     }
     if (typeof token === 'string' && token !== '') return token;
     throw credentialsUnavailable(
-      `accessToken gave no token but ${token === '' ? 'nothing' : kindOf(token)}`,
+      `accessToken returned no token but ${token === '' ? 'nothing' : kindOf(token)}`,
     );
   }
 

@@ -127,6 +127,6 @@ async function raceSignal<T>(signal: AbortSignal, work: Promise<T>): Promise<T> 
 function callTimeoutError(timeoutMs: number): unknown {
   return timeoutError(
     `Vertex AI did not finish the call within ${timeoutMs} ms. ` +
-      'Try again: an append that was stored after all is not stored twice.',
+      'Try again: a stored event is not stored twice.',
   );
 }

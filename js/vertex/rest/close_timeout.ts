@@ -33,8 +33,8 @@ export class CloseTimeout {
 function closedError(): SessionError {
   return new SessionError(
     'closed',
-    'The service was closed while Vertex AI did not answer. Whether an append was stored is not known; ' +
-      'append it again with another service: none is stored twice.',
+    'The service was closed before Vertex AI responded. An append may be stored; ' +
+      'repeat it with another service: a stored event is not stored twice.',
     { storage: 'vertexai' },
   );
 }

@@ -55,7 +55,7 @@ export class EngineAddresses {
     for (const [key, segment] of Object.entries({ projectId, location })) {
       if (segment !== undefined) requirePathSegment(key, segment);
       if (segment !== undefined && expressModeApiKey !== undefined) {
-        throw invalid(key, 'cannot be given together with expressModeApiKey: use one or the other');
+        throw invalid(key, 'cannot be given together with expressModeApiKey; use only one of them');
       }
     }
     if (baseUrl !== undefined && !isHttp(baseUrl)) {
@@ -68,7 +68,7 @@ export class EngineAddresses {
     if (project !== undefined && expressModeApiKey !== undefined) {
       throw invalid(
         'agentEngineId',
-        'names a project, which an expressModeApiKey has not: give its id',
+        'names a project, which express mode does not have; give only its number',
       );
     }
     const isInProject = [projectId, location, project].some((segment) => segment !== undefined);
@@ -127,9 +127,7 @@ function parseEngine(key: string, name: string): Engine {
   throw invalid(
     key,
     'must name an agent engine: its number, or projects/PROJECT/locations/LOCATION/reasoningEngines/NUMBER' +
-      (key === 'appName'
-        ? '; or give the service an agentEngineId, and call the app what you like'
-        : ''),
+      (key === 'appName' ? '; or set the option agentEngineId, which allows any app name' : ''),
   );
 }
 
@@ -161,19 +159,20 @@ function requireText(key: string, value: unknown): void {
 }
 
 function requirePathSegment(key: string, segment: string): void {
-  if (!PATH_SEGMENT.test(segment)) throw invalid(key, 'is no name of one');
+  if (!PATH_SEGMENT.test(segment))
+    throw invalid(key, 'must consist of letters, digits and - _ . :');
 }
 
 /** The engine's full name contains the project and location, so a different value in the options is a mistake. */
 function requireSame(key: string, given: string | undefined, own: string | undefined): void {
   if (given === undefined || own === undefined || given === own) return;
-  throw invalid(key, "is another one than the agent engine's name says");
+  throw invalid(key, "differs from the one in the agent engine's name");
 }
 
 function missingOption(key: string, variable: string) {
   return invalid(
     key,
-    `must be given, in the environment as ${variable}, or in the engine's full name; or an expressModeApiKey`,
+    `must be given as option, as ${variable}, or in the engine's full name; or give an expressModeApiKey`,
   );
 }
 

@@ -152,7 +152,7 @@ export class Rest {
     const { timeoutMs } = this;
     const tokenTimeoutError = (): unknown => {
       const message = `The access token did not come within ${timeoutMs} ms`;
-      return timeoutError(`${message}: who gives it did not answer in time. Try again.`);
+      return timeoutError(`${message}. Check the function that provides it, or try again.`);
     };
     try {
       return await this.limit.runPart(timeoutMs, tokenTimeoutError, () => token);

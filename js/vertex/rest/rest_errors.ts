@@ -5,11 +5,11 @@ import { isSessionError, SessionError } from '../../errors/errors.js';
 const MAX_SHOWN_BODY = 500;
 
 const ADVICE: Readonly<Record<number, string>> = {
-  400: 'The server takes no such request.',
-  401: 'The access token or key is not valid: check it, and that it has not run out.',
-  403: 'Check that whoever the access token is of may use the agent engine (roles/aiplatform.user).',
+  400: 'The server does not accept this request.',
+  401: 'The access token or key is invalid or expired.',
+  403: 'The account of the access token needs the role roles/aiplatform.user.',
   404: 'Check the project, the location and the id of the agent engine.',
-  429: 'The quota is used up for the moment; try again later.',
+  429: 'The quota is exhausted; try again later.',
 };
 
 /** The delay that the server asked for, in milliseconds. */
@@ -54,7 +54,7 @@ function millisecondsUntil(retryAfter: string): number | undefined {
 /** Makes the error for a response that is not the API's JSON: it comes from another server, or is incomplete. */
 export function malformedResponse(status: number, body: string): SessionError {
   const message =
-    'Vertex AI answered with something other than the JSON of its API; check baseUrl and what is on the way.';
+    'Vertex AI responded with something other than the JSON of its API; check baseUrl and proxies.';
   return new SessionError('remote', message, {
     status,
     body: body.slice(0, MAX_SHOWN_BODY),
@@ -68,7 +68,7 @@ export function connectionError(cause: unknown, timeoutMs: number): SessionError
   const problem = isTimeout(cause)
     ? `did not answer within ${timeoutMs} ms`
     : `could not be reached: ${innermostMessage(cause)}`;
-  const message = `Vertex AI ${problem}. Try again: an append that was stored after all is not stored twice.`;
+  const message = `Vertex AI ${problem}. Try again: a stored event is not stored twice.`;
   return new SessionError('connection_lost', message, { storage: 'vertexai', cause });
 }
 
@@ -109,7 +109,7 @@ function serverMessage(body: string): string {
   } catch {
     // Not JSON, for example a proxy's error page.
   }
-  return 'it does not say why';
+  return 'no reason given';
 }
 
 export function hasStatus(error: unknown, ...statuses: readonly number[]): boolean {

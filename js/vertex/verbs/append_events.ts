@@ -165,8 +165,8 @@ function partialAppendError(error: unknown, stored: number, total: number): unkn
   if (!(error instanceof SessionError)) return error;
   const { code, message, status, body, storage } = error;
   const advice =
-    `${stored} of ${total} events are stored, and the others not; append all of them again, ` +
-    "with stale: 'reject' through a handle read anew: none is stored twice.";
+    `${stored} of ${total} events are stored. Append all of them again: none is stored twice. ` +
+    "With stale: 'reject', read the handle again first.";
   return new SessionError(code, `${advice} ${message}`, {
     status,
     body,

@@ -28,7 +28,7 @@ export function requireSessionId({ sessionId }: Required<StorageKey>): void {
   if (isSessionId(sessionId)) return;
   throw invalid(
     'sessionId',
-    'must be of 1 to 63 lower-case letters, digits and -, and neither begin nor end with -, for Vertex AI',
+    'must have 1 to 63 lower-case letters, digits and -, without - at either end, on Vertex AI',
   );
 }
 
@@ -76,7 +76,7 @@ function decideOnExisting(address: SessionAddress, resource: JsonObject, decide:
     const id = JSON.stringify(address.sessionId);
     throw new SessionError(
       'already_exists',
-      `Session ${id} exists, and is another user's; choose another id.`,
+      `Session ${id} belongs to another user; choose another id.`,
     );
   }
   decide({ ...NO_ROWS, session: sessionRow(address.appName, resource, undefined) });

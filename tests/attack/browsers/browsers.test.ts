@@ -58,7 +58,7 @@ for (const engine of ENGINES) {
 
     // Repeat it with `ATTACK=damaged-chromium`; the message names the record, the field and the damage.
     if (onlyTarget !== engine) {
-      it('names each damaged field, and keeps all that is not damaged', async () => {
+      it('names each damaged field, and keeps all undamaged data', async () => {
         const [first, step] = SHARES[engine];
         const wrong = await browser.value<string>(`${site.origin}/?first=${first}&step=${step}`);
         assert.equal(wrong, '', wrong);

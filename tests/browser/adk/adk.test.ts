@@ -26,7 +26,7 @@ describe('@google/adk in a page', () => {
   });
   after(() => server.close());
 
-  it('is one copy, and so is the package', (test) => {
+  it('is loaded once, and so is the package', (test) => {
     test.diagnostic(`the framework is ${bundle.isRepaired ? 'repaired' : 'as published'}`);
     const modules = bundle.files.map(moduleOf).filter((name) => name !== undefined);
     const copies = modules.filter((name, place) => modules.indexOf(name) !== place);

@@ -115,8 +115,8 @@ const CAUSES: [what: string, dist: Record<string, string>, answer: unknown][] = 
   ],
 ];
 
-describe('A page with the framework', () => {
-  it('takes a build that bundles as it is published', async (test) => {
+describe('The bundle of a page with the framework', () => {
+  it('accepts a build that bundles as published', async (test) => {
     const bundle = await bundleWith(test, { 'web/index.js': `export const answer = 'whole';` });
     assert.equal(bundle.isRepaired, false);
     assert.equal(await answerOf(bundle), 'whole');
@@ -130,7 +130,7 @@ describe('A page with the framework', () => {
     });
   }
 
-  it('repairs nothing but the framework', async (test) => {
+  it('repairs only the framework', async (test) => {
     const dist = { 'web/index.js': `export const answer = 'whole';` };
     const page = `${PAGE} import 'node:path';`;
     await assert.rejects(bundleWith(test, dist, page), /Could not resolve "node:path"/);

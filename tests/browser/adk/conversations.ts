@@ -27,7 +27,7 @@ function ordering(drink: string): string[] {
 }
 
 export function conversations(context: Context): void {
-  it('writes every scope by a tool and by outputKey, and temp: for its turn only', async () => {
+  it('a turn writes every scope by a tool and by outputKey, and temp: only for itself', async () => {
     await inPage(context, async (page) => {
       const { told, yielded, events, state } = await page.call('converse', 'scopes', arrival);
       assert.deepEqual(
@@ -40,7 +40,7 @@ export function conversations(context: Context): void {
     });
   });
 
-  it('goes on where it was after the page was loaded anew', async () => {
+  it('a conversation continues after the page is reloaded', async () => {
     await inPage(context, async (page) => {
       await page.call('converse', 'reload', arrival);
       await page.open(context.url);
@@ -55,7 +55,7 @@ export function conversations(context: Context): void {
     });
   });
 
-  it("brings the user's and the app's state into other sessions, and nothing else", async () => {
+  it('a conversation passes only user and app state to other sessions', async () => {
     await inPage(context, async (page) => {
       await page.call('converse', 'others', arrival);
       await page.open(context.url);
@@ -69,7 +69,7 @@ export function conversations(context: Context): void {
     });
   });
 
-  it('is carried on in another tab, and then in the first one again', async () => {
+  it('a conversation continues in another tab, and then in the first one again', async () => {
     await inTwoPages(context, async (one, other) => {
       const again = { ...question, text: 'And again?' };
       await one.call('converse', 'tabs', arrival);
@@ -80,7 +80,7 @@ export function conversations(context: Context): void {
     });
   });
 
-  it('of two tabs at once in one session keeps all of both, and no turn has the other in its middle', async () => {
+  it("two tabs that converse in one session keep all events, and no turn contains the other's", async () => {
     await inTwoPages(context, async (one, other) => {
       await one.call('converse', 'at once', arrival);
       const orders = (drink: string): Turn => ({
@@ -105,7 +105,7 @@ export function conversations(context: Context): void {
     });
   });
 
-  it('in memory lasts as long as the page', async () => {
+  it('a conversation in memory lasts as long as the page', async () => {
     await inPage(context, async (page) => {
       await page.call('converseInMemory', arrival);
       const { told, events } = await page.call('converseInMemory', question);

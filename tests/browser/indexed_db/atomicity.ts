@@ -9,7 +9,7 @@ export function atomicity(context: Context): void {
     ['of few events', 8],
     ['that fills pages', 300],
   ] as const) {
-    it(`a batch ${what} that violates a constraint in its middle leaves every store untouched`, async () => {
+    it(`a batch ${what} that violates a constraint halfway changes no store`, async () => {
       await inTab(context, async (tab) => {
         const result = await tab.call('failInBatch', newName(), size);
         assert.ok(result.strikes.length > 0, 'the engine aborted a transaction');
@@ -21,7 +21,7 @@ export function atomicity(context: Context): void {
     });
   }
 
-  it('an append that violates a constraint in the middle of a group fails alone', async () => {
+  it('an append that violates a constraint within a group fails alone', async () => {
     await inTab(context, async (tab) => {
       const { strikes, codes, events, scopes, handles } = await tab.call(
         'failInGroup',

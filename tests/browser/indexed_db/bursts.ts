@@ -13,7 +13,7 @@ const WAYS: [name: string, end: (tab: PageTab, elsewhere: string) => Promise<voi
 
 export function bursts(context: Context): void {
   for (const [name, end] of WAYS) {
-    it(`a page that is ${name} in the middle of a burst loses nothing that was acknowledged`, async () => {
+    it(`a page that is ${name} during many appends loses no acknowledged event`, async () => {
       const options = { name: newName() };
       const { acknowledged, elsewhere } = context.site;
       const told: string[] = [];

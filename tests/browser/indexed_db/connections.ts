@@ -4,7 +4,7 @@ import type { EngineName } from '../engine.js';
 import { type Context, inTab, newName } from './context.js';
 
 export function connections(context: Context, engine: EngineName): void {
-  it('a connection that was closed underneath is opened again by the next call', async () => {
+  it('a closed connection is reopened by the next call', async () => {
     await inTab(context, async (tab) => {
       const [written, read, grouped] = await tab.call('closeBeneath', newName());
       assert.deepEqual(written, ['first', 'write']);
@@ -15,7 +15,7 @@ export function connections(context: Context, engine: EngineName): void {
 
   // The other engines have no command for it.
   if (engine === 'chromium') {
-    it('a database that the browser cleared is made anew by the next call', async () => {
+    it('a database that the browser cleared is created again by the next call', async () => {
       await inTab(context, async (tab) => {
         await tab.call('connect', newName());
         const { origin } = context.site;
@@ -29,7 +29,7 @@ export function connections(context: Context, engine: EngineName): void {
     });
   }
 
-  it('a transaction that is never answered is given up, and nothing of it is stored', async () => {
+  it('a transaction without any event times out, and stores nothing', async () => {
     await inTab(context, async (tab) => {
       const { failures, handle, stored, again } = await tab.call('waitInVain', newName());
       const codes = failures.map(({ code }) => code);
@@ -40,7 +40,7 @@ export function connections(context: Context, engine: EngineName): void {
     });
   });
 
-  it('an opening that is never answered is given up, and succeeds when the way is free', async () => {
+  it('an opening without any event times out, and succeeds at the next call', async () => {
     await inTab(context, async (tab) => {
       const { failed, after } = await tab.call('openInVain', newName());
       assert.ok(['connection_lost', 'storage_blocked'].includes(failed.code), failed.code);

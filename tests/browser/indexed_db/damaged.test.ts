@@ -13,7 +13,7 @@ import { serveSite, type Site } from './site.js';
 /** Milliseconds that a new log may take. */
 const PATIENCE = 30_000;
 
-describe('A Chromium whose files are damaged while it does not run', () => {
+describe('A Chromium whose files are damaged while it is closed', () => {
   let site: Site;
   before(async () => (site = await serveSite()));
   after(() => site.close());
@@ -45,7 +45,7 @@ describe('A Chromium whose files are damaged while it does not run', () => {
     }
   }
 
-  it('says of each database that it is lost, once', () =>
+  it('reports each database as lost, once', () =>
     inProfile(async (profile) => {
       assert.deepEqual(await visit(profile, 1), [{ events: [] }, { events: [] }]);
       await flipBytes(profile);
@@ -57,7 +57,7 @@ describe('A Chromium whose files are damaged while it does not run', () => {
       assert.deepEqual(await visit(profile, 3), [{ events }, { events }]);
     }));
 
-  it('imports a backup by onDataLoss before the first call answers, into each database', () =>
+  it('imports a backup by onDataLoss before the first call resolves, into each database', () =>
     inProfile(async (profile) => {
       await visit(profile, 1);
       await flipBytes(profile);
@@ -71,7 +71,7 @@ describe('A Chromium whose files are damaged while it does not run', () => {
       assert.deepEqual(await visit(profile, '3&refill'), [{ events }, { events }]);
     }));
 
-  it('loses nothing by a log that ends within a record, which a kill leaves: a new log is begun', () =>
+  it('loses nothing if a kill leaves an incomplete log record: it starts a new log', () =>
     inProfile(async (profile) => {
       await visit(profile, 1);
       await tearLog(profile);

@@ -50,14 +50,14 @@ export function exceptions(context: Context): void {
   }
 
   for (const place of LETTING_GO) {
-    it(`the database is let go when ${place} throws`, async () => {
+    it(`the database is closed when ${place} throws`, async () => {
       await inTab(context, async (tab) => {
         assertSettled(await tab.call('interruptLettingGo', newName(), place), ['stored']);
       });
     });
   }
 
-  it('a silent transaction is given up when the clock throws', async () => {
+  it('a transaction without any event times out although the clock throws', async () => {
     await inTab(context, async (tab) => {
       const broken = await tab.call('interruptTimer', newName());
       assertSettled(broken, ['stored', 'connection_lost']);

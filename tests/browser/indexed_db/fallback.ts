@@ -9,12 +9,12 @@ export function fallback(context: Context): void {
     ['forbidden', 'throws when it is looked at'],
     ['closed', 'throws when it is opened'],
   ] as const) {
-    it(`'auto' falls back to memory and says why where IndexedDB ${what}`, async () => {
+    it(`'auto' falls back to memory and says why if IndexedDB ${what}`, async () => {
       const url = `${context.site.origin}/without?how=${how}`;
       await inTab(context, async (tab) => assertMemory(await tab.call('openAuto')), url);
     });
 
-    it(`'indexeddb' is refused as unavailable where IndexedDB ${what}`, async () => {
+    it(`'indexeddb' is refused as unavailable if IndexedDB ${what}`, async () => {
       const url = `${context.site.origin}/without?how=${how}`;
       await inTab(
         context,
@@ -32,7 +32,7 @@ export function fallback(context: Context): void {
     assertMemory(await context.browser.value<OpenResult>(url));
   });
 
-  it("'auto' takes IndexedDB where it works", async () => {
+  it("'auto' uses IndexedDB if it works", async () => {
     const name = newName();
     for (const events of [['event-0'], ['event-0', 'event-1']]) {
       await inTab(context, async (tab) => assertDurable(await tab.call('openAuto', name), events));

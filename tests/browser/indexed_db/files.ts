@@ -3,7 +3,7 @@ import { it } from 'node:test';
 import { type Context, inTab, newName } from './context.js';
 
 export function files(context: Context): void {
-  it('a file of sealed pages comes out of the database as it went in, with a state that no delta makes', async () => {
+  it('a file of sealed pages survives import and export, with a state that no delta explains', async () => {
     const events = Array.from({ length: 300 }, (_, at) => ({
       id: `e${at}`,
       timestamp: 1.7e12 + at + 0.125,
@@ -26,7 +26,7 @@ export function files(context: Context): void {
     });
   });
 
-  it('an import that ended with its page is completed by the next one', async () => {
+  it('an import interrupted by the end of its page is completed by the next import', async () => {
     const name = newName();
     await inTab(context, async (tab) => {
       assert.equal(await tab.call('importAndStop', name, 1203), 500);

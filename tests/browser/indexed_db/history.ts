@@ -3,7 +3,7 @@ import { it } from 'node:test';
 import { type Context, inTab, newName } from './context.js';
 
 export function history(context: Context): void {
-  it('a page that was left and come back to goes on, and resyncs if it was restored', async (test) => {
+  it('a page that returns from another one continues, and resyncs if it was restored', async (test) => {
     await inTab(context, async (tab) => {
       const name = newName();
       await tab.call('visit', name);

@@ -2,17 +2,17 @@ import { after, before, describe, it } from 'node:test';
 import { killAgainAndAgain, killWithMirror } from './kills.js';
 import { serveSite, type Site } from './site.js';
 
-describe('A Chromium that is killed in the middle of a burst', () => {
+describe('A Chromium that is killed during many appends', () => {
   let site: Site;
   before(async () => (site = await serveSite()));
   after(() => site.close());
 
-  it('has lost nothing that was acknowledged as strict, ten times over', () =>
+  it('loses no event acknowledged as strict, ten times', () =>
     killAgainAndAgain(site, 'strict', 10));
 
-  it('has lost nothing that was acknowledged as relaxed, three times over', () =>
+  it('loses no event acknowledged as relaxed, three times', () =>
     killAgainAndAgain(site, 'relaxed', 3));
 
-  it('has lost nothing with a mirror, four times over, although its files are damaged twice', () =>
+  it('loses nothing with a mirror, four times, although its files are damaged twice', () =>
     killWithMirror(site, 'relaxed', 4, Date.now()));
 });

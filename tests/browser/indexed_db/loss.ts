@@ -4,7 +4,7 @@ import type { EngineName } from '../engine.js';
 import { type Context, inTab, inTwoTabs, newName } from './context.js';
 
 export function loss(context: Context, engine: EngineName): void {
-  it('a database that the browser gave up is told as lost, by storage.lost and by watch', async () => {
+  it('a database that the browser deleted is reported as lost by storage.lost and by watch', async () => {
     const name = newName();
     await inTab(context, async (tab) => {
       await tab.call('make', name);
@@ -23,7 +23,7 @@ export function loss(context: Context, engine: EngineName): void {
     });
   });
 
-  it('a first visit, a second one and a visit after deleteDatabase find nothing lost', async () => {
+  it('a first visit, a second one and one after deleteDatabase report no loss', async () => {
     const name = newName();
     for (const before of [[], ['make'], ['deleteAsUser'], ['make', 'deleteAsUser']] as const) {
       await inTab(context, async (tab) => {
@@ -36,7 +36,7 @@ export function loss(context: Context, engine: EngineName): void {
 
   // The other engines have no command for it.
   if (engine === 'chromium') {
-    it('a visit after the user cleared the site data is a first visit', async () => {
+    it('a visit after the user cleared the site data counts as a first visit', async () => {
       const name = newName();
       await inTab(context, async (tab) => {
         await tab.call('make', name);
@@ -50,7 +50,7 @@ export function loss(context: Context, engine: EngineName): void {
     });
   }
 
-  it('onDataLoss fills the store again before the first call answers, in one of two tabs', async () => {
+  it('onDataLoss fills the store before the first call resolves, in one of two tabs', async () => {
     const name = newName();
     await inTwoTabs(context, async (one, other) => {
       await one.call('make', name);
@@ -92,7 +92,7 @@ export function loss(context: Context, engine: EngineName): void {
     });
   });
 
-  it('onDataLoss is asked again after it failed, also at the next visit', async () => {
+  it('onDataLoss is called again after a failure, even at the next visit', async () => {
     const name = newName();
     await inTab(context, async (tab) => {
       await tab.call('make', name);
@@ -108,7 +108,7 @@ export function loss(context: Context, engine: EngineName): void {
     });
   });
 
-  it('a call that onDataLoss makes on another service than its own fails, and so does the first call', async () => {
+  it('a call of onDataLoss on another service fails, and so does the first call', async () => {
     const name = newName();
     await inTab(context, async (tab) => {
       await tab.call('make', name);
@@ -124,7 +124,7 @@ export function loss(context: Context, engine: EngineName): void {
     });
   });
 
-  it('calls do not wait longer than timeoutMs for onDataLoss, which goes on', async () => {
+  it('calls wait at most timeoutMs for onDataLoss, which continues', async () => {
     const name = newName();
     await inTab(context, async (tab) => {
       await tab.call('make', name);
@@ -136,13 +136,13 @@ export function loss(context: Context, engine: EngineName): void {
     });
   });
 
-  it('a page without a Cache API works as before', async () => {
+  it('a page without a Cache API works', async () => {
     await inTab(context, async (tab) => {
       assert.deepEqual(await tab.call('openWithoutCaches', newName()), ['event 0']);
     });
   });
 
-  it('an onDataLoss that is no function is refused', async () => {
+  it('an onDataLoss that is not a function is refused', async () => {
     await inTab(context, async (tab) => {
       assert.equal((await tab.call('refuseWrongOption')).code, 'invalid_argument');
     });

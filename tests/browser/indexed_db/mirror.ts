@@ -24,7 +24,7 @@ export function mirror(context: Context, engine: EngineName): void {
     return;
   }
 
-  it('a mirror holds what all kinds of writes leave, and restores a lost database whole', async () => {
+  it('a mirror holds the results of all writes, and restores a lost database completely', async () => {
     const name = newName();
     const options = { name, mirror: true };
     let all: { sessions: string[]; lost: string };
@@ -44,7 +44,7 @@ export function mirror(context: Context, engine: EngineName): void {
     });
   });
 
-  it('a service without the option keeps the mirror, and restores a lost database', async () => {
+  it('a service without the option keeps the mirror, and restores a lost database from it', async () => {
     const name = newName();
     await inTab(context, async (tab) => {
       await tab.call('writeMuch', { name, mirror: true }, 'one');
@@ -56,7 +56,7 @@ export function mirror(context: Context, engine: EngineName): void {
     });
   });
 
-  it('a mirror is made for a database that has records, while another service writes', async () => {
+  it('a mirror is made for existing records, while another service writes', async () => {
     const name = newName();
     await inTab(context, async (tab) => {
       await tab.call('writeMuch', { name }, 'before');
@@ -66,7 +66,7 @@ export function mirror(context: Context, engine: EngineName): void {
     });
   });
 
-  it('an append that the mirror does not take is connection_lost, and taken by the next opening', async () => {
+  it('an append that the mirror refuses is connection_lost, and reaches it at the next opening', async () => {
     for (const isLost of [false, true]) {
       const name = newName();
       await inTab(context, async (tab) => {
@@ -97,7 +97,7 @@ export function mirror(context: Context, engine: EngineName): void {
     });
   });
 
-  it('a restoring that was interrupted is done again; without a mirror by then it is told as lost', async () => {
+  it('an interrupted restore is repeated; without a mirror, the loss is reported', async () => {
     for (const isGone of [false, true]) {
       const name = newName();
       await inTab(context, async (tab) => {
@@ -126,7 +126,7 @@ export function mirror(context: Context, engine: EngineName): void {
     });
   });
 
-  it('a mirror that is lost while it is written to is made again', async () => {
+  it('a mirror that is lost during writes is made again', async () => {
     const name = newName();
     await inTab(context, async (tab) => {
       await tab.start('appendMany', name, 'a', 100);
@@ -138,7 +138,7 @@ export function mirror(context: Context, engine: EngineName): void {
     });
   });
 
-  it('a database that is lost while it is written to loses nothing that was acknowledged', async () => {
+  it('a database that is lost during writes loses no acknowledged event', async () => {
     const name = newName();
     await inTab(context, async (tab) => {
       const { told, stored } = await tab.call('appendWhileLost', name);
@@ -152,7 +152,7 @@ export function mirror(context: Context, engine: EngineName): void {
     });
   });
 
-  it('two tabs write to one database with a mirror, and the mirror holds the writes of both', async () => {
+  it('two tabs that write to one database have one mirror with all writes', async () => {
     const name = newName();
     await inTwoTabs(context, async (one, other) => {
       await one.start('writeMuch', { name, mirror: true }, 'one');
@@ -167,7 +167,7 @@ export function mirror(context: Context, engine: EngineName): void {
     });
   });
 
-  it('a database that was deleted with its mirror does not come back', async () => {
+  it('a database that was deleted with its mirror stays deleted', async () => {
     const name = newName();
     await inTwoTabs(context, async (one, other) => {
       await one.call('writeMuch', { name, mirror: true }, 'one');
@@ -180,7 +180,7 @@ export function mirror(context: Context, engine: EngineName): void {
     });
   });
 
-  it('a mirror that is neither true nor false is refused', async () => {
+  it('a mirror option that is not a boolean is refused', async () => {
     await inTab(context, async (tab) => {
       assert.equal((await tab.call('refuseWrongMirror')).code, 'invalid_argument');
     });

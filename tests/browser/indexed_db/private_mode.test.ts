@@ -13,7 +13,7 @@ const PRIVATE: [engine: 'chromium' | 'firefox', options: BrowserOptions][] = [
 
 describe('In private mode', () => {
   for (const [engine, options] of PRIVATE) {
-    it(`'auto' takes IndexedDB in ${engine}, where it works`, async () => {
+    it(`'auto' uses IndexedDB in ${engine}, where it works`, async () => {
       const site = await serveSite();
       const browser = await openBrowser(engine, options);
       const context: Context = { browser, site };

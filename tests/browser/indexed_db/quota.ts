@@ -38,7 +38,7 @@ const WAYS: Record<EngineName, Way> = {
 };
 
 export function quota(context: Context, engine: EngineName): void {
-  it('an append without room is refused, and changes nothing that was there', async () => {
+  it('an append beyond the quota is refused, and changes no stored data', async () => {
     const { preferences, take, give } = WAYS[engine];
     // An origin of its own: for half a minute, Chromium goes by the room that it last found for one.
     const site = await serveSite();

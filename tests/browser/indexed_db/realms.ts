@@ -12,7 +12,7 @@ const SCOPES: Record<Realm, string> = {
 
 export function realms(context: Context): void {
   for (const [realm, scope] of Object.entries(SCOPES) as [Realm, string][]) {
-    it(`it works in a ${realm}, and a page is told of it`, async (test) => {
+    it(`IndexedDB works in a ${realm}, and a page is notified`, async (test) => {
       await inTab(context, async (tab) => {
         if (!(await tab.call('hasRealm', realm))) {
           test.skip(`this engine has no ${realm}`);

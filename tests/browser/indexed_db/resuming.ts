@@ -8,7 +8,7 @@ export function resuming(context: Context): void {
     ['two services in turn', 'abababab', true],
     ['one service alone', 'aaaaaaaa', false],
   ] as const) {
-    it(`appends of ${what} lose nothing, whatever the last one left`, async () => {
+    it(`appends of ${what} lose nothing, whatever the previous one did`, async () => {
       await inTab(context, async (tab) => {
         const { events, state, aborted } = await tab.call('takeTurns', newName(), order);
         const ids = [...order].map((turn, place) => `${turn}${place}`);
@@ -20,7 +20,7 @@ export function resuming(context: Context): void {
     });
   }
 
-  it('an append finds what was changed by hand since the last one', async () => {
+  it('an append reads changes made by hand since the previous append', async () => {
     await inTab(context, async (tab) => {
       const { events, state, aborted } = await tab.call('changeByHand', newName());
       assert.deepEqual(events, ['first', 'second']);

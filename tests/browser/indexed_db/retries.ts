@@ -5,7 +5,7 @@ import { type Context, inTab, newName } from './context.js';
 
 export function retries(context: Context): void {
   for (const scene of SUPERSEDED) {
-    it(`a retry changes nothing where a later write has superseded keys of an event ${scene}`, async () => {
+    it(`a retry changes nothing if a later write has superseded keys of an event ${scene}`, async () => {
       await inTab(context, async (tab) => {
         assertUnchanged(await tab.call('retry', newName(), scene));
       });

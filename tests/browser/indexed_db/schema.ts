@@ -3,7 +3,7 @@ import { it } from 'node:test';
 import { type Context, inTab, inTwoTabs, newName } from './context.js';
 
 export function schema(context: Context): void {
-  it('a database of a newer version is refused and left untouched', async () => {
+  it('a database of a newer version is refused and unchanged', async () => {
     await inTab(context, async (tab) => {
       const { failures, version, before, after } = await tab.call('openNewer', newName());
       const codes = failures.map(({ code }) => code);
@@ -13,7 +13,7 @@ export function schema(context: Context): void {
     });
   });
 
-  it('an upgrade that another tab blocks is reported, and completes when that tab lets go', async () => {
+  it('an upgrade blocked by another tab is reported, and completes when that tab closes its connection', async () => {
     await inTwoTabs(context, async (holding, upgrading) => {
       const name = newName();
       const older = await holding.call('holdOpen', name);
@@ -26,7 +26,7 @@ export function schema(context: Context): void {
     });
   });
 
-  it('an upgrade that another tab blocks completes when that tab is closed', async () => {
+  it('an upgrade blocked by another tab completes when that tab is closed', async () => {
     await inTwoTabs(context, async (holding, upgrading) => {
       const name = newName();
       await holding.call('holdOpen', name);
@@ -37,7 +37,7 @@ export function schema(context: Context): void {
     });
   });
 
-  it('a tab that wants the database for itself is not blocked, and the service opens it again', async () => {
+  it('a tab that needs exclusive access is not blocked, and the service reopens the database', async () => {
     await inTwoTabs(context, async (using, deleting) => {
       const name = newName();
       await using.call('stayOpen', name);
@@ -46,7 +46,7 @@ export function schema(context: Context): void {
     });
   });
 
-  it('deleteDatabase deletes it under the services of other tabs', async () => {
+  it('deleteDatabase deletes a database that services of other tabs use', async () => {
     await inTwoTabs(context, async (using, deleting) => {
       const name = newName();
       await using.call('stayOpen', name);

@@ -24,7 +24,7 @@ export function sequel(context: Context): void {
   const page = tabOfGroup(context);
   for (const earlier of ENDS) {
     for (const later of ENDS) {
-      it(`an append that ${WORDS[later]} is told so after one that ${WORDS[earlier]}`, async () => {
+      it(`an append that ${WORDS[later]} is reported so after one that ${WORDS[earlier]}`, async () => {
         const ends: End[] = ['stored', earlier, later, 'stored'];
         const { outcomes, events } = await page.tab.call('appendInTurn', newName(), ends);
         assert.deepEqual(
@@ -39,7 +39,7 @@ export function sequel(context: Context): void {
   }
 
   for (const end of ENDS) {
-    it(`an append that ${WORDS[end]} is told so after another service wrote in between`, async () => {
+    it(`an append that ${WORDS[end]} is reported so after a write of another service`, async () => {
       const { outcomes, events } = await page.tab.call('mistakeThenEnd', newName(), end);
       assert.deepEqual(outcomes, ['stored', OUTCOMES[end], 'stored']);
       const own = end === 'stored' ? ['two'] : [];
@@ -47,20 +47,20 @@ export function sequel(context: Context): void {
     });
   }
 
-  it('an append is stored once by its second transaction, whatever comes late of the first', async () => {
+  it('an append is stored once by its second transaction, despite late events of the first', async () => {
     const { outcomes, events } = await page.tab.call('giveUpOnce', newName());
     assert.deepEqual(outcomes, ['stored']);
     assert.deepEqual(events, ['one']);
   });
 
-  it('the timer of an append that is stored does not end the next one', async () => {
+  it('the timer of a stored append does not end the next one', async () => {
     const { outcomes, events, aborted } = await page.tab.call('goOffEarly', newName());
     assert.deepEqual(outcomes, ['stored', 'stored']);
     assert.equal(aborted, 0, 'it is not even tried again');
     assert.deepEqual(events, ['one', 'two']);
   });
 
-  it('an append has its timer when that of the last one has run out', async () => {
+  it("an append has its own timer after the previous one's has fired", async () => {
     const { outcomes, events } = await page.tab.call('runOutBetween', newName());
     assert.deepEqual(outcomes, ['stored', 'connection_lost']);
     assert.deepEqual(events, ['one']);

@@ -14,7 +14,7 @@ const DAMAGES: [how: string, change: Row | null][] = [
 export function sequence(context: Context): void {
   const page = tabOfGroup(context);
   for (const [how, change] of DAMAGES) {
-    it(`nothing is created or deleted when the sequence ${how}, and sessions stay readable`, async () => {
+    it(`sessions stay readable, but cannot be created or deleted, if the sequence ${how}`, async () => {
       const { failed, events, meta } = await page.tab.call('damageSequence', newName(), change);
       for (const { code, record } of Object.values(failed)) {
         assert.equal(code, 'corrupt_record');
@@ -26,7 +26,7 @@ export function sequence(context: Context): void {
   }
 
   for (const hasEvents of [true, false]) {
-    it(`the number of a session with${hasEvents ? '' : 'out'} events is not given again`, async () => {
+    it(`the number of a session with${hasEvents ? '' : 'out'} events is never reused`, async () => {
       const { numbers, ada, bob } = await page.tab.call('giveNumberAgain', newName(), hasEvents);
       assert.notEqual(numbers[0], numbers[1]);
       assert.deepEqual(ada, hasEvents ? ['secret'] : []);

@@ -73,7 +73,7 @@ export function sizes(given: Context, engine: EngineName): void {
   };
 
   for (const { what, script, count, length, isBatch } of waysIn(engine)) {
-    it(`stores ${count} ${what}, and reads them whole`, async () => {
+    it(`IndexedDB stores ${count} ${what}, and reads them completely`, async () => {
       await inTab(context, async (tab) => {
         const values = [newName(), script, count, length, isBatch] as const;
         const { acknowledged, held } = await tab.call('appendLarge', ...values);
@@ -87,7 +87,7 @@ export function sizes(given: Context, engine: EngineName): void {
   }
 
   for (const what of TOO_LARGE) {
-    it(`refuses an append whose ${what} is larger than a record may be, and goes on`, async () => {
+    it(`IndexedDB refuses an append whose ${what} exceeds a record's limit, and continues`, async () => {
       await inTab(context, async (tab) => {
         const refused = await tab.call('appendTooLarge', newName(), what);
         assertRefused(refused, /event "big"/);
@@ -101,7 +101,7 @@ export function sizes(given: Context, engine: EngineName): void {
     ['', /session "large"/],
     ['app:', /app "shop"/],
   ] as const) {
-    it(`refuses an append that makes the state of ${prefix || 'session:'} larger than a record may be`, async () => {
+    it(`IndexedDB refuses an append that makes the state of ${prefix || 'session:'} exceed a record's limit`, async () => {
       await inTab(context, async (tab) => {
         const refused = await tab.call('growState', newName(), prefix);
         assertRefused(refused, owner);
@@ -111,7 +111,7 @@ export function sizes(given: Context, engine: EngineName): void {
     });
   }
 
-  it('refuses an append that makes the state of a scope larger than a session can show', async () => {
+  it('IndexedDB refuses an append that makes the state of a scope exceed what a session can show', async () => {
     await inTab(context, async (tab) => {
       // Fewer characters than a record holds, and more bytes than the core takes.
       const refused = await tab.call('growState', newName(), 'user:', 'korean');
@@ -121,7 +121,7 @@ export function sizes(given: Context, engine: EngineName): void {
     });
   });
 
-  it('an event in a page can be replaced by a large one, and the page is split', async () => {
+  it('an event in a page can be replaced by a large one, which splits the page', async () => {
     await inTab(context, async (tab) => {
       const { before, held, appended } = await tab.call('replaceByLarge', newName());
       assert.deepEqual(held.events, before);
@@ -131,7 +131,7 @@ export function sizes(given: Context, engine: EngineName): void {
     });
   });
 
-  it('a batch sends as many requests however long the session is, and its retry reads each page once', async () => {
+  it('a batch needs as many requests in any session, and its retry reads each page once', async () => {
     await inTab(context, async (tab) => {
       const { appended, retried } = await tab.call('countReads', newName(), 12, 500);
       // The first one also opens the database.

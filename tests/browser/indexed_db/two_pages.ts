@@ -8,7 +8,7 @@ const WRITERS = ['left', 'right'];
 const EVENTS = 1000;
 
 export function twoPages(context: Context): void {
-  it('two pages append to one database at once, and both see all of it', async () => {
+  it('two pages that append to one database at once both read all events', async () => {
     await inTwoTabs(context, async (left, right) => {
       const name = newName();
       await left.start('workBesideAnother', name, 'left');

@@ -41,7 +41,7 @@ describe('The first calls of a page', () => {
         return browser.value(`${server.origin}/?case=${name}`);
       }
 
-      it('have the wasm compiled beside the page where they can wait', async () => {
+      it('let the browser compile the wasm in the background if they can wait', async () => {
         const { isStored, compiled } = await visit('inDatabase');
         assert.equal(isStored, true);
         assert.deepEqual(compiled, ['compile']);
@@ -53,7 +53,7 @@ describe('The first calls of a page', () => {
         assert.deepEqual(compiled, ['Module']);
       });
 
-      it('share one instance if some wait for it and others do not', async () => {
+      it('share one instance if only some of them wait for it', async () => {
         const { compiled, ...stored } = await visit('bothWays');
         assert.deepEqual(stored, { inDatabase: true, inMemory: true });
         assert.deepEqual(compiled.sort(), ['Module', 'compile']);

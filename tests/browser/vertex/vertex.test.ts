@@ -47,7 +47,7 @@ describe('Vertex AI', () => {
     ['chromium', 'shop.test'],
   ];
   for (const [engine, host] of pages) {
-    it(`keeps the sessions of a page of http://${host} in ${engine}`, async () => {
+    it(`stores the sessions of a page of http://${host} in ${engine}`, async () => {
       server.forget();
       const resolve = host === '127.0.0.1' ? [] : [`--host-resolver-rules=MAP ${host} 127.0.0.1`];
       const browser = await openBrowser(engine, { arguments: resolve });

@@ -53,9 +53,9 @@ function byId(events: readonly { id: string }[] = []): unknown[] {
   return JSON.parse(JSON.stringify(sorted)) as unknown[];
 }
 
-describe("tables of @google/adk's own service", TIMEOUT, () => {
+describe("Tables of @google/adk's own service", TIMEOUT, () => {
   for (const [engine, urls] of cases) {
-    it(`are refused by name, left as they are, and copied by migrate: ${engine}`, async () => {
+    it(`are refused by name and not changed, and migrate copies them: ${engine}`, async () => {
       const { DatabaseSessionService: Theirs, createEvent } = theirPackage;
       const { theirs, ours } = await urls();
       const peer = new Theirs(theirs);
@@ -113,7 +113,7 @@ describe("tables of @google/adk's own service", TIMEOUT, () => {
   }
 });
 
-it('users whose ids differ in case alone are refused, where the columns of @google/adk mix them', async () => {
+it('users whose ids differ only in case are refused if the columns of @google/adk confuse them', async () => {
   const { DatabaseSessionService: Theirs } = theirPackage;
   const url = await emptied('mariadb', mariadb);
   const peer = new Theirs(url);
@@ -125,7 +125,7 @@ it('users whose ids differ in case alone are refused, where the columns of @goog
   assert.match(err, /values of user_id that differ only/);
 });
 
-it("a row that @google/adk's service wrote into Python's tables is told of as damaged", async () => {
+it("a row that @google/adk's service wrote into Python's tables is reported as damaged", async () => {
   const path = join(folder, 'mixed.db');
   const service = new DatabaseSessionService(`sqlite:${path}`);
   await service.createSession(KEY);

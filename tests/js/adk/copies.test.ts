@@ -71,7 +71,7 @@ for (const [name, framework] of copies) {
   describe(`The services over the ${name} copy`, () => {
     const services = adkSessionService(framework.BaseSessionService);
 
-    it('extend its BaseSessionService and no other', async () => {
+    it("extend that copy's BaseSessionService", async () => {
       const all = [
         new services.InMemorySessionService(),
         new services.IndexedDbSessionService(),
@@ -89,7 +89,7 @@ for (const [name, framework] of copies) {
       assert.deepEqual(outcome, { handle: 'late', stored: 'late' });
     });
 
-    it('have the names that their classes have', () => {
+    it("have their classes' names", () => {
       const { InMemorySessionService, IndexedDbSessionService } = services;
       assert.equal(InMemorySessionService.name, 'InMemorySessionService');
       assert.equal(IndexedDbSessionService.name, 'IndexedDbSessionService');
@@ -97,20 +97,20 @@ for (const [name, framework] of copies) {
   });
 }
 
-describe('The services over another copy than the agents', () => {
-  it('cannot see the order of their writes: the older one wins', async () => {
+describe('Services over another copy than the agents use', () => {
+  it("do not know the order of the agents' writes: the older one wins", async () => {
     const { InMemorySessionService } = adkSessionService(esm.BaseSessionService);
     const outcome = await race(commonjs, new InMemorySessionService());
     assert.deepEqual(outcome, { handle: 'early', stored: 'early' });
   });
 });
 
-describe('What is imported from adk-session-wasm/adk', () => {
-  it('is over the copy that is imported', () => {
+describe('An import of adk-session-wasm/adk', () => {
+  it('uses the copy that is imported', () => {
     assert.ok(new overEsm.InMemorySessionService() instanceof esm.BaseSessionService);
   });
 
-  it('makes the services over another copy as well', async () => {
+  it('can make services over another copy', async () => {
     const { InMemorySessionService } = overEsm.adkSessionService(commonjs.BaseSessionService);
     const outcome = await race(commonjs, new InMemorySessionService());
     assert.deepEqual(outcome, { handle: 'late', stored: 'late' });

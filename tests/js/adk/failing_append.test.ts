@@ -67,7 +67,7 @@ const names = ['the message', "the model's call", "the tool's answer", 'the last
 
 describe('A turn in which the storage fails', () => {
   for (const [number, name] of names.entries()) {
-    it(`at ${name}: handle and event are as before, and what was stored stays`, async () => {
+    it(`at ${name} leaves handle, event and stored data unchanged`, async () => {
       const { stage, seen } = await failingTurn(number);
       assert.equal(seen.length, 1);
       assert.deepEqual(seen[0]?.after, seen[0]?.before);
@@ -76,7 +76,7 @@ describe('A turn in which the storage fails', () => {
       assert.deepEqual(state, number > 2 ? { kept: 1, k: 1 } : { kept: 1 });
     });
 
-    it(`at ${name}: the next turn works`, async () => {
+    it(`at ${name} does not affect the next turn`, async () => {
       const { stage } = await failingTurn(number);
       const agent = new adk.LlmAgent({
         name: 'agent',
@@ -92,7 +92,7 @@ describe('A turn in which the storage fails', () => {
     });
   }
 
-  it('after it has written: the event is there once, and its retry changes nothing', async () => {
+  it('after the write stores the event once, and a retry changes nothing', async () => {
     const { stage } = await failingTurn(3, true);
     const session = await stage.stored();
     const last = session.events.at(-1);

@@ -72,7 +72,7 @@ describe('A Runner on a service with `history`', () => {
     ['without an answer so far', undefined],
     ['which has said that it is at it', { status: 'pending' }],
   ] as const) {
-    it(`is told the late answer of a long-running tool ${title}`, async () => {
+    it(`gets the late response of a long-running tool ${title}`, async () => {
       const service = new InMemorySessionService({ history: { numRecentEvents } });
       const { last, model } = await answerLate(service, immediate);
       assert.equal(last.at(-1)?.content?.parts?.[0]?.text, 'It is solved.');
@@ -82,13 +82,13 @@ describe('A Runner on a service with `history`', () => {
       assert.deepEqual(response?.response, { status: 'solved' });
     });
 
-    it(`would fail of it ${title}, were the window not extended`, async () => {
+    it(`would fail without the extended window ${title}`, async () => {
       const failing = answerLate(new Careless(numRecentEvents), immediate);
       await assert.rejects(failing, /No function call event found/);
     });
   }
 
-  it('asks its model no more at the fortieth turn than at the fourth, and stores all', async () => {
+  it('sends its model as much at turn 40 as at turn 4, and stores all events', async () => {
     const service = new InMemorySessionService({ history: { numRecentEvents } });
     await service.createSession(key);
     const model = new ScriptedModel(
@@ -110,7 +110,7 @@ describe('A Runner on a service with `history`', () => {
     ['in plain words', ['go', 'first', 'second', 'third']],
     ['by its call', ['go', '#one', '#two', '#three']],
   ] as const) {
-    it(`lets a workflow go on where it waited for an answer, given ${title}`, async () => {
+    it(`continues a workflow that waited for an answer, given ${title}`, async () => {
       const whole = await askThrice(new InMemorySessionService(), messages);
       assert.match(whole[1] ?? '', /two/);
       for (const numRecentEvents of [0, 1]) {
@@ -120,7 +120,7 @@ describe('A Runner on a service with `history`', () => {
     });
   }
 
-  it('would have it begin anew, were the window not extended', async () => {
+  it('would restart the workflow without the extended window', async () => {
     const ran = await askThrice(new Careless(1), ['go', 'first']);
     assert.deepEqual(ran, ['one("go")', 'one("first")']);
   });

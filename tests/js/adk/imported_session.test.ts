@@ -44,8 +44,8 @@ async function nextTurn(file: SessionFile, name: string, template: string) {
   };
 }
 
-describe('A session that Python has recorded', () => {
-  it('goes on with the Runner of @google/adk, which tells the model all that was said', async () => {
+describe('A session recorded by Python', () => {
+  it('continues with the Runner of @google/adk, whose model gets the whole history', async () => {
     const template = 'Help {user:user_name}. {seed_key}';
     const { request, events, after } = await nextTurn(pythonSession, 'shop_agent', template);
     assert.match(instructionOf(request), /Help Ada\. \{"nested_key":1\}/);
@@ -73,7 +73,7 @@ describe('A session that Python has recorded', () => {
     assert.equal(after.events.at(-1)?.author, 'shop_agent');
   });
 
-  it('goes on too if each field that is not there is null, as Python dumps it by default', async () => {
+  it('continues if absent fields are null, as Python prints them by default', async () => {
     const [question, answer] = [pythonSession.events[0]!, pythonSession.events[3]!];
     const nulls = {
       branch: null, partial: null, turn_complete: null, error_code: null, long_running_tool_ids: null,
@@ -107,7 +107,7 @@ describe('A session that Python has recorded', () => {
   });
 
   it(
-    'goes on however long it is, as it does over the framework itself',
+    "continues at any length, as with the framework's own service",
     { skip: NOT_RECORDED },
     async () => {
       const recorded = JSON.parse(readFileSync(RECORDED, 'utf8')) as SessionFile & {

@@ -48,7 +48,7 @@ function write(state: Record<string, unknown>, value: unknown) {
 }
 
 describe('overService', () => {
-  it('makes a service of the framework that its Runner takes', async () => {
+  it("makes a service that the framework's Runner accepts", async () => {
     const service = overService((options) => new InMemorySessionService(options));
     assert.ok(service instanceof BaseSessionService);
     await service.createSession(key);
@@ -67,7 +67,7 @@ describe('overService', () => {
     assert.deepEqual((await stored(service)).state, { topic: 'tea' });
   });
 
-  it('gives the framework’s order of writes to a service that is opened later', async () => {
+  it("uses the framework's order of writes for a service that is opened later", async () => {
     const storage = new MapStorage();
     const service = await overService((options) => openSessionService({ storage, ...options }));
     const session = await service.createSession(key);
@@ -78,7 +78,7 @@ describe('overService', () => {
     assert.equal(service.storage.kind, 'map');
   });
 
-  it('gives it to a service behind one of the user’s own', async () => {
+  it("uses that order for a service inside the user's own service", async () => {
     const called = new Set<string>();
     const service = overService((options) => {
       return inFrontOf(new InMemorySessionService(options), (method) => called.add(method));
@@ -90,7 +90,7 @@ describe('overService', () => {
     assert.ok(called.has('appendEvents'));
   });
 
-  it('lets a stale handle append without foreign events, unless the service is told otherwise', async () => {
+  it('appends through a stale handle without foreign events, unless configured otherwise', async () => {
     for (const [stale, events] of [
       ['append', 1],
       ['merge', 2],
@@ -111,7 +111,7 @@ describe('overService', () => {
     assert.equal(session.events.length, 1);
   });
 
-  it('tells that a service cannot be watched', () => {
+  it('reports that a service cannot be watched', () => {
     const service = overService((options) => {
       return inFrontOf(new InMemorySessionService(options), () => undefined);
     });

@@ -9,12 +9,12 @@ import { SESSION_FIELDS } from '../service/fixture.js';
 
 const key = { appName: 'app', userId: 'u', sessionId: 's' };
 
-describe('A service of ours for the framework', () => {
-  it('is a BaseSessionService of it', () => {
+describe('A service for the framework', () => {
+  it("extends the framework's BaseSessionService", () => {
     assert.ok(new InMemorySessionService() instanceof BaseSessionService);
   });
 
-  it('has the synchronous twins of the service in memory', async () => {
+  it('has the synchronous methods of the service in memory', async () => {
     const service = new InMemorySessionService();
     const session = service.createSessionSync({ ...key, state: { a: 1 } });
     assert.deepEqual(service.getSessionSync({ ...key, sessionId: 's' })?.state, session.state);
@@ -23,7 +23,7 @@ describe('A service of ours for the framework', () => {
     assert.equal(await service.getSession({ ...key, sessionId: 's' }), undefined);
   });
 
-  it('gives sessions that are plain objects with nothing added', async () => {
+  it('returns plain objects with no additional fields', async () => {
     const service = new InMemorySessionService();
     await service.createSession({ ...key, state: { 'user:a': 1, b: { c: [1] } } });
     const agent = new LlmAgent({ name: 'agent', model: new ScriptedModel(['ok']) });

@@ -22,8 +22,8 @@ const asJson = {
 const event = (stateDelta: Record<string, unknown>) =>
   createEvent({ actions: createEventActions({ stateDelta }) });
 
-describe('The answers that the SecurityPlugin of the framework keeps', () => {
-  it('are taken in the state that a session is created with', async () => {
+describe("Tool confirmations of the framework's SecurityPlugin", () => {
+  it('are accepted in the initial state of a session', async () => {
     const service = new InMemorySessionService();
     const created = await service.createSession({ ...key, state: record() });
     assert.deepEqual(created.state, asJson);
@@ -31,7 +31,7 @@ describe('The answers that the SecurityPlugin of the framework keeps', () => {
     assert.deepEqual(got.state, asJson);
   });
 
-  it('are taken in the deltas of events, and the handle has what was stored', async () => {
+  it("are accepted in events' deltas, and the handle gets the stored form", async () => {
     const service = new InMemorySessionService();
     const session = await service.createSession(key);
     await service.appendEvents({ session, events: [event(record()), event({ k: 1 })] });
@@ -39,7 +39,7 @@ describe('The answers that the SecurityPlugin of the framework keeps', () => {
     assert.deepEqual((await service.getSession(key))?.state, session.state);
   });
 
-  it('look to the caller as they did before', async () => {
+  it('look unchanged to the caller', async () => {
     const service = new InMemorySessionService();
     const session = await service.createSession(key);
     const given = record();
@@ -48,7 +48,7 @@ describe('The answers that the SecurityPlugin of the framework keeps', () => {
     assert.ok(given.orcas_tool_call_security_check_states.call instanceof ToolConfirmation);
   });
 
-  it('are not taken elsewhere, where a program would miss the class', async () => {
+  it('are refused elsewhere, where a program would miss the class', async () => {
     const service = new InMemorySessionService();
     const session = await service.createSession(key);
     const mine = event({ mine: new ToolConfirmation({ confirmed: true }) });
@@ -57,7 +57,7 @@ describe('The answers that the SecurityPlugin of the framework keeps', () => {
     );
   });
 
-  it('are nothing else that stands where they do', async () => {
+  it('are recognised only by their own shape', async () => {
     const service = new InMemorySessionService();
     const session = await service.createSession(key);
     const list = { orcas_tool_call_security_check_states: { call: [1, 2] } };
@@ -69,7 +69,7 @@ describe('The answers that the SecurityPlugin of the framework keeps', () => {
     );
   });
 
-  it('are not looked for in what is no request', async () => {
+  it('are not searched in an invalid request', async () => {
     const service = new InMemorySessionService();
     const session = await service.createSession(key);
     for (const request of [undefined, {}, { session, event: null }, { session, event: 1 }]) {

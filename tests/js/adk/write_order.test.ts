@@ -69,8 +69,8 @@ function made(stateDelta: Record<string, unknown>, branch?: string): Event {
   return createEvent({ author: 'agent', actions, ...(branch !== undefined && { branch }) });
 }
 
-describe('Of writes to one key', () => {
-  it('the last that is stored stays when an older one follows while a third is under way', async () => {
+describe('The order of writes to one key', () => {
+  it('keeps the last stored write when an older one follows and a third is pending', async () => {
     const { session, write, append, storedState } = await bench();
     const [first, second] = [write('k', 1), write('k', 2)];
     const third = write('k', 3);
@@ -83,7 +83,7 @@ describe('Of writes to one key', () => {
     assert.deepEqual(await storedState(), { k: 3 });
   });
 
-  it('objects count by the time of their write, not by what they are', async () => {
+  it('dates objects by their writes, not by their contents', async () => {
     const { session, write, append, storedState } = await bench();
     const [first, second] = [write('k', { n: 1 }), write('k', { n: 2 })];
     await append(second);
@@ -91,7 +91,7 @@ describe('Of writes to one key', () => {
     assert.deepEqual([session.state.k, (await storedState()).k], [{ n: 2 }, { n: 2 }]);
   });
 
-  it('one made by hand counts as written when its event is appended', async () => {
+  it('dates a hand-made write to its append', async () => {
     const { session, write, append, storedState } = await bench();
     const older = write('k', 'written');
     await append(made({ k: 'by hand' }));
@@ -101,14 +101,14 @@ describe('Of writes to one key', () => {
     assert.equal((await storedState()).k, 'written later');
   });
 
-  it('one made by hand is later than those before it in the same commit', async () => {
+  it('treats a hand-made write as later than those before it in the same commit', async () => {
     const { service, session, write, storedState } = await bench();
     const older = write('k', 'written');
     await service.appendEvents({ session, events: [made({ k: 'by hand' }), older] });
     assert.deepEqual([session.state.k, (await storedState()).k], ['by hand', 'by hand']);
   });
 
-  it('one made by hand gives way to one that is made while it is being stored', async () => {
+  it('prefers a write made while a hand-made one is being stored', async () => {
     const service = await openSessionService({ storage: new MapStorage() });
     const { session, write, append, storedState } = await bench(service);
     const done = append(made({ k: 'by hand' }));
@@ -118,7 +118,7 @@ describe('Of writes to one key', () => {
     assert.deepEqual([session.state.k, (await storedState()).k], ['written', 'written']);
   });
 
-  it('one that is later than one made by hand lands when it is appended again', async () => {
+  it('applies a write later than a hand-made one when it is appended again', async () => {
     const storage = new MapStorage();
     const { session, write, append, storedState } = await bench(
       await openSessionService({ storage }),
@@ -132,7 +132,7 @@ describe('Of writes to one key', () => {
     assert.deepEqual([session.state.k, (await storedState()).k], ['written', 'written']);
   });
 
-  it('a removal is one like any other', async () => {
+  it('includes removals', async () => {
     const { session, write, append, storedState } = await bench();
     await append(write('k', 1));
     const [older, removal] = [write('k', 2), write('k', REMOVED)];
@@ -143,7 +143,7 @@ describe('Of writes to one key', () => {
     assert.deepEqual(await storedState(), {});
   });
 
-  it('several events of one commit are ordered as well', async () => {
+  it('applies to several events of one commit', async () => {
     const { service, session, write, storedState } = await bench();
     const [first, second] = [write('k', 1), write('k', 2)];
     await service.appendEvents({
@@ -159,7 +159,7 @@ describe('Of writes to one key', () => {
     );
   });
 
-  it('keys that every object inherits are as good as others', async () => {
+  it('applies to keys that every object inherits', async () => {
     const { session, append, storedState } = await bench();
     const delta = JSON.parse('{"__proto__": 1, "toString": 2, "constructor": 3}') as object;
     await append(made({ ...delta }));
@@ -169,7 +169,7 @@ describe('Of writes to one key', () => {
     assert.equal(JSON.stringify(await storedState()), expected);
   });
 
-  it('an append that fails counts for nothing', async () => {
+  it('ignores a failed append', async () => {
     const { session, write } = await bench();
     const writer = new FrameworkStateWriter((request) =>
       new FrameworkMemory().appendEvent(request),
@@ -185,7 +185,7 @@ describe('Of writes to one key', () => {
     assert.deepEqual(writer.before(session, older!, ahead), ['k']);
   });
 
-  it('a write that is repeated after a failed append lands', async () => {
+  it('applies a write that is repeated after a failed append', async () => {
     const { session, write, append, storedState } = await bench();
     const bad = write('k', 1n);
     await assert.rejects(append(bad), (error) => isSessionError(error, 'unserializable'));
@@ -199,7 +199,7 @@ describe('Of writes to one key', () => {
 });
 
 describe('An append', () => {
-  it('leaves handle and event as they were if it fails', async () => {
+  it('that fails leaves handle and event unchanged', async () => {
     const { service, session, append } = await bench();
     await append(made({ k: 1, 'temp:t': 1 }));
     const before = { ...session, state: { ...session.state }, events: [...session.events] };
@@ -214,7 +214,7 @@ describe('An append', () => {
     assert.deepEqual(delta, { k: 2, l: 2, 'temp:t': 2, 'temp:u': 2 });
   });
 
-  it('changes nothing on the handle before it is stored', async () => {
+  it('does not change the handle before it is stored', async () => {
     const { session, append } = await bench();
     const done = append(made({ k: 1n }));
     assert.deepEqual(session.state, {});
@@ -222,7 +222,7 @@ describe('An append', () => {
     assert.deepEqual(session.state, {});
   });
 
-  it('is on the handle when it resolves, all identities kept', async () => {
+  it('is on the handle when it resolves, with all objects the same', async () => {
     const { session, append } = await bench();
     const { state, events } = session;
     const event = made({ k: 1 });
@@ -233,7 +233,7 @@ describe('An append', () => {
     assert.equal(session.lastUpdateTime, event.timestamp);
   });
 
-  it('takes the delta as it is at the call', async () => {
+  it('uses the delta as it is at the call', async () => {
     const { session, write, append, storedState } = await bench();
     const event = write('k', 1);
     const context = new State(session.state, event.actions.stateDelta);
@@ -246,7 +246,7 @@ describe('An append', () => {
     assert.equal(session.state.l, 2);
   });
 
-  it('puts on the handle what was stored of an object with a toJSON', async () => {
+  it('gives the handle the stored form of an object with a toJSON', async () => {
     const { session, write, append, storedState } = await bench();
     const date = new Date(0);
     await append(write('at', date));
@@ -254,7 +254,7 @@ describe('An append', () => {
     assert.deepEqual(await storedState(), { at: '1970-01-01T00:00:00.000Z' });
   });
 
-  it('of an event that is stored already changes nothing', async () => {
+  it('of a stored event changes nothing', async () => {
     const { session, append, storedState } = await bench();
     const event = made({ k: 1 });
     await append(event);
@@ -264,7 +264,7 @@ describe('An append', () => {
     assert.equal(session.events.length, 2);
   });
 
-  it('does not let such a repetition count as a write', async () => {
+  it('does not count a repetition as a write', async () => {
     const { write, append, storedState } = await bench();
     const event = made({ k: 1 });
     await append(event);
@@ -274,7 +274,7 @@ describe('An append', () => {
     assert.deepEqual(await storedState(), { k: 2 });
   });
 
-  it('writes temp: keys that were made by hand, round after round', async () => {
+  it('writes hand-made temp: keys again and again', async () => {
     const { session, append, storedState } = await bench();
     await append(made({ 'temp:draft': 1 }));
     await append(made({ 'temp:draft': 2 }, 'both.one'));
@@ -284,7 +284,7 @@ describe('An append', () => {
     assert.deepEqual(await storedState(), {});
   });
 
-  it('of a stale handle lands and brings no foreign events, unless it is told to merge', async () => {
+  it('of a stale handle brings no foreign events, unless configured to merge', async () => {
     const { service, session, append } = await bench();
     await service.appendEvent({
       session: await stored(service),
@@ -302,7 +302,7 @@ describe('An append', () => {
     assert.equal(merging.session.events.length, 2);
   });
 
-  it('does not merge if the option is there and undefined', async () => {
+  it('does not merge if the option is undefined', async () => {
     const { service, session, append } = await bench(
       new InMemorySessionService({ stale: undefined }),
     );
@@ -312,7 +312,7 @@ describe('An append', () => {
   });
 });
 
-describe('A framework that appends otherwise', () => {
+describe('A framework with an unknown append', () => {
   it('is refused before anything is stored', () => {
     const later = async ({ event }: { event: Event }) => Promise.resolve(event);
     const throwing = () => {

@@ -21,11 +21,11 @@ describe('The check of pkg/', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('finds nothing wrong with what was built', () => {
+  it('accepts an unchanged build', () => {
     assert.deepEqual(problemsOf(folder), []);
   });
 
-  it('finds one flipped bit in the wasm', () => {
+  it('detects one flipped bit in the wasm', () => {
     const path = join(folder, 'adk_session_wasm_bg.wasm');
     const bytes = readFileSync(path);
     bytes.writeUInt8(bytes.readUInt8(1000) ^ 1, 1000);
@@ -33,13 +33,13 @@ describe('The check of pkg/', () => {
     assert.deepEqual(problemsOf(folder), ['adk_session_wasm_bg.wasm is not what was built']);
   });
 
-  it('finds a change in the glue', () => {
+  it('detects a change in the glue', () => {
     const path = join(folder, 'adk_session_wasm.js');
     writeFileSync(path, `${readFileSync(path, 'utf8')}\n`);
     assert.deepEqual(problemsOf(folder), ['adk_session_wasm.js is not what was built']);
   });
 
-  it('finds a file that is missing and one that was not built', () => {
+  it('detects missing and additional files', () => {
     rmSync(join(folder, 'adk_session_wasm.d.ts'));
     writeFileSync(join(folder, 'more.js'), '');
     assert.deepEqual(problemsOf(folder), [
@@ -48,14 +48,14 @@ describe('The check of pkg/', () => {
     ]);
   });
 
-  it('finds that it was built from other sources', () => {
+  it('detects other sources', () => {
     const path = join(folder, 'build.json');
     const record = JSON.parse(readFileSync(path, 'utf8')) as { sources: string };
     writeFileSync(path, JSON.stringify({ ...record, sources: record.sources.replace(/^./, 'x') }));
     assert.deepEqual(problemsOf(folder), ['it was built from other sources than these']);
   });
 
-  it('finds that there is no record', () => {
+  it('detects a missing record', () => {
     rmSync(join(folder, 'build.json'));
     assert.deepEqual(problemsOf(folder), ['build.json is missing']);
   });

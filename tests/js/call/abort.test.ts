@@ -6,7 +6,7 @@ import type { Abortable } from '../../../js/index.js';
 import { gate, MapStorage } from '../service/map_storage.js';
 
 overStorages('A signal that fired before the call', (open) => {
-  it('stops every method with its reason, and nothing is written', async () => {
+  it('stops every method with its reason, and writes nothing', async () => {
     const { service, session } = await begin(open, { a: 1, 'user:u': 1, 'app:a': 1 });
     const reason = new Error('the user left');
     const signal = AbortSignal.abort(reason);
@@ -35,7 +35,7 @@ overStorages('A signal that fired before the call', (open) => {
     assert.equal((await service.listSessions(APP)).totalItems, 1);
   });
 
-  it('gives the reason of AbortSignal itself where there is no other', async () => {
+  it("has AbortSignal's own reason by default", async () => {
     const service = await open();
     const error = await failure(
       service.getSession({ ...KEY, signal: AbortSignal.abort() }),
@@ -44,7 +44,7 @@ overStorages('A signal that fired before the call', (open) => {
     assert.equal((error.cause as DOMException).name, 'AbortError');
   });
 
-  it('may have a reason that is no error', async () => {
+  it('can have a reason that is not an Error', async () => {
     const service = await open();
     for (const reason of ['left', 0, null, { a: 1 }]) {
       const signal = AbortSignal.abort(reason);
@@ -53,7 +53,7 @@ overStorages('A signal that fired before the call', (open) => {
     }
   });
 
-  it('that does not fire changes nothing', async () => {
+  it('has no effect while it does not fire', async () => {
     const { service, session } = await begin(open);
     const { signal } = new AbortController();
     await service.appendEvent({ session, event: says('one'), signal });
@@ -62,7 +62,7 @@ overStorages('A signal that fired before the call', (open) => {
 });
 
 describe('A signal that fires while an append is under way', () => {
-  it('stops one that waits for its turn, and none of the others', async () => {
+  it('stops an append that waits in the queue, and no other', async () => {
     const storage = new MapStorage();
     const service = await openOver(storage);
     const session = await service.createSession(KEY);
@@ -86,7 +86,7 @@ describe('A signal that fires while an append is under way', () => {
     assert.deepEqual(texts(session), ['one', 'three', 'two']);
   });
 
-  it('reaches the storage once nobody waits for the write any more', async () => {
+  it('reaches the storage when no caller waits for the write', async () => {
     const storage = new MapStorage();
     const service = await openOver(storage);
     const session = await service.createSession(KEY);
@@ -116,7 +116,7 @@ describe('A signal that fires while an append is under way', () => {
     assert.deepEqual(texts(await stored(service)), ['one', 'more', 'more']);
   });
 
-  it('does not lie about one whose commit has begun: it settles with what happened', async () => {
+  it('does not affect an append whose commit has begun', async () => {
     const storage = new MapStorage();
     const service = await openOver(storage);
     const session = await service.createSession(KEY);
@@ -137,7 +137,7 @@ describe('A signal that fires while an append is under way', () => {
     assert.deepEqual(session.state, { a: 1 });
   });
 
-  it('does not hide why one failed whose commit has begun', async () => {
+  it('does not hide the error of an append whose commit has begun', async () => {
     const storage = new MapStorage();
     const service = await openOver(storage);
     const session = await service.createSession(KEY);
@@ -151,7 +151,7 @@ describe('A signal that fires while an append is under way', () => {
     await failure(service.appendEvent({ session, event: says('x'), signal }), 'storage_failed');
   });
 
-  it('reaches every verb of a call, and ends it between two', async () => {
+  it('reaches every verb of a call, and ends the call between two verbs', async () => {
     const storage = new MapStorage();
     const service = await openOver(storage);
     const session = await service.createSession(KEY);
@@ -195,7 +195,7 @@ describe('A signal that fires while an append is under way', () => {
     }
   });
 
-  it('comes too late for one that is done', async () => {
+  it('has no effect on a finished append', async () => {
     const controller = new AbortController();
     const service = await openOver(new MapStorage());
     const session = await service.createSession({ ...KEY, signal: controller.signal });

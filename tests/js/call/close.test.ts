@@ -15,7 +15,7 @@ import {
 import { gate, MapStorage } from '../service/map_storage.js';
 
 overStorages('A service that was closed', (open) => {
-  it('refuses every call', async () => {
+  it('makes every later call fail', async () => {
     const { service, session } = await begin(open);
     await service.close();
     const event = says('x');
@@ -28,18 +28,18 @@ overStorages('A service that was closed', (open) => {
     assert.deepEqual(session.events, []);
   });
 
-  it('may be closed again', async () => {
+  it('can be repeated', async () => {
     const service = await open();
     await Promise.all([service.close(), service.close()]);
     await service.close();
     await service[Symbol.asyncDispose]();
   });
 
-  it('may be one that was never used', async () => {
+  it('works for an unused service', async () => {
     await (await open()).close();
   });
 
-  it('settles what was under way', async () => {
+  it('waits for pending calls', async () => {
     const { service, session } = await begin(open);
     const appends = ['one', 'two', 'three'].map((name) =>
       service.appendEvent({ session, event: says(name) }),
@@ -53,7 +53,7 @@ overStorages('A service that was closed', (open) => {
     assert.equal((await read)?.id, 'session');
   });
 
-  it('is closed at the end of its block', async () => {
+  it('is called at the end of an `await using` block', async () => {
     const service = await open();
     await service.createSession(KEY);
     {
@@ -66,7 +66,7 @@ overStorages('A service that was closed', (open) => {
 });
 
 describe("The close of a storage of one's own", () => {
-  it('comes with the last of the services over it', async () => {
+  it('happens when the last service over it closes', async () => {
     const storage = new MapStorage();
     let closed = 0;
     const adapter = Object.assign(storage, { close: () => void (closed += 1) });
@@ -79,7 +79,7 @@ describe("The close of a storage of one's own", () => {
     assert.equal(closed, 1);
   });
 
-  it('is called once, after all work has settled', async () => {
+  it('is called once, after all calls have settled', async () => {
     const calls: string[] = [];
     const storage = new MapStorage();
     storage.close = () => {
@@ -116,7 +116,7 @@ describe("The close of a storage of one's own", () => {
     assert.equal(isClosed, true);
   });
 
-  it('is told as `storage_failed` when it fails, and the service is closed all the same', async () => {
+  it('rejects with `storage_failed` if it fails, and the service is closed', async () => {
     const storage = new MapStorage();
     const cause = new Error('busy');
     storage.close = () => Promise.reject(cause);
@@ -127,7 +127,7 @@ describe("The close of a storage of one's own", () => {
     await service.close();
   });
 
-  it('need not be there', async () => {
+  it('is optional', async () => {
     const storage = Object.assign(new MapStorage(), { close: undefined as never });
     await (await openOver(storage)).close();
   });

@@ -41,7 +41,7 @@ const THROWN = [
 describe('A request whose own code throws', () => {
   for (const method of METHODS) {
     for (const [what, thrown] of THROWN) {
-      it(`is refused by ${method} with invalid_argument where it throws ${what}`, async () => {
+      it(`is refused by ${method} with invalid_argument if ${what} throws`, async () => {
         const service = new InMemorySessionService();
         const request = Object.defineProperty({ ...KEY }, 'appName', {
           get() {

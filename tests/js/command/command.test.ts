@@ -32,8 +32,8 @@ describe('Wrong usage', () => {
     ['an empty name', ['migrate', '', 'to.jsonl'], /FROM must not be empty/],
     ['an unknown database', ['migrate', 'redis://ada:s3cret@host', 'to.jsonl'], /FROM must be/],
     ['a URL that is none', ['migrate', from, 'mysql://ada:s3cret#@host/db'], /percent-encoded/],
-    ['memory', ['migrate', 'memory://', 'to.jsonl'], /FROM is in memory/],
-    ['SQLite in memory', ['migrate', from, 'sqlite::memory:'], /TO is in memory/],
+    ['memory', ['migrate', 'memory://', 'to.jsonl'], /FROM must not be a store in memory/],
+    ['SQLite in memory', ['migrate', from, 'sqlite::memory:'], /TO must not be a store in memory/],
     ['a database of a browser', ['migrate', 'indexeddb:shop', from], /exportSessions.*unsupported/],
     ['Vertex AI', ['migrate', from, 'agentengine://123'], /TO is an agent engine.*unsupported/],
     [
@@ -45,7 +45,7 @@ describe('Wrong usage', () => {
     [
       'a schema of a file',
       ['migrate', from, 'to.jsonl', '--to-schema', 'a'],
-      /--to-schema is for databases; TO is/,
+      /--to-schema applies only to databases; TO is/,
     ],
     [
       'a prefix of a file',

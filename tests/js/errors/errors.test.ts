@@ -10,7 +10,7 @@ import {
 } from '../../../js/errors/errors.js';
 import { cpuTime } from '../cpu_time.js';
 
-test('an error has its own fields alone, whatever Object.prototype has under their names', () => {
+test('an error has only its own fields, whatever Object.prototype has', () => {
   const caught: unknown[] = [];
   const names = ['code', 'key', 'path'];
   const inherited = { set: (value: unknown) => void caught.push(value), get: () => 'poison' };
@@ -44,7 +44,7 @@ test('an error carries its code, name, message and fields', () => {
   assert.match(String(error.stack), /^SessionError: Someone else appended\./);
 });
 
-test('fields that are not given are no members', () => {
+test('missing fields are not members', () => {
   const error = new SessionError('closed', 'Closed.', { path: undefined });
   assert.deepEqual(Object.keys(error), ['code']);
   assert.equal('cause' in error, false);
@@ -60,7 +60,7 @@ test('an error survives a promise', async () => {
   await assert.rejects(Promise.reject(error), (caught) => caught === error);
 });
 
-test('every code makes an error that is recognised by it', () => {
+test('isSessionError recognises every code', () => {
   for (const code of SESSION_ERROR_CODES) {
     const error: unknown = new SessionError(code, 'x');
     assert.ok(isSessionError(error, code));
@@ -72,7 +72,7 @@ test('every code makes an error that is recognised by it', () => {
   }
 });
 
-test('an error of another copy of the package in another realm is recognised', () => {
+test('isSessionError recognises an error of another copy and realm', () => {
   const foreign: unknown = vm.runInNewContext(`
     class SessionError extends Error { code = 'not_found'; }
     SessionError.prototype[Symbol.for('adk-session-wasm.SessionError')] = true;
@@ -83,7 +83,7 @@ test('an error of another copy of the package in another realm is recognised', (
   assert.equal(isSessionError(foreign, 'closed'), false);
 });
 
-test('nothing else is recognised, and asking never throws', () => {
+test('isSessionError is false for everything else, and never throws', () => {
   const revoked = Proxy.revocable({}, {});
   revoked.revoke();
   const trap = {
@@ -97,7 +97,7 @@ test('nothing else is recognised, and asking never throws', () => {
   }
 });
 
-test('a StateSchemaError is what the guard of @google/adk takes for its own', () => {
+test('a StateSchemaError passes the guard of @google/adk', () => {
   const error = new StateSchemaError('Not declared.', { key: 'colour' });
   assert.equal(error.name, 'StateSchemaError');
   assert.ok(isSessionError(error, 'schema_violation'));
@@ -106,7 +106,7 @@ test('a StateSchemaError is what the guard of @google/adk takes for its own', ()
   assert.ok(isStateSchemaError(error));
 });
 
-test('JSON shows name, code, message and fields, but neither stack nor cause', () => {
+test('toJSON prints name, code, message and fields, but neither stack nor cause', () => {
   const error = new SessionError('remote', 'Refused.', { status: 403, cause: new Error('secret') });
   assert.deepEqual(JSON.parse(JSON.stringify(error)), {
     name: 'SessionError',

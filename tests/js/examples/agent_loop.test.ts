@@ -32,7 +32,7 @@ function listening(model: Model): { model: Model; requests: Asked[] } {
 }
 
 describe('The example of an agent loop', () => {
-  it('runs the tool that the model wants, and asks again with its answer', async () => {
+  it('runs the requested tool, and sends its response to the model', async () => {
     const service = new InMemorySessionService();
     const { model, requests } = listening(scriptedModel);
     await recommendTea(service, key, model, 'Something mild');
@@ -47,7 +47,7 @@ describe('The example of an agent loop', () => {
     ]);
   });
 
-  it('gives each agent its instruction with the state as it is then', async () => {
+  it("renders each agent's instruction with the current state", async () => {
     const { model, requests } = listening(scriptedModel);
     await recommendTea(new InMemorySessionService(), key, model, 'Something mild');
     assert.deepEqual(
@@ -60,7 +60,7 @@ describe('The example of an agent loop', () => {
     );
   });
 
-  it('keeps what lasts, and hands over in temp: what does not', async () => {
+  it('stores lasting keys, and passes others on as temp:', async () => {
     const service = new InMemorySessionService();
     const offer = await recommendTea(service, key, scriptedModel, 'Something mild');
     const { state, events } = (await service.getSession(key))!;
@@ -71,7 +71,7 @@ describe('The example of an agent loop', () => {
     assert.match(requests[0]!.instruction, /likes: mild$/);
   });
 
-  it('tells the model when it wants a tool that there is not', async () => {
+  it('reports a missing tool to the model', async () => {
     const replies: Content[] = [
       { role: 'model', parts: [{ functionCall: { name: 'brew' } }] },
       { role: 'model', parts: [{ text: 'assam' }] },
@@ -97,7 +97,7 @@ describe('The example of an agent loop', () => {
 });
 
 describe('The example in a terminal', () => {
-  it('answers the message that it was started with, and shows the state', () => {
+  it('answers the message of its command line, and prints the state', () => {
     const env = { ...process.env };
     delete env.GEMINI_API_KEY;
     const program = join(root, 'js/examples/tea_shop_program.ts');
@@ -138,7 +138,7 @@ describe('The Gemini model of the examples', () => {
   const contents = [{ role: 'user', parts: [{ text: 'Hello!' }] }];
   const tools: Tool[] = [{ declaration: { name: 'brew', description: 'Brews.' }, run: () => ({}) }];
 
-  it('sends instruction, contents and declarations, and the key in no address', async () => {
+  it('sends instruction, contents and declarations, without the key in the URL', async () => {
     const content = { role: 'model', parts: [{ text: 'Hello to you.' }] };
     await withEndpoint(
       { status: 200, body: { candidates: [{ content }] } },
@@ -160,7 +160,7 @@ describe('The Gemini model of the examples', () => {
     );
   });
 
-  it('fails with what the endpoint said', async () => {
+  it("fails with the endpoint's message", async () => {
     const body = { error: { message: 'quota' } };
     await withEndpoint({ status: 429, body }, async (origin) => {
       await assert.rejects(

@@ -262,7 +262,7 @@ describe('An import that fails', () => {
       importSession(service, file({ b: 1 }, { b: 1 })),
       'connection_lost',
     );
-    assert.match(error.message, /could not be taken back .*gone.*: the session "session" is left/);
+    assert.match(error.message, /could not be undone .*gone.*: the session "session" remains/);
     assert.ok(error.cause instanceof SessionError);
   });
 

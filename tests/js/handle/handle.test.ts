@@ -15,7 +15,7 @@ import {
 import { gate, MapStorage } from '../service/map_storage.js';
 
 overStorages('A handle', (open) => {
-  it('is a plain object with the fields of a session, and nothing added', async () => {
+  it('is a plain object with only the fields of a session', async () => {
     const { service, session } = await begin(open, { a: 1 });
     await service.appendEvent({ session, event: says('hi') });
     for (const handle of [session, await stored(service)]) {
@@ -26,7 +26,7 @@ overStorages('A handle', (open) => {
     }
   });
 
-  it('keeps its state object and its array of events', async () => {
+  it('keeps its state object and its events array', async () => {
     const { service, session } = await begin(open, { a: 1 });
     const { state, events } = session;
     const event = says('hi', { a: 2, b: 3 });
@@ -37,7 +37,7 @@ overStorages('A handle', (open) => {
     assert.deepEqual(state, { a: 2, b: 3 });
   });
 
-  it('gets an event of the same id in the place of the old one', async () => {
+  it('replaces an event with the same id in its position', async () => {
     const { service, session } = await begin(open);
     for (const id of ['e1', 'e2', 'e3']) {
       await service.appendEvent({ session, event: { ...says(id), id } });
@@ -51,7 +51,7 @@ overStorages('A handle', (open) => {
     assert.deepEqual(read.state, { a: 1 });
   });
 
-  it('finds the old event also after the caller cut and turned its events', async () => {
+  it('replaces an event after the caller cut and reversed the array', async () => {
     const { service, session } = await begin(open);
     for (const id of ['e1', 'e2', 'e3']) {
       await service.appendEvent({ session, event: { ...says(id), id } });
@@ -66,7 +66,7 @@ overStorages('A handle', (open) => {
     assert.deepEqual(texts(await stored(service)), ['e1', 'new', 'newer']);
   });
 
-  it('finds it in one that was appended to often, also after its middle was exchanged', async () => {
+  it('replaces an event after many appends and an exchanged middle', async () => {
     const { service, session } = await begin(open);
     const all = Array.from({ length: 40 }, (_, number) => `e${number}`);
     for (const id of all) await service.appendEvent({ session, event: { ...says(id), id } });
@@ -85,7 +85,7 @@ overStorages('A handle', (open) => {
     assert.deepEqual(texts(session), expected);
   });
 
-  it('loses the keys that a delta removes', async () => {
+  it('loses keys that a delta removes', async () => {
     const { service, session } = await begin(open, { a: 1, 'user:b': 2, 'app:c': 3, d: null });
     const delta = { a: undefined, 'user:b': State.REMOVED, 'app:c': undefined };
     await service.appendEvent({ session, event: says('hi', delta) });
@@ -93,7 +93,7 @@ overStorages('A handle', (open) => {
     assert.deepEqual((await stored(service)).state, { d: null });
   });
 
-  it('keeps removals in the stored event as the text that other ADKs know', async () => {
+  it('keeps removals in the stored event as REMOVED', async () => {
     const { service, session } = await begin(open, { a: 1 });
     const event = says('hi', { a: undefined });
     await service.appendEvent({ session, event });
@@ -102,7 +102,7 @@ overStorages('A handle', (open) => {
     assert.deepEqual((await stored(service)).events[0]?.actions.stateDelta, expected);
   });
 
-  it('gets temp keys by reference, functions too, and the event loses them', async () => {
+  it('gets temp: keys by reference, even functions, and the event loses them', async () => {
     const { service, session } = await begin(open);
     const socket = { send: (): string => 'sent', self: undefined as unknown };
     socket.self = socket;
@@ -121,13 +121,13 @@ overStorages('A handle', (open) => {
     assert.deepEqual(read.events[0]?.actions.stateDelta, { kept: 1 });
   });
 
-  it('has no temp key of the state that it was created with', async () => {
+  it('has no temp: key of its initial state', async () => {
     const { service, session } = await begin(open, { 'temp:x': () => 1, a: 1 });
     assert.deepEqual(session.state, { a: 1 });
     assert.deepEqual((await stored(service)).state, { a: 1 });
   });
 
-  it('loses a temp key that a delta removes', async () => {
+  it('loses a temp: key that a delta removes', async () => {
     const { service, session } = await begin(open);
     await service.appendEvent({ session, event: says('one', { 'temp:x': 1 }) });
     await service.appendEvent({ session, event: says('two', { 'temp:x': undefined }) });
@@ -144,7 +144,7 @@ overStorages('A handle', (open) => {
     assert.equal((await stored(service)).lastUpdateTime, 5000);
   });
 
-  it('is as it was when an append through it fails', async () => {
+  it('is unchanged if an append through it fails', async () => {
     const { service, session } = await begin(open, { a: 1 });
     await service.appendEvent({ session, event: says('one', { 'temp:t': 1 }) });
     const before = structuredClone(session);
@@ -156,7 +156,7 @@ overStorages('A handle', (open) => {
     assert.deepEqual(session, before);
   });
 
-  it('that is a copy by spread is the same handle', async () => {
+  it('copied by spread shares revision and state', async () => {
     const { service, session } = await begin(open, {}, { stale: 'reject' });
     const copy = { ...session };
     await service.appendEvent({ session, event: says('one', { a: 1 }) });
@@ -172,7 +172,7 @@ for (const [what, freeze] of [
   ['events', (session: { events: object }) => Object.freeze(session.events)],
   ['fields', (session: object) => Object.freeze(session)],
 ] as const) {
-  it(`A handle whose ${what} the caller freezes while an append is under way does not make it fail`, async () => {
+  it(`An append succeeds although the caller freezes the handle's ${what} meanwhile`, async () => {
     const storage = new MapStorage();
     const service = await openOver(storage);
     const session = await service.createSession({ ...KEY, state: { a: 1 } });
@@ -187,7 +187,7 @@ for (const [what, freeze] of [
   });
 }
 
-it('A handle with a state key that cannot be written is refused before anything is stored, or served', async () => {
+it('A handle with a read-only state key is refused before anything is stored, or works', async () => {
   const service = await openOver(new MapStorage());
   const session = await service.createSession({ ...KEY, state: { a: 1 } });
   Object.defineProperty(session.state, 'a', { writable: false, configurable: false });

@@ -22,7 +22,7 @@ function assertApart(one: unknown, other: unknown): void {
 const delta = (): StateShape => ({ cart: ['tea', { size: 1 }], 'user:notes': { a: {} } });
 
 overStorages('What is handed out', (open) => {
-  it('shares nothing between an event and the state that it changed', async () => {
+  it('is not shared between an event and the state that it changed', async () => {
     const { service, session } = await begin(open);
     const given = delta();
     await service.appendEvent({ session, event: says('order', given) });
@@ -33,7 +33,7 @@ overStorages('What is handed out', (open) => {
     assert.deepEqual(session.events[0]?.actions.stateDelta, delta());
   });
 
-  it('is stored as it was, where the state was changed in place and the event is appended again', async () => {
+  it('is stored as before if the state was changed in place and the event is appended again', async () => {
     const { service, session } = await begin(open);
     const event = says('order', delta());
     await service.appendEvent({ session, event });
@@ -42,7 +42,7 @@ overStorages('What is handed out', (open) => {
     assert.deepEqual((await stored(service)).state, delta());
   });
 
-  it('shares nothing between two handles that got the same delta', async () => {
+  it('is not shared between two handles with the same delta', async () => {
     const { service, session } = await begin(open);
     const other = await service.createSession({ ...KEY, sessionId: 'other' });
     const given = delta();
@@ -56,7 +56,7 @@ overStorages('What is handed out', (open) => {
     assertApart(sessions[0], sessions[1]);
   });
 
-  it('shares nothing of what a stale handle had missed', async () => {
+  it('is not shared with a stale handle that receives it', async () => {
     const { service, session } = await begin(open);
     const other = await stored(service);
     await service.appendEvent({ session, event: says('one', delta()) });
@@ -66,7 +66,7 @@ overStorages('What is handed out', (open) => {
     assertApart(other, session);
   });
 
-  it('leaves agents the objects that they wrote, but not their events', async () => {
+  it("is the agent's own object in the state, and a copy in the event", async () => {
     const { service, session } = await begin(open);
     const invocation = new Invocation({ service, session });
     const context = invocation.context({ agentName: 'shop' });
@@ -81,7 +81,7 @@ overStorages('What is handed out', (open) => {
     assert.deepEqual(session.events[0]?.actions.stateDelta, { cart: ['tea'] });
   });
 
-  it('keeps `temp:` values as they are', async () => {
+  it('is the original under `temp:` keys', async () => {
     const { service, session } = await begin(open);
     const socket = { open: () => undefined };
     await service.appendEvent({

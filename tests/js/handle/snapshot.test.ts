@@ -25,14 +25,14 @@ function spoil(session: Session): void {
 }
 
 overStorages('What is stored', (open) => {
-  it('does not follow the state that a session was created with', async () => {
+  it("does not change with the initial state's object", async () => {
     const state = nested();
     const { service } = await begin(open, state);
     state.cart.items.push({ price: 2 });
     assert.deepEqual((await stored(service)).state, nested());
   });
 
-  it('does not follow the state while the session is being created', async () => {
+  it('does not change while the session is being created', async () => {
     const service = await open();
     const state = nested();
     const promise = service.createSession({ ...KEY, state });
@@ -41,7 +41,7 @@ overStorages('What is stored', (open) => {
     assert.deepEqual((await stored(service)).state, nested());
   });
 
-  it('does not follow an event that was appended, nor its delta, nor values within', async () => {
+  it('does not change with the appended event, its delta or nested values', async () => {
     const { service, session } = await begin(open);
     const delta: Record<string, unknown> = nested();
     const event = says('hi', {});
@@ -57,7 +57,7 @@ overStorages('What is stored', (open) => {
     assert.deepEqual(await stored(service), before);
   });
 
-  it('is what the event was at the call, not when the append ends', async () => {
+  it('is the event at the call, not at the end of the append', async () => {
     const { service, session } = await begin(open);
     const event = says('hi', nested());
     const promise = service.appendEvent({ session, event });
@@ -69,7 +69,7 @@ overStorages('What is stored', (open) => {
     assert.deepEqual(read.state, nested());
   });
 
-  it('does not follow the handle', async () => {
+  it('does not change with the handle', async () => {
     const { service, session } = await begin(open, nested());
     await service.appendEvent({ session, event: says('hi') });
     const before = structuredClone(await stored(service));
@@ -77,7 +77,7 @@ overStorages('What is stored', (open) => {
     assert.deepEqual(await stored(service), before);
   });
 
-  it('does not follow what a read returned', async () => {
+  it('does not change with results of reads', async () => {
     const { service, session } = await begin(open, nested());
     await service.appendEvent({ session, event: says('hi', { 'user:a': 1, 'app:b': 2 }) });
     const before = structuredClone(await stored(service));
@@ -91,7 +91,7 @@ overStorages('What is stored', (open) => {
     assert.deepEqual(await service.getAppState(USER), { b: 2 });
   });
 
-  it('does not get what was written to a handle, with the next append neither', async () => {
+  it('never contains writes to a handle, not even at the next append', async () => {
     const { service, session } = await begin(open, { a: 1 });
     session.state.a = 2;
     session.state.b = 3;
@@ -102,7 +102,7 @@ overStorages('What is stored', (open) => {
     assert.deepEqual(texts(read), ['hi']);
   });
 
-  it('is shared by no two events and no two reads', async () => {
+  it('is not shared by two events or two reads', async () => {
     const { service, session } = await begin(open, nested());
     await service.appendEvent({ session, event: says('hi', nested()) });
     const [one, other] = [await stored(service), await stored(service)];
@@ -112,7 +112,7 @@ overStorages('What is stored', (open) => {
     assert.notEqual(one.state.cart, one.events[0]?.actions.stateDelta.cart);
   });
 
-  it('holds fields that nobody knows, to the letter', async () => {
+  it('keeps unknown fields exactly', async () => {
     const { service, session } = await begin(open);
     const fields = { mine: { deep: [1, null, 'ü', { '': 0 }] }, $schema: 'x', 'a b': 1e21 };
     const event = createEvent({ ...fields, author: 'me', content: { parts: [{ text: 'x' }] } });
@@ -122,7 +122,7 @@ overStorages('What is stored', (open) => {
     assert.deepEqual({ mine: read?.mine, $schema: read?.$schema, 'a b': read?.['a b'] }, fields);
   });
 
-  it('keeps numbers, the order of keys and inherited names as they were given', async () => {
+  it('keeps numbers, key order and inherited names', async () => {
     const state = JSON.parse(
       '{"b":1e-7,"a":[5e-324,1.7976931348623157e308,9007199254740993,0],"__proto__":{"x":1},' +
         '"constructor":2,"toString":3,"hasOwnProperty":4,"user:__proto__":5,"app:constructor":6}',
@@ -144,7 +144,7 @@ overStorages('What is stored', (open) => {
     assert.equal(({} as { x?: unknown }).x, undefined);
   });
 
-  it('is what toJSON gives, on the handle as well', async () => {
+  it('is the result of toJSON, on the handle too', async () => {
     const at = new Date(0);
     const { service, session } = await begin(open, { at });
     assert.deepEqual(session.state, { at: '1970-01-01T00:00:00.000Z' });
@@ -154,7 +154,7 @@ overStorages('What is stored', (open) => {
     assert.deepEqual((await stored(service)).state, session.state);
   });
 
-  it('has no member that was undefined, null in an array, and 0 for −0', async () => {
+  it('omits undefined members, has null for undefined elements, and 0 for −0', async () => {
     const { service, session } = await begin(open, { top: undefined, a: -0 });
     const delta = { deep: { gone: undefined, list: [undefined, -0] } };
     await service.appendEvent({ session, event: says('hi', delta) });

@@ -29,7 +29,7 @@ describe('Invocation.append', () => {
     assert.equal(session.events[0], event);
   });
 
-  it('of an event with a `then` resolves with a copy, and calls it never', async () => {
+  it('of an event with a `then` resolves with a copy, and never calls it', async () => {
     const { service, session } = await newFixture();
     const invocation = new Invocation({ service, session });
     let calls = 0;
@@ -44,7 +44,7 @@ describe('Invocation.append', () => {
     assert.deepEqual(session.events.map(({ id }) => id), ['x']); // prettier-ignore
   });
 
-  it('resolves once the event is stored, whatever the state throws as the invocation ends', async () => {
+  it("resolves when the event is stored, even if the state throws at the invocation's end", async () => {
     const { service, session } = await newFixture();
     const invocation = new Invocation({ service, session });
     const { state } = session;
@@ -58,7 +58,7 @@ describe('Invocation.append', () => {
     assert.equal((await appended).id, 'x');
   });
 
-  it('keeps what the event has', async () => {
+  it('keeps existing fields of the event', async () => {
     const { service, session } = await newFixture();
     const invocation = new Invocation({ service, session });
     const context = invocation.context({ agentName, branch: 'root' });
@@ -67,7 +67,7 @@ describe('Invocation.append', () => {
     assert.deepEqual({ ...event, actions: undefined }, { ...own, actions: undefined });
   });
 
-  it('takes the user as the author where no context is given', async () => {
+  it('uses the author `user` without a context', async () => {
     const { service, session } = await newFixture();
     const event = await new Invocation({ service, session }).append(createEvent());
     assert.equal(event.author, 'user');
@@ -75,7 +75,7 @@ describe('Invocation.append', () => {
     assert.equal(Object.hasOwn(event, 'branch'), false);
   });
 
-  it("stores the context's writes once, and later only what is newer", async () => {
+  it("stores the context's writes once, and only newer ones later", async () => {
     const fixture = await newFixture({ kept: 0 });
     const invocation = new Invocation(fixture);
     const context = invocation.context({ agentName });
@@ -94,7 +94,7 @@ describe('Invocation.append', () => {
     assert.deepEqual(fixture.session.state, { a: 3, 'user:b': 2 });
   });
 
-  it('stores what was changed in place, also after an append', async () => {
+  it('stores changes made in place, even after an append', async () => {
     const fixture = await newFixture({ cart: ['tea'] });
     const invocation = new Invocation(fixture);
     const context = invocation.context({ agentName });
@@ -111,7 +111,7 @@ describe('Invocation.append', () => {
     ]);
   });
 
-  it('stores what was changed in place in a value that an append carried', async () => {
+  it('stores changes made in place in a value that was appended', async () => {
     const fixture = await newFixture();
     const invocation = new Invocation(fixture);
     const context = invocation.context({ agentName });
@@ -123,7 +123,7 @@ describe('Invocation.append', () => {
     assert.deepEqual(await storedDeltas(fixture), [{ cart: ['tea'] }, { cart: ['tea', 'milk'] }]);
   });
 
-  it('stores what is changed later in a value that was only set', async () => {
+  it('stores later changes in a value that was set', async () => {
     const fixture = await newFixture();
     const invocation = new Invocation(fixture);
     const context = invocation.context({ agentName });
@@ -140,7 +140,7 @@ describe('Invocation.append', () => {
     ]);
   });
 
-  it('leaves writes made while it is under way to the next event', async () => {
+  it('keeps writes made meanwhile for the next event', async () => {
     const fixture = await newFixture({}, new MapStorage());
     const invocation = new Invocation(fixture);
     const context = invocation.context({ agentName });
@@ -153,7 +153,7 @@ describe('Invocation.append', () => {
     assert.deepEqual(await storedDeltas(fixture), [{ a: 1, b: 1 }, { a: 2 }]);
   });
 
-  it("lets the event's own delta win over the context's", async () => {
+  it("prefers the event's own delta to the context's", async () => {
     const fixture = await newFixture();
     const invocation = new Invocation(fixture);
     const context = invocation.context({ agentName });
@@ -165,7 +165,7 @@ describe('Invocation.append', () => {
     assert.deepEqual(delta, { a: 'event' });
   });
 
-  it("takes the context's other actions too, for one event", async () => {
+  it("moves the context's other actions to the event once", async () => {
     const fixture = await newFixture();
     const invocation = new Invocation(fixture);
     const context = invocation.context({ agentName });
@@ -184,7 +184,7 @@ describe('Invocation.append', () => {
     assert.deepEqual(next.actions, createEventActions());
   });
 
-  it("takes an event whose actions are the context's own, or a copy of them", async () => {
+  it("accepts an event with the context's own actions, or a copy of them", async () => {
     const fixture = await newFixture();
     const invocation = new Invocation(fixture);
     const context = invocation.context({ agentName });
@@ -200,7 +200,7 @@ describe('Invocation.append', () => {
     }
   });
 
-  it('carries a delta that somebody put in the place of the tracked one', async () => {
+  it('stores a delta that replaced the tracked one', async () => {
     const fixture = await newFixture();
     const invocation = new Invocation(fixture);
     const context = invocation.context({ agentName });
@@ -212,7 +212,7 @@ describe('Invocation.append', () => {
     assert.deepEqual(await storedDeltas(fixture), [{ a: 1, b: 2 }, { c: 3 }]);
   });
 
-  it('neither stores a partial event nor takes anything from the context for it', async () => {
+  it("does not store a partial event, nor take the context's changes", async () => {
     const fixture = await newFixture();
     const invocation = new Invocation(fixture);
     const context = invocation.context({ agentName });
@@ -226,7 +226,7 @@ describe('Invocation.append', () => {
 });
 
 describe('Invocation.append that fails', () => {
-  it('gives the changes back, so that a retry carries them', async () => {
+  it('returns the changes to the context, so that a retry carries them', async () => {
     const fixture = await newFixture();
     const invocation = new Invocation(fixture);
     const context = invocation.context({ agentName });
@@ -264,7 +264,7 @@ describe('Invocation.append that fails', () => {
     assert.deepEqual(actions, createEventActions({ stateDelta: { b: 1 } }));
   });
 
-  it('keeps the place of the changes in the order of writes', async () => {
+  it('keeps the position of the changes in the order of writes', async () => {
     const fixture = await newFixture();
     const invocation = new Invocation(fixture);
     const [a, b] = [invocation.context({ agentName }), invocation.context({ agentName: 'b' })];
@@ -278,7 +278,7 @@ describe('Invocation.append that fails', () => {
     assert.equal(fixture.session.state.k, 'newer');
   });
 
-  it('gives the newest write back when several appends failed', async () => {
+  it('returns the newest write after several failed appends', async () => {
     const fixture = await newFixture();
     const invocation = new Invocation(fixture);
     const context = invocation.context({ agentName });
@@ -293,7 +293,7 @@ describe('Invocation.append that fails', () => {
     assert.deepEqual(await storedDeltas(fixture), [{ k: 'newer' }]);
   });
 
-  it('refuses a frozen event before anything is taken', async () => {
+  it('refuses a frozen event before it takes changes', async () => {
     const fixture = await newFixture();
     const invocation = new Invocation(fixture);
     const context = invocation.context({ agentName });
@@ -306,7 +306,7 @@ describe('Invocation.append that fails', () => {
     assert.deepEqual((await fixture.stored()).events, []);
   });
 
-  it('refuses a delta that is no plain object', async () => {
+  it('refuses a delta that is not a plain object', async () => {
     const fixture = await newFixture();
     const stateDelta = new Map([['a', 1]]) as unknown as Record<string, unknown>;
     const event = { actions: { stateDelta } };
@@ -337,7 +337,7 @@ describe('Invocation.append that fails', () => {
     assert.equal(context.state.hasDelta(), true);
   });
 
-  it('refuses what the schema does not allow, wherever it comes from', async () => {
+  it('refuses a value that the schema does not allow, from any source', async () => {
     const fixture = await newFixture({ list: [1] });
     const stateSchema = { list: z.array(z.number()), answer: z.string().max(2) };
     const invocation = new Invocation({ ...fixture, stateSchema });
@@ -359,7 +359,7 @@ describe('Invocation.append that fails', () => {
 });
 
 describe('Invocation.append with an output key', () => {
-  it('puts the text of a final response into the state, for the next agent to read', async () => {
+  it('writes the text of a final response to the state', async () => {
     const fixture = await newFixture();
     const invocation = new Invocation(fixture);
     const content = text('Hel', 'lo');
@@ -369,7 +369,7 @@ describe('Invocation.append with an output key', () => {
     assert.equal(invocation.context({ agentName }).state.get('answer'), 'Hello');
   });
 
-  it('puts nothing there for anything else', async () => {
+  it('writes nothing for any other event', async () => {
     const fixture = await newFixture();
     const invocation = new Invocation(fixture);
     const events = [
@@ -382,7 +382,7 @@ describe('Invocation.append with an output key', () => {
     assert.deepEqual(await storedDeltas(fixture), [{}, {}, {}, {}]);
   });
 
-  it('asks the actions that come from the context as well', async () => {
+  it('considers actions that come from the context', async () => {
     const fixture = await newFixture();
     const invocation = new Invocation(fixture);
     const context = invocation.context({ agentName });
@@ -392,7 +392,7 @@ describe('Invocation.append with an output key', () => {
     assert.deepEqual(await storedDeltas(fixture), [{ answer: 'done' }]);
   });
 
-  it('wins over what the context wrote to that key', async () => {
+  it("overrides the context's write to that key", async () => {
     const fixture = await newFixture();
     const invocation = new Invocation(fixture);
     const [a, b] = [invocation.context({ agentName }), invocation.context({ agentName: 'b' })];
@@ -404,7 +404,7 @@ describe('Invocation.append with an output key', () => {
     assert.equal(fixture.session.state.answer, 'final');
   });
 
-  it('takes `__proto__` as a key', async () => {
+  it('accepts `__proto__` as the key', async () => {
     const fixture = await newFixture();
     await new Invocation(fixture).append({ content: text('x') }, { outputKey: '__proto__' });
     const [delta] = await storedDeltas(fixture);

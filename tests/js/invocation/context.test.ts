@@ -12,7 +12,7 @@ import { failure, MapArtifactService, newFixture, text, throwsCode } from './fix
 const agentName = 'guide';
 
 describe('A context', () => {
-  it('tells whom it is for', async () => {
+  it('returns the ids of its session and invocation', async () => {
     const fixture = await newFixture();
     const userContent = text('hi');
     const invocation = new Invocation({ ...fixture, invocationId: 'e-1', userContent });
@@ -29,7 +29,7 @@ describe('A context', () => {
     assert.equal(context.state, context.state);
   });
 
-  it('has what is written to its state in the delta of its actions', async () => {
+  it('has the writes to its state in the delta of its actions', async () => {
     const context = new Invocation(await newFixture({ cart: [1] })).context({ agentName });
     context.state.set('a', 1);
     context.state.get<number[]>('cart')?.push(2);
@@ -37,7 +37,7 @@ describe('A context', () => {
     assert.equal(context.actions, context.actions);
   });
 
-  it('shows in its state what is put into the delta of its actions', async () => {
+  it("shows entries of its actions' delta in its state", async () => {
     const invocation = new Invocation(await newFixture({ a: 1 }));
     const context = invocation.context({ agentName });
     context.actions.stateDelta.a = 2;
@@ -48,7 +48,7 @@ describe('A context', () => {
     assert.equal(context.state.get('a'), 4);
   });
 
-  it('is typed as its session', async () => {
+  it('has the types of its session', async () => {
     // eslint-disable-next-line @typescript-eslint/consistent-type-definitions -- has an index signature
     type Shape = { topic: string; 'user:visits': number };
     const { service, session } = await newFixture({ topic: 'tea' });
@@ -82,7 +82,7 @@ describe('The state of a read-only context', () => {
     assert.deepEqual(session.state, { a: 1 });
   });
 
-  it('gives objects as frozen copies', async () => {
+  it('returns frozen copies of objects', async () => {
     const { service, session } = await newFixture({ cart: { items: [{ n: 1 }] } });
     const invocation = new Invocation({ service, session });
     const { state } = invocation.readonlyContext({ agentName });
@@ -97,7 +97,7 @@ describe('The state of a read-only context', () => {
     assert.equal(Object.isFrozen(session.state.cart), false);
   });
 
-  it('is what the session holds now', async () => {
+  it("is the session's current state", async () => {
     const invocation = new Invocation(await newFixture({ cart: [1] }));
     const { state } = invocation.readonlyContext({ agentName });
     assert.deepEqual(state.get('cart'), [1]);
@@ -110,7 +110,7 @@ describe('The state of a read-only context', () => {
     assert.equal(state.has('constructor'), false);
   });
 
-  it('passes `temp:` values on by reference', async () => {
+  it('returns `temp:` values by reference', async () => {
     const invocation = new Invocation(await newFixture());
     const connection = { open: true };
     invocation.context({ agentName }).state.set('temp:connection', connection);
@@ -119,7 +119,7 @@ describe('The state of a read-only context', () => {
     assert.equal(Object.isFrozen(connection), false);
   });
 
-  it('gives a value as it will be stored, and refuses one that cannot be', async () => {
+  it('returns a value in its stored form, and refuses one that cannot be stored', async () => {
     const fixture = await newFixture();
     const invocation = new Invocation(fixture);
     const { state } = invocation.context({ agentName });
@@ -157,7 +157,7 @@ describe('The artifacts of a context', () => {
     assert.deepEqual(Object.entries(event.actions.artifactDelta), [['a.txt', 1], ['__proto__', 0]]); // prettier-ignore
   });
 
-  it('may lie in a service of the ADK', async () => {
+  it("can be stored by an ADK's service", async () => {
     const artifactService = new InMemoryArtifactService();
     const invocation = new Invocation({ ...(await newFixture()), artifactService });
     const context = invocation.context({ agentName });
@@ -167,14 +167,14 @@ describe('The artifacts of a context', () => {
     assert.deepEqual(await context.listArtifacts(), ['a.txt']);
   });
 
-  it('need a service', async () => {
+  it('require a service', async () => {
     const context = new Invocation(await newFixture()).context({ agentName });
     await failure(context.loadArtifact('a'), 'artifact_service_missing');
     await failure(context.saveArtifact('a', { text: '' }), 'artifact_service_missing');
     await failure(context.listArtifacts(), 'artifact_service_missing');
   });
 
-  it('that cannot be saved leave no version, and the error as it is', async () => {
+  it('that cannot be saved leave no version, and keep the error', async () => {
     const artifactService = new MapArtifactService();
     artifactService.saveArtifact = () => Promise.reject(new Error('full'));
     const invocation = new Invocation({ ...(await newFixture()), artifactService });

@@ -36,7 +36,7 @@ describe('The temp state of an invocation', () => {
     assert.equal(next.context({ agentName }).state.has('temp:x'), false);
   });
 
-  it('does not come back with an append or a tool that finishes after the end', async () => {
+  it('does not return with an append or tool that finishes after the end', async () => {
     const fixture = await newFixture({}, new MapStorage());
     const invocation = new Invocation(fixture);
     const context = invocation.context({ agentName });
@@ -55,7 +55,7 @@ describe('The temp state of an invocation', () => {
 });
 
 describe('An invocation that has ended', () => {
-  it('refuses to be used', async () => {
+  it('refuses every use', async () => {
     const fixture = await newFixture();
     const artifactService = new MapArtifactService();
     const invocation = new Invocation({ ...fixture, artifactService });
@@ -76,7 +76,7 @@ describe('An invocation that has ended', () => {
 });
 
 describe('Parallel agents of an invocation', () => {
-  it('see what others write at once', async () => {
+  it("see each other's writes at once", async () => {
     const invocation = new Invocation(await newFixture());
     const [a, b] = [invocation.context({ agentName }), invocation.context({ agentName: 'b' })];
     a.state.set('k', 1);
@@ -85,7 +85,7 @@ describe('Parallel agents of an invocation', () => {
     assert.equal(a.state.get('k'), 2);
   });
 
-  it('keep to the order of their writes when the event of one is a copy of its actions', async () => {
+  it('keep the order of writes when one appends a copy of its actions', async () => {
     const fixture = await newFixture();
     const invocation = new Invocation(fixture);
     const [a, b] = [invocation.context({ agentName }), invocation.context({ agentName: 'b' })];
@@ -96,7 +96,7 @@ describe('Parallel agents of an invocation', () => {
     assert.deepEqual(await storedDeltas(fixture), [{ k: 'newer' }, {}]);
   });
 
-  it('hold when others append to the session through the service', async () => {
+  it('work while others append to the session', async () => {
     const fixture = await newFixture({ k: 0 });
     const { service, session } = fixture;
     const invocation = new Invocation(fixture);

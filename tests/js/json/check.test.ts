@@ -16,7 +16,7 @@ function written(value: unknown, rules: 'state' | 'event'): string | undefined {
   }
 }
 
-test('a plain state value has the text that the writer gives it, and parses to its equal', () => {
+test("a plain state value has the writer's text, and parses to an equal value", () => {
   let plain = 0;
   fc.assert(
     fc.property(fc.oneof(jsonValue, oddValue), (value) => {
@@ -32,7 +32,7 @@ test('a plain state value has the text that the writer gives it, and parses to i
   assert.ok(plain > 500, `${plain}`);
 });
 
-test('what the writer refuses is never plain', () => {
+test('a value that the writer refuses is never plain', () => {
   fc.assert(
     fc.property(oddValue, (value) => {
       if (written(value, 'state') === undefined) assert.notEqual(checkState(value), 'plain');
@@ -41,7 +41,7 @@ test('what the writer refuses is never plain', () => {
   );
 });
 
-test('a plain event has the text that the writer gives it', () => {
+test("a plain event has the writer's text", () => {
   let plain = 0;
   fc.assert(
     fc.property(fc.dictionary(fc.string(), fc.oneof(jsonValue, oddValue)), (value) => {
@@ -81,7 +81,7 @@ const special: readonly (readonly [string, unknown])[] = [
 ];
 
 for (const [name, value] of special) {
-  test(`${name} makes a state value special, wherever it stands`, () => {
+  test(`${name} makes a state value special at any depth`, () => {
     assert.equal(checkState(value), 'special');
     assert.equal(checkState([value]), 'special');
     assert.equal(checkState({ a: [{ b: value }] }), 'special');
@@ -115,21 +115,21 @@ test('cycles are special, however they branch', () => {
   assert.equal(checkEvent(value), 'special');
 });
 
-test('what would be printed for ever is too large', () => {
+test('a value that would be printed endlessly is too large', () => {
   assert.equal(checkState(explosive()), 'too large');
   assert.equal(checkEvent(explosive()), 'too large');
   assert.equal(checkState(new Array(2 ** 32 - 1)), 'too large');
   assert.equal(checkEvent({ a: new Array(2 ** 32 - 1) }), 'too large');
 });
 
-test('enumerable members of a patched Object.prototype are not looked at', (t) => {
+test('enumerable members of a patched Object.prototype are ignored', (t) => {
   const patch = { value: 1n, enumerable: true, configurable: true };
   Object.defineProperty(Object.prototype, 'patched', patch);
   t.after(() => Reflect.deleteProperty(Object.prototype, 'patched'));
   assert.equal(checkState({ a: 1 }), 'plain');
 });
 
-test('a getter on the way may check values itself', () => {
+test('a getter may call the check itself', () => {
   const value = {
     a: { b: 1 },
     get c() {
@@ -143,7 +143,7 @@ test('a getter on the way may check values itself', () => {
   assert.equal(checkState({ ...value, f: 1 }), 'plain');
 });
 
-test('a check that failed leaves nothing behind for the next one', () => {
+test('a failed check does not affect the next one', () => {
   checkState([[], [], [1n, []], {}]);
   checkEvent({
     get a() {

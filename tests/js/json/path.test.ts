@@ -2,21 +2,21 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { formatPath } from '../../../js/json/path.js';
 
-test('members and elements are written as in JavaScript', () => {
+test('formatPath writes members and elements as JavaScript does', () => {
   assert.equal(formatPath(['cart', 'items', 3, 'price']), 'cart.items[3].price');
 });
 
-test('a key that is no identifier is quoted', () => {
+test('formatPath quotes a key that is not an identifier', () => {
   assert.equal(
     formatPath(['user:cart', 'a-b', '', 'x"y', '0']),
     '["user:cart"]["a-b"][""]["x\\"y"]["0"]',
   );
 });
 
-test('identifiers may be of any script', () => {
+test('formatPath accepts identifiers of any script', () => {
   assert.equal(formatPath(['이름', 'naïve', '$a', '_b']), '이름.naïve.$a._b');
 });
 
-test('no steps are no text', () => {
+test('formatPath of no segments is empty', () => {
   assert.equal(formatPath([]), '');
 });

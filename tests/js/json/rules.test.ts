@@ -4,7 +4,7 @@ import vm from 'node:vm';
 
 import { kindOf } from '../../../js/json/rules.js';
 
-describe('what a message calls a value', () => {
+describe('kindOf', () => {
   const hidden = new Proxy(
     {},
     {
@@ -23,9 +23,9 @@ describe('what a message calls a value', () => {
     [vm.runInNewContext('[]'), 'an array'],
     [new Cart(), 'an instance of Cart'],
     [new (class {})(), 'a class instance'],
-    [hidden, 'an object that cannot be looked at'],
+    [hidden, 'an object that cannot be read'],
   ];
   for (const [value, kind] of kinds) {
-    it(`is ${kind} for one`, () => assert.equal(kindOf(value), kind));
+    it(`returns ${kind}`, () => assert.equal(kindOf(value), kind));
   }
 });

@@ -25,11 +25,11 @@ function mended(text: string): string {
   return new TextDecoder('utf-8', { ignoreBOM: true }).decode(new TextEncoder().encode(text));
 }
 
-test('a string is well-formed exactly if UTF-8 can say it', () => {
+test('a string is well-formed exactly if UTF-8 can represent it', () => {
   fc.assert(fc.property(units, (text) => assert.equal(isWellFormed(text), mended(text) === text)));
 });
 
-test('engines without isWellFormed get the same answers', () => {
+test('the fallback for isWellFormed gives the same results', () => {
   fc.assert(
     fc.property(units, (text) => assert.equal(isWellFormedByPattern(text), isWellFormed(text))),
   );
@@ -52,12 +52,12 @@ test('lone surrogates in JSON text become U+FFFD, in strings and keys', () => {
   );
 });
 
-test('the literal text of an escape is left alone', () => {
+test('the literal text of an escape is unchanged', () => {
   const json = JSON.stringify('\\ud800 \\\\udfff');
   assert.equal(replaceLoneSurrogates(json), json);
 });
 
-test('the length in UTF-8 is what an encoder gives', () => {
+test('fitsUtf8 agrees with an encoder', () => {
   const text = fc.string({ unit: 'grapheme', maxLength: 300 });
   fc.assert(
     fc.property(text, fc.integer({ min: 0, max: 700 }), (value, limit) => {

@@ -23,7 +23,7 @@ function refusal(value: unknown, rules: 'state' | 'event', ...path: string[]): S
   return assert.fail('it was written');
 }
 
-test('under both rules, JSON values give the text of JSON.stringify', () => {
+test('JSON values have the text of JSON.stringify under both rules', () => {
   fc.assert(
     fc.property(jsonValue, (value) => {
       const text = JSON.stringify(value);
@@ -33,7 +33,7 @@ test('under both rules, JSON values give the text of JSON.stringify', () => {
   );
 });
 
-test('under event rules, whatever JSON.stringify takes gives its text', () => {
+test('any value that JSON.stringify prints has its text under event rules', () => {
   fc.assert(
     fc.property(oddValue, (value) => {
       const text: string | undefined = JSON.stringify(value);
@@ -83,14 +83,14 @@ for (const [name, make] of unsayable) {
   });
 }
 
-test('the path ends at the very value', () => {
+test('the path leads to the refused value', () => {
   assert.equal(refusal([[{ a: { b: 1n } }]], 'state', 'x').path, 'x[0][0].a.b');
   assert.equal(refusal([1, [2], 3n], 'state', 'x').path, 'x[2]');
   assert.equal(refusal({ a: { b: {} }, c: NaN }, 'state', 'x').path, 'x.c');
   assert.equal(refusal(1n, 'event').path, '');
 });
 
-test('a cycle names both of its ends', () => {
+test('a cycle is reported with both of its ends', () => {
   const cart: { items: object[] } = { items: [] };
   cart.items.push({ owner: cart.items });
   const error = refusal(cart, 'state', 'cart');
@@ -114,33 +114,33 @@ test('under event rules, a cycle is refused', () => {
   assert.equal(refusal(value, 'event').path, 'self');
 });
 
-test('a cycle of ever new objects out of toJSON is found by its depth', () => {
+test('an endless chain of toJSON results is refused by its depth', () => {
   const value = { toJSON: () => ({ value }) };
   assert.match(refusal(value, 'event').message, /nests deeper than 250 levels/);
 });
 
-test('objects that are referred to twice are written twice', () => {
+test('objects referenced twice are written twice', () => {
   const shared = { a: 1 };
   assert.equal(writeJson([shared, shared], state), '[{"a":1},{"a":1}]');
 });
 
-test('objects that would be written a trillion times are refused', () => {
+test('objects that would be written too often are refused', () => {
   assert.match(refusal(explosive(), 'state').message, /more than 5000000 values/);
 });
 
-test('as many levels as are allowed are written, and no more', () => {
+test('the maximum number of levels is written, and no more', () => {
   assert.equal(writeJson(nested(MAX_STATE_LEVELS), state), JSON.stringify(nested(200)));
   assert.equal(refusal(nested(MAX_STATE_LEVELS + 1), 'state', 'x').path, `x${'[0]'.repeat(200)}`);
   assert.equal(writeJson(nested(MAX_EVENT_LEVELS), event), JSON.stringify(nested(250)));
   refusal(nested(MAX_EVENT_LEVELS + 1), 'event');
 });
 
-test('a million levels overflow nothing', () => {
+test('a million levels do not overflow the stack', () => {
   refusal(nested(1_000_000), 'state');
   refusal(nested(1_000_000), 'event');
 });
 
-test('a sparse array of the greatest length is refused at once', () => {
+test('a sparse array of maximum length is refused at once', () => {
   const value = { a: new Array(2 ** 32 - 1) };
   const time = cpuTime(() => assert.equal(refusal(value, 'event').path, 'a'));
   assert.ok(time < 500, `${time} ms`);
@@ -152,19 +152,19 @@ test('the bytes of a video are refused at once', () => {
   assert.ok(time < 500, `${time} ms`);
 });
 
-test('undefined members are left out, undefined elements and holes are null, and −0 is 0', () => {
+test('undefined members are omitted, undefined elements and holes are null, and −0 is 0', () => {
   assert.equal(
     writeJson({ a: undefined, b: [undefined, , -0], c: -0 }, state),
     '{"b":[null,null,0],"c":0}',
   );
 });
 
-test('plain objects of another realm, and those without prototype, are plain', () => {
+test('objects of another realm and without prototype are plain', () => {
   const foreign: unknown = vm.runInNewContext('({ a: [1, { b: 2 }], c: Object.create(null) })');
   assert.equal(writeJson(foreign, state), '{"a":[1,{"b":2}],"c":{}}');
 });
 
-test('toJSON gets the key, and `this`, as from JSON.stringify', () => {
+test('toJSON gets the key and `this` as from JSON.stringify', () => {
   const seen: unknown[] = [];
   const value = {
     toJSON(key: string) {
@@ -184,7 +184,7 @@ test('toJSON gets the key, and `this`, as from JSON.stringify', () => {
   ]);
 });
 
-test('a toJSON on the prototype is honoured: a Date is its ISO text', () => {
+test('an inherited toJSON is honoured: a Date becomes its ISO text', () => {
   assert.equal(writeJson({ at: new Date(0) }, state), '{"at":"1970-01-01T00:00:00.000Z"}');
 });
 
@@ -194,13 +194,13 @@ test('__proto__, constructor and toString are ordinary keys', () => {
   assert.equal(({} as { polluted?: boolean }).polluted, undefined);
 });
 
-test('inherited members, symbols and members that are not enumerable are not written', () => {
+test('inherited, symbol and non-enumerable members are not written', () => {
   const value = Object.defineProperty({ own: 1, [Symbol('s')]: 2 }, 'hidden', { value: 3 });
   assert.equal(writeJson(value, state), '{"own":1}');
   assert.equal(writeJson(Object.create({ inherited: 1 }), event), '{}');
 });
 
-test('what a getter, toJSON or proxy handler throws becomes the cause, with the path', () => {
+test('an error thrown by a getter, toJSON or proxy becomes the cause, with the path', () => {
   const thrown = new Error('lazy loading failed');
   const fail = (): never => {
     throw thrown;
@@ -217,7 +217,7 @@ test('what a getter, toJSON or proxy handler throws becomes the cause, with the 
   }
 });
 
-test('a thrown thing that cannot be printed is no trouble', () => {
+test('a thrown value that cannot be printed is reported', () => {
   const thrown: unknown = Object.create(null);
   const value = {
     get a(): number {
@@ -227,7 +227,7 @@ test('a thrown thing that cannot be printed is no trouble', () => {
   assert.equal(refusal(value, 'state').cause, thrown);
 });
 
-test('a member with text of its own is written as that', () => {
+test('a raw member is written as its text', () => {
   const holder = { b: 1, c: 2 };
   const raw = { holder, key: 'b', text: '{"x":null}' };
   assert.equal(

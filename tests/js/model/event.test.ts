@@ -26,7 +26,7 @@ test('our event types and those of @google/adk are assignable both ways', () => 
   assert.equal(createEvent(event).id, event.id);
 });
 
-test('createEvent knows the fields of its own that it is given, and refuses wrong types', () => {
+test('createEvent keeps additional fields, and refuses wrong types', () => {
   const event = createEvent({ author: 'a', colour: 'red' });
   const colour: string = event.colour;
   assert.equal(colour, 'red');
@@ -55,7 +55,7 @@ test('createEvent fills an empty id, and keeps a timestamp of 0', () => {
   assert.equal(event.timestamp, 0);
 });
 
-test('createEvent leaves out what is undefined', () => {
+test('createEvent omits undefined fields', () => {
   assert.equal('branch' in createEvent({ branch: undefined }), false);
 });
 
@@ -75,7 +75,7 @@ test('createEventActions keeps a delta key called __proto__', () => {
   assert.equal(actions.stateDelta.x, undefined);
 });
 
-test('createEventActions keeps further fields and has the order of the ADK', () => {
+test("createEventActions keeps additional fields, in the ADK's order", () => {
   const actions = createEventActions({ escalate: true, artifactDelta: { 'a.txt': 1 } });
   assert.deepEqual(
     Object.keys(actions),
@@ -83,7 +83,7 @@ test('createEventActions keeps further fields and has the order of the ADK', () 
   );
 });
 
-test('an event id is a UUID also where crypto.randomUUID is missing', (t) => {
+test('an event id is a UUID even without crypto.randomUUID', (t) => {
   Object.defineProperty(crypto, 'randomUUID', { value: undefined, configurable: true });
   t.after(() => Reflect.deleteProperty(crypto, 'randomUUID'));
   const ids = new Set(Array.from({ length: 1000 }, newEventId));
@@ -120,7 +120,7 @@ const anyEvent = fc
   )
   .map((params): Event => createEvent(params));
 
-test('isFinalResponse says what @google/adk says', () => {
+test('isFinalResponse agrees with @google/adk', () => {
   fc.assert(
     fc.property(anyEvent, (event) => {
       assert.equal(isFinalResponse(event), adk.isFinalResponse(event));
@@ -129,7 +129,7 @@ test('isFinalResponse says what @google/adk says', () => {
   );
 });
 
-test('isFinalResponse takes an event without actions, and null for absent', () => {
+test('isFinalResponse accepts an event without actions, and treats null as absent', () => {
   assert.equal(isFinalResponse({ content: { parts: [{ text: 'x' }] } } as unknown as Event), true);
   const fromPython = JSON.parse(
     '{"actions":null,"content":{"parts":[{"codeExecutionResult":null}]}}',
@@ -137,7 +137,7 @@ test('isFinalResponse takes an event without actions, and null for absent', () =
   assert.equal(isFinalResponse(fromPython), true);
 });
 
-test('the text of a final response is its text parts joined, as the ADK joins them', () => {
+test('finalResponseText joins the text parts as the ADK does', () => {
   fc.assert(
     fc.property(anyEvent, (event) => {
       const text = finalResponseText(event);
@@ -150,18 +150,18 @@ test('the text of a final response is its text parts joined, as the ADK joins th
   );
 });
 
-test('thoughts are no part of the final text', () => {
+test('finalResponseText leaves out thoughts', () => {
   const parts = [{ text: 'hm', thought: true }, { text: 'Hel' }, { text: 'lo' }];
   assert.equal(finalResponseText(createEvent({ content: { parts } })), 'Hello');
 });
 
-test('a partial event has no final text, even with long running tools', () => {
+test('finalResponseText of a partial event is undefined, even with long-running tools', () => {
   const content = { parts: [{ text: 'x' }] };
   const event = createEvent({ content, partial: true, longRunningToolIds: ['f1'] });
   assert.equal(finalResponseText(event), undefined);
 });
 
-test('an event without text has no final text', () => {
+test('finalResponseText of an event without text is undefined', () => {
   assert.equal(finalResponseText(createEvent()), undefined);
   assert.equal(finalResponseText(createEvent({ content: { parts: [{ text: '' }] } })), undefined);
 });

@@ -46,7 +46,7 @@ function textOf(snapshot: { readonly text: string }): Record<string, unknown> {
   return JSON.parse(snapshot.text) as Record<string, unknown>;
 }
 
-test('a complete event gives the text of JSON.stringify', () => {
+test('the text of a complete event is that of JSON.stringify', () => {
   const event = complete({ custom: { a: [1] }, actions: { stateDelta: { k: 1 }, escalate: true } });
   const snapshot = take(event);
   assert.equal(snapshot.text, JSON.stringify(event));
@@ -54,7 +54,7 @@ test('a complete event gives the text of JSON.stringify', () => {
   assert.deepEqual([snapshot.id, snapshot.timestamp, snapshot.temp], ['e1', 5, undefined]);
 });
 
-test('whatever its fields and delta, an event gives the text of JSON.stringify', () => {
+test('the text of any event is that of JSON.stringify', () => {
   const keys = fc.string({ maxLength: 5 }).filter((key) => key !== 'toJSON' && key !== 'actions');
   fc.assert(
     fc.property(fc.dictionary(keys, oddValue), fc.dictionary(keys, jsonValue), (fields, delta) => {
@@ -68,7 +68,7 @@ test('whatever its fields and delta, an event gives the text of JSON.stringify',
   );
 });
 
-test('the delta in the text is the delta text, also beside members of the same name', () => {
+test("the delta in the text is the delta's own text, beside members of the same name too", () => {
   const events = [
     complete({ stateDelta: 0, actions: { stateDelta: { a: 1 } } }),
     complete({ content: { parts: [{ functionCall: { args: { stateDelta: 0 } } }] } }),
@@ -78,7 +78,7 @@ test('the delta in the text is the delta text, also beside members of the same n
   for (const event of events) assert.equal(take(event).text, JSON.stringify(event));
 });
 
-test('temp: keys are in neither text nor delta, and are never looked at', () => {
+test('temp: keys are in neither text nor delta, and are never read', () => {
   const socket = { send: () => 1, big: 1n, self: revokedProxy({}) };
   const snapshot = take(withDelta({ a: 1, 'temp:socket': socket, 'temp:none': undefined }));
   assert.equal(snapshot.deltaText, '{"a":1}');
@@ -87,13 +87,13 @@ test('temp: keys are in neither text nor delta, and are never looked at', () => 
   assert.deepEqual(textOf(snapshot).actions, { stateDelta: { a: 1 } });
 });
 
-test('a top-level undefined is a removal, and so is REMOVED', () => {
+test('a top-level undefined is a removal, like REMOVED', () => {
   const snapshot = take(withDelta({ a: undefined, b: REMOVED, c: null }));
   assert.deepEqual(snapshot.delta, { a: REMOVED, b: REMOVED, c: null });
   assert.deepEqual(JSON.parse(snapshot.deltaText), snapshot.delta);
 });
 
-test('a toJSON that comes to nothing is a removal', () => {
+test('a toJSON that returns undefined is a removal', () => {
   const value = { toJSON: () => undefined };
   assert.deepEqual(snapshotDelta({ a: value }).delta, { a: REMOVED });
   assert.deepEqual(snapshotState({ a: value }).values, { a: REMOVED });
@@ -134,13 +134,13 @@ test('the caller’s delta is never changed', () => {
   assert.notEqual(event.actions.stateDelta, delta);
 });
 
-test('what JSON cannot say in the delta is refused with its path, and the event is unchanged', () => {
+test('a delta value that JSON cannot represent is refused with its path; the event is unchanged', () => {
   const event = { actions: { stateDelta: { cart: { items: [0, 1, 2, { price: NaN }] } } } };
   assert.throws(() => take(event), refused('unserializable', 'cart.items[3].price'));
   assert.deepEqual(Object.keys(event), ['actions']);
 });
 
-test('what JSON cannot say elsewhere in the event is refused with its path from there', () => {
+test('another event field that JSON cannot represent is refused with its path in the event', () => {
   const event = complete({ content: { parts: [{ functionCall: { args: { n: 1n } } }] } });
   assert.throws(
     () => take(event),
@@ -162,14 +162,14 @@ test('event fields follow JSON.stringify: instances, toJSON, NaN, undefined', ()
   assert.equal(JSON.stringify(textOf(take(complete({ output }))).output), text);
 });
 
-test('lone surrogates in event fields become U+FFFD, with a delta that speaks of them', () => {
+test('lone surrogates in event fields become U+FFFD, beside a delta with their escapes', () => {
   const event = complete({ 'a\ud800': 'b\udfff', actions: { stateDelta: { k: '\\ud800' } } });
   const stored = textOf(take(event));
   assert.equal(stored['a\ufffd'], 'b\ufffd');
   assert.deepEqual(stored.actions, { stateDelta: { k: '\\ud800' } });
 });
 
-test('no id and no timestamp are filled in, on the event too', () => {
+test('a missing id and timestamp are filled in, on the event too', () => {
   const event: Record<string, unknown> = { author: 'a' };
   const snapshot = take(event);
   assert.deepEqual([snapshot.id, snapshot.timestamp], ['new-id', NOW]);
@@ -177,7 +177,7 @@ test('no id and no timestamp are filled in, on the event too', () => {
   assert.deepEqual(Object.keys(textOf(snapshot)), ['author', 'id', 'timestamp', 'actions']);
 });
 
-test('an empty id is filled in where it stands', () => {
+test('an empty id is filled in at its position', () => {
   const event = { id: '', author: 'a', timestamp: undefined };
   take(event);
   assert.deepEqual(Object.entries(event), [
@@ -187,7 +187,7 @@ test('an empty id is filled in where it stands', () => {
   ]);
 });
 
-test('a clock with fractions gives whole milliseconds, a given fraction is kept', () => {
+test("a clock's fraction is cut off, a given one is kept", () => {
   const event = { ...complete(), timestamp: undefined } as unknown as Event;
   assert.equal(
     snapshotEvent(
@@ -245,7 +245,7 @@ for (const [name, make] of incomplete) {
     assert.equal((event.actions as EventActions).stateDelta, snapshot.delta);
   });
 
-  test(`with ${name}, actions set as a copy give the same text as well`, () => {
+  test(`with ${name}, copied actions give the same text`, () => {
     const event = make();
     const snapshot = take(event);
     event.actions = { ...snapshot.actions, stateDelta: snapshot.delta };
@@ -253,7 +253,7 @@ for (const [name, make] of incomplete) {
   });
 }
 
-test('applySnapshot gives an event without actions the stored ones, and else keeps the object', () => {
+test('applySnapshot sets missing actions, and keeps existing ones', () => {
   const bare = { id: 'e1', timestamp: 1 } as unknown as Event;
   applySnapshot(bare, take(bare));
   assert.deepEqual(bare.actions, createEvent().actions);
@@ -271,7 +271,7 @@ test('applySnapshot does not throw when the event was frozen in the meantime', (
   applySnapshot(event, snapshot);
 });
 
-test('the text does not follow later changes of the event', () => {
+test('the text does not change with the event', () => {
   const event = withDelta({ a: { b: 1 } });
   const { text } = take(event);
   event.actions.stateDelta.a = 2;
@@ -319,7 +319,7 @@ for (const [name, event] of wrong) {
   });
 }
 
-test('ids of 512 bytes and timestamps at both ends are taken', () => {
+test('ids of 512 bytes and the first and last timestamp are accepted', () => {
   assert.equal(take(complete({ id: 'é'.repeat(256) })).id, 'é'.repeat(256));
   assert.equal(take(complete({ timestamp: 0 })).timestamp, 0);
   assert.equal(take(complete({ timestamp: MAX_TIMESTAMP })).timestamp, MAX_TIMESTAMP);
@@ -358,13 +358,13 @@ for (const [name, make] of unwritable) {
   });
 }
 
-test('a frozen event with nothing missing and actions of its own is fine', () => {
+test('a frozen event with all fields and its own actions is accepted', () => {
   const event = Object.freeze(withDelta({ a: 1, 'temp:b': 1 }));
   applySnapshot(event, take(event));
   assert.deepEqual(event.actions.stateDelta, { a: 1 });
 });
 
-test('inherited getters are overlaid, not assigned to', () => {
+test('inherited getters are overridden, not assigned to', () => {
   class Lazy {
     author = 'a';
     get actions(): undefined {
@@ -376,7 +376,7 @@ test('inherited getters are overlaid, not assigned to', () => {
   assert.deepEqual(Object.keys(event), ['author', 'id', 'timestamp', 'actions']);
 });
 
-test('an event or actions with toJSON are stored as it says, filled in', () => {
+test('an event or actions with toJSON are stored as its result, completed', () => {
   const event = {
     id: 'e1',
     timestamp: 1,
@@ -390,7 +390,7 @@ test('an event or actions with toJSON are stored as it says, filled in', () => {
   assert.throws(() => take(nothing), refused('invalid_argument'));
 });
 
-test('somebody’s toJSON on Object.prototype is obeyed, and breaks nothing', (t) => {
+test('a toJSON on Object.prototype is honoured, and breaks nothing', (t) => {
   const event = withDelta({ a: { b: 1 }, c: 2 });
   const toJSON = function (this: object): object {
     return Object.assign(Object.create(null) as object, this);
@@ -403,7 +403,7 @@ test('somebody’s toJSON on Object.prototype is obeyed, and breaks nothing', (t
   assert.deepEqual(textOf(take({})).actions, createEvent().actions);
 });
 
-test('a getter that answers differently each time cannot tear text and delta apart', () => {
+test('a getter with changing results cannot make text and delta differ', () => {
   let count = 0;
   const value = {
     get n() {
@@ -414,7 +414,7 @@ test('a getter that answers differently each time cannot tear text and delta apa
   assert.ok(snapshot.text.includes(`"stateDelta":${snapshot.deltaText}`));
 });
 
-test('a getter that gives a BigInt the second time is refused as such', () => {
+test('a getter that returns a BigInt at the second read is refused', () => {
   let count = 0;
   const value = {
     get n() {
@@ -426,7 +426,7 @@ test('a getter that gives a BigInt the second time is refused as such', () => {
   assert.throws(() => take(complete({ output: value })), refused('unserializable', 'output.n'));
 });
 
-test('__proto__ and its like are ordinary delta keys', () => {
+test('__proto__ and similar names are ordinary delta keys', () => {
   const text = '{"__proto__":{"polluted":1},"constructor":2,"toJSON":3,"":4}';
   const snapshot = snapshotDelta(JSON.parse(text));
   assert.equal(snapshot.text, text);
@@ -439,7 +439,7 @@ test('a delta key with a lone surrogate is refused', () => {
   assert.throws(() => snapshotDelta({ 'a\ud800': 1 }), refused('unserializable', '["a\\ud800"]'));
 });
 
-test('a getter of a delta that throws is named', () => {
+test('a getter of a delta that throws is named in the error', () => {
   const delta = {
     get a(): number {
       throw new Error('lazy');
@@ -448,7 +448,7 @@ test('a getter of a delta that throws is named', () => {
   assert.throws(() => snapshotDelta(delta), refused('unserializable', 'a'));
 });
 
-test('deltas of another realm and without prototype are plain', () => {
+test('deltas of another realm and without prototype are accepted', () => {
   assert.equal(snapshotDelta(vm.runInNewContext('({ a: { b: [1] } })')).text, '{"a":{"b":[1]}}');
   assert.equal(
     snapshotDelta(Object.assign(Object.create(null) as object, { a: 1 })).text,
@@ -456,7 +456,7 @@ test('deltas of another realm and without prototype are plain', () => {
   );
 });
 
-test('no delta is an empty one', () => {
+test('a missing delta is an empty one', () => {
   assert.deepEqual(snapshotDelta(undefined), {
     text: '{}',
     delta: {},
@@ -465,7 +465,7 @@ test('no delta is an empty one', () => {
   });
 });
 
-test('an initial state drops temp: keys and keeps removals, which may meet a stored user: key', () => {
+test('an initial state loses temp: keys, and keeps removals, which may apply to stored user: keys', () => {
   const state = { a: 1, 'user:b': undefined, 'temp:d': () => 1, 'user:e': null };
   const snapshot = snapshotState(state);
   assert.equal(snapshot.text, `{"a":1,"user:b":"${REMOVED}","user:e":null}`);
@@ -473,33 +473,33 @@ test('an initial state drops temp: keys and keeps removals, which may meet a sto
   assert.deepEqual(Object.keys(snapshot.temp ?? {}), ['temp:d']);
 });
 
-test('an initial state that is no plain object is an invalid argument', () => {
+test('an initial state that is not a plain object is an invalid argument', () => {
   for (const state of [null, [], 'x', new Map(), () => 1]) {
     assert.throws(() => snapshotState(state), refused('invalid_argument'));
   }
   assert.deepEqual(snapshotState(undefined).values, {});
 });
 
-test('a state value of 200 levels fits into an event, one of 201 does not', () => {
+test('a state value of 200 levels is accepted, one of 201 is not', () => {
   take(withDelta({ deep: nested(200) }));
   assert.throws(() => take(withDelta({ deep: nested(201) })), refused('unserializable'));
 });
 
-test('an event of 250 levels is taken, one of 251 and one of a million are not', () => {
+test('an event of 250 levels is accepted, one of 251 or a million is not', () => {
   take(complete({ output: nested(249) }));
   for (const levels of [250, 1_000_000]) {
     assert.throws(() => take(complete({ output: nested(levels) })), refused('unserializable'));
   }
 });
 
-test('what would be printed for ever is refused', () => {
+test('an event with too many values is refused', () => {
   assert.throws(() => snapshotDelta({ a: explosive() }), refused('unserializable', 'a'));
   assert.throws(() => take(complete({ output: explosive() })), refused('unserializable'));
   const sparse = new Array(2 ** 32 - 1);
   assert.throws(() => snapshotState({ a: sparse }), refused('unserializable', 'a'));
 });
 
-test('text longer than the engine has strings for is refused', (t) => {
+test("text longer than the engine's limit is refused", (t) => {
   // The real thing takes a gigabyte and some seconds.
   const thrown = new RangeError('Invalid string length');
   t.mock.method(JSON, 'stringify', () => {

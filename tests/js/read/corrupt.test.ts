@@ -18,7 +18,7 @@ const DAMAGED = ['', '{', '{"id":"e2"', 'null', '5', '"text"', '[]', '[{}]', '{}
 
 describe('An event that cannot be read', () => {
   for (const text of DAMAGED) {
-    it(`is named: ${JSON.stringify(text)}`, async () => {
+    it(`is named in the error: ${JSON.stringify(text)}`, async () => {
       const { storage, service } = await threeEvents();
       storage.damage('e2', text);
       const error = await failure(service.getSession(KEY), 'corrupt_record');
@@ -27,7 +27,7 @@ describe('An event that cannot be read', () => {
       assert.match(error.message, /skipCorrupt/);
     });
 
-    it(`is left out with skipCorrupt: ${JSON.stringify(text)}`, async () => {
+    it(`is omitted with skipCorrupt: ${JSON.stringify(text)}`, async () => {
       const { storage, service } = await threeEvents();
       storage.damage('e2', text);
       const read = await service.getSession({ ...KEY, config: { skipCorrupt: true } });
@@ -35,7 +35,7 @@ describe('An event that cannot be read', () => {
     });
   }
 
-  it('is found among thousands', async () => {
+  it('is named among thousands', async () => {
     const { storage, service, session } = await threeEvents();
     const events = Array.from({ length: 3000 }, (_, n) => ({ ...says('x'.repeat(50)), id: `n${n}` })); // prettier-ignore
     await service.appendEvents({ session, events });
@@ -46,7 +46,7 @@ describe('An event that cannot be read', () => {
     assert.equal(read?.events.length, 3002);
   });
 
-  it('does not hide damage that neighbours would mend', async () => {
+  it('does not hide damage that joined texts would repair', async () => {
     const { storage, service } = await threeEvents();
     storage.damage('e1', '{"id":"e1"');
     storage.damage('e2', '"x":1}');
@@ -55,14 +55,14 @@ describe('An event that cannot be read', () => {
     assert.deepEqual(texts(read!), ['three']);
   });
 
-  it('does not matter outside of the window', async () => {
+  it('does not affect windows without it', async () => {
     const { storage, service } = await threeEvents();
     storage.damage('e2', '{');
     const read = await service.getSession({ ...KEY, config: { numRecentEvents: 1 } });
     assert.deepEqual(texts(read!), ['three']);
   });
 
-  it('does not stop appends, listing, deleting', async () => {
+  it('does not affect appends, lists and deletions', async () => {
     const { storage, service, session } = await threeEvents();
     storage.damage('e2', '{');
     await service.appendEvent({ session, event: says('four') });
@@ -73,7 +73,7 @@ describe('An event that cannot be read', () => {
     assert.equal(await service.getSession(KEY), undefined);
   });
 
-  it('may be mended by an append of its id', async () => {
+  it('can be repaired by an append with its id', async () => {
     const { storage, service, session } = await threeEvents();
     storage.damage('e2', '{');
     await service.appendEvent({ session, event: { ...says('mended'), id: 'e2' } });
@@ -81,7 +81,7 @@ describe('An event that cannot be read', () => {
   });
 
   for (const text of ['{', 'null', '[]']) {
-    it(`does not fail an append that would bring it to a stale handle: ${text}`, async () => {
+    it(`does not fail an append that would deliver it to a stale handle: ${text}`, async () => {
       const { storage, service, session } = await threeEvents();
       const late = await stored(service);
       await service.appendEvent({ session, event: { ...says('four', { b: 1 }), id: 'e4' } });
@@ -97,7 +97,7 @@ describe('An event that cannot be read', () => {
 
 describe('A state that cannot be read', () => {
   for (const text of ['', '{', 'null', '[]', '5', '{"a":}', '{"a":1}}']) {
-    it(`of a session is named, and leaves other sessions readable: ${JSON.stringify(text)}`, async () => {
+    it(`of a session is named, and other sessions stay readable: ${JSON.stringify(text)}`, async () => {
       const { storage, service } = await threeEvents();
       await service.createSession({ ...USER, sessionId: 'other' });
       const session = storage.sessions.get(JSON.stringify(['app', 'user', 'session']))!;
@@ -108,7 +108,7 @@ describe('A state that cannot be read', () => {
       assert.equal((await stored(service, { ...USER, sessionId: 'other' })).id, 'other');
     });
 
-    it(`of a user and of an app is named: ${JSON.stringify(text)}`, async () => {
+    it(`of a user or an app is named: ${JSON.stringify(text)}`, async () => {
       const { storage, service } = await threeEvents();
       for (const [what, name] of [
         ['user', ['app', 'user']],
@@ -125,7 +125,7 @@ describe('A state that cannot be read', () => {
     });
   }
 
-  it('says of which session it is, so that it can be found in a list', async () => {
+  it('is reported with its session in a list', async () => {
     const { storage, service } = await threeEvents();
     await service.createSession({ ...USER, sessionId: 'other' });
     const session = storage.sessions.get(JSON.stringify(['app', 'user', 'session']))!;

@@ -60,19 +60,19 @@ async function holding(
 }
 
 overStorages('The option `history`', (open) => {
-  it('gives out the last events, from the message of the user on that began the turn', async () => {
+  it('returns the last events, from the user message that began their turn', async () => {
     const steps = [asks('q'), tells('a'), tells('b'), tells('c')];
     const service = await holding(open, 2, [...turns(0, 30), ...steps]);
     assert.deepEqual(ids(await service.getSession(KEY)), ['q', 'a', 'b', 'c']);
     assert.deepEqual(ids(await service.getOrCreateSession(KEY)), ['q', 'a', 'b', 'c']);
   });
 
-  it('gives out as many as it says where a turn begins there', async () => {
+  it('returns exactly the requested number if a turn begins there', async () => {
     const service = await holding(open, 4, turns(0, 30));
     assert.deepEqual(ids(await service.getSession(KEY)), ['q28', 'a28', 'q29', 'a29']);
   });
 
-  it('gives out the state as it is now, and a handle to append through', async () => {
+  it('returns the current state, and a handle that can append', async () => {
     const service = await holding(open, 2, turns(0, 30), 'reject');
     await service.updateState({ ...KEY, stateDelta: { topic: 'tea', 'user:name': 'Ada' } });
     const session = await service.getOrCreateSession(KEY);
@@ -81,7 +81,7 @@ overStorages('The option `history`', (open) => {
     assert.equal(ids(session).at(-1), 'next');
   });
 
-  it('says nothing where the request says how many, or since when', async () => {
+  it('does not change a request with a window of its own', async () => {
     const service = await holding(open, 2, [...turns(0, 30), answers('r', 'unknown')]);
     const last = { ...KEY, config: { numRecentEvents: 3 } };
     assert.deepEqual(ids(await service.getSession(last)), ['q29', 'a29', 'r']);
@@ -91,7 +91,7 @@ overStorages('The option `history`', (open) => {
     assert.deepEqual(ids(await service.getSession(none)), []);
   });
 
-  it('gives out all of a shorter session, and none of a new one', async () => {
+  it('returns all events of a shorter session, and none of a new one', async () => {
     const service = await holding(open, 50, turns(0, 3));
     assert.deepEqual(ids(await service.getSession(KEY)), ids({ events: turns(0, 3) } as Session));
     const other = await service.getOrCreateSession({ ...KEY, sessionId: 'other' });
@@ -99,12 +99,12 @@ overStorages('The option `history`', (open) => {
     assert.equal(await service.getSession({ ...KEY, sessionId: 'nobody' }), undefined);
   });
 
-  it('of no event at all gives out none', async () => {
+  it('returns no events for numRecentEvents 0', async () => {
     const service = await holding(open, 0, turns(0, 30));
     assert.deepEqual(ids(await service.getSession(KEY)), []);
   });
 
-  it('reaches back to where the user last spoke, however long ago', async () => {
+  it('reaches back to the last user message, however long ago', async () => {
     const alone = Array.from({ length: 300 }, (_, number) => tells(`t${number}`));
     const service = await holding(open, 2, [...turns(0, 2), asks('go'), ...alone]);
     const read = ids(await service.getSession(KEY));
@@ -121,7 +121,7 @@ overStorages('The option `history`', (open) => {
     assert.equal(read.length, 3 + 60 + 2);
   });
 
-  it('reaches back to the nearest of the calls that share an id', async () => {
+  it('reaches back to the nearest of several calls with the same id', async () => {
     const turn = (number: number): Event[] => [
       asks(`q${number}`),
       calls(`c${number}`, 'call_0'),
@@ -131,13 +131,13 @@ overStorages('The option `history`', (open) => {
     assert.deepEqual(ids(await service.getSession(KEY)), ['q19', 'c19', 'r19']);
   });
 
-  it('is not led on by a response whose call was never stored', async () => {
+  it('does not search for a call that was never stored', async () => {
     const stray = [answers('stray', 'nobody', 'user'), tells('x')];
     const service = await holding(open, 3, [...turns(0, 30), asks('q'), ...stray]);
     assert.deepEqual(ids(await service.getSession(KEY)), ['q', 'stray', 'x']);
   });
 
-  it('does not begin with what a workflow tells one of its nodes', async () => {
+  it("does not begin with the input of a workflow's node", async () => {
     const input = [
       asks('to-node', { branch: 'flow.node' }),
       asks('scoped', { isolationScope: 's' }),
@@ -146,7 +146,7 @@ overStorages('The option `history`', (open) => {
     assert.deepEqual(ids(await service.getSession(KEY)), ['q', 'to-node', 'scoped']);
   });
 
-  it('reaches back to the beginning of a workflow that waits for an answer', async () => {
+  it('reaches back to the start of a workflow that waits for an answer', async () => {
     const node = { nodeInfo: { path: 'flow' } };
     const run = (number: number, more: Partial<Event>): Event[] => [
       asks(`run${number}`, { invocationId: `i${number}` }),
@@ -161,7 +161,7 @@ overStorages('The option `history`', (open) => {
     assert.deepEqual(ids(await service.getSession(KEY)), ['q20', 'a20']);
   });
 
-  it('reaches back to all that is later than what a summary covers', async () => {
+  it('includes all events later than those that a summary covers', async () => {
     const at = (events: Event[], timestamp: number): Event[] =>
       events.map((event) => ({ ...event, timestamp }));
     const summary = { ...tells('summary'), isCompacted: true, startTime: 1, endTime: 1000 };
@@ -176,7 +176,7 @@ overStorages('The option `history`', (open) => {
     assert.deepEqual(ids(await service.getSession(KEY)), ['q70', 'a70', 'q71', 'a71']);
   });
 
-  it('brings the call of a late answer onto the handle, when that is appended', async () => {
+  it('adds the call of a late response to the handle when the response is appended', async () => {
     const before = [asks('q'), calls('c', 'c1'), tells('wait')];
     const service = await holding(open, 2, [...turns(0, 9), ...before, ...turns(20, 100)]);
     const session = await stored(service);
@@ -192,7 +192,7 @@ overStorages('The option `history`', (open) => {
     assert.deepEqual(ids(session).slice(-3), ['r', 'next', 'last']);
   });
 
-  it('brings it also with several events, of no window at all, and with foreign ones behind', async () => {
+  it('adds the call for several events, for an empty window, and with foreign events in between', async () => {
     const before = [asks('q'), calls('c', 'c1')];
     const service = await holding(open, 0, [...before, ...turns(0, 50)]);
     const session = await stored(service);
@@ -205,14 +205,14 @@ overStorages('The option `history`', (open) => {
     assert.equal(new Set(read).size, read.length);
   });
 
-  it('leaves a handle alone whose window the caller chose', async () => {
+  it('does not change a handle whose window the caller chose', async () => {
     const service = await holding(open, 2, [asks('q'), calls('c', 'c1'), ...turns(0, 50)]);
     const session = await service.getSession({ ...KEY, config: { numRecentEvents: 2 } });
     await service.appendEvent({ session: session!, event: answers('r', 'c1', 'user') });
     assert.deepEqual(ids(session), ['q49', 'a49', 'r']);
   });
 
-  it('lets a partial event change nothing', async () => {
+  it('adds nothing for a partial event', async () => {
     const service = await holding(open, 2, [asks('q'), calls('c', 'c1'), ...turns(0, 50)]);
     const session = await stored(service);
     const partial = { ...answers('r', 'c1', 'user'), partial: true };
@@ -220,7 +220,7 @@ overStorages('The option `history`', (open) => {
     assert.deepEqual(ids(session), ['q49', 'a49']);
   });
 
-  it('merges into a handle what was appended since, and nothing from before its window', async () => {
+  it('adds newer events to a stale handle, and none from before its window', async () => {
     const service = await holding(open, 2, turns(0, 50), 'merge');
     const session = await stored(service);
     const other = await stored(service);
@@ -230,7 +230,7 @@ overStorages('The option `history`', (open) => {
     assert.deepEqual(ids(session), ['q49', 'a49', 'foreign', 'own']);
   });
 
-  it('stores a new version of an event from before the window in the place of the old one', async () => {
+  it("stores a new version of an event from before the window in the event's position", async () => {
     const service = await holding(open, 2, turns(0, 50));
     const session = await stored(service);
     const replaced = { ...asks('q3'), content: { parts: [{ text: 'other' }] } };
@@ -260,7 +260,7 @@ overStorages('The option `history`', (open) => {
     });
   }
 
-  it('refuses what is no object', async () => {
+  it('refuses a value that is not an object', async () => {
     for (const history of [null, 50, 'all']) {
       const opening = Promise.resolve().then(() => open({ history: history as never }));
       assert.equal((await failure(opening, 'invalid_argument')).key, 'history');
@@ -284,14 +284,14 @@ async function counted(numRecentEvents: number, events: Event[]) {
 }
 
 describe('A service with `history`', () => {
-  it('reads once where nothing has to be extended, and a little more than it gives', async () => {
+  it('reads once if nothing has to be extended, and only a few events more', async () => {
     const { service, windows } = await counted(50, turns(0, 200));
     assert.equal(ids(await service.getSession(KEY)).length, 50);
     assert.equal(windows.length, 1);
     assert.ok(windows[0]! < 100, String(windows[0]));
   });
 
-  it('reads a few times where it has to go far back, and never the whole by itself', async () => {
+  it('reads a few times if it must reach far back, and never the whole session', async () => {
     const alone = Array.from({ length: 1000 }, (_, number) => tells(`t${number}`));
     const { service, windows } = await counted(10, [...turns(0, 4000), asks('go'), ...alone]);
     assert.equal(ids(await service.getSession(KEY)).length, 1001);
@@ -302,7 +302,7 @@ describe('A service with `history`', () => {
     );
   });
 
-  it('reads nothing for an answer to a call that the handle has', async () => {
+  it('reads nothing if the handle has the call of a response', async () => {
     const { service, windows } = await counted(2, [...turns(0, 50), asks('q'), calls('c', 'c1')]);
     const session = await stored(service);
     windows.length = 0;
@@ -311,7 +311,7 @@ describe('A service with `history`', () => {
     assert.deepEqual(windows, []);
   });
 
-  it('gives events, state and revision of one moment, whatever is appended between its reads', async () => {
+  it('returns events, state and revision of one moment, despite appends between its reads', async () => {
     const alone = Array.from({ length: 200 }, (_, number) => tells(`t${number}`));
     const { service, windows, beforeRead } = await counted(3, [
       ...turns(0, 9),
@@ -333,7 +333,7 @@ describe('A service with `history`', () => {
     assert.equal(ids(session)[0], 'go');
   });
 
-  it('gives none of a session that was deleted between its reads', async () => {
+  it('returns undefined for a session deleted between its reads', async () => {
     const alone = Array.from({ length: 200 }, (_, number) => tells(`t${number}`));
     const { service, windows, beforeRead } = await counted(3, [asks('go'), ...alone]);
     beforeRead(() => (windows.length === 1 ? service.deleteSession(KEY) : undefined));
@@ -341,7 +341,7 @@ describe('A service with `history`', () => {
     assert.equal(windows.length, 2);
   });
 
-  it('leaves out damaged events where it is told to, and finds its beginning all the same', async () => {
+  it("omits damaged events with skipCorrupt, and still finds the window's start", async () => {
     const { storage, service } = await counted(3, [
       ...turns(0, 50),
       asks('q'),
@@ -355,7 +355,7 @@ describe('A service with `history`', () => {
     assert.deepEqual(ids(read), ['q49', 'q', 'b']);
   });
 
-  it('brings a call that could not be read after its answer was stored with the next append', async () => {
+  it('adds a call that could not be read earlier at the next append', async () => {
     const { storage, service } = await counted(2, [asks('q'), calls('c', 'c1'), ...turns(0, 50)]);
     const session = await stored(service);
     const event = answers('r', 'c1', 'user');
@@ -369,7 +369,7 @@ describe('A service with `history`', () => {
     assert.equal(ids(session).filter((id) => id === 'r').length, 1);
   });
 
-  it('holds for calls without a promise too', () => {
+  it('applies to synchronous calls', () => {
     const service = new InMemorySessionService({ history: { numRecentEvents: 2 } });
     const session = service.createSessionSync(KEY);
     void service.appendEvents({ session, events: turns(0, 50) });
@@ -411,8 +411,8 @@ function partIds(event: Event, kind: 'functionCall' | 'functionResponse'): strin
   return (event.content?.parts ?? []).flatMap((part) => part[kind]?.id ?? []);
 }
 
-describe('Of any history', () => {
-  it('the window is its end, long enough, begins with the user, and has the call of each response', async () => {
+describe('The window of any history', () => {
+  it('is its end, is long enough, begins with the user, and has the call of each response', async () => {
     const random = randomOf(1);
     for (let round = 0; round < 300; round += 1) {
       const events = randomHistory(random);

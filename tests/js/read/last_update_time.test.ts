@@ -5,7 +5,7 @@ import { InMemorySessionService } from '../../../js/index.js';
 import { APP, failure, KEY, overStorages, says, show, stored, USER } from '../service/fixture.js';
 
 overStorages('A session that is created with a lastUpdateTime', (open) => {
-  it('has it, also in the list', async () => {
+  it('has the given lastUpdateTime, in lists too', async () => {
     const service = await open();
     await service.createSession({ ...USER, sessionId: 'new' });
     const session = await service.createSession({ ...KEY, lastUpdateTime: 1741218414968.405 });
@@ -18,7 +18,7 @@ overStorages('A session that is created with a lastUpdateTime', (open) => {
     );
   });
 
-  it('is updated by later events only', async () => {
+  it('changes its lastUpdateTime only with later events', async () => {
     const service = await open({ clock: () => 3000 });
     const session = await service.createSession({ ...KEY, lastUpdateTime: 1000 });
     for (const [timestamp, expected] of [
@@ -33,7 +33,7 @@ overStorages('A session that is created with a lastUpdateTime', (open) => {
 });
 
 for (const lastUpdateTime of [-1, NaN, Infinity, 253402300800000, '2025' as unknown as number]) {
-  it(`A lastUpdateTime of ${show(lastUpdateTime)} is refused, and nothing written`, async () => {
+  it(`createSession refuses a lastUpdateTime of ${show(lastUpdateTime)}, and writes nothing`, async () => {
     const service = new InMemorySessionService();
     const error = await failure(
       service.createSession({ ...KEY, lastUpdateTime }),

@@ -25,7 +25,7 @@ describe('Records of a list', () => {
     ]);
   });
 
-  it('show each user that user’s state, and one without a state the app’s alone', () => {
+  it("show each user's state, and the app's state alone for a user without state", () => {
     const records = [record(), record({ userId: 'bob' }), record({ userId: 'cy' })];
     const shared: SharedStates = ['{"theme":"dark"}', 'bob', '{"name":"Bob"}', 'ada', '{"x":1}'];
     const sessions = open(records, shared);
@@ -41,7 +41,7 @@ describe('Records of a list', () => {
     assert.notEqual(one!.state['app:list'], two!.state['app:list']);
   });
 
-  it('keep a key that would be a prototype elsewhere', () => {
+  it('keep a key such as `__proto__`', () => {
     const state = '{"__proto__":{"a":1}}';
     const [session] = open([record({ state })], ['{"__proto__":2}']);
     assert.equal(JSON.stringify(session!.state), '{"__proto__":{"a":1},"app:__proto__":2}');
@@ -57,7 +57,7 @@ describe('Records of a list', () => {
     'the state is a list': { state: '[]' },
     'the state is null': { state: 'null' },
   })) {
-    it(`are refused by name where ${what}`, () => {
+    it(`are reported by name if ${what}`, () => {
       assert.throws(
         () => open([record({ sessionId: 'well' }), record(changes)]),
         (error) =>

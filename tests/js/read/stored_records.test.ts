@@ -52,27 +52,27 @@ function refusal(records: readonly unknown[]): { record: string; message: string
 }
 
 describe('Records of a database', () => {
-  it('are read in order: pages, and one event each behind them', () => {
+  it('are read in order: pages, then single events', () => {
     const all = events(300);
     const records = [page(all.slice(0, 128)), page(all.slice(128, 256)), ...all.slice(256).map(single)]; // prettier-ignore
     assert.deepEqual(parseRecords(records, 'session', false), all);
     assert.deepEqual(parseRecords(records, 'session', true), all);
   });
 
-  it('may be none, or pages of one', () => {
+  it('can be empty, or pages of one event', () => {
     assert.deepEqual(parseRecords([], 'session', false), []);
     const all = events(2);
     assert.deepEqual(parseRecords([page([all[0]!]), single(all[1]!)], 'session', false), all);
   });
 
-  it('tell the event id from the number, whatever is in it', () => {
+  it('separate the event id from the number, whatever characters it has', () => {
     const event = { ...says('x'), id: 'a/b/"c"' };
     const { record } = refusal([{ ids: ['12/a/b/"c"'], text: '{' }]);
     assert.equal(record, `event ${JSON.stringify(event.id)} of session "session"`);
     assert.deepEqual(parseRecords([single(event)], 'session', false), [event]);
   });
 
-  it('are parsed once, many pages at a time', (test) => {
+  it('are parsed together, many pages at a time', (test) => {
     const all = events(10_000);
     const records = Array.from({ length: 79 }, (_, n) => page(all.slice(n * 128, (n + 1) * 128)));
     const parse = test.mock.method(JSON, 'parse').mock;
@@ -113,18 +113,18 @@ describe('A damaged event within a page', () => {
     });
   }
 
-  it('is named when it is gone with its comma, though its neighbours have its length', () => {
+  it('is named if it is missing with its comma, although its neighbours have its length', () => {
     const record = { ...whole, text: whole.text.replace(`${long},`, () => '') };
     assert.equal(refusal([record]).record, 'event "e2" of session "session"');
     assert.deepEqual(ids(parseRecords([record], 'session', true)), ['e0', 'e1', 'e3', 'e4']);
   });
 
-  it('is left out alone, also where the ids are not known', () => {
+  it('is omitted alone, even if the ids are unknown', () => {
     const record = { ...damaged('{'), ids: undefined };
     assert.deepEqual(ids(parseRecords([record], 'session', true)), ['e0', 'e1', 'e3', 'e4']);
   });
 
-  it('is the first or the last', () => {
+  it('can be the first or the last', () => {
     for (const [number, rest] of [
       [0, ['e1', 'e2', 'e3', 'e4']],
       [4, ['e0', 'e1', 'e2', 'e3']],
@@ -137,7 +137,7 @@ describe('A damaged event within a page', () => {
   });
 });
 
-describe('A record that is none', () => {
+describe('A damaged record', () => {
   const before = single(events(1, 1)[0]!);
   const behind = page(events(3, 10));
   const kept = ['e1', 'e10', 'e11', 'e12'];
@@ -179,18 +179,18 @@ describe('A record that is none', () => {
     ],
   ] as const) {
     // prettier-ignore
-    it(`is named by what is known of it, and all others are read: ${what}`, () => {
+    it(`is named by its known ids, and all others are read: ${what}`, () => {
       const records = [before, record, behind];
       assert.equal(refusal(records).record, name);
       assert.deepEqual(ids(parseRecords(records, 'session', true)), kept);
     });
   }
 
-  it('is named after what stands before it', () => {
+  it('is reported after damaged records before it', () => {
     assert.match(refusal([{ ids: ['7/e0'], text: '{' }, null]).record, /"e0"/);
   });
 
-  it('does not fail for marks or ids alone, where its text is whole', () => {
+  it('is readable if only marks or ids are damaged', () => {
     const all = events(3);
     for (const marks of [
       undefined,
@@ -208,7 +208,7 @@ describe('A record that is none', () => {
     }
   });
 
-  it('may have marks that say nothing of use', () => {
+  it('may have useless marks', () => {
     for (const marks of [NaN, -1, 1e9, Infinity]) {
       const record = { ...page(events(2, 5)), text: '{', marks: new Float64Array(8).fill(marks) };
       assert.match(refusal([record]).record, /"e5"/);

@@ -85,13 +85,13 @@ describe('withTotal', () => {
     );
   });
 
-  it('is needed by an adapter that leaves the total out', async () => {
+  it('must be `false` for an adapter that omits the total', async () => {
     const adapter: StorageAdapter = { ...mapAdapter(), list: () => ({ sessions: [], users: [] }) };
     const service = await openSessionService({ storage: adapter });
     await failure(service.listSessions(APP), 'storage_failed');
   });
 
-  it('is known to the synchronous twins and to the services of ./adk', async () => {
+  it('is supported by the synchronous twins and the services of ./adk', async () => {
     const memory = new InMemorySessionService();
     await memory.createSession({ ...APP, userId: 'ada' });
     assert.equal(memory.listSessionsSync({ ...APP, withTotal: false }).totalItems, undefined);

@@ -13,7 +13,7 @@ function tracked<S extends StateShape = StateShape>(
   return { value, delta, state: new State<S>(value as Partial<S>, delta) };
 }
 
-describe('State reads', () => {
+describe('State reads return', () => {
   it('the value of a key, or the default', () => {
     const { state } = tracked({ a: 1 });
     assert.equal(state.get('a', 2), 1);
@@ -21,13 +21,13 @@ describe('State reads', () => {
     assert.equal(state.get('b'), undefined);
   });
 
-  it('a null that is there, rather than the default', () => {
+  it('a stored null, not the default', () => {
     const { state } = tracked({ a: null });
     assert.equal(state.get('a', 'default'), null);
     assert.equal(state.has('a'), true);
   });
 
-  it('nothing of what objects inherit', () => {
+  it('no inherited members', () => {
     const { state } = tracked();
     for (const key of ['toString', 'constructor', '__proto__', 'hasOwnProperty']) {
       assert.equal(state.has(key), false);
@@ -35,7 +35,7 @@ describe('State reads', () => {
     }
   });
 
-  it('what others write to the same state object', () => {
+  it('writes of others to the same state object', () => {
     const { value, state } = tracked({ a: 1 });
     const other = new State(value);
     state.set('a', 2);
@@ -46,7 +46,7 @@ describe('State reads', () => {
     assert.deepEqual(state.keys(), []);
   });
 
-  it('entries of a delta that it was given, over the state object', () => {
+  it('entries of the given delta, before those of the state object', () => {
     const state = new State({ a: 1, b: 1, c: 1 }, { a: 2, b: State.REMOVED, d: 2, e: undefined });
     assert.equal(state.get('a'), 2);
     assert.equal(state.has('b'), false);
@@ -55,7 +55,7 @@ describe('State reads', () => {
     assert.equal(state.hasDelta(), true);
   });
 
-  it('entries that somebody puts into its delta', () => {
+  it('entries that others put into its delta', () => {
     const { delta, state } = tracked({ a: 1 });
     delta.a = 2;
     assert.equal(state.get('a'), 2);
@@ -72,8 +72,8 @@ describe('State reads', () => {
   });
 });
 
-describe('State writes', () => {
-  it('to the state object and to the delta', () => {
+describe('A State write', () => {
+  it('changes the state object and the delta', () => {
     const { value, delta, state } = tracked();
     state.set('a', 1);
     state.update({ b: 2, 'temp:c': state });
@@ -82,7 +82,7 @@ describe('State writes', () => {
     assert.equal(value['temp:c'], state);
   });
 
-  it('a removal as a mark in the delta', () => {
+  it('records a removal as REMOVED in the delta', () => {
     const { value, delta, state } = tracked({ a: 1 });
     assert.equal(state.delete('a'), true);
     assert.equal(state.delete('never there'), false);
@@ -91,7 +91,7 @@ describe('State writes', () => {
     assert.equal(state.has('a'), false);
   });
 
-  it('undefined and REMOVED as removals', () => {
+  it('treats undefined and REMOVED as removals', () => {
     const { value, delta, state } = tracked({ a: 1, b: 1, c: 1 });
     state.set('a', undefined);
     state.set('b', State.REMOVED);
@@ -100,7 +100,7 @@ describe('State writes', () => {
     assert.deepEqual(Object.values(delta), [State.REMOVED, State.REMOVED, State.REMOVED]);
   });
 
-  it('a key that was removed before', () => {
+  it('restores a removed key', () => {
     const { value, delta, state } = tracked({ a: 1 });
     state.delete('a');
     state.set('a', 2);
@@ -108,7 +108,7 @@ describe('State writes', () => {
     assert.deepEqual(delta, { a: 2 });
   });
 
-  it('`__proto__` as an ordinary key', () => {
+  it('treats `__proto__` as an ordinary key', () => {
     const { value, delta, state } = tracked();
     state.set('__proto__', { polluted: true });
     assert.deepEqual(Object.keys(value), ['__proto__']);
@@ -119,7 +119,7 @@ describe('State writes', () => {
     assert.equal(state.has('__proto__'), false);
   });
 
-  it('nothing at all to a frozen state, and says why', () => {
+  it('to a frozen state throws, and changes nothing', () => {
     const delta = {};
     const state = new State(Object.freeze({ a: 1 }), delta);
     const refused = (error: unknown): boolean =>
@@ -129,7 +129,7 @@ describe('State writes', () => {
     assert.deepEqual(delta, {});
   });
 
-  it('without a delta if nothing was written', () => {
+  it('is the only source of a delta', () => {
     const { state } = tracked({ a: 1 });
     state.get('a');
     assert.equal(state.hasDelta(), false);
@@ -138,7 +138,7 @@ describe('State writes', () => {
   });
 });
 
-describe('State records what is changed in place', () => {
+describe('State records changes made in place', () => {
   it('in an object that `get` returned', () => {
     const { delta, state } = tracked({ cart: ['tea'] });
     state.get<string[]>('cart')?.push('milk');
@@ -162,7 +162,7 @@ describe('State records what is changed in place', () => {
     assert.deepEqual(delta, { cart: ['tea', 'milk'] });
   });
 
-  it('only if it is different as JSON', () => {
+  it('only if the JSON differs', () => {
     const { state } = tracked({ cart: ['tea'], point: { x: 1 } });
     state.get<string[]>('cart')?.push('milk');
     state.get<string[]>('cart')?.pop();
@@ -181,7 +181,7 @@ describe('State records what is changed in place', () => {
     assert.equal(state.hasDelta(), true);
   });
 
-  it('not in an object that was overwritten or removed in between', () => {
+  it('not in an object that was overwritten or removed meanwhile', () => {
     const { value, delta, state } = tracked({ cart: ['tea'], list: [1] });
     state.get<string[]>('cart')?.push('milk');
     state.get<number[]>('list')?.push(2);
@@ -199,7 +199,7 @@ describe('State records what is changed in place', () => {
     assert.equal(state.hasDelta(), false);
   });
 
-  it('as changed if JSON cannot say it, so that the append tells', () => {
+  it('as changed if JSON cannot represent it, so that the append reports it', () => {
     const { delta, state } = tracked({ cart: {} });
     const cart = state.get<{ self?: unknown }>('cart');
     assert.ok(cart);
@@ -208,7 +208,7 @@ describe('State records what is changed in place', () => {
     assert.equal(delta.cart, cart);
   });
 
-  it('never in `temp:` values, which nobody looks into', () => {
+  it('never in `temp:` values', () => {
     const connection = {
       toJSON: () => assert.fail('serialised'),
       get secret() {
@@ -224,7 +224,7 @@ describe('State records what is changed in place', () => {
 });
 
 describe('State as a record', () => {
-  it('is a copy in which changes are no writes', () => {
+  it('is a copy whose changes are not writes', () => {
     const { value, state } = tracked({ cart: ['tea'] });
     const record = state.toRecord();
     (record.cart as string[]).push('milk');
@@ -234,13 +234,13 @@ describe('State as a record', () => {
     assert.deepEqual(state.toDict(), { cart: ['tea'] });
   });
 
-  it('is what JSON prints of it', () => {
+  it('equals what JSON prints', () => {
     assert.equal(JSON.stringify(new State({ a: [1], 'temp:b': 2 })), '{"a":[1]}');
   });
 });
 
 describe('State statics', () => {
-  it('are the prefixes and the mark of a removal', () => {
+  it('are the prefixes and REMOVED', () => {
     assert.deepEqual(
       [State.APP_PREFIX, State.USER_PREFIX, State.TEMP_PREFIX, State.REMOVED],
       ['app:', 'user:', 'temp:', '__ADK_SENTINEL_REMOVED__'],
@@ -259,7 +259,7 @@ describe('State types', () => {
   type Closed = { topic: string; 'user:name': string; tags?: string[] };
   const state = new State<Closed>({ topic: 'tea' });
 
-  it('know what a named key holds', () => {
+  it('know the type of a named key', () => {
     const topic: string | undefined = state.get('topic');
     const name: string | null = state.get('user:name', null);
     const tags: string[] = state.get('tags', []);
@@ -292,7 +292,7 @@ describe('State types', () => {
     assert.deepEqual([unknown, text, next, asked], [undefined, undefined, 1, undefined]);
   });
 
-  it('pass a typed state where any state will do', () => {
+  it('pass a typed state where any state is expected', () => {
     const take = (any: State): unknown => any.get('topic');
     take(state);
     take(new State<Shape>());
@@ -309,7 +309,7 @@ it('a stamped entry of a delta is read from the state object, which is newer', (
   assert.equal(new State(value, delta).get('a'), 'newer');
 });
 
-describe('A value that JSON cannot say', () => {
+describe('A value that JSON cannot represent', () => {
   const cycle: StateShape = {};
   cycle.self = cycle;
   const refused: [value: unknown, path: string][] = [
@@ -322,7 +322,7 @@ describe('A value that JSON cannot say', () => {
   ];
 
   for (const [bad, path] of refused) {
-    it(`is refused by the line that writes it, at ${path} (${typeof bad})`, () => {
+    it(`is refused by the write, at ${path} (${typeof bad})`, () => {
       const [value, delta] = [{ cart: 'old' }, {}];
       const state = new State<StateShape>(value, delta);
       for (const write of [
@@ -335,7 +335,7 @@ describe('A value that JSON cannot say', () => {
     });
   }
 
-  it('may stand under a `temp:` key, and what has a toJSON anywhere', () => {
+  it('is allowed under a `temp:` key, or with a toJSON', () => {
     const state = new State<StateShape>();
     const socket = new Map();
     state.set('temp:socket', socket);
@@ -343,7 +343,7 @@ describe('A value that JSON cannot say', () => {
     assert.equal(state.get('temp:socket'), socket);
   });
 
-  it('is a key with half of a surrogate pair', () => {
+  it('can be a key with half of a surrogate pair', () => {
     const state = new State<StateShape>();
     assert.throws(() => state.set('\ud800', 1), { code: 'unserializable' });
   });

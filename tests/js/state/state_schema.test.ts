@@ -42,13 +42,13 @@ function handMade(validate: (value: unknown) => unknown): StandardSchema {
 }
 
 describe('A state schema', () => {
-  it('lets through what fits', () => {
+  it('accepts a valid value', () => {
     validateDelta(schema, { topic: 'tea', count: 1, cart: { items: [{ price: 2 }] } });
     validateDelta(schema, {});
     validateDelta({}, {});
   });
 
-  it('refuses a wrong value, naming the key, the place in it and the issue', () => {
+  it('refuses an invalid value, naming the key, the path in it and the issue', () => {
     const wrong = { cart: { items: [{ price: 1 }, { price: 'two' }] } };
     assert.throws(
       () => validateDelta(schema, wrong),
@@ -60,7 +60,7 @@ describe('A state schema', () => {
     );
   });
 
-  it('refuses a key that it does not have, naming those it has', () => {
+  it('refuses an undeclared key, naming the declared ones', () => {
     assert.throws(
       () => validateDelta(schema, { topik: 'x' }),
       refused('"topik"', '"topic", "count"'),
@@ -70,7 +70,7 @@ describe('A state schema', () => {
     assert.throws(() => validateDelta(many, { a: 1 }), refused('and 10 more'));
   });
 
-  it('looks at own keys only', () => {
+  it('ignores inherited keys', () => {
     assert.throws(() => validateDelta(schema, { toString: 'x' }), refused('"toString"'));
     const proto = JSON.parse('{"__proto__": 1}') as object;
     assert.throws(() => validateDelta(schema, proto), refused('"__proto__"'));
@@ -81,22 +81,22 @@ describe('A state schema', () => {
     assert.throws(() => validateDelta(schema, { 'user:name': 1 }), refused('"user:name"'));
   });
 
-  it('never looks at `temp:` values', () => {
+  it('ignores `temp:` values', () => {
     validateDelta(schema, { 'temp:socket': () => 1, 'temp:other': 2n });
   });
 
-  it('lets a declared key be removed, and no other', () => {
+  it('allows the removal of declared keys only', () => {
     validateDelta(schema, { topic: undefined, count: State.REMOVED, 'user:name': undefined });
     assert.throws(() => validateDelta(schema, { other: undefined }), refused('"other"'));
   });
 
-  it('leaves the given value as it is', () => {
+  it("stores the given value, not the validator's output", () => {
     const delta = {};
     new State({}, delta, schema).set('topic', '  tea ');
     assert.deepEqual(delta, { topic: '  tea ' });
   });
 
-  it('takes validators of any origin', () => {
+  it('accepts validators of any origin', () => {
     const even = handMade((value) =>
       typeof value === 'number' && value % 2 === 0
         ? { value }
@@ -113,7 +113,7 @@ describe('A state schema', () => {
     );
   });
 
-  it('refuses a value on which a validator throws, with what it threw', () => {
+  it('refuses a value if its validator throws, with the cause', () => {
     const cause = new RangeError('no such unit');
     const throws = handMade(() => {
       throw cause;
@@ -124,7 +124,7 @@ describe('A state schema', () => {
     );
   });
 
-  it('must answer at once', async () => {
+  it('must be synchronous', async () => {
     const invalid = (error: unknown): boolean =>
       error instanceof SessionError && error.code === 'invalid_argument' && error.key === 'n';
     const asynchronous = handMade(() => Promise.reject(new Error('later')));
@@ -175,7 +175,7 @@ describe('The types of schemas', () => {
     assert.equal(back, theirs);
   });
 
-  it('give the shape of the state: what is put in, not what the schema makes of it', () => {
+  it("infer the state from the schema's inputs", () => {
     type Shape = InferState<typeof schema>;
     const state = new State<Shape>({});
     state.set('count', 1);

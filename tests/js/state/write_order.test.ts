@@ -75,7 +75,7 @@ describe('The order of writes', () => {
     assert.deepEqual([handle.value, handle.stored], [{ k: 'newer' }, { k: 'newer' }]);
   });
 
-  it('takes a write out of an event that is appended after a newer one', () => {
+  it('removes a superseded write from an event that is appended after a newer one', () => {
     const handle = new Handle();
     const [a, b] = [{}, {}];
     new State(handle.value, a).update({ k: 'older', only: 'a' });
@@ -85,7 +85,7 @@ describe('The order of writes', () => {
     assert.deepEqual(handle.storedDeltas, [{ k: 'newer' }, { only: 'a' }]);
   });
 
-  it('knows removals as writes', () => {
+  it('treats removals as writes', () => {
     const handle = new Handle();
     const [a, b] = [{}, {}];
     new State(handle.value, a).set('k', 1);
@@ -95,7 +95,7 @@ describe('The order of writes', () => {
     assert.deepEqual([handle.value, handle.stored], [{}, {}]);
   });
 
-  it('counts a delta made by hand as written when it is appended', () => {
+  it('dates a hand-made delta to its append', () => {
     const handle = new Handle();
     const [a, b] = [{}, {}];
     new State(handle.value, a).set('k', 'before');
@@ -109,7 +109,7 @@ describe('The order of writes', () => {
     assert.deepEqual(handle.stored, { k: 'after' });
   });
 
-  it('knows a committed delta made by hand as newer than what was written before', () => {
+  it('treats a committed hand-made delta as newer than earlier writes', () => {
     const value = {};
     const delta = {};
     stampWrite(value, delta, 'temp:k');
@@ -117,7 +117,7 @@ describe('The order of writes', () => {
     assert.equal(hasNewerWrite(value, snapshotOrder(delta), 'temp:k'), true);
   });
 
-  it('counts a delta made by hand anew each time', () => {
+  it('dates a hand-made delta at each append', () => {
     const handle = new Handle();
     const reset = { k: 'reset' };
     handle.append(reset)();
@@ -128,7 +128,7 @@ describe('The order of writes', () => {
     assert.deepEqual([handle.value, handle.stored], [{ k: 'reset' }, { k: 'reset' }]);
   });
 
-  it('is that of the call, whatever the delta gets while its event waits', () => {
+  it('is that of the call, whatever is added to the delta while its event waits', () => {
     const handle = new Handle();
     const [a, b] = [{}, {}];
     const state = new State(handle.value, a);
@@ -153,7 +153,7 @@ describe('The order of writes', () => {
     assert.deepEqual(handle.value, { k: 'newer' });
   });
 
-  it('is one of each state object for itself', () => {
+  it('is separate for each state object', () => {
     const [one, two] = [new Handle(), new Handle()];
     const [a, b] = [{}, {}];
     new State(one.value, a).set('k', 1);
@@ -163,7 +163,7 @@ describe('The order of writes', () => {
     assert.deepEqual([one.stored, two.stored], [{ k: 1 }, { k: 2 }]);
   });
 
-  it('goes along with a copy of a delta', () => {
+  it('is kept by a copy of a delta', () => {
     const value = {};
     const delta: StateShape = {};
     stampWrite(value, delta, 'k');
@@ -191,7 +191,7 @@ describe('The order of writes', () => {
     }),
   );
 
-  it('makes the last write win, on the handle and in the store, in any interleaving', () => {
+  it('lets the last write win, on the handle and in the store, in any interleaving', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
         const handle = new Handle();

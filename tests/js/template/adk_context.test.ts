@@ -60,18 +60,18 @@ async function systemInstruction(
 }
 
 describe('With a ReadonlyContext of @google/adk', () => {
-  it('a template is rendered by our rules', async () => {
+  it('a template follows the rules of this package', async () => {
     const text = String.raw`{name} {list} {이름} {{name}} \{name} {toString?} {gone?}`;
     const printed = await systemInstruction(instruction(text));
     assert.ok(printed.endsWith('Ada [1] 민수 {{name}} {name}  '), printed);
   });
 
-  it('a provider may inject by itself', async () => {
+  it('a provider can call injectSessionState', async () => {
     const printed = await systemInstruction((context) => injectSessionState('{name}!', context));
     assert.ok(printed.endsWith('Ada!'), printed);
   });
 
-  it('artifacts come from the service of the invocation', async () => {
+  it("artifacts are loaded from the invocation's service", async () => {
     const artifactService = new InMemoryArtifactService();
     const artifact = { text: 'Be kind.' };
     await artifactService.saveArtifact({ ...key, filename: 'terms.txt', artifact });
@@ -80,7 +80,7 @@ describe('With a ReadonlyContext of @google/adk', () => {
     assert.ok(printed.endsWith('Be kind. []'), printed);
   });
 
-  it('errors are ours', async () => {
+  it('errors are those of this package', async () => {
     let error: unknown;
     const keep = (text: string) => (context: ReadonlyContext) =>
       injectSessionState(text, context).catch((thrown: unknown) => {

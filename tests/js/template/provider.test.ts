@@ -29,7 +29,7 @@ describe('An instruction', () => {
     }
   });
 
-  it('leaves no mark on the state that it reads', async () => {
+  it('does not change the state that it reads', async () => {
     const context = new Invocation(await newFixture({ cart: [1] })).context({ agentName: 'guide' });
     await resolveInstruction('{cart}', context);
     (context.state.toRecord().cart as number[]).push(2);
@@ -52,14 +52,14 @@ describe('An instruction', () => {
     assert.equal(await resolveInstruction('{a}', { state: Object.assign(Object.create(null) as object, { a: 1 }) }), '1'); // prettier-ignore
   });
 
-  it('may be a function, whose text is used as it is', async () => {
+  it('can be a function, whose text is used unchanged', async () => {
     const state = { a: 1 };
     assert.equal(await resolveInstruction(() => '{a} \\{b}', { state }), '{a} \\{b}');
     const provider: InstructionProvider = (context) => injectSessionState('{a}', context);
     assert.equal(await resolveInstruction(provider, { state }), '1');
   });
 
-  it('that is a function gets a context which can only read', async () => {
+  it('that is a function gets a read-only context', async () => {
     const context = new Invocation(await newFixture({ a: 1 })).context({ agentName: 'guide' });
     let seen: unknown;
     const text = await resolveInstruction((given) => {
@@ -73,7 +73,7 @@ describe('An instruction', () => {
     assert.ok(seen instanceof ReadonlyContext && !(seen instanceof Context));
   });
 
-  it('that is a function may throw what it likes', async () => {
+  it('that is a function can throw any error', async () => {
     const error = new RangeError('mine');
     const throwing = (): string => {
       throw error;
@@ -89,7 +89,7 @@ describe('An instruction', () => {
     }
   });
 
-  it('made of a template fits agents of ours and of the ADK', async () => {
+  it('made of a template fits agents of this package and of the ADK', async () => {
     const provider = instruction('{{a}} {a}');
     const ours: InstructionProvider = provider;
     const theirs: AdkInstructionProvider = provider;

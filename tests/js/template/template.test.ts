@@ -45,7 +45,7 @@ describe('A template', () => {
     );
   });
 
-  it('never expands a value again', async () => {
+  it('never expands placeholders in values', async () => {
     const state = { a: '{b} \\{b}', b: 'secret' };
     assert.equal(await injectSessionState('{a}', { state }), '{b} \\{b}');
   });
@@ -56,7 +56,7 @@ describe('A template', () => {
     assert.equal(printed, String.raw`1 {a} \1 \{a} { a? } \x{}`);
   });
 
-  it('tells its placeholders, without those that print themselves', () => {
+  it('lists its placeholders, without escaped ones', () => {
     const template = new Template(String.raw`😀 { user:name? } \{no} {artifact.a b.txt}`);
     assert.deepEqual(template.placeholders, [
       { name: 'user:name', kind: 'state', optional: true, start: 3, end: 17 },
@@ -65,7 +65,7 @@ describe('A template', () => {
     assert.equal(template.text.slice(24, 42), '{artifact.a b.txt}');
   });
 
-  it('names all that is missing in one error', async () => {
+  it('names all missing keys in one error', async () => {
     const promise = injectSessionState('😀 {Name} {b?} {artifact.c} {d}', {
       state: { name: 1 },
       loadArtifact: () => undefined,
@@ -79,14 +79,14 @@ describe('A template', () => {
     for (const { name } of error.missing ?? []) assert.ok(error.message.includes(`{${name}}`));
   });
 
-  it('takes undefined and a removed key as missing', async () => {
+  it('treats undefined and a removed key as missing', async () => {
     const state = { a: undefined, b: State.REMOVED };
     assert.equal(await injectSessionState('[{a?}{b?}]', { state }), '[]');
     const error = await failure(injectSessionState('{a}{b}', { state }), 'missing_variable');
     assert.equal(error.missing?.length, 2);
   });
 
-  it('refuses to print what JSON cannot say, naming the key', async () => {
+  it('refuses a value that JSON cannot represent, naming the key', async () => {
     const cyclic: Record<string, unknown> = {};
     cyclic.self = cyclic;
     const state = { 'temp:f': () => 1, 'temp:c': cyclic };
@@ -106,14 +106,14 @@ describe('A template', () => {
     await failure(injectSessionState(wrong, { state: {} }), 'invalid_argument');
   });
 
-  it('needs a context that has a state', async () => {
+  it('requires a context with a state', async () => {
     for (const none of [undefined, null, {}, { state: 1 }, { state: null }]) {
       const wrong = none as unknown as TemplateContext;
       await failure(injectSessionState('{a}', wrong), 'invalid_argument');
     }
   });
 
-  it('may be rendered as often as one likes, with equal texts for many', async () => {
+  it('can be rendered repeatedly; equal texts share one template', async () => {
     for (let index = 0; index < 200; index += 1) {
       const text = `${index % 70}: {a}`;
       assert.equal(
@@ -138,7 +138,7 @@ describe('A template with artifacts', () => {
     assert.equal(printed, 'A {b}|{"inlineData":{"mimeType":"image/png","data":"AA=="}}|');
   });
 
-  it('loads all at once, and each once', async () => {
+  it('loads all artifacts concurrently, each once', async () => {
     const asked: string[] = [];
     let open: () => void = () => undefined;
     const gate = new Promise<void>((resolve) => (open = resolve));
@@ -166,12 +166,12 @@ describe('A template with artifacts', () => {
     assert.equal(await promise, 'before [1] A');
   });
 
-  it('prints nothing for an optional one that is missing', async () => {
+  it('prints nothing for a missing optional artifact', async () => {
     const loadArtifact = async (): Promise<null> => null;
     assert.equal(await injectSessionState('[{artifact.a?}]', { state: {}, loadArtifact }), '[]');
   });
 
-  it('needs an artifact service, for an optional one too', async () => {
+  it('requires an artifact service, for an optional artifact too', async () => {
     for (const text of ['{gone} {artifact.a}', '{artifact.a?}']) {
       const error = await failure(
         injectSessionState(text, { state: {} }),
@@ -181,7 +181,7 @@ describe('A template with artifacts', () => {
     }
   });
 
-  it('reports the first load that failed, with its cause, before missing names', async () => {
+  it('reports the first failed load with its cause, before missing names', async () => {
     const cause = new Error('disk');
     const failing: TemplateContext['loadArtifact'][] = [
       (name) => (name === 'a' ? undefined : Promise.reject(cause)),

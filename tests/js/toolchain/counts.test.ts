@@ -139,34 +139,34 @@ ok 1 - good
 const nodeWithoutTests = nodeTap.replace('# tests 1', '# tests 0').replace('# pass 1', '# pass 0');
 
 describe('counts', () => {
-  it('sums what cargo test prints for each binary and for the doctests', () => {
+  it('sums the results of cargo test for binaries and doctests', () => {
     assert.deepEqual(countsOf('cargo', true, cargo), { passed: 3, failed: 0 });
     assert.deepEqual(countsOf('cargo', false, cargoFailing), { passed: 3, failed: 1 });
   });
 
-  it('reads wasm-bindgen-test in Node and in browsers', () => {
+  it('parses wasm-bindgen-test in Node and in browsers', () => {
     assert.deepEqual(countsOf('cargo', true, wasmInNode), { passed: 1, failed: 0 });
     assert.deepEqual(countsOf('cargo', false, wasmInBrowser), { passed: 1, failed: 1 });
   });
 
-  it('reads both reporters of node --test, and counts a cancelled test as failed', () => {
+  it('parses both reporters of node --test, and counts a cancelled test as failed', () => {
     assert.deepEqual(countsOf('node', false, nodeSpec), { passed: 2, failed: 2 });
     assert.deepEqual(countsOf('node', true, nodeTap), { passed: 1, failed: 0 });
   });
 
-  it('believes only the last summary of node --test, since a test may print one', () => {
+  it('uses only the last summary of node --test, since a test may print one', () => {
     assert.deepEqual(countsOf('node', true, nodeTap.repeat(2)), { passed: 1, failed: 0 });
     assert.deepEqual(countsOf('node', false, nodeTap + nodeSpec), { passed: 2, failed: 2 });
   });
 
-  it('sees through colours and through the line ends of other systems', () => {
+  it('ignores colours and other line ends', () => {
     const coloured = 'test result: \u001b[32mok\u001b[m. 4 passed; 0 failed; 0 ignored';
     assert.deepEqual(countsOf('cargo', true, coloured), { passed: 4, failed: 0 });
     const crlf = nodeTap.replaceAll('\n', '\r\n');
     assert.deepEqual(countsOf('node', true, crlf), { passed: 1, failed: 0 });
   });
 
-  it('counts a step that broke without a failed test as one failure', () => {
+  it('counts a step that failed without a failed test as one failure', () => {
     for (const log of [cargoNotCompiling, wasmTimedOut, '']) {
       assert.deepEqual(pick(countsOf('cargo', false, log)), { passed: 0, failed: 1 });
     }
@@ -179,7 +179,7 @@ describe('counts', () => {
     assert.deepEqual(pick(countsOf('node', true, nodeWithoutTests)), { passed: 0, failed: 1 });
   });
 
-  it('counts a check as one, whatever it prints', () => {
+  it('counts a check as one, whatever its output', () => {
     assert.deepEqual(countsOf('check', true, cargoFailing), { passed: 1, failed: 0 });
     assert.deepEqual(countsOf('check', false, cargo), { passed: 0, failed: 1 });
   });

@@ -24,7 +24,7 @@ const rows: Rows = { events: [] };
 const listing: Listing = { sessions: [], users: [], total: 0 };
 
 describe('A storage adapter', () => {
-  it('may answer at once, or with promises', () => {
+  it('can return values or promises', () => {
     const now: StorageAdapter = {
       create: () => undefined,
       append: () => undefined,
@@ -46,7 +46,7 @@ describe('A storage adapter', () => {
     assert.equal(Object.keys(later).length, 8);
   });
 
-  it('must have all five verbs, with answers of the right types', () => {
+  it('must have all five verbs with the right result types', () => {
     compiled(() => {
       // @ts-expect-error four verbs are missing
       const lacking: StorageAdapter = { create: () => undefined };
@@ -59,7 +59,7 @@ describe('A storage adapter', () => {
     });
   });
 
-  it('is told by the type of a deletion which names it has', () => {
+  it('gets a deletion whose type says which ids it has', () => {
     compiled((): void => {
       const request = {} as StorageDeleteRequest;
       switch (request.what) {
@@ -81,7 +81,7 @@ describe('A storage adapter', () => {
     });
   });
 
-  it('cannot change what it is asked, nor what a decision gives', () => {
+  it('cannot change requests or decisions', () => {
     compiled((): void => {
       const write = {} as StorageWriteRequest;
       const changes = {} as Changes;
@@ -94,7 +94,7 @@ describe('A storage adapter', () => {
     });
   });
 
-  it('gives a decision what it found, and gets changes or nothing', () => {
+  it('passes rows to a decision, and gets changes or nothing', () => {
     is<(found: Found) => Changes | undefined>()({} as Decide);
     const session: SessionRow = { appName: 'a', userId: 'u', sessionId: 's', created: 1, revision: 1, lastUpdateTime: 0, state: '{}' }; // prettier-ignore
     const scope: ScopeRow = { revision: 1, state: '{}' };

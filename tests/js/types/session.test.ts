@@ -48,8 +48,8 @@ type Shop = { topic: string; cart: string[]; 'user:visits': number; 'app:motd'?:
 const service = new InMemorySessionService<Shop>();
 const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
 
-describe('A session service with a shape of its state', () => {
-  it('gives sessions whose state has that shape', () => {
+describe('A session service with a state type', () => {
+  it('returns sessions whose state has that type', () => {
     compiled(async () => {
       const created = await service.createSession({ appName: 'shop', userId: 'ada' });
       const read = await service.getSession(key);
@@ -71,7 +71,7 @@ describe('A session service with a shape of its state', () => {
     });
   });
 
-  it('takes an initial state that has part of the shape', () => {
+  it('accepts a part of the type as initial state', () => {
     compiled(async () => {
       await service.createSession({ ...key, state: { topic: 'tea' } });
       await service.createSession({ ...key, state: {} });
@@ -82,7 +82,7 @@ describe('A session service with a shape of its state', () => {
     });
   });
 
-  it('has twins of the same types', () => {
+  it('has synchronous methods of the same types', () => {
     compiled(() => {
       is<Session<Shop>>()(service.createSessionSync(key));
       is<Session<Shop> | undefined>()(service.getSessionSync(key));
@@ -105,7 +105,7 @@ describe('A session service with a shape of its state', () => {
     });
   });
 
-  it('may be without a shape', () => {
+  it('can have no state type', () => {
     compiled(async () => {
       const plain = new InMemorySessionService();
       const session = await plain.createSession({ ...key, state: { anything: [1, { a: null }] } });
@@ -115,7 +115,7 @@ describe('A session service with a shape of its state', () => {
     });
   });
 
-  it('needs an app and a user by their names', () => {
+  it('requires the names of app and user', () => {
     compiled(async () => {
       // @ts-expect-error userId is missing
       await service.createSession({ appName: 'shop' });
@@ -130,7 +130,7 @@ describe('A session service with a shape of its state', () => {
 });
 
 describe('BaseSessionService', () => {
-  it('is what every service fulfils', () => {
+  it('is implemented by every service', () => {
     const services: BaseSessionService<Shop>[] = [service];
     const plain: BaseSessionService[] = [new InMemorySessionService()];
     compiled(async () => {
@@ -143,7 +143,7 @@ describe('BaseSessionService', () => {
     assert.equal(services.length + plain.length, 2);
   });
 
-  it('can be written by others, over any of them', () => {
+  it('can be implemented by others, over any service', () => {
     compiled(() => {
       class Logged implements BaseSessionService {
         readonly #inner = new InMemorySessionService();
@@ -168,7 +168,7 @@ describe('BaseSessionService', () => {
     });
   });
 
-  it('lets every request carry a signal, also one that may be undefined', () => {
+  it('accepts a signal in every request, even an undefined one', () => {
     compiled(async () => {
       const signal = undefined as AbortSignal | undefined;
       const session = {} as Session;
@@ -186,7 +186,7 @@ describe('BaseSessionService', () => {
     });
   });
 
-  it('has its requests under the names of the ADK', () => {
+  it("has the ADK's names of requests", () => {
     const config: GetSessionConfig = { numRecentEvents: 1, afterTimestamp: 0, skipCorrupt: true };
     const composite: CompositeSessionKey = key;
     const get: GetSessionRequest = { ...composite, config };
@@ -236,7 +236,7 @@ describe('Values of a state', () => {
     assert.deepEqual([topic, visits, other, unknown, declared], ['tea', 0, 'none', undefined, undefined]); // prettier-ignore
   });
 
-  it('have their types in contexts, which go by three names', () => {
+  it('have their types in contexts of all three names', () => {
     assert.equal(CallbackContext, Context);
     assert.equal(ToolContext, Context);
     compiled((): unknown => {
@@ -292,7 +292,7 @@ describe('Options of a service', () => {
 });
 
 describe('Errors', () => {
-  it('are told apart by their code', () => {
+  it('are distinguished by their code', () => {
     const error: unknown = new StateSchemaError('wrong');
     assert.ok(isSessionError(error));
     is<SessionError>()(error);

@@ -18,8 +18,8 @@ declare const framework: FrameworkService;
 declare const notice: Notice;
 declare const notices: Notices;
 
-describe('A watching', () => {
-  it('is iterated, or calls a function and answers with its end', () => {
+describe('A watch', () => {
+  it('is iterated, or calls a function and returns how to stop', () => {
     compiled(() => {
       for (const watched of [service, framework] satisfies Watchable[]) {
         is<Notices>()(watched.watch(APP));
@@ -34,7 +34,7 @@ describe('A watching', () => {
     assert.equal(typeof new InMemorySessionService().watch, 'function');
   });
 
-  it('tells notices apart by their type', () => {
+  it('distinguishes notices by their type', () => {
     compiled(() => {
       switch (notice.type) {
         case 'created':

@@ -90,7 +90,7 @@ describe('An agent engine', () => {
     });
   }
 
-  it('is asked with the key of the environment, if that is for it and no project is there', () => {
+  it("is addressed with the environment's key if the flag is set and no project is", () => {
     process.env.GOOGLE_API_KEY = 's3cret';
     assert.equal(new EngineAddresses({}).apiKey, undefined);
     process.env.GOOGLE_GENAI_USE_VERTEXAI = '1';
@@ -106,7 +106,7 @@ describe('An agent engine', () => {
     ['no project', { location: 'eu' }, '7', /projectId must be given.*GOOGLE_CLOUD_PROJECT/],
     ['no location', { projectId: 'tea' }, '7', /location must be given/],
     ['a key beside a project', { ...inProject, expressModeApiKey: 's3cret' }, '7', /one or the other/],
-    ["a key beside an engine's project", { agentEngineId: NAME, expressModeApiKey: 's3cret' }, 'a', /give its id/],
+    ["a key beside an engine's project", { agentEngineId: NAME, expressModeApiKey: 's3cret' }, 'a', /give only its number/],
     ['a key beside a token', { expressModeApiKey: 's3cret', accessToken: 's3cret' }, '7', /together/],
     ['another project than its own', { agentEngineId: NAME, projectId: 'coffee' }, 'a', /another one/],
     ['an empty key', { expressModeApiKey: '' }, '7', /expressModeApiKey must be text/],
@@ -135,12 +135,12 @@ describe('The server', () => {
   });
   afterEach(() => server.end());
 
-  it('is asked with the token that was given', async () => {
+  it('gets the given token', async () => {
     await serviceOn(server, { accessToken: 's3cret' }).getSession(KEY);
     assert.equal(server.requests[0]?.headers.authorization, 'Bearer s3cret');
   });
 
-  it('is asked with a fresh token each time, where there is who gives one', async () => {
+  it('gets a fresh token for each request from a function', async () => {
     let last = 0;
     const service = serviceOn(server, { accessToken: () => Promise.resolve(`${++last}`) });
     for (const token of ['1', '3']) {
@@ -151,7 +151,7 @@ describe('The server', () => {
     }
   });
 
-  it('is asked once more with a fresh token where the token has run out', async () => {
+  it('gets the request again with a fresh token after a 401', async () => {
     const tokens = ['expired', 's3cret'];
     const service = serviceOn(server, { accessToken: () => tokens.shift() ?? 's3cret' });
     await service.createSession(KEY);
@@ -169,7 +169,7 @@ describe('The server', () => {
     assert.equal(server.requests.length, 1);
   });
 
-  it('is asked with a key in express mode', async () => {
+  it('gets the key in express mode', async () => {
     const service = new VertexAiSessionService({
       expressModeApiKey: 's3cret',
       baseUrl: server.url,
@@ -189,7 +189,7 @@ describe('The server', () => {
     ['gives something else', () => 7 as unknown as string, /gave no token but a number/],
   ]; // prettier-ignore
   for (const [title, accessToken, message] of tokens) {
-    it(`is not asked where what shall give a token ${title}`, async () => {
+    it(`gets no request if the token function ${title}`, async () => {
       await assert.rejects(serviceOn(server, { accessToken }).getSession(KEY), (error) =>
         isError(error, 'storage_unavailable', message),
       );
@@ -197,7 +197,7 @@ describe('The server', () => {
     });
   }
 
-  it('is not asked where the token does not come in time, nor is the token awaited again', async () => {
+  it('gets no request if the token does not come in time, and the token is not awaited again', async () => {
     let asked = 0;
     const accessToken = () => {
       asked += 1;
@@ -212,7 +212,7 @@ describe('The server', () => {
   });
 
   for (const secret of ['s3cret\ns3cret', 's3cret s3cret', 's3crét']) {
-    it(`is not asked with ${JSON.stringify(secret)}, which is not shown either`, async () => {
+    it(`gets no request with ${JSON.stringify(secret)}, and the error does not show it`, async () => {
       const byToken = serviceOn(server, { accessToken: secret });
       const byKey = new VertexAiSessionService({
         expressModeApiKey: secret,
@@ -229,12 +229,12 @@ describe('The server', () => {
     });
   }
 
-  it('is asked with a token without the line break that a file ends with', async () => {
+  it('gets a token without its trailing line break', async () => {
     await serviceOn(server, { accessToken: () => 's3cret\r\n' }).getSession(KEY);
     assert.equal(server.requests[0]?.headers.authorization, 'Bearer s3cret');
   });
 
-  it('is not asked where there are no Application Default Credentials', async () => {
+  it('gets no request without Application Default Credentials', async () => {
     process.env.GOOGLE_APPLICATION_CREDENTIALS = '/there/is/no/such/file.json';
     const service = serviceOn(server, { accessToken: undefined });
     await assert.rejects(service.getSession(KEY), (error) =>
@@ -242,7 +242,7 @@ describe('The server', () => {
     );
   });
 
-  it('is the only one that is shown a key, wherever it sends us', async () => {
+  it('is the only one that gets the key, despite redirects', async () => {
     const proxy = createServer((_, response) => {
       response.writeHead(307, { location: server.url }).end();
     });
@@ -259,7 +259,7 @@ describe('The server', () => {
     await once(proxy.close(), 'close');
   });
 
-  it('is that of a URI, with what the options say', async () => {
+  it('is that of a URI, with the other options', async () => {
     const service = getSessionServiceFromUri('agentengine://7', {
       expressModeApiKey: 's3cret',
       baseUrl: server.url,

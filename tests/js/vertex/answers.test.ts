@@ -12,7 +12,7 @@ import { KEY, serviceOn } from './service.js';
 
 const TOKEN = 'ya29.s3cret/token==';
 
-describe('An answer that is not of the API', () => {
+describe('A malformed response', () => {
   let server: VertexServer;
   let service: VertexAiSessionService;
   beforeEach(async () => {
@@ -40,26 +40,26 @@ describe('An answer that is not of the API', () => {
   for (const [name, [call, read]] of Object.entries(readings)) {
     const field = call === 'events.list' ? 'sessionEvents' : 'sessions';
     for (const items of ['[null]', '["a"]', '{}', '7', '[[]]']) {
-      it(`fails a ${name} as remote where it is {${field}: ${items}}`, async () => {
+      it(`fails a ${name} with remote if it is {${field}: ${items}}`, async () => {
         server.fail(call, { kind: 'answer', text: `{"${field}":${items}}` });
         await assert.rejects(read(), isRemote);
       });
     }
 
-    it(`ends a ${name} where a page token comes again`, async () => {
+    it(`ends a ${name} if a page token repeats`, async () => {
       const page = `{"nextPageToken":${JSON.stringify(TOKEN)}}`;
       for (let times = 0; times < 3; times += 1) server.fail(call, { kind: 'answer', text: page });
       await assert.rejects(read(), isRemote);
       assert.equal(server.calls.filter((made) => made === call).length, 2);
     });
 
-    it(`fails a ${name} as remote where a page token is no text`, async () => {
+    it(`fails a ${name} with remote if a page token is not text`, async () => {
       server.fail(call, { kind: 'answer', text: '{"nextPageToken":7}' });
       await assert.rejects(read(), isRemote);
     });
   }
 
-  it('fails a read as remote where it is empty', async () => {
+  it('fails a read with remote if it is empty', async () => {
     server.fail('sessions.get', { kind: 'answer', text: '' });
     await assert.rejects(service.getSession(KEY), isRemote);
   });
@@ -76,7 +76,7 @@ describe('An answer that is not of the API', () => {
     'operations/7#',
     'operations/%2e%2e',
   ]) {
-    it(`is not followed where it names the operation ${name}`, async () => {
+    it(`is not followed if it names the operation ${name}`, async () => {
       const text = JSON.stringify({ name });
       server.fail('sessions.delete', { kind: 'answer', text });
       await assert.rejects(service.deleteSession(KEY), isRemote);
@@ -84,7 +84,7 @@ describe('An answer that is not of the API', () => {
     });
   }
 
-  it('fails as remote where an operation ends with an error that is none', async () => {
+  it('fails with remote if an operation ends with a malformed error', async () => {
     const text = `{"name":"operations/1","done":true,"error":${JSON.stringify(TOKEN)}}`;
     server.fail('sessions.delete', { kind: 'answer', text });
     await assert.rejects(service.deleteSession(KEY), isRemote);
@@ -95,7 +95,7 @@ describe('An answer that is not of the API', () => {
     ['in a URL', `GET /?access_token=${encodeURIComponent(TOKEN)}`],
     ['in base64', Buffer.from(`user:${TOKEN}`).toString('base64')],
   ] as const) {
-    it(`is shown without the token that it repeats ${title}`, async () => {
+    it(`is shown without a token that it repeats ${title}`, async () => {
       server.fail('sessions.get', { kind: 'answer', text: `[${text}]` });
       await assert.rejects(service.getSession(KEY), (error) => {
         assert.ok(isSessionError(error, 'remote'));
@@ -105,7 +105,7 @@ describe('An answer that is not of the API', () => {
     });
   }
 
-  it('leaves an append to be tried again where it is no JSON', async () => {
+  it('makes an append retry if it is not JSON', async () => {
     const session = await service.getSession(KEY);
     assert.ok(session);
     const event = createEvent({ id: 'e1', author: 'user', invocationId: 'i' });

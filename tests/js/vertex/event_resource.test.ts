@@ -23,7 +23,7 @@ const asStored = (event: object): string => JSON.stringify({ timestamp: 1500, ..
 
 describe('An event', () => {
   for (const [kind, events] of Object.entries({ pythonEvents, hostileEvents })) {
-    it(`comes back to the letter, and a strict server takes it: ${kind}`, () => {
+    it(`survives a round trip exactly, and a strict server accepts it: ${kind}`, () => {
       fc.assert(
         fc.property(events, (event) => {
           const text = asStored(event);
@@ -39,13 +39,13 @@ describe('An event', () => {
     });
   }
 
-  it('keeps the place of the one whose new version it is', () => {
+  it('keeps the position of the event that it replaces', () => {
     const text = asStored({ author: 'a' });
     assert.equal(fromEventResource(stored(text, 12_345)).firstPostedAt, 12_345);
     assert.equal(fromEventResource(stored(text)).firstPostedAt, undefined);
   });
 
-  it('is in rawEvent as Python has it', () => {
+  it("is in rawEvent in Python's form", () => {
     const text = asStored({
       author: 'agent',
       invocationId: 'i',
@@ -73,7 +73,7 @@ describe('An event', () => {
     });
   });
 
-  it('gives the server its whole delta, however deep', () => {
+  it('sends its whole delta, however deep', () => {
     let deep: unknown = 1;
     for (let level = 0; level < 200; level += 1) deep = [deep];
     const text = asStored({ actions: { stateDelta: { deep, gone: REMOVED } } });
@@ -81,7 +81,7 @@ describe('An event', () => {
     assert.deepEqual(actions.stateDelta, { deep, gone: null });
   });
 
-  it('of another client is what it says itself, whatever stands on Object.prototype', () => {
+  it('of another client keeps its own fields, whatever Object.prototype has', () => {
     const resources = [
       { name: 'x/events/1', author: 'a', timestamp: '2026-01-01T00:00:00Z' },
       { name: 'x/events/2', eventMetadata: { partial: true }, actions: { escalate: true } },
@@ -114,7 +114,7 @@ describe('An event', () => {
     }
   });
 
-  it('that is none is what it is, for whoever reads it to name', () => {
+  it('that is malformed keeps its JSON, so that a reader can name it', () => {
     for (const nothing of [undefined, null, 7, 'text', [], { eventMetadata: 7, rawEvent: [] }]) {
       assert.equal(fromEventResource(nothing).postedAt, 0);
     }

@@ -32,7 +32,7 @@ describe('Events at Vertex AI', () => {
   const open = (options: VertexAiOptions = {}) =>
     serviceOn(server, { clock: () => NOW, ...options });
 
-  it('are read of all pages, in the order in which they were appended, whatever their times', async () => {
+  it('are read from all pages, in append order, whatever their timestamps', async () => {
     const service = open();
     const session = await service.createSession(KEY);
     const times = [NOW, NOW - 5000, NOW + 9000, NOW, 0, NOW - 1, NOW + 1];
@@ -44,7 +44,7 @@ describe('Events at Vertex AI', () => {
     assert.deepEqual(ids(read), ['e0', 'e1', 'e2', 'e3', 'e4', 'e5', 'e6']);
   });
 
-  it('are posted as of their own times, where these are later than all before', async () => {
+  it('are posted with their own times if these are later than all before', async () => {
     const service = open();
     const session = await service.createSession(KEY);
     for (const time of [NOW + 100.25, NOW + 50, NOW + 200]) {
@@ -57,7 +57,7 @@ describe('Events at Vertex AI', () => {
 
   for (const ordersEvents of [true, false]) {
     const how = ordersEvents ? 'the newest ones alone' : 'all, where the server lists no other way';
-    it(`come in windows, for which it asks for ${how}`, async () => {
+    it(`are read in windows with ${how}`, async () => {
       await restart({ pageSize: 3, clock: () => NOW, ordersEvents });
       const service = open();
       const session = await service.createSession(KEY);
@@ -85,7 +85,7 @@ describe('Events at Vertex AI', () => {
     });
   }
 
-  it('are behind a page without any, where the server begins with one', async () => {
+  it('are found after an empty first page', async () => {
     await restart({ beginsEmpty: true, clock: () => NOW });
     const service = open({ stale: 'reject' });
     const session = await service.createSession(KEY);
@@ -98,7 +98,7 @@ describe('Events at Vertex AI', () => {
     assert.deepEqual(ids(await service.getSession(KEY)), ['e1', 'e2']);
   });
 
-  it('of a handle with no events in its window are those that are appended through it', async () => {
+  it('are appended to a handle with an empty window', async () => {
     const service = open();
     const session = await service.createSession(KEY);
     await service.appendEvent({ session, event: event('e1') });
@@ -108,7 +108,7 @@ describe('Events at Vertex AI', () => {
     assert.deepEqual(ids(empty), ['e2']);
   });
 
-  it('that are appended together keep times of their own, and their order', async () => {
+  it('appended together keep their own times and their order', async () => {
     const service = open({ clock: () => NOW + 20_000 });
     const session = await service.createSession(KEY);
     const events = [event('a', NOW + 5000), event('b', NOW + 9000), event('c', NOW + 7000)];
@@ -122,7 +122,7 @@ describe('Events at Vertex AI', () => {
     assert.deepEqual(ids(await service.getSession(KEY)), ['a', 'b', 'c', 'd']);
   });
 
-  it('that are new versions take the places of the old ones, in every window', async () => {
+  it('replace older versions in their positions, in every window', async () => {
     const service = open();
     const session = await service.createSession(KEY);
     for (const id of ['a', 'b', 'c', 'd']) {
@@ -137,7 +137,7 @@ describe('Events at Vertex AI', () => {
     assert.deepEqual(ids(last), ['c', 'd']);
   });
 
-  it('that are new versions may say that they are of a later time', async () => {
+  it('can replace an event with a later timestamp', async () => {
     let now = NOW;
     const service = open({ clock: () => now });
     const session = await service.createSession(KEY);
@@ -153,7 +153,7 @@ describe('Events at Vertex AI', () => {
     assert.deepEqual(ids(handle), ['a', 'b', 'c', 'd']);
   });
 
-  it('of another program that came with an append are replaced where they stand', async () => {
+  it('of another program are replaced in their positions after an append delivered them', async () => {
     let now = NOW;
     const service = open({ clock: () => now });
     const session = await service.createSession(KEY);
@@ -174,7 +174,7 @@ describe('Events at Vertex AI', () => {
     assert.deepEqual(ids(last), ['c', 'd']);
   });
 
-  it('that are stored are not stored again, by whichever program and however long ago', async () => {
+  it('are not stored twice, by any program and after any time', async () => {
     const first = open();
     const session = await first.createSession(KEY);
     const given = event('e', NOW, { actions: { ...createEvent().actions, stateDelta: { n: 1 } } });
@@ -210,7 +210,7 @@ describe('Events at Vertex AI', () => {
     assert.deepEqual(session.state, { said: 'yes' });
   });
 
-  it('of another program make a handle stale that rejects', async () => {
+  it('of another program make a handle with `reject` stale', async () => {
     const service = open({ stale: 'reject' });
     const session = await service.createSession(KEY);
     const other = await service.getSession(KEY);
@@ -221,7 +221,7 @@ describe('Events at Vertex AI', () => {
     assert.deepEqual(ids(await service.getSession(KEY)), ['theirs']);
   });
 
-  it('of another program make a handle stale also where they come while one is looked for', async () => {
+  it('of another program make a handle stale while a stored event is looked for', async () => {
     const service = open({ stale: 'reject' });
     const session = await service.createSession(KEY);
     const other = open();
@@ -240,7 +240,7 @@ describe('Events at Vertex AI', () => {
     assert.deepEqual(ids(await service.getSession(KEY)), ['first', 'theirs']);
   });
 
-  it('of a client that sends no rawEvent are rebuilt from what there is', async () => {
+  it("of a client without rawEvent are rebuilt from the API's fields", async () => {
     const service = open();
     await service.createSession(KEY);
     await post(server, `${ENGINE}/sessions/s1:appendEvent`, {
@@ -301,7 +301,7 @@ describe('Events at Vertex AI', () => {
     text: moment,
   };
   for (const [unit, timestamp] of Object.entries(rawTimes)) {
-    it(`with a rawEvent whose time is in ${unit} are read as they are`, async () => {
+    it(`with a rawEvent in ${unit} are read correctly`, async () => {
       const service = open();
       await service.createSession(KEY);
       const isSeconds = unit === 'seconds';
@@ -331,7 +331,7 @@ describe('Events at Vertex AI', () => {
     });
   }
 
-  it('that a client posted twice are one', async () => {
+  it('posted twice by a client are one', async () => {
     const service = open();
     await service.createSession(KEY);
     for (const text of ['first', 'second']) {
@@ -347,7 +347,7 @@ describe('Events at Vertex AI', () => {
     assert.equal(session?.events[0]?.errorMessage, 'second');
   });
 
-  it('that cannot be read are named, and passed over if that is wished', async () => {
+  it('that cannot be read are named, and omitted with skipCorrupt', async () => {
     const service = open();
     const session = await service.createSession(KEY);
     await service.appendEvent({ session, event: event('good') });
@@ -364,7 +364,7 @@ describe('Events at Vertex AI', () => {
     assert.deepEqual(ids(read), ['good']);
   });
 
-  it('are sent without what the API has no names for, and come back with it', async () => {
+  it('are sent without fields unknown to the API, and read back with them', async () => {
     const service = open();
     const session = await service.createSession(KEY);
     const given = createEvent({

@@ -31,7 +31,7 @@ const said = (id: string) => {
   return event;
 };
 
-describe('Vertex AI that fails', () => {
+describe('The Vertex AI service', () => {
   let server: VertexServer;
   let service: VertexAiSessionService;
   beforeEach(async () => {
@@ -61,7 +61,7 @@ describe('Vertex AI that fails', () => {
   ];
 
   for (const [title, fault] of [...done, ...notDone]) {
-    it(`stores an event once where ${title}`, async () => {
+    it(`stores an event once if ${title}`, async () => {
       const session = await service.createSession(KEY);
       server.fail('sessions.appendEvent', fault);
       await service.appendEvent({ session, event: said('e1') });
@@ -76,7 +76,7 @@ describe('Vertex AI that fails', () => {
   for (const [title, fault] of [done[0], done[1], ...notDone].filter(
     (pair) => pair !== undefined,
   )) {
-    it(`creates a session once where ${title}`, async () => {
+    it(`creates a session once if ${title}`, async () => {
       server.fail('sessions.create', fault);
       const session = await service.createSession({ ...KEY, state: { a: { b: 1, c: 2 } } });
       assert.deepEqual(session.state, { a: { b: 1, c: 2 } });
@@ -86,7 +86,7 @@ describe('Vertex AI that fails', () => {
     });
   }
 
-  it('does not take a session for its own that another created while an answer was lost', async () => {
+  it('does not accept a session created by another program while a response was lost', async () => {
     const other = serviceOn(server);
     server.fail('sessions.create', {
       kind: 'before',
@@ -99,7 +99,7 @@ describe('Vertex AI that fails', () => {
     assert.deepEqual((await service.getSession(KEY))?.state, { theirs: 1 });
   });
 
-  it('takes a session for its own that is as it asked, where a request whose answer was lost has made it', async () => {
+  it('accepts a session that matches its request after a lost response', async () => {
     const error = { code: 6, message: 'Session already exists.' };
     const taken = JSON.stringify({ name: 'operations/1', done: true, error });
     server.fail('sessions.create', { kind: 'drop' });
@@ -108,7 +108,7 @@ describe('Vertex AI that fails', () => {
     assert.deepEqual(session.state, { ours: 1 });
   });
 
-  it("does not take another's session for its own where the operation cannot be asked for", async () => {
+  it("does not accept another's session if the operation cannot be polled", async () => {
     const other = serviceOn(server);
     server.fail('sessions.create', { kind: 'answer', text: '{"name":"operations/1"}' });
     server.fail('operations.get', {
@@ -123,7 +123,7 @@ describe('Vertex AI that fails', () => {
     assert.deepEqual((await service.getSession(KEY))?.state, { theirs: 1 });
   });
 
-  it('leaves handle and event as they were where an append fails for good', async () => {
+  it('leaves handle and event unchanged if an append fails', async () => {
     const session = await service.createSession(KEY);
     server.refuse('sessions.appendEvent', 403);
     const event = said('e');
@@ -137,7 +137,7 @@ describe('Vertex AI that fails', () => {
     assert.equal(server.events('s1').length, 1);
   });
 
-  it('is tried a few times, and then told of; trying again finds what was stored after all', async () => {
+  it('retries a few times before it fails; a later call finds stored data', async () => {
     const session = await service.createSession(KEY);
     server.fail('sessions.appendEvent', { kind: 'lose' });
     // Only behind the answer that is lost: then it is looked for, in vain.
@@ -153,7 +153,7 @@ describe('Vertex AI that fails', () => {
     assert.deepEqual((await service.getSession(KEY))?.events, session.events);
   });
 
-  it('says how many of several events are stored, and stores the rest the next time', async () => {
+  it('reports how many of several events are stored, and stores the rest at the next call', async () => {
     const session = await service.createSession(KEY);
     const events = [said('e1'), said('e2'), said('e3')];
     // The first passes, and what comes after it is refused.
@@ -169,14 +169,14 @@ describe('Vertex AI that fails', () => {
     assert.equal(server.events('s1').length, 3);
   });
 
-  it('stores the rest of several events through a handle read anew, where handles grow stale', async () => {
+  it('stores the rest of several events through a handle read again, with `reject`', async () => {
     service = serviceOn(server, { accessToken: TOKEN, stale: 'reject' });
     const session = await service.createSession(KEY);
     const events = [said('e1'), said('e2')];
     server.fail('sessions.appendEvent', { kind: 'pass' });
     server.refuse('sessions.appendEvent', 403);
     await assert.rejects(service.appendEvents({ session, events }), (error) =>
-      isError(error, 'remote', /append all .* through a handle read anew/, 403),
+      isError(error, 'remote', /Append all .* read the handle again/, 403),
     );
     const anew = await service.getSession(KEY);
     assert.ok(anew);
@@ -185,7 +185,7 @@ describe('Vertex AI that fails', () => {
     assert.equal(server.events('s1').length, 2);
   });
 
-  it('of a session that is deleted while an event is looked for is told as such', async () => {
+  it('reports a session that is deleted while an event is looked for', async () => {
     service = serviceOn(server, { accessToken: TOKEN, stale: 'append' });
     const session = await service.createSession(KEY);
     await service.appendEvent({ session, event: said('e1') });
@@ -199,7 +199,7 @@ describe('Vertex AI that fails', () => {
     );
   });
 
-  it('leaves no request behind where a read fails', async () => {
+  it('leaves no request pending if a read fails', async () => {
     await restart({ pageSize: 1 });
     const session = await service.createSession(KEY);
     for (const id of ['e1', 'e2', 'e3']) await service.appendEvent({ session, event: said(id) });
@@ -209,7 +209,7 @@ describe('Vertex AI that fails', () => {
     assert.equal(server.calls.filter((call) => call === 'events.list').length, 3);
   });
 
-  it('of a session that is deleted in between is told as such', async () => {
+  it('reports a session that is deleted during a call', async () => {
     const session = await service.createSession(KEY);
     const other = serviceOn(server);
     server.fail('sessions.appendEvent', { kind: 'before', action: () => other.deleteSession(KEY) });
@@ -218,7 +218,7 @@ describe('Vertex AI that fails', () => {
     );
   });
 
-  it('reads again what is refused for a moment', async () => {
+  it('retries a read after a transient error', async () => {
     const session = await service.createSession(KEY);
     await service.appendEvent({ session, event: said('e') });
     server.refuse('sessions.get', 503, 2);
@@ -226,7 +226,7 @@ describe('Vertex AI that fails', () => {
     assert.deepEqual((await service.getSession(KEY))?.events, session.events);
   });
 
-  it('reads a state that is no older than the events beside it', async () => {
+  it('reads a state that is not older than its events', async () => {
     await service.createSession(KEY);
     const other = serviceOn(server);
     const theirs = await other.getSession(KEY);
@@ -246,7 +246,7 @@ describe('Vertex AI that fails', () => {
     [403, /roles\/aiplatform\.user/],
   ];
   for (const [code, message] of refusals) {
-    it(`says what to do about a ${code}`, async () => {
+    it(`advises what to do about a ${code}`, async () => {
       server.refuse('sessions.get', code);
       await assert.rejects(service.getSession(KEY), (error) =>
         isError(error, 'remote', message, code),
@@ -254,7 +254,7 @@ describe('Vertex AI that fails', () => {
     });
   }
 
-  it('is not waited for longer than was said', async () => {
+  it('respects the timeout', async () => {
     await service.createSession(KEY);
     const hasty = serviceOn(server, { timeoutMs: 50 });
     server.fail('sessions.get', { kind: 'hang' });
@@ -263,7 +263,7 @@ describe('Vertex AI that fails', () => {
     );
   });
 
-  it('that is not there at all is told as such', async () => {
+  it('reports a missing server', async () => {
     const { url } = server;
     await server.end();
     await assert.rejects(serviceOn({ ...server, url }).getSession(KEY), (error) =>
@@ -272,7 +272,7 @@ describe('Vertex AI that fails', () => {
     server = await startVertexServer();
   });
 
-  it('whose operations cannot be asked for creates sessions all the same', async () => {
+  it('creates sessions although operations cannot be polled', async () => {
     await restart({ operations: 'refused' });
     const session = await service.createSession({ ...KEY, state: { a: 1 } });
     await service.appendEvent({ session, event: said('e') });
@@ -280,20 +280,20 @@ describe('Vertex AI that fails', () => {
     assert.equal(await service.getSession(KEY), undefined);
   });
 
-  it('is waited for while it makes a session', async () => {
+  it('waits while a session is being created', async () => {
     await restart({ operations: 3 });
     await service.createSession(KEY);
     assert.equal(server.calls.filter((call) => call === 'operations.get').length, 4);
   });
 
-  it('is not waited for for ever', async () => {
+  it('does not wait forever', async () => {
     await restart({ operations: 1000 }, { timeoutMs: 300 });
     await assert.rejects(service.createSession(KEY), (error) =>
       isError(error, 'connection_lost', /did not finish within 300 ms/),
     );
   });
 
-  it('is asked once to delete what it does not delete in time', async () => {
+  it('sends one deletion if the server does not finish in time', async () => {
     // Four pauses last 750 ms at least.
     await restart({ operations: 4 });
     await service.createSession(KEY);
@@ -305,7 +305,7 @@ describe('Vertex AI that fails', () => {
     assert.equal(server.calls.filter((call) => call === 'sessions.delete').length, 1);
   });
 
-  it('answers with a text where JSON should be, which is told without what was sent', async () => {
+  it('reports a text response without the data that was sent', async () => {
     await service.createSession(KEY);
     server.fail('sessions.get', { kind: 'answer', text: `<p>Bearer ${TOKEN}</p>` });
     await assert.rejects(service.getSession(KEY), (error) =>
@@ -313,7 +313,7 @@ describe('Vertex AI that fails', () => {
     );
   });
 
-  it('that takes no rawEvent is sent the event without it', async () => {
+  it('sends an event without rawEvent if the server refuses that', async () => {
     const session = await service.createSession(KEY);
     server.refuse('sessions.appendEvent', 400);
     await service.appendEvent({ session, event: said('e') });
@@ -321,7 +321,7 @@ describe('Vertex AI that fails', () => {
     assert.deepEqual((await service.getSession(KEY))?.events, session.events);
   });
 
-  it('deletes what it deleted already without an error', async () => {
+  it('deletes a deleted session without an error', async () => {
     await service.createSession(KEY);
     server.fail('sessions.delete', { kind: 'lose' });
     await service.deleteSession(KEY);

@@ -38,7 +38,7 @@ describe('A call over Vertex AI', () => {
     await server.end();
   });
 
-  it('ends within its own time where every request answers in time', async () => {
+  it('ends at its timeout although every request is in time', async () => {
     await service.createSession(KEY);
     const hasty = serviceOn(server, { callTimeoutMs: 700 });
     server.forget();
@@ -49,7 +49,7 @@ describe('A call over Vertex AI', () => {
     assert.ok(reads === 3 || reads === 4, `there were ${reads} reads`);
   });
 
-  it('ends within its own time while it waits for another call of its session', async () => {
+  it('ends at its timeout while it waits for another call of its session', async () => {
     const session = await service.createSession(KEY);
     const hasty = serviceOn(server, { callTimeoutMs: 500 });
     const [one, other] = await Promise.all([hasty.getSession(KEY), hasty.getSession(KEY)]);
@@ -67,7 +67,7 @@ describe('A call over Vertex AI', () => {
     assert.equal(server.events('s1').length, 1);
   });
 
-  it('ends when its signal fires while it waits for an answer to a read', async () => {
+  it('ends when its signal fires during a read', async () => {
     await service.createSession(KEY);
     const controller = new AbortController();
     const reason = new Error('enough');
@@ -105,7 +105,7 @@ describe('A call over Vertex AI', () => {
     assert.equal(server.events('s1').length, 1);
   });
 
-  it('tells what became of the event where its signal fires after that is posted', async () => {
+  it('reports the outcome of the event if its signal fires after the post', async () => {
     const session = await service.createSession(KEY);
     const controller = new AbortController();
     server.fail('sessions.appendEvent', { kind: 'before', action: () => controller.abort() });
@@ -115,7 +115,7 @@ describe('A call over Vertex AI', () => {
     assert.equal(server.events('s1').length, 1);
   });
 
-  it('leaves its place to the next one where its signal fires while it waits for its turn', async () => {
+  it('leaves the queue when its signal fires', async () => {
     const session = await service.createSession(KEY);
     const [one, other] = [await service.getSession(KEY), await service.getSession(KEY)];
     assert.ok(one && other);
@@ -131,7 +131,7 @@ describe('A call over Vertex AI', () => {
     assert.deepEqual(ids, ['e1', 'e3']);
   });
 
-  it('is ended by a close while no answer comes, and so is one that would try again', async () => {
+  it('ends at a close without responses, and so does a waiting retry', async () => {
     const session = await service.createSession(KEY);
     server.fail('sessions.appendEvent', { kind: 'hang' });
     server.refuse('sessions.list', 503, 10, '3600');
@@ -142,11 +142,11 @@ describe('A call over Vertex AI', () => {
     await service.close();
     const [appended, listed] = await outcomes;
     assert.equal(appended.status, 'rejected');
-    isError(appended.reason, 'closed', /Whether an append was stored is not known/);
+    isError(appended.reason, 'closed', /An append may be stored/);
     assert.equal(listed.status, 'rejected');
   });
 
-  it('is finished by a close while the server answers', async () => {
+  it('finishes during a close while the server responds', async () => {
     const session = await service.createSession(KEY);
     const appended = service.appendEvent({ session, event: said('e1') });
     await service.close();
@@ -158,7 +158,7 @@ describe('A call over Vertex AI', () => {
     ['a number of seconds', () => '1'],
     ['a date', () => new Date(Date.now() + 2000).toUTCString()],
   ] as const) {
-    it(`waits as long as a 429 asks for in Retry-After, ${title}`, async () => {
+    it(`waits for the Retry-After of a 429, ${title}`, async () => {
       await service.createSession(KEY);
       server.refuse('sessions.get', 429, 1, retryAfter());
       const begin = performance.now();
@@ -168,7 +168,7 @@ describe('A call over Vertex AI', () => {
     });
   }
 
-  it('fails at once where a 429 asks to wait longer than the call may take, and says how long', async () => {
+  it('fails at once if a Retry-After exceeds its timeout, and says how long', async () => {
     await service.createSession(KEY);
     server.refuse('sessions.get', 429, 1, '3600');
     await assert.rejects(service.getSession(KEY), (error) =>
@@ -176,7 +176,7 @@ describe('A call over Vertex AI', () => {
     );
   });
 
-  it('reads the newest events alone again after one such request was refused', async () => {
+  it('tries the newest-first order again after one refusal', async () => {
     await restart({ pageSize: 1 });
     const session = await service.createSession(KEY);
     for (const id of ['e1', 'e2', 'e3', 'e4']) {
@@ -193,7 +193,7 @@ describe('A call over Vertex AI', () => {
     assert.ok(refused > 4 && ordered < 4, `${refused}, ${ordered}`);
   });
 
-  it('asks a server without that order for it ever more rarely', async () => {
+  it('tries that order ever more rarely if the server refuses it', async () => {
     await restart({ ordersEvents: false });
     await service.createSession(KEY);
     const asked: number[] = [];

@@ -44,14 +44,14 @@ describe('A session of a thousand events at Vertex AI', () => {
     assert.ok(requests('sessions.get') <= 2);
   });
 
-  it('is read from its end, if no more is wanted', async () => {
+  it('is read from its end if only the last events are wanted', async () => {
     const config = { numRecentEvents: 10 };
     const session = await service.getSession({ ...KEY, config });
     assert.deepEqual(session?.events.map(textOf), TEXTS.slice(-10));
     assert.equal(requests('events.list'), 1);
   });
 
-  it('goes on with as few requests as a short one', async () => {
+  it('is appended to with as few requests as a short one', async () => {
     const session = await service.getSession({ ...KEY, config: { numRecentEvents: 1 } });
     assert.ok(session);
     server.forget();

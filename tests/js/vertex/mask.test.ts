@@ -26,7 +26,7 @@ describe('The mask of a secret', () => {
     ['in base64 within a URL', encodeURIComponent(base64(SECRET))],
   ]; // prettier-ignore
   for (const [title, text] of forms) {
-    it(`takes it out ${title}`, () => {
+    it(`removes it ${title}`, () => {
       const shown = masked(`before ${text} after`);
       assert.match(shown, /^before .*\*\*\*.* after$/);
       const decoded = [...shown.matchAll(/[\w+/=-]{4,}/g)].map(([piece]) =>
@@ -36,7 +36,7 @@ describe('The mask of a secret', () => {
     });
   }
 
-  it('leaves all else as it is', () => {
+  it('keeps all other text', () => {
     const text = '{"error":{"message":"No such session.","status":"NOT_FOUND"}}';
     assert.equal(masked(text), text);
     assert.equal(makeMask('a-key')('a key for key-a'), 'a key for key-a');

@@ -13,8 +13,8 @@ const rows = (from: number, to: number) =>
     return { id: `e${number}`, seq: CREATED + number * 1_000_000 };
   });
 
-describe('Events that were seen', () => {
-  it('are known by where they stand', () => {
+describe('SeenEvents', () => {
+  it('returns the first position of an event', () => {
     const seen = new SeenEvents();
     seen.record(URL, CREATED, rows(0, 3));
     const place = seen.earliestPosition(URL, CREATED, ['e2', 'e1', 'other']);
@@ -22,7 +22,7 @@ describe('Events that were seen', () => {
     assert.equal(seen.earliestPosition(URL, CREATED + 1, ['e1']), Infinity);
   });
 
-  it('are forgotten but for the last thousand of a session', () => {
+  it('remembers only the last thousand events of a session', () => {
     const seen = new SeenEvents();
     seen.record(URL, CREATED, rows(0, 1500));
     assert.equal(seen.earliestPosition(URL, CREATED, ['e499']), Infinity);

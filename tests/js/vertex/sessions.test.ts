@@ -59,7 +59,7 @@ describe('Sessions at Vertex AI', () => {
     assert.ok(Number.isInteger(read?.lastUpdateTime));
   });
 
-  it('that the service names begin with a letter', async () => {
+  it('get generated ids that begin with a letter', async () => {
     for (let number = 0; number < 20; number += 1) {
       const { id } = await service.createSession({ appName, userId });
       assert.match(
@@ -70,7 +70,7 @@ describe('Sessions at Vertex AI', () => {
   });
 
   for (const sessionId of ['S1', 'a_b', '-a', 'a-', 'a/b', '../x', 'a'.repeat(64), 'ä', 'a:b']) {
-    it(`cannot be called ${sessionId.slice(0, 10)}, which no request is made for`, async () => {
+    it(`cannot have the id ${sessionId.slice(0, 10)}, for which no request is sent`, async () => {
       const key = { ...KEY, sessionId };
       await assert.rejects(service.createSession(key), {
         code: 'invalid_argument',
@@ -85,7 +85,7 @@ describe('Sessions at Vertex AI', () => {
     });
   }
 
-  it('of another user are not there, cannot be changed, and their ids are taken', async () => {
+  it('of another user are invisible and protected, and their ids are taken', async () => {
     const session = await service.createSession(KEY);
     const theirs = { ...KEY, userId: 'eve' };
     assert.equal(await service.getSession(theirs), undefined);
@@ -99,7 +99,7 @@ describe('Sessions at Vertex AI', () => {
     assert.deepEqual((await service.getSession(KEY))?.state, session.state);
   });
 
-  it('are got or created once by many at a time', async () => {
+  it('are created once by concurrent getOrCreateSession calls', async () => {
     const others = [service, serviceOn(server), serviceOn(server)];
     const sessions = await Promise.all(
       others.map((each, number) => each.getOrCreateSession({ ...KEY, state: { number } })),
@@ -108,7 +108,7 @@ describe('Sessions at Vertex AI', () => {
     for (const state of states) assert.deepEqual(state, states[0]);
   });
 
-  it('are waited for where another program is creating them', async () => {
+  it('are awaited while another program creates them', async () => {
     await reopen({ operations: 3 });
     const other = serviceOn(server);
     const sessions = await Promise.all([
@@ -118,7 +118,7 @@ describe('Sessions at Vertex AI', () => {
     assert.deepEqual(sessions[0].state, sessions[1].state);
   });
 
-  it('are listed of one user, whatever that is called', async () => {
+  it('are listed for one user of any name', async () => {
     for (const [number, user] of ['ada', 'a"b\\', 'a" OR user_id="ada', '*', 'a*'].entries()) {
       await service.createSession({ appName, userId: user, sessionId: `s${number}` });
       const { sessions } = await service.listSessions({ appName, userId: user });
@@ -132,7 +132,7 @@ describe('Sessions at Vertex AI', () => {
     assert.equal(totalItems, undefined);
   });
 
-  it('of a user are deleted all together, on whichever page they are', async () => {
+  it('of a user are all deleted, on every page', async () => {
     for (let number = 0; number < 5; number += 1) {
       await service.createSession({ appName, userId, sessionId: `s${number}` });
     }
@@ -145,7 +145,7 @@ describe('Sessions at Vertex AI', () => {
     );
   });
 
-  it('show what the server shows of the user and the app, from the beginning', async () => {
+  it("show the server's user and app state from the beginning", async () => {
     await reopen({ scopes: 'shared' });
     const state = { 'user:name': 'Ada', 'app:motd': 'hi', own: 1, 'temp:t': 1 };
     await service.createSession({ ...KEY, state });
@@ -161,7 +161,7 @@ describe('Sessions at Vertex AI', () => {
     assert.deepEqual(sessions.find(({ id }) => id === 's2')?.state, second.state);
   });
 
-  it('show keys of users and apps in themselves alone, where the server keeps them so', async () => {
+  it('show keys of users and apps in themselves alone if the server does so', async () => {
     await reopen({ scopes: 'session' });
     await service.createSession({ ...KEY, state: { 'user:name': 'Ada', own: 1 } });
     assert.deepEqual((await service.getSession(KEY))?.state, { 'user:name': 'Ada', own: 1 });
@@ -169,7 +169,7 @@ describe('Sessions at Vertex AI', () => {
     assert.deepEqual(second.state, {});
   });
 
-  it('lose a key that is removed, and say nothing of it to others', async () => {
+  it('lose a removed key, and other sessions keep it', async () => {
     const session = await service.createSession({ ...KEY, state: { a: 1, 'user:b': 2, c: 3 } });
     const event = createEvent({ author: 'agent' });
     event.actions.stateDelta = { a: REMOVED, 'user:b': undefined };
@@ -196,13 +196,13 @@ describe('Sessions at Vertex AI', () => {
     ['an app is not deleted', () => service.deleteAppState({ appName }), /remove the keys/],
   ]; // prettier-ignore
   for (const [title, call, wayOut] of apart) {
-    it(`are the only way to state: that of ${title} apart`, async () => {
+    it(`are required to change state: ${title} alone is refused`, async () => {
       await assert.rejects(call, { code: 'unsupported', message: wayOut });
       assert.deepEqual(server.calls, []);
     });
   }
 
-  it('are those of a Runner of @google/adk', async () => {
+  it('work with a Runner of @google/adk', async () => {
     const sessionService = overService((options) => serviceOn(server, options));
     await sessionService.createSession(KEY);
     const agent = new LlmAgent({
@@ -223,7 +223,7 @@ describe('Sessions at Vertex AI', () => {
     );
   });
 
-  it('come from session files and go back into them', async () => {
+  it('are imported from session files, and exported to them', async () => {
     const memory = new InMemorySessionService();
     const session = await memory.createSession({ ...KEY, state: { topic: 'tea' } });
     for (let number = 0; number < 5; number += 1) {
@@ -240,7 +240,7 @@ describe('Sessions at Vertex AI', () => {
     assert.deepEqual(back.state, session.state);
   });
 
-  it('are of no service that is closed', async () => {
+  it('are not available after close', async () => {
     await service.close();
     await assert.rejects(service.getSession(KEY), { code: 'closed' });
   });

@@ -45,7 +45,7 @@ describe("The server of Agent Engine's sessions", () => {
   const append = (more: object = {}) => ask('POST', '/s1:appendEvent', { ...EVENT, ...more });
   const messageOf = ({ body }: Answer) => (body.error as { message: string }).message;
 
-  it('refuses what no message of the API has a name for, at any depth', async () => {
+  it('refuses unknown fields at any depth', async () => {
     await create('s1');
     const wrong = [
       [{ foo: 1 }, 'foo', 'event'],
@@ -69,7 +69,7 @@ describe("The server of Agent Engine's sessions", () => {
     assert.equal((await ask('GET', '?foo=1')).code, 400);
   });
 
-  it("takes either name of a field, and keeps the caller's own names as they are", async () => {
+  it("accepts both names of a field, and keeps the caller's own names", async () => {
     await create('s1');
     const args = { a_b: 1, c: null };
     await append({
@@ -85,7 +85,7 @@ describe("The server of Agent Engine's sessions", () => {
     assert.equal(JSON.stringify(event.rawEvent), '{"some_thing":{"a":2,"B":1}}');
   });
 
-  it('keeps times to the nanosecond and shows them in UTC', async () => {
+  it('keeps times exact to the nanosecond, and prints them in UTC', async () => {
     await create('s1');
     await append({ timestamp: '2025-01-01T02:00:01.123456789+02:00' });
     await append({ timestamp: '2025-01-01T00:00:01.120000Z' });
@@ -95,7 +95,7 @@ describe("The server of Agent Engine's sessions", () => {
     assert.equal((await append({ timestamp: undefined })).code, 400);
   });
 
-  it('lists events by their time, either way, in pages that a new event does not move', async () => {
+  it('lists events by time in either order, in pages that a new event does not shift', async () => {
     await create('s1');
     for (const second of [3, 1, 5, 4, 2]) {
       await append({ timestamp: `2025-01-01T00:00:0${second}Z`, invocationId: `${second}` });
@@ -127,7 +127,7 @@ describe("The server of Agent Engine's sessions", () => {
     assert.equal(other.code, 400);
   });
 
-  it('has one session by an id, of letters, digits and hyphens', async () => {
+  it('has one session per id of letters, digits and hyphens', async () => {
     assert.equal((await create('s1')).code, 200);
     const taken = await create('s1', { userId: 'eve' });
     assert.equal(taken.code, 400);
@@ -153,7 +153,7 @@ describe("The server of Agent Engine's sessions", () => {
     assert.equal((await ask('GET', '/s1')).code, 200);
   });
 
-  it("shows users' and apps' keys wherever they belong, until the end", async () => {
+  it("shows users' and apps' keys in all their sessions", async () => {
     await create('s1', { sessionState: { own: 1, 'user:a': 1 } });
     await append({ actions: { stateDelta: { 'app:b': 2, own: null } } });
     assert.deepEqual(server.session('s1').sessionState, { own: null, 'user:a': 1, 'app:b': 2 });
@@ -164,7 +164,7 @@ describe("The server of Agent Engine's sessions", () => {
     assert.deepEqual(server.session('s3').sessionState, { 'app:b': 2 });
   });
 
-  it('fails as it was told to, once', async () => {
+  it('fails once as configured', async () => {
     await create('s1');
     server.refuse('sessions.appendEvent', 503);
     server.fail('sessions.appendEvent', { kind: 'lose' });
@@ -186,7 +186,7 @@ describe("The server of Agent Engine's sessions", () => {
     );
   });
 
-  it('answers only those who show who they are', async () => {
+  it('refuses requests without credentials', async () => {
     await restart({ credentials: ['a-token'] });
     assert.equal((await ask('GET', '')).code, 401);
     const url = `${server.url}/v1beta1/projects/p/locations/l/reasoningEngines/${ENGINE}/sessions`;

@@ -28,7 +28,7 @@ const SERVICES = `
 `;
 const ALL = ['memory', 'adapter', 'create', 'closed'];
 
-describe('What a caller’s or an adapter’s own code throws', () => {
+describe("An exception of the caller's or an adapter's code", () => {
   for (const [what, error] of Object.entries({
     'a RangeError': 'new RangeError("Invalid array length")',
     'a stack overflow': 'new RangeError("Maximum call stack size exceeded")',
@@ -94,7 +94,7 @@ describe('What a caller’s or an adapter’s own code throws', () => {
   });
 });
 
-it('A write of an adapter is freed, whatever the adapter throws', async () => {
+it("An adapter's write is freed, whatever the adapter throws", async () => {
   const [codes, begun, freed, after] = await inChild<[string[], number, number, string[]]>(`
     ${SERVICES}
     const { AdapterWrite } = await load('wasm/core.js');
@@ -156,7 +156,7 @@ describe('An exception that JavaScript throws into the wasm', () => {
     assert.deepEqual(after, ALL);
   });
 
-  it('ends services in memory alone if the wasm stopped', async () => {
+  it('ends only services in memory if the wasm stopped', async () => {
     const [create, after] = await inChild<[Outcome, string[]]>(`
       ${SERVICES}
       ${throwOnce('new WebAssembly.RuntimeError("unreachable")')}
@@ -168,7 +168,7 @@ describe('An exception that JavaScript throws into the wasm', () => {
 });
 
 describe('A stack that overflows', () => {
-  it('ends no service where the wasm was not running, and leaves no half write where it was', async () => {
+  it('ends no service if the wasm was not running, and leaves no partial write', async () => {
     const [codes, isWhole] = await inChild<[string[], boolean]>(`
       const adk = await load('index.js');
       const service = new adk.InMemorySessionService();

@@ -24,7 +24,7 @@ const DEATH = `
 `;
 
 describe('When the wasm instance dies', () => {
-  it('the call that it died of is told, with the cause and nothing changed', async () => {
+  it('the call that caused it reports the cause, and changes nothing', async () => {
     const [died, isSame, delta] = await inChild<[Outcome, boolean, unknown]>(`
       ${DEATH}
       return [died, JSON.stringify(session) === before, event.actions.stateDelta];
@@ -64,7 +64,7 @@ describe('When the wasm instance dies', () => {
     assert.equal(after?.code, 'closed');
   });
 
-  it('templates go on', async () => {
+  it('templates keep working', async () => {
     const text = await inChild<string>(`
       ${DEATH}
       return adk.injectSessionState('Hello {a}', { state: { a: 1 } });
@@ -72,7 +72,7 @@ describe('When the wasm instance dies', () => {
     assert.equal(text, 'Hello 1');
   });
 
-  it('services over a storage of one’s own go on, new ones too', async () => {
+  it('services over other storages keep working, new ones too', async () => {
     const [count, fresh] = await inChild<[number, Outcome]>(`
       ${DEATH}
       await foreign.appendEvent({ session: kept, event: adk.createEvent({ id: 'e1' }) });
@@ -83,7 +83,7 @@ describe('When the wasm instance dies', () => {
     assert.deepEqual(fresh, { value: 'object' });
   });
 
-  it('a wrong argument is no death', async () => {
+  it('an invalid argument does not cause it', async () => {
     const outcome = await inChild<Outcome>(`
       const adk = await load('index.js');
       const service = new adk.InMemorySessionService();

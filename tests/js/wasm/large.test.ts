@@ -19,8 +19,8 @@ const leavePages = (count: number): string => `
   memory.grow(2 ** 16 - memory.buffer.byteLength / 2 ** 16 - ${count});
 `;
 
-describe('What does not fit into memory', () => {
-  it('is refused with quota_exceeded, and the service goes on', async () => {
+describe('Data that does not fit into memory', () => {
+  it('is refused with quota_exceeded, and the service keeps working', async () => {
     const { state, ...outcomes } = await inChild<Record<string, Outcome> & { state: unknown }>(`
       ${SERVICE}
       const large = 'x'.repeat(2.7e8);
@@ -41,7 +41,7 @@ describe('What does not fit into memory', () => {
     assert.deepEqual(state, { a: 1 });
   });
 
-  it('is refused where the states of an append would be larger than what can be read', async () => {
+  it("is refused if an append's states would be too large to read", async () => {
     const [outcomes, sizes] = await inChild<[Outcome[], number[]]>(`
       ${SERVICE}
       const outcomes = [];
@@ -58,7 +58,7 @@ describe('What does not fit into memory', () => {
     assert.deepEqual(sizes, Array(6).fill(5e7));
   });
 
-  it('is refused where an append over an adapter would make a state larger than what can be read', async () => {
+  it('is refused if an append over an adapter would make a state too large to read', async () => {
     const [outcomes, sizes, writes] = await inChild<[Outcome[], number[], number]>(`
       const adk = await load('index.js');
       const { MapStorage } = await load('../tests/js/service/map_storage.js');
@@ -80,7 +80,7 @@ describe('What does not fit into memory', () => {
     assert.equal(writes, 2);
   });
 
-  it('is refused when the instance’s memory is full; what is there can be read and deleted', async () => {
+  it("is refused when the instance's memory is full; stored data can be read and deleted", async () => {
     const [refused, count, again] = await inChild<[Outcome, boolean, Outcome]>(`
       ${SERVICE}
       ${leavePages(800)}
@@ -104,7 +104,7 @@ describe('What does not fit into memory', () => {
     assert.deepEqual(again, { value: 'object' });
   });
 
-  it('is refused when small things have filled the memory', async () => {
+  it('is refused when many small values have filled the memory', async () => {
     const [codes, isWhole] = await inChild<[string[], boolean]>(`
       ${SERVICE}
       ${leavePages(300)}
@@ -165,7 +165,7 @@ describe('A list of sessions that share a large state', () => {
     assert.deepEqual(listed, [5_000, 5_000, true, false]);
   });
 
-  it('is refused where the copies would not fit into the engine', async () => {
+  it("is refused if the copies would exceed the engine's memory", async () => {
     const [list, page] = await inChild<Outcome[]>(`
       const adk = await load('index.js');
       const service = new adk.InMemorySessionService();

@@ -18,7 +18,7 @@ const COUNTING = `
 `;
 
 describe('The default entry', () => {
-  it('loads nothing when it is imported, nor when things are made', async () => {
+  it('loads nothing at import or construction', async () => {
     const counts = await inChild<{ imported: number; made: number; called: number }>(`
       ${COUNTING}
       const adk = await load('index.js');
@@ -36,7 +36,7 @@ describe('The default entry', () => {
     assert.deepEqual(counts, { imported: 0, made: 0, called: 1 });
   });
 
-  it('loads once, whoever calls', async () => {
+  it('loads once for all callers', async () => {
     const compiled = await inChild<number>(`
       ${COUNTING}
       const adk = await load('index.js');
@@ -49,7 +49,7 @@ describe('The default entry', () => {
     assert.equal(compiled, 1);
   });
 
-  it('tells of a load that failed, and the next call tries again', async () => {
+  it('reports a failed load, and the next call retries', async () => {
     const outcomes = await inChild<Record<string, Outcome>>(`
       const adk = await load('index.js');
       const { Module, compile } = WebAssembly;
@@ -91,7 +91,7 @@ describe('The default entry', () => {
     assert.match(message ?? '', /'wasm-unsafe-eval'.*script-src/);
   });
 
-  it('works in a process that forbids code from text', async () => {
+  it('works in a process that forbids code generation', async () => {
     const outcome = await inChild<Outcome>(
       `
       const adk = await load('index.js');
@@ -107,7 +107,7 @@ describe('The default entry', () => {
     ['undefined', 'undefined'],
     ['an object', '({ code: 5 })'],
   ]) {
-    it(`tells of a source that throws ${what}`, async () => {
+    it(`reports a source that throws ${what}`, async () => {
       const outcomes = await inChild<Outcome[]>(`
         const core = await load('wasm/core.js');
         core.provideWasm({ moduleNow() { throw ${thrown}; } });
@@ -128,7 +128,7 @@ describe('The default entry', () => {
     ['an object', '({})'],
     ['a module of somebody else', 'new WebAssembly.Module(Uint8Array.of(0, 97, 115, 109, 1, 0, 0, 0))'], // prettier-ignore
   ]) {
-    it(`tells of a source that gives ${what}, and the next one is tried`, async () => {
+    it(`reports a source that returns ${what}, and tries the next one`, async () => {
       const [wrong, right] = await inChild<[Outcome, Outcome]>(`
         const core = await load('wasm/core.js');
         core.provideWasm({ module: async () => ${module} });
@@ -162,8 +162,8 @@ const BOTH_WAYS = `
   const memory = new adk.InMemorySessionService();
 `;
 
-describe('A source that can bring the wasm now or later', () => {
-  it('is let take its time by a service whose storage does', async () => {
+describe('A source that can load now or later', () => {
+  it('can load later for a service with an asynchronous storage', async () => {
     const [outcome, ways] = await inChild<[Outcome, string[]]>(`
       ${BOTH_WAYS}
       return [await codeOf(() => adapted.createSession(key)), ways];
@@ -177,7 +177,7 @@ describe('A source that can bring the wasm now or later', () => {
     ['an asynchronous call in memory, which is done when it returns', 'memory.createSession(key)'],
     ['a template', "new adk.Template('{a}').placeholders"],
   ]) {
-    it(`is not waited for by ${what}`, async () => {
+    it(`must load at once for ${what}`, async () => {
       const ways = await inChild<string[]>(`
         ${BOTH_WAYS}
         void ${call};
@@ -187,7 +187,7 @@ describe('A source that can bring the wasm now or later', () => {
     });
   }
 
-  it('makes one instance: what a synchronous call stores meanwhile is there later', async () => {
+  it('makes one instance: later calls see what a synchronous call stored', async () => {
     const [stored, outcome, ways] = await inChild<[boolean, Outcome, string[]]>(`
       ${BOTH_WAYS}
       const creating = codeOf(() => adapted.createSession(key));
@@ -200,7 +200,7 @@ describe('A source that can bring the wasm now or later', () => {
     assert.deepEqual(ways, ['later', 'now']);
   });
 
-  it('leaves calls in their order, though a synchronous one brings the wasm between them', async () => {
+  it('keeps the order of calls, although a synchronous one loads the wasm between them', async () => {
     const found = await inChild<boolean>(`
       ${BOTH_WAYS}
       void adapted.createSession(key);
@@ -210,7 +210,7 @@ describe('A source that can bring the wasm now or later', () => {
     assert.equal(found, true);
   });
 
-  it('may fail where a synchronous call has succeeded meanwhile', async () => {
+  it('can fail without effect after a synchronous call has loaded the wasm', async () => {
     const outcome = await inChild<Outcome>(`
       ${BOTH_WAYS}
       core.provideWasm({ ...both, module: async () => { throw new Error('out of memory'); } });
@@ -221,7 +221,7 @@ describe('A source that can bring the wasm now or later', () => {
     assert.deepEqual(outcome, { value: 'object' });
   });
 
-  it('is asked again after a failure', async () => {
+  it('is tried again after a failure', async () => {
     const outcomes = await inChild<Outcome[]>(`
       ${BOTH_WAYS}
       core.provideWasm({ ...both, module: async () => { throw new Error('out of memory'); } });

@@ -47,7 +47,7 @@ describe('The slim entry', () => {
     ['an address where nobody answers', `'http://127.0.0.1:1/a.wasm'`, /127\.0\.0\.1:1|fetch failed/], // prettier-ignore
     ['a response that was read before', `(async () => { const response = new Response(${BYTES}); await response.text(); return response; })()`, /./], // prettier-ignore
   ] as const) {
-    it(`tells of ${what}, and takes another location after it`, async () => {
+    it(`reports ${what}, and accepts another location afterwards`, async () => {
       const [wrong, call, right] = await inChild<[Outcome, Outcome, Outcome]>(`
         const slim = await load('slim.js');
         const wrong = await codeOf(async () => slim.loadWasm(${location}));
@@ -63,7 +63,7 @@ describe('The slim entry', () => {
     });
   }
 
-  it('takes another location while the one before is still loading', async () => {
+  it('accepts another location during a load', async () => {
     const outcomes = await inChild<Outcome[]>(`
       const slim = await load('slim.js');
       let fail;
@@ -79,7 +79,7 @@ describe('The slim entry', () => {
     assert.deepEqual(created, { value: 'object' });
   });
 
-  it('says that nothing was given', async () => {
+  it('reports that no location was given', async () => {
     const outcomes = await inChild<Outcome[]>(`
       const slim = await load('slim.js');
       return [
@@ -93,7 +93,7 @@ describe('The slim entry', () => {
     }
   });
 
-  it('throws `not_loaded` for a synchronous call before the wasm is there, and serves later ones', async () => {
+  it('throws `not_loaded` for a synchronous call before the load, and serves later ones', async () => {
     const outcomes = await inChild<Record<string, Outcome>>(`
       const slim = await load('slim.js');
       const service = new slim.InMemorySessionService();
@@ -112,7 +112,7 @@ describe('The slim entry', () => {
     assert.deepEqual(outcomes.later, { value: 'object' });
   });
 
-  it('lets calls that were made meanwhile wait for it, in their order', async () => {
+  it('delays earlier calls until the wasm is loaded, in their order', async () => {
     const [texts, codes] = await inChild<[string[], Outcome[]]>(`
       const slim = await load('slim.js');
       const service = new slim.InMemorySessionService();
@@ -130,7 +130,7 @@ describe('The slim entry', () => {
     assert.equal(codes[0]?.code, 'already_exists');
   });
 
-  it('takes a snapshot at the call, also while the wasm is on its way', async () => {
+  it('takes a snapshot at the call, even during the load', async () => {
     const state = await inChild<unknown>(`
       const slim = await load('slim.js');
       const service = new slim.InMemorySessionService();
@@ -146,7 +146,7 @@ describe('The slim entry', () => {
     assert.deepEqual(state, ['user', { list: [1] }]);
   });
 
-  it('closes while the wasm is on its way', async () => {
+  it('closes during the load', async () => {
     const outcomes = await inChild<Outcome[]>(`
       const slim = await load('slim.js');
       const service = new slim.InMemorySessionService();
@@ -161,7 +161,7 @@ describe('The slim entry', () => {
     assert.equal(outcomes[2]?.code, 'closed');
   });
 
-  it('stops a call whose signal fires while the wasm is on its way', async () => {
+  it('stops a call whose signal fires during the load', async () => {
     const [stopped, session] = await inChild<[Outcome, Outcome]>(`
       const slim = await load('slim.js');
       const service = new slim.InMemorySessionService();
@@ -179,7 +179,7 @@ describe('The slim entry', () => {
   });
 });
 
-describe('The slim entry, with an address', () => {
+describe('The slim entry with a URL', () => {
   let server: Server;
   let address = '';
   const answers: { status: number; type: string; body: Buffer }[] = [];
@@ -197,7 +197,7 @@ describe('The slim entry, with an address', () => {
   });
   after(() => server.close());
 
-  it('fetches it, whatever content type the server names', async () => {
+  it('fetches it, whatever its content type', async () => {
     answers.splice(0, Infinity, { status: 200, type: 'application/octet-stream', body: wasm });
     const outcome = await inChild<Outcome>(`
       const slim = await load('slim.js');
@@ -207,7 +207,7 @@ describe('The slim entry, with an address', () => {
     assert.deepEqual(outcome, { value: 'object' });
   });
 
-  it('names address, status and type of what is no wasm; the next call fetches again', async () => {
+  it('reports URL, status and type of a response without wasm; the next call fetches again', async () => {
     const html = Buffer.from('<!doctype html><title>Not found</title>');
     answers.splice(
       0,
