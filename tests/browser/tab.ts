@@ -3,7 +3,7 @@
 import type { WebDriver } from 'selenium-webdriver';
 import { PATIENCE, type Report, valueOf, WAIT_FOR_REPORT } from './report.js';
 
-/** What a page can be told to do (see offer.ts): functions of JSON values. `never[]`: each has its own. */
+/** What a page can be told to do (see expose_scenarios.ts): functions of JSON values. `never[]`: each has its own. */
 export type Scenarios = Record<string, (...values: never[]) => unknown>;
 
 /** As text, so that the page gets objects of its own: in Firefox, a driver's scripts run in a realm beside it. */

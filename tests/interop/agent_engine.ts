@@ -19,7 +19,7 @@ export interface AgentEngine {
   readonly service: VertexAiSessionService;
   readonly adk: AdkVertexService;
   /** One more of ours, with options of its own. */
-  another(options?: VertexAiOptions): VertexAiSessionService;
+  newService(options?: VertexAiOptions): VertexAiSessionService;
   end(): Promise<void>;
 }
 
@@ -31,7 +31,7 @@ export async function startAgentEngine(
   const server = await startVertexServer(options);
   await python.open(server.url);
   const services: VertexAiSessionService[] = [];
-  const another = (more: VertexAiOptions = {}) => {
+  const newService = (more: VertexAiOptions = {}) => {
     const service = new VertexAiSessionService({
       projectId: PROJECT_ID,
       location: LOCATION,
@@ -45,9 +45,9 @@ export async function startAgentEngine(
   };
   return {
     server,
-    service: another(),
+    service: newService(),
     adk: adkVertexService(server.url),
-    another,
+    newService: newService,
     async end() {
       await Promise.all(services.map((service) => service.close()));
       await server.end();

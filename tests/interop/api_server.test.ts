@@ -7,7 +7,7 @@ import { DatabaseSessionService } from '../../js/database/index.js';
 import type { Event } from '../../js/index.js';
 import { type ApiServer, startApiServer } from './api_server.js';
 import type { PythonSession } from './python.js';
-import { say, textOf } from './said.js';
+import { userEvent, firstText } from './shared_session.js';
 import { SHARED_ENGINES } from './shared_databases.js';
 
 type ApiSession = PythonSession & { readonly id: string };
@@ -46,13 +46,13 @@ for (const [title, start] of SHARED_ENGINES) {
     it("gets and lists the package's sessions with the state of all scopes", async () => {
       const state = { topic: 'tea', nothing: null, 'user:name': 'Ada', 'app:currency': 'KRW' };
       const session = await service.createSession({ ...USER, sessionId: 'read', state });
-      const event = say('one', { topic: 'milk', list: [{ a_b: 1, cD: 2 }] });
+      const event = userEvent('one', { topic: 'milk', list: [{ a_b: 1, cD: 2 }] });
       await service.appendEvent({ session, event });
       await service.createSession({ ...USER, sessionId: 'other' });
 
       const read = await get<ApiSession>(`${PATH}/read`);
       assert.deepEqual(read.state, session.state);
-      assert.deepEqual(read.events.map(textOf), ['one']);
+      assert.deepEqual(read.events.map(firstText), ['one']);
       assert.deepEqual(read.events[0]?.actions.stateDelta, event.actions.stateDelta);
       assert.equal(read.lastUpdateTime, session.lastUpdateTime / 1000);
       const listed = await get<ApiSession[]>(PATH);
@@ -68,25 +68,25 @@ for (const [title, start] of SHARED_ENGINES) {
     it("runs a turn on the package's session, which the package continues", async () => {
       const state = { topic: 'tea', 'user:name': 'Ada', 'app:currency': 'KRW' };
       const session = await service.createSession({ ...USER, sessionId: 'turn', state });
-      await service.appendEvent({ session, event: say('before', { topic: 'milk' }) });
+      await service.appendEvent({ session, event: userEvent('before', { topic: 'milk' }) });
 
       const { status, body } = await run('turn', 'Hello!');
       assert.equal(status, 200, JSON.stringify(body));
       const answer = 'Serve Ada milk for KRW. (2)';
-      assert.equal((body as Event[]).map(textOf).at(-1), answer);
+      assert.equal((body as Event[]).map(firstText).at(-1), answer);
 
-      await service.appendEvent({ session, event: say('after', { 'user:name': 'Eve' }) });
+      await service.appendEvent({ session, event: userEvent('after', { 'user:name': 'Eve' }) });
       const said = ['before', 'Hello!', undefined, answer, 'after'];
-      assert.deepEqual(session.events.map(textOf), said);
+      assert.deepEqual(session.events.map(firstText), said);
       const read = await service.getSession({ ...USER, sessionId: 'turn' });
-      assert.deepEqual(read?.events.map(textOf), said);
+      assert.deepEqual(read?.events.map(firstText), said);
       const counted = { turns: 1, 'user:turns': 1, 'app:turns': 1 };
       const left = { ...state, ...counted, topic: 'milk', answer, 'user:name': 'Eve' };
       assert.deepEqual(read.state, left);
       assert.deepEqual(session.state, left);
 
       const again = await run('turn', 'Still there?');
-      assert.equal((again.body as Event[]).map(textOf).at(-1), 'Serve Eve milk for KRW. (5)');
+      assert.equal((again.body as Event[]).map(firstText).at(-1), 'Serve Eve milk for KRW. (5)');
     });
 
     it('creates a session that the package continues', async () => {
@@ -99,9 +99,12 @@ for (const [title, start] of SHARED_ENGINES) {
       const { topic, 'app:currency': currency, 'user:name': name } = session.state;
       assert.deepEqual([topic, currency, name], ['tea', 'EUR', 'Eve']);
       assert.ok(!('temp:t' in session.state));
-      await service.appendEvent({ session, event: say('ours', { n: 1, 'app:currency': 'USD' }) });
+      await service.appendEvent({
+        session,
+        event: userEvent('ours', { n: 1, 'app:currency': 'USD' }),
+      });
       const read = await get<ApiSession>(`${PATH}/theirs`);
-      assert.deepEqual(read.events.map(textOf), ['ours']);
+      assert.deepEqual(read.events.map(firstText), ['ours']);
       assert.deepEqual([read.state.n, read.state['app:currency']], [1, 'USD']);
     });
 
@@ -117,7 +120,7 @@ for (const [title, start] of SHARED_ENGINES) {
 
       await server.ask(`${PATH}/changed`, { method: 'DELETE' });
       assert.equal(await service.getSession(key), undefined);
-      await assert.rejects(service.appendEvent({ session, event: say('late') }), {
+      await assert.rejects(service.appendEvent({ session, event: userEvent('late') }), {
         code: 'not_found',
       });
     });

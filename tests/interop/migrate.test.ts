@@ -7,7 +7,7 @@ import { after, before, describe, it } from 'node:test';
 
 import { run } from '../../js/command/run.js';
 import { type PythonSession, type PythonSessions, startPythonSessions } from './python.js';
-import { PYTHON_KEY, pythonSay, textOf } from './said.js';
+import { PYTHON_KEY, pythonEvent, firstText } from './shared_session.js';
 import { postgres, sqliteFiles } from './shared_databases.js';
 
 async function migrate(from: string, to: string): Promise<void> {
@@ -39,7 +39,7 @@ describe('Migrated sessions of Python', { timeout: 120_000 }, () => {
     await python.open(urls[0]?.python ?? '');
     await python.ask('create', { ...PYTHON_KEY, state });
     const said = ['0'];
-    await python.ask('append', pythonSay('0', { topic: 'milk', 'user:n': 0 }));
+    await python.ask('append', pythonEvent('0', { topic: 'milk', 'user:n': 0 }));
     let before = await python.ask('get', PYTHON_KEY);
 
     for (const [at, { ours, python: url }] of urls.slice(1).entries()) {
@@ -54,11 +54,11 @@ describe('Migrated sessions of Python', { timeout: 120_000 }, () => {
       const migrated = await python.ask('get', PYTHON_KEY);
       assert.deepEqual(inMicroseconds(migrated), inMicroseconds(before));
       const text = String(at + 1);
-      const appended = await python.ask('append', pythonSay(text, { 'user:n': at + 1 }));
+      const appended = await python.ask('append', pythonEvent(text, { 'user:n': at + 1 }));
       assert.equal(appended.error, undefined);
       said.push(text);
       before = await python.ask('get', PYTHON_KEY);
-      assert.deepEqual(before.events.map(textOf), said);
+      assert.deepEqual(before.events.map(firstText), said);
       assert.equal(before.state['user:n'], at + 1);
     }
   });

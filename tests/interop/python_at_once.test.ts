@@ -5,7 +5,7 @@ import { after, before, describe, it } from 'node:test';
 
 import { DatabaseSessionService } from '../../js/database/index.js';
 import { type PythonSessions, startPythonSessions } from './python.js';
-import { KEY, PYTHON_KEY, pythonSay, say, textOf } from './said.js';
+import { KEY, PYTHON_KEY, pythonEvent, userEvent, firstText } from './shared_session.js';
 import { postgres, sqliteServiceFiles } from './shared_databases.js';
 
 const ROUNDS = 40;
@@ -46,14 +46,16 @@ for (const [title, start] of engines) {
         await program.ask('create', { ...PYTHON_KEY, session_id: `theirs-${who}` });
       }
       const writing = programs.map((program, who) => {
-        const events = rounds.map((round) => pythonSay(`${round}`, keysOf(`theirs${who}`, round)));
+        const events = rounds.map((round) =>
+          pythonEvent(`${round}`, keysOf(`theirs${who}`, round)),
+        );
         return program.ask('append all', events);
       });
       const written = services.map(async (service, who) => {
         const session = ours[who];
         assert.ok(session);
         for (const round of rounds) {
-          await service.appendEvent({ session, event: say('', keysOf(`ours${who}`, round)) });
+          await service.appendEvent({ session, event: userEvent('', keysOf(`ours${who}`, round)) });
         }
       });
       // Without a session, in the order of locks that this has.
@@ -90,11 +92,14 @@ for (const [title, start] of engines) {
       const session = await service.createSession(key);
       const ours = (async () => {
         for (const round of rounds) {
-          await service.appendEvent({ session, event: say(`ours ${round}`, { [`o${round}`]: 1 }) });
+          await service.appendEvent({
+            session,
+            event: userEvent(`ours ${round}`, { [`o${round}`]: 1 }),
+          });
         }
       })();
       for (const round of rounds) {
-        const event = pythonSay(`theirs ${round}`, { [`t${round}`]: 1 });
+        const event = pythonEvent(`theirs ${round}`, { [`t${round}`]: 1 });
         // Python does not merge: it reads again and tries again.
         for (let error: string | undefined = 'StaleSessionError'; error !== undefined;) {
           assert.equal(error, 'StaleSessionError');
@@ -103,10 +108,10 @@ for (const [title, start] of engines) {
         }
       }
       await ours;
-      await service.appendEvent({ session, event: say('last') });
+      await service.appendEvent({ session, event: userEvent('last') });
 
       const stored = await service.getSession(key);
-      const said = stored?.events.map((event) => String(textOf(event))) ?? [];
+      const said = stored?.events.map((event) => String(firstText(event))) ?? [];
       const from = (who: string) => said.filter((text) => text.startsWith(who));
       assert.deepEqual(
         from('ours '),
@@ -121,7 +126,7 @@ for (const [title, start] of engines) {
       assert.deepEqual(session.events, stored?.events);
       assert.deepEqual(session.state, stored?.state);
       const inPython = await program.ask('get', pythonKey);
-      assert.deepEqual(inPython.events.map(textOf), said);
+      assert.deepEqual(inPython.events.map(firstText), said);
     });
   });
 }

@@ -6,7 +6,7 @@ import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { DatabaseSessionService } from '../../js/database/index.js';
 import { REMOVED, type Session } from '../../js/index.js';
 import { type PythonSessions, startPythonSessions } from './python.js';
-import { KEY, PYTHON_KEY, pythonSay, say, textOf } from './said.js';
+import { KEY, PYTHON_KEY, pythonEvent, userEvent, firstText } from './shared_session.js';
 import { SHARED_ENGINES, sqliteFiles } from './shared_databases.js';
 
 let python: PythonSessions;
@@ -29,24 +29,27 @@ for (const [title, start] of SHARED_ENGINES) {
     it("the package continues Python's sessions, and Python the package's", async () => {
       const state = { topic: 'tea', 'user:name': 'Ada', 'app:currency': 'KRW', gone: 1 };
       await python.ask('create', { ...PYTHON_KEY, state });
-      await python.ask('append', pythonSay('one', { topic: 'milk' }));
+      await python.ask('append', pythonEvent('one', { topic: 'milk' }));
 
       const session = await service.getSession(KEY);
       assert.ok(session);
       assert.deepEqual(session.state, { ...state, topic: 'milk' });
-      assert.deepEqual(session.events.map(textOf), ['one']);
-      await service.appendEvent({ session, event: say('two', { gone: REMOVED, 'app:n': 1 }) });
+      assert.deepEqual(session.events.map(firstText), ['one']);
+      await service.appendEvent({
+        session,
+        event: userEvent('two', { gone: REMOVED, 'app:n': 1 }),
+      });
 
       const left = { topic: 'milk', 'user:name': 'Ada', 'app:currency': 'KRW', 'app:n': 1 };
       const inPython = await python.ask('get', PYTHON_KEY);
       assert.deepEqual(inPython.state, left);
-      assert.deepEqual(inPython.events.map(textOf), ['one', 'two']);
+      assert.deepEqual(inPython.events.map(firstText), ['one', 'two']);
       assert.deepEqual(inPython.events[1]?.actions.stateDelta, { gone: null, 'app:n': 1 });
-      const appended = await python.ask('append', pythonSay('three', { 'user:name': 'Eve' }));
+      const appended = await python.ask('append', pythonEvent('three', { 'user:name': 'Eve' }));
       assert.equal(appended.error, undefined);
 
       const again = await service.getSession(KEY);
-      assert.deepEqual(again?.events.map(textOf), ['one', 'two', 'three']);
+      assert.deepEqual(again?.events.map(firstText), ['one', 'two', 'three']);
       assert.deepEqual(again?.state, { ...left, 'user:name': 'Eve' });
       assert.deepEqual(again?.events[1]?.actions.stateDelta, { gone: REMOVED, 'app:n': 1 });
     });
@@ -54,7 +57,7 @@ for (const [title, start] of SHARED_ENGINES) {
     it("Python reads the package's sessions, and fields unknown to it survive", async () => {
       const session = await service.createSession({ ...KEY, state: { 'user:n': 1, k: null } });
       const event = {
-        ...say('one'),
+        ...userEvent('one'),
         myField: { a_b: 1 },
         content: { parts: [{ text: 'one', newKind: { x: 1 } }], role: 'user' },
         usageMetadata: { promptTokenCount: 3, newCount: 5 },
@@ -68,7 +71,7 @@ for (const [title, start] of SHARED_ENGINES) {
       assert.deepEqual(read.usageMetadata, { promptTokenCount: 3 });
       assert.equal(read.id, event.id);
       assert.equal(read.timestamp, event.timestamp / 1000);
-      assert.equal((await python.ask('append', pythonSay('two', { k: 2 }))).error, undefined);
+      assert.equal((await python.ask('append', pythonEvent('two', { k: 2 }))).error, undefined);
 
       const again = await service.getSession(KEY);
       assert.deepEqual(again?.events[0], event);
@@ -76,9 +79,9 @@ for (const [title, start] of SHARED_ENGINES) {
     });
 
     const writes: Record<string, (session: Session) => Promise<unknown>> = {
-      'appended to it': (session) => service.appendEvent({ session, event: say('ours') }),
+      'appended to it': (session) => service.appendEvent({ session, event: userEvent('ours') }),
       'replaced an event of it': (session) => {
-        const event = { ...say('ours'), id: session.events[0]?.id ?? '' };
+        const event = { ...userEvent('ours'), id: session.events[0]?.id ?? '' };
         return service.appendEvent({ session, event });
       },
       'changed its state': () => service.updateState({ ...KEY, stateDelta: { n: 1 } }),
@@ -86,24 +89,27 @@ for (const [title, start] of SHARED_ENGINES) {
     for (const [what, write] of Object.entries(writes)) {
       it(`a session loaded by Python is stale after the package has ${what}`, async () => {
         await python.ask('create', PYTHON_KEY);
-        await python.ask('append', pythonSay('first'));
+        await python.ask('append', pythonEvent('first'));
         const session = await service.getSession(KEY);
         assert.ok(session);
         await write(session);
-        assert.equal((await python.ask('append', pythonSay('theirs'))).error, 'StaleSessionError');
+        assert.equal(
+          (await python.ask('append', pythonEvent('theirs'))).error,
+          'StaleSessionError',
+        );
         await python.ask('get', PYTHON_KEY);
-        assert.equal((await python.ask('append', pythonSay('theirs'))).error, undefined);
+        assert.equal((await python.ask('append', pythonEvent('theirs'))).error, undefined);
         const again = await service.getSession(KEY);
-        assert.equal(again?.events.map(textOf).at(-1), 'theirs');
+        assert.equal(again?.events.map(firstText).at(-1), 'theirs');
       });
     }
 
     it('events that Python appended meanwhile reach the handle at its next append', async () => {
       const session = await service.createSession(KEY);
       await python.ask('get', PYTHON_KEY);
-      await python.ask('append', pythonSay('theirs', { n: 1, 'user:n': 2 }));
-      await service.appendEvent({ session, event: say('ours') });
-      assert.deepEqual(session.events.map(textOf), ['theirs', 'ours']);
+      await python.ask('append', pythonEvent('theirs', { n: 1, 'user:n': 2 }));
+      await service.appendEvent({ session, event: userEvent('ours') });
+      assert.deepEqual(session.events.map(firstText), ['theirs', 'ours']);
       assert.deepEqual(session.state, { n: 1, 'user:n': 2 });
     });
 
@@ -114,9 +120,9 @@ for (const [title, start] of SHARED_ENGINES) {
       const session = await service.getSession(KEY);
       assert.ok(session);
       assert.deepEqual(session.state, { large: Number(large) });
-      await service.appendEvent({ session, event: say('one', { other: 1 }) });
+      await service.appendEvent({ session, event: userEvent('one', { other: 1 }) });
       assert.ok((await python.askText('get', PYTHON_KEY)).includes(`"large": ${large},`));
-      await service.appendEvent({ session, event: say('two', { large: 5 }) });
+      await service.appendEvent({ session, event: userEvent('two', { large: 5 }) });
       assert.equal((await python.ask('get', PYTHON_KEY)).state.large, 5);
     });
   });
@@ -133,7 +139,7 @@ describe('On one SQLite file', { timeout: 120_000 }, () => {
     await python.ask('create', { ...PYTHON_KEY, state: '{"none": [NaN, -Infinity], "n": 1}' });
     const session = await service.getSession(KEY);
     assert.deepEqual(session?.state, { none: [null, null], n: 1 });
-    await service.appendEvent({ session, event: say('one', { n: 2 }) });
+    await service.appendEvent({ session, event: userEvent('one', { n: 2 }) });
     assert.deepEqual((await python.ask('get', PYTHON_KEY)).state, { none: [null, null], n: 2 });
     await service.close();
   });

@@ -9,7 +9,7 @@ import { DatabaseSessionService } from '../../js/database/index.js';
 import type { Event } from '../../js/index.js';
 import { columnsOf } from '../js/database/tables/sqlite_service_tables.js';
 import { type PythonSessions, startPythonSessions } from './python.js';
-import { KEY, PYTHON_KEY, pythonSay, say, textOf } from './said.js';
+import { KEY, PYTHON_KEY, pythonEvent, userEvent, firstText } from './shared_session.js';
 import { newFiles, sqliteServiceFiles } from './shared_databases.js';
 
 describe("A file of Python's SqliteSessionService", { timeout: 120_000 }, () => {
@@ -44,12 +44,12 @@ describe("A file of Python's SqliteSessionService", { timeout: 120_000 }, () => 
     const made = newFile();
     await python.open(`sqlite:///${made}`);
     await python.ask('create', { ...PYTHON_KEY, state: { n: 1, 'user:u': 1 } });
-    await python.ask('append', pythonSay('one'));
+    await python.ask('append', pythonEvent('one'));
     const opened = new DatabaseSessionService(`sqlite:${made}`);
     const session = await opened.getSession(KEY);
     await opened.close();
     assert.deepEqual(session?.state, { n: 1, 'user:u': 1 });
-    assert.deepEqual(session.events.map(textOf), ['one']);
+    assert.deepEqual(session.events.map(firstText), ['one']);
 
     const [ours, theirs] = [file, made].map((path) => new Sqlite(path, { readonly: true }));
     assert.ok(ours && theirs);
@@ -63,10 +63,13 @@ describe("A file of Python's SqliteSessionService", { timeout: 120_000 }, () => 
     const texts = ['three', 'one', 'two'];
     const times = [3000, 1000, 2000];
     for (const [at, text] of texts.entries()) {
-      await service.appendEvent({ session, event: { ...say(text), timestamp: times[at] ?? 0 } });
+      await service.appendEvent({
+        session,
+        event: { ...userEvent(text), timestamp: times[at] ?? 0 },
+      });
     }
     const { events } = await python.ask('get', PYTHON_KEY);
-    assert.deepEqual(events.map(textOf), texts);
+    assert.deepEqual(events.map(firstText), texts);
     assert.deepEqual(
       events.map(({ timestamp }) => timestamp),
       [3, 1, 2],
@@ -76,14 +79,14 @@ describe("A file of Python's SqliteSessionService", { timeout: 120_000 }, () => 
   it('keeps times exact to the microsecond in both directions', async () => {
     const times = fc.sample(fc.integer({ min: 1.6e15, max: 1.9e15 }), 100).sort();
     await python.ask('create', PYTHON_KEY);
-    const events = times.map((micros) => pythonSay('', {}, micros / 1e6));
+    const events = times.map((micros) => pythonEvent('', {}, micros / 1e6));
     await python.ask('append all', events);
     const session = await service.getSession(KEY);
     assert.deepEqual(
       session?.events.map((event) => Math.round(event.timestamp * 1000)),
       times,
     );
-    const event: Event = { ...say('ours'), timestamp: 1741218414968.405 };
+    const event: Event = { ...userEvent('ours'), timestamp: 1741218414968.405 };
     await service.appendEvent({ session, event });
     const read = await python.ask('get', PYTHON_KEY);
     assert.equal(read.events.at(-1)?.timestamp, 1741218414.968405);
@@ -95,7 +98,7 @@ describe("A file of Python's SqliteSessionService", { timeout: 120_000 }, () => 
     const session = await service.createSession({ ...KEY, state: scoped(state) });
     await python.ask('get', PYTHON_KEY);
     const delta = { theirs: 1, 'user:theirs': 2, 'app:theirs': 3 };
-    const { error } = await python.ask('append', pythonSay('', delta));
+    const { error } = await python.ask('append', pythonEvent('', delta));
     assert.equal(error, undefined);
     const read = await service.getSession(KEY);
     assert.deepEqual(read?.state, { ...session.state, ...delta });
@@ -103,7 +106,7 @@ describe("A file of Python's SqliteSessionService", { timeout: 120_000 }, () => 
 
   it('loses text after U+0000 in Python, but not within a list', async () => {
     await python.ask('create', { ...PYTHON_KEY, state: { text: 'a\0b', list: ['a\0b'] } });
-    await python.ask('append', pythonSay('', { n: 1 }));
+    await python.ask('append', pythonEvent('', { n: 1 }));
     const session = await service.getSession(KEY);
     assert.deepEqual(session?.state, { text: 'a', list: ['a\0b'], n: 1 });
   });
@@ -112,14 +115,14 @@ describe("A file of Python's SqliteSessionService", { timeout: 120_000 }, () => 
     const begin = async () => {
       const session = await service.createSession({ ...KEY, state: { old: true, 'user:u': 1 } });
       // One whose time is past needs a row of ours.
-      await service.appendEvent({ session, event: { ...say('old'), timestamp: 1000 } });
+      await service.appendEvent({ session, event: { ...userEvent('old'), timestamp: 1000 } });
       assert.equal(valueOf('select count(*) from adk_session_wasm_sessions'), 1);
       return session;
     };
     const session = await begin();
     await python.ask('delete', PYTHON_KEY);
     assert.equal(await service.getSession(KEY), undefined);
-    await assert.rejects(service.appendEvent({ session, event: say('late') }), {
+    await assert.rejects(service.appendEvent({ session, event: userEvent('late') }), {
       code: 'not_found',
     });
     assert.equal(valueOf('select count(*) from adk_session_wasm_sessions'), 0);
@@ -140,7 +143,7 @@ describe("A file of Python's SqliteSessionService", { timeout: 120_000 }, () => 
     await service.deleteUserState(KEY);
     await service.deleteAppState(KEY);
     assert.deepEqual((await python.ask('get', PYTHON_KEY)).state, {});
-    await python.ask('append', pythonSay('', { 'user:u': 2, 'app:a': 2 }));
+    await python.ask('append', pythonEvent('', { 'user:u': 2, 'app:a': 2 }));
     assert.deepEqual((await service.getSession(KEY))?.state, { 'user:u': 2, 'app:a': 2 });
   });
 });

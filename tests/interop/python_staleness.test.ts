@@ -7,7 +7,7 @@ import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { DatabaseSessionService, type DatabaseOptions } from '../../js/database/index.js';
 import { isSessionError, type Session } from '../../js/index.js';
 import { type PythonSession, type PythonSessions, startPythonSessions } from './python.js';
-import { KEY, PYTHON_KEY, pythonSay, say, textOf } from './said.js';
+import { KEY, PYTHON_KEY, pythonEvent, userEvent, firstText } from './shared_session.js';
 import { SHARED_ENGINES } from './shared_databases.js';
 
 let python: PythonSessions;
@@ -52,15 +52,15 @@ for (const [title, start] of SHARED_ENGINES) {
       return service;
     }
     /** A session in which we said something just now. */
-    async function begun(service: DatabaseSessionService): Promise<Session> {
+    async function startedSession(service: DatabaseSessionService): Promise<Session> {
       const session = await service.createSession(KEY);
-      await service.appendEvent({ session, event: say('ours', { by: 'us' }) });
+      await service.appendEvent({ session, event: userEvent('ours', { by: 'us' }) });
       return session;
     }
     async function pythonSays({ lastUpdateTime }: Session, seconds: readonly number[]) {
       let last: PythonSession = await python.ask('get', PYTHON_KEY);
       for (const [n, later] of seconds.entries()) {
-        const event = pythonSay(`theirs ${n}`, { by: n }, lastUpdateTime / 1000 + later);
+        const event = pythonEvent(`theirs ${n}`, { by: n }, lastUpdateTime / 1000 + later);
         // Of one time, servers order events by id.
         const id = `e${String(++count).padStart(6, '0')}`;
         last = await python.ask('append', { ...event, id });
@@ -73,10 +73,10 @@ for (const [title, start] of SHARED_ENGINES) {
     for (const [when, seconds] of LATENESS) {
       it(`${when} reaches the handle at its next append`, async () => {
         const service = open('merge');
-        const session = await begun(service);
+        const session = await startedSession(service);
         await pythonSays(session, seconds);
-        await service.appendEvent({ session, event: say('after') });
-        assert.deepEqual(session.events.map(textOf), ['ours', ...theirs(seconds), 'after']);
+        await service.appendEvent({ session, event: userEvent('after') });
+        assert.deepEqual(session.events.map(firstText), ['ours', ...theirs(seconds), 'after']);
         const stored = await service.getSession(KEY);
         assert.equal(stored?.events.length, seconds.length + 2);
         assert.equal(stored.events.at(-1)?.id, session.events.at(-1)?.id);
@@ -87,39 +87,42 @@ for (const [title, start] of SHARED_ENGINES) {
 
       it(`${when} makes the handle stale, with both markers, until it is read again`, async () => {
         const service = open('reject');
-        const session = await begun(service);
+        const session = await startedSession(service);
         const { marker: expectedMarker } = await python.ask('get', PYTHON_KEY);
         const { marker: actualMarker } = await pythonSays(session, seconds);
         const before = structuredClone(session);
-        await assert.rejects(service.appendEvent({ session, event: say('refused') }), (error) => {
-          assert.ok(isSessionError(error, 'stale_session'), String(error));
-          const { expectedRevision = NaN, actualRevision = NaN } = error;
-          assert.ok(expectedRevision < actualRevision);
-          const { expectedMarker: expected, actualMarker: actual } = error;
-          assert.deepEqual([expected, actual], [expectedMarker, actualMarker]);
-          return true;
-        });
+        await assert.rejects(
+          service.appendEvent({ session, event: userEvent('refused') }),
+          (error) => {
+            assert.ok(isSessionError(error, 'stale_session'), String(error));
+            const { expectedRevision = NaN, actualRevision = NaN } = error;
+            assert.ok(expectedRevision < actualRevision);
+            const { expectedMarker: expected, actualMarker: actual } = error;
+            assert.deepEqual([expected, actual], [expectedMarker, actualMarker]);
+            return true;
+          },
+        );
         assert.deepEqual(session, before);
         const again = await service.getSession(KEY);
         assert.ok(again);
         for (const text of ['after', 'and after']) {
-          await service.appendEvent({ session: again, event: say(text) });
+          await service.appendEvent({ session: again, event: userEvent(text) });
         }
         const inPython = await python.ask('get', PYTHON_KEY);
-        assert.deepEqual(inPython.events.map(textOf).slice(-2), ['after', 'and after']);
+        assert.deepEqual(inPython.events.map(firstText).slice(-2), ['after', 'and after']);
         assert.equal(inPython.events.length, seconds.length + 3);
       });
     }
 
     it('after another one that made the handle stale makes it stale again', async () => {
       const service = open('reject');
-      const first = await begun(service);
+      const first = await startedSession(service);
       await pythonSays(first, [-1]);
       const second = await service.getSession(KEY);
       assert.ok(second);
       const { marker } = await python.ask('get', PYTHON_KEY);
       await pythonSays(first, [-0.5]);
-      await assert.rejects(service.appendEvent({ session: second, event: say('refused') }), {
+      await assert.rejects(service.appendEvent({ session: second, event: userEvent('refused') }), {
         code: 'stale_session',
         expectedMarker: marker,
       });
@@ -127,19 +130,19 @@ for (const [title, start] of SHARED_ENGINES) {
 
     it('with an earlier time does not make a later handle stale that was stored as JSON', async () => {
       const service = open('reject');
-      const session = await begun(service);
+      const session = await startedSession(service);
       await pythonSays(session, [-1]);
       const kept = JSON.parse(JSON.stringify(await service.getSession(KEY))) as Session;
-      await service.appendEvent({ session: kept, event: say('after') });
+      await service.appendEvent({ session: kept, event: userEvent('after') });
       assert.equal((await service.getSession(KEY))?.events.length, 3);
     });
 
     it('with an earlier time is omitted if the service appends without merging', async () => {
       const service = open('append');
-      const session = await begun(service);
+      const session = await startedSession(service);
       await pythonSays(session, [-1]);
-      await service.appendEvent({ session, event: say('after') });
-      assert.deepEqual(session.events.map(textOf), ['ours', 'after']);
+      await service.appendEvent({ session, event: userEvent('after') });
+      assert.deepEqual(session.events.map(firstText), ['ours', 'after']);
       assert.equal((await service.getSession(KEY))?.events.length, 3);
     });
 
@@ -147,8 +150,8 @@ for (const [title, start] of SHARED_ENGINES) {
       const service = open('merge');
       const session = await service.createSession(KEY);
       await pythonSays(session, [-2, -1]);
-      await service.appendEvent({ session, event: say('after') });
-      assert.deepEqual(session.events.map(textOf), ['theirs 0', 'theirs 1', 'after']);
+      await service.appendEvent({ session, event: userEvent('after') });
+      assert.deepEqual(session.events.map(firstText), ['theirs 0', 'theirs 1', 'after']);
       assert.deepEqual(session.state, { by: 1 });
     });
 
@@ -158,28 +161,28 @@ for (const [title, start] of SHARED_ENGINES) {
     ] as const) {
       it(`with an earlier time reaches a handle of the last events, ${apart}, without the earlier ones`, async () => {
         const service = open('merge');
-        const whole = await begun(service);
+        const whole = await startedSession(service);
         const now = Date.now();
         for (const n of [1, 2, 3]) {
-          const event = { ...say(`ours ${n}`), timestamp: now + (n - 3) * gap };
+          const event = { ...userEvent(`ours ${n}`), timestamp: now + (n - 3) * gap };
           await service.appendEvent({ session: whole, event });
         }
         const session = await service.getSession({ ...KEY, config: { numRecentEvents: 2 } });
         assert.ok(session);
         await pythonSays(whole, [-1]);
-        await service.appendEvent({ session, event: say('after') });
-        assert.deepEqual(session.events.map(textOf), ['ours 2', 'ours 3', 'theirs 0', 'after']);
+        await service.appendEvent({ session, event: userEvent('after') });
+        assert.deepEqual(session.events.map(firstText), ['ours 2', 'ours 3', 'theirs 0', 'after']);
       });
     }
 
     it('before a replaced event of the package reaches the handle too', async () => {
       const service = open('merge');
-      const session = await begun(service);
-      const event = { ...say('replaced'), id: session.events[0]?.id ?? '' };
+      const session = await startedSession(service);
+      const event = { ...userEvent('replaced'), id: session.events[0]?.id ?? '' };
       await service.appendEvent({ session, event });
       await pythonSays(session, [-1]);
-      await service.appendEvent({ session, event: say('after') });
-      assert.deepEqual(session.events.map(textOf), ['replaced', 'theirs 0', 'after']);
+      await service.appendEvent({ session, event: userEvent('after') });
+      assert.deepEqual(session.events.map(firstText), ['replaced', 'theirs 0', 'after']);
     });
   });
 }

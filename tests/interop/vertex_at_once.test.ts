@@ -6,7 +6,7 @@ import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import type { Session } from '../../js/index.js';
 import { type AgentEngine, startAgentEngine } from './agent_engine.js';
 import { type PythonSessions, startPythonSessions } from './python.js';
-import { KEY, PYTHON_KEY, pythonSay, say, textOf } from './said.js';
+import { KEY, PYTHON_KEY, pythonEvent, userEvent, firstText } from './shared_session.js';
 
 let python: PythonSessions;
 before(() => {
@@ -27,31 +27,33 @@ describe('Concurrent use of one agent engine', { timeout: 120_000 }, () => {
     return session;
   };
   const textsInPython = async () =>
-    (await python.ask('get', PYTHON_KEY)).events.map((event) => textOf(event));
+    (await python.ask('get', PYTHON_KEY)).events.map((event) => firstText(event));
 
   it('keeps all appends of Python and two services of the package', async () => {
     const session = await engine.service.createSession(KEY);
-    const other = await engine.another().getSession(KEY);
+    const other = await engine.newService().getSession(KEY);
     assert.ok(other);
     await python.ask('get', PYTHON_KEY);
-    const theirs = Array.from({ length: 30 }, (_, n) => pythonSay(`python ${n}`, { [`p${n}`]: n }));
+    const theirs = Array.from({ length: 30 }, (_, n) =>
+      pythonEvent(`python ${n}`, { [`p${n}`]: n }),
+    );
     const append = async (service: AgentEngine['service'], handle: Session, who: string) => {
       for (let n = 0; n < 15; n += 1) {
         await service.appendEvent({
           session: handle,
-          event: say(`${who} ${n}`, { [`${who}${n}`]: n }),
+          event: userEvent(`${who} ${n}`, { [`${who}${n}`]: n }),
         });
       }
     };
     const [answer] = await Promise.all([
       python.ask('append all', theirs),
       append(engine.service, session, 'a'),
-      append(engine.another(), other, 'b'),
+      append(engine.newService(), other, 'b'),
     ]);
     assert.equal(answer.error, undefined);
 
     const whole = await read();
-    const texts = whole.events.map(textOf);
+    const texts = whole.events.map(firstText);
     assert.equal(texts.length, 60);
     assert.equal(new Set(texts).size, 60);
     for (const [who, count] of [
@@ -69,8 +71,8 @@ describe('Concurrent use of one agent engine', { timeout: 120_000 }, () => {
     assert.deepEqual((await textsInPython()).sort(), [...texts].sort());
 
     // What came meanwhile comes to a handle with its next event.
-    await engine.service.appendEvent({ session, event: say('last') });
-    assert.deepEqual(session.events.map(textOf).sort(), [...texts, 'last'].sort());
+    await engine.service.appendEvent({ session, event: userEvent('last') });
+    assert.deepEqual(session.events.map(firstText).sort(), [...texts, 'last'].sort());
     assert.deepEqual(session.state, whole.state);
   });
 
@@ -79,14 +81,14 @@ describe('Concurrent use of one agent engine', { timeout: 120_000 }, () => {
     const session = await service.createSession(KEY);
     await python.ask('get', PYTHON_KEY);
     server.fail('sessions.appendEvent', { kind: 'lose' });
-    const meanwhile = () => python.ask('append', pythonSay('python'));
+    const meanwhile = () => python.ask('append', pythonEvent('python'));
     // The first list is read before the append, and this is what it holds; the second is to find the lost one.
     server.fail('events.list', { kind: 'answer', text: '{}' });
     server.fail('events.list', { kind: 'before', action: meanwhile });
-    await service.appendEvent({ session, event: say('one', { n: 1 }) });
-    await service.appendEvent({ session, event: say('two', { n: 2 }) });
+    await service.appendEvent({ session, event: userEvent('one', { n: 1 }) });
+    await service.appendEvent({ session, event: userEvent('two', { n: 2 }) });
     assert.ok(server.allFaultsUsed);
-    assert.deepEqual((await read()).events.map(textOf).sort(), ['one', 'python', 'two']);
+    assert.deepEqual((await read()).events.map(firstText).sort(), ['one', 'python', 'two']);
     assert.deepEqual((await textsInPython()).sort(), ['one', 'python', 'two']);
   });
 
@@ -96,11 +98,13 @@ describe('Concurrent use of one agent engine', { timeout: 120_000 }, () => {
     server.fail('sessions.appendEvent', { kind: 'drop' });
     server.refuse('sessions.appendEvent', 503);
     server.fail('sessions.appendEvent', { kind: 'deny', code: 504, message: 'Late.' });
-    await service.appendEvent({ session, event: say('one') });
+    await service.appendEvent({ session, event: userEvent('one') });
     assert.ok(server.allFaultsUsed);
     server.refuse('sessions.appendEvent', 403);
-    await assert.rejects(service.appendEvent({ session, event: say('no') }), { code: 'remote' });
-    assert.deepEqual(session.events.map(textOf), ['one']);
+    await assert.rejects(service.appendEvent({ session, event: userEvent('no') }), {
+      code: 'remote',
+    });
+    assert.deepEqual(session.events.map(firstText), ['one']);
     assert.deepEqual(await textsInPython(), ['one']);
   });
 
@@ -132,23 +136,23 @@ describe('Concurrent use of one agent engine', { timeout: 120_000 }, () => {
     const session = await service.createSession(KEY);
     const action = () => python.ask('delete', PYTHON_KEY);
     server.fail('sessions.appendEvent', { kind: 'before', action });
-    await assert.rejects(service.appendEvent({ session, event: say('one') }), {
+    await assert.rejects(service.appendEvent({ session, event: userEvent('one') }), {
       code: 'not_found',
     });
     assert.equal(await service.getSession(KEY), undefined);
   });
 
   it('makes a handle with `reject` stale after an append of Python', async () => {
-    const service = engine.another({ stale: 'reject' });
+    const service = engine.newService({ stale: 'reject' });
     const session = await service.createSession(KEY);
-    await service.appendEvent({ session, event: say('one') });
+    await service.appendEvent({ session, event: userEvent('one') });
     await python.ask('get', PYTHON_KEY);
-    await python.ask('append', pythonSay('python'));
-    await assert.rejects(service.appendEvent({ session, event: say('two') }), {
+    await python.ask('append', pythonEvent('python'));
+    await assert.rejects(service.appendEvent({ session, event: userEvent('two') }), {
       code: 'stale_session',
     });
     const again = await read();
-    await service.appendEvent({ session: again, event: say('two') });
+    await service.appendEvent({ session: again, event: userEvent('two') });
     assert.deepEqual(await textsInPython(), ['one', 'python', 'two']);
   });
 });

@@ -9,7 +9,7 @@ import { createEvent } from '@google/adk';
 import { type VertexServer, startVertexServer } from '../vertex_server/server.js';
 import { adkVertexService } from './adk_vertex.js';
 import { type PythonSessions, startPythonSessions } from './python.js';
-import { KEY, PYTHON_KEY, pythonSay, textOf } from './said.js';
+import { KEY, PYTHON_KEY, pythonEvent, firstText } from './shared_session.js';
 
 const SESSIONS = '/v1beta1/projects/my-project/locations/us-central1/reasoningEngines/123/sessions';
 
@@ -51,7 +51,7 @@ describe('The VertexAiSessionService of google-adk for Python', { timeout: 120_0
     await python.ask('create', PYTHON_KEY);
     server.forget();
     const event = {
-      ...pythonSay('one', { n: 1, 'temp:t': 2 }, 1700000000.123456),
+      ...pythonEvent('one', { n: 1, 'temp:t': 2 }, 1700000000.123456),
       id: 'e1',
       branch: 'a.b',
       usage_metadata: { prompt_token_count: 3 },
@@ -93,11 +93,11 @@ describe('The VertexAiSessionService of google-adk for Python', { timeout: 120_0
     await python.ask('create', { ...PYTHON_KEY, state: { n: 0 } });
     const texts = ['one', 'two', 'three', 'four', 'five'];
     for (const [index, text] of texts.entries()) {
-      await python.ask('append', pythonSay(text, { n: index }, 1700000000 + index));
+      await python.ask('append', pythonEvent(text, { n: index }, 1700000000 + index));
     }
     server.forget();
     const got = await python.ask('get', PYTHON_KEY);
-    assert.deepEqual(got.events.map(textOf), texts);
+    assert.deepEqual(got.events.map(firstText), texts);
     assert.deepEqual(got.state, { n: 4 });
     const pages = server.requests.filter(({ call }) => call === 'events.list');
     assert.deepEqual(
@@ -107,7 +107,7 @@ describe('The VertexAiSessionService of google-adk for Python', { timeout: 120_0
 
     const config = { after_timestamp: 1700000003 };
     const later = await python.ask('get', { ...PYTHON_KEY, config });
-    assert.deepEqual(later.events.map(textOf), ['four', 'five']);
+    assert.deepEqual(later.events.map(firstText), ['four', 'five']);
     const asked = server.requests.at(-1)?.query.filter;
     assert.equal(asked, 'timestamp>="2023-11-14T22:13:23+00:00"');
   });
@@ -153,9 +153,9 @@ describe('The VertexAiSessionService of google-adk for Python', { timeout: 120_0
   it('uses a key without a project in express mode', async () => {
     await python.open(server.url.replace('http://', 'http://a-key@'));
     await python.ask('create', PYTHON_KEY);
-    await python.ask('append', pythonSay('one'));
+    await python.ask('append', pythonEvent('one'));
     const got = await python.ask('get', PYTHON_KEY);
-    assert.deepEqual(got.events.map(textOf), ['one']);
+    assert.deepEqual(got.events.map(firstText), ['one']);
     const [create] = server.requests;
     assert.equal(create?.path, '/v1beta1/reasoningEngines/123/sessions');
     assert.equal(create.headers['x-goog-api-key'], 'a-key');
@@ -183,7 +183,7 @@ describe('The VertexAiSessionService of @google/adk', { timeout: 120_000 }, () =
 
     const got = await service.getSession(KEY);
     assert.deepEqual(got?.state, { ...state, n: 1 });
-    assert.deepEqual(got.events.map(textOf), ['one']);
+    assert.deepEqual(got.events.map(firstText), ['one']);
     assert.equal(got.events[0]?.timestamp, event.timestamp);
     const { sessions } = await service.listSessions({ appName: 'shop', userId: 'ada' });
     assert.deepEqual(

@@ -14,7 +14,7 @@ import { type Fields, parseMessage } from '../vertex_server/proto_json.js';
 import { startVertexServer, type VertexServer } from '../vertex_server/server.js';
 import { forPython } from './for_python.js';
 import { linesOfPython, type PythonSessions, startPythonSessions } from './python.js';
-import { PYTHON_KEY } from './said.js';
+import { PYTHON_KEY } from './shared_session.js';
 
 const COUNT = 2000;
 /** Drawn anew each time; a failure shows the event. */

@@ -13,7 +13,7 @@ import { ScriptedModel } from '../../js/examples/demo/scripted_model.js';
 import type { Event } from '../../js/index.js';
 import { type AgentEngine, startAgentEngine } from './agent_engine.js';
 import { type PythonSessions, startPythonSessions } from './python.js';
-import { KEY, PYTHON_KEY } from './said.js';
+import { KEY, PYTHON_KEY } from './shared_session.js';
 
 const findTea = new FunctionTool({
   name: 'find_tea',
@@ -42,7 +42,7 @@ describe('A conversation in an agent engine', { timeout: 120_000 }, () => {
   const turn = async (text: string, replies: Reply[]): Promise<string[][]> => {
     const model = new ScriptedModel(replies);
     const agent = new LlmAgent({ name: 'host', model, tools: [findTea] });
-    const sessionService = overService(() => engine.another());
+    const sessionService = overService(() => engine.newService());
     const runner = new Runner({ appName: KEY.appName, agent, sessionService });
     const newMessage = { role: 'user', parts: [{ text }] };
     const runConfig = { streamingMode: StreamingMode.SSE };
@@ -50,7 +50,7 @@ describe('A conversation in an agent engine', { timeout: 120_000 }, () => {
     for await (const event of runner.runAsync({ userId, sessionId, newMessage, runConfig })) {
       void event;
     }
-    return model.requests.map(({ contents }) => contents.map(said));
+    return model.requests.map(({ contents }) => contents.map(contentText));
   };
 
   it('continues with any of the Runners', async () => {
@@ -64,7 +64,7 @@ describe('A conversation in an agent engine', { timeout: 120_000 }, () => {
     assert.equal(inPython.error, undefined);
     const answer = 'Serve Ada tea of the evening for KRW. (5)';
     const second = ['For how much?', answer];
-    assert.deepEqual(inPython.events.map(saidBy).filter(Boolean), [...first, ...second]);
+    assert.deepEqual(inPython.events.map(textsOfAuthor).filter(Boolean), [...first, ...second]);
     assert.equal(inPython.state.answer, answer);
     assert.equal(inPython.state['user:turns'], 1);
 
@@ -75,7 +75,12 @@ describe('A conversation in an agent engine', { timeout: 120_000 }, () => {
 
     const whole = await engine.service.getSession(KEY);
     const spoken = whole?.events.filter(({ content }) => content !== undefined) ?? [];
-    assert.deepEqual(spoken.map(saidBy), [...first, ...second, 'Thank you.', 'You are welcome.']);
+    assert.deepEqual(spoken.map(textsOfAuthor), [
+      ...first,
+      ...second,
+      'Thank you.',
+      'You are welcome.',
+    ]);
     assert.deepEqual([...new Set(spoken.map(({ author }) => author))], ['user', 'host', 'shop']);
     assert.deepEqual(whole?.state, {
       'user:name': 'Ada',
@@ -89,12 +94,12 @@ describe('A conversation in an agent engine', { timeout: 120_000 }, () => {
   });
 });
 
-function saidBy({ content }: Pick<Event, 'content'>): string {
-  return said(content ?? {});
+function textsOfAuthor({ content }: Pick<Event, 'content'>): string {
+  return contentText(content ?? {});
 }
 
 /** A text, a call with a question mark or an answer to one with an exclamation mark. */
-function said({ parts = [] }: NonNullable<Event['content']>): string {
+function contentText({ parts = [] }: NonNullable<Event['content']>): string {
   return parts
     .map(({ text, functionCall, functionResponse }) => {
       if (functionCall) return `${functionCall.name}?`;

@@ -11,7 +11,7 @@ import { root } from '../toolchain/environment.mjs';
 export { root };
 export const NAME = 'adk-session-wasm';
 
-export interface Installed {
+export interface InstalledPackage {
   /** A project that has the package in its `node_modules`, and nothing else in it. */
   readonly project: string;
   /** Where the package lies in it. */
@@ -22,27 +22,27 @@ export interface Installed {
   readonly tarball: number;
 }
 
-interface Packed {
+interface PackResult {
   filename: string;
   size: number;
   files: { path: string }[];
 }
 
-let installed: Installed | undefined;
+let installed: InstalledPackage | undefined;
 
 /** The project of this test file; made once, removed when the process ends. */
-export function install(): Installed {
+export function install(): InstalledPackage {
   installed ??= makeProject();
   return installed;
 }
 
-function makeProject(): Installed {
+function makeProject(): InstalledPackage {
   const project = mkdtempSync(join(tmpdir(), 'packaging-'));
   // Not a hook of node:test: made within a test, it would be that test's own.
   process.once('exit', () => rmSync(project, { recursive: true, force: true }));
   // js/dist is there already: the build is a step of its own.
   const command = ['pack', '--json', '--ignore-scripts', '--pack-destination', project];
-  const answer = JSON.parse(run('npm', command, root)) as Packed[] | Record<string, Packed>;
+  const answer = JSON.parse(run('npm', command, root)) as PackResult[] | Record<string, PackResult>;
   const [packed] = Object.values(answer);
   if (packed === undefined) throw new Error('npm packed nothing');
   const { filename, size, files } = packed;

@@ -78,28 +78,28 @@ const ROUTES: Readonly<Record<Call, Route>> = {
   },
 };
 
-export interface Called {
+export interface RoutedCall {
   readonly call: Call;
   run(engine: Engine, body: unknown): object;
 }
 
 /**
  * @param resource the path after the API's version and the project
- * @param home the project's part of a resource name, as answers have it
+ * @param resourceProject the project's part of a resource name, as answers have it
  */
-export function callOf(
+export function routeCall(
   method: string,
   resource: string,
   search: URLSearchParams,
-  home: string,
-): Called {
+  resourceProject: string,
+): RoutedCall {
   for (const [call, route] of Object.entries(ROUTES) as [Call, Route][]) {
     const name = route.method === method ? route.path.exec(resource)?.[1] : undefined;
     if (name === undefined) continue;
     return {
       call,
       run: (engine, body) =>
-        route.run(engine, `${home}/${name}`, body, queryOf(search, route.query)),
+        route.run(engine, `${resourceProject}/${name}`, body, queryOf(search, route.query)),
     };
   }
   throw new ApiError('NOT_FOUND', `The requested URL ${resource} was not found on this server.`);

@@ -237,7 +237,7 @@ export class Engine {
   }
 
   #shown(session: StoredSession): Fields {
-    const state = this.#shared.shown(session.state, ownerOf(session));
+    const state = this.#shared.withSharedKeys(session.state, ownerOf(session));
     return { ...session.fields, ...stateField(state) };
   }
 

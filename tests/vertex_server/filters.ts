@@ -50,13 +50,13 @@ export function timeRange(filter: string): (nanos: bigint) => boolean {
     if (field !== 'timestamp' || bound === undefined) throw invalid(`Invalid filter: ${filter}`);
     return (nanos: bigint) => {
       const sign = nanos < bound ? -1 : nanos > bound ? 1 : 0;
-      return holds(sign, operator);
+      return isMatch(sign, operator);
     };
   });
   return (nanos) => tests.every((test) => test(nanos));
 }
 
-function holds(sign: number, operator: string): boolean {
+function isMatch(sign: number, operator: string): boolean {
   switch (operator) {
     case '>=':
       return sign >= 0;

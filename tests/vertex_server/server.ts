@@ -6,7 +6,7 @@ import { type IncomingMessage, type ServerResponse, createServer } from 'node:ht
 import { type AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 
-import { type Call, callOf } from './calls.js';
+import { type Call, routeCall } from './calls.js';
 import { Engine, type EngineOptions } from './engine.js';
 import { type Fault, Faults } from './faults.js';
 import { type Fields } from './proto_json.js';
@@ -85,7 +85,7 @@ export async function startVertexServer(options: VertexServerOptions = {}): Prom
     };
     try {
       const [home, resource] = addressOf(url.pathname);
-      const called = callOf(method, resource, url.searchParams, home);
+      const called = routeCall(method, resource, url.searchParams, home);
       entry.call = called.call;
       requests.push(entry as LoggedRequest);
       entry.body = jsonOf(text);
@@ -142,7 +142,7 @@ export async function startVertexServer(options: VertexServerOptions = {}): Prom
       const { pathname, searchParams } = new URL(address);
       try {
         const [home, resource] = addressOf(pathname);
-        const called = callOf(method, resource, searchParams, home);
+        const called = routeCall(method, resource, searchParams, home);
         const given = jsonOf(typeof body === 'string' ? body : '');
         return Response.json(called.run(engine, given));
       } catch (error) {

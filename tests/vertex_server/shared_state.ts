@@ -43,7 +43,7 @@ export class SharedState {
   }
 
   /** What a session shows. */
-  shown(own: Fields, owner: Owner): Fields {
+  withSharedKeys(own: Fields, owner: Owner): Fields {
     const entries = ['user:', 'app:'].flatMap((prefix) => {
       const scope = this.#scopeOf(prefix, owner);
       const state = scope === undefined ? undefined : this.#states.get(scope)?.state;

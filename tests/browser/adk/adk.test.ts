@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { root } from '../../toolchain/environment.mjs';
 import { type Browser, ENGINES, openBrowser } from '../engine.js';
-import { MEETING, meeting } from '../meeting.js';
+import { RENDEZVOUS_PATH, rendezvous } from '../rendezvous.js';
 import { html, serve, type Server } from '../server.js';
 import { type Bundle, bundlePage } from './bundle.js';
 import { conversations } from './conversations.js';
@@ -21,7 +21,7 @@ describe('@google/adk in a page', () => {
         '<!doctype html><meta charset="utf-8"><script type="module" src="/page.js"></script>',
       ),
       '/page.js': { body: bundle.code },
-      [MEETING]: meeting(),
+      [RENDEZVOUS_PATH]: rendezvous(),
     });
   });
   after(() => server.close());

@@ -29,9 +29,9 @@ function ordering(drink: string): string[] {
 export function conversations(context: Context): void {
   it('a turn writes every scope by a tool and by outputKey, and temp: only for itself', async () => {
     await inPage(context, async (page) => {
-      const { told, yielded, events, state } = await page.call('converse', 'scopes', arrival);
+      const { requests, yielded, events, state } = await page.call('converse', 'scopes', arrival);
       assert.deepEqual(
-        told.map(({ instruction }) => instruction),
+        requests.map(({ instruction }) => instruction),
         [', room , ; guests: ; said: ', 'Ada, room 7, in a hurry; guests: 1; said: '],
       );
       assert.deepEqual(yielded, ARRIVAL.slice(1));
@@ -44,8 +44,8 @@ export function conversations(context: Context): void {
     await inPage(context, async (page) => {
       await page.call('converse', 'reload', arrival);
       await page.open(context.url);
-      const { told, events } = await page.call('converse', 'reload', question);
-      assert.deepEqual(told, [
+      const { requests, events } = await page.call('converse', 'reload', question);
+      assert.deepEqual(requests, [
         {
           instruction: 'Ada, room 7, ; guests: 1; said: Welcome!',
           contents: [...ARRIVAL, 'user: Which room?'],
@@ -63,8 +63,11 @@ export function conversations(context: Context): void {
         [{ sessionId: 'second stay' }, 'Ada, room , ; guests: 1; said: '],
         [{ userId: 'bob' }, ', room , ; guests: 1; said: '],
       ] as const) {
-        const { told } = await page.call('converse', 'others', { ...question, ...session });
-        assert.deepEqual(told, [{ instruction, contents: ['user: Which room?'] }]);
+        const { requests } = await page.call('converse', 'others', {
+          ...question,
+          ...session,
+        });
+        assert.deepEqual(requests, [{ instruction, contents: ['user: Which room?'] }]);
       }
     });
   });
@@ -75,8 +78,8 @@ export function conversations(context: Context): void {
       await one.call('converse', 'tabs', arrival);
       const second = await other.call('converse', 'tabs', question);
       const third = await one.call('converse', 'tabs', again);
-      assert.deepEqual(second.told[0]!.contents, [...ARRIVAL, 'user: Which room?']);
-      assert.deepEqual(third.told[0]!.contents, [...ARRIVAL, ...QUESTION, 'user: And again?']);
+      assert.deepEqual(second.requests[0]!.contents, [...ARRIVAL, 'user: Which room?']);
+      assert.deepEqual(third.requests[0]!.contents, [...ARRIVAL, ...QUESTION, 'user: And again?']);
     });
   });
 
@@ -95,12 +98,12 @@ export function conversations(context: Context): void {
       await one.start('converse', 'at once', orders('Tea'));
       await other.start('converse', 'at once', orders('Milk'));
       const both = [await one.finish<'converse'>(), await other.finish<'converse'>()];
-      const told = both.map(({ told }) => told.at(-1)!.contents.slice(-5));
-      assert.deepEqual(told, [ordering('Tea').slice(0, -1), ordering('Milk').slice(0, -1)]);
+      const requests = both.map(({ requests }) => requests.at(-1)!.contents.slice(-5));
+      assert.deepEqual(requests, [ordering('Tea').slice(0, -1), ordering('Milk').slice(0, -1)]);
 
       const next = await one.call('converse', 'at once', question);
       const all = [...ARRIVAL, ...ordering('Tea'), ...ordering('Milk'), QUESTION[0]!];
-      assert.deepEqual(next.told[0]!.contents.toSorted(), all.toSorted());
+      assert.deepEqual(next.requests[0]!.contents.toSorted(), all.toSorted());
       assert.deepEqual([next.state.Tea, next.state.Milk], ['ordered', 'ordered']);
     });
   });
@@ -108,8 +111,8 @@ export function conversations(context: Context): void {
   it('a conversation in memory lasts as long as the page', async () => {
     await inPage(context, async (page) => {
       await page.call('converseInMemory', arrival);
-      const { told, events } = await page.call('converseInMemory', question);
-      assert.equal(told[0]!.instruction, 'Ada, room 7, ; guests: 1; said: Welcome!');
+      const { requests, events } = await page.call('converseInMemory', question);
+      assert.equal(requests[0]!.instruction, 'Ada, room 7, ; guests: 1; said: Welcome!');
       assert.deepEqual(events, [...ARRIVAL, ...QUESTION]);
       await page.open(context.url);
       const after = await page.call('converseInMemory', question);

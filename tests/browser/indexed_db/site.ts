@@ -3,7 +3,7 @@
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { root } from '../../toolchain/environment.mjs';
-import { MEETING, meeting } from '../meeting.js';
+import { RENDEZVOUS_PATH, rendezvous } from '../rendezvous.js';
 import { PATIENCE } from '../report.js';
 import { html, type Respond, serve } from '../server.js';
 
@@ -35,7 +35,7 @@ export async function serveSite(): Promise<Site> {
     '/elsewhere': html(pageWith('')),
     '/acknowledge': acknowledged.respond,
     '/found': found.respond,
-    [MEETING]: meeting(),
+    [RENDEZVOUS_PATH]: rendezvous(),
   });
   const { origin } = server;
   return {

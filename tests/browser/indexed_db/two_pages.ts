@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { type Context, inTwoTabs, newName } from './context.js';
-import type { Seen } from './page/two_pages.js';
+import type { PagesReport } from './page/two_pages.js';
 
 const SHARED = 'shared';
 const WRITERS = ['left', 'right'];
@@ -26,13 +26,21 @@ export function twoPages(context: Context): void {
   });
 }
 
-type Yielded = Seen['revisions'];
+type Yielded = PagesReport['revisions'];
 
-function withoutFeed({ revisions, ...rest }: Seen): Omit<Seen, 'revisions'> & { yielded: Yielded } {
+function withoutFeed({
+  revisions,
+  ...rest
+}: PagesReport): Omit<PagesReport, 'revisions'> & { yielded: Yielded } {
   return { ...rest, yielded: revisions };
 }
 
-function assertComplete({ events, state, userState, appState }: Omit<Seen, 'revisions'>): void {
+function assertComplete({
+  events,
+  state,
+  userState,
+  appState,
+}: Omit<PagesReport, 'revisions'>): void {
   const ids = Object.values(events).flat();
   assert.deepEqual(Object.keys(events).sort(), [...WRITERS, SHARED].sort());
   assert.equal(new Set(ids).size, EVENTS, 'each event is there');

@@ -9,7 +9,7 @@ interface Package {
 }
 
 /** What is stored before the retry and after it, and the state of the handle that it went through. */
-export interface Retried {
+export interface RetryReport {
   readonly before: Session | undefined;
   readonly after: Session | undefined;
   readonly handle: StateShape;
@@ -63,7 +63,7 @@ export async function retrySuperseded(
   service: BaseSessionService,
   { State, createEvent }: Package,
   name: string,
-): Promise<Retried> {
+): Promise<RetryReport> {
   const session = await service.createSession({ ...KEY, state: { k: 'first' } });
   const writing = (id: string, delta: StateShape): Event => {
     const event = createEvent({ id, author: 'agent' });

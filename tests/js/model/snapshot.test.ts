@@ -17,7 +17,7 @@ import { explosive, jsonValue, nested, oddValue, revokedProxy } from '../json/va
 
 const NOW = 1795155122530;
 
-function take(event: unknown): EventSnapshot {
+function snapshotOf(event: unknown): EventSnapshot {
   return snapshotEvent(
     event as Event,
     () => NOW,
@@ -48,7 +48,7 @@ function textOf(snapshot: { readonly text: string }): Record<string, unknown> {
 
 test('the text of a complete event is that of JSON.stringify', () => {
   const event = complete({ custom: { a: [1] }, actions: { stateDelta: { k: 1 }, escalate: true } });
-  const snapshot = take(event);
+  const snapshot = snapshotOf(event);
   assert.equal(snapshot.text, JSON.stringify(event));
   assert.equal(snapshot.deltaText, '{"k":1}');
   assert.deepEqual([snapshot.id, snapshot.timestamp, snapshot.temp], ['e1', 5, undefined]);
@@ -60,7 +60,7 @@ test('the text of any event is that of JSON.stringify', () => {
     fc.property(fc.dictionary(keys, oddValue), fc.dictionary(keys, jsonValue), (fields, delta) => {
       fc.pre(!JSON.stringify(fields).includes('\\ud') && !JSON.stringify(delta).includes('\\ud'));
       const event = { ...fields, id: 'e1', timestamp: 5, actions: { stateDelta: delta, x: 1 } };
-      const snapshot = take(event);
+      const snapshot = snapshotOf(event);
       assert.equal(snapshot.text, JSON.stringify(event));
       assert.equal(snapshot.deltaText, JSON.stringify(delta));
     }),
@@ -75,12 +75,12 @@ test("the delta in the text is the delta's own text, beside members of the same 
     complete({ actions: { 'x"stateDelta': 0, artifactDelta: 0, stateDelta: { b: 2 } } }),
     complete({ text: '"stateDelta":0', actions: { stateDelta: { stateDelta: 0 } } }),
   ];
-  for (const event of events) assert.equal(take(event).text, JSON.stringify(event));
+  for (const event of events) assert.equal(snapshotOf(event).text, JSON.stringify(event));
 });
 
 test('temp: keys are in neither text nor delta, and are never read', () => {
   const socket = { send: () => 1, big: 1n, self: revokedProxy({}) };
-  const snapshot = take(withDelta({ a: 1, 'temp:socket': socket, 'temp:none': undefined }));
+  const snapshot = snapshotOf(withDelta({ a: 1, 'temp:socket': socket, 'temp:none': undefined }));
   assert.equal(snapshot.deltaText, '{"a":1}');
   assert.deepEqual(Object.keys(snapshot.temp ?? {}), ['temp:socket', 'temp:none']);
   assert.equal(snapshot.temp?.['temp:socket'], socket);
@@ -88,7 +88,7 @@ test('temp: keys are in neither text nor delta, and are never read', () => {
 });
 
 test('a top-level undefined is a removal, like REMOVED', () => {
-  const snapshot = take(withDelta({ a: undefined, b: REMOVED, c: null }));
+  const snapshot = snapshotOf(withDelta({ a: undefined, b: REMOVED, c: null }));
   assert.deepEqual(snapshot.delta, { a: REMOVED, b: REMOVED, c: null });
   assert.deepEqual(JSON.parse(snapshot.deltaText), snapshot.delta);
 });
@@ -129,26 +129,26 @@ test('the delta parsed from its text equals the delta', () => {
 test('the caller’s delta is never changed', () => {
   const delta = Object.freeze({ a: { b: undefined }, 'temp:x': 1, gone: undefined });
   const event = withDelta(delta);
-  applySnapshot(event, take(event));
+  applySnapshot(event, snapshotOf(event));
   assert.deepEqual(delta, { a: { b: undefined }, 'temp:x': 1, gone: undefined });
   assert.notEqual(event.actions.stateDelta, delta);
 });
 
 test('a delta value that JSON cannot represent is refused with its path; the event is unchanged', () => {
   const event = { actions: { stateDelta: { cart: { items: [0, 1, 2, { price: NaN }] } } } };
-  assert.throws(() => take(event), refused('unserializable', 'cart.items[3].price'));
+  assert.throws(() => snapshotOf(event), refused('unserializable', 'cart.items[3].price'));
   assert.deepEqual(Object.keys(event), ['actions']);
 });
 
 test('another event field that JSON cannot represent is refused with its path in the event', () => {
   const event = complete({ content: { parts: [{ functionCall: { args: { n: 1n } } }] } });
   assert.throws(
-    () => take(event),
+    () => snapshotOf(event),
     refused('unserializable', 'content.parts[0].functionCall.args.n'),
   );
   const actions = { stateDelta: {}, agentState: { n: 1n } };
   assert.throws(
-    () => take(complete({ actions })),
+    () => snapshotOf(complete({ actions })),
     refused('unserializable', 'actions.agentState.n'),
   );
 });
@@ -159,19 +159,19 @@ test('event fields follow JSON.stringify: instances, toJSON, NaN, undefined', ()
   }
   const output = { blob: new Blob(), at: new Date(0), nan: NaN, none: undefined, f: () => 1 };
   const text = '{"blob":{"data":"x"},"at":"1970-01-01T00:00:00.000Z","nan":null}';
-  assert.equal(JSON.stringify(textOf(take(complete({ output }))).output), text);
+  assert.equal(JSON.stringify(textOf(snapshotOf(complete({ output }))).output), text);
 });
 
 test('lone surrogates in event fields become U+FFFD, beside a delta with their escapes', () => {
   const event = complete({ 'a\ud800': 'b\udfff', actions: { stateDelta: { k: '\\ud800' } } });
-  const stored = textOf(take(event));
+  const stored = textOf(snapshotOf(event));
   assert.equal(stored['a\ufffd'], 'b\ufffd');
   assert.deepEqual(stored.actions, { stateDelta: { k: '\\ud800' } });
 });
 
 test('a missing id and timestamp are filled in, on the event too', () => {
   const event: Record<string, unknown> = { author: 'a' };
-  const snapshot = take(event);
+  const snapshot = snapshotOf(event);
   assert.deepEqual([snapshot.id, snapshot.timestamp], ['new-id', NOW]);
   assert.deepEqual(event, { author: 'a', id: 'new-id', timestamp: NOW });
   assert.deepEqual(Object.keys(textOf(snapshot)), ['author', 'id', 'timestamp', 'actions']);
@@ -179,7 +179,7 @@ test('a missing id and timestamp are filled in, on the event too', () => {
 
 test('an empty id is filled in at its position', () => {
   const event = { id: '', author: 'a', timestamp: undefined };
-  take(event);
+  snapshotOf(event);
   assert.deepEqual(Object.entries(event), [
     ['id', 'new-id'],
     ['author', 'a'],
@@ -197,7 +197,7 @@ test("a clock's fraction is cut off, a given one is kept", () => {
     ).timestamp,
     5,
   );
-  assert.equal(textOf(take(complete({ timestamp: 5.25 }))).timestamp, 5.25);
+  assert.equal(textOf(snapshotOf(complete({ timestamp: 5.25 }))).timestamp, 5.25);
 });
 
 /** Events of all degrees of completeness: each makes a new one. */
@@ -232,48 +232,48 @@ const incomplete: readonly (readonly [string, () => Record<string, unknown>])[] 
 for (const [name, make] of incomplete) {
   test(`with ${name}, a retry after a failure gives the same text`, () => {
     const event = make();
-    const { text } = take(event);
-    assert.equal(take(event).text, text);
+    const { text } = snapshotOf(event);
+    assert.equal(snapshotOf(event).text, text);
   });
 
   test(`with ${name}, a retry after a success gives the same text`, () => {
     const event = make();
-    const snapshot = take(event);
+    const snapshot = snapshotOf(event);
     applySnapshot(event as unknown as Event, snapshot);
-    assert.equal(take(event).text, snapshot.text);
-    assert.equal(take(event).deltaText, snapshot.deltaText);
+    assert.equal(snapshotOf(event).text, snapshot.text);
+    assert.equal(snapshotOf(event).deltaText, snapshot.deltaText);
     assert.equal((event.actions as EventActions).stateDelta, snapshot.delta);
   });
 
   test(`with ${name}, copied actions give the same text`, () => {
     const event = make();
-    const snapshot = take(event);
+    const snapshot = snapshotOf(event);
     event.actions = { ...snapshot.actions, stateDelta: snapshot.delta };
-    assert.equal(take(event).text, snapshot.text);
+    assert.equal(snapshotOf(event).text, snapshot.text);
   });
 }
 
 test('applySnapshot sets missing actions, and keeps existing ones', () => {
   const bare = { id: 'e1', timestamp: 1 } as unknown as Event;
-  applySnapshot(bare, take(bare));
+  applySnapshot(bare, snapshotOf(bare));
   assert.deepEqual(bare.actions, createEvent().actions);
   const event = withDelta({ a: 1, 'temp:b': 2 });
   const { actions } = event;
-  applySnapshot(event, take(event));
+  applySnapshot(event, snapshotOf(event));
   assert.equal(event.actions, actions);
   assert.deepEqual(actions.stateDelta, { a: 1 });
 });
 
 test('applySnapshot does not throw when the event was frozen in the meantime', () => {
   const event = withDelta({ a: 1, 'temp:b': 2 });
-  const snapshot = take(event);
+  const snapshot = snapshotOf(event);
   Object.freeze(event.actions);
   applySnapshot(event, snapshot);
 });
 
 test('the text does not change with the event', () => {
   const event = withDelta({ a: { b: 1 } });
-  const { text } = take(event);
+  const { text } = snapshotOf(event);
   event.actions.stateDelta.a = 2;
   assert.match(text, /"stateDelta":\{"a":\{"b":1\}\}/);
 });
@@ -315,15 +315,15 @@ const wrong: readonly (readonly [string, unknown])[] = [
 
 for (const [name, event] of wrong) {
   test(`${name} is an invalid argument`, () => {
-    assert.throws(() => take(event), refused('invalid_argument'));
+    assert.throws(() => snapshotOf(event), refused('invalid_argument'));
   });
 }
 
 test('ids of 512 bytes and the first and last timestamp are accepted', () => {
-  assert.equal(take(complete({ id: 'é'.repeat(256) })).id, 'é'.repeat(256));
-  assert.equal(take(complete({ timestamp: 0 })).timestamp, 0);
-  assert.equal(take(complete({ timestamp: MAX_TIMESTAMP })).timestamp, MAX_TIMESTAMP);
-  assert.ok(Object.is(take(complete({ timestamp: -0 })).timestamp, 0));
+  assert.equal(snapshotOf(complete({ id: 'é'.repeat(256) })).id, 'é'.repeat(256));
+  assert.equal(snapshotOf(complete({ timestamp: 0 })).timestamp, 0);
+  assert.equal(snapshotOf(complete({ timestamp: MAX_TIMESTAMP })).timestamp, MAX_TIMESTAMP);
+  assert.ok(Object.is(snapshotOf(complete({ timestamp: -0 })).timestamp, 0));
 });
 
 const unwritable: readonly (readonly [string, () => object])[] = [
@@ -353,14 +353,14 @@ for (const [name, make] of unwritable) {
   test(`an event that cannot be filled in, ${name}, is refused and unchanged`, () => {
     const event = make();
     const before = JSON.stringify(event);
-    assert.throws(() => take(event), refused('invalid_argument'));
+    assert.throws(() => snapshotOf(event), refused('invalid_argument'));
     assert.equal(JSON.stringify(event), before);
   });
 }
 
 test('a frozen event with all fields and its own actions is accepted', () => {
   const event = Object.freeze(withDelta({ a: 1, 'temp:b': 1 }));
-  applySnapshot(event, take(event));
+  applySnapshot(event, snapshotOf(event));
   assert.deepEqual(event.actions.stateDelta, { a: 1 });
 });
 
@@ -372,7 +372,7 @@ test('inherited getters are overridden, not assigned to', () => {
     }
   }
   const event = new Lazy();
-  applySnapshot(event as unknown as Event, take(event));
+  applySnapshot(event as unknown as Event, snapshotOf(event));
   assert.deepEqual(Object.keys(event), ['author', 'id', 'timestamp', 'actions']);
 });
 
@@ -385,9 +385,9 @@ test('an event or actions with toJSON are stored as its result, completed', () =
     toJSON: () => ({ author: 'a' }),
   };
   const actions = { shown: true, stateDelta: { a: 1 } };
-  assert.deepEqual(textOf(take(event)), { author: 'a', id: 'e1', timestamp: 1, actions });
+  assert.deepEqual(textOf(snapshotOf(event)), { author: 'a', id: 'e1', timestamp: 1, actions });
   const nothing = complete({ toJSON: () => null });
-  assert.throws(() => take(nothing), refused('invalid_argument'));
+  assert.throws(() => snapshotOf(nothing), refused('invalid_argument'));
 });
 
 test('a toJSON on Object.prototype is honoured, and breaks nothing', (t) => {
@@ -397,10 +397,10 @@ test('a toJSON on Object.prototype is honoured, and breaks nothing', (t) => {
   };
   Object.defineProperty(Object.prototype, 'toJSON', { value: toJSON, configurable: true });
   t.after(() => Reflect.deleteProperty(Object.prototype, 'toJSON'));
-  const snapshot = take(event);
+  const snapshot = snapshotOf(event);
   assert.equal(snapshot.deltaText, '{"a":{"b":1},"c":2}');
   assert.deepEqual(textOf(snapshot).actions, { stateDelta: { a: { b: 1 }, c: 2 } });
-  assert.deepEqual(textOf(take({})).actions, createEvent().actions);
+  assert.deepEqual(textOf(snapshotOf({})).actions, createEvent().actions);
 });
 
 test('a getter with changing results cannot make text and delta differ', () => {
@@ -410,7 +410,7 @@ test('a getter with changing results cannot make text and delta differ', () => {
       return ++count;
     },
   };
-  const snapshot = take(withDelta({ value }));
+  const snapshot = snapshotOf(withDelta({ value }));
   assert.ok(snapshot.text.includes(`"stateDelta":${snapshot.deltaText}`));
 });
 
@@ -423,7 +423,10 @@ test('a getter that returns a BigInt at the second read is refused', () => {
   };
   assert.throws(() => snapshotDelta({ value }), refused('unserializable', 'value.n'));
   count = 0;
-  assert.throws(() => take(complete({ output: value })), refused('unserializable', 'output.n'));
+  assert.throws(
+    () => snapshotOf(complete({ output: value })),
+    refused('unserializable', 'output.n'),
+  );
 });
 
 test('__proto__ and similar names are ordinary delta keys', () => {
@@ -481,20 +484,23 @@ test('an initial state that is not a plain object is an invalid argument', () =>
 });
 
 test('a state value of 200 levels is accepted, one of 201 is not', () => {
-  take(withDelta({ deep: nested(200) }));
-  assert.throws(() => take(withDelta({ deep: nested(201) })), refused('unserializable'));
+  snapshotOf(withDelta({ deep: nested(200) }));
+  assert.throws(() => snapshotOf(withDelta({ deep: nested(201) })), refused('unserializable'));
 });
 
 test('an event of 250 levels is accepted, one of 251 or a million is not', () => {
-  take(complete({ output: nested(249) }));
+  snapshotOf(complete({ output: nested(249) }));
   for (const levels of [250, 1_000_000]) {
-    assert.throws(() => take(complete({ output: nested(levels) })), refused('unserializable'));
+    assert.throws(
+      () => snapshotOf(complete({ output: nested(levels) })),
+      refused('unserializable'),
+    );
   }
 });
 
 test('an event with too many values is refused', () => {
   assert.throws(() => snapshotDelta({ a: explosive() }), refused('unserializable', 'a'));
-  assert.throws(() => take(complete({ output: explosive() })), refused('unserializable'));
+  assert.throws(() => snapshotOf(complete({ output: explosive() })), refused('unserializable'));
   const sparse = new Array(2 ** 32 - 1);
   assert.throws(() => snapshotState({ a: sparse }), refused('unserializable', 'a'));
 });
@@ -506,7 +512,7 @@ test("text longer than the engine's limit is refused", (t) => {
     throw thrown;
   });
   assert.throws(
-    () => take(complete()),
+    () => snapshotOf(complete()),
     (error) => {
       t.mock.restoreAll();
       assert.ok(isSessionError(error, 'quota_exceeded'));

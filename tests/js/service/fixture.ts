@@ -4,7 +4,7 @@ import { inspect } from 'node:util';
 
 import { mapAdapter } from '../../../js/examples/map_adapter.js';
 import { MapStorage } from './map_storage.js';
-import type { Retried } from '../append/superseded_retries.js';
+import type { RetryReport } from '../append/superseded_retries.js';
 import {
   createEvent,
   type Decide,
@@ -144,7 +144,7 @@ export function everyCall(
 }
 
 /** That a retry changed nothing that is stored, and left the newest writes on its handle. */
-export function assertUnchanged({ before, after, handle }: Retried): void {
+export function assertUnchanged({ before, after, handle }: RetryReport): void {
   assert.deepEqual(before?.events.map(({ id }) => id).sort(), ['newer', 'older']);
   const state = { k: 'newer', 'user:k': 'newer', a: 'older', zz: { y: 1, b: 1.5 } };
   assert.deepEqual(before?.state, state);

@@ -27,7 +27,7 @@ function drain(pending: PendingNotices): Notice[] {
 }
 
 /** What comes out of these, taken all at once. */
-function left(...notices: ChangeNotice[]): Notice[] {
+function remaining(...notices: ChangeNotice[]): Notice[] {
   const pending = new PendingNotices();
   for (const notice of notices) pending.push(notice);
   return drain(pending);
@@ -36,11 +36,11 @@ function left(...notices: ChangeNotice[]): Notice[] {
 describe('Pending notices', () => {
   it('keep only the newest notice of each session, in the position of the first', () => {
     const notices = [of('appended', 'a', 2), of('appended', 'b', 5), of('appended', 'a', 3)];
-    assert.deepEqual(left(...notices), [of('appended', 'a', 3), of('appended', 'b', 5)]);
+    assert.deepEqual(remaining(...notices), [of('appended', 'a', 3), of('appended', 'b', 5)]);
   });
 
   it('drop a notice that is older than one received before, pending or delivered', () => {
-    assert.deepEqual(left(of('appended', 'a', 3), of('appended', 'a', 2)), [
+    assert.deepEqual(remaining(of('appended', 'a', 3), of('appended', 'a', 2)), [
       of('appended', 'a', 3),
     ]);
     const pending = new PendingNotices();
@@ -55,12 +55,12 @@ describe('Pending notices', () => {
   it('ask for a resync after a forged revision, and continue with the next notices', () => {
     const forged = Number.MAX_SAFE_INTEGER;
     for (const wrong of [of('appended', 'a', forged), userDeleted(forged)]) {
-      assert.deepEqual(left(wrong, of('appended', 'a', 3), of('appended', 'a', 4)), [
+      assert.deepEqual(remaining(wrong, of('appended', 'a', 3), of('appended', 'a', 4)), [
         { type: 'resync' },
         of('appended', 'a', 4),
       ]);
     }
-    assert.deepEqual(left(state(forged), state(3), state(4)), [{ type: 'resync' }, state(4)]);
+    assert.deepEqual(remaining(state(forged), state(3), state(4)), [{ type: 'resync' }, state(4)]);
   });
 
   it('drop all earlier notices at a loss, and then start again at revision 1', () => {
@@ -75,7 +75,9 @@ describe('Pending notices', () => {
   });
 
   it('keep the type created until the notice is delivered', () => {
-    assert.deepEqual(left(of('created', 'a', 1), of('appended', 'a', 2)), [of('created', 'a', 2)]);
+    assert.deepEqual(remaining(of('created', 'a', 1), of('appended', 'a', 2)), [
+      of('created', 'a', 2),
+    ]);
   });
 
   it('prefer a deletion to the changes that it deleted, even with the same revision, and report it once', () => {
@@ -85,7 +87,7 @@ describe('Pending notices', () => {
       of('created', 'a', 1),
       deleted('a', 1),
     ];
-    assert.deepEqual(left(...notices), [deleted('a', 1)]);
+    assert.deepEqual(remaining(...notices), [deleted('a', 1)]);
     const pending = new PendingNotices();
     pending.push(deleted('a', 4));
     drain(pending);
@@ -95,7 +97,7 @@ describe('Pending notices', () => {
 
   it('deliver the notice of a session that was created again', () => {
     const notices = [deleted('a', 4), of('created', 'a', 5)];
-    assert.deepEqual(left(...notices), [of('created', 'a', 5)]);
+    assert.deepEqual(remaining(...notices), [of('created', 'a', 5)]);
     const pending = new PendingNotices();
     for (const notice of notices) {
       pending.push(notice);
@@ -104,24 +106,24 @@ describe('Pending notices', () => {
   });
 
   it('treat a deletion without a revision as the newest notice', () => {
-    assert.deepEqual(left(of('appended', 'a', 3), deleted('a')), [deleted('a')]);
-    assert.deepEqual(left(deleted('a'), of('created', 'a', 9)), [of('created', 'a', 9)]);
-    assert.deepEqual(left(of('appended', 'a', 3), userDeleted()), [userDeleted()]);
+    assert.deepEqual(remaining(of('appended', 'a', 3), deleted('a')), [deleted('a')]);
+    assert.deepEqual(remaining(deleted('a'), of('created', 'a', 9)), [of('created', 'a', 9)]);
+    assert.deepEqual(remaining(of('appended', 'a', 3), userDeleted()), [userDeleted()]);
   });
 
   it('drop the notices of a deleted user, and deliver newer ones after the deletion', () => {
     const notices = [of('appended', 'a', 3), of('created', 'b', 6), userDeleted(5)];
-    assert.deepEqual(left(...notices), [userDeleted(5), of('created', 'b', 6)]);
-    assert.deepEqual(left(userDeleted(5), of('appended', 'c', 5)), [userDeleted(5)]);
+    assert.deepEqual(remaining(...notices), [userDeleted(5), of('created', 'b', 6)]);
+    assert.deepEqual(remaining(userDeleted(5), of('appended', 'c', 5)), [userDeleted(5)]);
   });
 
   it('keep sessions apart whose ids contain separator characters', () => {
     const others = ['["', '"],["', 'user","a', ''].map((text) => of('appended', `a${text}`, 1));
-    assert.equal(left(...others).length, others.length);
+    assert.equal(remaining(...others).length, others.length);
   });
 
   it('keep one notice for each state, and never an older revision', () => {
-    assert.deepEqual(left(state(2), state(4), state(3)), [state(4)]);
+    assert.deepEqual(remaining(state(2), state(4), state(3)), [state(4)]);
   });
 
   it('drop everything at a resync, since the database may be another one', () => {
@@ -173,7 +175,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 type Sessions = Map<string, number>;
 const nameOf = (userId: string, sessionId: string): string => `${userId}/${sessionId}`;
 
-function happen(steps: readonly Step[]): { notices: ChangeNotice[]; sessions: Sessions } {
+function applySteps(steps: readonly Step[]): { notices: ChangeNotice[]; sessions: Sessions } {
   const sessions: Sessions = new Map();
   const notices: ChangeNotice[] = [];
   let floor = 0;
@@ -223,7 +225,7 @@ function pass(notices: readonly ChangeNotice[], takes: readonly boolean[]): Noti
 }
 
 /** Which sessions a reader holds for alive, who goes by what it was told. */
-function believed(notices: readonly Notice[]): Sessions {
+function watchedState(notices: readonly Notice[]): Sessions {
   const sessions: Sessions = new Map();
   for (const notice of notices) {
     if (!('userId' in notice) || notice.type === 'stateChanged') continue;
@@ -258,10 +260,10 @@ describe('Pending notices of random changes', () => {
 
   it('have growing revisions for each session, and end with its last state, in commit order', () => {
     const property = fc.property(steps, takes, (steps, takes) => {
-      const { notices, sessions } = happen(steps);
+      const { notices, sessions } = applySteps(steps);
       const told = pass(notices, takes);
       assertGrowing(told);
-      assert.deepEqual(byName(believed(told)), byName(sessions));
+      assert.deepEqual(byName(watchedState(told)), byName(sessions));
     });
     fc.assert(property, { numRuns: 500 });
   });
@@ -269,7 +271,7 @@ describe('Pending notices of random changes', () => {
   it('do the same in any order of arrival, with duplicates', () => {
     const keys = fc.array(fc.nat(1000), { minLength: 1, maxLength: 40 });
     const property = fc.property(steps, takes, keys, (steps, takes, keys) => {
-      const { notices, sessions } = happen(steps);
+      const { notices, sessions } = applySteps(steps);
       const twice = notices.flatMap((notice, at) => (keys[at % keys.length]! % 3 === 0 ? [notice, notice] : [notice])); // prettier-ignore
       const late = twice.map((notice, at) => ({ notice, at: at + (keys[at % keys.length]! % 9) }));
       late.sort((one, other) => one.at - other.at);
@@ -278,7 +280,7 @@ describe('Pending notices of random changes', () => {
         takes,
       );
       assertGrowing(told);
-      assert.deepEqual(byName(believed(told)), byName(sessions));
+      assert.deepEqual(byName(watchedState(told)), byName(sessions));
     });
     fc.assert(property, { numRuns: 1000 });
   });

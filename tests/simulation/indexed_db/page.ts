@@ -1,6 +1,6 @@
 // The page in which seeds run over the engine's own IndexedDB.
 
-import { offer } from '../../browser/offer.js';
+import { exposeScenarios } from '../../browser/expose_scenarios.js';
 import { indexedDbBoundary } from '../boundaries/indexed_db.js';
 import { type Listen, report, runSeed } from '../run/run_seed.js';
 
@@ -29,4 +29,4 @@ const scenarios = {
 
 export type SimulationPage = typeof scenarios;
 
-offer(scenarios);
+exposeScenarios(scenarios);

@@ -13,7 +13,7 @@ import { IndexedDbSessionService, InMemorySessionService } from 'adk-session-was
 import { z } from 'zod';
 import { type Answer, instructionOf } from '../../../../js/examples/demo/model_script.js';
 import { ScriptedModel } from '../../../../js/examples/demo/scripted_model.js';
-import { meet } from '../../meeting.js';
+import { meet } from '../../rendezvous.js';
 
 export interface Turn {
   userId: string;
@@ -29,8 +29,8 @@ export interface RequestSummary {
   contents: string[];
 }
 
-export interface Seen {
-  told: RequestSummary[];
+export interface TurnReport {
+  requests: RequestSummary[];
   /** What the Runner yielded. */
   yielded: string[];
   /** The session as it is stored after that. */
@@ -39,14 +39,14 @@ export interface Seen {
 }
 
 /** Has one turn over a database, which this page opens if it has not done so before. */
-export function converse(database: string, turn: Turn): Promise<Seen> {
+export function converse(database: string, turn: Turn): Promise<TurnReport> {
   const service = services.get(database) ?? new IndexedDbSessionService({ name: database });
   services.set(database, service);
   return take(turn, service);
 }
 
 /** Has one turn over the page's memory. */
-export function converseInMemory(turn: Turn): Promise<Seen> {
+export function converseInMemory(turn: Turn): Promise<TurnReport> {
   return take(turn, memory);
 }
 
@@ -82,7 +82,7 @@ const order = new FunctionTool({
   },
 });
 
-async function take(turn: Turn, sessionService: BaseSessionService): Promise<Seen> {
+async function take(turn: Turn, sessionService: BaseSessionService): Promise<TurnReport> {
   const { userId, sessionId, text, answers } = turn;
   const model = new ScriptedModel(answers);
   const agent = new LlmAgent({
@@ -104,7 +104,7 @@ async function take(turn: Turn, sessionService: BaseSessionService): Promise<See
   }
   const stored = await sessionService.getSession({ ...APP, userId, sessionId });
   return {
-    told: model.requests.map(toldBy),
+    requests: model.requests.map(toldBy),
     yielded: yielded.flatMap(linesOf),
     events: stored!.events.flatMap(linesOf),
     state: stored!.state,

@@ -1,6 +1,6 @@
 // The page with the real @google/adk in it, on the services of this package.
 
-import { offer } from '../../offer.js';
+import { exposeScenarios } from '../../expose_scenarios.js';
 import * as conversation from './conversation.js';
 import { playScenarios } from './scenarios.js';
 
@@ -8,4 +8,4 @@ const scenarios = { ...conversation, playScenarios };
 
 export type PageScenarios = typeof scenarios;
 
-offer(scenarios);
+exposeScenarios(scenarios);

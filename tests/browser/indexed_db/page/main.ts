@@ -1,6 +1,6 @@
 // The page with all scenarios.
 
-import { offer } from '../../offer.js';
+import { exposeScenarios } from '../../expose_scenarios.js';
 import { failInBatch, failInGroup } from './atomicity.js';
 import { burst, readStored } from './burst.js';
 import * as connections from './connections.js';
@@ -62,4 +62,4 @@ const scenarios = {
 
 export type PageScenarios = typeof scenarios;
 
-offer(scenarios);
+exposeScenarios(scenarios);

@@ -109,7 +109,7 @@ export async function interruptTimer(name: string): Promise<Broken> {
   const service = new IndexedDbSessionService({ name, timeoutMs: TIMEOUT });
   const watchdogs = new Watchdogs();
   const outcomes = [await outcomeOf(() => service.createSession(keyOf('one')))];
-  const begun = watchdogs.begun();
+  const begun = watchdogs.started();
   const [proto, commit] = [IDBTransaction.prototype, 'commit'] as const;
   const descriptor = Object.getOwnPropertyDescriptor(proto, commit)!;
   // The transaction is kept alive, and tells nothing.

@@ -22,7 +22,7 @@ export function hasRealm(realm: Realm): boolean {
   }
 }
 
-export interface Seen extends Done {
+export interface RealmReport extends Done {
   /** What this page reads of it, and whether its feed told. */
   read: string[];
   revision: unknown;
@@ -30,7 +30,7 @@ export interface Seen extends Done {
 }
 
 /** Has the realm do its work while this page watches. */
-export async function workIn(realm: Realm, name: string): Promise<Seen> {
+export async function workIn(realm: Realm, name: string): Promise<RealmReport> {
   const service = new IndexedDbSessionService({ name });
   const feed = new Feed(service, { appName: keyOf('').appName });
   const sessionId = `of a ${realm}`;

@@ -1,7 +1,7 @@
 // Two pages append to one database, to a session of their own and to a shared one.
 
 import { IndexedDbSessionService, type Session } from 'adk-session-wasm';
-import { meet } from '../../meeting.js';
+import { meet } from '../../rendezvous.js';
 import { rows } from './bare.js';
 import { APP, idsOf, keyOf, mark, numbers, USER } from './events.js';
 import { Feed } from './feed.js';
@@ -13,7 +13,7 @@ const APPENDS = 50;
 const AT_ONCE = 10;
 
 /** What a page sees when both have come to their end. */
-export interface Seen {
+export interface PagesReport {
   events: Record<string, string[]>;
   state: Record<string, string[]>;
   userState: string[];
@@ -22,7 +22,7 @@ export interface Seen {
   revisions: Record<string, { stored: number; yielded: number[] }>;
 }
 
-export async function workBesideAnother(name: string, writer: string): Promise<Seen> {
+export async function workBesideAnother(name: string, writer: string): Promise<PagesReport> {
   const service = new IndexedDbSessionService({ name });
   const feed = new Feed(service, { appName: APP });
   const own = await service.createSession(keyOf(writer));
@@ -59,9 +59,13 @@ async function appendRound(
   }
 }
 
-async function look(service: IndexedDbSessionService, name: string, feed: Feed): Promise<Seen> {
-  const events: Seen['events'] = {};
-  const state: Seen['state'] = {};
+async function look(
+  service: IndexedDbSessionService,
+  name: string,
+  feed: Feed,
+): Promise<PagesReport> {
+  const events: PagesReport['events'] = {};
+  const state: PagesReport['state'] = {};
   const stored = await rows(name, 'sessions');
   const revisions = Object.fromEntries(
     stored.map((row) => [row.sessionId as string, row.revision as number]),

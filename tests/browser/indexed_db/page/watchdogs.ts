@@ -29,16 +29,16 @@ export class Watchdogs {
       }),
       around(IDBDatabase.prototype, 'transaction', (_database, values, proceed) => {
         const transaction = proceed(...values);
-        const begun = this.#begun.splice(0);
+        const started = this.#begun.splice(0);
         // Whoever made it still has to listen to it.
-        setTimeout(() => begun.forEach((tell) => tell()));
+        setTimeout(() => started.forEach((tell) => tell()));
         return transaction;
       }),
     ];
   }
 
   /** Resolves when the next transaction has begun and is listened to. */
-  begun(): Promise<void> {
+  started(): Promise<void> {
     return new Promise((resolve) => this.#begun.push(resolve));
   }
 

@@ -3,7 +3,7 @@
 import { call } from '../../../../js/examples/demo/model_script.js';
 import { set, setState } from './llm_agent.js';
 import { key, type Scenario, textOf } from './scenario.js';
-import { told } from './stage.js';
+import { modelRequests } from './stage.js';
 
 /** Of an AgentTool: the id of its caller's session, under an app that is named after the agent. */
 const child = { ...key, appName: 'child' };
@@ -31,7 +31,7 @@ const delegation: Scenario = {
     });
     const first = await stage.turn(parent, { text: 'one' });
     const second = await stage.turn(parent, { text: 'two' });
-    return { told: told(model), texts: [...first, ...second].map(textOf) };
+    return { told: modelRequests(model), texts: [...first, ...second].map(textOf) };
   },
   shows: {
     told: ['tea ', 'tea rooibos', 'tea rooibos', 'tea mint'],
@@ -63,7 +63,7 @@ const scopes: Scenario = {
     });
     await stage.turn(parent);
     await stage.sessionService.createSession({ ...child, sessionId: 'later' });
-    return told(model);
+    return modelRequests(model);
   },
   shows: ['for Ada, who pays 3; '],
   differs: Object.entries({ 'user:name': 'Ada', 'app:price': 3 }).map(([key, ours]) => ({

@@ -6,7 +6,7 @@ import { call, calls, say } from '../../../../js/examples/demo/model_script.js';
 import { REMOVED } from '../../../../js/state/scope.js';
 import { whatItSaw } from './differences.js';
 import { key, type Scenario, textOf } from './scenario.js';
-import { type Stage, told } from './stage.js';
+import { type Stage, modelRequests } from './stage.js';
 
 /** A tool that sets a key to a value, as its call says. */
 export function setState({ adk }: Stage) {
@@ -74,7 +74,7 @@ const callbacks: Scenario = {
     const events = await stage.turn(agent, { stateDelta: { asked: 2, 'user:lang': 'en' } });
     await stage.sessionService.createSession(later);
     const deltas = events.map(({ actions }) => actions.stateDelta);
-    return { order, told: told(model), deltas };
+    return { order, told: modelRequests(model), deltas };
   },
   shows: {
     order: [

@@ -56,14 +56,14 @@ export class Stage {
 
       /** A live connection, which says all of the script as soon as it has been told anything. */
       async connect(request: LlmRequest): Promise<BaseLlmConnection> {
-        const told = gate();
+        const modelRequests = gate();
         const script = this.#script;
         return {
           sendHistory: async () => undefined,
-          sendContent: async () => told.open(),
-          sendRealtime: async () => told.open(),
+          sendContent: async () => modelRequests.open(),
+          sendRealtime: async () => modelRequests.open(),
           receive: async function* () {
-            await told.opened;
+            await modelRequests.opened;
             yield* script.answer(request);
           },
           close: async () => undefined,
@@ -137,7 +137,7 @@ export class Stage {
 }
 
 /** What each request told the model as its agent's own instruction. */
-export function told({ requests }: ScriptedModel): string[] {
+export function modelRequests({ requests }: ScriptedModel): string[] {
   return requests.map((request) => instructionOf(request).split('\n').at(-1) ?? '');
 }
 

@@ -4,7 +4,7 @@ import type { BaseAgent, LlmAgentConfig } from '@google/adk';
 
 import { call, type Reply } from '../../../../js/examples/demo/model_script.js';
 import type { Difference, Scenario } from './scenario.js';
-import { type Stage, told } from './stage.js';
+import { type Stage, modelRequests } from './stage.js';
 
 /**
  * Two turns, in each of which `writer` writes `temp:x`: what agents before and after it see, those in
@@ -37,10 +37,10 @@ async function twoTurns(
   const second = await stage.turn(all, { text: 'two' });
   const yielded = [...first, ...second].map(({ actions }) => Object.keys(actions.stateDelta));
   return {
-    before: told(before.model),
-    after: told(after.model),
-    beside: told(beside.model),
-    again: told(again.model),
+    before: modelRequests(before.model),
+    after: modelRequests(after.model),
+    beside: modelRequests(beside.model),
+    again: modelRequests(again.model),
     yielded: yielded.flat(),
     isLeft: JSON.stringify(await stage.stored()).includes('temp:'),
   };

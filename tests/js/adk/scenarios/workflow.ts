@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { call } from '../../../../js/examples/demo/model_script.js';
 import { superseded } from './parallel_agents.js';
 import { type Scenario, textOf } from './scenario.js';
-import { gate, told } from './stage.js';
+import { gate, modelRequests } from './stage.js';
 
 /** From now on; tells the most appends that were under way at one time. */
 function countAppends(service: BaseSessionService): () => number {
@@ -69,7 +69,7 @@ const graph: Scenario = {
     });
     const events = await stage.turn(agent);
     const yielded = events.map(({ author, output }) => [author, output ?? null]);
-    return { told: told(model), yielded };
+    return { told: modelRequests(model), yielded };
   },
   shows: {
     told: ['k=late note=for the agent'],

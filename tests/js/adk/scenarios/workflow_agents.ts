@@ -1,7 +1,7 @@
 /** Agents that run others, one after the other or again and again. */
 
 import type { Scenario } from './scenario.js';
-import { told } from './stage.js';
+import { modelRequests } from './stage.js';
 
 const sequence: Scenario = {
   name: 'the agents of a sequence read what those before have put into the state',
@@ -29,7 +29,7 @@ const sequence: Scenario = {
     });
     await stage.turn(agent, { text: 'one' });
     await stage.turn(agent, { text: 'two' });
-    return { writer: told(writer), reviewer: told(reviewer) };
+    return { writer: modelRequests(writer), reviewer: modelRequests(reviewer) };
   },
   shows: {
     writer: ['About tea. Last review: ', 'About tea. Last review: fine'],
@@ -59,7 +59,7 @@ const loop: Scenario = {
       yield event;
     });
     await stage.turn(new LoopAgent({ name: 'loop', subAgents: [writer, judge] }));
-    return told(model);
+    return modelRequests(model);
   },
   shows: ['last: , rounds: ', 'last: first, rounds: 1', 'last: second, rounds: 2'],
 };

@@ -1,5 +1,5 @@
 /** Lets a test start these functions by name, and wait for the promise in `globalThis.report`; see tab.ts. */
-export function offer(scenarios: Record<string, (...values: never[]) => unknown>): void {
+export function exposeScenarios(scenarios: Record<string, (...values: never[]) => unknown>): void {
   const start = async (name: string, values: string): Promise<unknown> => {
     const scenario = scenarios[name];
     if (scenario === undefined) throw new Error(`this page has no scenario '${name}'`);

@@ -6,7 +6,7 @@ import { createEvent, type Event } from '../../js/index.js';
 export const KEY = { appName: 'shop', userId: 'ada', sessionId: 's1' };
 export const PYTHON_KEY = { app_name: 'shop', user_id: 'ada', session_id: 's1' };
 
-export function say(text: string, stateDelta: Record<string, unknown> = {}): Event {
+export function userEvent(text: string, stateDelta: Record<string, unknown> = {}): Event {
   return createEvent({
     author: 'user',
     content: { role: 'user', parts: [{ text }] },
@@ -15,7 +15,7 @@ export function say(text: string, stateDelta: Record<string, unknown> = {}): Eve
 }
 
 /** As Python's API takes it, in seconds; without a time it is Python's own. */
-export function pythonSay(text: string, state: Record<string, unknown> = {}, seconds?: number) {
+export function pythonEvent(text: string, state: Record<string, unknown> = {}, seconds?: number) {
   return {
     author: 'agent',
     invocation_id: 'i',
@@ -25,6 +25,6 @@ export function pythonSay(text: string, state: Record<string, unknown> = {}, sec
   };
 }
 
-export function textOf(event: Pick<Event, 'content'>): unknown {
+export function firstText(event: Pick<Event, 'content'>): unknown {
   return event.content?.parts?.[0]?.text;
 }

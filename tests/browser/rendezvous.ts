@@ -3,10 +3,10 @@
 import type { Respond } from './server.js';
 
 /** Where the pages expect it. */
-export const MEETING = '/meet';
+export const RENDEZVOUS_PATH = '/meet';
 
 /** Answers the first of two pages when the second one has come. */
-export function meeting(): Respond {
+export function rendezvous(): Respond {
   const first = new Map<string, () => void>();
   return async (_, query) => {
     const point = query.get('point') ?? '';
@@ -23,5 +23,5 @@ export function meeting(): Respond {
 
 /** In a page: waits until two pages are at this point. */
 export async function meet(point: string): Promise<void> {
-  await fetch(`${MEETING}?point=${encodeURIComponent(point)}`, { method: 'POST' });
+  await fetch(`${RENDEZVOUS_PATH}?point=${encodeURIComponent(point)}`, { method: 'POST' });
 }
