@@ -1,13 +1,13 @@
 /**
- * An agent loop without any framework, in a page as in Node: the model is asked, what it says is
- * appended, the tools that it wants are run, until it has an answer. Then its sub-agents have their turn.
+ * An agent loop without any framework, for pages and Node. It asks the model, appends the response and
+ * runs the requested tools, until the model answers with text. Then it runs the sub-agents.
  */
-// In a program of yours: from 'adk-session-wasm'.
+// In your program, import from 'adk-session-wasm'.
 import type { Content, Context, Part } from '../index.js';
 import { finalResponseText, type Invocation, resolveInstruction } from '../index.js';
 
 type Values = Record<string, unknown>;
-/** `declaration` is what the model is told of it. */
+/** `declaration` describes the tool to the model. */
 export interface Tool {
   declaration: { name: string; description: string; parameters?: Values };
   run(args: Values, context: Context): Values | Promise<Values>;
@@ -21,7 +21,7 @@ export interface Agent {
 }
 export type Model = (instruction: string, contents: Content[], tools: Tool[]) => Promise<Content>;
 
-/** Answers the user. All agents that take part share the `temp:` state, which is gone afterwards. */
+/** Answers the user. All agents of the loop share the `temp:` state, which ends with it. */
 export async function answer(root: Agent, model: Model, invocation: Invocation): Promise<string> {
   async function run(agent: Agent, branch: string): Promise<string> {
     const { name: agentName, tools = [], outputKey, subAgents = [] } = agent;
@@ -29,7 +29,7 @@ export async function answer(root: Agent, model: Model, invocation: Invocation):
     while (text === undefined) {
       const context = invocation.context({ agentName, branch });
       const instruction = await resolveInstruction(agent.instruction, context);
-      // Not what other agents said: what one leaves to the next stands in the state.
+      // Without the texts of other agents: agents pass results through the state.
       const contents = invocation.session.events.flatMap(({ author, content = [] }) =>
         author === 'user' || author === agentName ? content : [],
       );

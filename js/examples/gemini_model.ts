@@ -1,14 +1,14 @@
 import type { Content } from '../index.js';
 import type { Model } from './agent_loop.js';
 
-/** Where Google answers for its models. */
+/** URL of Google's models. */
 const GOOGLE = 'https://generativelanguage.googleapis.com';
 
 /**
- * A Gemini model for the agent loop, over plain `fetch`: contents and function declarations of a session
- * are those of its API.
+ * A Gemini model for the agent loop, over plain `fetch`. The contents and function declarations of a
+ * session already have the form of its API.
  *
- * @param key - Of the Gemini API. In a page it is anybody's: send the requests through your own server.
+ * @param key - The key of the Gemini API. A page would show it to everyone: use your own server there.
  */
 export function geminiModel(key: string, name = 'gemini-2.5-flash', origin = GOOGLE): Model {
   return async (instruction, contents, tools) => {

@@ -1,17 +1,17 @@
 /**
- * A whole storage adapter, over Maps: what the seam asks for, and no more.
+ * A complete storage adapter over Maps.
  *
- * Each verb is one transaction here because none awaits anything. Over a database it would begin one,
- * read, ask `decide`, write and commit; if the database makes it start over, `decide` is asked again. And
- * it would keep sessions in their order and count them, rather than sort them in `list`.
+ * Each verb is one transaction, because none awaits anything. Over a database, a verb begins a
+ * transaction, reads, calls `decide`, writes and commits; if the database makes it retry, it calls
+ * `decide` again. There, an index orders the sessions, and a counter counts them.
  */
-// In a program of yours: from 'adk-session-wasm'.
+// In your program, import from 'adk-session-wasm'.
 import type { EventRow, ScopeRow, SessionRow, StorageAdapter, StorageKey } from '../index.js';
 
-/** The names are quoted, so that no character in one can reach another's data. */
-const nameOf = (...names: (string | undefined)[]): string => JSON.stringify(names);
+/** Quotes the ids, so that no character in an id can reach another id's data. */
+const keyText = (...names: (string | undefined)[]): string => JSON.stringify(names);
 
-/** As JavaScript compares strings; `localeCompare` would be another order. */
+/** Compares strings as JavaScript does; `localeCompare` has another order. */
 const compare = (a: string, b: string): number => Number(a > b) - Number(a < b);
 
 export function mapAdapter(): StorageAdapter {
@@ -19,25 +19,25 @@ export function mapAdapter(): StorageAdapter {
   const states = new Map<string, ScopeRow>();
   let floor = 0; // The highest revision that was ever deleted.
 
-  function find({ appName, userId, sessionId }: StorageKey) {
-    const session = sessions.get(nameOf(appName, userId, sessionId));
-    const user = states.get(nameOf(appName, userId));
-    return { session, user, app: states.get(nameOf(appName)), events: session?.events ?? [] };
+  function readCurrent({ appName, userId, sessionId }: StorageKey) {
+    const session = sessions.get(keyText(appName, userId, sessionId));
+    const user = states.get(keyText(appName, userId));
+    return { session, user, app: states.get(keyText(appName)), events: session?.events ?? [] };
   }
 
   const write: StorageAdapter['append'] = ({ key, eventIds, since }, decide) => {
-    const found = find(key);
-    const events = found.events.filter((event) => eventIds.includes(event.id));
-    const changed = found.events.filter((event) => event.revision > since);
-    const changes = decide({ ...found, events, changed, floor });
+    const current = readCurrent(key);
+    const events = current.events.filter((event) => eventIds.includes(event.id));
+    const changed = current.events.filter((event) => event.revision > since);
+    const changes = decide({ ...current, events, changed, floor });
     if (changes === undefined) return;
     const { appName, userId, sessionId } = key;
-    if (changes.app) states.set(nameOf(appName), changes.app);
-    if (changes.user) states.set(nameOf(appName, userId), changes.user);
-    // An event whose id is there already takes its place: a Map keeps it where it was.
-    const rows = new Map([...found.events, ...changes.events].map((event) => [event.id, event]));
+    if (changes.app) states.set(keyText(appName), changes.app);
+    if (changes.user) states.set(keyText(appName, userId), changes.user);
+    // An event with an existing id replaces the old one: a Map keeps its position.
+    const rows = new Map([...current.events, ...changes.events].map((event) => [event.id, event]));
     const session = changes.session && { ...changes.session, events: [...rows.values()] };
-    if (session) sessions.set(nameOf(appName, userId, sessionId), session);
+    if (session) sessions.set(keyText(appName, userId, sessionId), session);
   };
 
   return {
@@ -46,9 +46,9 @@ export function mapAdapter(): StorageAdapter {
     append: write,
 
     read({ key, window: { last = Infinity, after = 0 } }) {
-      const found = find(key);
-      const events = found.events.filter((event) => event.timestamp >= after);
-      return { ...found, events: events.slice(Math.max(0, events.length - last)) };
+      const current = readCurrent(key);
+      const events = current.events.filter((event) => event.timestamp >= after);
+      return { ...current, events: events.slice(Math.max(0, events.length - last)) };
     },
 
     list({ appName, userId, order, offset, limit = Infinity }) {
@@ -59,22 +59,22 @@ export function mapAdapter(): StorageAdapter {
       if (order === 'desc') rows.reverse();
       const page = rows.slice(offset, offset + limit);
       const users = [...new Set(page.map((row) => row.userId))].flatMap((userId) => {
-        const state = states.get(nameOf(appName, userId));
+        const state = states.get(keyText(appName, userId));
         return state ? [{ ...state, userId }] : [];
       });
-      return { sessions: page, users, app: states.get(nameOf(appName)), total: rows.length };
+      return { sessions: page, users, app: states.get(keyText(appName)), total: rows.length };
     },
 
     delete({ what, key }) {
       const { appName, userId, sessionId }: StorageKey = key;
-      const forget = (rows: Map<string, { revision: number }>, name: string): void => {
+      const deleteRow = (rows: Map<string, { revision: number }>, name: string): void => {
         floor = Math.max(floor, rows.get(name)?.revision ?? 0);
         rows.delete(name);
       };
-      if (what === 'session') forget(sessions, nameOf(appName, userId, sessionId));
-      else forget(states, what === 'appState' ? nameOf(appName) : nameOf(appName, userId));
+      if (what === 'session') deleteRow(sessions, keyText(appName, userId, sessionId));
+      else deleteRow(states, what === 'appState' ? keyText(appName) : keyText(appName, userId));
       for (const [name, row] of what === 'user' ? sessions : []) {
-        if (row.appName === appName && row.userId === userId) forget(sessions, name);
+        if (row.appName === appName && row.userId === userId) deleteRow(sessions, name);
       }
       return { floor };
     },

@@ -1,4 +1,4 @@
-/** What the agent loop is for: two agents and a tool, on any session service, with any model. */
+/** An example for the agent loop: two agents and a tool, on any session service, with any model. */
 import {
   type BaseSessionService,
   type CompositeSessionKey,
@@ -33,7 +33,7 @@ const host: Agent = {
   ],
 };
 
-/** Answers one message of the guest's. */
+/** Answers one message of the guest. */
 export async function recommendTea(
   service: BaseSessionService,
   key: CompositeSessionKey,
@@ -45,7 +45,7 @@ export async function recommendTea(
   return answer(host, model, new Invocation({ service, session, userContent }));
 }
 
-/** Stands for a model where there is none: it takes the last word of a message for the guest's taste. */
+/** A scripted model: it takes the last word of a message for the guest's taste. */
 export const scriptedModel: Model = (instruction, contents, tools) => {
   const { text = '', functionResponse } = contents.at(-1)?.parts?.[0] ?? {};
   const say = (part: Part) => Promise.resolve({ role: 'model', parts: [part] });

@@ -1,6 +1,6 @@
 /**
- * The tea shop in a terminal: `node --import tsx js/examples/tea_shop_program.ts Something mild`. With a
- * `GEMINI_API_KEY` in the environment a Gemini model answers, else a scripted one.
+ * The tea shop in a terminal: `node --import tsx js/examples/tea_shop_program.ts Something mild`. If the
+ * environment has a `GEMINI_API_KEY`, a Gemini model answers, otherwise a scripted one.
  */
 import { InMemorySessionService } from '../index.js';
 import { geminiModel } from './gemini_model.js';

@@ -8,7 +8,11 @@ import { FunctionTool, LlmAgent, Runner, StreamingMode } from '@google/adk';
 import { z } from 'zod';
 
 import { overService } from '../../js/adk/index.js';
-import { call, type Reply, say as saying } from '../../js/examples/demo/model_script.js';
+import {
+  toolCall,
+  type Reply,
+  textResponse as saying,
+} from '../../js/examples/demo/model_script.js';
 import { ScriptedModel } from '../../js/examples/demo/scripted_model.js';
 import type { Event } from '../../js/index.js';
 import { type AgentEngine, startAgentEngine } from './agent_engine.js';
@@ -57,7 +61,7 @@ describe('A conversation in an agent engine', { timeout: 120_000 }, () => {
     const state = { 'user:name': 'Ada', 'app:currency': 'KRW', topic: '' };
     await engine.service.createSession({ ...KEY, state });
     const streamed = [{ ...saying('Try the '), partial: true }, saying('Try the rooibos.')];
-    await turn('Which tea?', [call('find_tea', { time: 'evening' }), streamed]);
+    await turn('Which tea?', [toolCall('find_tea', { time: 'evening' }), streamed]);
     const first = ['Which tea?', 'find_tea?', 'find_tea!', 'Try the rooibos.'];
 
     const inPython = await python.ask('run', { ...PYTHON_KEY, text: 'For how much?' });

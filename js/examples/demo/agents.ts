@@ -1,16 +1,16 @@
-/** The agents of the tea house: one finds the advice, the other puts it into words for the guest. */
+/** The agents of the tea house: the adviser finds a tea, and the host answers the guest. */
 
 import { type BaseAgent, type BaseLlm, LlmAgent, SequentialAgent } from '@google/adk';
 import { instruction } from 'adk-session-wasm';
 import { cancelOrder, countTurn, findTea, orderTea, rememberGuest } from './tools.js';
 
-/** Which model each of the agents asks: one of yours, or the name of a Gemini model. */
+/** The model of each agent: an object, or the name of a Gemini model. */
 export interface Models {
   adviser: BaseLlm | string;
   host: BaseLlm | string;
 }
 
-/** `{name}` must be there, `{name?}` may be missing; `instruction(…)` renders it by our rules. */
+/** `{name}` is required, `{name?}` is optional; `instruction(…)` renders it by the rules of this package. */
 const ADVISE = `You advise the guests of a tea house on {topic}. Use your tools for all they do.
 Guest: {user:name?}
 Likes: {user:favourite?}
@@ -21,9 +21,9 @@ Found in this turn: {temp:found?}`;
 const SPEAK = `You are the host of a tea house. Say this to {user:name?} in one kind sentence:
 {temp:advice}`;
 
-/** Both run on each message of the guest, one after the other, on one state. */
+/** Runs both agents one after the other for each message of the guest, on one state. */
 export function teaHouse(models: Models): BaseAgent {
-  // They take turns and never hand over, so the framework tells the model nothing of its own.
+  // The agents cannot transfer to each other, so the framework adds nothing to the instructions.
   const alone = { disallowTransferToParent: true, disallowTransferToPeers: true };
   const adviser = new LlmAgent({
     name: 'adviser',
@@ -32,7 +32,7 @@ export function teaHouse(models: Models): BaseAgent {
     tools: [rememberGuest, findTea, orderTea, cancelOrder],
     beforeAgentCallback: countTurn,
     ...alone,
-    // What it says is for the host alone, and only in this turn.
+    // Only the host reads its text, and only in this turn.
     outputKey: 'temp:advice',
   });
   const host = new LlmAgent({

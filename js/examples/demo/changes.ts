@@ -1,14 +1,14 @@
-/** Deltas and states taken apart by scope, for those who want to look at them. */
+/** Splits deltas and states by scope, for display. */
 
 import { APP_PREFIX, REMOVED, TEMP_PREFIX, USER_PREFIX } from 'adk-session-wasm';
 
-/** How far a key reaches. */
+/** The scope of a key. */
 export type Scope = 'session' | 'user' | 'app' | 'temp';
 
-/** The scopes in the order in which they are shown. */
+/** The scopes in display order. */
 export const SCOPES: readonly Scope[] = ['session', 'user', 'app', 'temp'];
 
-/** A key of a state, and what it holds. */
+/** A key of a state, and its value. */
 export interface Entry {
   readonly scope: Scope;
   /** Without the prefix. */
@@ -16,7 +16,7 @@ export interface Entry {
   readonly value: unknown;
 }
 
-/** What an event did to a key. */
+/** The change of a key by an event. */
 export interface Change extends Entry {
   readonly kind: 'set' | 'changed' | 'removed';
 }
@@ -38,14 +38,14 @@ function sortByScope<E extends Entry>(entries: readonly E[]): E[] {
   return SCOPES.flatMap((scope) => entries.filter((toEntry) => toEntry.scope === scope));
 }
 
-/** All that a state holds, scope by scope. */
+/** Returns the entries of a state, ordered by scope. */
 export function entriesOf(state: Readonly<Record<string, unknown>>): Entry[] {
   return sortByScope(Object.entries(state).map(([key, value]) => toEntry(key, value)));
 }
 
 /**
- * What a delta does to a state, scope by scope; the state is brought up to date. Setting a key to the
- * value that it has is no change.
+ * Applies a delta to a state, and returns the changes, ordered by scope. Setting a key to its current
+ * value is not a change.
  */
 export function applyDelta(
   delta: Readonly<Record<string, unknown>>,
@@ -67,7 +67,7 @@ export function applyDelta(
   return sortByScope(changes);
 }
 
-/** A value as JSON, on one line. `temp:` values may be anything, a function or a connection too. */
+/** Prints a value as JSON on one line. A `temp:` value may be anything, even a function. */
 export function printJson(value: unknown): string {
   try {
     return JSON.stringify(value) ?? `(${typeof value})`;

@@ -11,7 +11,7 @@ const APP = { appName: 'tea_house', userId: 'ada' };
 const GEMINI = 'gemini-2.5-flash';
 
 /**
- * Two conversations of one guest with the agents of the tea house, on the Runner of `@google/adk`.
+ * Runs two conversations of one guest with the agents of the tea house, on the Runner of `@google/adk`.
  *
  * @throws Error if a model fails
  */
@@ -20,7 +20,7 @@ export async function converse(): Promise<void> {
     'adviser',
     ...CONVERSATIONS.map(({ sessionId }) => sessionId),
   ]);
-  // The framework announces at each start that SequentialAgent will once become Workflow.
+  // The framework logs at each start that Workflow will replace SequentialAgent.
   setLogLevel(LogLevel.ERROR);
   printer.paragraph(
     `A guest talks to two agents, adviser and host, which run one after the other on @google/adk, with ${modelName()}.`,
@@ -39,14 +39,14 @@ export async function converse(): Promise<void> {
     await sessionService.createSession({
       ...APP,
       sessionId,
-      // The second session finds the app: key, and the user: keys of the first.
+      // The second session has the app: key and the user: keys of the first one.
       state: number === 0 ? { topic: 'tea', 'app:motd': motd } : { topic: 'tea' },
     });
     for (const [turn, text] of messages.entries()) {
       printer.heading(`session ${sessionId} · turn ${turn + 1}`);
       const newMessage = { role: 'user', parts: [{ text }] };
       const events = runner.runAsync({ ...APP, sessionId, newMessage });
-      // The plugin tells of them. Of a model that fails, the framework makes an event, and goes on.
+      // The plugin prints the events. If a model fails, the framework makes an event and continues.
       for await (const { errorMessage } of events) {
         if (errorMessage !== undefined) throw new Error(`the model failed: ${errorMessage}`);
       }
@@ -58,25 +58,29 @@ export async function converse(): Promise<void> {
 
 async function summarize(service: InMemorySessionService, printer: Printer): Promise<void> {
   printer.heading('in the end');
-  const found = [];
+  const storedSessions = [];
   for (const { sessionId } of CONVERSATIONS) {
     const session = await service.getSession({ ...APP, sessionId });
     if (session === undefined) continue;
-    found.push(session);
+    storedSessions.push(session);
     printer.step(sessionId, 'events', `${session.events.length} stored`);
     printer.state(sessionId, 'stored', ownEntries(session.state));
   }
   printer.state('user:', 'stored', prefixed('user:', await service.getUserState(APP)));
   printer.state('app:', 'stored', prefixed('app:', await service.getAppState(APP)));
-  const isGone = !JSON.stringify(found).includes('"temp:');
-  printer.step('temp:', isGone ? 'gone' : 'KEPT', 'in no stored state, and in no stored event');
+  const isWithoutTemp = !JSON.stringify(storedSessions).includes('"temp:');
+  printer.step(
+    'temp:',
+    isWithoutTemp ? 'gone' : 'KEPT',
+    'in no stored state, and in no stored event',
+  );
 }
 
 function ownEntries(state: Record<string, unknown>): Entry[] {
   return entriesOf(state).filter(({ scope }) => scope === 'session');
 }
 
-/** The state of a scope comes without its prefix. */
+/** Adds the prefix to the keys of a scope's state. */
 function prefixed(prefix: string, state: Record<string, unknown>): Entry[] {
   const keys = Object.entries(state).map(([name, value]) => [prefix + name, value]);
   return entriesOf(Object.fromEntries(keys) as Record<string, unknown>);

@@ -1,4 +1,4 @@
-/** What `npm run demo` runs. */
+/** The program of `npm run demo`. */
 
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -21,11 +21,11 @@ async function main(): Promise<void> {
     process.stdout.write(HELP);
     return;
   }
-  const [file, ...more] = positionals;
-  if (more.length > 0) throw new Error('one file at a time, please');
-  // Loaded when needed: the framework takes most of a second, and a replay does without it.
+  const [file, ...otherArguments] = positionals;
+  if (otherArguments.length > 0) throw new Error('one file at a time, please');
+  // Loaded only if needed: loading the framework takes most of a second, and a replay does not use it.
   if (file === undefined) return (await import('./conversation.js')).converse();
-  // Of whoever called; the process itself runs in the package's.
+  // The caller's folder; the process itself runs in the package's folder.
   const folder = process.env.DEMO_FOLDER ?? process.cwd();
   try {
     await (await import('./replay.js')).replay(resolve(folder, file));
@@ -38,7 +38,7 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-// Of `npm run demo | head`: the reader has enough.
+// `npm run demo | head` closes the pipe early.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(0);
   throw error;

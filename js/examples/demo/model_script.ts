@@ -1,17 +1,17 @@
 import type { LlmRequest, LlmResponse } from '@google/adk';
 
 /**
- * What the model answers to one request: a text, one response, or the responses of a stream, of which
- * all but the last are `partial`.
+ * The model's answer to one request: a text, one response, or the responses of a stream, which are
+ * `partial` except for the last one.
  */
 export type Answer = string | LlmResponse | LlmResponse[];
 
-/** An answer, or what makes it of the request. */
+/** An answer, or a function that makes it from the request. */
 export type Reply = Answer | ((request: LlmRequest) => Answer | Promise<Answer>);
 
-/** What a scripted model answers, one reply a request. It needs nothing of the framework. */
+/** The replies of a scripted model, one for each request. It does not load the framework. */
 export class ModelScript {
-  /** What the model was asked, in order. */
+  /** The requests so far, in order. */
   readonly requests: LlmRequest[] = [];
   readonly #replies: Reply[];
 
@@ -24,31 +24,33 @@ export class ModelScript {
     const reply = this.#replies.shift();
     if (reply === undefined) throw new Error('The script is over, and the model was asked again.');
     const answer = typeof reply === 'function' ? await reply(request) : reply;
-    if (typeof answer === 'string') yield say(answer);
+    if (typeof answer === 'string') yield textResponse(answer);
     else if (Array.isArray(answer)) yield* answer;
     else yield answer;
   }
 }
 
-/** A response that says something. */
-export function say(text: string): LlmResponse {
+/** Makes a response with a text. */
+export function textResponse(text: string): LlmResponse {
   return { content: { role: 'model', parts: [{ text }] } };
 }
 
-/** A response that wants a tool to be called. */
-export function call(name: string, args: Record<string, unknown> = {}): LlmResponse {
-  return calls([name, args]);
+/** Makes a response that calls a tool. */
+export function toolCall(name: string, args: Record<string, unknown> = {}): LlmResponse {
+  return toolCalls([name, args]);
 }
 
-/** A response that wants several tools to be called at once. */
-export function calls(...wanted: [name: string, args: Record<string, unknown>][]): LlmResponse {
-  const parts = wanted.map(([name, args]) => ({ functionCall: { name, args } }));
+/** Makes a response that calls several tools at once. */
+export function toolCalls(
+  ...functionCalls: [name: string, args: Record<string, unknown>][]
+): LlmResponse {
+  const parts = functionCalls.map(([name, args]) => ({ functionCall: { name, args } }));
   return { content: { role: 'model', parts } };
 }
 
-/** The instruction that a request gives the model. */
+/** Returns the instruction of a request. */
 export function instructionOf({ config }: LlmRequest): string {
-  // The framework writes text there; other forms are for those who build requests themselves.
+  // The framework writes a text; the other forms come from hand-made requests.
   const { systemInstruction = '' } = config ?? {};
   return typeof systemInstruction === 'string'
     ? systemInstruction

@@ -2,7 +2,7 @@ import type { Event, Part } from 'adk-session-wasm';
 import { applyDelta, entriesOf, printJson } from './changes.js';
 import type { Printer } from './printing.js';
 
-/** Tells what events do to a state that it follows along. */
+/** Prints events and their changes of a state. */
 export class Narration {
   readonly #printer: Printer;
   #state = new Map<string, unknown>();
@@ -11,17 +11,17 @@ export class Narration {
     this.#printer = printer;
   }
 
-  /** The state before the first event. */
+  /** Sets the state before the first event. */
   begin(state: Readonly<Record<string, unknown>>): void {
     this.#state = new Map(Object.entries(state));
   }
 
-  /** What the model was told. */
+  /** Prints the instruction that the model got. */
   showInstruction(agentName: string, instruction: string): void {
     this.#printer.step(agentName, 'is told', instruction, 'dim');
   }
 
-  /** What an event says and changes; to be called before it is appended, while it has its `temp:` keys. */
+  /** Prints an event and its changes. Call it before the append, which removes the `temp:` keys. */
   showEvent(showEvent: Event): void {
     const { author = 'unknown', content, actions, errorCode = '', errorMessage } = showEvent;
     let text = '';
@@ -43,12 +43,12 @@ export class Narration {
     if (errorMessage !== undefined) {
       this.#printer.step(author, 'fails', `${errorCode} ${errorMessage}`, 'red');
     }
-    // A piece of a stream is not appended, whatever it carries.
+    // A partial event is not appended, so its delta changes nothing.
     if (showEvent.partial) return;
     this.#printer.changes(author, applyDelta(actions.stateDelta, this.#state));
   }
 
-  /** What is stored after a turn, and what was there for this turn only. */
+  /** Prints the stored state after a turn, and the `temp:` keys that ended with it. */
   endTurn(stored: Readonly<Record<string, unknown>>): void {
     const temporaryKeys = entriesOf(Object.fromEntries(this.#state)).filter(
       ({ scope }) => scope === 'temp',
@@ -59,7 +59,7 @@ export class Narration {
   }
 }
 
-/** What a part does that is no text. */
+/** Describes a part that is not text. */
 function describePart(part: Part): [verb: string, text: string] {
   const { functionCall, functionResponse } = part;
   if (functionCall) return ['calls', `${functionCall.name} ${printJson(functionCall.args ?? {})}`];

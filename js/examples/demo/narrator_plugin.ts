@@ -8,7 +8,7 @@ import {
 import type { Narration } from './narration.js';
 import { instructionOf } from './model_script.js';
 
-/** Sees all that a Runner does, whatever its agents and model are, and has it told. */
+/** Prints everything that a Runner does, for any agents and models. */
 export class NarratorPlugin extends BasePlugin {
   readonly #narration: Narration;
 
@@ -23,7 +23,7 @@ export class NarratorPlugin extends BasePlugin {
   }
 
   override async beforeRunCallback({ invocationContext }: InContext): Promise<undefined> {
-    // The user's message is the one event that the Runner appends without asking plugins.
+    // The user's message is the only event that the Runner does not pass to `onEventCallback`.
     const event = invocationContext.session.events.at(-1);
     if (event?.author === 'user') this.#narration.showEvent(event);
     return Promise.resolve(undefined);

@@ -1,8 +1,8 @@
-/** How the demo looks: columns, and a little colour where there is a terminal for it. */
+/** Formats the demo's output: columns, and colours in a terminal. */
 
 import { type Change, type Entry, printJson } from './changes.js';
 
-/** Where and how wide to print. */
+/** Output and width of a {@link Printer}. */
 export interface PrinterOptions {
   readonly write: (text: string) => void;
   readonly columns: number;
@@ -21,17 +21,17 @@ const SIGNS: Record<Change['kind'], [sign: string, style: Style]> = {
   removed: ['−', 'red'],
 };
 
-/** Widths of the columns after the first: does what, and to which scope and key. */
+/** Widths of the columns after the first: the verb, the scope and the key. */
 const VERB_WIDTH = 9;
 const SCOPE_WIDTH = 9;
 const NAME_WIDTH = 18;
-/** Lines that a text may take before it is cut. */
+/** Maximum number of lines of a text. */
 const MAX_LINES = 6;
 
-/** Prints who did what, in lines that fit the terminal. */
+/** Prints actors and their actions, in lines that fit the terminal. */
 export class Printer {
   readonly #options: PrinterOptions;
-  /** Who and what stands in the first columns of the last line: not repeated. */
+  /** The first columns of the last line, which are not repeated. */
   #last = '';
 
   constructor(options: PrinterOptions) {
@@ -39,10 +39,10 @@ export class Printer {
   }
 
   /**
-   * For the process's own output: at most 100 columns; `NO_COLOR` as in no-color.org.
+   * Makes a printer for standard output, with at most 100 columns. Follows `NO_COLOR` (no-color.org).
    *
-   * @param names what will stand in the first column
-   * @param write where to put the text, if not there at once
+   * @param names the texts of the first column
+   * @param write receives the text; default: standard output
    */
   static forStdout(
     names: Iterable<string>,
@@ -58,7 +58,7 @@ export class Printer {
     });
   }
 
-  /** A line across the page. */
+  /** Prints a line across the page. */
   heading(text: string): void {
     const { columns } = this.#options;
     const title = fit(clean(text), columns - 8);
@@ -69,12 +69,12 @@ export class Printer {
     );
   }
 
-  /** A paragraph without columns. */
+  /** Prints a paragraph without columns. */
   paragraph(text: string): void {
     for (const line of wrap(text, this.#options.columns)) this.#line(line);
   }
 
-  /** Who says, or is told, or calls, what. */
+  /** Prints one action of an actor. */
   step(actor: string, verb: string, text: string, style?: Style): void {
     const lines = wrap(text, this.#options.columns - 2 - this.#options.actor - VERB_WIDTH);
     const shown = lines.slice(0, MAX_LINES);
@@ -85,7 +85,7 @@ export class Printer {
     this.#last = '';
   }
 
-  /** What an event changed: `+` set, `~` changed, `−` removed. */
+  /** Prints the changes of an event: `+` set, `~` changed, `−` removed. */
   changes(actor: string, changes: readonly Change[]): void {
     for (const { kind, ...entry } of changes) {
       const [sign, style] = SIGNS[kind];
@@ -94,7 +94,7 @@ export class Printer {
     this.#last = '';
   }
 
-  /** What a state holds, scope by scope. */
+  /** Prints a state, scope by scope. */
   state(title: string, verb: string, entries: readonly Entry[]): void {
     if (entries.length === 0) this.#row(title, verb, this.#style('dim', '(nothing)'));
     for (const entry of entries) this.#entry(title, verb, entry, ' ');
@@ -140,7 +140,7 @@ function width(text: string): number {
   return columns;
 }
 
-/** What comes from a model or a file must not steer the terminal. */
+/** Removes control characters: text of a model or file must not control the terminal. */
 function clean(text: string): string {
   return text.replace(/\p{Cc}/gu, ' ');
 }
@@ -149,7 +149,7 @@ function fit(text: string, columns: number): string {
   return width(text) <= columns ? text : `${cut(text, columns - 1)}…`;
 }
 
-/** As much of the start as there is room for. */
+/** Returns the beginning of the text that fits the columns. */
 function cut(text: string, columns: number): string {
   let start = '';
   let room = columns;
@@ -161,7 +161,7 @@ function cut(text: string, columns: number): string {
   return start;
 }
 
-/** At least one space follows, so that columns never touch. */
+/** Pads or cuts the text to the width, with at least one space at the end. */
 function pad(text: string, columns: number): string {
   const shown = fit(clean(text), columns - 1);
   return shown + ' '.repeat(columns - width(shown));
@@ -177,7 +177,7 @@ function wrap(text: string, columns: number): string[] {
         line = '';
       }
       line += line === '' ? word : ` ${word}`;
-      // Of a word that fits no line, as much on each as there is room for.
+      // A word longer than a line is split.
       while (width(line) > columns) {
         const start = cut(line, columns);
         lines.push(start);

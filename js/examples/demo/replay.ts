@@ -8,14 +8,14 @@ import { Printer } from './printing.js';
 import { readSessionFile } from './session_file.js';
 
 /**
- * Appends the events of a recorded session to a new one, and tells what each of them changes.
+ * Appends the events of a recorded session to a new one, and prints the changes of each.
  *
- * @throws Error with one clear sentence, if the file is no session
+ * @throws Error with a message of one sentence if the file is not a session
  */
 export async function replay(path: string): Promise<void> {
   const recorded = await readSessionFile(path);
   const { appName, userId, events } = recorded;
-  // Nothing is shown of a file that turns out to be broken at its end.
+  // Collected first: nothing is printed if the file is invalid at its end.
   const output: string[] = [];
   const authors = events.map(({ author = '' }) => author);
   const printer = Printer.forStdout(authors, (text) => void output.push(text));

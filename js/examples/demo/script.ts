@@ -1,10 +1,10 @@
-/** What is said in the demo: by the guest always, by the model if there is no real one. */
+/** The demo's texts: the guest's messages, and the replies of the scripted models. */
 
 import type { Models } from './agents.js';
-import { call, calls, type Reply } from './model_script.js';
+import { toolCall, toolCalls, type Reply } from './model_script.js';
 import { ScriptedModel } from './scripted_model.js';
 
-/** The guest's messages, by conversation: each is a session of its own. */
+/** The guest's messages, by conversation. Each conversation has its own session. */
 export const CONVERSATIONS: readonly { sessionId: string; messages: readonly string[] }[] = [
   {
     sessionId: 'evening',
@@ -18,11 +18,11 @@ export const CONVERSATIONS: readonly { sessionId: string; messages: readonly str
 ];
 
 const ADVISER: readonly Reply[] = [
-  calls(['remember_guest', { name: 'Ada' }], ['find_tea', { time: 'evening' }]),
+  toolCalls(['remember_guest', { name: 'Ada' }], ['find_tea', { time: 'evening' }]),
   'Rooibos, for 5: it lets you sleep.',
-  call('order_tea', { tea: 'Rooibos' }),
+  toolCall('order_tea', { tea: 'Rooibos' }),
   'One Rooibos is on the way.',
-  call('cancel_order'),
+  toolCall('cancel_order'),
   'The order is cancelled.',
   'The guest is Ada, who likes Rooibos.',
 ];
@@ -34,7 +34,7 @@ const HOST: readonly Reply[] = [
   'Good morning, Ada! Of course I do. A Rooibos, as you like it?',
 ];
 
-/** Models that know their lines. */
+/** Makes the scripted models. */
 export function scriptedModels(): Models {
   return { adviser: new ScriptedModel(ADVISER), host: new ScriptedModel(HOST) };
 }

@@ -3,8 +3,8 @@ import { BaseLlm, type BaseLlmConnection, type LlmRequest, type LlmResponse } fr
 import { ModelScript, type Reply } from './model_script.js';
 
 /**
- * A model that answers from a script, one reply a request, so that agents can be shown and tested
- * without a network, a key or chance.
+ * A model that answers from a script, one reply for each request. So agents run without a network or a
+ * key, and always in the same way.
  *
  * @example
  * ```ts
@@ -20,7 +20,7 @@ export class ScriptedModel extends BaseLlm {
     this.#script = new ModelScript(replies);
   }
 
-  /** What it was asked, in order. */
+  /** The requests so far, in order. */
   get requests(): LlmRequest[] {
     return this.#script.requests;
   }

@@ -3,9 +3,9 @@ import { isSessionError, type Session } from 'adk-session-wasm';
 import { sessionFromFile } from 'adk-session-wasm/files';
 
 /**
- * Reads a session that an ADK has recorded.
+ * Reads a session recorded by an ADK.
  *
- * @throws Error with one clear sentence, if it is missing or no session
+ * @throws Error with a message of one sentence if the file is missing or not a session
  */
 export async function readSessionFile(path: string): Promise<Session> {
   let text: string;

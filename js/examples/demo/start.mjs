@@ -1,6 +1,6 @@
-// `npm run demo`: makes sure that the packages and js/dist/ are there and current, then runs main.ts.
-// Plain JavaScript without packages, since on a fresh clone there is nothing else. No Rust is needed:
-// the wasm is committed in pkg/.
+// `npm run demo`: installs the packages and builds js/dist/ if they are missing or outdated, then runs
+// main.ts. Plain JavaScript without packages, since a fresh clone has none. No Rust is needed: the wasm
+// is committed in pkg/.
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
 /**
- * By versions and not by times, which a clone or a branch switch sets as it likes.
+ * Compares versions and not file times, which a clone or a branch switch changes.
  *
  * @returns {boolean}
  */
@@ -47,7 +47,7 @@ function sources(folder) {
 /** @param {string} why @param {string[]} args */
 function npm(why, ...args) {
   console.log(`${why}: npm ${args.join(' ')}`);
-  // A script on Windows, which only a shell can start.
+  // On Windows npm is a script, which only a shell can start.
   const options = { cwd: root, stdio: 'inherit', shell: process.platform === 'win32' };
   const { status, error } = spawnSync('npm', args, /** @type {any} */ (options));
   if (status === 0) return;
@@ -62,8 +62,7 @@ if (Number(process.versions.node.split('.')[0]) < 20) {
   process.exit(1);
 }
 if (!packagesAreCurrent()) {
-  // Without their scripts: one compiles a database's driver, which is not needed here and may take
-  // longer than all else.
+  // Without install scripts: one compiles a database driver, which takes long and is not needed here.
   npm('Installing what package-lock.json names, once', 'ci', '--ignore-scripts');
 }
 if (!distIsCurrent()) npm('Compiling js/ to js/dist/', 'run', 'build:js');
@@ -74,7 +73,7 @@ const { status, error } = spawnSync(
   process.execPath,
   ['--import', 'tsx', main, ...process.argv.slice(2)],
   {
-    // Where the name `tsx` means something.
+    // The folder in which Node finds `tsx`.
     cwd: root,
     env: { ...process.env, DEMO_FOLDER: calledFrom ?? process.cwd() },
     stdio: 'inherit',

@@ -1,4 +1,4 @@
-/** What the agents can do. Each tool writes state of another scope, told by the prefix of the key. */
+/** The agents' tools. Each tool writes state of another scope; the key's prefix selects it. */
 
 import { type Context, FunctionTool } from '@google/adk';
 import { State } from 'adk-session-wasm';
@@ -15,7 +15,7 @@ const TEAS: Record<'morning' | 'evening', Tea> = {
   evening: { name: 'Rooibos', price: 5 },
 };
 
-/** `user:` — for all sessions of this guest. */
+/** Writes `user:` keys, which all sessions of this guest share. */
 export const rememberGuest = new FunctionTool({
   name: 'remember_guest',
   description: 'Remembers the name of the guest.',
@@ -26,7 +26,7 @@ export const rememberGuest = new FunctionTool({
   },
 });
 
-/** `temp:` — for the agents of this turn, and never stored. */
+/** Writes `temp:` keys, which the agents of this turn share and which are never stored. */
 export const findTea = new FunctionTool({
   name: 'find_tea',
   description: 'Finds the tea that suits a time of day.',
@@ -37,13 +37,13 @@ export const findTea = new FunctionTool({
   },
 });
 
-/** No prefix — for this session; `app:` — for everybody. */
+/** Writes a key without prefix, for this session, and an `app:` key, for all users. */
 export const orderTea = new FunctionTool({
   name: 'order_tea',
   description: 'Puts a tea on the order.',
   parameters: z.object({ tea: z.string() }),
   execute: ({ tea }, context) => {
-    // A new array: what is stored already is not to be changed.
+    // A new array, so that the stored one is not changed.
     const order = [...(context?.state.get<string[]>('order') ?? []), tea];
     context?.state.set('order', order);
     context?.state.set('user:favourite', tea);
@@ -52,7 +52,7 @@ export const orderTea = new FunctionTool({
   },
 });
 
-/** `State.REMOVED` takes a key away; null would be a value. */
+/** Removes a key with `State.REMOVED`; `null` would be a value. */
 export const cancelOrder = new FunctionTool({
   name: 'cancel_order',
   description: 'Cancels the whole order.',
@@ -62,7 +62,7 @@ export const cancelOrder = new FunctionTool({
   },
 });
 
-/** A callback writes as a tool does: counts the turns of this session. */
+/** Counts the turns of this session. Callbacks write state as tools do. */
 export function countTurn({ state }: Context): undefined {
   state.set('turns', (state.get<number>('turns') ?? 0) + 1);
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { call } from '../../../js/examples/demo/model_script.js';
+import { toolCall } from '../../../js/examples/demo/model_script.js';
 import { type Context, inPage, inTwoPages } from './context.js';
 import type { Turn } from './page/conversation.js';
 
@@ -9,7 +9,7 @@ const ada = { userId: 'ada', sessionId: 'first stay' };
 const arrival: Turn = {
   ...ada,
   text: 'I am Ada.',
-  answers: [call('check_in', { name: 'Ada', room: 7 }), 'Welcome!'],
+  answers: [toolCall('check_in', { name: 'Ada', room: 7 }), 'Welcome!'],
 };
 const question: Turn = { ...ada, text: 'Which room?', answers: ['Number 7.'] };
 
@@ -90,8 +90,8 @@ export function conversations(context: Context): void {
         ...ada,
         text: drink,
         answers: [
-          call('order', { drink, point: `${context.browser.name} one` }),
-          call('order', { drink, point: `${context.browser.name} another` }),
+          toolCall('order', { drink, point: `${context.browser.name} one` }),
+          toolCall('order', { drink, point: `${context.browser.name} another` }),
           `${drink} it is.`,
         ],
       });

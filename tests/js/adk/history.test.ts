@@ -13,7 +13,7 @@ import {
 } from '@google/adk';
 
 import { InMemorySessionService } from '../../../js/adk/index.js';
-import { call, type Reply } from '../../../js/examples/demo/model_script.js';
+import { toolCall, type Reply } from '../../../js/examples/demo/model_script.js';
 import { ScriptedModel } from '../../../js/examples/demo/scripted_model.js';
 import { key } from './scenarios/scenario.js';
 
@@ -55,7 +55,7 @@ async function answerLate(service: BaseSessionService, immediate: unknown) {
   });
   const chat: Reply[] = Array.from({ length: TURNS }, (_, number) => `reply ${number}`);
   const opened = immediate === undefined ? [] : ['It is open.'];
-  const model = new ScriptedModel([call('open_ticket'), ...opened, ...chat, 'It is solved.']);
+  const model = new ScriptedModel([toolCall('open_ticket'), ...opened, ...chat, 'It is solved.']);
   const agent = new LlmAgent({ name: 'desk', model, tools: [tool] });
   const runner = new Runner({ appName: key.appName, agent, sessionService: service });
   const [called] = await send(runner, { text: 'Open a ticket!' });

@@ -2,7 +2,7 @@
 
 import type { BaseContextCompactor, BaseSummarizer, Event, LlmAgentConfig } from '@google/adk';
 
-import { call, type Reply } from '../../../../js/examples/demo/model_script.js';
+import { toolCall, type Reply } from '../../../../js/examples/demo/model_script.js';
 import { type Framework, type Scenario, textOf } from './scenario.js';
 import { nextMillisecond, type Stage } from './stage.js';
 
@@ -257,7 +257,7 @@ const agentControlled: Scenario = {
     const compactor = new AgentControlledContextCompactor({ summarizer: summarizer(stage.adk) });
     const turns = [
       ['answer 0'],
-      [call('consolidate_context', { detail: 'tea' }), 'answer 1'],
+      [toolCall('consolidate_context', { detail: 'tea' }), 'answer 1'],
       ['answer 2'],
     ];
     return converse(stage, compactor, turns, { tools: [new ConsolidateContextTool()] });

@@ -1,13 +1,13 @@
 /** Agents that hand work on: to a tool with a session of its own, to a sub-agent, to one of several. */
 
-import { call } from '../../../../js/examples/demo/model_script.js';
+import { toolCall } from '../../../../js/examples/demo/model_script.js';
 import { set, setState } from './llm_agent.js';
 import { key, type Scenario, textOf } from './scenario.js';
 import { modelRequests } from './stage.js';
 
 /** Of an AgentTool: the id of its caller's session, under an app that is named after the agent. */
 const child = { ...key, appName: 'child' };
-const ask = call('child', { request: 'find' });
+const ask = toolCall('child', { request: 'find' });
 
 const delegation: Scenario = {
   name: 'the child of an AgentTool knows its state of the last call, and what it writes reaches the parent',
@@ -88,7 +88,7 @@ const transfer: Scenario = {
     });
     const host = new LlmAgent({
       name: 'host',
-      model: stage.model(call('transfer_to_agent', { agentName: 'expert' })),
+      model: stage.model(toolCall('transfer_to_agent', { agentName: 'expert' })),
       subAgents: [expert],
       beforeAgentCallback: ({ state }) => {
         state.set('greeted', true);

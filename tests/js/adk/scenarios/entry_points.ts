@@ -1,6 +1,6 @@
 /** The ways into a run besides `Runner.runAsync`. */
 
-import { say } from '../../../../js/examples/demo/model_script.js';
+import { textResponse } from '../../../../js/examples/demo/model_script.js';
 import { set, setState } from './llm_agent.js';
 import { type Framework, key, type Scenario, textOf } from './scenario.js';
 import { all } from './stage.js';
@@ -47,10 +47,10 @@ const live: Scenario = {
       const agent = new LlmAgent({
         name: 'agent',
         model: stage.model([
-          { ...say('Hel'), partial: true },
+          { ...textResponse('Hel'), partial: true },
           sound,
           { outputTranscription: { text: `Hello ${text}`, finished: true } },
-          say(`Hello ${text}`),
+          textResponse(`Hello ${text}`),
           { turnComplete: true },
         ]),
         beforeAgentCallback: ({ state }) => {

@@ -1,6 +1,6 @@
 /** What is left where a turn fails, and that the next one works. */
 
-import { call } from '../../../../js/examples/demo/model_script.js';
+import { toolCall } from '../../../../js/examples/demo/model_script.js';
 import { whatItSaw } from './differences.js';
 import { set, setState } from './llm_agent.js';
 import { key, outcome, type Scenario, textOf } from './scenario.js';
@@ -137,7 +137,7 @@ const unserializable: Scenario = {
     });
     const agent = new stage.adk.LlmAgent({
       name: 'agent',
-      model: stage.model(call('write'), 'Done.', 'Done.'),
+      model: stage.model(toolCall('write'), 'Done.', 'Done.'),
       tools: [writes],
     });
     const first = await outcome(stage.turn(agent, { text: 'one' }).then(() => 'no error'));

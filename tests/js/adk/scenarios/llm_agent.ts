@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 
-import { call, calls, say } from '../../../../js/examples/demo/model_script.js';
+import { toolCall, toolCalls, textResponse } from '../../../../js/examples/demo/model_script.js';
 import { REMOVED } from '../../../../js/state/scope.js';
 import { whatItSaw } from './differences.js';
 import { key, type Scenario, textOf } from './scenario.js';
@@ -22,7 +22,7 @@ export function setState({ adk }: Stage) {
 }
 
 /** The model's wish that {@link setState} be called. */
-export const set = (key: string, value: unknown) => call('set_state', { key, value });
+export const set = (key: string, value: unknown) => toolCall('set_state', { key, value });
 
 /** Another session of the same user. */
 const later = { ...key, sessionId: 'later' };
@@ -120,7 +120,7 @@ const ready: Scenario = {
       beforeModelCallback: ({ context }) => {
         if (context.state.get('k') === undefined) return undefined;
         context.state.set('cached', true);
-        return say('From the cache.');
+        return textResponse('From the cache.');
       },
     });
     const first = await stage.turn(agent, { text: 'one' });
@@ -134,10 +134,10 @@ const streams: Scenario = {
   name: 'of a stream the whole text is stored, once',
   async run(stage) {
     await stage.create();
-    const partial = (text: string) => ({ ...say(text), partial: true });
+    const partial = (text: string) => ({ ...textResponse(text), partial: true });
     const agent = new stage.adk.LlmAgent({
       name: 'agent',
-      model: stage.model([partial('Hel'), partial('lo'), say('Hello')]),
+      model: stage.model([partial('Hel'), partial('lo'), textResponse('Hello')]),
       outputKey: 'answer',
     });
     const runConfig = { streamingMode: stage.adk.StreamingMode.SSE };
@@ -155,7 +155,7 @@ const atOnce: Scenario = {
   name: 'tools that are called at once write into one event, the last call of a key winning',
   async run(stage) {
     await stage.create();
-    const wanted = calls(
+    const wanted = toolCalls(
       ['set_state', { key: 'k', value: 1 }],
       ['set_state', { key: 'l', value: { m: [null] } }],
       ['set_state', { key: 'k', value: 2 }],
@@ -189,7 +189,7 @@ const removals: Scenario = {
     });
     const agent = new stage.adk.LlmAgent({
       name: 'agent',
-      model: stage.model(call('clear'), 'Done.'),
+      model: stage.model(toolCall('clear'), 'Done.'),
       instruction: ({ state }) => {
         seen.push([state.has('basket'), state.has('pencil')]);
         return '';
@@ -230,7 +230,11 @@ const artifacts: Scenario = {
       parameters: z.object({ text: z.string() }),
       execute: async ({ text }, context) => context?.saveArtifact('a.txt', { text }),
     });
-    const model = stage.model(call('save', { text: 'A' }), call('save', { text: 'B' }), 'Done.');
+    const model = stage.model(
+      toolCall('save', { text: 'A' }),
+      toolCall('save', { text: 'B' }),
+      'Done.',
+    );
     const agent = new stage.adk.LlmAgent({
       name: 'agent',
       model,

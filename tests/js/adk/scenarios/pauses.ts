@@ -2,7 +2,7 @@
 
 import type { AuthConfig, BasePlugin, Event, FunctionTool, ToolOptions } from '@google/adk';
 
-import { call, type Reply } from '../../../../js/examples/demo/model_script.js';
+import { toolCall, type Reply } from '../../../../js/examples/demo/model_script.js';
 import { type Scenario, textOf } from './scenario.js';
 import type { Stage, Turn } from './stage.js';
 
@@ -49,7 +49,7 @@ const longRunning: Scenario = {
         return { status: 'pending' };
       },
     });
-    return askAndAnswer(stage, pay, [call('pay'), 'Wait.', 'It is paid.'], (events) =>
+    return askAndAnswer(stage, pay, [toolCall('pay'), 'Wait.', 'It is paid.'], (events) =>
       answerTo(events, 'pay', { status: 'paid' }),
     );
   },
@@ -66,7 +66,7 @@ const confirmation: Scenario = {
         return { status: 'paid' };
       },
     });
-    return askAndAnswer(stage, pay, [call('pay'), 'It is paid.'], (events) =>
+    return askAndAnswer(stage, pay, [toolCall('pay'), 'It is paid.'], (events) =>
       answerTo(events, 'adk_request_confirmation', { confirmed: true }),
     );
   },
@@ -91,7 +91,7 @@ const credential: Scenario = {
         return { status: 'no credential' };
       },
     });
-    const replies = [call('pay'), 'It is paid.'];
+    const replies = [toolCall('pay'), 'It is paid.'];
     return askAndAnswer(stage, pay, replies, (events) =>
       answerTo(events, 'adk_request_credential', {
         ...authConfig,
@@ -116,7 +116,7 @@ const policy: Scenario = {
     return askAndAnswer(
       stage,
       pay,
-      [call('pay'), 'It is paid.'],
+      [toolCall('pay'), 'It is paid.'],
       (events) => answerTo(events, 'adk_request_confirmation', { confirmed: true }),
       [new SecurityPlugin({ policyEngine })],
     );

@@ -2,7 +2,7 @@
 
 import type { BasePlugin, Event, ExecuteCodeParams } from '@google/adk';
 
-import { call, say } from '../../../../js/examples/demo/model_script.js';
+import { toolCall, textResponse } from '../../../../js/examples/demo/model_script.js';
 import { key, type Scenario, textOf } from './scenario.js';
 import type { Stage } from './stage.js';
 
@@ -66,7 +66,7 @@ const errors: Scenario = {
         // The framework loses this: it yields just the response.
         callbackContext.state.set('modelError', error.message);
         // And stumbles over one that is no event.
-        return stage.adk.createEvent({ ...say('Rescued.'), author: 'agent' });
+        return stage.adk.createEvent({ ...textResponse('Rescued.'), author: 'agent' });
       },
     });
     const breaks = new stage.adk.FunctionTool({
@@ -79,7 +79,7 @@ const errors: Scenario = {
     });
     const agent = new stage.adk.LlmAgent({
       name: 'agent',
-      model: stage.model(call('break'), () => {
+      model: stage.model(toolCall('break'), () => {
         throw new Error('broken model');
       }),
       tools: [breaks],

@@ -2,7 +2,7 @@
 
 import type { BaseAgent, LlmAgentConfig } from '@google/adk';
 
-import { call, type Reply } from '../../../../js/examples/demo/model_script.js';
+import { toolCall, type Reply } from '../../../../js/examples/demo/model_script.js';
 import type { Difference, Scenario } from './scenario.js';
 import { type Stage, modelRequests } from './stage.js';
 
@@ -92,7 +92,7 @@ const note = ({ adk }: Stage) =>
     },
   });
 
-const noted = [call('note'), 'said', call('note'), 'said'];
+const noted = [toolCall('note'), 'said', toolCall('note'), 'said'];
 
 const byCallbacks: readonly Scenario[] = [
   writes('a tool', (stage) => ({ tools: [note(stage)] }), noted),

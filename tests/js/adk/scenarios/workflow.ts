@@ -3,7 +3,7 @@
 import type { BaseSessionService, EdgeItem } from '@google/adk';
 import { z } from 'zod';
 
-import { call } from '../../../../js/examples/demo/model_script.js';
+import { toolCall } from '../../../../js/examples/demo/model_script.js';
 import { superseded } from './parallel_agents.js';
 import { type Scenario, textOf } from './scenario.js';
 import { gate, modelRequests } from './stage.js';
@@ -224,7 +224,7 @@ const task: Scenario = {
     const agent = new LlmAgent({
       name: 'taster',
       mode: 'task',
-      model: stage.model(call('finish_task', { verdict: 'good' })),
+      model: stage.model(toolCall('finish_task', { verdict: 'good' })),
       outputSchema: z.object({ verdict: z.string() }),
       outputKey: 'tasted',
     });
