@@ -81,7 +81,7 @@ function parseLocation(argument: 'FROM' | 'TO', text: string): StoreLocation {
     case 'vertexai':
       throw new SessionError(
         'unsupported',
-        `${argument} is an agent engine, ${AGENT_ENGINE_REASONS[argument]}. A program can copy sessions by ` +
+        `${argument} is an agent engine, ${AGENT_ENGINE_REASONS[argument]}. Copy its sessions by ` +
           'exportSession and importSession of adk-session-wasm/files.',
       );
   }

@@ -339,7 +339,7 @@ describe('A migration to a target with data', () => {
     await more.close();
     const outcome = await command('migrate', from, to);
     assert.equal(outcome.code, 1);
-    assert.match(outcome.err, /^session "s1" of "ada" in "app": .*another session/);
+    assert.match(outcome.err, /^session "s1" of "ada" in "app": .*a different session/);
     assert.deepEqual(row(outcome, 'copied'), [1, 0]);
     assert.deepEqual(row(outcome, 'failed'), [1]);
     assert.equal(await textIn(to), 'ours');
@@ -415,7 +415,7 @@ describe('A migration to a target with data', () => {
       const before = hashOf(path);
       const outcome = await command('migrate', from, path);
       assert.equal(outcome.code, 1, name);
-      assert.match(outcome.err, /holds something else/);
+      assert.match(outcome.err, /was not written by exportSessions/);
       assert.equal(hashOf(path), before);
     }
   });

@@ -158,7 +158,7 @@ describe('The times of a file', () => {
   it('are read in the unit of the option timeUnit, whatever their values', () => {
     assert.deepEqual(timesOf(withTimes(1.7e9), { timeUnit: 'milliseconds' }), [1.7e9]);
     const options = { timeUnit: 'seconds' } as const;
-    const message = /1700000000000, as seconds/;
+    const message = /1700000000000 seconds/;
     assertRefused(() => timesOf(withTimes(1.7e12), options), {
       path: 'events[0].timestamp',
       message,
@@ -201,7 +201,7 @@ describe('A malformed session file is refused with the path', () => {
     ['userId', { ...withTimes(), userId: '' }, /1 to 512 bytes/],
     ['id', { ...withTimes(), id: 7 }, /it is a number/],
     ['state', { ...withTimes(), state: [] }, /must be an object/],
-    ['title', { ...withTimes(), title: 't' }, /no field of a session/],
+    ['title', { ...withTimes(), title: 't' }, /not a field of a session/],
     ['events', { ...withTimes(), events: {} }, /must be a list/],
     ['events', { ...withTimes(), events: null }, /must be a list/],
     ['events[0]', { ...withTimes(), events: ['e'] }, /must be an object; it is a string/],
@@ -210,7 +210,7 @@ describe('A malformed session file is refused with the path', () => {
     ['events[1].timestamp', event({ timestamp: -1 }), /must be a time from 1970 to 9999/],
     ['events[1].timestamp', event({ timestamp: 1e300 }), /must be a time from 1970 to 9999/],
     ['events[1].id', event({ id: 7 }), /it is a number/],
-    ['events[1].id', event({ id: 'e' }), /that of events\[0\] too/],
+    ['events[1].id', event({ id: 'e' }), /also the id of events\[0\]/],
     ['events[1].partial', event({ partial: true }), /never stored/],
     ['events[1].actions', event({ actions: [] }), /must be an object/],
     ['events[1].actions.stateDelta', event({ actions: { state_delta: 1 } }), /must be an object/],

@@ -57,10 +57,10 @@ describe('A URI', () => {
     ['without scheme', 'ada:s3cret@host', 'invalid_argument', /memory:\/\/, sqlite:PATH/],
     ['of an unknown scheme', 'redis://ada:s3cret@host/1', 'invalid_argument', /mariadb:/],
     ['of a scheme that objects inherit', 'constructor:s3cret', 'invalid_argument', /indexeddb:/],
-    ['of memory with a path', 'memory://s3cret', 'invalid_argument', /nothing behind/],
+    ['of memory with a path', 'memory://s3cret', 'invalid_argument', /must end after/],
     ['with a stray character in its password', 'mysql://ada:s3cret#@host/db', 'invalid_argument', /percent/],
     ['of IndexedDB with a broken escape', 'indexeddb:%s3cret', 'invalid_argument', /percent/],
-    ['of no engine of Vertex AI', 'vertexai://s3cret', 'invalid_argument', /number of an agent engine/],
+    ['of no engine of Vertex AI', 'vertexai://s3cret', 'invalid_argument', /must have an agent engine/],
     ['of no agent engine', 'agentengine://projects/s3cret', 'invalid_argument', /reasoningEngines/],
   ]; // prettier-ignore
   for (const [title, uri, code, message] of refused) {
@@ -146,12 +146,12 @@ describe('The service of a URI', () => {
       { tablePrefix: 'a-b' },
       /^tablePrefix must be/,
     ],
-    ['a schema of IndexedDB', 'indexeddb:a', { schema: 'a' }, /^schema is for SQL databases/],
+    ['a schema of IndexedDB', 'indexeddb:a', { schema: 'a' }, /^schema applies only to SQL databases/],
     [
       'a prefix at Vertex AI',
       'vertexai://1',
       { tablePrefix: 'a' },
-      /^tablePrefix is for SQL databases/,
+      /^tablePrefix applies only to SQL databases/,
     ],
     [
       'a misspelt prefix',
