@@ -160,7 +160,7 @@ function requireText(key: string, value: unknown): void {
 
 function requirePathSegment(key: string, segment: string): void {
   if (!PATH_SEGMENT.test(segment))
-    throw invalid(key, 'must consist of letters, digits and - _ . :');
+    throw invalid(key, 'must consist of letters, digits and "-_.:", and not only of dots');
 }
 
 /** The engine's full name contains the project and location, so a different value in the options is a mistake. */

@@ -85,7 +85,7 @@ describe('An agent engine', () => {
       process.env[variable] = value;
       const find = () => new EngineAddresses({ accessToken: 't' }).addressOf('7');
       assert.throws(find, (error) =>
-        isError(error, 'invalid_argument', new RegExp(`${variable} is no name`)),
+        isError(error, 'invalid_argument', new RegExp(`${variable} must consist of letters`)),
       );
     });
   }
@@ -105,13 +105,13 @@ describe('An agent engine', () => {
     ['an id that is none', { agentEngineId: 'shop' }, 'shop', /agentEngineId must name/],
     ['no project', { location: 'eu' }, '7', /projectId must be given.*GOOGLE_CLOUD_PROJECT/],
     ['no location', { projectId: 'tea' }, '7', /location must be given/],
-    ['a key beside a project', { ...inProject, expressModeApiKey: 's3cret' }, '7', /one or the other/],
+    ['a key beside a project', { ...inProject, expressModeApiKey: 's3cret' }, '7', /use only one of them/],
     ["a key beside an engine's project", { agentEngineId: NAME, expressModeApiKey: 's3cret' }, 'a', /give only its number/],
     ['a key beside a token', { expressModeApiKey: 's3cret', accessToken: 's3cret' }, '7', /together/],
-    ['another project than its own', { agentEngineId: NAME, projectId: 'coffee' }, 'a', /another one/],
+    ['another project than its own', { agentEngineId: NAME, projectId: 'coffee' }, 'a', /differs from the one/],
     ['an empty key', { expressModeApiKey: '' }, '7', /expressModeApiKey must be text/],
-    ['a location with a path in it', { projectId: 'tea', location: 'a/b' }, '7', /no name/],
-    ['a project that leads elsewhere', { projectId: '..', location: 'eu' }, '7', /projectId is no name/],
+    ['a location with a path in it', { projectId: 'tea', location: 'a/b' }, '7', /must consist of letters/],
+    ['a project that leads elsewhere', { projectId: '..', location: 'eu' }, '7', /projectId must consist of letters/],
     ['a server that is no URL', { ...inProject, baseUrl: 'ftp://s3cret' }, '7', /http/],
     ['a server with a password', { ...inProject, baseUrl: 'https://ada:s3cret@proxy' }, '7', /without user/],
     ['a token that is none', { ...inProject, accessToken: '' }, '7', /token/],
@@ -145,7 +145,7 @@ describe('The server', () => {
     const service = serviceOn(server, { accessToken: () => Promise.resolve(`${++last}`) });
     for (const token of ['1', '3']) {
       await assert.rejects(service.getSession(KEY), (error) =>
-        isError(error, 'remote', /not valid/),
+        isError(error, 'remote', /invalid or expired/),
       );
       assert.ok(server.requests.some(({ headers }) => headers.authorization === `Bearer ${token}`));
     }
@@ -164,7 +164,7 @@ describe('The server', () => {
     server.forget();
     const stubborn = serviceOn(server, { accessToken: () => 'expired' });
     await assert.rejects(stubborn.listSessions({ appName: KEY.appName }), (error) =>
-      isError(error, 'remote', /not valid/),
+      isError(error, 'remote', /invalid or expired/),
     );
     assert.equal(server.requests.length, 1);
   });
@@ -185,8 +185,8 @@ describe('The server', () => {
 
   const tokens: [title: string, accessToken: () => string, message: RegExp][] = [
     ['throws', () => { throw new Error('no sign-in'); }, /accessToken threw: no sign-in/],
-    ['gives nothing', () => '', /gave no token but nothing/],
-    ['gives something else', () => 7 as unknown as string, /gave no token but a number/],
+    ['gives nothing', () => '', /returned no token but nothing/],
+    ['gives something else', () => 7 as unknown as string, /returned no token but a number/],
   ]; // prettier-ignore
   for (const [title, accessToken, message] of tokens) {
     it(`gets no request if the token function ${title}`, async () => {
@@ -222,7 +222,7 @@ describe('The server', () => {
       for (const service of [byToken, byKey]) {
         await assert.rejects(service.getSession(KEY), (error) => {
           assert.doesNotMatch(inspect(error), /s3cr/);
-          return isError(error, 'storage_unavailable', /characters that none has/);
+          return isError(error, 'storage_unavailable', /not printable ASCII/);
         });
       }
       assert.equal(server.requests.length, 0);

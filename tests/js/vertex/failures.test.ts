@@ -129,7 +129,7 @@ describe('The Vertex AI service', () => {
     const event = said('e');
     const before = structuredClone({ session, event });
     await assert.rejects(service.appendEvent({ session, event }), (error) =>
-      isError(error, 'remote', /may use the agent engine/, 403),
+      isError(error, 'remote', /needs the role/, 403),
     );
     assert.deepEqual({ session, event }, before);
     assert.equal(server.events('s1').length, 0);
@@ -242,7 +242,7 @@ describe('The Vertex AI service', () => {
 
   const refusals: [code: number, message: RegExp][] = [
     [400, /The server refuses with 400/],
-    [401, /not valid/],
+    [401, /invalid or expired/],
     [403, /roles\/aiplatform\.user/],
   ];
   for (const [code, message] of refusals) {

@@ -192,8 +192,8 @@ describe('Sessions at Vertex AI', () => {
   const apart: [title: string, call: () => Promise<unknown>, wayOut: RegExp][] = [
     ['a user is not changed', () => service.updateState({ appName, userId, stateDelta: { 'user:a': 1 } }), /sessionId/],
     ['an app is not changed', () => service.updateState({ appName, stateDelta: { 'app:a': 1 } }), /sessionId/],
-    ['a user is not deleted', () => service.deleteUserState({ appName, userId }), /remove the keys/],
-    ['an app is not deleted', () => service.deleteAppState({ appName }), /remove the keys/],
+    ['a user is not deleted', () => service.deleteUserState({ appName, userId }), /remove their keys/],
+    ['an app is not deleted', () => service.deleteAppState({ appName }), /remove their keys/],
   ]; // prettier-ignore
   for (const [title, call, wayOut] of apart) {
     it(`are required to change state: ${title} alone is refused`, async () => {
