@@ -75,8 +75,8 @@ conforms('a map that stores groups', () => grouping(mapAdapter(), false));
 conforms('a map that stores groups and answers late', () => grouping(late(), false));
 conforms('a map that stores parts of groups', () => grouping(mapAdapter(), true));
 
-describe('the suite', () => {
-  it('finds what an adapter does wrong', async () => {
+describe('the conformance suite', () => {
+  it('reports faults of an adapter', async () => {
     const keepsAll = (): StorageAdapter => ({ ...mapAdapter(), delete: () => undefined });
     const failed: string[] = [];
     for (const testCase of cases) {
@@ -86,7 +86,7 @@ describe('the suite', () => {
     assert.ok(!failed.includes('a created session is returned whole'));
   });
 
-  it('says which step failed, and how', async () => {
+  it('names the failed step and the reason', async () => {
     const testCase: Case = {
       name: 'wrong',
       steps: [{ op: 'createSession' }, { op: 'getSession', expect: { state: { a: 1 } } }],

@@ -19,7 +19,7 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{1
 const bare = (fields: object = {}): Event => ({ invocationId: '', ...fields }) as Event;
 
 overStorages('Appending an event', (open) => {
-  it('fills in id, timestamp and actions, on the event of the caller as well', async () => {
+  it("fills in id, timestamp and actions, on the caller's event too", async () => {
     const { service, session } = await begin(open, {}, { clock: () => 5000.75 });
     const event = bare({ author: 'user' });
     assert.equal(await service.appendEvent({ session, event }), event);
@@ -29,7 +29,7 @@ overStorages('Appending an event', (open) => {
     assert.deepEqual((await stored(service)).events, [event]);
   });
 
-  it('takes ids from the newId of the service', async () => {
+  it("uses the service's newId", async () => {
     let number = 0;
     const { service, session } = await begin(open, {}, { newId: () => `id-${(number += 1)}` });
     const event = bare({ id: '' });
@@ -58,7 +58,7 @@ overStorages('Appending an event', (open) => {
     assert.equal(event.actions.stateDelta, stateDelta);
   });
 
-  it('puts a new delta into the actions, and leaves both objects of the caller theirs', async () => {
+  it("replaces the delta in the actions, and does not change the caller's objects", async () => {
     const { service, session } = await begin(open);
     const event = says('hi');
     const { actions } = event;
@@ -71,7 +71,7 @@ overStorages('Appending an event', (open) => {
     assert.deepEqual(delta, { a: 1, 'temp:t': 2 });
   });
 
-  it('a second time does nothing', async () => {
+  it('repeated does nothing', async () => {
     const { service, session } = await begin(open);
     const event = says('hi', { a: 1, 'temp:t': 1 });
     await service.appendEvent({ session, event });
@@ -83,7 +83,7 @@ overStorages('Appending an event', (open) => {
     assert.deepEqual(session.state, { a: 2, 'temp:t': 1 });
   });
 
-  it('a second time, through a handle without it, puts it there and applies no delta', async () => {
+  it('repeated through a handle without the event adds it, without its delta', async () => {
     const { service, session } = await begin(open);
     const event = says('hi', { a: 1 });
     await service.appendEvent({ session, event });
@@ -96,7 +96,7 @@ overStorages('Appending an event', (open) => {
     assert.deepEqual((await stored(service)).state, { a: 2 });
   });
 
-  it('of a stored id with other content replaces the event and applies the delta', async () => {
+  it('with a stored id and other content replaces the event and applies its delta', async () => {
     const { service, session } = await begin(open);
     const event = says('hi', { a: 1 });
     await service.appendEvent({ session, event });
@@ -109,7 +109,7 @@ overStorages('Appending an event', (open) => {
     assert.deepEqual(session.events, [event]);
   });
 
-  it('that is partial stores nothing and changes nothing', async () => {
+  it('of a partial event stores and changes nothing', async () => {
     let now = 1000;
     const { service, session } = await begin(open, { a: 1 }, { clock: () => now });
     now = 2000;
@@ -120,7 +120,7 @@ overStorages('Appending an event', (open) => {
     assert.deepEqual(await stored(service), session);
   });
 
-  it('that is partial works also where nothing could be stored', async () => {
+  it('of a partial event works even if nothing could be stored', async () => {
     const { service, session } = await begin(open);
     await service.deleteSession(KEY);
     const event = Object.freeze(says('piece', { bad: 1n }));
@@ -140,14 +140,14 @@ overStorages('Appending an event', (open) => {
     assert.deepEqual((await stored(service)).events, []);
   });
 
-  it('that is frozen and lacks an id is refused', async () => {
+  it('of a frozen event without an id is refused', async () => {
     const { service, session } = await begin(open);
     const event = Object.freeze(bare({ timestamp: 1, actions: createEventActions() }));
     const error = await failure(service.appendEvent({ session, event }), 'invalid_argument');
     assert.match(error.message, /event\.id/);
   });
 
-  it('that is frozen, complete and has actions of its own goes through', async () => {
+  it('of a frozen, complete event with its own actions succeeds', async () => {
     const { service, session } = await begin(open);
     const event = Object.freeze(says('hi', { a: 1 }));
     await service.appendEvent({ session, event });
@@ -167,7 +167,7 @@ overStorages('Appending an event', (open) => {
     });
   }
 
-  it('orders events as they were appended, whatever their timestamps say', async () => {
+  it('orders events by append, not by timestamp', async () => {
     const { service, session } = await begin(open);
     for (const timestamp of [3000, 1000, 2000.5, 0]) {
       await service.appendEvent({ session, event: { ...says(String(timestamp)), timestamp } });
@@ -178,7 +178,7 @@ overStorages('Appending an event', (open) => {
 });
 
 overStorages('Appending several events', (open) => {
-  it('stores all of them in order, and returns the array', async () => {
+  it('stores all events in order, and returns the array', async () => {
     const { service, session } = await begin(open);
     const events = [says('one', { a: 1 }), says('two', { a: 2, 'temp:t': 1 }), bare()];
     assert.equal(await service.appendEvents({ session, events }), events);
@@ -189,7 +189,7 @@ overStorages('Appending several events', (open) => {
     assert.deepEqual(read.state, { a: 2 });
   });
 
-  it('stores none if one of them cannot be', async () => {
+  it('stores no event if one of them is refused', async () => {
     const { service, session } = await begin(open);
     const events = [says('one', { a: 1 }), says('two', { bad: [{ n: Number.NaN }] })];
     const error = await failure(service.appendEvents({ session, events }), 'unserializable');
@@ -199,7 +199,7 @@ overStorages('Appending several events', (open) => {
     assert.deepEqual(events[0]?.actions.stateDelta, { a: 1 });
   });
 
-  it('leaves partial ones out', async () => {
+  it('omits partial events', async () => {
     const { service, session } = await begin(open);
     const events = [says('one'), createEvent({ partial: true }), says('three')];
     assert.equal((await service.appendEvents({ session, events })).length, 3);
@@ -207,7 +207,7 @@ overStorages('Appending several events', (open) => {
     assert.deepEqual(texts(session), ['one', 'three']);
   });
 
-  it('takes the same one twice as one, and the last of those with one id', async () => {
+  it('treats the same event twice as one, and keeps the last with an id', async () => {
     const { service, session } = await begin(open);
     const event = says('one', { a: 1 });
     const other = { ...says('two', { a: 2 }), id: event.id };
@@ -217,12 +217,12 @@ overStorages('Appending several events', (open) => {
     assert.deepEqual(session.state, { a: 2 });
   });
 
-  it('of which there are none does nothing', async () => {
+  it('of no events does nothing', async () => {
     const { service, session } = await begin(open);
     assert.deepEqual(await service.appendEvents({ session, events: [] }), []);
   });
 
-  it('applies the delta of one that replaces an earlier one after those before it', async () => {
+  it('applies the delta of a replacing event after those before it', async () => {
     const { service, session } = await begin(open);
     const first = says('one', { a: 1 });
     await service.appendEvent({ session, event: first });

@@ -39,8 +39,8 @@ function names(from: number, to: number): string[] {
   return Array.from({ length: to - from }, (_, n) => String(from + n));
 }
 
-describe('Appends that are called for in one breath', () => {
-  it('are one write, each with its own answer, in their order', async () => {
+describe('Appends that are called together', () => {
+  it('are one write, each with its own outcome, in order', async () => {
     const { service, session, writes } = await recorded({ stale: 'reject' });
     const events = names(0, 64).map((name) => named(name, { last: name, [`k${name}`]: 1 }));
     const appends = events.map((event) => service.appendEvent({ session, event }));
@@ -62,7 +62,7 @@ describe('Appends that are called for in one breath', () => {
     assert.deepEqual(settled, names(0, 10));
   });
 
-  it('are several writes where there are many', async () => {
+  it('are several writes if there are many', async () => {
     const { service, session, writes } = await recorded();
     const batch = service.appendEvents({ session, events: names(0, 1000).map((n) => named(n)) });
     const singles = names(1000, 1300).map((name) => service.appendEvent({ session, event: named(name) })); // prettier-ignore
@@ -72,7 +72,7 @@ describe('Appends that are called for in one breath', () => {
     assert.deepEqual(texts(session), names(0, 1300));
   });
 
-  it('come before what is called for behind them', async () => {
+  it('come before later calls', async () => {
     const { service, session } = await recorded();
     const first = service.appendEvent({ session, event: named('one', { a: 1 }) });
     const read = service.getSession(KEY);
@@ -88,7 +88,7 @@ describe('Appends that are called for in one breath', () => {
     assert.equal(await service.getSession(KEY), undefined);
   });
 
-  it('are one write a handle', async () => {
+  it('are one write for each handle', async () => {
     const { service, session, writes } = await recorded();
     const other = await service.createSession({ ...USER, sessionId: 'other' });
     const appends = names(0, 6).map((name, n) =>
@@ -99,7 +99,7 @@ describe('Appends that are called for in one breath', () => {
     assert.deepEqual([texts(session), texts(other)], [['0', '2', '4'], ['1', '3', '5']]); // prettier-ignore
   });
 
-  it('through a copy by spread that names another session go to that one', async () => {
+  it('through a copy by spread with another id go to that session', async () => {
     const clock = (): number => 1_700_000_000_000;
     const { service, session } = await recorded({ stale: 'append', clock });
     await service.createSession({ ...USER, sessionId: 'other' });
@@ -117,7 +117,7 @@ describe('Appends that are called for in one breath', () => {
     assert.deepEqual(texts(await stored(service)), ['one', 'two', 'four']);
   });
 
-  it('keep what is temporary on the handle, and the last of it', async () => {
+  it('keep the last temp: values on the handle', async () => {
     const { service, session } = await recorded();
     const connection = (): number => 1;
     const events = [named('one', { 'temp:a': connection, b: 1 }), named('two', { 'temp:a': 2, 'temp:c': 3 })]; // prettier-ignore
@@ -127,7 +127,7 @@ describe('Appends that are called for in one breath', () => {
     assert.deepEqual((await stored(service)).state, { b: 1 });
   });
 
-  it('are no one write where an id comes again, with the same event or with another', async () => {
+  it('are separate writes if an id repeats, with the same or another event', async () => {
     const { service, session, writes } = await recorded();
     const event = named('one', { a: 1 });
     const other = named('one', { a: 2 });
@@ -139,7 +139,7 @@ describe('Appends that are called for in one breath', () => {
     assert.deepEqual(await stored(service), session);
   });
 
-  it('do not undo what was written since, where one is a retry from beyond the window', async () => {
+  it('do not undo later writes, if one is a retry from before the window', async () => {
     for (const stale of ['append', 'reject', 'merge'] as const) {
       const { service, session } = await recorded({ stale });
       const old = named('old', { k: 'old' });
@@ -156,8 +156,8 @@ describe('Appends that are called for in one breath', () => {
   });
 });
 
-describe('Appends that wait behind another', () => {
-  it('are one write when their turn comes', async () => {
+describe('Appends that wait for another', () => {
+  it('are one write afterwards', async () => {
     const { storage, service, session, writes } = await recorded();
     const { opened, open } = gate();
     storage.pause = () => opened;
@@ -173,7 +173,7 @@ describe('Appends that wait behind another', () => {
     assert.deepEqual(texts(session), names(0, 20));
   });
 
-  it('are left out where their signal fired, and told so', async () => {
+  it('are omitted if their signal fired, and reject with aborted', async () => {
     const { service, session, writes } = await recorded();
     const controller = new AbortController();
     const { signal } = controller;
@@ -189,7 +189,7 @@ describe('Appends that wait behind another', () => {
     assert.deepEqual(await stored(service), session);
   });
 
-  it('write nothing where all their signals fired', async () => {
+  it('write nothing if all their signals fired', async () => {
     const { service, session, writes } = await recorded();
     const controller = new AbortController();
     const { signal } = controller;
@@ -209,7 +209,7 @@ describe('A group whose write fails', () => {
     ['after', 'append'],
     ['after', 'merge'],
   ] as const) {
-    it(`is stored one by one, where the storage failed once, ${when} it had written (${stale})`, async () => {
+    it(`is stored one by one if the storage failed once, ${when} it had written (${stale})`, async () => {
       const { storage, service, session, writes } = await recorded({ stale });
       failNextAppend(storage, when, new Error('connection'));
       const events = names(0, 5).map((name) => named(name, { last: name, 'temp:last': name }));
@@ -224,7 +224,7 @@ describe('A group whose write fails', () => {
     });
   }
 
-  it('fails with `connection_lost` for a member that its lost answer may have stored, whatever fails after it', async () => {
+  it('fails with `connection_lost` for a member that a lost response may have stored', async () => {
     const { storage, service, session } = await recorded();
     const append = storage.append.bind(storage);
     storage.append = async (request, decide) => {
@@ -239,7 +239,7 @@ describe('A group whose write fails', () => {
     assert.deepEqual(texts(await stored(service)), ['one', 'two']);
   });
 
-  it('fails for those alone that fail alone', async () => {
+  it('fails only for the members that fail by themselves', async () => {
     const { storage, service, session } = await recorded({ stale: 'reject' });
     const append = storage.append.bind(storage);
     storage.append = (request, decide) => {
@@ -259,7 +259,7 @@ describe('A group whose write fails', () => {
     assert.deepEqual(texts(await stored(service)), ['one', 'three', 'two']);
   });
 
-  it('keeps a batch in it whole', async () => {
+  it('keeps a batch in it atomic', async () => {
     const { storage, service, session, writes } = await recorded();
     const append = storage.append.bind(storage);
     storage.append = (request, decide) => {
@@ -284,7 +284,7 @@ describe('A group whose write fails', () => {
     assert.deepEqual(texts(await stored(service)), ['one', 'three', 'four']);
   });
 
-  it('tells each of them why, where all fail', async () => {
+  it('rejects each member with its own reason if all fail', async () => {
     const { service, session } = await recorded({ stale: 'reject' });
     const late = await stored(service);
     await service.appendEvent({ session, event: named('one') });
@@ -293,7 +293,7 @@ describe('A group whose write fails', () => {
     assert.deepEqual([late.events, texts(await stored(service))], [[], ['one']]);
   });
 
-  it('does not refuse a retry that is among them, though its handle is stale', async () => {
+  it('does not refuse a retry among its members, though its handle is stale', async () => {
     const { service, session } = await recorded({ stale: 'reject' });
     const late = await stored(service);
     const event = named('one', { a: 1 });
@@ -307,7 +307,7 @@ describe('A group whose write fails', () => {
     assert.deepEqual(texts(await stored(service)), ['one', 'two']);
   });
 
-  it('takes out what was superseded for each of them anew', async () => {
+  it('removes superseded keys of each member again', async () => {
     const { storage, service, session, writes } = await recorded();
     const [older, newer]: StateShape[] = [{}, {}];
     new State(session.state, older).update({ k: 'older', l: 'older' });
@@ -331,7 +331,7 @@ describe('A group whose write fails', () => {
     assert.deepEqual(session.state, { k: 'newer', l: 'older' });
   });
 
-  it('lets what waits behind it go on, in order, and close wait for all of it', async () => {
+  it('lets later calls continue in order, and close wait for all', async () => {
     const { storage, service, session } = await recorded({ stale: 'reject' });
     failNextAppend(storage, 'before', new Error('connection'));
     const appends = names(0, 3).map((name) => service.appendEvent({ session, event: named(name) }));
@@ -343,7 +343,7 @@ describe('A group whose write fails', () => {
     assert.deepEqual(texts(session), names(0, 4));
   });
 
-  it('leaves every append to itself, whichever of them fail', async () => {
+  it('isolates each append, whichever fail', async () => {
     const call = fc.record({ size: fc.integer({ min: 1, max: 3 }), fails: fc.boolean() });
     await fc.assert(
       fc.asyncProperty(fc.array(call, { minLength: 2, maxLength: 8 }), async (calls) => {

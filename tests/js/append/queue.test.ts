@@ -20,7 +20,7 @@ overStorages('Appends through one handle at once', (open) => {
     assert.deepEqual((await stored(service)).state, session.state);
   });
 
-  it('never make it stale for each other, through copies by spread neither', async () => {
+  it('never make the handle stale for each other, even through copies by spread', async () => {
     const { service, session } = await begin(open, {}, { stale: 'reject' });
     const copy = { ...session };
     await Promise.all([
@@ -35,7 +35,7 @@ overStorages('Appends through one handle at once', (open) => {
     assert.deepEqual(texts(await stored(service)), all);
   });
 
-  it('go on after one of them failed', async () => {
+  it('continue after one of them failed', async () => {
     const { service, session } = await begin(open);
     const results = await Promise.allSettled([
       service.appendEvent({ session, event: says('one', { a: 1 }) }),
@@ -47,7 +47,7 @@ overStorages('Appends through one handle at once', (open) => {
     assert.deepEqual(session.state, { a: 3 });
   });
 
-  it('settle also where all of them fail', async () => {
+  it('settle even if all of them fail', async () => {
     const { service, session } = await begin(open);
     await service.deleteSession(KEY);
     const appends = ['one', 'two', 'three'].map((name) =>
@@ -82,7 +82,7 @@ overStorages('Appends through several handles of a session at once', (open) => {
     assert.deepEqual(handles[2]?.state, read.state);
   });
 
-  it('that create it are told the same session', async () => {
+  it('that create it return the same session', async () => {
     const service = await open();
     const sessions = await Promise.all(
       Array.from({ length: 20 }, (_, number) =>
@@ -115,7 +115,7 @@ describe('The queue of a handle', () => {
     assert.equal(running, 2);
   });
 
-  it('does not make the appends of another session wait', async () => {
+  it('does not delay the appends of another session', async () => {
     const storage = new MapStorage();
     const service = await openOver(storage);
     const session = await service.createSession(KEY);
@@ -133,7 +133,7 @@ describe('The queue of a handle', () => {
     await slow;
   });
 
-  it('goes on after a storage that failed, with an event taken before it did', async () => {
+  it('continues after a storage failure, with an event taken before it', async () => {
     const storage = new MapStorage();
     const service = await openOver(storage, { stale: 'reject' });
     const session = await service.createSession(KEY);
@@ -147,7 +147,7 @@ describe('The queue of a handle', () => {
     assert.deepEqual(session.state, { b: 2 });
   });
 
-  it('takes a batch as one', async () => {
+  it('treats a batch as one append', async () => {
     const storage = new MapStorage();
     const service = await openOver(storage);
     const session = await service.createSession(KEY);
@@ -157,7 +157,7 @@ describe('The queue of a handle', () => {
     assert.deepEqual(texts(await stored(service)), ['one', 'two', 'three']);
   });
 
-  it('leaves handle and storage the same, whatever fails on the way', async () => {
+  it('leaves handle and storage equal, whatever fails', async () => {
     const step = fc.record({
       kind: fc.constantFrom('append', 'append', 'batch', 'fail', 'lose', 'bad', 'wait'),
       key: fc.constantFrom('a', 'user:b', 'app:c'),

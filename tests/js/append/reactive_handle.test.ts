@@ -41,7 +41,7 @@ async function openReactive(): Promise<{
 }
 
 describe('A reactive handle of Vue', () => {
-  it('gets its events and its state, as they are stored', async () => {
+  it('gets its stored events and state', async () => {
     const { service, handle } = await openReactive();
     const { state, events } = handle;
     const event = createEvent({
@@ -59,7 +59,7 @@ describe('A reactive handle of Vue', () => {
     assert.deepEqual({ ...handle.state }, { cart: ['tea'], 'temp:x': 1 });
   });
 
-  it('gets what others appended', async () => {
+  it('gets the events of others', async () => {
     const { service, handle } = await openReactive();
     await service.appendEvent({ session: handle, event: says('mine') });
     const other = await service.getSession(KEY);
@@ -69,7 +69,7 @@ describe('A reactive handle of Vue', () => {
     assert.deepEqual(texts(handle).slice(LENGTH), ['mine', 'theirs', 'mine again']);
   });
 
-  it('is searched for none of the appends after the first ones', async () => {
+  it('is searched only for the first appends', async () => {
     const { service, handle, takeReads } = await openReactive();
     for (let at = 0; at < 3; at += 1) {
       await service.appendEvent({ session: handle, event: says(`first ${at}`) });

@@ -25,14 +25,14 @@ async function opened(options: SessionServiceOptions) {
 }
 
 for (const stale of ['merge', 'append', 'reject'] as const) {
-  describe(`A retry of an append whose answer was lost, with stale: '${stale}'`, () => {
-    it('gives the handle the event and its delta', async () => {
+  describe(`A retry of an append with a lost response, with stale: '${stale}'`, () => {
+    it('adds the event and its delta to the handle', async () => {
       const { service, session, appendTwice } = await opened({ stale });
       await appendTwice(session, named('one', 'one', { a: 1 }));
       assert.deepEqual(session, await stored(service));
     });
 
-    it('gives the handle the new version of an event that it replaces', async () => {
+    it('adds the new version of a replaced event to the handle', async () => {
       const { service, session, appendTwice } = await opened({ stale });
       await service.appendEvent({ session, event: named('one', 'old', { a: 1 }) });
       await service.appendEvent({ session, event: named('two', 'two') });
@@ -42,7 +42,7 @@ for (const stale of ['merge', 'append', 'reject'] as const) {
       assert.deepEqual(session, await stored(service));
     });
 
-    it('gives the handle the delta of an event that was changed in place', async () => {
+    it('adds the delta of an event that was changed in place to the handle', async () => {
       const { service, session, appendTwice } = await opened({ stale });
       const event = named('one', 'old', { a: 1 });
       await service.appendEvent({ session, event });
@@ -53,7 +53,7 @@ for (const stale of ['merge', 'append', 'reject'] as const) {
       assert.deepEqual(session, await stored(service));
     });
 
-    it('gives the handle what a group replaced, whose members are stored one by one', async () => {
+    it('adds events replaced by a group to the handle, whose members are stored one by one', async () => {
       const { storage, service, session } = await opened({ stale });
       await service.appendEvent({ session, event: named('one', 'old', { a: 1 }) });
       failNextAppend(storage, 'after', lost);
@@ -77,7 +77,7 @@ for (const stale of ['merge', 'append', 'reject'] as const) {
 }
 
 describe("A retry through a handle with stale: 'append'", () => {
-  it('keeps what a later append of the handle wrote', async () => {
+  it('keeps the writes of a later append of the handle', async () => {
     const { storage, service, session } = await opened({ stale: 'append' });
     const event = named('one', 'one', { a: 1, b: 1 });
     failNextAppend(storage, 'after', lost);
@@ -102,7 +102,7 @@ describe("A retry through a handle with stale: 'append'", () => {
 });
 
 describe("A retry through a handle with stale: 'reject'", () => {
-  it('leaves the handle stale if somebody else appended behind the event', async () => {
+  it('leaves the handle stale if another program appended after the event', async () => {
     const { storage, service, session } = await opened({ stale: 'reject' });
     const event = named('one', 'one');
     failNextAppend(storage, 'after', lost);
@@ -113,7 +113,7 @@ describe("A retry through a handle with stale: 'reject'", () => {
     await failure(service.appendEvent({ session, event: named('two', 'two') }), 'stale_session');
   });
 
-  it('lets the handle append on if nobody else did', async () => {
+  it('lets the handle append again if no one else did', async () => {
     const { service, session, appendTwice } = await opened({ stale: 'reject' });
     await appendTwice(session, named('one', 'one'));
     await service.appendEvent({ session, event: named('two', 'two') });

@@ -5,7 +5,7 @@ import { InMemorySessionService, type StateShape } from '../../../js/index.js';
 import { begin, failure, fromJson, KEY, overStorages, says, show, stored, texts, USER } from '../service/fixture.js'; // prettier-ignore
 
 overStorages("A stale handle with stale: 'merge'", (open) => {
-  it('receives what it had missed, in order, before its own event', async () => {
+  it('receives missed events, in order, before its own event', async () => {
     const { service, session } = await begin(open, { a: 0 });
     const late = await stored(service);
     const { events, state } = late;
@@ -19,7 +19,7 @@ overStorages("A stale handle with stale: 'merge'", (open) => {
     assert.deepEqual(late, await stored(service));
   });
 
-  it('puts its own delta on top of what it missed', async () => {
+  it('applies its own delta after the missed ones', async () => {
     const { service, session } = await begin(open, { a: 0 });
     const late = await stored(service);
     await service.appendEvent({ session, event: says('one', { a: 1 }) });
@@ -46,7 +46,7 @@ overStorages("A stale handle with stale: 'merge'", (open) => {
     assert.notEqual(late.state.a, session.state.a);
   });
 
-  it('receives the missed events also with a window of none', async () => {
+  it('receives missed events even with an empty window', async () => {
     const { service, session } = await begin(open);
     await service.appendEvent({ session, event: says('before', { a: 1 }) });
     const windowed = await service.getSession({ ...KEY, config: { numRecentEvents: 0 } });
@@ -57,7 +57,7 @@ overStorages("A stale handle with stale: 'merge'", (open) => {
     assert.deepEqual(windowed.state, { a: 1, b: 1 });
   });
 
-  it('receives a replaced event only where it has it', async () => {
+  it('receives a replaced event only if it has that event', async () => {
     const { service, session } = await begin(open);
     for (const id of ['e1', 'e2']) {
       await service.appendEvent({ session, event: { ...says(id), id } });
@@ -76,7 +76,7 @@ overStorages("A stale handle with stale: 'merge'", (open) => {
     assert.deepEqual(windowed.state, { e1: 1, e2: 1 });
   });
 
-  it('receives all keys of an event that was replaced, also those of its earlier versions', async () => {
+  it('receives all keys of a replaced event, even those of earlier versions', async () => {
     const { service, session } = await begin(open);
     const event = (text: string, delta: StateShape) => ({ ...says(text, delta), id: 'e1' });
     await service.appendEvent({ session, event: event('one', { a: 1, gone: 1 }) });
@@ -92,7 +92,7 @@ overStorages("A stale handle with stale: 'merge'", (open) => {
     assert.deepEqual(late.state, { ...state, mine: 1 });
   });
 
-  it('receives all keys of replaced events in a batch and in a group as well', async () => {
+  it('receives all keys of replaced events in a batch and in a group', async () => {
     const { service, session } = await begin(open);
     const [one, two] = [await stored(service), await stored(service)];
     const events = ['one', 'two'].map((text) => ({ ...says(text, { [text]: 1 }), id: 'e1' }));
@@ -104,7 +104,7 @@ overStorages("A stale handle with stale: 'merge'", (open) => {
     assert.deepEqual(two.state, { one: 1, two: 1, a: 1, b: 1 });
   });
 
-  it('receives app and user changes of other sessions at the next read only', async () => {
+  it('receives app and user changes of other sessions only at the next read', async () => {
     const { service, session } = await begin(open);
     const other = await service.createSession({ ...USER, sessionId: 'other' });
     await service.appendEvent({ session: other, event: says('x', { 'user:a': 1, 'app:b': 1 }) });
@@ -113,7 +113,7 @@ overStorages("A stale handle with stale: 'merge'", (open) => {
     assert.deepEqual((await stored(service)).state, { 'user:a': 1, 'app:b': 1 });
   });
 
-  it('is told of a change by updateState', async () => {
+  it('receives a change by updateState', async () => {
     const { service, session } = await begin(open);
     await service.updateState({ ...KEY, stateDelta: { a: 1 } });
     await service.appendEvent({ session, event: says('own') });
@@ -123,7 +123,7 @@ overStorages("A stale handle with stale: 'merge'", (open) => {
 });
 
 overStorages("A stale handle with stale: 'append'", (open) => {
-  it('gets only its own event, which lands', async () => {
+  it('receives only its own event, which is stored', async () => {
     const { service, session } = await begin(open, { a: 0 }, { stale: 'append' });
     const late = await stored(service);
     await service.appendEvent({ session, event: says('one', { a: 1 }) });
@@ -152,7 +152,7 @@ overStorages("A stale handle with stale: 'reject'", (open) => {
     assert.deepEqual(texts(again), ['one', 'two']);
   });
 
-  it('is refused however often it is tried', async () => {
+  it('is refused at each attempt', async () => {
     const { service, session } = await begin(open, {}, { stale: 'reject' });
     const late = await stored(service);
     await service.appendEvent({ session, event: says('one') });
@@ -167,7 +167,7 @@ overStorages("A stale handle with stale: 'reject'", (open) => {
     await failure(service.appendEvent({ session, event: says('x') }), 'stale_session');
   });
 
-  it('is not stale by changes of other sessions, nor of user and app state', async () => {
+  it('is not stale because of changes to other sessions, users or apps', async () => {
     const { service, session } = await begin(open, {}, { stale: 'reject' });
     const other = await service.createSession({ ...USER, sessionId: 'other' });
     await service.appendEvent({ session: other, event: says('x', { 'user:a': 1 }) });
@@ -176,7 +176,7 @@ overStorages("A stale handle with stale: 'reject'", (open) => {
     assert.deepEqual(texts(session), ['own']);
   });
 
-  it('is current with any window, and when it came from a list', async () => {
+  it('is current with any window, even from a list', async () => {
     const { service, session } = await begin(open, {}, { stale: 'reject' });
     await service.appendEvent({ session, event: says('one') });
     const windowed = await service.getSession({ ...KEY, config: { afterTimestamp: 9e14 } });
@@ -201,7 +201,7 @@ overStorages('A handle that the service did not give out', (open) => {
     await failure(service.appendEvent({ session, event: says('x') }), 'stale_session');
   });
 
-  it('is current without events where none are stored', async () => {
+  it('is current without events if none are stored', async () => {
     const { service } = await begin(open, {}, { stale: 'reject' });
     const made = { ...USER, id: 'session', state: {}, events: [], lastUpdateTime: 0 };
     await service.appendEvent({ session: made, event: says('one', { a: 1 }) });
@@ -209,7 +209,7 @@ overStorages('A handle that the service did not give out', (open) => {
     assert.deepEqual(texts(await stored(service)), ['one']);
   });
 
-  it('is stale if others were stored behind its last event', async () => {
+  it('is stale if events are stored after its last one', async () => {
     const { service, session } = await begin(open, {}, { stale: 'reject' });
     await service.appendEvent({ session, event: says('one') });
     const clone = fromJson(session);
@@ -221,7 +221,7 @@ overStorages('A handle that the service did not give out', (open) => {
     }
   });
 
-  it('receives what it had missed', async () => {
+  it('receives missed events', async () => {
     const { service, session } = await begin(open);
     await service.appendEvent({ session, event: says('one', { a: 1 }) });
     const clone = structuredClone(session);
@@ -231,7 +231,7 @@ overStorages('A handle that the service did not give out', (open) => {
     assert.deepEqual(clone.state, { a: 2 });
   });
 
-  it('with a last event that nobody stored receives all', async () => {
+  it('with a last event that is not stored receives all events', async () => {
     const { service, session } = await begin(open);
     await service.appendEvent({ session, event: says('one', { a: 1 }) });
     const made = { ...fromJson(session), events: [says('unknown')] };
@@ -250,7 +250,7 @@ overStorages('A handle that the service did not give out', (open) => {
     assert.deepEqual(texts(clone), names);
   });
 
-  it('may be one of another service, whose revisions mean nothing here', async () => {
+  it('can be one of another service, whose revisions do not apply here', async () => {
     const elsewhere = new InMemorySessionService();
     const { service, session } = await begin(open, {}, { stale: 'reject' });
     await elsewhere.createSession(KEY);
@@ -261,7 +261,7 @@ overStorages('A handle that the service did not give out', (open) => {
   });
 
   for (const last of [{ id: Symbol('x') }, { id: 5 }, { id: null }, { id: {} }, {}, null, 5]) {
-    it(`with ${typeof last === 'object' ? `a last event of id ${typeof last?.id}` : typeof last} among its events costs nobody their data`, async () => {
+    it(`with ${typeof last === 'object' ? `a last event of id ${typeof last?.id}` : typeof last} among its events loses no data`, async () => {
       const { service, session } = await begin(open);
       await service.appendEvent({ session, event: says('one', { a: 1 }) });
       const made = { ...fromJson(session), events: [last as never] };
@@ -271,7 +271,7 @@ overStorages('A handle that the service did not give out', (open) => {
     });
   }
 
-  it('of a session that does not exist is refused', async () => {
+  it('of a missing session is refused', async () => {
     const service = await open();
     const made = { ...USER, id: 'nobody', state: {}, events: [], lastUpdateTime: 0 };
     await failure(service.appendEvent({ session: made, event: says('x') }), 'not_found');
@@ -304,7 +304,7 @@ overStorages('A handle of a session that was deleted', (open) => {
     });
   }
 
-  it('is refused where the whole user was deleted, and created again', async () => {
+  it('is refused if the user was deleted and created again', async () => {
     const { service, session } = await begin(open, { 'user:u': 1 });
     await service.deleteUser(USER);
     const next = await service.createSession(KEY);

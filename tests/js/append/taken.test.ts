@@ -13,7 +13,7 @@ import { begin, KEY, overStorages, says, stored, texts } from '../service/fixtur
 
 overStorages('An append', (open) => {
   for (const calls of [1, 2]) {
-    it(`goes where the handle belonged at the call, with ${calls} at once`, async () => {
+    it(`goes to the session that the handle had at the call, with ${calls} at once`, async () => {
       const { service, session } = await begin(open);
       const other = await service.createSession({ ...KEY, userId: 'bob' });
       const appends = Array.from({ length: calls }, (_, number) =>
@@ -28,7 +28,7 @@ overStorages('An append', (open) => {
     });
   }
 
-  it('through one object that names another session each time goes where it was called for', async () => {
+  it('through one object with changing ids goes to the session of each call', async () => {
     const { service, session } = await begin(open);
     await service.createSession({ ...KEY, sessionId: 'other' });
     const first = service.appendEvent({ session, event: says('first') });
@@ -38,7 +38,7 @@ overStorages('An append', (open) => {
     assert.deepEqual(texts(await stored(service)), ['first']);
   });
 
-  it('changes what the handle held at the call, where the object is that of another session by now', async () => {
+  it("changes the objects that the handle had at the call, even if it is another session's now", async () => {
     const { service, session } = await begin(open);
     await service.createSession({ ...KEY, sessionId: 'other', lastUpdateTime: 5 });
     const other = await stored(service, { ...KEY, sessionId: 'other' });
@@ -62,7 +62,7 @@ overStorages('An append', (open) => {
     assert.deepEqual(session.state, { cart: ['tea'] });
   });
 
-  it('is done also where the handle does not take it, and brings it with the next one', async () => {
+  it('is stored even if the handle refuses it, and reaches the handle at the next one', async () => {
     const { service, session } = await begin(open);
     let isHostile = false;
     const refuse = (): void => {
@@ -88,7 +88,7 @@ overStorages('An append', (open) => {
     assert.deepEqual(texts(await stored(service)), ['first', 'second', 'third']);
   });
 
-  it('through such a handle is refused as stale, where stale handles are', async () => {
+  it('through such a handle is refused as stale with `reject`', async () => {
     const { service, session } = await begin(open, {}, { stale: 'reject' });
     let isHostile = true;
     const events = new Proxy(session.events, {
@@ -105,7 +105,7 @@ overStorages('An append', (open) => {
     });
   });
 
-  it('resolves where the caller takes the array or the time off the handle', async () => {
+  it('resolves if the caller removes the array or the time from the handle', async () => {
     const { service, session } = await begin(open);
     const { events } = session;
     const appended = service.appendEvent({ session, event: says('first') });
@@ -120,7 +120,7 @@ overStorages('An append', (open) => {
     assert.deepEqual(texts(await stored(service)), ['first']);
   });
 
-  it('of an event whose actions cannot be set any more resolves', async () => {
+  it('of an event whose actions became read-only resolves', async () => {
     const { service, session } = await begin(open);
     const event = says('first', { 'temp:a': 1 });
     const appended = service.appendEvent({ session, event });
@@ -133,7 +133,7 @@ overStorages('An append', (open) => {
     assert.deepEqual(texts(await stored(service)), ['first']);
   });
 
-  it('of an event with a `then` resolves with a copy of what was stored', async () => {
+  it('of an event with a `then` resolves with a copy of the stored event', async () => {
     const { service, session } = await begin(open);
     const then = (): never => {
       throw new Error('called');
@@ -153,7 +153,7 @@ overStorages('An append', (open) => {
   });
 });
 
-it('An append of a thousand events through a handle of proxies looks at none of its history', async () => {
+it('An append of a thousand events through a handle of proxies reads no history', async () => {
   const service = new InMemorySessionService();
   const reads = async (count: number, wrap: (session: Session) => Session): Promise<number> => {
     const key = { ...KEY, sessionId: `s${count}` };

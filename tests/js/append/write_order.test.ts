@@ -59,7 +59,7 @@ overStorages('Two agents that write to one state', (open) => {
       assert.deepEqual(folded(read.events), {});
     });
 
-    it(`end with the later write when both appends are under way at once, ${order}`, async () => {
+    it(`end with the later write if both appends run at once, ${order}`, async () => {
       const { service, session } = await begin(open);
       const [deltaA, deltaB]: StateShape[] = [{}, {}];
       new State(session.state, deltaA).set('user:k', 'older');
@@ -72,7 +72,7 @@ overStorages('Two agents that write to one state', (open) => {
     });
   }
 
-  it('take a write that was superseded out of the older event, the caller’s as well', async () => {
+  it("remove a superseded write from the older event, even from the caller's", async () => {
     const { service, session } = await begin(open);
     const [deltaA, deltaB]: StateShape[] = [{}, {}];
     new State(session.state, deltaA).update({ k: 'older', kept: 1 });
@@ -90,12 +90,12 @@ overStorages('Two agents that write to one state', (open) => {
   });
 
   for (const scene of SUPERSEDED) {
-    it(`are not applied again by a retry of an event ${scene}`, async () => {
+    it(`are not repeated by a retry of an event ${scene}`, async () => {
       assertUnchanged(await retrySuperseded(await open(), { State, createEvent }, scene));
     });
   }
 
-  it('see a write that is not stored yet after another event was', async () => {
+  it('include a write that is not stored yet, after another event was', async () => {
     const { service, session } = await begin(open);
     const delta: StateShape = {};
     const state = new State(session.state, delta);
@@ -107,7 +107,7 @@ overStorages('Two agents that write to one state', (open) => {
     assert.deepEqual((await stored(service)).state, { other: 1, k: 'unstored' });
   });
 
-  it('keep a write of their own that is not stored yet when a merge brings an older one', async () => {
+  it('keep an unstored write of their own when a merge brings an older one', async () => {
     const { service, session } = await begin(open);
     const late = await stored(service);
     const delta: StateShape = {};
@@ -119,7 +119,7 @@ overStorages('Two agents that write to one state', (open) => {
     assert.equal((await stored(service)).state.k, 'mine');
   });
 
-  it('let a delta that was made by hand count as written at its append', async () => {
+  it('date a hand-made delta to its append', async () => {
     const { service, session } = await begin(open);
     const delta: StateShape = {};
     new State(session.state, delta).set('k', 'by State');
@@ -129,7 +129,7 @@ overStorages('Two agents that write to one state', (open) => {
     assert.equal(session.state.k, 'by hand');
   });
 
-  it('share temp keys by the same order', async () => {
+  it('apply to temp: keys', async () => {
     const { service, session } = await begin(open);
     const [deltaA, deltaB]: StateShape[] = [{}, {}];
     new State(session.state, deltaA).set('temp:k', 'older');

@@ -419,15 +419,15 @@ for (const [title, rows] of [
   });
 }
 
-describe('What is allowed at the limits', () => {
-  it('a list tells a large limit and page as they were given', async () => {
+describe('Input at the limits', () => {
+  it('a list returns a large limit and page as given', async () => {
     const service = new InMemorySessionService();
     const request = { appName: 'limits', limit: 1e10, page: 2e10 };
     const { limit, page, totalItems } = await service.listSessions(request);
     assert.deepEqual([limit, page, totalItems], [1e10, 2e10, 0]);
   });
 
-  it('ids of 512 bytes, 200 levels in a state and 250 in an event', async () => {
+  it('ids of 512 bytes, 200 levels in a state and 250 in an event are accepted', async () => {
     const service = new InMemorySessionService();
     const id = 'ü'.repeat(256);
     const state = { deep: nested(200, 'object'), list: nested(200, 'array') };
@@ -439,7 +439,7 @@ describe('What is allowed at the limits', () => {
   });
 
   for (const sessionId of ['', ' ', LONG, LONE, 5, null, {}, undefined]) {
-    it(`reading and deleting ${JSON.stringify(sessionId)?.slice(0, 20)}: there is none`, async () => {
+    it(`reading and deleting ${JSON.stringify(sessionId)?.slice(0, 20)} finds no session`, async () => {
       const service = new InMemorySessionService();
       const wrong = { ...USER, sessionId: sessionId as never };
       assert.equal(await service.getSession(wrong), undefined);
@@ -449,7 +449,7 @@ describe('What is allowed at the limits', () => {
     });
   }
 
-  it('hostile keys in state, delta and event fields change no prototype', async () => {
+  it('special keys in state, delta and event fields change no prototype', async () => {
     const service = new InMemorySessionService();
     const text = '{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},"toJSON":1,"then":1,"length":-1}'; // prettier-ignore
     const hostile = JSON.parse(text) as Record<string, unknown>;
@@ -471,7 +471,7 @@ describe('What is allowed at the limits', () => {
   });
 });
 
-describe('Templates of braces', () => {
+describe('Templates with many braces', () => {
   const shapes: [string, (n: number) => string][] = [
     ['opening', (n) => '{'.repeat(n)],
     ['closing', (n) => '}'.repeat(n)],
@@ -486,7 +486,7 @@ describe('Templates of braces', () => {
     ['artifacts without an end', (n) => '{artifact.'.repeat(n / 10)],
   ];
   for (const [what, make] of shapes) {
-    it(`(${what}) cost as much as they are long`, () => {
+    it(`(${what}) take linear time`, () => {
       const cost = (length: number): number => {
         const text = make(length);
         const times = Array.from({ length: 5 }, () =>
@@ -501,7 +501,7 @@ describe('Templates of braces', () => {
     });
   }
 
-  it('name all that is missing, however much it is', async () => {
+  it('report all missing names, however many', async () => {
     const template = Array.from({ length: 5000 }, (_, n) => `{missing_${n}}`).join('');
     const promise = injectSessionState(template, { state: {} });
     const error = await failure(promise, 'missing_variable');
@@ -510,16 +510,16 @@ describe('Templates of braces', () => {
     assert.equal(error.missing.at(-1)?.offset, template.lastIndexOf('{'));
   });
 
-  it('come back as they are', async () => {
+  it('are rendered unchanged', async () => {
     const text = '{'.repeat(400_000);
     assert.equal(await injectSessionState(text, { state: { a: 1 } }), text);
   });
 });
 
-describe('After all of it', () => {
+describe('After all these calls', () => {
   after(() => services.splice(0));
 
-  it('the first service of all is still at work', async () => {
+  it('the first service still works', async () => {
     const { service } = await world();
     assert.equal(texts(await stored(service))[0], 'first');
   });

@@ -46,8 +46,8 @@ async function faulty(spoil: (storage: MapStorage) => void) {
   return { storage, service, session, calls, isUnharmed };
 }
 
-describe('A storage whose reads lag', () => {
-  it('ends getOrCreateSession with an error that says so', async () => {
+describe('A storage with outdated reads', () => {
+  it('makes getOrCreateSession fail with an error that says so', async () => {
     const { service, storage } = await faulty(() => undefined);
     storage.read = () => Promise.resolve({ events: [] });
     const message = /reads must see what was written/;
@@ -89,7 +89,7 @@ describe('A storage that fails', () => {
       }
     }
 
-    it(`whose ${verb} throws a SessionError is believed`, async () => {
+    it(`whose ${verb} throws a SessionError passes that error on`, async () => {
       const cause = new SessionError('quota_exceeded', 'The disk is full.');
       const { calls, isUnharmed } = await faulty((storage) => {
         storage[verb] = (): Promise<never> => Promise.reject(cause);
@@ -99,7 +99,7 @@ describe('A storage that fails', () => {
     });
   }
 
-  it('does not tell the password of its database', async () => {
+  it('does not show the password of its database', async () => {
     const { calls } = await faulty((storage) => {
       storage.read = () => Promise.reject(new Error('no route to postgres://me:hunter2@db/x'));
     });
@@ -185,10 +185,10 @@ const LIST: Nonsense[] = [
   ...wrongRow('app', ROWS.app, (answer) => answer.app as Answer, (answer, row) => (answer.app = row)), // prettier-ignore
 ];
 
-describe('A storage that answers nonsense', () => {
+describe('A storage with malformed results', () => {
   for (const verb of ['append', 'create'] as const) {
     for (const [what, field, spoil] of FOUND) {
-      it(`to a decision (${verb}, ${what}) is named, and nothing is written`, async () => {
+      it(`for a decision (${verb}, ${what}) is reported, and nothing is written`, async () => {
         const { calls, isUnharmed } = await faulty((storage) => {
           storage[verb] = async (request: StorageWriteRequest, decide: Decide) => {
             await Promise.resolve();
@@ -206,7 +206,7 @@ describe('A storage that answers nonsense', () => {
   }
 
   for (const [what, field, spoil] of READ) {
-    it(`to a read (${what}) is named`, async () => {
+    it(`for a read (${what}) is reported`, async () => {
       const { calls, isUnharmed } = await faulty((storage) => {
         storage.read = (request) => {
           const rows = { ...storage.rows(request) } as unknown as Answer;
@@ -221,7 +221,7 @@ describe('A storage that answers nonsense', () => {
   }
 
   for (const [what, field, spoil] of LIST) {
-    it(`to a list (${what}) is named`, async () => {
+    it(`for a list (${what}) is reported`, async () => {
       const { calls, isUnharmed } = await faulty((storage) => {
         storage.list = (request) => {
           const page = { ...storage.page(request) } as unknown as Answer;
@@ -237,7 +237,7 @@ describe('A storage that answers nonsense', () => {
 
   for (const verb of ['read', 'list'] as const) {
     for (const answer of [undefined, null, 5, 'rows', Symbol('x')]) {
-      it(`to a ${verb}, ${String(answer)} instead of an answer, is told`, async () => {
+      it(`that returns ${String(answer)} from ${verb} is reported`, async () => {
         const { calls, isUnharmed } = await faulty((storage) => {
           storage[verb] = () => answer as never;
         });
@@ -248,7 +248,7 @@ describe('A storage that answers nonsense', () => {
   }
 
   for (const found of [undefined, null, 5, 'found']) {
-    it(`to a decision, ${String(found)} instead of what it found, is told`, async () => {
+    it(`that passes ${String(found)} to a decision is reported`, async () => {
       const { calls, isUnharmed } = await faulty((storage) => {
         storage.append = (_, decide) => void decide(found as never);
       });
@@ -257,7 +257,7 @@ describe('A storage that answers nonsense', () => {
     });
   }
 
-  it('with null for what is absent is understood', async () => {
+  it('may return null for absent members', async () => {
     const { service } = await faulty((storage) => {
       storage.read = (request) => ({ ...storage.rows(request), user: null as never, app: null as never }); // prettier-ignore
     });
@@ -265,7 +265,7 @@ describe('A storage that answers nonsense', () => {
   });
 
   for (const verb of ['create', 'append', 'delete'] as const) {
-    it(`from ${verb} where nothing is asked is not listened to`, async () => {
+    it(`may return anything from ${verb}, which has no result`, async () => {
       const { service, calls } = await faulty((storage) => {
         const original = storage[verb].bind(storage) as (...given: unknown[]) => unknown;
         storage[verb] = async (...given: unknown[]) => {
@@ -281,14 +281,14 @@ describe('A storage that answers nonsense', () => {
 
 describe('The decision', () => {
   for (const verb of ['create', 'append'] as const) {
-    it(`that a storage never asks for is missed (${verb})`, async () => {
+    it(`that a storage never calls is reported (${verb})`, async () => {
       const { calls, isUnharmed } = await faulty((storage) => (storage[verb] = () => undefined));
       const error = await failure(calls[verb](), 'storage_failed');
       assert.match(error.message, /decide/);
       await isUnharmed();
     });
 
-    it(`that a storage asks for only when it has answered is refused (${verb})`, async () => {
+    it(`that a storage calls after its verb has ended is refused (${verb})`, async () => {
       let late: unknown;
       const asked = new Promise<void>((resolve) => {
         void faulty((storage) => {
@@ -314,7 +314,7 @@ describe('The decision', () => {
       assert.match(late.message, /decide/);
     });
 
-    it(`may be asked for again, and the last answer counts (${verb})`, async () => {
+    it(`may be called again, and the last result counts (${verb})`, async () => {
       const { service, session, calls } = await faulty((storage) => {
         storage[verb] = (request, decide) => {
           const found = storage.find(request);
@@ -332,7 +332,7 @@ describe('The decision', () => {
       assert.deepEqual((await stored(service)).state, { a: 2, 'user:u': 2, 'app:p': 2 });
     });
 
-    it(`that went wrong is not forgotten by a storage that swallows errors (${verb})`, async () => {
+    it(`that threw still fails the call if the storage swallows errors (${verb})`, async () => {
       const { calls, isUnharmed } = await faulty((storage) => {
         storage[verb] = (_, decide) => {
           try {
@@ -347,7 +347,7 @@ describe('The decision', () => {
     });
   }
 
-  it('that went wrong is not forgotten in updateState, either', async () => {
+  it('that threw still fails updateState too', async () => {
     const { service, isUnharmed } = await faulty((storage) => {
       storage.append = (_, decide) => {
         try {
@@ -362,14 +362,14 @@ describe('The decision', () => {
     await isUnharmed();
   });
 
-  it('that refused passes through the storage with its own code', async () => {
+  it('that refuses keeps its error code through the storage', async () => {
     const { service } = await faulty(() => undefined);
     await failure(service.createSession(KEY), 'already_exists');
     await service.deleteSession(KEY);
     await failure(service.updateState({ ...KEY, stateDelta: { a: 1 } }), 'not_found');
   });
 
-  it('gives a storage all that it must write, and nothing to share', async () => {
+  it('returns everything to write, and shares no object', async () => {
     const { session, calls } = await faulty((storage) => {
       storage.append = (request, decide) => {
         assert.deepEqual(request.key, KEY);
@@ -394,8 +394,8 @@ describe('The decision', () => {
   });
 });
 
-describe('A storage that lies about its floor', () => {
-  it('by saying too little still keeps its sessions apart from each other', async () => {
+describe('A storage with a wrong floor', () => {
+  it('that is too low still keeps sessions apart', async () => {
     const storage = new MapStorage();
     const service = await openOver(storage);
     const session = await service.createSession(KEY);
@@ -408,7 +408,7 @@ describe('A storage that lies about its floor', () => {
     assert.deepEqual(texts(await stored(service)), ['new']);
   });
 
-  it('by saying all that there is, is refused before a revision is no safe integer', async () => {
+  it('that is too high is refused before a revision exceeds the safe integers', async () => {
     const storage = new MapStorage();
     const service = await openOver(storage);
     const session = await service.createSession(KEY);
@@ -424,7 +424,7 @@ describe('A storage that lies about its floor', () => {
 });
 
 describe('openSessionService', () => {
-  it('tells which storage there is', async () => {
+  it('reports the kind of storage', async () => {
     const memory = await openSessionService({ storage: 'memory' });
     assert.ok(memory instanceof InMemorySessionService);
     assert.deepEqual(memory.storage, { kind: 'memory', durable: false });
@@ -436,7 +436,7 @@ describe('openSessionService', () => {
     assert.deepEqual(custom.storage, { kind: 'custom', durable: true });
   });
 
-  it('names the verbs that an adapter lacks', async () => {
+  it('names the missing verbs of an adapter', async () => {
     const storage: object = Object.assign(new MapStorage(), { list: undefined, delete: 5 });
     const opening = openSessionService({ storage: storage as StorageAdapter });
     const error = await failure(opening, 'invalid_argument');
@@ -463,7 +463,7 @@ describe('openSessionService', () => {
     });
   }
 
-  it('takes an adapter whose verbs answer at once', async () => {
+  it('accepts an adapter with synchronous verbs', async () => {
     const storage = new MapStorage();
     const plain: StorageAdapter = {
       create: (request, decide) => storage.write(request, decide),
@@ -479,7 +479,7 @@ describe('openSessionService', () => {
     await service.close();
   });
 
-  it('waits for a verb that answers with what only has a then', async () => {
+  it('waits for a verb that returns a thenable', async () => {
     const storage = new MapStorage();
     const append: StorageAdapter['append'] = (request, decide) => {
       const later = {
@@ -499,7 +499,7 @@ describe('openSessionService', () => {
     assert.deepEqual(session.state, { a: 1 });
   });
 
-  it('gives two services over one storage the same data', async () => {
+  it('lets two services over one storage share its data', async () => {
     const storage = new MapStorage();
     const [one, other] = [await openOver(storage), await openOver(storage)];
     const session = await one.createSession(KEY);

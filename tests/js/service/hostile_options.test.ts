@@ -10,7 +10,7 @@ for (const [what, clock] of [
   ['nothing', () => undefined],
   ['a symbol', () => Symbol('now')],
 ] as const) {
-  it(`A clock that gives ${what} costs nobody their data`, async () => {
+  it(`A clock that returns ${what} loses no data`, async () => {
     const sound = new InMemorySessionService();
     await sound.createSession(KEY);
     const service = new InMemorySessionService({ clock: clock as never });
@@ -27,7 +27,7 @@ for (const [what, newId] of [
   ['a symbol', () => Symbol('id')],
   ['a lone surrogate', () => '\ud800'],
 ] as const) {
-  it(`A newId that gives ${what} is told, and costs nobody their data`, async () => {
+  it(`A newId that returns ${what} is reported, and loses no data`, async () => {
     const sound = new InMemorySessionService();
     await sound.createSession(KEY);
     const service = new InMemorySessionService({ newId: newId as never });
@@ -41,7 +41,7 @@ for (const [what, newId] of [
 }
 
 for (const option of ['clock', 'newId'] as const) {
-  it(`A ${option} that throws gives an error with a code, whatever it throws`, async () => {
+  it(`A ${option} that throws anything causes an error with a code`, async () => {
     const service = new InMemorySessionService({
       [option]: () => {
         // eslint-disable-next-line @typescript-eslint/only-throw-error -- that is the point

@@ -35,7 +35,7 @@ function thrown(run: () => unknown): SessionError {
 }
 
 describe('An IndexedDbSessionService', () => {
-  it('is constructed at once, whatever the host has', () => {
+  it('can be constructed on any host', () => {
     for (const options of [
       undefined,
       {},
@@ -60,7 +60,7 @@ describe('An IndexedDbSessionService', () => {
     }
   }
 
-  it('refuses options that are none, and a policy that is none', () => {
+  it('refuses invalid options and an unknown policy', () => {
     for (const options of [null, 5, 'strict', true]) {
       const error = thrown(() => new IndexedDbSessionService(options as never));
       assert.equal(error.code, 'invalid_argument');
@@ -69,7 +69,7 @@ describe('An IndexedDbSessionService', () => {
     assert.equal(error.key, 'stale');
   });
 
-  it('rejects every call with `storage_unavailable` where there is no IndexedDB', async () => {
+  it('rejects every call with `storage_unavailable` without IndexedDB', async () => {
     const service = new IndexedDbSessionService();
     const session = { ...(await new InMemorySessionService().createSession(KEY)) };
     const event = says('x', { a: 1 });
@@ -87,16 +87,16 @@ describe('An IndexedDbSessionService', () => {
     await failure(service.open(), 'closed');
   });
 
-  it('may be closed without ever having been used', async () => {
+  it('can be closed unused', async () => {
     await new IndexedDbSessionService().close();
   });
 
-  it('does not open for a signal that fired', async () => {
+  it('does not open the database if the signal has fired', async () => {
     const signal = AbortSignal.abort();
     await failure(new IndexedDbSessionService().open({ signal }), 'aborted');
   });
 
-  it('refuses to delete a database that no name names', async () => {
+  it('refuses to delete a database with an invalid name', async () => {
     for (const name of ['', 5, null, '\ud800']) {
       const deleting = IndexedDbSessionService.deleteDatabase(name as never);
       assert.equal((await failure(deleting, 'invalid_argument')).key, 'name');
@@ -107,13 +107,13 @@ describe('An IndexedDbSessionService', () => {
   });
 });
 
-describe('openSessionService, where there is no IndexedDB', () => {
+describe('openSessionService without IndexedDB', () => {
   it('rejects for indexeddb', async () => {
     await failure(openSessionService({ storage: 'indexeddb' }), 'storage_unavailable');
     await failure(openFramework({ storage: 'indexeddb' }), 'storage_unavailable');
   });
 
-  it('takes memory for auto, and says why', async () => {
+  it('uses memory for auto, and says why', async () => {
     const service = await openSessionService({ storage: 'auto', name: 'mine', stale: 'reject' });
     assert.equal(service.constructor, InMemorySessionService);
     const { kind, durable, reason } = service.storage;
@@ -125,14 +125,14 @@ describe('openSessionService, where there is no IndexedDB', () => {
     assert.equal(new InMemorySessionService().storage.reason, undefined);
   });
 
-  it('takes memory for auto also for the framework', async () => {
+  it('uses memory for auto in ./adk too', async () => {
     const service = await openFramework({ storage: 'auto' });
     assert.equal(service.storage.kind, 'memory');
     assert.match(service.storage.reason ?? '', /IndexedDB/i);
     assert.equal((await service.createSession(KEY)).id, 'session');
   });
 
-  it('makes no other failure into memory', async () => {
+  it('does not hide any other failure', async () => {
     const { openDatabase } = await import('../../../js/service/open_session_service.js');
     const { SESSION_ERROR_CODES, SessionError } = await import('../../../js/index.js');
     for (const code of SESSION_ERROR_CODES) {
@@ -157,7 +157,7 @@ describe('openSessionService, where there is no IndexedDB', () => {
 });
 
 describe('The services for the framework', () => {
-  it('are there over every storage', async () => {
+  it('exist for every storage', async () => {
     const database = new FrameworkDatabase({ name: 'mine' });
     assert.deepEqual(database.storage, { kind: 'indexeddb', durable: true });
     await failure(database.open(), 'storage_unavailable');
@@ -174,7 +174,7 @@ describe('The services for the framework', () => {
     await service.close();
   });
 
-  it('refuse what the package’s own refuses', async () => {
+  it("refuse the same options as the package's own", async () => {
     assert.equal(thrown(() => new FrameworkDatabase({ name: '' })).key, 'name');
     for (const options of [undefined, null, {}, { storage: 'disk' }, { storage: {} }]) {
       await failure(openFramework(options as never), 'invalid_argument');
@@ -182,7 +182,7 @@ describe('The services for the framework', () => {
   });
 });
 
-describe('The room of a site', () => {
+describe('The quota of a site', () => {
   const withNavigator = async (storage: unknown, run: () => Promise<void>): Promise<void> => {
     const original = Object.getOwnPropertyDescriptor(globalThis, 'navigator');
     Object.defineProperty(globalThis, 'navigator', { value: { storage }, configurable: true });
@@ -194,7 +194,7 @@ describe('The room of a site', () => {
     }
   };
 
-  it('is what the browser says', async () => {
+  it("is the browser's estimate", async () => {
     const estimate = { usage: 5, quota: 10, usageDetails: {} };
     for (const persist of [true, false]) {
       const storage = { persist: () => Promise.resolve(persist), estimate: () => Promise.resolve(estimate) }; // prettier-ignore
@@ -205,7 +205,7 @@ describe('The room of a site', () => {
     }
   });
 
-  it('is not known where the host cannot tell', async () => {
+  it('is unknown if the host does not tell it', async () => {
     const fails = (): never => {
       throw new TypeError('not here');
     };
@@ -227,8 +227,8 @@ describe('The room of a site', () => {
   });
 });
 
-describe('The options of openSessionService', () => {
-  it('are those of the storage', () => {
+describe('openSessionService', () => {
+  it('accepts the options of the storage', () => {
     const sound: OpenSessionServiceOptions[] = [
       { storage: 'memory', stale: 'append' },
       { storage: mapAdapter(), clock: () => 5 },

@@ -38,9 +38,9 @@ const makers: Record<string, () => unknown> = {
     adk.openSessionService({ storage: 'auto', ...misspelt }),
 };
 
-describe('An option that is misspelt', () => {
+describe('A misspelt option', () => {
   for (const [name, make] of Object.entries(makers)) {
-    it(`is refused by ${name}, with those that there are`, async () => {
+    it(`is refused by ${name}, which lists the known ones`, async () => {
       await assert.rejects(
         async () => await make(),
         (error) => {
@@ -52,13 +52,13 @@ describe('An option that is misspelt', () => {
     });
   }
 
-  it('is taken for absent where it is undefined', () => {
+  it('is ignored if it is undefined', () => {
     new InMemorySessionService({ durabilty: undefined } as object);
   });
 });
 
 describe('An option of another storage', () => {
-  it('is passed over where the storage is chosen at run time', async () => {
+  it('is ignored if the storage is chosen at run time', async () => {
     const service = await openSessionService({ storage: 'auto', name: 'shop', timeoutMs: 1000 });
     assert.equal(service.storage.kind, 'memory');
     const named = getSessionServiceFromUri('memory://', { durability: 'strict', timeoutMs: 1000 });

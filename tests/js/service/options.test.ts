@@ -14,7 +14,7 @@ const stateSchema = {
 };
 
 overStorages('The option `stateSchema`', (open) => {
-  it('refuses an initial state with a wrong value or key, and stores nothing', async () => {
+  it('refuses an invalid value or key in an initial state, and stores nothing', async () => {
     const service = await open({ stateSchema });
     for (const [state, key] of [
       [{ topic: 5 }, 'topic'],
@@ -35,7 +35,7 @@ overStorages('The option `stateSchema`', (open) => {
     assert.deepEqual(await service.getUserState(USER), {});
   });
 
-  it('refuses the delta of an event, and changes nothing', async () => {
+  it('refuses an invalid delta of an event, and changes nothing', async () => {
     const { service, session } = await begin(open, { topic: 'tea' }, { stateSchema });
     const event = says('x', { topic: 5, 'temp:t': 1 });
     const before = structuredClone([session, event]);
@@ -48,7 +48,7 @@ overStorages('The option `stateSchema`', (open) => {
     assert.deepEqual((await stored(service)).state, { topic: 'coffee' });
   });
 
-  it('refuses an update, with a session as without', async () => {
+  it('refuses an invalid update, with and without a session', async () => {
     const { service } = await begin(open, {}, { stateSchema });
     const plain = service.updateState({ ...KEY, stateDelta: { topic: 5 } });
     await failure(plain, 'schema_violation');
@@ -58,26 +58,26 @@ overStorages('The option `stateSchema`', (open) => {
     assert.deepEqual(await service.getUserState(USER), {});
   });
 
-  it('lets removals, temp keys and undeclared keys with a prefix pass', async () => {
+  it('accepts removals, temp: keys and undeclared keys with a prefix', async () => {
     const { service, session } = await begin(open, { topic: 'tea' }, { stateSchema });
     const delta = { topic: undefined, 'temp:x': () => 1, 'user:other': 1, 'app:y': [], 'my:z': 1 };
     await service.appendEvent({ session, event: says('x', delta) });
     assert.deepEqual((await stored(service)).state, { 'user:other': 1, 'app:y': [], 'my:z': 1 });
   });
 
-  it('stores what was given, not what the schema makes of it', async () => {
+  it("stores the given value, not the schema's output", async () => {
     const { service } = await begin(open, { trimmed: ' tea ' }, { stateSchema });
     assert.deepEqual((await stored(service)).state, { trimmed: ' tea ' });
   });
 
-  it('refuses a validator that answers with a promise', async () => {
+  it('refuses a validator that returns a promise', async () => {
     const asynchronous = { a: z.string().refine(() => Promise.resolve(true)) };
     const service = await open({ stateSchema: asynchronous });
     await failure(service.createSession({ ...KEY, state: { a: 'x' } }), 'invalid_argument');
     assert.equal(await service.getSession(KEY), undefined);
   });
 
-  it('looks at what will be stored, after toJSON', async () => {
+  it('checks the stored value, after toJSON', async () => {
     const service = await open({ stateSchema });
     const state = { topic: { toJSON: () => 'tea' } as never };
     assert.deepEqual((await service.createSession({ ...KEY, state })).state, { topic: 'tea' });
@@ -85,7 +85,7 @@ overStorages('The option `stateSchema`', (open) => {
 });
 
 overStorages('The option `clock`', (open) => {
-  it('gives the times of sessions and events', async () => {
+  it('returns the times of sessions and events', async () => {
     let now = 1000;
     const { service, session } = await begin(open, {}, { clock: () => now });
     assert.equal(session.lastUpdateTime, 1000);
@@ -101,7 +101,7 @@ overStorages('The option `clock`', (open) => {
   });
 
   for (const time of [Number.NaN, -1, Infinity, 253402300800000]) {
-    it(`that gives ${time} is told, and nothing is written`, async () => {
+    it(`that returns ${time} is reported, and nothing is written`, async () => {
       let now = 1000;
       const { service, session } = await begin(open, {}, { clock: () => now });
       now = time;
@@ -118,7 +118,7 @@ overStorages('The option `clock`', (open) => {
 });
 
 overStorages('The option `newId`', (open) => {
-  it('gives sessions their ids, a UUID v4 by default', async () => {
+  it('makes the ids of sessions, by default a UUID v4', async () => {
     const service = await open({ newId: () => 'fresh' });
     assert.equal((await service.createSession(USER)).id, 'fresh');
     const plain = await open();
@@ -127,7 +127,7 @@ overStorages('The option `newId`', (open) => {
     }
   });
 
-  it('that gives one id twice is told', async () => {
+  it('that returns one id twice is reported', async () => {
     const service = await open({ newId: () => 'same' });
     await service.createSession(USER);
     await failure(service.createSession(USER), 'already_exists');

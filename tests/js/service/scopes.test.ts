@@ -25,7 +25,7 @@ overStorages('updateState', (open) => {
     assert.ok('temp:t' in stateDelta);
   });
 
-  it('with a session that does not exist is refused', async () => {
+  it('with a missing session is refused', async () => {
     const { service } = await begin(open);
     const request = { ...USER, sessionId: 'nobody', stateDelta: { 'app:a': 1 } };
     await failure(service.updateState(request), 'not_found');
@@ -51,7 +51,7 @@ overStorages('updateState', (open) => {
     assert.deepEqual(await service.getAppState(APP), { a: 1 });
   });
 
-  it('refuses keys that what it names does not have', async () => {
+  it('refuses keys of scopes that the request does not name', async () => {
     const { service } = await begin(open);
     const plain = service.updateState({ ...USER, stateDelta: { 'app:a': 1, plain: 1 } });
     assert.match((await failure(plain, 'invalid_argument')).message, /"plain"/);
@@ -60,7 +60,7 @@ overStorages('updateState', (open) => {
     assert.deepEqual(await service.getAppState(APP), {});
   });
 
-  it('does not follow the delta of the caller', async () => {
+  it("does not change with the caller's delta", async () => {
     const { service } = await begin(open);
     const stateDelta = { 'user:list': [1] };
     const promise = service.updateState({ ...USER, stateDelta });
@@ -78,7 +78,7 @@ overStorages('updateState', (open) => {
     ['null', null],
     ['a number', 5],
   ] as const) {
-    it(`refuses ${what} as a delta, with a session as without`, async () => {
+    it(`refuses ${what} as a delta, with and without a session`, async () => {
       const { service } = await begin(open);
       for (const key of [KEY, USER, APP]) {
         const request = { ...key, stateDelta: stateDelta as never };
@@ -90,7 +90,7 @@ overStorages('updateState', (open) => {
 });
 
 overStorages('User and app state', (open) => {
-  it('come without their prefixes, each its own', async () => {
+  it('are returned without prefixes, each scope by itself', async () => {
     const { service } = await begin(open, { 'user:a': 1, 'app:a': 2, a: 3, 'user:app:b': 4 });
     assert.deepEqual(await service.getUserState(USER), { a: 1, 'app:b': 4 });
     assert.deepEqual(await service.getAppState(APP), { a: 2 });
@@ -98,7 +98,7 @@ overStorages('User and app state', (open) => {
     assert.deepEqual(await service.getAppState({ appName: 'elsewhere' }), {});
   });
 
-  it('are seen by all sessions that they reach, and by no other', async () => {
+  it('are visible in all sessions of their scope, and in no other', async () => {
     const { service, session } = await begin(open);
     await service.createSession({ ...USER, sessionId: 'second' });
     await service.createSession({ ...OTHER_USER, sessionId: 'third' });
@@ -121,7 +121,7 @@ overStorages('User and app state', (open) => {
     assert.deepEqual((await service.createSession(KEY)).state, { 'user:a': 1, 'app:b': 2 });
   });
 
-  it('are gone after they were deleted, the sessions stay', async () => {
+  it('are empty after their deletion, and the sessions stay', async () => {
     const { service, session } = await begin(open, { 'user:a': 1, 'app:b': 2, c: 3 });
     await service.appendEvent({ session, event: says('x') });
     await service.deleteUserState(USER);
@@ -132,7 +132,7 @@ overStorages('User and app state', (open) => {
     assert.deepEqual((await stored(service)).state, { c: 3, 'user:a': 5 });
   });
 
-  it('may be deleted where there is none', async () => {
+  it('can be deleted if they do not exist', async () => {
     const service = await open();
     await service.deleteUserState(USER);
     await service.deleteAppState(APP);
@@ -141,7 +141,7 @@ overStorages('User and app state', (open) => {
     assert.equal((await service.listSessions(APP)).totalItems, 0);
   });
 
-  it('of a deleted user are gone with all sessions of that user, and of no other', async () => {
+  it('of a deleted user are deleted with all sessions of that user, and of no other', async () => {
     const { service } = await begin(open, { 'user:a': 1, 'app:b': 2 });
     await service.createSession({ ...USER, sessionId: 'second' });
     await service.createSession({ ...OTHER_USER, sessionId: 'session', state: { 'user:a': 9 } });
@@ -154,7 +154,7 @@ overStorages('User and app state', (open) => {
     assert.deepEqual(sessions.map(({ userId }) => userId), ['other']); // prettier-ignore
   });
 
-  it('cannot be reached by the name of another, whatever is in it', async () => {
+  it('cannot be reached by another id, whatever characters it has', async () => {
     const service = await open();
     const names = ['a/b', 'a', 'b', 'a:b', 'a%2Fb', 'a\u0000b', 'a\u001db', '__proto__', 'constructor', '👍', 'A', ' a', 'a ']; // prettier-ignore
     for (const appName of names) {

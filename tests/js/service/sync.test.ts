@@ -13,14 +13,14 @@ const hasCode =
   (error: unknown): boolean =>
     isSessionError(error, code);
 
-describe('The synchronous twins of the in-memory service', () => {
-  it('need nothing before them', () => {
+describe('The synchronous methods', () => {
+  it('need no earlier call', () => {
     const service = new InMemorySessionService();
     const session = service.createSessionSync({ ...KEY, state: { a: 1 } });
     assert.deepEqual({ ...session, lastUpdateTime: 0 }, { appName: 'app', userId: 'user', id: 'session', state: { a: 1 }, events: [], lastUpdateTime: 0 }); // prettier-ignore
   });
 
-  it('answer as the others do, over the same data', async () => {
+  it('return the same data as the asynchronous ones', async () => {
     const service = new InMemorySessionService();
     const session = service.createSessionSync({ ...KEY, state: { 'user:a': 1 } });
     await service.appendEvent({ session, event: says('one') });
@@ -35,7 +35,7 @@ describe('The synchronous twins of the in-memory service', () => {
     assert.equal(await service.getSession(KEY), undefined);
   });
 
-  it('give handles that an append takes', async () => {
+  it('return handles that can be appended to', async () => {
     const service = new InMemorySessionService({ stale: 'reject' });
     const session = service.createSessionSync(KEY);
     await service.appendEvent({ session, event: says('one') });
@@ -44,7 +44,7 @@ describe('The synchronous twins of the in-memory service', () => {
     assert.deepEqual(texts(service.getSessionSync(KEY)!), ['one', 'two']);
   });
 
-  it('see an append as soon as it was called', () => {
+  it('see an append right after its call', () => {
     const service = new InMemorySessionService();
     const session = service.createSessionSync(KEY);
     void service.appendEvent({ session, event: says('one', { a: 1 }) });
@@ -52,7 +52,7 @@ describe('The synchronous twins of the in-memory service', () => {
     assert.deepEqual(service.getSessionSync(KEY)?.state, { a: 1 });
   });
 
-  it('throw what the others reject with', () => {
+  it('throw the errors of the asynchronous ones', () => {
     const service = new InMemorySessionService();
     service.createSessionSync(KEY);
     assert.throws(() => service.createSessionSync(KEY), hasCode('already_exists'));
