@@ -70,7 +70,7 @@ class Stage {
       const appended = this.append(id);
       // It is tried again after the first time.
       for (let times = 0; times < 2; times += 1) {
-        await this.watchdogs.begun();
+        await this.watchdogs.started();
         this.watchdogs.pass();
       }
       const outcome = await appended;
@@ -119,9 +119,9 @@ export async function giveUpOnce(name: string): Promise<AppendResult> {
   await stage.session();
   const release = await stage.hold();
   const appended = stage.append('one');
-  await stage.watchdogs.begun();
+  await stage.watchdogs.started();
   stage.watchdogs.pass();
-  await stage.watchdogs.begun();
+  await stage.watchdogs.started();
   await release();
   return stage.close([await appended]);
 }
@@ -133,7 +133,7 @@ export async function goOffEarly(name: string): Promise<AppendResult & { aborted
   const release = await stage.hold();
   const aborted = await counting(async () => {
     const appended = stage.append('two');
-    await stage.watchdogs.begun();
+    await stage.watchdogs.started();
     stage.watchdogs.goOff();
     await release();
     outcomes.push(await appended);
