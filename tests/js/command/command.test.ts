@@ -41,7 +41,11 @@ describe('Wrong usage', () => {
       ['migrate', 'agentengine://123', 'to.jsonl'],
       /FROM is an agent engine, which lists neither apps.*unsupported/,
     ],
-    ['no agent engine', ['migrate', 'agentengine://s3cret', 'to.jsonl'], /must have an agent engine/],
+    [
+      'no agent engine',
+      ['migrate', 'agentengine://s3cret', 'to.jsonl'],
+      /must have an agent engine/,
+    ],
     [
       'a schema of a file',
       ['migrate', from, 'to.jsonl', '--to-schema', 'a'],
@@ -60,7 +64,11 @@ describe('Wrong usage', () => {
     ],
     ['an option of schema', ['migrate', from, 'to.jsonl', '--schema', 'a'], /--schema is not for/],
     ['an option of migrate', ['schema', 'sqlite', '--quiet'], /--quiet is not for/],
-    ['to overwrite a file', ['migrate', from, 'to.jsonl', '--overwrite'], /works only for a database/],
+    [
+      'to overwrite a file',
+      ['migrate', from, 'to.jsonl', '--overwrite'],
+      /works only for a database/,
+    ],
   ];
   for (const [title, args, message] of wrong) {
     it(`is reported without showing an argument, with exit code 2: ${title}`, async () => {

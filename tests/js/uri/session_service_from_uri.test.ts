@@ -146,7 +146,12 @@ describe('The service of a URI', () => {
       { tablePrefix: 'a-b' },
       /^tablePrefix must be/,
     ],
-    ['a schema of IndexedDB', 'indexeddb:a', { schema: 'a' }, /^schema applies only to SQL databases/],
+    [
+      'a schema of IndexedDB',
+      'indexeddb:a',
+      { schema: 'a' },
+      /^schema applies only to SQL databases/,
+    ],
     [
       'a prefix at Vertex AI',
       'vertexai://1',
