@@ -67,7 +67,7 @@ export function apply(
   answer: AppendAnswer,
   writer: StateWriter,
 ): void {
-  const { 0: created, 1: revision, 2: lastUpdateTime, 3: since, 4: unchanged, 5: missed } = answer;
+  const [created, revision, lastUpdateTime, since, , , unchanged, missed, state] = answer;
   const merges = policy === STALE_POLICIES.merge;
   const earlier = unchanged && new Map(unchanged);
   const written = events.length - (earlier?.size ?? 0);
@@ -80,7 +80,7 @@ export function apply(
   if (Number.isNaN(record.created)) record.toldUntil = since;
   try {
     if (missed !== undefined && missed.length > 0) {
-      applyMissed(session, record, since, missed, answer[8]);
+      applyMissed(session, record, since, missed, state);
     }
     if (merges) record.toldUntil = last;
   } catch {

@@ -83,15 +83,6 @@ export class History {
     });
   }
 
-  /** Removes the events before the window from a handle that has all of its events. */
-  cut<S extends StateShape>(session: Session<S>): Session<S> {
-    const { events, state } = session;
-    const start = windowStart(events, events.length - this.#recent, true) ?? 0;
-    if (start > 0) this.#capped.add(state);
-    events.splice(0, start);
-    return session;
-  }
-
   /**
    * Adds the calls that the appended events answer to the handle, with all events that followed
    * those calls.

@@ -6,7 +6,6 @@ use wasm_bindgen::JsValue;
 
 use crate::bindings::object::Object;
 use crate::error::Error;
-use crate::service::Refusal;
 
 /// Converts to `{code, message}`, with the further fields that some errors have in
 /// `js/errors/errors.ts`.
@@ -23,14 +22,5 @@ impl From<Error> for JsValue {
             _ => thrown,
         };
         thrown.into()
-    }
-}
-
-impl From<Refusal<JsValue>> for JsValue {
-    fn from(refusal: Refusal<JsValue>) -> Self {
-        match refusal {
-            Refusal::Rule(error) => error.into(),
-            Refusal::Storage(thrown) => thrown,
-        }
     }
 }

@@ -23,7 +23,7 @@ struct Subject<S> {
 
 impl<S> Subject<S>
 where
-    S: Storage<Listing = Listing>,
+    S: Storage,
     S::Failure: Debug,
 {
     async fn create(&self, ids: &[&str], answer: fn(Revision) -> Option<Changes>) -> Answer {
@@ -283,7 +283,7 @@ where
 /// Runs each test on a storage of its own.
 pub(super) async fn run<S>(open: &impl AsyncFn() -> S, report: &mut Report)
 where
-    S: Storage<Listing = Listing>,
+    S: Storage,
     S::Failure: Debug,
 {
     macro_rules! verbs {

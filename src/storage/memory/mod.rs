@@ -76,7 +76,13 @@ impl MemoryStorage {
     // The verbs as synchronous calls.
 
     pub(crate) fn write_now(&self, write: &mut Write) -> Result<(), Error> {
-        self.contents.borrow_mut().write(write)
+        let mut contents = self.contents.borrow_mut();
+        loop {
+            contents.write(write)?;
+            if !write.again() {
+                return Ok(());
+            }
+        }
     }
 
     pub(crate) fn rows(&self, target: &Target, window: Window) -> Result<Rows, Error> {
@@ -101,7 +107,6 @@ impl MemoryStorage {
 }
 
 impl Storage for MemoryStorage {
-    type Listing = Listing;
     type Failure = Error;
 
     async fn write(&self, mut write: Write) -> Result<Write, Error> {
