@@ -67,7 +67,8 @@ export function apply(
   answer: AppendAnswer,
   writer: StateWriter,
 ): void {
-  const [created, revision, lastUpdateTime, since, , , unchanged, missed, state] = answer;
+  const { 0: created, 1: revision, 2: lastUpdateTime, 3: since } = answer;
+  const { 6: unchanged, 7: missed, 8: state } = answer;
   const merges = policy === STALE_POLICIES.merge;
   const earlier = unchanged && new Map(unchanged);
   const written = events.length - (earlier?.size ?? 0);

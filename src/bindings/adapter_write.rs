@@ -39,7 +39,7 @@ struct Decided {
     /// The new states of session, user and app, each empty if it does not change. Each ends with a NUL,
     /// which JSON text never contains.
     states: String,
-    /// `position, seq, revision` of each event that is written.
+    /// `index, seq, revision` of each event that is written.
     events: Vec<f64>,
 }
 
@@ -168,7 +168,7 @@ impl AdapterWrite {
         std::mem::take(&mut self.decided.states)
     }
 
-    /// Returns `position, seq, revision` of each event to write.
+    /// Returns `index, seq, revision` of each event to write.
     pub fn events(&mut self) -> Vec<f64> {
         std::mem::take(&mut self.decided.events)
     }
@@ -210,7 +210,7 @@ impl Decided {
         let time = session.as_ref().map_or(0.0, |session| session.head.last_update_time);
         let mut decided = Self { numbers: [0.0, 0.0, 0.0, time], ..Self::default() };
         for event in events {
-            let numbers = [event.position as f64, event.seq as f64, event.revision as f64];
+            let numbers = [event.index as f64, event.seq as f64, event.revision as f64];
             decided.events.extend(numbers);
         }
         let session = session

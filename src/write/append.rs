@@ -8,10 +8,10 @@ use crate::names::Names;
 use crate::session::{NEVER, Revision, SessionHead};
 use crate::state::{Delta, ScopedState};
 use crate::write::changes::{Changes, EventChange, ScopeChange, ScopeRevisions, SessionChange};
+use crate::write::handle_position::HandlePosition;
 use crate::write::plan::{Plan, ScopeSet};
-use crate::write::position::Position;
 use crate::write::rows::{EventRow, Found, StoredEvent};
-use crate::write::{merged, unasked};
+use crate::write::{merged, never_decided};
 
 /// How an append treats a stale handle, that is, one that has missed events of others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,9 +59,9 @@ pub struct Appended {
     pub scopes: ScopeRevisions,
 }
 
-/// Why an append was refused.
+/// Why an append failed.
 #[derive(Debug)]
-enum Refused {
+enum AppendFailure {
     /// The session was deleted or never existed.
     Gone,
     Stale {
@@ -73,14 +73,14 @@ enum Refused {
     Failed(Error),
 }
 
-impl Refused {
+impl AppendFailure {
     fn of(self, session_id: String) -> Error {
         match self {
             Self::Gone => Error::NotFound { session_id },
             Self::Stale { expected, actual } => {
                 Error::StaleSession { session_id, expected, actual }
             }
-            Self::NeedsRows(_) => unasked(),
+            Self::NeedsRows(_) => never_decided(),
             Self::Failed(error) => error,
         }
     }
@@ -103,14 +103,14 @@ pub(super) struct Append {
     earlier: Vec<Option<Earlier>>,
     now: f64,
     /// `None` before the first decision.
-    outcome: Option<Result<Appended, Refused>>,
+    outcome: Option<Result<Appended, AppendFailure>>,
 }
 
 /// The knowledge that plans gather until the append can be decided. Most appends need one plan.
 #[derive(Debug, Clone, Copy)]
 struct Progress {
     /// `None` until the handle's last event was looked up.
-    position: Option<Position>,
+    position: Option<HandlePosition>,
     /// Whether all states are read, not only the ones that the append changes.
     sees_states: bool,
 }
@@ -132,7 +132,7 @@ struct KnownRow {
 
 impl Append {
     pub(super) fn new(
-        position: Option<Position>,
+        position: Option<HandlePosition>,
         policy: StalePolicy,
         events: &[NewEvent],
         now: f64,
@@ -166,26 +166,27 @@ impl Append {
 
     /// Returns the revision after which changed events are read. A policy that returns no missed
     /// events needs none, except when only they show whether the handle is stale.
-    fn since(&self, position: Position) -> Revision {
+    fn since(&self, position: HandlePosition) -> Revision {
         let is_blind = match self.policy {
             StalePolicy::Merge => false,
             StalePolicy::Append => true,
-            StalePolicy::Reject => matches!(position, Position::Revision { .. }),
+            StalePolicy::Reject => matches!(position, HandlePosition::Revision { .. }),
         };
         if is_blind { NEVER } else { position.since() }
     }
 
     pub(super) fn appended(self, session_id: String) -> Result<Appended, Error> {
-        self.outcome.ok_or_else(unasked)?.map_err(|refused| refused.of(session_id))
+        self.outcome.ok_or_else(never_decided)?.map_err(|failure| failure.of(session_id))
     }
 
     /// Returns whether the append stopped because it needs other rows. From now on its plan names
     /// them.
     pub(super) fn again(&mut self) -> bool {
-        let Some(Err(Refused::NeedsRows(progress))) = self.outcome else {
+        let Some(Err(AppendFailure::NeedsRows(progress))) = self.outcome else {
             return false;
         };
         self.progress = progress;
+        self.outcome = None;
         true
     }
 
@@ -203,7 +204,7 @@ impl Append {
     ) -> Option<Changes> {
         let (outcome, changes) = match self.judge(found, stored, events) {
             Ok((appended, changes)) => (Ok(appended), changes),
-            Err(refused) => (Err(refused), None),
+            Err(failure) => (Err(failure), None),
         };
         self.outcome = Some(outcome);
         changes
@@ -214,20 +215,20 @@ impl Append {
         found: Found<'_>,
         stored: &[StoredEvent],
         events: &[NewEvent],
-    ) -> Result<(Appended, Option<Changes>), Refused> {
-        let before = found.session.ok_or(Refused::Gone)?;
+    ) -> Result<(Appended, Option<Changes>), AppendFailure> {
+        let before = found.session.ok_or(AppendFailure::Gone)?;
         let Some(position) = self.progress.position else {
-            let position = Some(Position::of_event(before, stored.first()));
-            return Err(Refused::NeedsRows(Progress { position, ..self.progress }));
+            let position = Some(HandlePosition::of_event(before, stored.first()));
+            return Err(AppendFailure::NeedsRows(Progress { position, ..self.progress }));
         };
         let since = position.since();
         let missed_replacement = self.missed_replacement(since, &found);
         if missed_replacement && !self.progress.sees_states {
             // Few appends need the states, and reading them costs time in proportion to their size.
-            return Err(Refused::NeedsRows(Progress { sees_states: true, ..self.progress }));
+            return Err(AppendFailure::NeedsRows(Progress { sees_states: true, ..self.progress }));
         }
         if position.is_of_another(before) {
-            return Err(Refused::Gone);
+            return Err(AppendFailure::Gone);
         }
         let is_stale = position.is_stale(&found, before);
         let mut head = before;
@@ -237,7 +238,7 @@ impl Append {
         let mut rows: Vec<KnownRow> = Vec::new();
         let mut stored = stored.iter().peekable();
         for (index, event) in events.iter().enumerate() {
-            let row = stored.next_if(|row| row.position == index);
+            let row = stored.next_if(|row| row.index == index);
             let earlier = match self.earlier.get(index).copied().flatten() {
                 Some(Earlier { index, is_same }) => {
                     rows.get(index).map(|row| KnownRow { is_same, ..*row })
@@ -259,7 +260,7 @@ impl Append {
                     head.last_update_time = head.last_update_time.max(time);
                     let revision = head.revision;
                     let seq = earlier.map_or(revision, |row| row.seq);
-                    written.push(EventChange { position: index, seq, revision });
+                    written.push(EventChange { index, seq, revision });
                     delta.extend(event.delta.clone());
                     KnownRow { seq, revision, is_same: false }
                 }
@@ -271,10 +272,10 @@ impl Append {
         }
         // An event that is stored already is no conflict, so a retry is safe under every policy.
         if self.policy == StalePolicy::Reject && is_stale && !written.is_empty() {
-            return Err(Refused::Stale { expected: since, actual: before.revision });
+            return Err(AppendFailure::Stale { expected: since, actual: before.revision });
         }
         let state = missed_replacement.then(|| stored_state(&found)).transpose();
-        let state = state.map_err(Refused::Failed)?;
+        let state = state.map_err(AppendFailure::Failed)?;
         let changes = (!written.is_empty()).then(|| Changes {
             session: Some(SessionChange { head, state: delta.session }),
             user: ScopeChange::of(found.user, delta.user, found.floor),

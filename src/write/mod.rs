@@ -7,8 +7,8 @@
 mod append;
 mod changes;
 mod create;
+mod handle_position;
 mod plan;
-mod position;
 mod rows;
 #[cfg(any(test, feature = "testing"))]
 mod script;
@@ -19,11 +19,11 @@ pub use append::{Appended, Known, StalePolicy};
 pub use changes::{Changes, EventChange, ScopeChange, ScopeRevisions, SessionChange};
 use create::Create;
 pub(crate) use create::Created;
+use handle_position::HandlePosition;
 pub use plan::{Plan, ScopeSet, Target};
-use position::Position;
 pub use rows::{EventRow, Found, ScopeRow, SessionRow, StoredEvent};
 #[cfg(any(test, feature = "testing"))]
-pub(crate) use script::Told;
+pub(crate) use script::FoundRows;
 use update::Update;
 
 use std::rc::Rc;
@@ -97,8 +97,10 @@ impl Write {
             since: NEVER,
         };
         let position = match known {
-            Known::Revision { created, revision } => Some(Position::Revision { created, revision }),
-            Known::Latest => Some(Position::Latest),
+            Known::Revision { created, revision } => {
+                Some(HandlePosition::Revision { created, revision })
+            }
+            Known::Latest => Some(HandlePosition::Latest),
             Known::LastEvent(id) => {
                 plan.event_ids.extend(id.map(Into::into));
                 None
@@ -157,8 +159,8 @@ impl Write {
 
     /// Returns the row to store for an event's change; `None` if this write has no such event.
     pub fn row(&self, change: &EventChange) -> Option<EventRow> {
-        let EventChange { position, seq, revision } = *change;
-        let NewEvent { id, timestamp, text, .. } = self.events.get(position)?;
+        let EventChange { index, seq, revision } = *change;
+        let NewEvent { id, timestamp, text, .. } = self.events.get(index)?;
         let (id, text) = (Rc::clone(id), text.clone());
         Some(EventRow { id, seq, revision, timestamp: *timestamp, text })
     }
@@ -169,17 +171,17 @@ impl Write {
         if rows.is_empty() {
             return stored;
         }
-        let mut indexes = Names::<usize>::default();
-        for (index, row) in rows.iter().enumerate() {
-            if let Some(known) = indexes.get_or_default(&row.id) {
-                *known = index;
+        let mut row_indexes = Names::<usize>::default();
+        for (number, row) in rows.iter().enumerate() {
+            if let Some(known) = row_indexes.get_or_default(&row.id) {
+                *known = number;
             }
         }
-        for (position, id) in self.plan.event_ids.iter().enumerate() {
-            if let Some(row) = indexes.get(id).and_then(|index| rows.get(*index)) {
-                let new = self.events.get(position).filter(|new| new.id == row.id);
+        for (index, id) in self.plan.event_ids.iter().enumerate() {
+            if let Some(row) = row_indexes.get(id).and_then(|number| rows.get(*number)) {
+                let new = self.events.get(index).filter(|new| new.id == row.id);
                 stored.push(StoredEvent {
-                    position,
+                    index,
                     seq: row.seq,
                     revision: row.revision,
                     is_same: new.is_some_and(|new| new.is_same(&row.text)),
@@ -206,7 +208,7 @@ impl Write {
     pub(crate) fn created(self) -> Result<Option<Created>, Error> {
         match self.rule {
             Rule::Create(create) => create.created(),
-            _ => Err(unasked()),
+            _ => Err(never_decided()),
         }
     }
 
@@ -214,7 +216,7 @@ impl Write {
     pub(crate) fn appended(self) -> Result<Appended, Error> {
         match (self.rule, self.plan.target.session_id) {
             (Rule::Append(append), Some(session_id)) => append.appended(session_id),
-            _ => Err(unasked()),
+            _ => Err(never_decided()),
         }
     }
 
@@ -222,7 +224,7 @@ impl Write {
     pub(crate) fn updated(self) -> Result<ScopeRevisions, Error> {
         match self.rule {
             Rule::Update(update) => Ok(update.updated()),
-            _ => Err(unasked()),
+            _ => Err(never_decided()),
         }
     }
 }
@@ -239,6 +241,6 @@ pub(crate) fn merged(
     Ok(merge_to_json([(Scope::Session, session)].into_iter().chain(user).chain(app)))
 }
 
-fn unasked() -> Error {
+fn never_decided() -> Error {
     Error::StorageFailed { reason: "it never asked what to write".into() }
 }

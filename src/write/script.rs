@@ -13,12 +13,12 @@ use crate::write::{Rule, Write};
 #[derive(Debug)]
 pub(super) struct Script {
     answer: fn(Revision) -> Option<Changes>,
-    told: Option<Told>,
+    found: Option<FoundRows>,
 }
 
 /// The rows that the storage found.
 #[derive(Debug)]
-pub(crate) struct Told {
+pub(crate) struct FoundRows {
     pub(crate) session: Option<SessionHead>,
     pub(crate) user: Option<ScopeRow>,
     pub(crate) app: Option<ScopeRow>,
@@ -30,7 +30,7 @@ pub(crate) struct Told {
 impl Script {
     pub(super) fn decide(&mut self, found: Found<'_>) -> Option<Changes> {
         let floor = found.floor;
-        self.told = Some(Told {
+        self.found = Some(FoundRows {
             session: found.session,
             user: found.user.cloned(),
             app: found.app.cloned(),
@@ -57,7 +57,7 @@ impl Write {
             whole: None,
         };
         let events = events.into_iter().map(new_event).collect();
-        Self::new(plan, Rule::Script(Script { answer, told: None }), events)
+        Self::new(plan, Rule::Script(Script { answer, found: None }), events)
     }
 
     /// From now on each decision is made three times. The first two see wrong rows, as if a
@@ -84,9 +84,9 @@ impl Write {
     }
 
     /// Returns the rows that the storage found; `None` if it never called `decide`.
-    pub(crate) fn told(self) -> Option<Told> {
+    pub(crate) fn found_rows(self) -> Option<FoundRows> {
         match self.rule {
-            Rule::Script(script) => script.told,
+            Rule::Script(script) => script.found,
             _ => None,
         }
     }

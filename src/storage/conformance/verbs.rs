@@ -7,11 +7,12 @@ use std::fmt::Debug;
 
 use crate::event::EventText;
 use crate::session::{NEVER, Page, Revision, SessionHead, SessionKey, Window};
-use crate::state::{Change, Changes as StateChanges};
+use crate::state::{Change, StateChanges};
 use crate::storage::conformance::Report;
 use crate::storage::{Deletion, ListRequest, Listing, Rows, Storage};
 use crate::write::{
-    Changes, EventChange, EventRow, Plan, ScopeChange, ScopeSet, SessionChange, Target, Told, Write,
+    Changes, EventChange, EventRow, FoundRows, Plan, ScopeChange, ScopeSet, SessionChange, Target,
+    Write,
 };
 
 type Verdict = Result<(), String>;
@@ -46,7 +47,7 @@ where
         events: Vec<EventRow>,
         answer: fn(Revision) -> Option<Changes>,
     ) -> Answer {
-        told(self.storage.write(Write::script(plan, events, answer)).await.map_err(failed)?)
+        found_rows(self.storage.write(Write::script(plan, events, answer)).await.map_err(failed)?)
     }
 
     async fn look(&self, event_ids: &[&str], since: Revision) -> Answer {
@@ -310,10 +311,10 @@ where
     }
 }
 
-type Answer = Result<Told, String>;
+type Answer = Result<FoundRows, String>;
 
-fn told(write: Write) -> Answer {
-    write.told().ok_or_else(|| "it never asked what to write".to_owned())
+fn found_rows(write: Write) -> Answer {
+    write.found_rows().ok_or_else(|| "it never asked what to write".to_owned())
 }
 
 fn failed(failure: impl Debug) -> String {
@@ -367,8 +368,8 @@ fn filled(created: Revision, revision: Revision, events: usize) -> Changes {
     }
 }
 
-fn change(position: usize, seq: Revision, revision: Revision) -> EventChange {
-    EventChange { position, seq, revision }
+fn change(index: usize, seq: Revision, revision: Revision) -> EventChange {
+    EventChange { index, seq, revision }
 }
 
 /// Returns a new event.

@@ -8,7 +8,7 @@ use js_sys::{Array, JSON};
 use wasm_bindgen::{JsCast, JsValue};
 
 use crate::session::{Revision, SessionKey};
-use crate::state::{Changes as StateChanges, ScopedState};
+use crate::state::{ScopedState, StateChanges};
 use crate::storage::indexed_db::connection::access::Access;
 use crate::storage::indexed_db::connection::signal::{Done, Signal};
 use crate::storage::indexed_db::connection::transaction::Transaction;
