@@ -124,7 +124,7 @@ pub(super) fn appended_to_javascript(write: Write) -> Answer {
     let Appended { head, unchanged, missed, state, since, scopes } = write.appended()?;
     let [user, app] = scope_numbers(scopes);
     let [created, revision, since] = [head.created, head.revision, since].map(|n| n as f64);
-    let answer = of6(created, revision, head.last_update_time, since, user, app);
+    let answer = array_of(created, revision, head.last_update_time, since, user, app);
     if unchanged.is_empty() && missed.is_empty() {
         return Ok(answer.into());
     }
@@ -198,6 +198,6 @@ extern "C" {
     #[wasm_bindgen(js_namespace = ["Array", "prototype", "push"], js_name = call)]
     pub(super) fn push2(array: &Array, first: f64, second: f64);
     /// Makes an array of six numbers.
-    #[wasm_bindgen(js_namespace = Array, js_name = of)]
-    fn of6(first: f64, second: f64, third: f64, fourth: f64, fifth: f64, sixth: f64) -> Array;
+    #[wasm_bindgen(js_name = Array)]
+    fn array_of(first: f64, second: f64, third: f64, fourth: f64, fifth: f64, sixth: f64) -> Array;
 }
