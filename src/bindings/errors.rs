@@ -6,6 +6,7 @@ use wasm_bindgen::JsValue;
 
 use crate::bindings::object::Object;
 use crate::error::Error;
+use crate::service::Refusal;
 
 /// Converts to `{code, message}`, with the further fields that some errors have in
 /// `js/errors/errors.ts`.
@@ -22,5 +23,15 @@ impl From<Error> for JsValue {
             _ => thrown,
         };
         thrown.into()
+    }
+}
+
+/// For Rust programs in a browser: a service over IndexedDB fails with either.
+impl From<Refusal<JsValue>> for JsValue {
+    fn from(refusal: Refusal<JsValue>) -> Self {
+        match refusal {
+            Refusal::Rule(error) => error.into(),
+            Refusal::Storage(thrown) => thrown,
+        }
     }
 }
