@@ -14,11 +14,10 @@ export class AdapterWrite {
      */
     again(): boolean;
     /**
-     * Begins to append events, which `new_events` reads. `position` says how the handle's position
-     * is known: as a revision (0), not at all (1), or as the `seq` of its last event (2). `at` is
-     * that number.
+     * Begins to append events, which `new_events` reads. For `created`, `revision` and
+     * `last_event_id` see `SessionCore::append`.
      */
-    static append(session_id: string, position: number, created: number, at: number, policy: number, now: number, packed: string, numbers: Float64Array | number[], texts: Array<any>): AdapterWrite;
+    static append(session_id: string, created: number, revision: number, last_event_id: string | null | undefined, policy: number, now: number, packed: string, numbers: Float64Array | number[], texts: Array<any>): AdapterWrite;
     /**
      * Returns the result of an append, as `appended_to_javascript` lays it out.
      */
@@ -28,8 +27,7 @@ export class AdapterWrite {
      */
     static create(app_name: string, user_id: string, session_id: string, state: string, now: number): AdapterWrite;
     /**
-     * Returns the new session, as `session_to_javascript` lays it out. If the key was taken,
-     * returns `undefined` with `if_absent`, else fails with `already_exists`.
+     * Returns the result of a creation, as `SessionCore::create` does.
      */
     created(if_absent: boolean): any;
     /**
@@ -43,18 +41,14 @@ export class AdapterWrite {
      */
     decide(floor: number, created: number, revision: number, time: number, user_revision: number, app_revision: number, states: string, session: number, user: number, rows?: Array<any> | null): boolean;
     /**
-     * Returns `position, seq, revision` of each event to write.
+     * Returns `index, seq, revision` of each event to write.
      */
     events(): Float64Array;
     /**
-     * Begins to look up the last event of a handle. It writes nothing.
+     * Returns whether the decision needs the handle's last event, and not the events with the ids
+     * of the write.
      */
-    static locate(session_id: string, last_event_id?: string | null): AdapterWrite;
-    /**
-     * Returns the result of a look-up: the session's `created` and the `seq` of the handle's last
-     * event.
-     */
-    located(): any;
+    locates(): boolean;
     /**
      * Returns the new revision of session (0), user (1) or app (2), 0 if it does not change. For 3
      * it returns the session's time in milliseconds.
@@ -84,7 +78,7 @@ export class AdapterWrite {
 }
 
 /**
- * A session service. A method returns its result at once if the storage does, else a promise.
+ * A storage of sessions. A method returns its result at once if the storage does, else a promise.
  */
 export class SessionCore {
     private constructor();
@@ -102,7 +96,9 @@ export class SessionCore {
      */
     append(packed: string, app: number, user: number, session: number, numbers: Float64Array | number[], texts: Array<any> | null | undefined, created: number, revision: number, last_event_id: string | null | undefined, policy: number, now: number): any;
     /**
-     * Creates a session. Returns it as `session_to_javascript` lays it out.
+     * Creates a session. Returns it as `session_to_javascript` lays it out, with the new revisions
+     * of user and app state. If the key is taken, returns `undefined` with `if_absent`, else fails
+     * with `already_exists`.
      */
     create(app_name: string, user_id: string, session_id: string, state: string, now: number, if_absent: boolean): any;
     /**
@@ -120,7 +116,7 @@ export class SessionCore {
      */
     get(app_name: string, user_id: string, session_id: string, num_recent_events?: number | null, after_timestamp?: number | null): any;
     /**
-     * Makes a service over the IndexedDB of that name, which is opened when it is first needed.
+     * Uses the IndexedDB of that name, which is opened when it is first needed.
      * Times are in milliseconds. For `on_open` see [`IndexedDbStorage::new`].
      */
     static indexed_db(name: string, strict: boolean, timeout: number, blocked_timeout: number, on_open?: Function | null): SessionCore;
@@ -129,7 +125,7 @@ export class SessionCore {
      */
     list(app_name: string, user_id: string | null | undefined, descending: boolean, limit: number | null | undefined, offset: number | null | undefined, page: number | null | undefined, with_total: boolean): any;
     /**
-     * Makes a service over a memory of its own.
+     * Makes a memory of its own.
      */
     static memory(): SessionCore;
     /**
@@ -140,10 +136,6 @@ export class SessionCore {
      * Returns the JSON object of a user's state, or of an app's.
      */
     scope_state(app_name: string, user_id?: string | null): any;
-    /**
-     * Sets whether the caller wants to know which user and app states a write changes.
-     */
-    tell_changes(is_heard: boolean): void;
     /**
      * Changes a user's and an app's state without an event. Returns the result as
      * `scopes_to_javascript` lays it out.
@@ -166,7 +158,7 @@ export function check_window(last?: number | null, after?: number | null): void;
  * Deletes an IndexedDB, even if tabs with this package have it open. Waits up to `blocked_timeout`
  * milliseconds for other connections.
  */
-export function delete_database(name: string, blocked_timeout: number): Promise<any>;
+export function delete_database(name: string, blocked_timeout: number): any;
 
 /**
  * Describes the placeholders without a value, given by their index: `{message, missing: [{name,
@@ -209,14 +201,13 @@ export interface InitOutput {
     readonly __wbg_adapterwrite_free: (a: number, b: number) => void;
     readonly __wbg_sessioncore_free: (a: number, b: number) => void;
     readonly adapterwrite_again: (a: number) => number;
-    readonly adapterwrite_append: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: any) => [number, number, number];
+    readonly adapterwrite_append: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number, m: any) => [number, number, number];
     readonly adapterwrite_appended: (a: number) => [number, number, number];
     readonly adapterwrite_create: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number) => [number, number, number];
     readonly adapterwrite_created: (a: number, b: number) => [number, number, number];
     readonly adapterwrite_decide: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number) => [number, number, number];
     readonly adapterwrite_events: (a: number) => [number, number];
-    readonly adapterwrite_locate: (a: number, b: number, c: number, d: number) => number;
-    readonly adapterwrite_located: (a: number) => [number, number, number];
+    readonly adapterwrite_locates: (a: number) => number;
     readonly adapterwrite_number: (a: number, b: number) => number;
     readonly adapterwrite_scopes: (a: number) => number;
     readonly adapterwrite_since: (a: number) => number;
@@ -225,7 +216,7 @@ export interface InitOutput {
     readonly adapterwrite_updated: (a: number) => [number, number, number];
     readonly artifact_message: (a: number, b: number, c: number, d: number) => [number, number];
     readonly check_window: (a: number, b: number, c: number, d: number) => [number, number];
-    readonly delete_database: (a: number, b: number, c: number) => any;
+    readonly delete_database: (a: number, b: number, c: number) => [number, number, number];
     readonly describe_missing: (a: number, b: number, c: number, d: number, e: any) => any;
     readonly has_room: (a: number) => number;
     readonly merge_states: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number) => [number, number, number, number];
@@ -242,7 +233,6 @@ export interface InitOutput {
     readonly sessioncore_memory: () => number;
     readonly sessioncore_open: (a: number) => [number, number, number];
     readonly sessioncore_scope_state: (a: number, b: number, c: number, d: number, e: number) => [number, number, number];
-    readonly sessioncore_tell_changes: (a: number, b: number) => void;
     readonly sessioncore_update: (a: number, b: number, c: number, d: number, e: number, f: number, g: number) => [number, number, number];
     readonly wasm_bindgen__convert__closures_____invoke__h5b6b0d96b24e0792: (a: number, b: number, c: any) => [number, number];
     readonly wasm_bindgen__convert__closures_____invoke__h7614fece2a02119d: (a: number, b: number, c: any, d: any) => void;

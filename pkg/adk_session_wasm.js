@@ -30,13 +30,12 @@ export class AdapterWrite {
         return ret !== 0;
     }
     /**
-     * Begins to append events, which `new_events` reads. `position` says how the handle's position
-     * is known: as a revision (0), not at all (1), or as the `seq` of its last event (2). `at` is
-     * that number.
+     * Begins to append events, which `new_events` reads. For `created`, `revision` and
+     * `last_event_id` see `SessionCore::append`.
      * @param {string} session_id
-     * @param {number} position
      * @param {number} created
-     * @param {number} at
+     * @param {number} revision
+     * @param {string | null | undefined} last_event_id
      * @param {number} policy
      * @param {number} now
      * @param {string} packed
@@ -44,27 +43,29 @@ export class AdapterWrite {
      * @param {Array<any>} texts
      * @returns {AdapterWrite}
      */
-    static append(session_id, position, created, at, policy, now, packed, numbers, texts) {
-        const val4 = +position;
+    static append(session_id, created, revision, last_event_id, policy, now, packed, numbers, texts) {
         const val5 = +created;
-        const val6 = +at;
+        const val6 = +revision;
         const val7 = +policy;
         const val8 = +now;
-        let ptr0, len0, ptr1, len1, ptr2, len2;
+        let ptr0, len0, ptr1, len1, ptr2, len2, ptr3, len3;
         try {
             ptr0 = passStringToWasm0(session_id, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
             len0 = WASM_VECTOR_LEN;
-            ptr1 = passStringToWasm0(packed, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+            ptr1 = isLikeNone(last_event_id) ? 0 : passStringToWasm0(last_event_id, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
             len1 = WASM_VECTOR_LEN;
-            ptr2 = passArrayF64ToWasm0(numbers, wasm.__wbindgen_malloc);
+            ptr2 = passStringToWasm0(packed, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
             len2 = WASM_VECTOR_LEN;
+            ptr3 = passArrayF64ToWasm0(numbers, wasm.__wbindgen_malloc);
+            len3 = WASM_VECTOR_LEN;
         } catch (e) {
-            if (ptr2) { wasm.__wbindgen_free(ptr2, len2 * 8, 8); }
+            if (ptr3) { wasm.__wbindgen_free(ptr3, len3 * 8, 8); }
+            if (ptr2) { wasm.__wbindgen_free(ptr2, len2 * 1, 1); }
             if (ptr1) { wasm.__wbindgen_free(ptr1, len1 * 1, 1); }
             if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 1, 1); }
             throw e;
         }
-        const ret = wasm.adapterwrite_append(ptr0, len0, val4, val5, val6, val7, val8, ptr1, len1, ptr2, len2, texts);
+        const ret = wasm.adapterwrite_append(ptr0, len0, val5, val6, ptr1, len1, val7, val8, ptr2, len2, ptr3, len3, texts);
         if (ret[2]) {
             throw takeFromExternrefTable0(ret[1]);
         }
@@ -116,8 +117,7 @@ export class AdapterWrite {
         return AdapterWrite.__wrap(ret[0]);
     }
     /**
-     * Returns the new session, as `session_to_javascript` lays it out. If the key was taken,
-     * returns `undefined` with `if_absent`, else fails with `already_exists`.
+     * Returns the result of a creation, as `SessionCore::create` does.
      * @param {boolean} if_absent
      * @returns {any}
      */
@@ -166,7 +166,7 @@ export class AdapterWrite {
         return ret[0] !== 0;
     }
     /**
-     * Returns `position, seq, revision` of each event to write.
+     * Returns `index, seq, revision` of each event to write.
      * @returns {Float64Array}
      */
     events() {
@@ -176,37 +176,13 @@ export class AdapterWrite {
         return v1;
     }
     /**
-     * Begins to look up the last event of a handle. It writes nothing.
-     * @param {string} session_id
-     * @param {string | null} [last_event_id]
-     * @returns {AdapterWrite}
+     * Returns whether the decision needs the handle's last event, and not the events with the ids
+     * of the write.
+     * @returns {boolean}
      */
-    static locate(session_id, last_event_id) {
-        let ptr0, len0, ptr1, len1;
-        try {
-            ptr0 = passStringToWasm0(session_id, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
-            len0 = WASM_VECTOR_LEN;
-            ptr1 = isLikeNone(last_event_id) ? 0 : passStringToWasm0(last_event_id, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
-            len1 = WASM_VECTOR_LEN;
-        } catch (e) {
-            if (ptr1) { wasm.__wbindgen_free(ptr1, len1 * 1, 1); }
-            if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 1, 1); }
-            throw e;
-        }
-        const ret = wasm.adapterwrite_locate(ptr0, len0, ptr1, len1);
-        return AdapterWrite.__wrap(ret);
-    }
-    /**
-     * Returns the result of a look-up: the session's `created` and the `seq` of the handle's last
-     * event.
-     * @returns {any}
-     */
-    located() {
-        const ret = wasm.adapterwrite_located(this.__wbg_ptr);
-        if (ret[2]) {
-            throw takeFromExternrefTable0(ret[1]);
-        }
-        return takeFromExternrefTable0(ret[0]);
+    locates() {
+        const ret = wasm.adapterwrite_locates(this.__wbg_ptr);
+        return ret !== 0;
     }
     /**
      * Returns the new revision of session (0), user (1) or app (2), 0 if it does not change. For 3
@@ -294,7 +270,7 @@ export class AdapterWrite {
 if (Symbol.dispose) AdapterWrite.prototype[Symbol.dispose] = AdapterWrite.prototype.free;
 
 /**
- * A session service. A method returns its result at once if the storage does, else a promise.
+ * A storage of sessions. A method returns its result at once if the storage does, else a promise.
  */
 export class SessionCore {
     static __wrap(ptr) {
@@ -364,7 +340,9 @@ export class SessionCore {
         return takeFromExternrefTable0(ret[0]);
     }
     /**
-     * Creates a session. Returns it as `session_to_javascript` lays it out.
+     * Creates a session. Returns it as `session_to_javascript` lays it out, with the new revisions
+     * of user and app state. If the key is taken, returns `undefined` with `if_absent`, else fails
+     * with `already_exists`.
      * @param {string} app_name
      * @param {string} user_id
      * @param {string} session_id
@@ -470,7 +448,7 @@ export class SessionCore {
         return takeFromExternrefTable0(ret[0]);
     }
     /**
-     * Makes a service over the IndexedDB of that name, which is opened when it is first needed.
+     * Uses the IndexedDB of that name, which is opened when it is first needed.
      * Times are in milliseconds. For `on_open` see [`IndexedDbStorage::new`].
      * @param {string} name
      * @param {boolean} strict
@@ -523,7 +501,7 @@ export class SessionCore {
         return takeFromExternrefTable0(ret[0]);
     }
     /**
-     * Makes a service over a memory of its own.
+     * Makes a memory of its own.
      * @returns {SessionCore}
      */
     static memory() {
@@ -564,13 +542,6 @@ export class SessionCore {
             throw takeFromExternrefTable0(ret[1]);
         }
         return takeFromExternrefTable0(ret[0]);
-    }
-    /**
-     * Sets whether the caller wants to know which user and app states a write changes.
-     * @param {boolean} is_heard
-     */
-    tell_changes(is_heard) {
-        wasm.sessioncore_tell_changes(this.__wbg_ptr, is_heard);
     }
     /**
      * Changes a user's and an app's state without an event. Returns the result as
@@ -646,14 +617,17 @@ export function check_window(last, after) {
  * milliseconds for other connections.
  * @param {string} name
  * @param {number} blocked_timeout
- * @returns {Promise<any>}
+ * @returns {any}
  */
 export function delete_database(name, blocked_timeout) {
     const val2 = +blocked_timeout;
     const ptr0 = passStringToWasm0(name, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
     const len0 = WASM_VECTOR_LEN;
     const ret = wasm.delete_database(ptr0, len0, val2);
-    return ret;
+    if (ret[2]) {
+        throw takeFromExternrefTable0(ret[1]);
+    }
+    return takeFromExternrefTable0(ret[0]);
 }
 
 /**
@@ -793,6 +767,10 @@ export function scan_template(text) {
 function __wbg_get_imports() {
     const import0 = {
         __proto__: null,
+        __wbg_Array_d5762ccdfeffa640: function(arg0, arg1, arg2, arg3, arg4, arg5) {
+            const ret = Array(arg0, arg1, arg2, arg3, arg4, arg5);
+            return ret;
+        },
         __wbg_Number_9a51748e63d71da3: function(arg0, arg1) {
             const ret = Number(getStringFromWasm0(arg0, arg1));
             return ret;
@@ -870,9 +848,6 @@ function __wbg_get_imports() {
             const ret = IDBKeyRange.bound(arg0, arg1);
             return ret;
         }, arguments); },
-        __wbg_call_10a1ebe7ad0e850b: function(arg0, arg1, arg2, arg3, arg4) {
-            Array.prototype.push.call(arg0, arg1, arg2, arg3, arg4);
-        },
         __wbg_call_a410eb4b59ed5965: function() { return handleError(function (arg0, arg1, arg2) {
             const ret = arg0.call(arg1, arg2);
             return ret;
@@ -1179,12 +1154,12 @@ function __wbg_get_imports() {
             return ret;
         }, arguments); },
         __wbindgen_generic_0000000000000001: function(arg0, arg1) {
-            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 36, ret: Result(Unit), inner_ret: Some(Result(Unit)) }, mutable: true }) -> Externref`.
+            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 43, ret: Result(Unit), inner_ret: Some(Result(Unit)) }, mutable: true }) -> Externref`.
             const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__h5b6b0d96b24e0792);
             return ret;
         },
         __wbindgen_generic_0000000000000002: function(arg0, arg1) {
-            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 6, ret: Unit, inner_ret: Some(Unit) }, mutable: true }) -> Externref`.
+            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 5, ret: Unit, inner_ret: Some(Unit) }, mutable: true }) -> Externref`.
             const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__ha732cebdebdb5e71);
             return ret;
         },

@@ -1,21 +1,21 @@
-#![doc = "Sessions, scoped state and instruction templates for agents built with the Agent
-Development Kit (ADK): the rules, in Rust, for Rust programs and, compiled to WebAssembly, for
-JavaScript.
-
-| module | what it holds |
-|---|---|
-| [`session`] | what names a session, what orders its changes, which part of it is read |
-| [`event`] | the steps of a conversation |
-| [`state`] | the four scopes, deltas, stored state |
-| [`mod@write`] | the rules of every write: which rows it needs, what it changes, what its caller gets |
-| [`storage`] | the seam with its four verbs, and the storage in memory |
-| [`service`] | a session service over any storage |
-| [`instruction`] | templates with state values in braces |
-| [`invocation`] | runs of agents on a session, for programs without an ADK |
-| [`error`] | what can go wrong |
-
-Dependencies point inwards: `invocation` uses `service`, `service` uses all others, and none of them
-uses either."]
+//! Sessions, scoped state and instruction templates for agents built with the Agent Development
+//! Kit (ADK). The rules are written once, for Rust programs and, compiled to WebAssembly, for
+//! JavaScript.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`session`] | the keys of sessions, the revisions that order their changes, windows of events |
+//! | [`event`] | the steps of a conversation |
+//! | [`state`] | the four scopes, deltas, stored state |
+//! | [`mod@write`] | the rules of every write: which rows it needs, its changes, its result |
+//! | [`storage`] | the interface to storages with its four verbs, and the storage in memory |
+//! | [`service`] | a session service over any storage |
+//! | [`instruction`] | templates with state values in braces |
+//! | [`invocation`] | runs of agents on a session, for programs without an ADK |
+//! | [`error`] | the errors and their codes |
+//!
+//! `invocation` uses `service`, and `service` uses the other modules. No other module uses these
+//! two.
 
 #[cfg(target_arch = "wasm32")]
 mod bindings;

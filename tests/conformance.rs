@@ -29,7 +29,6 @@ async fn a_storage_that_starts_over_conforms() {
 struct Retrying(MemoryStorage);
 
 impl Storage for Retrying {
-    type Listing = Listing;
     type Failure = Error;
 
     async fn write(&self, write: Write) -> Result<Write, Error> {

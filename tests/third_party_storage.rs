@@ -36,7 +36,6 @@ impl From<DiskError> for Error {
 }
 
 impl Storage for Disk {
-    type Listing = Listing;
     type Failure = DiskError;
 
     async fn write(&self, write: Write) -> Result<Write, DiskError> {

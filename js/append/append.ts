@@ -67,7 +67,8 @@ export function apply(
   answer: AppendAnswer,
   writer: StateWriter,
 ): void {
-  const { 0: created, 1: revision, 2: lastUpdateTime, 3: since, 4: unchanged, 5: missed } = answer;
+  const { 0: created, 1: revision, 2: lastUpdateTime, 3: since } = answer;
+  const { 6: unchanged, 7: missed, 8: state } = answer;
   const merges = policy === STALE_POLICIES.merge;
   const earlier = unchanged && new Map(unchanged);
   const written = events.length - (earlier?.size ?? 0);
@@ -80,7 +81,7 @@ export function apply(
   if (Number.isNaN(record.created)) record.knownUntil = since;
   try {
     if (missed !== undefined && missed.length > 0) {
-      applyMissed(session, record, since, missed, answer[8]);
+      applyMissed(session, record, since, missed, state);
     }
     if (merges) record.knownUntil = last;
   } catch {

@@ -83,15 +83,6 @@ export class History {
     });
   }
 
-  /** Removes the events before the window from a handle that has all of its events. */
-  cutToWindow<S extends StateShape>(session: Session<S>): Session<S> {
-    const { events, state } = session;
-    const start = windowStart(events, events.length - this.#numRecentEvents, true) ?? 0;
-    if (start > 0) this.#cappedStates.add(state);
-    events.splice(0, start);
-    return session;
-  }
-
   /**
    * Adds the calls that the appended events answer to the handle, with all events that followed
    * those calls.

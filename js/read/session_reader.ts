@@ -9,7 +9,12 @@ import type {
   SessionsPage,
 } from '../model/session.js';
 import type { StateShape } from '../state/state_shape.js';
-import type { ReadPage, ReadSession, SessionStore } from '../storage/session_store.js';
+import type {
+  CreatedSession,
+  ReadPage,
+  ReadSession,
+  SessionStore,
+} from '../storage/session_store.js';
 import { after, invalid, type MaybePromise, describeValue } from '../call/call.js';
 import type { Handles } from '../handle/handle.js';
 import { History, type HistoryOptions } from './history.js';
@@ -76,16 +81,15 @@ export class SessionReader {
     return hasNoWindow && this.#history ? this.#history.read(read, skipCorrupt) : read(last);
   }
 
-  /** Makes a handle on a session that was created, or that existed already. */
+  /** Makes a handle on a session that was created. */
   open<S extends StateShape>(
     appName: string,
     userId: string,
     id: string,
-    read: ReadSession,
+    [created, revision, lastUpdateTime, state]: CreatedSession,
   ): Session<S> {
-    const isWhole = this.#history === undefined;
-    const session = this.#makeHandle<S>(appName, userId, id, read, false, isWhole);
-    return this.#history === undefined ? session : this.#history.cutToWindow(session);
+    const head = [created, revision, lastUpdateTime, state] as const;
+    return this.#parts.handles.open<S>(appName, userId, id, head, [], this.#history === undefined);
   }
 
   /** Called after an append: adds the calls that the events answer, if the handle lacks them. */

@@ -22,7 +22,7 @@ import type {
 } from '../model/session.js';
 import type { StateShape } from '../state/state_shape.js';
 import type { BaseSessionService, StorageInfo } from '../model/session_service.js';
-import type { Floor, ReadSession, Scopes, SessionStore } from '../storage/session_store.js';
+import type { CreatedSession, Floor, Scopes, SessionStore } from '../storage/session_store.js';
 import { CoreStore } from '../storage/core_store.js';
 import { snapshotDelta, snapshotState } from '../model/snapshot.js';
 import { type StateSchema, validateDelta } from '../state/state_schema.js';
@@ -46,6 +46,9 @@ import type {
   WatchRequest,
 } from '../watch/notice.js';
 import { ServiceFeed } from '../watch/service_feed.js';
+
+/** The most rounds in which `getOrCreateSession` finds the key taken but reads no session. */
+const MAX_ROUNDS = 100;
 
 /**
  * A session service over any storage. It takes plain objects, calls its store, and returns plain
@@ -233,24 +236,30 @@ export class StoredSessionService<S extends StateShape = StateShape>
     const { text, values } = snapshotState(state ?? undefined);
     if (this.#schema !== undefined) validateDelta(this.#schema, values);
     const now = optionalTime('lastUpdateTime', lastUpdateTime) ?? this.#clock();
-    const create = (): MaybePromise<Session<S>> => {
-      requireNotAborted(request.signal);
-      const key = { appName, userId, sessionId: id };
-      const read = this.#call<ReadSession>(request.signal, (store) =>
-        store.create(key, text, now, ifAbsent, request.signal),
+    const { signal } = request;
+    const key = { appName, userId, sessionId: id };
+    const create = (): MaybePromise<Session<S> | undefined> => {
+      requireNotAborted(signal);
+      const created = this.#call<CreatedSession | undefined>(signal, (store) =>
+        store.create(key, text, now, ifAbsent, signal),
       );
-      return after(read, (read) => {
-        this.#feed.publishCreated(appName, userId, id, read);
-        return this.#reader.open<S>(appName, userId, id, read);
+      return after(created, (created) => {
+        if (created === undefined) return undefined;
+        this.#feed.publishCreated(appName, userId, id, created);
+        return this.#reader.open<S>(appName, userId, id, created);
       });
     };
-    // With a history cap, reads first: creating would read all events of an existing session.
-    if (!ifAbsent || !this.#reader.isCapped) return create();
-    const { signal } = request;
-    return after(
-      this.get({ appName, userId, sessionId: id, signal }),
-      (found) => found ?? create(),
-    );
+    // Another call may create the session after the read. The next round reads it, unless it was
+    // deleted again.
+    const getOrCreate = (rounds: number): MaybePromise<Session<S>> => {
+      if (rounds === 0) throw neverRead(id);
+      const read = ifAbsent ? this.get({ ...key, signal }) : undefined;
+      return after(
+        read,
+        (found) => found ?? after(create(), (created) => created ?? getOrCreate(rounds - 1)),
+      );
+    };
+    return getOrCreate(MAX_ROUNDS);
   }
 
   /** @internal */
@@ -348,7 +357,6 @@ export class StoredSessionService<S extends StateShape = StateShape>
 
   #openStore(): SessionStore {
     this.#store ??= this.#parts.openStore?.() ?? new CoreStore(createMemoryCore(), true);
-    this.#feed.updateReporting(this.#store);
     return this.#store;
   }
 
@@ -366,6 +374,12 @@ export class StoredSessionService<S extends StateShape = StateShape>
       return this.#call<T>(signal, call);
     });
   }
+}
+
+/** For example, the storage reads from a replica that lags. */
+function neverRead(sessionId: string): SessionError {
+  const message = `The storage failed: session ${JSON.stringify(sessionId)} is there to create and not to read, ${MAX_ROUNDS} times in a row; reads must see what was written.`;
+  return new SessionError('storage_failed', message);
 }
 
 function isBlank(id: unknown): boolean {

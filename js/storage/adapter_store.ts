@@ -6,13 +6,12 @@ import {
   pageNumbers,
   requireRoom,
 } from '../wasm/core.js';
-import { SessionError } from '../errors/errors.js';
 import { memberOf, ownMembers } from '../members/own.js';
 import { abortedError, after, type MaybePromise, requireNotAborted } from '../call/call.js';
 import { onAbort } from '../call/on_abort.js';
 import type { EventSnapshot } from '../model/snapshot.js';
 import { packEvents } from '../wasm/new_events.js';
-import { type AppendAnswer, POSITIONS } from '../wasm/protocol.js';
+import type { AppendAnswer } from '../wasm/protocol.js';
 import type {
   DeleteRequest,
   ListRequest,
@@ -37,6 +36,7 @@ import type { OwnAdapter, OwnRows } from './own_adapter.js';
 import { scopesOf } from './scopes.js';
 import type {
   AppendRequest,
+  CreatedSession,
   Floor,
   ListedTuple,
   PageRequest,
@@ -48,9 +48,6 @@ import type {
 } from './session_store.js';
 import { WriteGroup } from './write_group.js';
 import { failureOf, type Writer, writeThrough } from './write_through.js';
-
-/** The most rounds in which `getOrCreateSession` finds the key taken but reads no session. */
-const MAX_ROUNDS = 100;
 
 /**
  * A store over a storage adapter. The adapter reads and writes rows; the core decides what to
@@ -80,24 +77,16 @@ export class AdapterStore implements SessionStore {
     now: number,
     ifAbsent: boolean,
     signal: AbortSignal | undefined,
-  ): Promise<ReadSession> {
+  ): Promise<CreatedSession | undefined> {
     const { appName, userId, sessionId } = key;
     requireRoom(state.length);
-    for (let round = 0; round < MAX_ROUNDS; round += 1) {
-      const found = ifAbsent ? await this.get(key, undefined, undefined, signal) : undefined;
-      if (found !== undefined) return found;
-      const write = callCore(() => AdapterWrite.create(appName, userId, sessionId, state, now));
-      const created = await this.#write(
-        'create',
-        write,
-        { key, now, signal },
-        () => write.created(ifAbsent) as ReadSession | undefined,
-      );
-      if (created !== undefined) return created;
-      // Another call has created it meanwhile. The next round reads it, unless it was deleted again.
-    }
-    const message = `The storage failed: session ${JSON.stringify(sessionId)} is there to create and not to read, ${MAX_ROUNDS} times in a row; reads must see what was written.`;
-    throw new SessionError('storage_failed', message);
+    const write = callCore(() => AdapterWrite.create(appName, userId, sessionId, state, now));
+    return this.#write(
+      'create',
+      write,
+      { key, now, signal },
+      () => write.created(ifAbsent) as CreatedSession | undefined,
+    );
   }
 
   append(request: AppendRequest): MaybePromise<AppendAnswer> {
@@ -122,31 +111,13 @@ export class AdapterStore implements SessionStore {
     const { sessionId } = key;
     const { created, revision, lastEventId } = position;
     const { packed, numbers, texts = [] } = packEvents('', events, false);
-    const append = (
-      position: number,
-      created: number,
-      at: number,
-      group?: WriteGroup,
-    ): MaybePromise<AppendAnswer> => {
-      // prettier-ignore
-      const write = callCore(() => AdapterWrite.append(
-        sessionId, position, created, at, policy, now, packed, numbers, texts,
-      ));
-      const parts = { key, events, now, signal, group };
-      return this.#write('append', write, parts, () => write.appended() as AppendAnswer);
-    };
-    if (created < 0) return append(POSITIONS.latest, 0, 0, group);
-    if (!Number.isNaN(created)) return append(POSITIONS.revision, created, revision, group);
-    // The group has run when the handle's position is known.
-    const search = callCore(() => AdapterWrite.locate(sessionId, lastEventId));
-    const eventIds = lastEventId === undefined ? [] : [lastEventId];
-    const located = this.#write(
-      'append',
-      search,
-      { key, signal, eventIds },
-      () => search.located() as [created: number, seq: number],
-    );
-    return after(located, ([created, seq]) => append(POSITIONS.event, created, seq));
+    const lastId = Number.isNaN(created) ? lastEventId : undefined;
+    // prettier-ignore
+    const write = callCore(() => AdapterWrite.append(
+      sessionId, created, revision, lastId, policy, now, packed, numbers, texts,
+    ));
+    const parts = { key, events, now, signal, lastEventId: lastId, group };
+    return this.#write('append', write, parts, () => write.appended() as AppendAnswer);
   }
 
   async update(
@@ -281,10 +252,6 @@ export class AdapterStore implements SessionStore {
     });
   }
 
-  reportChanges(): void {
-    // Each answer says what the write changed.
-  }
-
   free(): void {
     // It holds nothing in the wasm. Each write is freed when it ends.
   }
@@ -297,13 +264,16 @@ export class AdapterStore implements SessionStore {
   #write<T>(
     verb: 'create' | 'append',
     write: AdapterWrite,
-    { key, events = [], eventIds = events.map(({ id }) => id), now = 0, ...parts }: WriteParts,
+    { key, events = [], now = 0, signal, lastEventId, group }: WriteParts,
     end: () => T,
   ): MaybePromise<T> {
-    const { signal, group } = parts;
-    const times = events.map(({ timestamp }) => Math.min(timestamp, now));
     const run = (writer: Writer): MaybePromise<T> => {
       requireNotAborted(signal);
+      const isLocating = write.locates();
+      const newEvents = isLocating ? [] : events;
+      const times = newEvents.map(({ timestamp }) => Math.min(timestamp, now));
+      const eventIds = newEvents.map(({ id }) => id);
+      if (isLocating && lastEventId !== undefined) eventIds.push(lastEventId);
       const given: WriteRequest = {
         key: storageKey(key),
         scopes: scopesOf(write.scopes()),
@@ -330,8 +300,8 @@ interface WriteParts {
   /** The time of the write in milliseconds. */
   readonly now?: number;
   readonly events?: readonly EventSnapshot[];
-  /** The events to look up. Default: those to append. */
-  readonly eventIds?: readonly string[];
+  /** The last event of a handle whose position is not known. */
+  readonly lastEventId?: string | undefined;
   /** Runs the first attempt. Default: it runs alone, as all later ones do. */
   readonly group?: WriteGroup | undefined;
 }

@@ -3,6 +3,7 @@ import type { MaybePromise } from '../call/call.js';
 import type { StorageKey } from './adapter.js';
 import type {
   AppendRequest,
+  CreatedSession,
   Floor,
   PageRequest,
   ReadPage,
@@ -33,7 +34,7 @@ export class CoreStore implements SessionStore {
     state: string,
     now: number,
     ifAbsent: boolean,
-  ): MaybePromise<ReadSession> {
+  ): MaybePromise<CreatedSession | undefined> {
     requireRoom(state.length);
     return this.#answer(() => this.core.create(appName, userId, sessionId, state, now, ifAbsent));
   }
@@ -86,10 +87,6 @@ export class CoreStore implements SessionStore {
     withSessions: boolean,
   ): MaybePromise<Floor> {
     return this.#answer(() => this.core.delete(appName, userId, sessionId, withSessions));
-  }
-
-  reportChanges(isWanted: boolean): void {
-    this.core.tell_changes(isWanted);
   }
 
   free(): void {

@@ -17,16 +17,17 @@ export type Scopes = readonly [user: number, app: number];
  */
 export type Fragments = readonly string[] | readonly EventRow[] | readonly [Event[]];
 
-/** A session that was read or created; see `session_to_javascript` in `src/bindings/values.rs`. */
+/** A session that was read; see `session_to_javascript` in `src/bindings/values.rs`. */
 export type ReadSession = [
   created: number,
   revision: number,
   lastUpdateTime: number,
   state: string,
   fragments: Fragments,
-  /** The new revisions of user and app state, if the call created the session. */
-  ...scopes: Scopes | [],
 ];
+
+/** A session that was created, without events, and the new revisions of user and app state. */
+export type CreatedSession = [...ReadSession, ...Scopes];
 
 /** A {@link SessionRecord} as memory returns it. */
 export type ListedTuple = readonly [
@@ -94,8 +95,8 @@ export interface SessionStore {
   open(): MaybePromise<void>;
 
   /**
-   * Creates a session. `state` is a JSON object with the keys of all scopes. If the key is taken, the call reads
-   * the stored session (`ifAbsent`) or fails with `already_exists`.
+   * Creates a session. `state` is a JSON object with the keys of all scopes. If the key is taken, the call returns
+   * `undefined` (`ifAbsent`) or fails with `already_exists`.
    */
   create(
     key: Required<StorageKey>,
@@ -103,7 +104,7 @@ export interface SessionStore {
     now: number,
     ifAbsent: boolean,
     signal: AbortSignal | undefined,
-  ): MaybePromise<ReadSession>;
+  ): MaybePromise<CreatedSession | undefined>;
 
   /**
    * Reads a session with its `last` newest events of those at or after the time `after` (ms).
@@ -160,9 +161,6 @@ export interface SessionStore {
     withSessions: boolean,
     signal: AbortSignal | undefined,
   ): MaybePromise<Floor>;
-
-  /** Says whether a watcher wants to know which user and app states a write changed. */
-  reportChanges(isWanted: boolean): void;
 
   /** Frees the store's memory in the wasm. Calls that have begun still finish. */
   free(): void;

@@ -9,9 +9,6 @@ export const STALE_POLICIES = { merge: 0, append: 1, reject: 2 } as const;
 /** The states that a write needs to read, added up; `ScopeSet::bits` in `src/write/plan.rs`. */
 export const SCOPES = { session: 1, user: 2, app: 4 } as const;
 
-/** The ways to tell a handle's position; `AdapterWrite::append` in `adapter_write.rs`. */
-export const POSITIONS = { revision: 0, latest: 1, event: 2 } as const;
-
 /** Passed to `decide` as the revision of a session that does not exist. */
 export const ABSENT = -1;
 
@@ -29,10 +26,11 @@ export type AppendAnswer = [
   revision: number,
   lastUpdateTime: number,
   since: number,
+  /** The new revisions of user and app state; 0 for a state that did not change. */
+  user: number,
+  app: number,
   unchanged?: [position: number, revision: number][],
   missed?: [seq: number, revision: number, text: string][],
-  user?: number,
-  app?: number,
   /** The stored state before the append, if an event that the handle had missed was replaced. */
   state?: string,
 ];

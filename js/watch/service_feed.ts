@@ -2,7 +2,7 @@ import { requireId } from '../model/ids.js';
 import { ownMembers } from '../members/own.js';
 import { kindOf } from '../json/rules.js';
 import { invalid, ownRequestOf } from '../call/call.js';
-import type { Floor, ReadSession, Scopes, SessionStore } from '../storage/session_store.js';
+import type { CreatedSession, Floor, Scopes } from '../storage/session_store.js';
 import type { AppendAnswer } from '../wasm/protocol.js';
 import { Feed } from './feed.js';
 import type { ChangeNotice, ListenOptions, Notices, WatchOptions, WatchRequest } from './notice.js';
@@ -15,7 +15,6 @@ import { Watcher } from './watcher.js';
 export class ServiceFeed {
   readonly #feed: Feed;
   readonly #watchers = new Set<Watcher>();
-  #isReporting = false;
 
   constructor(feed = new Feed()) {
     this.#feed = feed;
@@ -31,14 +30,6 @@ export class ServiceFeed {
   /** Whether anyone receives the notices. */
   get hasReceivers(): boolean {
     return this.#feed.hasReceivers;
-  }
-
-  /** Call this before each operation. It tells the store whether to report the changes that notices need. */
-  updateReporting(store: Pick<SessionStore, 'reportChanges'>): void {
-    const { hasReceivers } = this;
-    if (hasReceivers === this.#isReporting) return;
-    this.#isReporting = hasReceivers;
-    store.reportChanges(hasReceivers);
   }
 
   watch(given: WatchRequest, options: ListenOptions | WatchOptions): Notices | (() => void) {
@@ -64,10 +55,13 @@ export class ServiceFeed {
     });
   }
 
-  publishCreated(appName: string, userId: string, sessionId: string, opened: ReadSession): void {
-    const [, revision, , , , user, app] = opened;
-    // The scopes are absent if the session existed already.
-    if (user === undefined || app === undefined) return;
+  publishCreated(
+    appName: string,
+    userId: string,
+    sessionId: string,
+    created: CreatedSession,
+  ): void {
+    const [, revision, , , , user, app] = created;
     this.#feed.publish([
       { type: 'created', appName, userId, sessionId, revision },
       ...stateNotices(appName, userId, user, app),
@@ -82,7 +76,7 @@ export class ServiceFeed {
     count: number,
   ): void {
     if (!this.hasReceivers) return;
-    const [, revision, , since, unchanged, , user = 0, app = 0] = appended;
+    const [, revision, , since, user, app, unchanged] = appended;
     // A retry of events that are stored already. It is published only if the handle was behind: then perhaps
     // only the response to the first attempt was lost, and nobody has been notified yet.
     if (unchanged?.length === count && revision <= since) return;

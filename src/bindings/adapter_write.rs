@@ -13,17 +13,15 @@ use wasm_bindgen::{JsCast, JsValue};
 
 use crate::bindings::new_events::{Texts, new_events};
 use crate::bindings::parts::Parts;
-use crate::bindings::sessions::policy_of;
+use crate::bindings::sessions::{known, policy_of};
 use crate::bindings::values::{
-    appended_to_javascript, created_to_javascript, scopes_to_javascript,
+    appended_to_javascript, created_if_absent_to_javascript, created_to_javascript,
+    scopes_to_javascript,
 };
 use crate::error::Error;
 use crate::session::{SessionHead, SessionKey, check_timestamp};
 use crate::state::{Delta, ScopedState};
-use crate::storage::answer::push2;
-use crate::write::{
-    Changes, EventRow, Found, Position, ScopeChange, ScopeRow, SessionChange, Target, Write, merged,
-};
+use crate::write::{Changes, EventRow, Found, ScopeChange, ScopeRow, SessionChange, Write, merged};
 
 /// A write that JavaScript carries out.
 #[wasm_bindgen]
@@ -41,7 +39,7 @@ struct Decided {
     /// The new states of session, user and app, each empty if it does not change. Each ends with a NUL,
     /// which JSON text never contains.
     states: String,
-    /// `position, seq, revision` of each event that is written.
+    /// `index, seq, revision` of each event that is written.
     events: Vec<f64>,
 }
 
@@ -60,15 +58,14 @@ impl AdapterWrite {
         Ok(Self::of(Write::create(key, Delta::parse(state)?, now)))
     }
 
-    /// Begins to append events, which `new_events` reads. `position` says how the handle's position
-    /// is known: as a revision (0), not at all (1), or as the `seq` of its last event (2). `at` is
-    /// that number.
+    /// Begins to append events, which `new_events` reads. For `created`, `revision` and
+    /// `last_event_id` see `SessionCore::append`.
     #[allow(clippy::too_many_arguments, reason = "an object would cost more than the call")]
     pub fn append(
         session_id: String,
-        position: u8,
         created: f64,
-        at: f64,
+        revision: f64,
+        last_event_id: Option<String>,
         policy: u8,
         now: f64,
         packed: &str,
@@ -76,19 +73,9 @@ impl AdapterWrite {
         texts: &Array,
     ) -> Result<Self, JsValue> {
         let now = check_timestamp("the clock", now)?;
-        let (created, at) = (created as u64, at as u64);
-        let position = match position {
-            0 => Position::Revision { created, revision: at },
-            1 => Position::Latest,
-            _ => Position::Event { created, seq: at },
-        };
+        let known = known(created, revision, last_event_id);
         let events = new_events(&mut Parts::of(packed), numbers, &Texts::JavaScript(texts))?;
-        Ok(Self::of(Write::append(key_of(session_id), position, policy_of(policy), events, now)))
-    }
-
-    /// Begins to look up the last event of a handle. It writes nothing.
-    pub fn locate(session_id: String, last_event_id: Option<String>) -> Self {
-        Self::of(Write::locate(key_of(session_id), last_event_id))
+        Ok(Self::of(Write::append(key_of(session_id), known, policy_of(policy), events, now)))
     }
 
     /// Begins to change the states of a user and an app.
@@ -103,6 +90,12 @@ impl AdapterWrite {
     /// Returns the states that the decision needs, as a sum: session (1), user (2) and app (4).
     pub fn scopes(&self) -> u8 {
         self.write.as_ref().map_or(0, |write| write.plan().scopes.bits())
+    }
+
+    /// Returns whether the decision needs the handle's last event, and not the events with the ids
+    /// of the write.
+    pub fn locates(&self) -> bool {
+        self.write.as_ref().is_some_and(|write| !write.plan().ids_are_new)
     }
 
     /// Returns the revision after which the decision needs the changed events.
@@ -175,7 +168,7 @@ impl AdapterWrite {
         std::mem::take(&mut self.decided.states)
     }
 
-    /// Returns `position, seq, revision` of each event to write.
+    /// Returns `index, seq, revision` of each event to write.
     pub fn events(&mut self) -> Vec<f64> {
         std::mem::take(&mut self.decided.events)
     }
@@ -186,41 +179,24 @@ impl AdapterWrite {
         self.write.as_mut().is_some_and(Write::again)
     }
 
-    /// Returns the new session, as `session_to_javascript` lays it out. If the key was taken,
-    /// returns `undefined` with `if_absent`, else fails with `already_exists`.
+    /// Returns the result of a creation, as `SessionCore::create` does.
     pub fn created(&mut self, if_absent: bool) -> Result<JsValue, JsValue> {
         let write = self.end()?;
-        let Target { app_name, user_id, session_id } = write.plan().target.clone();
-        match write.created()? {
-            Some(created) => Ok(created_to_javascript(created)),
-            None if if_absent => Ok(JsValue::UNDEFINED),
-            None => Err(Error::AlreadyExists(SessionKey {
-                app_name,
-                user_id: user_id.unwrap_or_default(),
-                session_id: session_id.unwrap_or_default(),
-            })
-            .into()),
+        if if_absent {
+            created_if_absent_to_javascript(write)
+        } else {
+            created_to_javascript(write)
         }
     }
 
     /// Returns the result of an append, as `appended_to_javascript` lays it out.
     pub fn appended(&mut self) -> Result<JsValue, JsValue> {
-        Ok(appended_to_javascript(self.end()?.appended()?, true))
-    }
-
-    /// Returns the result of a look-up: the session's `created` and the `seq` of the handle's last
-    /// event.
-    pub fn located(&mut self) -> Result<JsValue, JsValue> {
-        let answer = Array::new();
-        if let Position::Event { created, seq } = self.end()?.position()? {
-            push2(&answer, created as f64, seq as f64);
-        }
-        Ok(answer.into())
+        appended_to_javascript(self.end()?)
     }
 
     /// Returns the result of an update, as `scopes_to_javascript` lays it out.
     pub fn updated(&mut self) -> Result<JsValue, JsValue> {
-        Ok(scopes_to_javascript(self.end()?.updated()?))
+        scopes_to_javascript(self.end()?)
     }
 
     fn end(&mut self) -> Result<Write, Error> {
@@ -234,7 +210,7 @@ impl Decided {
         let time = session.as_ref().map_or(0.0, |session| session.head.last_update_time);
         let mut decided = Self { numbers: [0.0, 0.0, 0.0, time], ..Self::default() };
         for event in events {
-            let numbers = [event.position as f64, event.seq as f64, event.revision as f64];
+            let numbers = [event.index as f64, event.seq as f64, event.revision as f64];
             decided.events.extend(numbers);
         }
         let session = session

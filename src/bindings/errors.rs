@@ -26,6 +26,7 @@ impl From<Error> for JsValue {
     }
 }
 
+/// For Rust programs in a browser: a service over IndexedDB fails with either.
 impl From<Refusal<JsValue>> for JsValue {
     fn from(refusal: Refusal<JsValue>) -> Self {
         match refusal {

@@ -4,6 +4,7 @@
 //! It is no public API. Its one caller is `js/wasm/core.ts`, which checks what users pass.
 
 mod adapter_write;
+mod driver;
 mod errors;
 mod new_events;
 mod object;

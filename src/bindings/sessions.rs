@@ -1,45 +1,41 @@
-//! The session service over the storage that was chosen at run time.
+//! The sessions of the storage that was chosen at run time.
 
-use std::cell::Cell;
-use std::future::Future;
-use std::pin::Pin;
 use std::rc::Rc;
-use std::task::{Context, Poll, Waker};
 
-use js_sys::{Array, Function, Promise};
+use js_sys::{Array, Function};
+use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::*;
-use wasm_bindgen_futures::future_to_promise;
 
+use crate::bindings::driver::{Answer, Driver, later};
 use crate::bindings::new_events::{Texts, new_events};
 use crate::bindings::parts::Parts;
 use crate::bindings::values::{
-    appended_to_javascript, listing_to_javascript, scopes_to_javascript, session_to_javascript,
+    appended_to_javascript, created_if_absent_to_javascript, created_to_javascript,
+    scopes_to_javascript, session_to_javascript, state_to_javascript,
 };
 use crate::event::TextSlice;
 use crate::room;
-use crate::service::{Known, StalePolicy, StoredSessionService};
 use crate::session::{Page, SessionKey, Window, check_id, check_timestamp};
 use crate::state::Delta;
-use crate::storage::chosen::ChosenStorage;
-use crate::storage::guarded::Guarded;
-use crate::storage::{Deletion, IndexedDbOptions, IndexedDbStorage, MemoryStorage};
+use crate::storage::{
+    Deletion, IndexedDbOptions, IndexedDbStorage, ListRequest, MemoryStorage, Rows,
+};
+use crate::write::{Known, StalePolicy, Target, Write};
 
-/// A session service. A method returns its result at once if the storage does, else a promise.
+/// A storage of sessions. A method returns its result at once if the storage does, else a promise.
 #[wasm_bindgen]
 pub struct SessionCore {
-    // Shared with pending futures, so that JavaScript may drop this object before they end.
-    service: Rc<StoredSessionService<ChosenStorage>>,
-    is_heard: Cell<bool>,
+    driver: Driver,
 }
 
 #[wasm_bindgen]
 impl SessionCore {
-    /// Makes a service over a memory of its own.
+    /// Makes a memory of its own.
     pub fn memory() -> Self {
-        Self::over(ChosenStorage::Memory(MemoryStorage::new()))
+        Self { driver: Driver::Memory(MemoryStorage::new()) }
     }
 
-    /// Makes a service over the IndexedDB of that name, which is opened when it is first needed.
+    /// Uses the IndexedDB of that name, which is opened when it is first needed.
     /// Times are in milliseconds. For `on_open` see [`IndexedDbStorage::new`].
     pub fn indexed_db(
         name: &str,
@@ -49,44 +45,32 @@ impl SessionCore {
         on_open: Option<Function>,
     ) -> Self {
         let options = IndexedDbOptions { strict, timeout, blocked_timeout };
-        Self::over(ChosenStorage::IndexedDb(IndexedDbStorage::new(name, on_open, options)))
+        let storage = IndexedDbStorage::new(name, on_open, options);
+        Self { driver: Driver::IndexedDb(Rc::new(storage)) }
     }
 
     /// Opens the storage if it can be opened, so that errors show.
     pub fn open(&self) -> Result<JsValue, JsValue> {
-        let service = Rc::clone(&self.service);
-        settle(Box::pin(async move {
-            if let ChosenStorage::IndexedDb(storage) = service.storage() {
-                storage.open().await?;
-            }
+        let Driver::IndexedDb(storage) = &self.driver else {
+            return Ok(JsValue::UNDEFINED);
+        };
+        let storage = Rc::clone(storage);
+        later(async move {
+            storage.open().await?;
             Ok(JsValue::UNDEFINED)
-        }))
+        })
     }
 
     /// Closes the connection, if there is one; the next call opens another one.
     pub fn disconnect(&self) {
-        if let ChosenStorage::IndexedDb(storage) = self.service.storage() {
+        if let Driver::IndexedDb(storage) = &self.driver {
             storage.disconnect();
         }
     }
 
-    fn over(storage: ChosenStorage) -> Self {
-        let service = Rc::new(StoredSessionService::over(storage));
-        Self { service, is_heard: Cell::new(false) }
-    }
-
-    /// Sets whether the caller wants to know which user and app states a write changes.
-    pub fn tell_changes(&self, is_heard: bool) {
-        self.is_heard.set(is_heard);
-    }
-
-    /// Whether results include these changes. Over memory only if the caller wants them now. Over
-    /// other storages always: the caller may begin to want them while a write is pending.
-    fn tells(&self) -> bool {
-        self.is_heard.get() || !matches!(self.service.storage(), ChosenStorage::Memory(_))
-    }
-
-    /// Creates a session. Returns it as `session_to_javascript` lays it out.
+    /// Creates a session. Returns it as `session_to_javascript` lays it out, with the new revisions
+    /// of user and app state. If the key is taken, returns `undefined` with `if_absent`, else fails
+    /// with `already_exists`.
     pub fn create(
         &self,
         app_name: String,
@@ -99,15 +83,9 @@ impl SessionCore {
         let key = SessionKey::new(app_name, user_id, session_id)?;
         let state = Delta::parse(&state)?;
         let now = check_timestamp("the clock", now)?;
-        let (service, tells) = (Rc::clone(&self.service), self.tells());
-        settle(Box::pin(async move {
-            let session = if if_absent {
-                service.get_or_create_session(key, state, now).await?
-            } else {
-                service.create_session(key, state, now).await?
-            };
-            Ok(session_to_javascript(session, tells))
-        }))
+        let finish =
+            if if_absent { created_if_absent_to_javascript } else { created_to_javascript };
+        self.driver.write(Write::create(key, state, now), finish)
     }
 
     /// Returns a session, as `session_to_javascript` lays it out, or `undefined`.
@@ -125,12 +103,7 @@ impl SessionCore {
         let Ok(key) = SessionKey::new(app_name, user_id, session_id) else {
             return Ok(JsValue::UNDEFINED);
         };
-        let service = Rc::clone(&self.service);
-        settle(Box::pin(async move {
-            let session = service.get_session(key, window).await?;
-            let session = session.map(|session| session_to_javascript(session, false));
-            Ok(session.unwrap_or(JsValue::UNDEFINED))
-        }))
+        self.driver.read(key.into(), window, session_to_javascript)
     }
 
     /// Returns a page of sessions, as `listing_to_javascript` lays it out.
@@ -145,12 +118,9 @@ impl SessionCore {
         page: Option<f64>,
         with_total: bool,
     ) -> Result<JsValue, JsValue> {
+        check_id("appName", &app_name)?;
         let page = Page::from_numbers(limit, offset, page)?;
-        let service = Rc::clone(&self.service);
-        settle(Box::pin(async move {
-            let listing = service.listing(app_name, user_id, descending, page, with_total).await?;
-            Ok(listing_to_javascript(listing, page))
-        }))
+        self.driver.list(ListRequest { app_name, user_id, descending, page, with_total })
     }
 
     /// Appends events, all or none. Returns the result as `appended_to_javascript` lays it out.
@@ -188,14 +158,10 @@ impl SessionCore {
             let texts = texts.as_ref().map_or(Texts::Packed(&packed), Texts::JavaScript);
             Ok::<_, JsValue>((key, new_events(&mut parts, numbers, &texts)?))
         })?;
-        if let ChosenStorage::IndexedDb(_) = self.service.storage() {
+        if let Driver::IndexedDb(_) = &self.driver {
             IndexedDbStorage::check_events(&events)?;
         }
-        let (service, tells) = (Rc::clone(&self.service), self.tells());
-        settle(Box::pin(async move {
-            let appended = service.append_events(key, known, policy, events, now).await?;
-            Ok(appended_to_javascript(appended, tells))
-        }))
+        self.driver.write(Write::append(key, known, policy, events, now), appended_to_javascript)
     }
 
     /// Changes a user's and an app's state without an event. Returns the result as
@@ -206,11 +172,8 @@ impl SessionCore {
         user_id: Option<String>,
         delta: String,
     ) -> Result<JsValue, JsValue> {
-        let delta = Delta::parse(&delta)?;
-        let service = Rc::clone(&self.service);
-        settle(Box::pin(async move {
-            Ok(scopes_to_javascript(service.update_state(app_name, user_id, delta).await?))
-        }))
+        let write = Write::update(app_name, user_id, Delta::parse(&delta)?)?;
+        self.driver.write(write, scopes_to_javascript)
     }
 
     /// Returns the JSON object of a user's state, or of an app's.
@@ -219,10 +182,16 @@ impl SessionCore {
         app_name: String,
         user_id: Option<String>,
     ) -> Result<JsValue, JsValue> {
-        let service = Rc::clone(&self.service);
-        settle(Box::pin(async move {
-            Ok(JsValue::from_str(&service.get_scope_state(app_name, user_id).await?))
-        }))
+        check_id("appName", &app_name)?;
+        if let Some(user_id) = &user_id {
+            check_id("userId", user_id)?;
+        }
+        let finish: fn(Rows) -> Answer = match user_id {
+            Some(_) => |rows| state_to_javascript(rows.user),
+            None => |rows| state_to_javascript(rows.app),
+        };
+        let target = Target { app_name, user_id, session_id: None };
+        self.driver.read(target, Window::NONE, finish)
     }
 
     /// Deletes a session. Without `session_id` it deletes a user's or an app's state, and with
@@ -250,11 +219,7 @@ impl SessionCore {
                 }
             }
         };
-        let service = Rc::clone(&self.service);
-        settle(Box::pin(async move {
-            let floor = service.remove(deletion).await?;
-            Ok(floor.map_or(JsValue::UNDEFINED, |floor| JsValue::from_f64(floor as f64)))
-        }))
+        self.driver.delete(deletion)
     }
 }
 
@@ -267,12 +232,11 @@ pub fn has_room(bytes: f64) -> bool {
 /// Deletes an IndexedDB, even if tabs with this package have it open. Waits up to `blocked_timeout`
 /// milliseconds for other connections.
 #[wasm_bindgen]
-pub fn delete_database(name: String, blocked_timeout: f64) -> Promise {
-    let answer: Answer = Box::pin(async move {
+pub fn delete_database(name: String, blocked_timeout: f64) -> Result<JsValue, JsValue> {
+    later(async move {
         IndexedDbStorage::delete_database(&name, blocked_timeout).await?;
         Ok(JsValue::UNDEFINED)
-    });
-    future_to_promise(Guarded::new(answer))
+    })
 }
 
 pub(super) fn policy_of(number: u8) -> StalePolicy {
@@ -283,28 +247,12 @@ pub(super) fn policy_of(number: u8) -> StalePolicy {
     }
 }
 
-fn known(created: f64, revision: f64, last_event_id: Option<String>) -> Known {
+pub(super) fn known(created: f64, revision: f64, last_event_id: Option<String>) -> Known {
     if created.is_nan() {
         Known::LastEvent(last_event_id)
     } else if created < 0.0 {
         Known::Latest
     } else {
         Known::Revision { created: created as u64, revision: revision as u64 }
-    }
-}
-
-type Answer = Pin<Box<dyn Future<Output = Result<JsValue, JsValue>>>>;
-
-/// Polls the future once. Over memory it is ready then, and the call returns its result. Otherwise
-/// it continues as a promise.
-///
-/// An exception in the first poll leaves the call as an exception; only the promise has to be
-/// guarded.
-///
-/// The future is boxed, so that the wasm holds this function once and not for each method.
-fn settle(mut answer: Answer) -> Result<JsValue, JsValue> {
-    match answer.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
-        Poll::Ready(answer) => answer,
-        Poll::Pending => Ok(future_to_promise(Guarded::new(answer)).into()),
     }
 }

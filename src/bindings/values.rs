@@ -1,15 +1,15 @@
 //! Converts results to JavaScript, and checks numbers of requests.
 
 use js_sys::Array;
+use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::*;
-use wasm_bindgen::{JsCast, JsValue};
 
+use crate::bindings::driver::Answer;
+use crate::error::Error;
 use crate::event::EventText;
-use crate::service::{Appended, StoredSession};
-use crate::session::{Page, SessionHead, Window};
-use crate::storage::answer::{ChosenListing, push2, push4};
-use crate::storage::{ScopeRevisions, is_same_json};
-use crate::write::Created;
+use crate::session::{Page, SessionHead, SessionKey, Window};
+use crate::storage::{Rows, is_same_json};
+use crate::write::{Appended, ScopeRevisions, ScopeRow, Target, Write, merged};
 
 /// Whether two JSON texts are equal as JSON values.
 #[wasm_bindgen]
@@ -53,82 +53,99 @@ fn fragments(texts: Vec<EventText>) -> Array {
     fragments
 }
 
-/// Returns `[created, revision, lastUpdateTime, state, fragments]`. If the call created the session
-/// and `tells` is set, the new revisions of user and app state follow.
-pub(super) fn session_to_javascript(session: StoredSession, tells: bool) -> JsValue {
-    let StoredSession { head, state, events, created, .. } = session;
-    opened_to_javascript(head, &state, &fragments(events), created.filter(|_| tells))
+/// Returns the session that was read, as `[created, revision, lastUpdateTime, state, fragments]`, or
+/// `undefined`.
+pub(super) fn session_to_javascript(rows: Rows) -> Answer {
+    let Rows { session: Some(row), user, app, events } = rows else {
+        return Ok(JsValue::UNDEFINED);
+    };
+    let user = user.as_ref().map(|row| &row.state);
+    let app = app.as_ref().map(|row| &row.state);
+    let state = merged(&row.state, user, app)?;
+    Ok(opened(row.head, &state, &fragments(events)).into())
 }
 
-/// Returns the same list for a session that was just created.
-pub(super) fn created_to_javascript((head, state, scopes): Created) -> JsValue {
-    opened_to_javascript(head, &state, &Array::new(), Some(scopes))
+/// Returns the new session in the same form, followed by the new revisions of user and app state.
+/// Fails with `already_exists` if the key was taken.
+pub(super) fn created_to_javascript(write: Write) -> Answer {
+    let Target { app_name, user_id, session_id } = write.plan().target.clone();
+    let created = created_if_absent_to_javascript(write)?;
+    if !created.is_undefined() {
+        return Ok(created);
+    }
+    let (user_id, session_id) = (user_id.unwrap_or_default(), session_id.unwrap_or_default());
+    Err(Error::AlreadyExists(SessionKey { app_name, user_id, session_id }).into())
 }
 
-fn opened_to_javascript(
-    head: SessionHead,
-    state: &str,
-    fragments: &Array,
-    scopes: Option<ScopeRevisions>,
-) -> JsValue {
-    let answer = Array::of5(
+/// Returns the same, or `undefined` if the key was taken.
+pub(super) fn created_if_absent_to_javascript(write: Write) -> Answer {
+    let Some((head, state, scopes)) = write.created()? else {
+        return Ok(JsValue::UNDEFINED);
+    };
+    let session = opened(head, &state, &Array::new());
+    let [user, app] = scope_numbers(scopes);
+    push2(&session, user, app);
+    Ok(session.into())
+}
+
+fn opened(head: SessionHead, state: &str, fragments: &Array) -> Array {
+    Array::of5(
         &JsValue::from_f64(head.created as f64),
         &JsValue::from_f64(head.revision as f64),
         &JsValue::from_f64(head.last_update_time),
         &JsValue::from_str(state),
         fragments,
-    );
-    if let Some(scopes) = scopes {
-        push_scopes(&answer, scopes);
-    }
-    answer.unchecked_into()
+    )
 }
 
-/// Returns the new revisions `[user, app]`; 0, which no state has, for an unchanged state.
-pub(super) fn scopes_to_javascript(scopes: ScopeRevisions) -> JsValue {
+/// Returns the JSON object of a user's or an app's state.
+pub(super) fn state_to_javascript(row: Option<ScopeRow>) -> Answer {
+    Ok(JsValue::from_str(&row.unwrap_or_default().state.try_to_json()?))
+}
+
+/// Returns the new revisions of user and app state after an update.
+pub(super) fn scopes_to_javascript(write: Write) -> Answer {
     let answer = Array::new();
-    push_scopes(&answer, scopes);
-    answer.unchecked_into()
+    let [user, app] = scope_numbers(write.updated()?);
+    push2(&answer, user, app);
+    Ok(answer.into())
 }
 
-fn push_scopes(answer: &Array, ScopeRevisions { user, app }: ScopeRevisions) {
-    push2(answer, user.unwrap_or_default() as f64, app.unwrap_or_default() as f64);
+/// The revisions of user and app state; 0, which no state has, for an unchanged state.
+fn scope_numbers(ScopeRevisions { user, app }: ScopeRevisions) -> [f64; 2] {
+    [user, app].map(|revision| revision.unwrap_or_default() as f64)
 }
 
-/// Returns `[created, revision, lastUpdateTime, since]`. If there is more, these follow:
-/// `unchanged` with `[position, revision]` each, and `missed` with `[seq, revision, text]` each.
-/// Then come the new revisions of user and app state (0 unless `tells`), and the state before the
-/// append if it is needed.
-pub(super) fn appended_to_javascript(appended: Appended, tells: bool) -> JsValue {
-    let head = appended.head;
-    let scopes = if tells { appended.scopes } else { ScopeRevisions::default() };
-    let is_plain = appended.unchanged.is_empty()
-        && appended.missed.is_empty()
-        && scopes == ScopeRevisions::default();
-    let answer = Array::new();
-    let [created, revision, since] = [head.created, head.revision, appended.since];
-    push4(&answer, created as f64, revision as f64, head.last_update_time, since as f64);
-    if !is_plain {
-        let (unchanged, missed) = (Array::new(), Array::new());
-        for (position, revision) in appended.unchanged {
-            let fields = Array::new();
-            push2(&fields, position as f64, revision as f64);
-            unchanged.push(&fields);
-        }
-        for row in appended.missed {
-            let fields = Array::new();
-            push2(&fields, row.seq as f64, row.revision as f64);
-            fields.push(&row.text.into());
-            missed.push(&fields);
-        }
-        answer.push(&unchanged);
-        answer.push(&missed);
-        push_scopes(&answer, scopes);
-        if let Some(state) = appended.state {
-            answer.push(&state.into());
-        }
+/// Returns `[created, revision, lastUpdateTime, since, user, app]`: the session's revisions and time,
+/// the handle's revision before the append, and the new revisions of user and app state. If there
+/// is more, these follow: `unchanged` with `[position, revision]` each, `missed` with `[seq,
+/// revision, text]` each, and the state before the append if it is needed.
+pub(super) fn appended_to_javascript(write: Write) -> Answer {
+    let Appended { head, unchanged, missed, state, since, scopes } = write.appended()?;
+    let [user, app] = scope_numbers(scopes);
+    let [created, revision, since] = [head.created, head.revision, since].map(|n| n as f64);
+    let answer = array_of(created, revision, head.last_update_time, since, user, app);
+    if unchanged.is_empty() && missed.is_empty() {
+        return Ok(answer.into());
     }
-    answer.unchecked_into()
+    let (unchanged_rows, missed_rows) = (Array::new(), Array::new());
+    for (position, revision) in unchanged {
+        let fields = Array::new();
+        push2(&fields, position as f64, revision as f64);
+        unchanged_rows.push(&fields);
+    }
+    for row in missed {
+        let fields = Array::new();
+        push2(&fields, row.seq as f64, row.revision as f64);
+        fields.push(&row.text.into());
+        missed_rows.push(&fields);
+    }
+    answer.push(&unchanged_rows);
+    answer.push(&missed_rows);
+    if let Some(state) = state {
+        answer.push(&state.into());
+    }
+    Ok(answer.into())
 }
 
 /// Converts the numbers of a page request to `[offset, limit, page, items on a page, pages]`.
@@ -155,14 +172,32 @@ pub fn check_window(last: Option<f64>, after: Option<f64>) -> Result<(), JsValue
     Ok(())
 }
 
-/// Returns `[sessions, page, limit, totalItems, totalPages, shared]`, as in [`ChosenListing`].
-pub(super) fn listing_to_javascript(listing: ChosenListing, page: Page) -> JsValue {
-    let ChosenListing { sessions, shared, total } = listing;
+/// Returns `[sessions, page, limit, totalItems, totalPages, shared]`.
+///
+/// - `sessions`: the storage's records; over memory, rows as `driver.rs` lays them out. The states
+///   are the sessions' own: a merged text for each session would take more memory than there is.
+/// - `shared`: the app's state, then pairs of a user's id and state. Keys have no prefix.
+pub(super) fn listing_to_javascript(
+    sessions: &JsValue,
+    shared: &Array,
+    total: usize,
+    page: Page,
+) -> JsValue {
     let position = page.position(total);
-    let answer = Array::of1(&sessions);
-    let numbers = [position.page, position.limit, total, position.total_pages];
-    let [page, limit, total, pages] = numbers.map(|number| number as f64);
-    push4(&answer, page, limit, total, pages);
-    answer.push(&shared);
+    let answer = Array::of1(sessions);
+    push2(&answer, position.page as f64, position.limit as f64);
+    push2(&answer, total as f64, position.total_pages as f64);
+    answer.push(shared);
     answer.into()
+}
+
+// Several numbers in one call: a call into JavaScript costs more than the numbers.
+#[wasm_bindgen]
+extern "C" {
+    /// Pushes two numbers.
+    #[wasm_bindgen(js_namespace = ["Array", "prototype", "push"], js_name = call)]
+    pub(super) fn push2(array: &Array, first: f64, second: f64);
+    /// Makes an array of six numbers.
+    #[wasm_bindgen(js_name = Array)]
+    fn array_of(first: f64, second: f64, third: f64, fourth: f64, fifth: f64, sixth: f64) -> Array;
 }

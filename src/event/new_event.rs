@@ -43,4 +43,9 @@ impl NewEvent {
         let timestamp = check_timestamp("event.timestamp", timestamp)?;
         Ok(Self { id, timestamp, delta: Delta::parse(delta)?, text, whole: None })
     }
+
+    /// Whether a stored event with this text is the same event.
+    pub(crate) fn is_same(&self, stored: &EventText) -> bool {
+        stored.is_same(&self.text) || self.whole.as_ref().is_some_and(|text| stored.is_same(text))
+    }
 }

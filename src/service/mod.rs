@@ -14,9 +14,9 @@ use crate::event::{EventText, NewEvent};
 use crate::names::Names;
 use crate::session::{Page, PagePosition, Revision, SessionHead, SessionKey, Window};
 use crate::state::Delta;
-use crate::storage::{Deletion, ListRequest as Listed, Listing, MemoryStorage, Storage};
+use crate::storage::{Deletion, ListRequest as Listed, Listing, MemoryStorage, Storage, carry_out};
 pub use crate::write::{Appended, Known, StalePolicy};
-use crate::write::{Position, ScopeRevisions, ScopeRow, SessionRow, Target, Write, merged};
+use crate::write::{ScopeRevisions, ScopeRow, SessionRow, Target, Write, merged};
 
 /// A session service in memory.
 ///
@@ -221,26 +221,11 @@ impl<S: Storage> StoredSessionService<S> {
         user_id: Option<String>,
         descending: bool,
         page: Page,
-    ) -> Answer<SessionPage, S>
-    where
-        S: Storage<Listing = Listing>,
-    {
-        let listing = self.listing(app_name, user_id, descending, page, true).await?;
-        Ok(SessionPage::of(listing, page)?)
-    }
-
-    /// Lists sessions in the storage's own form.
-    pub(crate) async fn listing(
-        &self,
-        app_name: String,
-        user_id: Option<String>,
-        descending: bool,
-        page: Page,
-        with_total: bool,
-    ) -> Answer<S::Listing, S> {
+    ) -> Answer<SessionPage, S> {
         crate::session::check_id("app_name", &app_name)?;
-        let request = Listed { app_name, user_id, descending, page, with_total };
-        self.storage.list(request).await.map_err(Refusal::Storage)
+        let request = Listed { app_name, user_id, descending, page, with_total: true };
+        let listing = self.storage.list(request).await.map_err(Refusal::Storage)?;
+        Ok(SessionPage::of(listing, page)?)
     }
 
     /// Stores events and their deltas in one transaction, all or none, in order.
@@ -256,25 +241,8 @@ impl<S: Storage> StoredSessionService<S> {
         events: Vec<NewEvent>,
         now: f64,
     ) -> Answer<Appended, S> {
-        let position = self.locate(&key, known).await?;
-        let mut write = Write::append(key, position, policy, events, now);
-        loop {
-            write = self.write(write).await?;
-            if !write.again() {
-                return Ok(write.appended()?);
-            }
-        }
-    }
-
-    /// Returns a handle's position. A handle without a revision is located by its last event.
-    async fn locate(&self, key: &SessionKey, known: Known) -> Answer<Position, S> {
-        match known {
-            Known::Revision { created, revision } => Ok(Position::Revision { created, revision }),
-            Known::Latest => Ok(Position::Latest),
-            Known::LastEvent(id) => {
-                Ok(self.write(Write::locate(key.clone(), id)).await?.position()?)
-            }
-        }
+        let write = Write::append(key, known, policy, events, now);
+        Ok(self.write(write).await?.appended()?)
     }
 
     /// Changes `user:` and `app:` keys without a session, and so without an event. Returns the new
@@ -294,7 +262,7 @@ impl<S: Storage> StoredSessionService<S> {
     }
 
     async fn write(&self, write: Write) -> Answer<Write, S> {
-        self.storage.write(write).await.map_err(Refusal::Storage)
+        carry_out(&self.storage, write).await.map_err(Refusal::Storage)
     }
 
     /// Returns the JSON object of a user's state, or of the app's if no user is named. Names have

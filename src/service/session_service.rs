@@ -17,7 +17,7 @@ use crate::platform;
 use crate::service::{Known, Refusal, StalePolicy, StoredSessionService};
 use crate::session::{Page, SessionKey, Window, check_id};
 use crate::state::{Delta, Scope};
-use crate::storage::{Deletion, Listing, Storage};
+use crate::storage::{Deletion, Storage};
 
 /// A request to create a session.
 #[derive(Debug, Clone, Default)]
@@ -211,7 +211,7 @@ pub trait SessionService {
 
 impl<S> SessionService for StoredSessionService<S>
 where
-    S: Storage<Listing = Listing>,
+    S: Storage,
     S::Failure: Into<Error>,
 {
     async fn create(&self, request: CreateRequest) -> Result<Session, Error> {

@@ -23,17 +23,17 @@ pub enum Change {
 /// The changes of one scope, in order. Names have no prefix.
 ///
 /// Names and values are reference-counted, so a repeated decision clones them cheaply.
-pub type Changes = Vec<(Rc<str>, Change)>;
+pub type StateChanges = Vec<(Rc<str>, Change)>;
 
 /// A delta, split by scope. `temp:` keys are left out: they are never stored.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Delta {
     /// Keys without one of the ADK's prefixes.
-    pub session: Changes,
+    pub session: StateChanges,
     /// `user:` keys, without the prefix.
-    pub user: Changes,
+    pub user: StateChanges,
     /// `app:` keys, without the prefix.
-    pub app: Changes,
+    pub app: StateChanges,
 }
 
 impl Delta {
@@ -77,7 +77,7 @@ impl Delta {
 }
 
 /// The first changes are moved, not copied: nearly all appends have one event.
-fn add(changes: &mut Changes, later: Changes) {
+fn add(changes: &mut StateChanges, later: StateChanges) {
     if changes.is_empty() {
         *changes = later;
     } else {

@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::json::{ObjectWriter, escaped_len, split_object};
 use crate::names::Index;
 use crate::room::{has_room, require_room};
-use crate::state::delta::{Change, Changes};
+use crate::state::delta::{Change, StateChanges};
 use crate::state::scope::Scope;
 
 /// The largest JSON of one scope, in bytes. A session merges three scopes into one text, and the
@@ -58,7 +58,7 @@ impl ScopedState {
     }
 
     /// Applies the changes in order.
-    pub fn apply(&mut self, changes: Changes) {
+    pub fn apply(&mut self, changes: StateChanges) {
         if changes.is_empty() {
             return;
         }
@@ -75,7 +75,7 @@ impl ScopedState {
     ///
     /// # Errors
     /// Fails with `quota_exceeded` if it would be too large.
-    pub(crate) fn check_size(&self, changes: &Changes) -> Result<(), Error> {
+    pub(crate) fn check_size(&self, changes: &StateChanges) -> Result<(), Error> {
         let set_size = |(name, change): &(Rc<str>, Change)| match change {
             Change::Set(value) => Member::size(name, value),
             Change::Remove => 0,

@@ -19,16 +19,12 @@
 //! 7. The cost of a list grows only with `offset + limit`. Totals are counted on create and delete, and
 //!    no session beyond `offset + limit` is read.
 
-#[cfg(target_arch = "wasm32")]
-pub(crate) mod answer;
-#[cfg(target_arch = "wasm32")]
-pub(crate) mod chosen;
 #[cfg(any(test, feature = "testing"))]
 pub mod conformance;
 #[cfg(target_arch = "wasm32")]
 pub(crate) mod guarded;
 #[cfg(target_arch = "wasm32")]
-mod indexed_db;
+pub(crate) mod indexed_db;
 mod memory;
 #[cfg(target_arch = "wasm32")]
 pub(crate) mod shared_write;
@@ -120,8 +116,6 @@ pub enum Deletion {
 /// The futures are not `Send`: the core runs on one thread, as JavaScript does.
 #[allow(async_fn_in_trait, reason = "a Send bound would shut out every storage in a browser")]
 pub trait Storage {
-    /// [`Listing`], or another form if the caller converts stored records itself.
-    type Listing;
     /// The storage's own errors.
     type Failure;
 
@@ -132,7 +126,7 @@ pub trait Storage {
     async fn read(&self, target: Target, window: Window) -> Result<Rows, Self::Failure>;
 
     /// Reads a page of sessions, without their events.
-    async fn list(&self, request: ListRequest) -> Result<Self::Listing, Self::Failure>;
+    async fn list(&self, request: ListRequest) -> Result<Listing, Self::Failure>;
 
     /// Deletes. Returns [`Found::floor`] after the deletion, or `None` if the storage cannot tell.
     /// Later entries get revisions above the floor, so it orders the deletion among all other
@@ -144,5 +138,18 @@ pub trait Storage {
     fn find(&self, session_id: &str) -> Option<Vec<SessionKey>> {
         let _ = session_id;
         None
+    }
+}
+
+/// Carries out a write, and repeats it while its decision needs more rows.
+pub(crate) async fn carry_out<S: Storage>(
+    storage: &S,
+    mut write: Write,
+) -> Result<Write, S::Failure> {
+    loop {
+        write = storage.write(write).await?;
+        if !write.again() {
+            return Ok(write);
+        }
     }
 }

@@ -8,10 +8,10 @@ use crate::names::Names;
 use crate::session::{NEVER, Revision, SessionHead};
 use crate::state::{Delta, ScopedState};
 use crate::write::changes::{Changes, EventChange, ScopeChange, ScopeRevisions, SessionChange};
-use crate::write::locate::Position;
-use crate::write::plan::ScopeSet;
+use crate::write::handle_position::HandlePosition;
+use crate::write::plan::{Plan, ScopeSet};
 use crate::write::rows::{EventRow, Found, StoredEvent};
-use crate::write::{NewText, merged, set, unasked};
+use crate::write::{merged, never_decided};
 
 /// How an append treats a stale handle, that is, one that has missed events of others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,28 +59,28 @@ pub struct Appended {
     pub scopes: ScopeRevisions,
 }
 
-/// Why an append was refused.
+/// Why an append failed.
 #[derive(Debug)]
-enum Refused {
+enum AppendFailure {
     /// The session was deleted or never existed.
     Gone,
     Stale {
         expected: Revision,
         actual: Revision,
     },
-    /// The decision needs all states: it has to be repeated with them.
-    NeedsStates,
+    /// The decision needs other rows. The write has to be planned again with this knowledge.
+    NeedsRows(Progress),
     Failed(Error),
 }
 
-impl Refused {
+impl AppendFailure {
     fn of(self, session_id: String) -> Error {
         match self {
             Self::Gone => Error::NotFound { session_id },
             Self::Stale { expected, actual } => {
                 Error::StaleSession { session_id, expected, actual }
             }
-            Self::NeedsStates => unasked(),
+            Self::NeedsRows(_) => never_decided(),
             Self::Failed(error) => error,
         }
     }
@@ -96,83 +96,66 @@ fn stored_state(found: &Found<'_>) -> Result<String, Error> {
 /// The rule that writes events, their deltas, and the session's new revision and time.
 #[derive(Debug)]
 pub(super) struct Append {
-    position: Position,
+    progress: Progress,
     policy: StalePolicy,
-    events: Vec<EventHead>,
+    /// For each event the last event before it in the same append that has its id. Empty if there
+    /// is only one event.
+    earlier: Vec<Option<Earlier>>,
     now: f64,
-    /// Whether all states are read, not only the ones that the append changes.
-    sees_states: bool,
     /// `None` before the first decision.
-    outcome: Option<Result<Appended, Refused>>,
+    outcome: Option<Result<Appended, AppendFailure>>,
 }
 
-/// A new event, without its text.
-#[derive(Debug)]
-struct EventHead {
-    id: Rc<str>,
-    timestamp: f64,
-    delta: Delta,
-    /// The last event before it in the same append that has its id.
-    earlier: Option<Earlier>,
+/// The knowledge that plans gather until the append can be decided. Most appends need one plan.
+#[derive(Debug, Clone, Copy)]
+struct Progress {
+    /// `None` until the handle's last event was looked up.
+    position: Option<HandlePosition>,
+    /// Whether all states are read, not only the ones that the append changes.
+    sees_states: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct Earlier {
-    position: usize,
+    index: usize,
     /// Whether both are equal as JSON values.
     is_same: bool,
 }
 
-/// The place of an event that is stored already, or that was written earlier in the same append.
+/// The row of an event that is stored already, or that was written earlier in the same append.
 #[derive(Clone, Copy)]
-struct Place {
+struct KnownRow {
     seq: Revision,
     revision: Revision,
     is_same: bool,
 }
 
 impl Append {
-    /// Separates the events' texts from the data that decisions use.
     pub(super) fn new(
-        position: Position,
+        position: Option<HandlePosition>,
         policy: StalePolicy,
-        events: Vec<NewEvent>,
+        events: &[NewEvent],
         now: f64,
-    ) -> (Self, Vec<NewText>) {
-        let (mut heads, mut texts) = (Vec::new(), Vec::<NewText>::new());
-        let mut places = Names::default();
-        let is_batch = events.len() > 1;
-        for (number, event) in events.into_iter().enumerate() {
-            let text = NewText { text: event.text, whole: event.whole };
-            let earlier = places.get(&event.id).copied().and_then(|position: usize| {
-                let is_same = text.is_same(&texts.get(position)?.text);
-                Some(Earlier { position, is_same })
-            });
-            // A single event needs no map.
-            if is_batch {
-                set(&mut places, &event.id, number);
-            }
-            let NewEvent { id, timestamp, delta, .. } = event;
-            heads.push(EventHead { id, timestamp, delta, earlier });
-            texts.push(text);
-        }
-        let append =
-            Self { position, policy, events: heads, now, sees_states: false, outcome: None };
-        (append, texts)
+    ) -> Self {
+        let progress = Progress { position, sees_states: false };
+        Self { progress, policy, earlier: earlier_events(events), now, outcome: None }
     }
 
-    pub(super) fn event_ids(&self) -> Vec<Rc<str>> {
-        self.events.iter().map(|event| event.id.clone()).collect()
+    /// Sets which rows the append needs. Until the handle's position is known, the plan keeps the
+    /// id of its last event.
+    pub(super) fn plan(&self, events: &[NewEvent], plan: &mut Plan) {
+        let Some(position) = self.progress.position else {
+            return;
+        };
+        plan.event_ids = events.iter().map(|event| Rc::clone(&event.id)).collect();
+        plan.ids_are_new = true;
+        plan.scopes = self.scopes(events);
+        plan.since = self.since(position);
     }
 
-    /// Returns the id and the timestamp of an event.
-    pub(super) fn event(&self, position: usize) -> Option<(Rc<str>, f64)> {
-        self.events.get(position).map(|event| (event.id.clone(), event.timestamp))
-    }
-
-    pub(super) fn scopes(&self) -> ScopeSet {
+    fn scopes(&self, events: &[NewEvent]) -> ScopeSet {
         let any = |scope: fn(&Delta) -> bool| {
-            self.sees_states || self.events.iter().any(|event| scope(&event.delta))
+            self.progress.sees_states || events.iter().any(|event| scope(&event.delta))
         };
         ScopeSet {
             session: any(|delta| !delta.session.is_empty()),
@@ -183,41 +166,45 @@ impl Append {
 
     /// Returns the revision after which changed events are read. A policy that returns no missed
     /// events needs none, except when only they show whether the handle is stale.
-    pub(super) fn since(&self) -> Revision {
+    fn since(&self, position: HandlePosition) -> Revision {
         let is_blind = match self.policy {
             StalePolicy::Merge => false,
             StalePolicy::Append => true,
-            StalePolicy::Reject => matches!(self.position, Position::Revision { .. }),
+            StalePolicy::Reject => matches!(position, HandlePosition::Revision { .. }),
         };
-        if is_blind { NEVER } else { self.position.since() }
+        if is_blind { NEVER } else { position.since() }
     }
 
     pub(super) fn appended(self, session_id: String) -> Result<Appended, Error> {
-        self.outcome.ok_or_else(unasked)?.map_err(|refused| refused.of(session_id))
+        self.outcome.ok_or_else(never_decided)?.map_err(|failure| failure.of(session_id))
     }
 
-    /// Returns whether the append stopped because it had not read the states. From now on its plan
-    /// includes them. Few appends need the states, and reading them costs time in proportion to
-    /// their size.
+    /// Returns whether the append stopped because it needs other rows. From now on its plan names
+    /// them.
     pub(super) fn again(&mut self) -> bool {
-        if !matches!(self.outcome, Some(Err(Refused::NeedsStates))) {
+        let Some(Err(AppendFailure::NeedsRows(progress))) = self.outcome else {
             return false;
-        }
-        self.sees_states = true;
+        };
+        self.progress = progress;
+        self.outcome = None;
         true
     }
 
     /// Whether the handle missed the replacement of an event.
-    fn missed_replacement(&self, found: &Found<'_>) -> bool {
-        let since = self.position.since();
+    fn missed_replacement(&self, since: Revision, found: &Found<'_>) -> bool {
         let is_replaced = |row: &EventRow| row.revision > since && row.seq != row.revision;
         self.policy == StalePolicy::Merge && found.changed.iter().any(is_replaced)
     }
 
-    pub(super) fn decide(&mut self, found: Found<'_>, stored: &[StoredEvent]) -> Option<Changes> {
-        let (outcome, changes) = match self.judge(found, stored) {
+    pub(super) fn decide(
+        &mut self,
+        found: Found<'_>,
+        stored: &[StoredEvent],
+        events: &[NewEvent],
+    ) -> Option<Changes> {
+        let (outcome, changes) = match self.judge(found, stored, events) {
             Ok((appended, changes)) => (Ok(appended), changes),
-            Err(refused) => (Err(refused), None),
+            Err(failure) => (Err(failure), None),
         };
         self.outcome = Some(outcome);
         changes
@@ -227,53 +214,68 @@ impl Append {
         &self,
         found: Found<'_>,
         stored: &[StoredEvent],
-    ) -> Result<(Appended, Option<Changes>), Refused> {
-        if !self.sees_states && self.missed_replacement(&found) {
-            return Err(Refused::NeedsStates);
+        events: &[NewEvent],
+    ) -> Result<(Appended, Option<Changes>), AppendFailure> {
+        let before = found.session.ok_or(AppendFailure::Gone)?;
+        let Some(position) = self.progress.position else {
+            let position = Some(HandlePosition::of_event(before, stored.first()));
+            return Err(AppendFailure::NeedsRows(Progress { position, ..self.progress }));
+        };
+        let since = position.since();
+        let missed_replacement = self.missed_replacement(since, &found);
+        if missed_replacement && !self.progress.sees_states {
+            // Few appends need the states, and reading them costs time in proportion to their size.
+            return Err(AppendFailure::NeedsRows(Progress { sees_states: true, ..self.progress }));
         }
-        let before = found.session.ok_or(Refused::Gone)?;
-        if self.position.is_of_another(before) {
-            return Err(Refused::Gone);
+        if position.is_of_another(before) {
+            return Err(AppendFailure::Gone);
         }
-        let is_stale = self.position.is_stale(&found, before);
+        let is_stale = position.is_stale(&found, before);
         let mut head = before;
         let mut unchanged = Vec::new();
         let mut delta = Delta::default();
-        let mut written = Vec::with_capacity(self.events.len());
-        let mut places: Vec<Place> = Vec::with_capacity(self.events.len());
+        let mut written = Vec::with_capacity(events.len());
+        let mut rows: Vec<KnownRow> = Vec::new();
         let mut stored = stored.iter().peekable();
-        for (position, event) in self.events.iter().enumerate() {
-            let row = stored.next_if(|row| row.position == position);
-            let earlier = match event.earlier {
-                Some(Earlier { position, is_same }) => {
-                    places.get(position).map(|place| Place { is_same, ..*place })
+        for (index, event) in events.iter().enumerate() {
+            let row = stored.next_if(|row| row.index == index);
+            let earlier = match self.earlier.get(index).copied().flatten() {
+                Some(Earlier { index, is_same }) => {
+                    rows.get(index).map(|row| KnownRow { is_same, ..*row })
                 }
-                None => row.map(|row| Place {
+                None => row.map(|row| KnownRow {
                     seq: row.seq,
                     revision: row.revision,
                     is_same: row.is_same,
                 }),
             };
-            if let Some(place) = earlier.filter(|place| place.is_same) {
-                unchanged.push((position, place.revision));
-                places.push(place);
-                continue;
+            let known = match earlier {
+                Some(row) if row.is_same => {
+                    unchanged.push((index, row.revision));
+                    row
+                }
+                _ => {
+                    head.revision = head.revision.max(found.floor) + 1;
+                    let time = event.timestamp.min(self.now);
+                    head.last_update_time = head.last_update_time.max(time);
+                    let revision = head.revision;
+                    let seq = earlier.map_or(revision, |row| row.seq);
+                    written.push(EventChange { index, seq, revision });
+                    delta.extend(event.delta.clone());
+                    KnownRow { seq, revision, is_same: false }
+                }
+            };
+            // Only later events of the same append ask for it.
+            if !self.earlier.is_empty() {
+                rows.push(known);
             }
-            head.revision = head.revision.max(found.floor) + 1;
-            head.last_update_time = head.last_update_time.max(event.timestamp.min(self.now));
-            let revision = head.revision;
-            let seq = earlier.map_or(revision, |place| place.seq);
-            places.push(Place { seq, revision, is_same: false });
-            written.push(EventChange { position, seq, revision });
-            delta.extend(event.delta.clone());
         }
         // An event that is stored already is no conflict, so a retry is safe under every policy.
         if self.policy == StalePolicy::Reject && is_stale && !written.is_empty() {
-            let expected = self.position.since();
-            return Err(Refused::Stale { expected, actual: before.revision });
+            return Err(AppendFailure::Stale { expected: since, actual: before.revision });
         }
-        let state = self.missed_replacement(&found).then(|| stored_state(&found)).transpose();
-        let state = state.map_err(Refused::Failed)?;
+        let state = missed_replacement.then(|| stored_state(&found)).transpose();
+        let state = state.map_err(AppendFailure::Failed)?;
         let changes = (!written.is_empty()).then(|| Changes {
             session: Some(SessionChange { head, state: delta.session }),
             user: ScopeChange::of(found.user, delta.user, found.floor),
@@ -285,7 +287,25 @@ impl Append {
             StalePolicy::Append | StalePolicy::Reject => Vec::new(),
         };
         let scopes = changes.as_ref().map(Changes::scope_revisions).unwrap_or_default();
-        let since = self.position.since();
         Ok((Appended { head, unchanged, missed, state, since, scopes }, changes))
     }
+}
+
+/// Finds the events whose id comes a second time.
+fn earlier_events(events: &[NewEvent]) -> Vec<Option<Earlier>> {
+    if events.len() < 2 {
+        return Vec::new();
+    }
+    let mut indexes = Names::<usize>::default();
+    let mut earlier = Vec::with_capacity(events.len());
+    for (number, event) in events.iter().enumerate() {
+        earlier.push(indexes.get(&event.id).and_then(|index| {
+            let is_same = event.is_same(&events.get(*index)?.text);
+            Some(Earlier { index: *index, is_same })
+        }));
+        if let Some(index) = indexes.get_or_default(&event.id) {
+            *index = number;
+        }
+    }
+    earlier
 }

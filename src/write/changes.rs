@@ -1,7 +1,7 @@
 //! The changes that a write makes.
 
 use crate::session::{Revision, SessionHead};
-use crate::state::Changes as StateChanges;
+use crate::state::StateChanges;
 use crate::write::rows::ScopeRow;
 
 /// A change of a user's or an app's state.
@@ -67,7 +67,7 @@ impl Changes {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EventChange {
     /// The index of the event among the events of the write.
-    pub position: usize,
+    pub index: usize,
     /// The revision of its first append. A replacement keeps it.
     pub seq: Revision,
     /// The revision of this write.

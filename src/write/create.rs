@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::session::SessionHead;
-use crate::state::{Changes as StateChanges, Delta, ScopedState};
+use crate::state::{Delta, ScopedState, StateChanges};
 use crate::write::changes::{Changes, ScopeChange, ScopeRevisions, SessionChange};
 use crate::write::merged;
 use crate::write::rows::{Found, ScopeRow};

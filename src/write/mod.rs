@@ -7,7 +7,7 @@
 mod append;
 mod changes;
 mod create;
-mod locate;
+mod handle_position;
 mod plan;
 mod rows;
 #[cfg(any(test, feature = "testing"))]
@@ -19,16 +19,17 @@ pub use append::{Appended, Known, StalePolicy};
 pub use changes::{Changes, EventChange, ScopeChange, ScopeRevisions, SessionChange};
 use create::Create;
 pub(crate) use create::Created;
-use locate::Locate;
-pub(crate) use locate::Position;
+use handle_position::HandlePosition;
 pub use plan::{Plan, ScopeSet, Target};
 pub use rows::{EventRow, Found, ScopeRow, SessionRow, StoredEvent};
 #[cfg(any(test, feature = "testing"))]
-pub(crate) use script::Told;
+pub(crate) use script::FoundRows;
 use update::Update;
 
+use std::rc::Rc;
+
 use crate::error::Error;
-use crate::event::{EventText, NewEvent};
+use crate::event::NewEvent;
 use crate::names::Names;
 use crate::room::require_room;
 use crate::session::{NEVER, SessionKey};
@@ -38,19 +39,11 @@ use crate::state::{Delta, Scope, ScopedState, merge_to_json};
 #[derive(Debug)]
 pub struct Write {
     plan: Plan,
-    // Boxed, because a write is moved from future to future.
-    rule: Box<Rule>,
-    texts: Vec<NewText>,
+    rule: Rule,
+    /// The events that it may store. Rules use everything but their texts.
+    events: Vec<NewEvent>,
     #[cfg(any(test, feature = "testing"))]
     starts_over: bool,
-}
-
-/// The texts of an event that is to be stored.
-#[derive(Debug)]
-struct NewText {
-    text: EventText,
-    /// The text with its whole delta, if superseded keys were removed from `text`.
-    whole: Option<EventText>,
 }
 
 /// The rule that decides the write.
@@ -58,18 +51,17 @@ struct NewText {
 enum Rule {
     Create(Create),
     Append(Append),
-    Locate(Locate),
     Update(Update),
     #[cfg(any(test, feature = "testing"))]
     Script(script::Script),
 }
 
 impl Write {
-    fn new(plan: Plan, rule: Rule, texts: Vec<NewText>) -> Self {
+    fn new(plan: Plan, rule: Rule, events: Vec<NewEvent>) -> Self {
         Self {
             plan,
-            rule: Box::new(rule),
-            texts,
+            rule,
+            events,
             #[cfg(any(test, feature = "testing"))]
             starts_over: false,
         }
@@ -91,34 +83,32 @@ impl Write {
     /// Stores events and their deltas, all or none, in order.
     pub(crate) fn append(
         key: SessionKey,
-        position: Position,
+        known: Known,
         policy: StalePolicy,
         events: Vec<NewEvent>,
         now: f64,
     ) -> Self {
-        let (append, texts) = Append::new(position, policy, events, now);
-        let plan = Plan {
-            creates: false,
-            target: key.into(),
-            scopes: append.scopes(),
-            event_ids: append.event_ids(),
-            ids_are_new: true,
-            since: append.since(),
-        };
-        Self::new(plan, Rule::Append(append), texts)
-    }
-
-    /// Finds a handle's position by the id of its last event; writes nothing.
-    pub(crate) fn locate(key: SessionKey, last_event_id: Option<String>) -> Self {
-        let plan = Plan {
+        let mut plan = Plan {
             creates: false,
             target: key.into(),
             scopes: ScopeSet::default(),
-            event_ids: last_event_id.into_iter().map(Into::into).collect(),
+            event_ids: Vec::new(),
             ids_are_new: false,
             since: NEVER,
         };
-        Self::new(plan, Rule::Locate(Locate::default()), Vec::new())
+        let position = match known {
+            Known::Revision { created, revision } => {
+                Some(HandlePosition::Revision { created, revision })
+            }
+            Known::Latest => Some(HandlePosition::Latest),
+            Known::LastEvent(id) => {
+                plan.event_ids.extend(id.map(Into::into));
+                None
+            }
+        };
+        let append = Append::new(position, policy, &events, now);
+        append.plan(&events, &mut plan);
+        Self::new(plan, Rule::Append(append), events)
     }
 
     /// Changes the states of a user and of an app.
@@ -158,13 +148,9 @@ impl Write {
 
     fn decide_once(&mut self, found: Found<'_>) -> Option<Changes> {
         let stored = self.compared(&found.events);
-        match &mut *self.rule {
+        match &mut self.rule {
             Rule::Create(create) => create.decide(&found),
-            Rule::Append(append) => append.decide(found, &stored),
-            Rule::Locate(locate) => {
-                locate.decide(&found, &stored);
-                None
-            }
+            Rule::Append(append) => append.decide(found, &stored, &self.events),
             Rule::Update(update) => update.decide(&found),
             #[cfg(any(test, feature = "testing"))]
             Rule::Script(script) => script.decide(found),
@@ -173,15 +159,10 @@ impl Write {
 
     /// Returns the row to store for an event's change; `None` if this write has no such event.
     pub fn row(&self, change: &EventChange) -> Option<EventRow> {
-        let EventChange { position, seq, revision } = *change;
-        let text = self.texts.get(position)?.text.clone();
-        let (id, timestamp) = match &*self.rule {
-            Rule::Append(append) => append.event(position)?,
-            #[cfg(any(test, feature = "testing"))]
-            Rule::Script(script) => script.event(position)?,
-            _ => return None,
-        };
-        Some(EventRow { id, seq, revision, timestamp, text })
+        let EventChange { index, seq, revision } = *change;
+        let NewEvent { id, timestamp, text, .. } = self.events.get(index)?;
+        let (id, text) = (Rc::clone(id), text.clone());
+        Some(EventRow { id, seq, revision, timestamp: *timestamp, text })
     }
 
     /// Compares the stored events with the new ones. No other code looks at a text.
@@ -190,18 +171,20 @@ impl Write {
         if rows.is_empty() {
             return stored;
         }
-        let mut places = Names::default();
-        for (place, row) in rows.iter().enumerate() {
-            set(&mut places, &row.id, place);
+        let mut row_indexes = Names::<usize>::default();
+        for (number, row) in rows.iter().enumerate() {
+            if let Some(known) = row_indexes.get_or_default(&row.id) {
+                *known = number;
+            }
         }
-        for (position, id) in self.plan.event_ids.iter().enumerate() {
-            if let Some(row) = places.get(id).and_then(|place: &usize| rows.get(*place)) {
-                let is_same = self.texts.get(position).is_some_and(|new| new.is_same(&row.text));
+        for (index, id) in self.plan.event_ids.iter().enumerate() {
+            if let Some(row) = row_indexes.get(id).and_then(|number| rows.get(*number)) {
+                let new = self.events.get(index).filter(|new| new.id == row.id);
                 stored.push(StoredEvent {
-                    position,
+                    index,
                     seq: row.seq,
                     revision: row.revision,
-                    is_same,
+                    is_same: new.is_some_and(|new| new.is_same(&row.text)),
                 });
             }
         }
@@ -211,50 +194,38 @@ impl Write {
     /// Returns whether the write stopped because it needs more rows. [`Write::plan`] names them
     /// now.
     pub(crate) fn again(&mut self) -> bool {
-        let Rule::Append(append) = &mut *self.rule else {
+        let Rule::Append(append) = &mut self.rule else {
             return false;
         };
         let is_again = append.again();
-        self.plan.scopes = append.scopes();
+        if is_again {
+            append.plan(&self.events, &mut self.plan);
+        }
         is_again
     }
 
     /// Returns the new session; `None` if the key was taken.
     pub(crate) fn created(self) -> Result<Option<Created>, Error> {
-        match *self.rule {
+        match self.rule {
             Rule::Create(create) => create.created(),
-            _ => Err(unasked()),
+            _ => Err(never_decided()),
         }
     }
 
     /// Returns the result of an append.
     pub(crate) fn appended(self) -> Result<Appended, Error> {
-        match (*self.rule, self.plan.target.session_id) {
+        match (self.rule, self.plan.target.session_id) {
             (Rule::Append(append), Some(session_id)) => append.appended(session_id),
-            _ => Err(unasked()),
-        }
-    }
-
-    /// Returns the handle's position, found by its last event.
-    pub(crate) fn position(self) -> Result<Position, Error> {
-        match (*self.rule, self.plan.target.session_id) {
-            (Rule::Locate(locate), Some(session_id)) => locate.position(session_id),
-            _ => Err(unasked()),
+            _ => Err(never_decided()),
         }
     }
 
     /// Returns the new revisions of the states that an update changed.
     pub(crate) fn updated(self) -> Result<ScopeRevisions, Error> {
-        match *self.rule {
+        match self.rule {
             Rule::Update(update) => Ok(update.updated()),
-            _ => Err(unasked()),
+            _ => Err(never_decided()),
         }
-    }
-}
-
-impl NewText {
-    fn is_same(&self, stored: &EventText) -> bool {
-        stored.is_same(&self.text) || self.whole.as_ref().is_some_and(|text| stored.is_same(text))
     }
 }
 
@@ -270,12 +241,6 @@ pub(crate) fn merged(
     Ok(merge_to_json([(Scope::Session, session)].into_iter().chain(user).chain(app)))
 }
 
-fn set(places: &mut Names<usize>, id: &str, place: usize) {
-    if let Some((_, known)) = places.entry(id, true) {
-        *known = place;
-    }
-}
-
-fn unasked() -> Error {
+fn never_decided() -> Error {
     Error::StorageFailed { reason: "it never asked what to write".into() }
 }

@@ -65,7 +65,7 @@ pub struct Found<'a> {
 #[derive(Debug, Clone, Copy)]
 pub struct StoredEvent {
     /// The index of the event among the events of the write.
-    pub position: usize,
+    pub index: usize,
     /// See [`EventRow::seq`].
     pub seq: Revision,
     /// See [`EventRow::revision`].

@@ -1,25 +1,24 @@
 //! A write whose decision a test supplies, so that it can require more of a storage than the
 //! session service does.
 
-use std::rc::Rc;
-
+use crate::event::NewEvent;
 use crate::session::{Revision, SessionHead};
+use crate::state::Delta;
 use crate::write::changes::Changes;
 use crate::write::plan::Plan;
 use crate::write::rows::{EventRow, Found, ScopeRow};
-use crate::write::{NewText, Rule, Write};
+use crate::write::{Rule, Write};
 
 /// The rule of such a write.
 #[derive(Debug)]
 pub(super) struct Script {
-    events: Vec<(Rc<str>, f64)>,
     answer: fn(Revision) -> Option<Changes>,
-    told: Option<Told>,
+    found: Option<FoundRows>,
 }
 
 /// The rows that the storage found.
 #[derive(Debug)]
-pub(crate) struct Told {
+pub(crate) struct FoundRows {
     pub(crate) session: Option<SessionHead>,
     pub(crate) user: Option<ScopeRow>,
     pub(crate) app: Option<ScopeRow>,
@@ -31,7 +30,7 @@ pub(crate) struct Told {
 impl Script {
     pub(super) fn decide(&mut self, found: Found<'_>) -> Option<Changes> {
         let floor = found.floor;
-        self.told = Some(Told {
+        self.found = Some(FoundRows {
             session: found.session,
             user: found.user.cloned(),
             app: found.app.cloned(),
@@ -40,10 +39,6 @@ impl Script {
             floor,
         });
         (self.answer)(floor)
-    }
-
-    pub(super) fn event(&self, position: usize) -> Option<(Rc<str>, f64)> {
-        self.events.get(position).cloned()
     }
 }
 
@@ -54,12 +49,15 @@ impl Write {
         events: Vec<EventRow>,
         answer: fn(Revision) -> Option<Changes>,
     ) -> Self {
-        let (mut heads, mut texts) = (Vec::new(), Vec::new());
-        for event in events {
-            heads.push((event.id, event.timestamp));
-            texts.push(NewText { text: event.text, whole: None });
-        }
-        Self::new(plan, Rule::Script(Script { events: heads, answer, told: None }), texts)
+        let new_event = |row: EventRow| NewEvent {
+            id: row.id,
+            timestamp: row.timestamp,
+            delta: Delta::default(),
+            text: row.text,
+            whole: None,
+        };
+        let events = events.into_iter().map(new_event).collect();
+        Self::new(plan, Rule::Script(Script { answer, found: None }), events)
     }
 
     /// From now on each decision is made three times. The first two see wrong rows, as if a
@@ -86,9 +84,9 @@ impl Write {
     }
 
     /// Returns the rows that the storage found; `None` if it never called `decide`.
-    pub(crate) fn told(self) -> Option<Told> {
-        match *self.rule {
-            Rule::Script(script) => script.told,
+    pub(crate) fn found_rows(self) -> Option<FoundRows> {
+        match self.rule {
+            Rule::Script(script) => script.found,
             _ => None,
         }
     }

@@ -57,9 +57,9 @@ mod verbs;
 
 use std::fmt;
 
+use crate::storage::Storage;
 use crate::storage::conformance::case::Case;
 use crate::storage::conformance::runner::Runner;
-use crate::storage::{Listing, Storage};
 
 /// The result of the suite.
 #[derive(Debug, Default)]
@@ -100,7 +100,7 @@ impl fmt::Display for Report {
 /// Runs every case, each over a storage of its own that `open` makes.
 pub async fn run<S>(open: impl AsyncFn() -> S) -> Report
 where
-    S: Storage<Listing = Listing>,
+    S: Storage,
     S::Failure: fmt::Debug,
 {
     let mut report = Report::default();

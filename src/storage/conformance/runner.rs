@@ -21,7 +21,7 @@ use crate::storage::conformance::handle::{
 };
 use crate::storage::conformance::stop::Stop;
 use crate::storage::conformance::together::{Pending, together};
-use crate::storage::{Deletion, Listing, Storage};
+use crate::storage::{Deletion, Storage};
 
 /// A case in progress.
 pub(super) struct Runner<S> {
@@ -35,7 +35,7 @@ pub(super) struct Runner<S> {
 
 impl<S> Runner<S>
 where
-    S: Storage<Listing = Listing>,
+    S: Storage,
     S::Failure: Debug,
 {
     pub(super) fn new(storage: S, stale: StalePolicy) -> Self {

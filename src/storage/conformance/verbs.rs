@@ -7,11 +7,12 @@ use std::fmt::Debug;
 
 use crate::event::EventText;
 use crate::session::{NEVER, Page, Revision, SessionHead, SessionKey, Window};
-use crate::state::{Change, Changes as StateChanges};
+use crate::state::{Change, StateChanges};
 use crate::storage::conformance::Report;
 use crate::storage::{Deletion, ListRequest, Listing, Rows, Storage};
 use crate::write::{
-    Changes, EventChange, EventRow, Plan, ScopeChange, ScopeSet, SessionChange, Target, Told, Write,
+    Changes, EventChange, EventRow, FoundRows, Plan, ScopeChange, ScopeSet, SessionChange, Target,
+    Write,
 };
 
 type Verdict = Result<(), String>;
@@ -23,7 +24,7 @@ struct Subject<S> {
 
 impl<S> Subject<S>
 where
-    S: Storage<Listing = Listing>,
+    S: Storage,
     S::Failure: Debug,
 {
     async fn create(&self, ids: &[&str], answer: fn(Revision) -> Option<Changes>) -> Answer {
@@ -46,7 +47,7 @@ where
         events: Vec<EventRow>,
         answer: fn(Revision) -> Option<Changes>,
     ) -> Answer {
-        told(self.storage.write(Write::script(plan, events, answer)).await.map_err(failed)?)
+        found_rows(self.storage.write(Write::script(plan, events, answer)).await.map_err(failed)?)
     }
 
     async fn look(&self, event_ids: &[&str], since: Revision) -> Answer {
@@ -283,7 +284,7 @@ where
 /// Runs each test on a storage of its own.
 pub(super) async fn run<S>(open: &impl AsyncFn() -> S, report: &mut Report)
 where
-    S: Storage<Listing = Listing>,
+    S: Storage,
     S::Failure: Debug,
 {
     macro_rules! verbs {
@@ -310,10 +311,10 @@ where
     }
 }
 
-type Answer = Result<Told, String>;
+type Answer = Result<FoundRows, String>;
 
-fn told(write: Write) -> Answer {
-    write.told().ok_or_else(|| "it never asked what to write".to_owned())
+fn found_rows(write: Write) -> Answer {
+    write.found_rows().ok_or_else(|| "it never asked what to write".to_owned())
 }
 
 fn failed(failure: impl Debug) -> String {
@@ -367,8 +368,8 @@ fn filled(created: Revision, revision: Revision, events: usize) -> Changes {
     }
 }
 
-fn change(position: usize, seq: Revision, revision: Revision) -> EventChange {
-    EventChange { position, seq, revision }
+fn change(index: usize, seq: Revision, revision: Revision) -> EventChange {
+    EventChange { index, seq, revision }
 }
 
 /// Returns a new event.

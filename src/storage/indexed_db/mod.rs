@@ -36,7 +36,6 @@ use wasm_bindgen::{JsCast, JsValue};
 use crate::error::{Error, StorageProblem};
 use crate::event::{EventText, NewEvent};
 use crate::session::{Revision, Window};
-use crate::storage::answer::read_floor;
 use crate::storage::indexed_db::connection::access::Access;
 use crate::storage::indexed_db::connection::database::Database;
 use crate::storage::indexed_db::records::page::Page;
@@ -188,7 +187,6 @@ pub(crate) fn listed_texts(read: JsValue) -> Result<(JsValue, Array, usize), JsV
 }
 
 impl Storage for IndexedDbStorage {
-    type Listing = Listing;
     type Failure = JsValue;
 
     async fn write(&self, write: Write) -> Result<Write, JsValue> {
@@ -213,6 +211,6 @@ impl Storage for IndexedDbStorage {
     }
 
     async fn delete(&self, deletion: Deletion) -> Result<Option<Revision>, JsValue> {
-        read_floor(self.remove(deletion).await?)
+        Ok(self.remove(deletion).await?.as_f64().map(|floor| floor as Revision))
     }
 }

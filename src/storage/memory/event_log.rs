@@ -3,7 +3,7 @@
 use crate::event::EventText;
 use crate::names::Index;
 use crate::session::{Revision, Window};
-use crate::storage::memory::blocks::{Blocks, Place};
+use crate::storage::memory::blocks::{Blocks, Span};
 use crate::write::EventRow;
 
 /// How many entries a chunk holds. One growing vector would leave holes of its old sizes in wasm
@@ -17,8 +17,8 @@ struct Entry {
     seq: Revision,
     revision: Revision,
     timestamp: f64,
-    id: Place,
-    text: Place,
+    id: Span,
+    text: Span,
 }
 
 /// The events of one session.
@@ -91,7 +91,7 @@ impl EventLog {
         }
     }
 
-    fn replace(&mut self, position: usize, revision: Revision, timestamp: f64, text: Place) {
+    fn replace(&mut self, position: usize, revision: Revision, timestamp: f64, text: Span) {
         let Some(entry) = self.entry_mut(position) else {
             return;
         };

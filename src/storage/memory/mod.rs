@@ -1,10 +1,10 @@
 //! Sessions in memory: the reference that other storages are compared with.
 
 mod blocks;
+mod entries;
 mod event_log;
 mod order;
 mod owners;
-mod place;
 
 use std::cell::RefCell;
 use std::mem;
@@ -16,10 +16,10 @@ use crate::names::Names;
 use crate::room::{SPARE, no_room, require_room};
 use crate::session::{Revision, SessionHead, SessionKey, Window};
 use crate::state::ScopedState;
+use crate::storage::memory::entries::Entries;
 use crate::storage::memory::event_log::EventLog;
-use crate::storage::memory::order::{Order, Position};
+use crate::storage::memory::order::{Order, SortKey};
 use crate::storage::memory::owners::Owners;
-use crate::storage::memory::place::Place;
 use crate::storage::{Deletion, ListRequest, Listing, Rows, Storage};
 use crate::write::{ScopeRow, SessionRow, Target, Write};
 
@@ -76,7 +76,13 @@ impl MemoryStorage {
     // The verbs as synchronous calls.
 
     pub(crate) fn write_now(&self, write: &mut Write) -> Result<(), Error> {
-        self.contents.borrow_mut().write(write)
+        let mut contents = self.contents.borrow_mut();
+        loop {
+            contents.write(write)?;
+            if !write.again() {
+                return Ok(());
+            }
+        }
     }
 
     pub(crate) fn rows(&self, target: &Target, window: Window) -> Result<Rows, Error> {
@@ -101,7 +107,6 @@ impl MemoryStorage {
 }
 
 impl Storage for MemoryStorage {
-    type Listing = Listing;
     type Failure = Error;
 
     async fn write(&self, mut write: Write) -> Result<Write, Error> {
@@ -146,26 +151,26 @@ impl Contents {
 
     fn write(&mut self, write: &mut Write) -> Result<(), Error> {
         let plan = write.plan();
-        let mut place = Place::of(&mut self.apps, plan, false);
-        require_room(place.changed_len(plan) * ROW + SPARE)?;
-        let found = place.found(plan, self.floor);
+        let mut entries = Entries::of(&mut self.apps, plan, false);
+        require_room(entries.changed_len(plan) * ROW + SPARE)?;
+        let found = entries.found(plan, self.floor);
         let Some(changes) = write.decide(found) else {
             return Ok(());
         };
-        place.reserve(&changes)?;
+        entries.reserve(&changes)?;
         // Existing entries are looked up once. Missing ones are created only now, so a write that
         // changes nothing creates nothing.
         let plan = write.plan();
-        if place.is_whole(plan) {
-            place.write(changes, write);
+        if entries.is_whole(plan) {
+            entries.write(changes, write);
             return Ok(());
         }
-        let place = Place::of(&mut self.apps, plan, true);
-        if !place.is_whole(plan) {
+        let entries = Entries::of(&mut self.apps, plan, true);
+        if !entries.is_whole(plan) {
             return Err(no_room());
         }
         let is_session = changes.session.is_some();
-        place.write(changes, write);
+        entries.write(changes, write);
         let Target { app_name, user_id, session_id } = &plan.target;
         if let (Some(owners), Some(user_id), Some(session_id), true) =
             (&mut self.owners, user_id.as_deref(), session_id.as_deref(), is_session)
@@ -214,7 +219,7 @@ impl Contents {
         };
         require_room(order.len().min(request.page.limit.unwrap_or(usize::MAX)) * ROW)?;
         let mut seen = Names::<()>::default();
-        for Position { session_id, user_id, .. } in order.page(request.page, request.descending) {
+        for SortKey { session_id, user_id, .. } in order.page(request.page, request.descending) {
             let Some(user) = app.users.get(user_id) else {
                 continue;
             };
@@ -282,9 +287,9 @@ impl App {
             forget(user_id, session_id);
             let time = session.head.last_update_time.to_bits();
             let (session_id, user_id) = (Rc::clone(session_id), Rc::clone(&owner));
-            let position = Position { time, session_id, user_id };
-            self.order.remove(&position);
-            user.order.remove(&position);
+            let key = SortKey { time, session_id, user_id };
+            self.order.remove(&key);
+            user.order.remove(&key);
             gone = gone.max(session.head.revision);
         };
         match session_id {

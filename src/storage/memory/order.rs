@@ -5,19 +5,19 @@ use std::rc::Rc;
 
 use crate::session::Page;
 
-/// The most positions in a chunk: few enough to be moved when one is inserted.
+/// The most keys in a chunk: few enough to be moved when one is inserted.
 const CHUNK: usize = 256;
 
 /// A session's place in a list: ordered by last update, then by session id, then by user id.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Position {
+pub(super) struct SortKey {
     /// The bits of the time. Times are never negative, so their bits have the same order.
     pub(super) time: u64,
     pub(super) session_id: Rc<str>,
     pub(super) user_id: Rc<str>,
 }
 
-impl Ord for Position {
+impl Ord for SortKey {
     fn cmp(&self, other: &Self) -> Ordering {
         self.time
             .cmp(&other.time)
@@ -26,7 +26,7 @@ impl Ord for Position {
     }
 }
 
-impl PartialOrd for Position {
+impl PartialOrd for SortKey {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
@@ -49,63 +49,63 @@ fn compare_utf16(one: &str, other: &str) -> Ordering {
 /// for keys in any order, but a session nearly always moves to the end.
 #[derive(Debug, Default)]
 pub(super) struct Order {
-    chunks: Vec<Vec<Position>>,
+    chunks: Vec<Vec<SortKey>>,
     len: usize,
 }
 
 impl Order {
-    /// Returns the index of the first chunk whose last position is not before `position`.
-    fn chunk(&self, position: &Position) -> usize {
-        self.chunks.partition_point(|chunk| chunk.last().is_some_and(|last| last < position))
+    /// Returns the index of the first chunk whose last key is not before `key`.
+    fn chunk(&self, key: &SortKey) -> usize {
+        self.chunks.partition_point(|chunk| chunk.last().is_some_and(|last| last < key))
     }
 
-    /// Adds a position that is not in the list yet.
-    pub(super) fn insert(&mut self, position: Position) {
+    /// Adds a key that is not in the list yet.
+    pub(super) fn insert(&mut self, key: SortKey) {
         self.len += 1;
-        let at = self.chunk(&position);
+        let at = self.chunk(&key);
         let Some(chunk) = self.chunks.get_mut(at) else {
             match self.chunks.last_mut() {
-                Some(last) if last.len() < CHUNK => last.push(position),
-                _ => self.chunks.push(vec![position]),
+                Some(last) if last.len() < CHUNK => last.push(key),
+                _ => self.chunks.push(vec![key]),
             }
             return;
         };
-        let place = chunk.partition_point(|other| *other < position);
-        chunk.insert(place, position);
+        let place = chunk.partition_point(|other| *other < key);
+        chunk.insert(place, key);
         if chunk.len() > CHUNK {
             let half = chunk.split_off(CHUNK / 2);
             self.chunks.insert(at + 1, half);
         }
     }
 
-    /// Changes the time of a position.
-    pub(super) fn shift(&mut self, position: &Position, time: u64) {
-        let at = self.chunk(position);
+    /// Changes the time of a key.
+    pub(super) fn shift(&mut self, key: &SortKey, time: u64) {
+        let at = self.chunk(key);
         let Some(chunk) = self.chunks.get(at) else {
             return;
         };
-        let Ok(place) = chunk.binary_search(position) else {
+        let Ok(place) = chunk.binary_search(key) else {
             return;
         };
-        let moved = Position { time, ..position.clone() };
+        let moved = SortKey { time, ..key.clone() };
         let next = chunk.get(place + 1).or_else(|| self.chunks.get(at + 1)?.first());
         // Usually the order stays the same.
-        if time >= position.time && next.is_none_or(|next| moved < *next) {
-            if let Some(position) = self.chunks.get_mut(at).and_then(|chunk| chunk.get_mut(place)) {
-                position.time = time;
+        if time >= key.time && next.is_none_or(|next| moved < *next) {
+            if let Some(key) = self.chunks.get_mut(at).and_then(|chunk| chunk.get_mut(place)) {
+                key.time = time;
             }
         } else {
             self.insert(moved);
-            self.remove(position);
+            self.remove(key);
         }
     }
 
-    pub(super) fn remove(&mut self, position: &Position) {
-        let at = self.chunk(position);
+    pub(super) fn remove(&mut self, key: &SortKey) {
+        let at = self.chunk(key);
         let Some(chunk) = self.chunks.get_mut(at) else {
             return;
         };
-        if let Ok(place) = chunk.binary_search(position) {
+        if let Ok(place) = chunk.binary_search(key) {
             chunk.remove(place);
             self.len -= 1;
             if chunk.is_empty() {
@@ -118,20 +118,20 @@ impl Order {
         self.len
     }
 
-    /// Returns a page. Its cost grows with the positions skipped and returned, not with the rest.
-    pub(super) fn page(&self, page: Page, descending: bool) -> Vec<&Position> {
+    /// Returns a page. Its cost grows with the keys skipped and returned, not with the rest.
+    pub(super) fn page(&self, page: Page, descending: bool) -> Vec<&SortKey> {
         let mut ascending = self.chunks.iter().flatten();
         let mut reversed = ascending.clone().rev();
         // One type for both directions, so that the code that collects a page exists once.
-        let positions: &mut dyn Iterator<Item = &Position> =
+        let keys: &mut dyn Iterator<Item = &SortKey> =
             if descending { &mut reversed } else { &mut ascending };
         let limit = page.limit.unwrap_or(usize::MAX);
         let mut listed = Vec::new();
-        for position in positions.skip(page.offset) {
+        for key in keys.skip(page.offset) {
             if listed.len() == limit {
                 break;
             }
-            listed.push(position);
+            listed.push(key);
         }
         listed
     }
@@ -156,12 +156,12 @@ mod properties {
 
     use super::*;
 
-    fn position(time: u64) -> Position {
-        Position { time, session_id: Rc::from("s"), user_id: Rc::from("u") }
+    fn key(time: u64) -> SortKey {
+        SortKey { time, session_id: Rc::from("s"), user_id: Rc::from("u") }
     }
 
     fn times(order: &Order, page: Page, descending: bool) -> Vec<u64> {
-        order.page(page, descending).iter().map(|position| position.time).collect()
+        order.page(page, descending).iter().map(|key| key.time).collect()
     }
 
     /// A step of a test: whether it adds or removes times; the first time, how many, and how far
@@ -194,22 +194,22 @@ mod properties {
                     match sorted.binary_search(&time) {
                         Err(place) if come => {
                             sorted.insert(place, time);
-                            order.insert(position(time));
+                            order.insert(key(time));
                         }
                         // Moved away and back, or moved to a nearby time.
                         Ok(place) if come && !sorted.contains(&(time + 1)) => {
                             sorted[place] = time + 1;
-                            order.shift(&position(time), time + 1);
+                            order.shift(&key(time), time + 1);
                         }
                         Ok(_) if come => {
-                            order.shift(&position(time), 9_999);
-                            order.shift(&position(9_999), time);
+                            order.shift(&key(time), 9_999);
+                            order.shift(&key(9_999), time);
                         }
                         Ok(place) if !come => {
                             sorted.remove(place);
-                            order.remove(&position(time));
+                            order.remove(&key(time));
                         }
-                        Err(_) => order.remove(&position(time)),
+                        Err(_) => order.remove(&key(time)),
                         Ok(_) => {}
                     }
                 }

@@ -1,6 +1,6 @@
 //! Decides the writes of a group, one after the other.
 
-use crate::state::{Changes as StateChanges, ScopedState};
+use crate::state::{ScopedState, StateChanges};
 use crate::storage::indexed_db::connection::signal::Done;
 use crate::storage::indexed_db::records::failure::Failure;
 use crate::storage::indexed_db::records::object::Record;

@@ -1,12 +1,11 @@
 //! The position of a handle in its session's history.
 
-use crate::error::Error;
 use crate::session::{NEVER, Revision, SessionHead};
 use crate::write::rows::{Found, StoredEvent};
 
 /// The position of a handle in the history of its session.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Position {
+pub(crate) enum HandlePosition {
     Revision {
         created: Revision,
         revision: Revision,
@@ -19,7 +18,14 @@ pub(crate) enum Position {
     Latest,
 }
 
-impl Position {
+impl HandlePosition {
+    /// Returns the position of a handle whose last event is `last`. If the session lacks that
+    /// event, the handle may have missed all events.
+    pub(super) fn of_event(head: SessionHead, last: Option<&StoredEvent>) -> Self {
+        let created = head.created;
+        Self::Event { created, seq: last.map_or(created, |event| event.seq) }
+    }
+
     /// Whether the session was deleted since, and another one was created with its id.
     pub(super) fn is_of_another(self, head: SessionHead) -> bool {
         match self {
@@ -48,25 +54,5 @@ impl Position {
             }
             Self::Latest => false,
         }
-    }
-}
-
-/// The rule that finds a handle's position by its last event. It writes nothing.
-#[derive(Debug, Default)]
-pub(super) struct Locate {
-    created: Option<Revision>,
-    seq: Option<Revision>,
-}
-
-impl Locate {
-    pub(super) fn decide(&mut self, found: &Found<'_>, stored: &[StoredEvent]) {
-        self.created = found.session.map(|head| head.created);
-        self.seq = stored.first().map(|event| event.seq);
-    }
-
-    pub(super) fn position(self, session_id: String) -> Result<Position, Error> {
-        let created = self.created.ok_or(Error::NotFound { session_id })?;
-        // The store may lack the handle's last event. Then the handle may have missed all events.
-        Ok(Position::Event { created, seq: self.seq.unwrap_or(created) })
     }
 }

@@ -6,43 +6,44 @@ use crate::error::Error;
 use crate::names::Names;
 use crate::room::no_room;
 use crate::session::Revision;
-use crate::state::{Changes as StateChanges, ScopedState};
-use crate::storage::memory::order::{Order, Position};
+use crate::state::{ScopedState, StateChanges};
+use crate::storage::memory::order::{Order, SortKey};
 use crate::storage::memory::{App, StoredSession, User};
 use crate::write::{Changes, Found, Plan, ScopeChange, ScopeRow, SessionChange, Write};
 
 /// The existing entries that a [`Plan`] names.
 #[derive(Default)]
-pub(super) struct Place<'a> {
-    app: Option<Scope<'a>>,
-    user: Option<(&'a Rc<str>, Scope<'a>)>,
+pub(super) struct Entries<'a> {
+    app: Option<ScopeEntry<'a>>,
+    user: Option<(&'a Rc<str>, ScopeEntry<'a>)>,
     session: Option<(&'a Rc<str>, &'a mut StoredSession)>,
 }
 
 /// The parts that an app and a user have in common.
-struct Scope<'a> {
+struct ScopeEntry<'a> {
     state: &'a mut Option<ScopeRow>,
     order: &'a mut Order,
 }
 
-impl<'a> Place<'a> {
+impl<'a> Entries<'a> {
     /// Looks the entries up. `makes`: creates the missing ones.
     pub(super) fn of(apps: &'a mut Names<App>, plan: &Plan, makes: bool) -> Self {
-        let mut place = Self::default();
+        let mut entries = Self::default();
         let Some((_, App { state, order, users })) = apps.entry(&plan.target.app_name, makes)
         else {
-            return place;
+            return entries;
         };
-        place.app = Some(Scope { state, order });
+        entries.app = Some(ScopeEntry { state, order });
         let Some((user_id, user)) =
             plan.target.user_id.as_deref().and_then(|id| users.entry(id, makes))
         else {
-            return place;
+            return entries;
         };
         let User { state, order, sessions } = user;
-        place.user = Some((user_id, Scope { state, order }));
-        place.session = plan.target.session_id.as_deref().and_then(|id| sessions.entry(id, makes));
-        place
+        entries.user = Some((user_id, ScopeEntry { state, order }));
+        entries.session =
+            plan.target.session_id.as_deref().and_then(|id| sessions.entry(id, makes));
+        entries
     }
 
     /// Whether all entries that the plan names exist.
@@ -122,7 +123,7 @@ impl<'a> Place<'a> {
         let Some(((session_id, session), change)) = self.session.zip(changes.session) else {
             return;
         };
-        let position = Position {
+        let key = SortKey {
             time: session.head.last_update_time.to_bits(),
             session_id: Rc::clone(session_id),
             user_id: Rc::clone(user_id),
@@ -136,12 +137,12 @@ impl<'a> Place<'a> {
         }
         let time = session.head.last_update_time.to_bits();
         if is_new {
-            let position = Position { time, ..position };
-            app.order.insert(position.clone());
-            user.order.insert(position);
-        } else if position.time != time {
-            app.order.shift(&position, time);
-            user.order.shift(&position, time);
+            let key = SortKey { time, ..key };
+            app.order.insert(key.clone());
+            user.order.insert(key);
+        } else if key.time != time {
+            app.order.shift(&key, time);
+            user.order.shift(&key, time);
         }
     }
 }
@@ -157,7 +158,7 @@ fn reserve_state(state: Option<&mut ScopedState>, changes: &StateChanges) -> Res
     if state.try_reserve(changes.len()) { Ok(()) } else { Err(no_room()) }
 }
 
-impl Scope<'_> {
+impl ScopeEntry<'_> {
     fn change(&mut self, change: Option<ScopeChange>) {
         if let Some(change) = change {
             let row = self.state.get_or_insert_default();

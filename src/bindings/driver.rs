@@ -1,0 +1,116 @@
+//! The storages that the wasm contains. Memory gives a result at once, IndexedDB gives a promise.
+
+use std::future::Future;
+use std::rc::Rc;
+
+use js_sys::Array;
+use wasm_bindgen::JsValue;
+use wasm_bindgen_futures::future_to_promise;
+
+use crate::bindings::values::{listing_to_javascript, push2};
+use crate::error::Error;
+use crate::room::require_room;
+use crate::session::Window;
+use crate::storage::guarded::Guarded;
+use crate::storage::indexed_db::{IndexedDbStorage, listed_texts, rows};
+use crate::storage::{Deletion, ListRequest, Listing, MemoryStorage, Rows, carry_out};
+use crate::write::{Target, Write};
+
+/// A result for JavaScript, or a promise of it.
+pub(super) type Answer = Result<JsValue, JsValue>;
+
+/// The storage that was chosen at run time. It is one enum, so that the wasm holds the rules once.
+pub(super) enum Driver {
+    Memory(MemoryStorage),
+    // Shared with pending calls, so that JavaScript may drop the service before they end.
+    IndexedDb(Rc<IndexedDbStorage>),
+}
+
+impl Driver {
+    /// Carries out a write. `finish` converts its result.
+    pub(super) fn write(&self, mut write: Write, finish: fn(Write) -> Answer) -> Answer {
+        match self {
+            Self::Memory(memory) => {
+                memory.write_now(&mut write)?;
+                finish(write)
+            }
+            Self::IndexedDb(storage) => {
+                let storage = Rc::clone(storage);
+                later(async move { finish(carry_out(&*storage, write).await?) })
+            }
+        }
+    }
+
+    /// Reads a session with a window of its events, or states. `finish` converts the rows.
+    pub(super) fn read(
+        &self,
+        target: Target,
+        window: Window,
+        finish: fn(Rows) -> Answer,
+    ) -> Answer {
+        match self {
+            Self::Memory(memory) => finish(memory.rows(&target, window)?),
+            Self::IndexedDb(storage) => {
+                let records = storage.read_records(target, window);
+                later(async move { finish(rows(records.await?)?) })
+            }
+        }
+    }
+
+    /// Lists sessions, as [`listing_to_javascript`] lays them out.
+    pub(super) fn list(&self, request: ListRequest) -> Answer {
+        let page = request.page;
+        match self {
+            Self::Memory(memory) => {
+                let (sessions, shared, total) = listed_in_memory(memory, &request)?;
+                Ok(listing_to_javascript(&sessions, &shared, total, page))
+            }
+            Self::IndexedDb(storage) => {
+                let records = storage.list_records(request);
+                later(async move {
+                    let (sessions, shared, total) = listed_texts(records.await?)?;
+                    Ok(listing_to_javascript(&sessions, &shared, total, page))
+                })
+            }
+        }
+    }
+
+    /// Deletes, and returns the floor.
+    pub(super) fn delete(&self, deletion: Deletion) -> Answer {
+        match self {
+            Self::Memory(memory) => Ok(JsValue::from_f64(memory.remove(&deletion) as f64)),
+            Self::IndexedDb(storage) => later(storage.remove(deletion)),
+        }
+    }
+}
+
+/// Runs the future as a promise.
+pub(super) fn later(answer: impl Future<Output = Answer> + 'static) -> Answer {
+    Ok(future_to_promise(Guarded::new(Box::pin(answer))).into())
+}
+
+/// Returns the listed sessions, each as `[sessionId, userId, created, revision, lastUpdateTime,
+/// state]` with its own state; the shared states; and the total.
+fn listed_in_memory(
+    memory: &MemoryStorage,
+    request: &ListRequest,
+) -> Result<(JsValue, Array, usize), Error> {
+    let sessions = Array::new();
+    let listing = memory.each_listed(request, &mut |user_id, session_id, head, state| {
+        let row = Array::of2(&session_id.into(), &user_id.into());
+        push2(&row, head.created as f64, head.revision as f64);
+        row.push(&head.last_update_time.into());
+        row.push(&state.try_to_json()?.into());
+        sessions.push(&row);
+        Ok(())
+    })?;
+    let Listing { users, app, total, .. } = listing;
+    let states = app.iter().chain(users.iter().map(|(_, user)| user));
+    require_room(states.map(|row| row.state.size()).max().unwrap_or_default())?;
+    let shared = Array::of1(&app.map_or(JsValue::UNDEFINED, |app| app.state.to_json().into()));
+    for (user_id, user) in users {
+        shared.push(&user_id.into());
+        shared.push(&user.state.to_json().into());
+    }
+    Ok((sessions.into(), shared, total))
+}
