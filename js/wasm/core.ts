@@ -385,7 +385,7 @@ export function createIndexedDbCore(access: IndexedDbAccess, onOpen?: OnOpen): S
 export async function deleteDatabase(name: string, blockedTimeoutMs: number): Promise<void> {
   try {
     await loadWasm();
-    await callCore(() => delete_database(name, blockedTimeoutMs));
+    await callCore(() => delete_database(name, blockedTimeoutMs) as Promise<unknown>);
   } catch (error) {
     throw coreError(error);
   }
