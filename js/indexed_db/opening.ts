@@ -87,12 +87,18 @@ export class Opening {
   readonly onOpenToFill: OnOpen = (database) => this.#mirror(database, false);
 
   async #open(onOpen: OnOpen, database: IDBDatabase): Promise<void> {
-    if (this.#wereOpen.has(onOpen)) this.#feed.resync();
+    const isReopened = this.#wereOpen.has(onOpen);
+    if (isReopened) this.#feed.resync();
     this.#wereOpen.add(onOpen);
     await this.#mirror(database, onOpen === this.onOpenWithMirror);
-    const isUnsettled = await this.#lookForLoss();
-    void this.#marker.set();
-    if (isUnsettled) await this.#refill();
+    const looked = this.#lookForLoss();
+    if (isReopened && this.#firstRefill() === undefined) {
+      // Nothing is to be filled, so calls need not wait for the note: another tab may keep its store busy. If
+      // this fails, the next opening looks again.
+      void looked.catch(() => undefined);
+    } else if (await looked) {
+      await this.#refill();
+    }
   }
 
   /** Deletes the database by `remove`, so that its absence does not count as a loss. */
@@ -129,6 +135,7 @@ export class Opening {
     } else {
       turnLogOver(indexedDB);
     }
+    void this.#marker.set();
     return note !== undefined;
   }
 
