@@ -5,7 +5,8 @@ use wasm_bindgen::{JsCast, JsValue};
 
 /// A result, built member by member.
 ///
-/// A struct for each result would need a serializer in the wasm.
+/// A struct for each result, or a map, would need serde-wasm-bindgen's code for field names. That
+/// makes the gzipped wasm 1 % larger. Lists of texts do use serde-wasm-bindgen.
 pub(super) struct Object(JsObject);
 
 impl Default for Object {
