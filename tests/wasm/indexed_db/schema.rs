@@ -31,7 +31,7 @@ fn fail(database: &IdbDatabase, transaction: &IdbTransaction) -> Result<(), JsVa
 type Service = StoredSessionService<IndexedDbStorage>;
 
 fn service(name: &str, later: &[Step]) -> Service {
-    let options = IndexedDbOptions { blocked_timeout: 50.0, ..Default::default() };
+    let options = IndexedDbOptions { blocked_timeout: 500.0, ..Default::default() };
     StoredSessionService::over(IndexedDbStorage::with_later_steps(name, later, options))
 }
 
