@@ -47,7 +47,7 @@ import type { OwnAdapter, OwnRows } from '../storage/own_adapter.js';
 import type { Connected } from './connections/connect.js';
 import { deleteStatements, remove } from './verbs/delete.js';
 import type { Engine } from './engines/engine.js';
-import { databaseError } from './engines/failure.js';
+import { databaseError, failureOf } from './engines/failure.js';
 import { readFloor } from './verbs/current_rows.js';
 import { currentRowsStatements } from './verbs/current_rows_statements.js';
 import { checkIds, fitsKey } from './tables/limits.js';
@@ -120,6 +120,7 @@ export class DatabaseAdapter implements OwnAdapter {
   #connected: Promise<Connected> | undefined;
   #opening: Promise<void> | undefined;
   #building: Promise<void> | undefined;
+  #canGroup = true;
   /** Set once opening has succeeded. The verbs then run without waiting. */
   #opened: Opened | undefined;
 
@@ -137,8 +138,18 @@ export class DatabaseAdapter implements OwnAdapter {
     return this.#write([{ request, decide }], false, request);
   }
 
-  appendMany(writes: readonly Write[]): void | Promise<void> {
-    return this.#write(writes, false);
+  /** Absent once the server has refused the statements of a group. Each append then runs alone. */
+  get appendMany(): OwnAdapter['appendMany'] {
+    if (!this.#canGroup) return undefined;
+    return (writes) => {
+      const written = this.#write(writes, false);
+      if (!(written instanceof Promise)) return written;
+      return written.catch((error: unknown) => {
+        const { cause } = Object(error) as { cause?: unknown };
+        if (failureOf(this.#parts.engine, cause) === 'unsupported') this.#canGroup = false;
+        throw error;
+      });
+    };
   }
 
   read(request: ReadRequest): Rows | Promise<Rows> {

@@ -26,6 +26,8 @@ export type Failure =
   | 'untrusted'
   /** The caller asks for TLS, but the server has none. */
   | 'noTls'
+  /** The server does not know a statement: it is of an older version, or another product. */
+  | 'unsupported'
   | 'other';
 
 /** The differences between the engines. All other SQL is the same. */
@@ -124,6 +126,7 @@ const POSTGRESQL: Engine = {
     // 40003: it is unknown whether the transaction was committed.
     lost: `08 40003 57P01 57P02 57P05 25P03 25P04 ${BROKEN_OFF}`,
     readonly: '25006',
+    unsupported: '0A000 42601 42883',
     // A violation of the protocol, which a retry would repeat.
     other: '08P01',
     untrusted: UNTRUSTED,
@@ -155,6 +158,7 @@ const MYSQL: Engine = {
     lost: `PROTOCOL_ ER_ERROR_DURING_COMMIT ER_SERVER_SHUTDOWN ER_CONNECTION_KILLED ER_NEW_ABORTING ${BROKEN_OFF}`,
     readonly:
       'ER_OPTION_PREVENTS_STATEMENT ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION ER_READ_ONLY_MODE',
+    unsupported: 'ER_PARSE_ERROR ER_NOT_SUPPORTED_YET',
     untrusted: `HANDSHAKE_SSL_ERROR ${UNTRUSTED}`,
     noTls: 'HANDSHAKE_NO_SSL_SUPPORT',
     unreachable: `ER_ACCESS_DENIED ER_DBACCESS_DENIED ER_TABLEACCESS_DENIED ER_BAD_DB ER_CON_COUNT ER_NOT_SUPPORTED_AUTH ER_HOST ${NO_WAY}`,

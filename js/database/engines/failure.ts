@@ -36,6 +36,7 @@ const CODES: Readonly<
     'Name the authority of its certificate: driverOptions: { ssl: { ca } }; the host must be one that it names.',
   ],
   noTls: ['storage_unavailable', 'Switch TLS on in the server, or ask for none.'],
+  unsupported: ['storage_failed', 'Nothing was written; the server may be too old.'],
   other: ['storage_failed', 'Nothing was written.'],
 };
 
