@@ -139,15 +139,15 @@ describe('Appends to different sessions at the same time', () => {
     await Promise.all(appends);
   });
 
-  it('run alone through handles of another service', async () => {
+  it('append alone through handles of another service, whose position is looked up first', async () => {
     const { storage, sessions } = await opened(3);
     const service = await openOver(storage);
     await Promise.all(
       sessions.map((session, n) => service.appendEvent({ session, event: named(`${n}`, { n }) })),
     );
-    assert.deepEqual(storage.batches, []);
+    assert.deepEqual(storage.singles, [['0'], ['1'], ['2']]);
     await Promise.all(sessions.map((session) => service.appendEvent({ session, event: named('next') }))); // prettier-ignore
-    assert.deepEqual(storage.batches, [['next', 'next', 'next']]);
+    assert.deepEqual(storage.batches.at(-1), ['next', 'next', 'next']);
     for (const [n, session] of sessions.entries())
       assert.deepEqual(texts(session), [`${n}`, 'next']);
   });
