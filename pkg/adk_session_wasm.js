@@ -833,7 +833,7 @@ function __wbg_get_imports() {
                     const a = state0.a;
                     state0.a = 0;
                     try {
-                        return wasm_bindgen__convert__closures_____invoke__h6134fd4425128525(a, state0.b, );
+                        return wasm_bindgen__convert__closures_____invoke__h5f2c63ddae1bfac3(a, state0.b, );
                     } finally {
                         state0.a = a;
                     }
@@ -1003,7 +1003,7 @@ function __wbg_get_imports() {
                     const a = state0.a;
                     state0.a = 0;
                     try {
-                        return wasm_bindgen__convert__closures_____invoke__h7614fece2a02119d(a, state0.b, arg0, arg1);
+                        return wasm_bindgen__convert__closures_____invoke__h20118d167692a3ce(a, state0.b, arg0, arg1);
                     } finally {
                         state0.a = a;
                     }
@@ -1103,6 +1103,9 @@ function __wbg_get_imports() {
         __wbg_set_804fe3ebc41381da: function(arg0, arg1, arg2, arg3) {
             arg0[getStringFromWasm0(arg1, arg2)] = arg3;
         },
+        __wbg_set_d2d33b52458e984a: function(arg0, arg1, arg2) {
+            arg0[arg1 >>> 0] = arg2;
+        },
         __wbg_set_number_f4d190e2de632930: function(arg0, arg1, arg2, arg3) {
             arg0[getStringFromWasm0(arg1, arg2)] = arg3;
         },
@@ -1155,12 +1158,12 @@ function __wbg_get_imports() {
         }, arguments); },
         __wbindgen_generic_0000000000000001: function(arg0, arg1) {
             // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 43, ret: Result(Unit), inner_ret: Some(Result(Unit)) }, mutable: true }) -> Externref`.
-            const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__h5b6b0d96b24e0792);
+            const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__hd03ea6924eea3427);
             return ret;
         },
         __wbindgen_generic_0000000000000002: function(arg0, arg1) {
             // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 5, ret: Unit, inner_ret: Some(Unit) }, mutable: true }) -> Externref`.
-            const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__ha732cebdebdb5e71);
+            const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__h08fe7b08260c0454);
             return ret;
         },
         __wbindgen_generic_0000000000000003: function(arg0) {
@@ -1188,23 +1191,23 @@ function __wbg_get_imports() {
     };
 }
 
-function wasm_bindgen__convert__closures_____invoke__h6134fd4425128525(arg0, arg1) {
-    wasm.wasm_bindgen__convert__closures_____invoke__h6134fd4425128525(arg0, arg1);
+function wasm_bindgen__convert__closures_____invoke__h5f2c63ddae1bfac3(arg0, arg1) {
+    wasm.wasm_bindgen__convert__closures_____invoke__h5f2c63ddae1bfac3(arg0, arg1);
 }
 
-function wasm_bindgen__convert__closures_____invoke__ha732cebdebdb5e71(arg0, arg1, arg2) {
-    wasm.wasm_bindgen__convert__closures_____invoke__ha732cebdebdb5e71(arg0, arg1, arg2);
+function wasm_bindgen__convert__closures_____invoke__h08fe7b08260c0454(arg0, arg1, arg2) {
+    wasm.wasm_bindgen__convert__closures_____invoke__h08fe7b08260c0454(arg0, arg1, arg2);
 }
 
-function wasm_bindgen__convert__closures_____invoke__h5b6b0d96b24e0792(arg0, arg1, arg2) {
-    const ret = wasm.wasm_bindgen__convert__closures_____invoke__h5b6b0d96b24e0792(arg0, arg1, arg2);
+function wasm_bindgen__convert__closures_____invoke__hd03ea6924eea3427(arg0, arg1, arg2) {
+    const ret = wasm.wasm_bindgen__convert__closures_____invoke__hd03ea6924eea3427(arg0, arg1, arg2);
     if (ret[1]) {
         throw takeFromExternrefTable0(ret[0]);
     }
 }
 
-function wasm_bindgen__convert__closures_____invoke__h7614fece2a02119d(arg0, arg1, arg2, arg3) {
-    wasm.wasm_bindgen__convert__closures_____invoke__h7614fece2a02119d(arg0, arg1, arg2, arg3);
+function wasm_bindgen__convert__closures_____invoke__h20118d167692a3ce(arg0, arg1, arg2, arg3) {
+    wasm.wasm_bindgen__convert__closures_____invoke__h20118d167692a3ce(arg0, arg1, arg2, arg3);
 }
 
 
