@@ -26,30 +26,31 @@ export class StoredNote {
    *
    * @returns whether this call stored the loss
    */
-  async settle(loss: DataLoss | undefined): Promise<boolean> {
-    let isFirst = false;
-    await this.#write((store) => {
+  settle(loss: DataLoss | undefined): Promise<boolean> {
+    return this.#write(async (store) => {
       const request = store.get(CREATION) as IDBRequest<CreationNote | undefined>;
-      request.onsuccess = () => {
-        const note = request.result;
-        if (note === undefined || note.loss !== undefined) return;
-        isFirst = loss !== undefined;
-        if (loss === undefined) store.delete(CREATION);
-        else store.put({ ...note, loss });
-      };
+      const note = await answer(request, this.#timeout);
+      if (note === undefined || note.loss !== undefined) return false;
+      if (loss === undefined) store.delete(CREATION);
+      else store.put({ ...note, loss });
+      return loss !== undefined;
     });
-    return isFirst;
   }
 
-  delete(): Promise<void> {
-    return this.#write((store) => store.delete(CREATION));
+  async delete(): Promise<void> {
+    await this.#write((store) => store.delete(CREATION));
   }
 
-  #write(write: (store: IDBObjectStore) => unknown): Promise<void> {
-    return this.#withDatabase((database) => {
+  /** Resolves with the result of `write` once its transaction is complete. */
+  #write<T>(write: (store: IDBObjectStore) => T | Promise<T>): Promise<T> {
+    return this.#withDatabase(async (database) => {
       const transaction = database.transaction(META, 'readwrite', { durability: 'strict' });
-      write(transaction.objectStore(META));
-      return completion(transaction, this.#timeout);
+      const completed = completion(transaction, this.#timeout);
+      // If `write` fails, its error is the one to report.
+      completed.catch(() => undefined);
+      const result = await write(transaction.objectStore(META));
+      await completed;
+      return result;
     });
   }
 
