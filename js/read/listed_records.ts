@@ -5,6 +5,7 @@
 import { SessionError } from '../errors/errors.js';
 import type { SessionRecord } from '../indexed_db/layout.js';
 import { defineMember } from '../members/member.js';
+import { memberOf } from '../members/own.js';
 import { APP_PREFIX, USER_PREFIX } from '../state/scope.js';
 import type { Session } from '../model/session.js';
 import type { StateShape } from '../state/state_shape.js';
@@ -41,8 +42,8 @@ export function makeHandles<S extends StateShape>(
   const copy = makeCopier();
   return records.map((listed) => {
     const record = isTuple(listed) ? toRecord(listed) : listed;
-    const { userId, sessionId, number, numberCopy = number } = record;
-    const { created, revision, lastUpdateTime } = record;
+    const { userId, sessionId, number, created, revision, lastUpdateTime } = record;
+    const numberCopy = memberOf(record, 'numberCopy') ?? number;
     if (
       // The same checks as `Record::head` in `src/storage/indexed_db/records/record.rs`.
       !isRevision(number) ||

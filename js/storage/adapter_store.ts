@@ -264,9 +264,10 @@ export class AdapterStore implements SessionStore {
   #write<T>(
     verb: 'create' | 'append',
     write: AdapterWrite,
-    { key, events = [], now = 0, signal, lastEventId, group }: WriteParts,
+    parts: WriteParts,
     end: () => T,
   ): MaybePromise<T> {
+    const { key, events = [], now = 0, signal, lastEventId, group } = ownMembers(parts);
     const run = (writer: Writer): MaybePromise<T> => {
       requireNotAborted(signal);
       const isLocating = write.locates();

@@ -49,7 +49,7 @@ interface LastState {
 }
 
 /** Stands for a state that a write does not ask for. */
-const NOT_ASKED: { readonly appName?: string; readonly row?: ScopeRow } = {};
+const NOT_ASKED = { appName: undefined, row: undefined };
 
 /** The rows that one connection wrote last. */
 export class LastWrites {

@@ -39,8 +39,8 @@ export const BELOW: Partial<Record<string, Partial<Record<Poison, readonly strin
     // As pg; and the columns of each row.
     setter: [
       ...NODE, ...assignedBy('mysql2/lib'),
-      'app_state', 'app_time', 'create_time', 'event_data', 'floor', 'invocation_id', 'kept_time', 'last_update_time', 'later', 'locked',
-      'newest', 'replaced_at', 'state', 'update_time', 'user_id', 'user_state', 'user_time',
+      'app_state', 'app_time', 'create_time', 'event_data', 'floor', 'invocation_id', 'last_update_time', 'later', 'locked',
+      'newest', 'replaced_at', 'side_time', 'state', 'update_time', 'user_id', 'user_state', 'user_time',
     ],
   },
   'Vertex AI': {
@@ -49,7 +49,7 @@ export const BELOW: Partial<Record<string, Partial<Record<Poison, readonly strin
     // It assigns these, and the headers.
     setter: [
       ...NODE,
-      'abort', 'aborted', 'body', 'headers', 'method', 'path', 'redirect', 'signal', 'state', 'status',
+      'abort', 'aborted', 'body', 'headers', 'method', 'path', 'redirect', 'request', 'signal', 'state', 'status',
       'authorization', 'content-type',
     ],
   },
