@@ -9,7 +9,7 @@ import { formatPath, type PathSegment } from '../../json/path.js';
  *
  * @example
  * ```ts
- * throw malformed(['events', 3, 'timestamp'], 'must be a number');
+ * throw malformedFile(['events', 3, 'timestamp'], 'must be a number');
  * ```
  */
 export function malformedFile(
