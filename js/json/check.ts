@@ -9,7 +9,7 @@
  * overflow if it is called near the end of the engine's stack.
  */
 import { isWellFormed } from './text.js';
-import { MAX_EVENT_LEVELS, MAX_STATE_LEVELS, MAX_VALUES } from './rules.js';
+import { isPlainObject, MAX_EVENT_LEVELS, MAX_STATE_LEVELS, MAX_VALUES } from './rules.js';
 
 /**
  * - `'plain'`: `JSON.stringify` prints the right text.
@@ -36,7 +36,7 @@ interface Rules {
   /** Whether `JSON.stringify` prints a value that is not an object. */
   readonly isPlainLeaf: (value: unknown) => boolean;
   /** The same for an object that is not an array, without its members. */
-  readonly isPlainObject: (node: object) => boolean;
+  readonly isPlainNode: (node: object) => boolean;
   readonly isPlainKey: (key: string) => boolean;
 }
 
@@ -91,7 +91,7 @@ export function checkEvent(event: object): Verdict {
 const STATE_RULES: Rules = {
   maxLevels: MAX_STATE_LEVELS,
   isPlainLeaf: isStateLeaf,
-  isPlainObject: isOfNoClass,
+  isPlainNode: isPlainObject,
   isPlainKey: isWellFormed,
 };
 
@@ -99,7 +99,7 @@ const EVENT_RULES: Rules = {
   maxLevels: MAX_EVENT_LEVELS,
   isPlainLeaf: (value) => typeof value !== 'bigint' && typeof value !== 'function',
   // `for…in` would make a string for every index: gigabytes for the bytes of a video.
-  isPlainObject: (node) => !ArrayBuffer.isView(node),
+  isPlainNode: (node) => !ArrayBuffer.isView(node),
   isPlainKey: () => true,
 };
 
@@ -118,16 +118,6 @@ function isStateLeaf(value: unknown): boolean {
   }
 }
 
-/** Returns whether the object is plain. An object of another realm is plain too. */
-function isOfNoClass(node: object): boolean {
-  const prototype: unknown = Object.getPrototypeOf(node);
-  return (
-    prototype === Object.prototype ||
-    prototype === null ||
-    Object.getPrototypeOf(prototype) === null
-  );
-}
-
 /**
  * Visits the members of an object first, then its siblings: a cycle has no end, so the depth limit
  * finds it.
@@ -138,7 +128,7 @@ function isOfNoClass(node: object): boolean {
  */
 function walk(
   root: object,
-  { maxLevels, isPlainLeaf, isPlainObject, isPlainKey }: Rules,
+  { maxLevels, isPlainLeaf, isPlainNode, isPlainKey }: Rules,
   nodes: (object | undefined)[],
   levels: number[],
 ): Verdict {
@@ -166,7 +156,7 @@ function walk(
       }
       continue;
     }
-    if (!isPlainObject(node)) return 'special';
+    if (!isPlainNode(node)) return 'special';
     for (const key in node) {
       if (!Object.prototype.hasOwnProperty.call(node, key)) continue;
       if (++count > MAX_VALUES) return 'too large';

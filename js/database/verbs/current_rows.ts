@@ -15,7 +15,7 @@ import { lookUp, type Read, readTogether } from './lookup.js';
 import type { Answer, Steps } from '../transactions/prepared.js';
 import type { Revisions } from '../tables/revisions.js';
 import { type EventColumns, eventRow, scopeRow, sessionRow } from '../tables/rows.js';
-import type { Key, SessionStatements } from './session_statements.js';
+import { type Key, keyOf, type SessionStatements, userName } from './session_statements.js';
 import { LAST_REVISION, parseTime } from '../../python/micros.js';
 
 /** The most ids in one query. Engines limit the number of a query's parameters. */
@@ -124,7 +124,7 @@ function planOf(
   isCreate: boolean,
   locksApp: boolean,
 ): Plan {
-  const { appName, userId, sessionId } = request.key;
+  const { userId, sessionId } = request.key;
   const wants = {
     session: sessionId !== undefined,
     app: isCreate || request.scopes.includes('app'),
@@ -132,7 +132,7 @@ function planOf(
   };
   return {
     request,
-    key: { app: appName, user: userId ?? '', session: sessionId ?? '' },
+    key: keyOf(request.key),
     wants,
     locks: {
       session: locksRows && wants.session && !isCreate,
@@ -162,8 +162,8 @@ function lockScope(
   };
 }
 
-function nameOf(scope: 'app' | 'user', { app, user }: Key): string {
-  return scope === 'app' ? app : JSON.stringify([app, user]);
+function nameOf(scope: 'app' | 'user', key: Key): string {
+  return scope === 'app' ? key.app : userName(key);
 }
 
 /** Returns whether a plan's session was locked, or need not be. `rows` are those of the locked sessions. */

@@ -5,7 +5,7 @@ import { toEventData } from '../tables/event_data.js';
 import { checkEvent, checkMergeable, checkStates } from '../tables/limits.js';
 import { lookUp } from './lookup.js';
 import type { Query } from '../transactions/prepared.js';
-import type { Key } from './session_statements.js';
+import { type Key, keyOf, userName } from './session_statements.js';
 import type { WriteContext } from './write.js';
 import type { EventValues, ManyEvents, SessionValues } from './write_statements.js';
 import { millisecondsToMicros } from '../../python/micros.js';
@@ -44,7 +44,7 @@ export class GroupChanges {
   /** Returns the rows of a write, with the states of user and app as earlier writes changed them. */
   withChanges({ key, scopes }: WriteRequest, rows: CurrentRows): CurrentRows {
     const app = scopes.includes('app') ? this.#apps.get(key.appName)?.row : undefined;
-    const user = scopes.includes('user') ? this.#users.get(userName(key))?.row : undefined;
+    const user = scopes.includes('user') ? this.#users.get(userName(keyOf(key)))?.row : undefined;
     if (app === undefined && user === undefined) return rows;
     const { found, sideTableRow } = rows;
     return {
@@ -56,7 +56,6 @@ export class GroupChanges {
   /** Adds the changes of a write. Throws before that if the tables cannot hold them. */
   add(request: WriteRequest, rows: CurrentRows, changes: Changes): void {
     const { engine, layout, now } = this.#context;
-    const { appName: app, userId: user = '', sessionId: session = '' } = request.key;
     const { found } = rows;
     checkStates(engine.kind, changes);
     if (layout.mergesInSql) checkMergeable(found, changes);
@@ -66,10 +65,10 @@ export class GroupChanges {
       : undefined;
     const appRow = changes.app ?? (found.app ? undefined : absent);
     const userRow = changes.user ?? (found.user ? undefined : absent);
-    const key: Key = { app, user, session };
+    const key = keyOf(request.key);
     const replacedAt = this.#addEvents(key, rows, changes.events);
-    addScope(this.#apps, app, key, appRow, found.app);
-    addScope(this.#users, userName(request.key), key, userRow, found.user);
+    addScope(this.#apps, key.app, key, appRow, found.app);
+    addScope(this.#users, userName(key), key, userRow, found.user);
     this.#addSession(key, rows, changes, replacedAt);
   }
 
@@ -80,8 +79,8 @@ export class GroupChanges {
   queries(): Query[] {
     const { statements } = this.#context;
     return [
-      ...inOrder(this.#apps).map((change) => this.#scopeQuery('App', change)),
-      ...inOrder(this.#users).map((change) => this.#scopeQuery('User', change)),
+      ...sortedByName(this.#apps).map((change) => this.#scopeQuery('App', change)),
+      ...sortedByName(this.#users).map((change) => this.#scopeQuery('User', change)),
       ...this.#inserts,
       ...lookUp(statements.touchSession, this.#touched).queries,
       ...lookUp(statements.updateSession, this.#updated).queries,
@@ -159,10 +158,6 @@ export class GroupChanges {
   }
 }
 
-function userName({ appName, userId }: WriteRequest['key']): string {
-  return JSON.stringify([appName, userId]);
-}
-
 /** @param found the row that the write decided on: a stored one, or that of an earlier write of the group */
 function addScope(
   changes: Map<string, ScopeChange>,
@@ -177,7 +172,7 @@ function addScope(
 }
 
 /** Sorts by name, so that two groups which insert the same rows do not wait for each other in a circle. */
-function inOrder(changes: ReadonlyMap<string, ScopeChange>): ScopeChange[] {
+function sortedByName(changes: ReadonlyMap<string, ScopeChange>): ScopeChange[] {
   const sorted = [...changes].sort(([one], [other]) => (one < other ? -1 : 1));
   return sorted.map(([, change]) => change);
 }

@@ -23,6 +23,7 @@ import {
   selectEventDataInOrder,
   selectEvents,
   type SessionStatements,
+  keyOf,
 } from './session_statements.js';
 import type { Database, Tables } from '../tables/tables.js';
 
@@ -72,7 +73,7 @@ export function* read(
 ): Steps<Rows> {
   const { appName, userId = '', sessionId } = key;
   if (sessionId === undefined) return yield* readStates(statements, appName, key.userId);
-  const values = { app: appName, user: userId, session: sessionId };
+  const values = keyOf(key);
   const query = eventsOf(statements.rows, values, window);
   const [[row], columns] = yield* together([statements.merged.of(values), query], true);
   if (row === undefined) return { events: [] };
@@ -94,7 +95,7 @@ export function* readParsed(
 ): Steps<OwnRows | undefined> {
   const { appName, userId = '', sessionId } = key;
   if (sessionId === undefined) return yield* readStates(statements, appName, key.userId);
-  const values = { app: appName, user: userId, session: sessionId };
+  const values = keyOf(key);
   let parsed: Event[] | undefined = [];
   const take = ({ id, event_data: eventData }: EventDataColumns): void => {
     const event = parsed && parsedEvent(id, eventData);

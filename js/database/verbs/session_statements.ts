@@ -1,5 +1,6 @@
 /** The queries that reads and writes share, on sessions and on the states of users and apps. */
 import { type Compilable, type SelectQueryBuilder, sql } from 'kysely';
+import type { StorageKey } from '../../storage/adapter.js';
 import type { Engine, StoredTime } from '../engines/engine.js';
 import type { Layout } from '../tables/layout.js';
 import { Prepared } from '../transactions/prepared.js';
@@ -12,6 +13,16 @@ export interface Key {
   app: string;
   user: string;
   session: string;
+}
+
+/** Returns the columns of a storage key. A key of a user or an app has empty columns. */
+export function keyOf({ appName, userId = '', sessionId = '' }: StorageKey): Key {
+  return { app: appName, user: userId, session: sessionId };
+}
+
+/** Returns a name of a user, for maps and for the order of locks. */
+export function userName({ app, user }: Omit<Key, 'session'>): string {
+  return JSON.stringify([app, user]);
 }
 
 /** The columns of a user's or an app's state. */

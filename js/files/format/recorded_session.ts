@@ -1,11 +1,9 @@
 import { createEventActions } from '../../model/event.js';
 import { isId } from '../../model/ids.js';
-import { isPlainObject, kindOf } from '../../json/rules.js';
+import { isPlainObject, type JsonObject, kindOf } from '../../json/rules.js';
 import type { PathSegment } from '../../json/path.js';
 import { MAX_ID_BYTES } from '../../model/snapshot.js';
 import { malformedFile } from './malformed_file.js';
-
-type JsonObject = Record<string, unknown>;
 
 /** A session file with a checked structure. Its times are still as the file has them. */
 export interface RecordedSession {

@@ -1,4 +1,4 @@
-// Requests that are none: names that name nothing, numbers that count nothing, options that are inherited.
+// Invalid requests: unusable names, numbers out of range, inherited options.
 
 import type { Session } from 'adk-session-wasm';
 import { deltaOf, freshId } from './events.js';

@@ -46,21 +46,21 @@ async function appendTime(service, count, round) {
 export default async function append() {
   const ours = new OurService();
   const peer = new PeerService();
-  // Short ones are made anew each round, or they would not be short for long.
-  const anew =
+  // Short sessions grow with every round, so each round creates its own.
+  const inNewSession =
     (/** @type {any} */ service, /** @type {Function} */ fill, /** @type {number} */ count) =>
     async (/** @type {number} */ round) => {
       await service.deleteSession(keyOf(count));
       await fill(service, count);
       return appendTime(service, count, round);
     };
-  const ours100 = anew(ours, fillOurs, 100);
+  const ours100 = inNewSession(ours, fillOurs, 100);
   const short = await timesInTurns(
     {
       'ours 100': ours100,
-      'peer 100': anew(peer, fillPeer, 100),
-      'ours 1000': anew(ours, fillOurs, 1000),
-      'peer 1000': anew(peer, fillPeer, 1000),
+      'peer 100': inNewSession(peer, fillPeer, 100),
+      'ours 1000': inNewSession(ours, fillOurs, 1000),
+      'peer 1000': inNewSession(peer, fillPeer, 1000),
     },
     SHORT,
   );

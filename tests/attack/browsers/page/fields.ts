@@ -173,9 +173,9 @@ async function runCase(name: string, damaged: FieldCase): Promise<void> {
   must(healthy?.events.length === 1 && healthy.state.well === true, 'All else is read.', healthy);
   await service.appendEvent({ session: healthy!, event: event(1) });
   if (damaged.fails.delete === undefined) {
-    const anew = await service.createSession(key);
-    must(Object.keys(anew.state).length === 0, 'What was deleted is gone.', anew.state);
-    await service.appendEvent({ session: anew, event: event(0) });
+    const created = await service.createSession(key);
+    must(Object.keys(created.state).length === 0, 'What was deleted is gone.', created.state);
+    await service.appendEvent({ session: created, event: event(0) });
     const read = await service.getSession(key);
     must(read?.events.length === 1, 'It begins empty, and goes on.', read?.events.length);
     const { totalItems } = await service.listSessions({ appName: APP });
