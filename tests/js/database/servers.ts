@@ -2,7 +2,7 @@
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chownSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { chownSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
@@ -17,8 +17,8 @@ export interface Server {
   /** As if the power had failed: nothing is said to anybody. */
   kill(): Promise<void>;
   start(): Promise<void>;
-  /** Its processes do nothing any more until `resume`. The system still takes connections and requests for them. */
-  suspend(): void;
+  /** Stops its processes until `resume`. The system still accepts connections and requests for them. */
+  suspend(): Promise<void>;
   resume(): void;
   /** Its own certificate, of the host db.example, where it was started with TLS. */
   certificate(): string;
@@ -85,9 +85,6 @@ async function startServer(recipe: Recipe): Promise<Server> {
   };
   const [command = '', ...args] = recipe.prepare(folder, port, run);
   let child: ChildProcess | undefined;
-  const signalAll = (signal: 'SIGSTOP' | 'SIGCONT'): void => {
-    for (const pid of withChildren(child?.pid)) process.kill(pid, signal);
-  };
   const server: Server = {
     port,
     certificate: () => readFileSync(join(folder, CERTIFICATE), 'utf8'),
@@ -98,8 +95,15 @@ async function startServer(recipe: Recipe): Promise<Server> {
         await pause(100);
       }
     },
-    suspend: () => signalAll('SIGSTOP'),
-    resume: () => signalAll('SIGCONT'),
+    async suspend() {
+      const processes = withChildren(child?.pid);
+      for (const pid of processes) process.kill(pid, 'SIGSTOP');
+      // A thread stops after `kill` returns, and could answer one more request until then.
+      while (!processes.every(isStopped)) await pause(1);
+    },
+    resume() {
+      for (const pid of withChildren(child?.pid)) process.kill(pid, 'SIGCONT');
+    },
     async kill() {
       if (child?.exitCode !== null || child.signalCode !== null) return;
       const ended = once(child, 'exit');
@@ -120,6 +124,16 @@ function withChildren(pid: number | undefined): number[] {
   if (pid === undefined) return [];
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8');
   return [pid, ...children.split(' ').filter(Boolean).map(Number)];
+}
+
+/** Returns whether all threads of a process are stopped. */
+function isStopped(pid: number): boolean {
+  return readdirSync(`/proc/${pid}/task`).every((thread) => {
+    // The name in parentheses may itself have spaces and parentheses.
+    const [, state] =
+      /^.*\) (\S)/s.exec(readFileSync(`/proc/${pid}/task/${thread}/stat`, 'utf8')) ?? [];
+    return state === 'T';
+  });
 }
 
 /** How a server is started. */

@@ -43,7 +43,7 @@ export function endsWhileSuspended(
         const session = await service.createSession(KEY);
         const event = eventOf('e', { n: 1 });
         const controller = new AbortController();
-        server().suspend();
+        await server().suspend();
         try {
           const append = assert.rejects(
             service.appendEvent({ session, event, signal: controller.signal }),
