@@ -88,7 +88,18 @@ export interface BaseSessionService<S extends StateShape = StateShape> {
   listSessions(request: ListSessionsPageRequest): Promise<SessionsPage<S>>;
   /** Deletes a session. Resolves if it does not exist. App and user state stay. */
   deleteSession(request: DeleteSessionRequest): Promise<void>;
-  /** Stores the event and its delta atomically. Resolves to the same event object. */
+  /**
+   * Stores the event and its delta atomically. Resolves to the same event object.
+   *
+   * The call sets the id and the timestamp (milliseconds) that the event lacks. So a retry with the same object stores it
+   * once. If an event with that id is stored, an equal one changes nothing, and a different one replaces it in its place.
+   * A partial event is not stored.
+   *
+   * @throws {SessionError} `invalid_argument` and `unserializable` for an event or delta that cannot be stored;
+   * `not_found` if the session was deleted; `stale_session` if the handle is behind and the service has
+   * `stale: 'reject'`; `schema_violation`; `aborted`; `closed`; and the codes of the storage, such as `quota_exceeded`
+   * and `connection_lost`
+   */
   appendEvent(request: AppendEventRequest<S>): Promise<Event>;
   /** Stores all events or none, in order. */
   appendEvents(request: AppendEventsRequest<S>): Promise<Event[]>;
