@@ -67,6 +67,8 @@ export function wasmPackTest(where, env) {
   // debug builds now and then (four of fifteen runs ended in traps within safe Rust), its interpreter is
   // too slow for them, and the others take a third longer.
   env.CARGO_PROFILE_RELEASE_OPT_LEVEL = '1';
+  // A folder of its own: the build of `pkg/` has other flags, and each would recompile all crates after the other.
+  env.CARGO_TARGET_DIR = join(root, 'target', 'wasm-tests');
   env.CARGO_PROFILE_RELEASE_LTO = 'false';
   env.CARGO_PROFILE_RELEASE_CODEGEN_UNITS = '16';
   env.CARGO_PROFILE_RELEASE_DEBUG_ASSERTIONS = 'true';
