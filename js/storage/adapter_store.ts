@@ -47,7 +47,7 @@ import type {
   SharedStates,
 } from './session_store.js';
 import { WriteGroup } from './write_group.js';
-import { failureOf, type Writer, writeThrough } from './write_through.js';
+import { adapterError, writeThrough, type WriteVerb } from './write_through.js';
 
 /**
  * A store over a storage adapter. The adapter reads and writes rows; the core decides what to
@@ -84,27 +84,23 @@ export class AdapterStore implements SessionStore {
     return this.#write(
       'create',
       write,
-      { key, now, signal },
+      { writer: this.#adapter, key, now, signal },
       () => write.created(ifAbsent) as CreatedSession | undefined,
     );
-  }
-
-  append(request: AppendRequest): MaybePromise<AppendAnswer> {
-    return this.#append(request);
   }
 
   get appendMany(): SessionStore['appendMany'] {
     if (memberOf(this.#adapter, 'appendMany') === undefined) return undefined;
     return (requests) => {
       const group = new WriteGroup(this.#adapter);
-      const answers = requests.map(async (request) => this.#append(request, group));
+      const answers = requests.map(async (request) => this.append(request, group));
       group.run();
       return answers;
     };
   }
 
-  /** @param group runs the first attempt to append; later ones run alone */
-  #append(
+  /** @param group runs the first attempt; later ones run alone */
+  append(
     { key, position, policy, events, now, signal }: AppendRequest,
     group?: WriteGroup,
   ): MaybePromise<AppendAnswer> {
@@ -116,7 +112,8 @@ export class AdapterStore implements SessionStore {
     const write = callCore(() => AdapterWrite.append(
       sessionId, created, revision, lastId, policy, now, packed, numbers, texts,
     ));
-    const parts = { key, events, now, signal, lastEventId: lastId, group };
+    const writer = group ?? this.#adapter;
+    const parts = { writer, key, events, now, signal, lastEventId: lastId };
     return this.#write('append', write, parts, () => write.appended() as AppendAnswer);
   }
 
@@ -129,7 +126,8 @@ export class AdapterStore implements SessionStore {
     requireRoom(delta.length);
     const write = callCore(() => AdapterWrite.update(appName, userId, delta));
     const key = storageKey({ appName, userId });
-    return this.#write('append', write, { key, signal }, () => write.updated() as Scopes);
+    const parts = { writer: this.#adapter, key, signal };
+    return this.#write('append', write, parts, () => write.updated() as Scopes);
   }
 
   async get(
@@ -257,45 +255,68 @@ export class AdapterStore implements SessionStore {
   }
 
   /**
-   * Runs a write through the adapter, and again if its decision needs more rows.
+   * Runs a write through the adapter, and frees it.
    *
    * @param end asks the write for its result
    */
-  #write<T>(
-    verb: 'create' | 'append',
+  #write<Verb extends WriteVerb, T>(
+    verb: Verb,
     write: AdapterWrite,
-    parts: WriteParts,
+    parts: WriteParts<Verb>,
     end: () => T,
   ): MaybePromise<T> {
-    const { key, events = [], now = 0, signal, lastEventId, group } = ownMembers(parts);
-    const run = (writer: Writer): MaybePromise<T> => {
-      requireNotAborted(signal);
-      const isLocating = write.locates();
-      const newEvents = isLocating ? [] : events;
-      const times = newEvents.map(({ timestamp }) => Math.min(timestamp, now));
-      const eventIds = newEvents.map(({ id }) => id);
-      if (isLocating && lastEventId !== undefined) eventIds.push(lastEventId);
-      const given: WriteRequest = {
-        key: storageKey(key),
-        scopes: scopesOf(write.scopes()),
-        eventIds,
-        since: write.since(),
-        lastUpdateTime: Math.max(verb === 'create' ? now : 0, ...times),
-      };
-      const written = writeThrough(verb, writer, requestOf(given, signal), (found) =>
-        decide(verb, write, key, events, found),
-      );
-      return after(written, () => (write.again() ? run(alone) : callCore(end)));
+    const free = (): void => {
+      try {
+        write.free();
+      } catch {
+        // JavaScript threw through one of its methods, so the wasm counts it as borrowed. It is not freed.
+      }
     };
-    const alone: Writer = (request, decide) => this.#adapter[verb](request, decide);
-    return finallyFree(write, () =>
-      run(group === undefined ? alone : (request, decide) => group.append(request, decide)),
+    let answer: MaybePromise<T> | undefined;
+    try {
+      answer = this.#attempt(verb, write, ownMembers(parts), end);
+      return answer;
+    } finally {
+      if (answer instanceof Promise) void answer.then(free, free);
+      else free();
+    }
+  }
+
+  /** Runs a write, and once more if its decision needs more rows. */
+  #attempt<Verb extends WriteVerb, T>(
+    verb: Verb,
+    write: AdapterWrite,
+    parts: WriteParts<Verb>,
+    end: () => T,
+  ): MaybePromise<T> {
+    const { writer, key, events = [], now = 0, signal, lastEventId } = parts;
+    requireNotAborted(signal);
+    const isLocating = write.locates();
+    const newEvents = isLocating ? [] : events;
+    const times = newEvents.map(({ timestamp }) => Math.min(timestamp, now));
+    const eventIds = newEvents.map(({ id }) => id);
+    if (isLocating && lastEventId !== undefined) eventIds.push(lastEventId);
+    const given: WriteRequest = {
+      key: storageKey(key),
+      scopes: scopesOf(write.scopes()),
+      eventIds,
+      since: write.since(),
+      lastUpdateTime: Math.max(verb === 'create' ? now : 0, ...times),
+    };
+    const written = writeThrough(verb, writer, requestOf(given, signal), (found) =>
+      decide(verb, write, key, events, found),
     );
+    return after(written, () => {
+      if (!write.again()) return callCore(end);
+      return this.#attempt(verb, write, ownMembers({ ...parts, writer: this.#adapter }), end);
+    });
   }
 }
 
 /** The parts of a write beside the write itself. */
-interface WriteParts {
+interface WriteParts<Verb extends WriteVerb> {
+  /** Runs the first attempt; the adapter runs all later ones. */
+  readonly writer: Pick<StorageAdapter, Verb>;
   readonly key: StorageKey;
   readonly signal: AbortSignal | undefined;
   /** The time of the write in milliseconds. */
@@ -303,26 +324,6 @@ interface WriteParts {
   readonly events?: readonly EventSnapshot[];
   /** The last event of a handle whose position is not known. */
   readonly lastEventId?: string | undefined;
-  /** Runs the first attempt. Default: it runs alone, as all later ones do. */
-  readonly group?: WriteGroup | undefined;
-}
-
-function finallyFree<T>(write: AdapterWrite, run: () => MaybePromise<T>): MaybePromise<T> {
-  let answer: MaybePromise<T> | undefined;
-  try {
-    answer = run();
-    return answer;
-  } finally {
-    if (answer instanceof Promise) void answer.then(free, free);
-    else free();
-  }
-  function free(): void {
-    try {
-      write.free();
-    } catch {
-      // JavaScript threw through one of its methods, so the wasm counts it as borrowed. It is not freed.
-    }
-  }
 }
 
 /** Runs a verb of the adapter. Whatever it throws becomes a `SessionError`. */
@@ -336,7 +337,7 @@ async function settled<T>(
     requireNotAborted(signal);
     return await run();
   } catch (cause) {
-    throw failureOf(verb, cause);
+    throw adapterError(verb, cause);
   }
 }
 

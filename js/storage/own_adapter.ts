@@ -8,7 +8,7 @@ export interface OwnRows extends Rows {
   readonly parsed?: Event[];
 }
 
-/** An adapter of this package. Its rows need no check. */
+/** An adapter of this package. The events of its reads need no check. */
 export interface OwnAdapter extends StorageAdapter {
   /** Like `read`, for callers that want parsed events instead of JSON text. */
   readParsed(request: ReadRequest): OwnRows | Promise<OwnRows>;

@@ -1,22 +1,23 @@
 import { toSessionError } from '../wasm/core.js';
 import { isSessionError, SessionError } from '../errors/errors.js';
-import type { Changes, Decide, WriteRequest } from './adapter.js';
+import type { Changes, Decide, StorageAdapter, WriteRequest } from './adapter.js';
 import { messageOf } from '../json/rules.js';
 import { nonsense } from './checked_rows.js';
 
-/** Runs a write: a verb of an adapter, or a group of appends. */
-export type Writer = (request: WriteRequest, decide: Decide) => void | Promise<void>;
+/** The verbs that write. */
+export type WriteVerb = 'create' | 'append';
 
 /**
  * Lets an adapter run a write and calls `decide` for it. Returns without a promise if the adapter
  * does.
  *
+ * @param writer the adapter, or a group of appends
  * @throws SessionError the error that `decide` threw, even if the adapter hides it; else
  *   `storage_failed`
  */
-export function writeThrough(
-  verb: 'create' | 'append',
-  writer: Writer,
+export function writeThrough<Verb extends WriteVerb>(
+  verb: Verb,
+  writer: Pick<StorageAdapter, Verb>,
   request: WriteRequest,
   decide: Decide,
 ): void | Promise<void> {
@@ -41,12 +42,12 @@ export function writeThrough(
   };
   const fail = (error: unknown): never => {
     state = 'answered';
-    throw refusal ?? failureOf(verb, error);
+    throw refusal ?? adapterError(verb, error);
   };
   let answer: void | PromiseLike<void>;
   let isLater: boolean;
   try {
-    answer = writer(request, ask);
+    answer = writer[verb](request, ask);
     // Any value with a `then` is awaited, as `await` would do.
     isLater = typeof answer?.then === 'function';
   } catch (error) {
@@ -56,7 +57,7 @@ export function writeThrough(
 }
 
 /** Returns the error for whatever a verb threw. */
-export function failureOf(verb: string, cause: unknown): SessionError {
+export function adapterError(verb: string, cause: unknown): SessionError {
   if (isSessionError(cause)) return cause;
   const reason = messageOf(cause);
   return new SessionError('storage_failed', `The storage's ${verb} failed: ${reason}`, { cause });
