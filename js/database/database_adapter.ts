@@ -47,7 +47,7 @@ import type { OwnAdapter, OwnRows } from '../storage/own_adapter.js';
 import type { Connected } from './connections/connect.js';
 import { deleteStatements, remove } from './verbs/delete.js';
 import type { Engine } from './engines/engine.js';
-import { databaseError, failureOf } from './engines/failure.js';
+import { databaseError, failureKind } from './engines/failure.js';
 import { readFloor } from './verbs/current_rows.js';
 import { currentRowsStatements } from './verbs/current_rows_statements.js';
 import { checkIds, fitsKey } from './tables/limits.js';
@@ -62,7 +62,7 @@ import { KnownFailure } from './engines/failure.js';
 import type { Waits } from './transactions/waits.js';
 import { sessionStatements } from './verbs/session_statements.js';
 import type { Database } from './tables/tables.js';
-import type { Mode, Runner } from './transactions/transaction.js';
+import { type Mode, retried, type Runner } from './transactions/transaction.js';
 import { write } from './verbs/write.js';
 import { writeStatements } from './verbs/write_statements.js';
 
@@ -146,7 +146,7 @@ export class DatabaseAdapter implements OwnAdapter {
       if (!(written instanceof Promise)) return written;
       return written.catch((error: unknown) => {
         const { cause } = Object(error) as { cause?: unknown };
-        if (failureOf(this.#parts.engine, cause) === 'unsupported') this.#canGroup = false;
+        if (failureKind(this.#parts.engine, cause) === 'unsupported') this.#canGroup = false;
         throw error;
       });
     };
@@ -267,11 +267,10 @@ export class DatabaseAdapter implements OwnAdapter {
       return this.#untilOpened(signal).then(() => this.#run(mode, request, work));
     }
     if (mode === 'write' && opened.refusal !== undefined) {
-      return this.#openToWrite(signal).then((writable) =>
-        writable.run(mode, () => work(writable), signal),
-      );
+      return this.#openToWrite(signal).then(() => this.#run(mode, request, work));
     }
-    return opened.run(mode, () => work(opened), signal);
+    const { engine, waits } = this.#parts;
+    return retried(engine, () => opened.run(mode, () => work(opened), signal), waits, signal);
   }
 
   /**
@@ -294,12 +293,11 @@ export class DatabaseAdapter implements OwnAdapter {
   }
 
   /** Opens tables again that could only be read, since missing tables may exist now. */
-  async #openToWrite(signal: AbortSignal | undefined): Promise<Opened> {
+  async #openToWrite(signal: AbortSignal | undefined): Promise<void> {
     this.#opening = undefined;
     await this.#untilOpened(signal);
-    const opened = this.#opened;
-    if (opened?.refusal === undefined && opened !== undefined) return opened;
-    throw opened?.refusal ?? new SessionError('internal', 'The database was not opened.');
+    const refusal = this.#opened?.refusal;
+    if (refusal !== undefined) throw refusal;
   }
 
   /** Opens the database once. A failure is not kept: the server may be back at the next call. */

@@ -283,6 +283,6 @@ function requireDurability(durability: unknown, kind: EngineKind): void {
   }
   if (durability === 'relaxed' && kind === 'mysql') {
     const setting = 'innodb_flush_log_at_trx_commit';
-    throw invalid('durability', `is the server's on ${kind}: set ${setting} there`);
+    throw invalid('durability', `is the server's on ${ENGINES[kind].name}: set ${setting} there`);
   }
 }

@@ -11,7 +11,7 @@ import { Waits } from './transactions/waits.js';
 import { openSqlite } from './connections/sqlite_file.js';
 import { type NameOptions, requireTableNames, type TableNames } from './tables/table_names.js';
 import type { Database } from './tables/tables.js';
-import { inTransaction } from './transactions/transaction.js';
+import { inKyselyTransaction } from './transactions/kysely_transaction.js';
 
 /** The number of names that are read at once. */
 const PAGE = 1000;
@@ -130,7 +130,7 @@ export class ReadOnlyDatabase {
     await this.#adapter.open();
     const { database } = await this.#connect();
     const named = withTableNames(database, this.#names, true);
-    return inTransaction(named, this.#engine, 'read', work);
+    return inKyselyTransaction(named, this.#engine, 'read', work);
   }
 
   #connect(): Promise<Connected> {

@@ -1,15 +1,15 @@
 import { CompiledQuery, Kysely, SqliteDialect } from 'kysely';
 import { type Address, IN_MEMORY } from '../engines/address.js';
-import { loadDriver } from '../engines/driver.js';
+import { loadDriver } from '../engines/load_driver.js';
 import { type Engine, ENGINES } from '../engines/engine.js';
-import { failureOf } from '../engines/failure.js';
+import { failureKind } from '../engines/failure.js';
 import { LastWrites } from '../verbs/last_writes.js';
 import { sqliteRunner } from '../transactions/sqlite_runner.js';
 import { kyselyPool } from './kysely_pool.js';
 import type { ServerPool } from '../transactions/lease.js';
-import type { MysqlPromisePool } from './mysql_driver.js';
+import type { MysqlPromisePool } from './mysql_types.js';
 import { mysqlPool } from './mysql_pool.js';
-import type { PgPool, PgRowsClass } from './postgres_driver.js';
+import type { PgPool, PgRowsClass } from './postgres_types.js';
 import { postgresPool } from './postgres_pool.js';
 import { serverDialect } from './server_dialect.js';
 import { type Begins, serverRunner } from '../transactions/server_runner.js';
@@ -49,7 +49,6 @@ interface MysqlCallbackConnection {
 export interface Connected {
   /** Opens the tables and builds queries. */
   readonly database: Database;
-  /** Runs the verbs. */
   readonly run: Runner;
   /** Only if all writes through the connection are those of the verbs. */
   readonly lastWrites?: LastWrites;
@@ -93,16 +92,16 @@ async function connectSqlite(path: string, options: ConnectOptions): Promise<Con
       await database.executeQuery(CompiledQuery.raw('pragma journal_mode = wal'));
     } catch (error) {
       // A read-only file keeps its mode.
-      if (failureOf(ENGINES.sqlite, error) !== 'readonly') throw error;
+      if (failureKind(ENGINES.sqlite, error) !== 'readonly') throw error;
     }
   };
   return {
     database,
-    run: sqliteRunner(file, ENGINES.sqlite, waits),
+    run: sqliteRunner(file, ENGINES.sqlite),
     lastWrites: new LastWrites(),
     ...(path !== IN_MEMORY && {
       // The file may be busy.
-      useWriteAheadLog: async () => retried(ENGINES.sqlite, toLog, { waits }),
+      useWriteAheadLog: async () => retried(ENGINES.sqlite, toLog, waits),
     }),
   };
 }

@@ -1,7 +1,7 @@
 /** Connections of a Kysely that the user made, with a driver that is unknown here. */
 import { CompiledQuery } from 'kysely';
 import type { Engine } from '../engines/engine.js';
-import { failureOf } from '../engines/failure.js';
+import { failureKind } from '../engines/failure.js';
 import type { Query } from '../transactions/prepared.js';
 import type { Database } from '../tables/tables.js';
 import type { ServerConnection, ServerPool } from '../transactions/lease.js';
@@ -48,7 +48,7 @@ function connectionOf(connection: Database, engine: Engine, release: () => void)
     // if its driver knows that it is lost.
     destroy() {
       const isClean = (error: unknown): boolean =>
-        failureOf(engine, error) === 'lost' || /no transaction is active/i.test(String(error));
+        failureKind(engine, error) === 'lost' || /no transaction is active/i.test(String(error));
       pending
         .catch(() => undefined)
         .then(() => rowsOf('rollback'))

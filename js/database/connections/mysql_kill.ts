@@ -1,4 +1,4 @@
-import type { MysqlPromisePool } from './mysql_driver.js';
+import type { MysqlPromisePool } from './mysql_types.js';
 
 /** The limit, in milliseconds, for connecting to the server and again for its answer. */
 const KILL_MS = 2000;

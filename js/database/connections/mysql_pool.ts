@@ -4,7 +4,7 @@
  */
 import { Prepared, type Query } from '../transactions/prepared.js';
 import type { ServerConnection, ServerPool } from '../transactions/lease.js';
-import type { MysqlConnection, MysqlPromisePool, MysqlStream } from './mysql_driver.js';
+import type { MysqlConnection, MysqlPromisePool, MysqlStream } from './mysql_types.js';
 import { sendKill } from './mysql_kill.js';
 import { oneByOne } from '../transactions/server_runner.js';
 

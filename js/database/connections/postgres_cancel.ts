@@ -1,6 +1,6 @@
 import type { connect } from 'node:net';
 import { loadOptional } from '../../wasm/loader/optional_package.js';
-import type { PgClient } from './postgres_driver.js';
+import type { PgClient } from './postgres_types.js';
 
 interface Net {
   connect: typeof connect;

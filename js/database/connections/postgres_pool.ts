@@ -1,9 +1,9 @@
 /** Runs queries on PostgreSQL through `pg` itself. Kysely does not name statements, and waits for each. */
 import { memberOf, ownMembers } from '../../members/own.js';
 import { Prepared, type Query, type Statement } from '../transactions/prepared.js';
-import type { Sendable, ServerConnection, ServerPool } from '../transactions/lease.js';
+import type { ServerConnection, ServerPool } from '../transactions/lease.js';
 import { sendCancel } from './postgres_cancel.js';
-import type { PgClient, PgPool, PgQuery, PgRowsClass } from './postgres_driver.js';
+import type { PgClient, PgPool, PgQuery, PgRowsClass } from './postgres_types.js';
 import { oneByOne } from '../transactions/server_runner.js';
 import { textHash } from './text_hash.js';
 
@@ -69,36 +69,27 @@ export function postgresPool(pool: PgPool, Rows: PgRowsClass): ServerPool {
     });
   };
 
-  /**
-   * Sends all queries at once. Rejects with the error of the first that failed, since it makes the others
-   * fail.
-   */
-  const pipelined = async (
-    client: PgClient,
-    statements: readonly Sendable[],
-    onCommit: () => void,
-  ): Promise<(readonly unknown[])[]> => {
-    if (statements.includes('commit')) onCommit();
-    const settled = await Promise.allSettled(
-      statements.map((query) =>
-        query === undefined ? Promise.resolve([]) : rowsOf(client, query),
-      ),
-    );
-    return settled.map((result) => {
-      if (result.status === 'rejected') throw result.reason;
-      return result.value;
-    });
-  };
-
   return {
     async connect(): Promise<ServerConnection> {
       const client = await pool.connect();
       const wasNamed = isNamed;
       return {
-        send: (statements, onCommit) =>
-          client.pipeline === true
-            ? pipelined(client, statements, onCommit)
-            : oneByOne(statements, onCommit, (query) => rowsOf(client, query)),
+        async send(statements, onCommit) {
+          if (client.pipeline !== true) {
+            return oneByOne(statements, onCommit, (query) => rowsOf(client, query));
+          }
+          if (statements.includes('commit')) onCommit();
+          // Awaits all answers, and throws the first error: that statement makes the others fail.
+          const settled = await Promise.allSettled(
+            statements.map((query) =>
+              query === undefined ? Promise.resolve([]) : rowsOf(client, query),
+            ),
+          );
+          return settled.map((result) => {
+            if (result.status === 'rejected') throw result.reason;
+            return result.value;
+          });
+        },
         received: () => client.connection.stream.bytesRead ?? 0,
         cancel: () => sendCancel(client),
         fallsBack(error) {

@@ -3,7 +3,7 @@ import { CompiledQuery } from 'kysely';
 import { isSessionError, SessionError } from '../../errors/errors.js';
 import type { Engine } from '../engines/engine.js';
 import type { Database } from '../tables/tables.js';
-import { inTransaction } from '../transactions/transaction.js';
+import { inKyselyTransaction } from '../transactions/kysely_transaction.js';
 
 const NAME = 'adk_session_wasm_check';
 const SET = CompiledQuery.raw(`savepoint ${NAME}`);
@@ -21,7 +21,7 @@ const RELEASE = CompiledQuery.raw(`release savepoint ${NAME}`);
  */
 export async function requireTransactions(database: Database, engine: Engine): Promise<void> {
   try {
-    await inTransaction(database, engine, 'read', async (connection) => {
+    await inKyselyTransaction(database, engine, 'read', async (connection) => {
       await connection.executeQuery(SET);
       // A pool of one connection runs it after this transaction. So it must not be awaited here.
       database.executeQuery(RELEASE).catch(() => undefined);

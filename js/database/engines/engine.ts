@@ -33,6 +33,8 @@ export type Failure =
 /** The differences between the engines. All other SQL is the same. */
 export interface Engine {
   readonly kind: EngineKind;
+  /** The name in messages. */
+  readonly name: string;
   /**
    * The statements that begin a writing transaction. On servers its isolation level is read committed. A read
    * after a lock then sees what the row's last writer left. MySQL also locks no gaps, which would cause
@@ -59,7 +61,7 @@ export interface Engine {
    */
   readonly mayBeSince: (json: Column, seconds: Column) => RawBuilder<boolean>;
   /** Returns the failure that a driver's error code means. */
-  readonly failureOf: (code: string) => Failure;
+  readonly failureOfCode: (code: string) => Failure;
 }
 
 /** Maps codes to failures by the codes' first characters. The longest matching entry decides. */
@@ -83,6 +85,7 @@ const BY_TIME = [sql.ref('events.timestamp'), sql.ref('id')];
 
 const SQLITE: Engine = {
   kind: 'sqlite',
+  name: 'SQLite',
   beginWrite: ['begin immediate'],
   beginRead: ['begin'],
   locksRows: false,
@@ -94,7 +97,7 @@ const SQLITE: Engine = {
   mayBeSince: (json, seconds) =>
     sql<boolean>`case when json_valid(${json}) and json_type(${json}, '$.timestamp') in ('integer', 'real')
       then json_extract(${json}, '$.timestamp') not between 0 and ${seconds} else 1 end`,
-  failureOf: failures({
+  failureOfCode: failures({
     conflict: 'SQLITE_BUSY SQLITE_LOCKED',
     duplicate: 'SQLITE_CONSTRAINT_PRIMARYKEY SQLITE_CONSTRAINT_UNIQUE',
     full: 'SQLITE_FULL SQLITE_IOERR_WRITE',
@@ -106,6 +109,7 @@ const SQLITE: Engine = {
 
 const POSTGRESQL: Engine = {
   kind: 'postgresql',
+  name: 'PostgreSQL',
   beginWrite: ['begin isolation level read committed'],
   beginRead: ['begin isolation level repeatable read, read only'],
   locksRows: true,
@@ -118,7 +122,7 @@ const POSTGRESQL: Engine = {
   mayBeSince: (json, seconds) =>
     sql<boolean>`case when jsonb_typeof(${json} -> 'timestamp') = 'number'
       then (${json} ->> 'timestamp')::numeric not between 0 and cast(${seconds} as numeric) else true end`,
-  failureOf: failures({
+  failureOfCode: failures({
     conflict: '40001 40P01 CR000 55P03',
     duplicate: '23505 42P07',
     slow: '57014',
@@ -136,6 +140,7 @@ const POSTGRESQL: Engine = {
 
 const MYSQL: Engine = {
   kind: 'mysql',
+  name: 'MySQL or MariaDB',
   beginWrite: ['set transaction isolation level read committed', 'start transaction'],
   beginRead: [
     'set transaction isolation level repeatable read',
@@ -150,7 +155,7 @@ const MYSQL: Engine = {
   mayBeSince: (json, seconds) =>
     sql<boolean>`case when json_valid(${json}) and json_type(json_extract(${json}, '$.timestamp')) in ('INTEGER', 'DOUBLE', 'DECIMAL')
       then json_extract(${json}, '$.timestamp') + 0 not between 0 and ${seconds} else true end`,
-  failureOf: failures({
+  failureOfCode: failures({
     conflict: 'ER_LOCK_DEADLOCK ER_LOCK_WAIT_TIMEOUT ER_CHECKREAD ER_TABLE_DEF_CHANGED',
     duplicate: 'ER_DUP_ENTRY ER_DUP_KEYNAME ER_TABLE_EXISTS_ERROR',
     slow: 'ER_STATEMENT_TIMEOUT ER_QUERY_TIMEOUT ER_QUERY_INTERRUPTED',

@@ -65,8 +65,8 @@ const SQLITE_NAMES: Readonly<Record<number, string>> = {
   2067: 'SQLITE_CONSTRAINT_UNIQUE',
 };
 
-/** Returns the failure that a driver's error means. */
-export function failureOf(engine: Engine, error: unknown): Failure {
+/** Returns the kind of failure that a driver's error means. */
+export function failureKind(engine: Engine, error: unknown): Failure {
   if (error instanceof KnownFailure) return error.failure;
   const { code, errcode, message, severity } = Object(error) as {
     code?: unknown;
@@ -76,10 +76,10 @@ export function failureOf(engine: Engine, error: unknown): Failure {
   };
   if (typeof errcode === 'number') {
     const name = SQLITE_NAMES[errcode] ?? SQLITE_NAMES[errcode & 0xff] ?? '';
-    return engine.failureOf(name);
+    return engine.failureOfCode(name);
   }
   if (typeof code === 'string') {
-    const failure = engine.failureOf(code);
+    const failure = engine.failureOfCode(code);
     // PostgreSQL, or a pooler before it, closes the connection after such an error.
     return failure === 'other' && severity === 'FATAL' ? 'lost' : failure;
   }
@@ -106,7 +106,7 @@ const REFUSALS: Readonly<Record<EngineKind, RegExp>> = {
  * written, even if its commit had been sent.
  */
 export function isRefusal(engine: Engine, error: unknown): boolean {
-  if (isSessionError(error) || failureOf(engine, error) === 'lost') return false;
+  if (isSessionError(error) || failureKind(engine, error) === 'lost') return false;
   const { code, errcode } = Object(error) as { code?: unknown; errcode?: unknown };
   return typeof errcode === 'number' || REFUSALS[engine.kind].test(String(code));
 }
@@ -114,10 +114,10 @@ export function isRefusal(engine: Engine, error: unknown): boolean {
 /** Converts a driver's error to a `SessionError`. */
 export function databaseError(engine: Engine, error: unknown): SessionError {
   if (isSessionError(error)) return error;
-  const [code, ofServer, ofFile = ofServer] = CODES[failureOf(engine, error)];
+  const [code, ofServer, ofFile = ofServer] = CODES[failureKind(engine, error)];
   const whatToDo = engine.kind === 'sqlite' ? ofFile : ofServer;
   const reason = reasonOf(error);
-  return new SessionError(code, `The ${engine.kind} database failed: ${reason}. ${whatToDo}`, {
+  return new SessionError(code, `The ${engine.name} database failed: ${reason}. ${whatToDo}`, {
     storage: engine.kind,
     cause: error,
   });

@@ -5,7 +5,7 @@ import { SessionError } from '../../errors/errors.js';
 import { formatPath, type PathSegment } from '../../json/path.js';
 import { invalid } from '../../call/call.js';
 import type { Changes, Found, StorageKey, WriteRequest } from '../../storage/adapter.js';
-import type { EngineKind } from '../engines/engine.js';
+import { type EngineKind, ENGINES } from '../engines/engine.js';
 
 const MAX_ID = 128;
 const MAX_INVOCATION_ID = 256;
@@ -80,7 +80,10 @@ const CUTS_OFF = "at which google-adk's SqliteSessionService would cut it off";
 
 function requireFitting(kind: EngineKind, name: string, id: string, most: number): void {
   if (fits(id, most)) return;
-  throw invalid(name, `must be of at most ${most} characters and without NUL for ${kind}`);
+  throw invalid(
+    name,
+    `must be of at most ${most} characters and without NUL for ${ENGINES[kind].name}`,
+  );
 }
 
 /** @param prefix the prefix of the state's keys */

@@ -3,7 +3,7 @@
  */
 import { sql } from 'kysely';
 import { isSessionError, SessionError, type SessionErrorCode } from '../../errors/errors.js';
-import type { Engine, EngineKind } from '../engines/engine.js';
+import { type Engine, type EngineKind, ENGINES } from '../engines/engine.js';
 import { KnownFailure } from '../engines/failure.js';
 import { ADK_LAYOUT, DATABASE_LAYOUT, type Layout, SQLITE_LAYOUT } from './layout.js';
 import {
@@ -20,7 +20,7 @@ import { withTableNames } from './renaming.js';
 import { OURS, type TableNames } from './table_names.js';
 import type { Waits } from '../transactions/waits.js';
 import { type Database, METADATA, readMetadata } from './tables.js';
-import { inTransaction } from '../transactions/transaction.js';
+import { inKyselyTransaction } from '../transactions/kysely_transaction.js';
 
 /** The tables that both layouts have. The types of their time columns tell the layout. */
 const PYTHON_TABLES = ['sessions', 'app_states', 'user_states', 'events'];
@@ -60,7 +60,7 @@ export async function openTables(
 ): Promise<OpenedTables> {
   const { kind } = engine;
   const named = withTableNames(database, names, true);
-  const checked = await inTransaction(
+  const checked = await inKyselyTransaction(
     named,
     engine,
     'read',
@@ -112,7 +112,7 @@ async function makeTables(
       const absent = await missingIndices(connection, schema);
       return { layout, missing: await createTables(connection, schema, tables, absent) };
     });
-  return inTransaction(named, engine, 'write', work, waits);
+  return inKyselyTransaction(named, engine, 'write', work, waits);
 }
 
 /**
@@ -130,7 +130,7 @@ export async function openTablesToRead(
 ): Promise<OpenedTables> {
   const { kind } = engine;
   const named = withTableNames(database, names, true);
-  return inTransaction(named, engine, 'read', async (connection) => {
+  return inKyselyTransaction(named, engine, 'read', async (connection) => {
     const looked = await look(connection, kind, names);
     requireLayout(looked, kind);
     const { columns, tables } = looked;
@@ -359,5 +359,5 @@ function refused(
   what: string,
   code: SessionErrorCode = 'storage_unavailable',
 ): SessionError {
-  return new SessionError(code, `The ${kind} database ${what}.`, { storage: kind });
+  return new SessionError(code, `The ${ENGINES[kind].name} database ${what}.`, { storage: kind });
 }

@@ -5,7 +5,7 @@
 import { isSessionError } from '../../errors/errors.js';
 import { ownMembers } from '../../members/own.js';
 import type { Engine } from '../engines/engine.js';
-import { failureOf, isRefusal, KnownFailure, reasonOf } from '../engines/failure.js';
+import { failureKind, isRefusal, KnownFailure, reasonOf } from '../engines/failure.js';
 import { requireNotAborted } from '../../call/call.js';
 import type { Query } from './prepared.js';
 import type { Waits } from './waits.js';
@@ -90,7 +90,7 @@ export class Lease {
     } catch (error) {
       // The pool may still deliver the connection later.
       connecting.then((late) => late.release()).catch(() => undefined);
-      const failure = failureOf(engine, error);
+      const failure = failureKind(engine, error);
       if (isSessionError(error) || (failure !== 'lost' && failure !== 'other')) throw error;
       throw new KnownFailure(reasonOf(error), 'unreachable', error);
     }
@@ -118,7 +118,7 @@ export class Lease {
       if (!isAnswer || statements.includes('rollback')) this.#isUsable = false;
       // The server no longer accepts writes, for instance after a failover; the next transaction needs
       // another connection.
-      if (failureOf(this.#engine, error) === 'readonly') this.#isUsable = false;
+      if (failureKind(this.#engine, error) === 'readonly') this.#isUsable = false;
       if (isSessionError(error) || error instanceof KnownFailure) connection.cancel?.();
       if (isAnswer || !this.#isCommitSent) throw error;
       throw new KnownFailure(`${reasonOf(error)} (after the commit was sent)`, 'lost', error);

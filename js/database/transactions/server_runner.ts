@@ -1,7 +1,7 @@
 /** Runs verbs on a server, each in one transaction on a connection of its own. */
 import type { Engine } from '../engines/engine.js';
 import type { Steps } from './prepared.js';
-import { type Mode, retried, type Runner } from './transaction.js';
+import type { Mode, Runner } from './transaction.js';
 import { Lease, type ServerPool } from './lease.js';
 import type { Waits } from './waits.js';
 
@@ -11,52 +11,44 @@ export type Begins = Readonly<Record<Mode, readonly string[]>>;
 const COMMIT = ['commit'];
 const NONE: readonly string[] = [];
 
-/** Returns the runner of a pool. It retries a transaction as {@link retried} does. */
+/** Returns the runner of a pool. It sends the begin with the first queries, and the commit with the last ones. */
 export function serverRunner(
   pool: ServerPool,
   engine: Engine,
   begins: Begins,
   waits: Waits,
 ): Runner {
-  const once = async <T>(mode: Mode, work: () => Steps<T>, signal?: AbortSignal): Promise<T> => {
+  return async function run<T>(
+    mode: Mode,
+    work: () => Steps<T>,
+    signal: AbortSignal | undefined,
+  ): Promise<T> {
     const lease = await Lease.open(pool, engine, waits, signal);
     let result: T;
     try {
-      result = await inTransaction(lease, begins[mode], work, signal);
+      let begin = begins[mode];
+      let isEnded = true;
+      const steps = work();
+      let step = steps.next();
+      while (step.done !== true) {
+        const { queries, isLast } = step.value;
+        const statements = [...begin, ...queries, ...(isLast ? COMMIT : NONE)];
+        const results = await lease.send(statements, { signal });
+        const rows = results.slice(begin.length, begin.length + queries.length);
+        begin = NONE;
+        isEnded = isLast;
+        step = steps.next(rows);
+      }
+      if (!isEnded) await lease.send(COMMIT, { signal });
+      result = step.value;
     } catch (error) {
       await lease.rollBack();
-      if (lease.fallsBack(error)) return once(mode, work, signal);
+      if (lease.fallsBack(error)) return run(mode, work, signal);
       throw error;
     }
     lease.release();
     return result;
   };
-  return (mode, work, signal) => retried(engine, () => once(mode, work, signal), { waits, signal });
-}
-
-/** Sends the begin with the first queries, and the commit with the last ones. */
-async function inTransaction<T>(
-  lease: Lease,
-  begins: readonly string[],
-  work: () => Steps<T>,
-  signal?: AbortSignal,
-): Promise<T> {
-  let begin = begins;
-  let isEnded = true;
-  const steps = work();
-  let step = steps.next();
-  while (step.done !== true) {
-    const { queries, isLast } = step.value;
-    const results = await lease.send([...begin, ...queries, ...(isLast ? COMMIT : NONE)], {
-      signal,
-    });
-    const rows = results.slice(begin.length, begin.length + queries.length);
-    begin = NONE;
-    isEnded = isLast;
-    step = steps.next(rows);
-  }
-  if (!isEnded) await lease.send(COMMIT, { signal });
-  return step.value;
 }
 
 /**

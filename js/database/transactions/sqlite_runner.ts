@@ -3,10 +3,9 @@ import type { SqliteDatabase, SqliteStatement } from 'kysely';
 import { isSessionError } from '../../errors/errors.js';
 import { memberOf } from '../../members/own.js';
 import type { Engine } from '../engines/engine.js';
-import { failureOf } from '../engines/failure.js';
+import { failureKind } from '../engines/failure.js';
 import type { Query, Statement, Steps } from './prepared.js';
-import type { Waits } from './waits.js';
-import { type Mode, retried, type Runner } from './transaction.js';
+import type { Mode, Runner } from './transaction.js';
 
 /** The parts of a statement that are used. Only better-sqlite3 has `raw` and `columns`. */
 type PreparedStatement = SqliteStatement & {
@@ -21,7 +20,7 @@ type Run = (query: Query) => readonly unknown[];
  * Runs verbs on a SQLite connection that nobody else uses. Each transaction runs synchronously from begin to
  * commit, so no verb waits for the connection.
  */
-export function sqliteRunner(database: SqliteDatabase, engine: Engine, waits: Waits): Runner {
+export function sqliteRunner(database: SqliteDatabase, engine: Engine): Runner {
   const prepared = new Map<Statement, Run>();
   const begins = {
     write: engine.beginWrite.map((statement) => database.prepare(statement)),
@@ -76,11 +75,11 @@ export function sqliteRunner(database: SqliteDatabase, engine: Engine, waits: Wa
    * log's pages into the file, where most replace existing pages, and truncates the log. Without it a full
    * disk would refuse deletions too.
    */
-  const withRoom = <T>(mode: Mode, work: () => Steps<T>): T => {
+  return (mode, work) => {
     try {
       return once(mode, work);
     } catch (error) {
-      if (isSessionError(error) || failureOf(engine, error) !== 'full') throw error;
+      if (isSessionError(error) || failureKind(engine, error) !== 'full') throw error;
       try {
         database.prepare('pragma wal_checkpoint(truncate)').all(NONE);
       } catch {
@@ -89,8 +88,6 @@ export function sqliteRunner(database: SqliteDatabase, engine: Engine, waits: Wa
       return once(mode, work);
     }
   };
-
-  return (mode, work, signal) => retried(engine, () => withRoom(mode, work), { waits, signal });
 }
 
 const NONE: readonly unknown[] = [];

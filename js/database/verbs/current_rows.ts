@@ -7,7 +7,7 @@ import type {
   StorageKey,
   WriteRequest,
 } from '../../storage/adapter.js';
-import { filledBatches } from './batches.js';
+import { filledChunks } from './statement_sizes.js';
 import type { CurrentColumns, CurrentRowsStatements } from './current_rows_statements.js';
 import type { Engine, StoredTime } from '../engines/engine.js';
 import type { Layout } from '../tables/layout.js';
@@ -190,10 +190,10 @@ function eventsByIds(
   { key, request: { eventIds } }: Plan,
 ): Read<EventRow[]> {
   if (eventIds.length <= 1) return { queries: [], result: () => [] };
-  const queries = [...filledBatches(eventIds, MAX_IDS)].map((batch) => {
+  const queries = [...filledChunks(eventIds, MAX_IDS)].map((chunk) => {
     const values: Key & Record<`id${number}`, string> = { ...key };
-    for (const [index, id] of batch.entries()) values[`id${index}`] = id;
-    return statements.events(batch.length).of(values);
+    for (const [index, id] of chunk.entries()) values[`id${index}`] = id;
+    return statements.events(chunk.length).of(values);
   });
   return { queries, result: (answer) => (answer.flat() as EventColumns[]).map(eventRow) };
 }

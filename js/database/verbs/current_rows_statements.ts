@@ -1,6 +1,6 @@
 /** The statements that read the rows that a write decides on. */
 import { type RawBuilder, sql } from 'kysely';
-import { byCount } from './batches.js';
+import { byCount } from './statement_sizes.js';
 import type { Engine, StoredTime } from '../engines/engine.js';
 import { findByKey } from './lookup.js';
 import type { Layout } from '../tables/layout.js';

@@ -1,5 +1,5 @@
 import type { Changes, EventRow, ScopeRow, WriteRequest } from '../../storage/adapter.js';
-import { exactBatches } from './batches.js';
+import { exactChunks } from './statement_sizes.js';
 import type { CurrentRows } from './current_rows.js';
 import { toEventData } from '../tables/event_data.js';
 import { checkEvent, checkMergeable, checkStates } from '../tables/limits.js';
@@ -84,7 +84,7 @@ export class GroupChanges {
       ...this.#inserts,
       ...lookUp(statements.touchSession, this.#touched).queries,
       ...lookUp(statements.updateSession, this.#updated).queries,
-      ...[...exactBatches(this.#events, MAX_ROWS)].map((some) =>
+      ...[...exactChunks(this.#events, MAX_ROWS)].map((some) =>
         statements.insertEvents(some.length).of(numbered(some)),
       ),
       ...this.#others,

@@ -1,6 +1,6 @@
 import type { ExpressionBuilder } from 'kysely';
 import type { ListRequest, Listing, SessionRow } from '../../storage/adapter.js';
-import { byCount, filledBatches } from './batches.js';
+import { byCount, filledChunks } from './statement_sizes.js';
 import type { Engine, StoredTime } from '../engines/engine.js';
 import { Prepared, type Steps, together } from '../transactions/prepared.js';
 import { scopeRow, type SessionColumns, sessionRow } from '../tables/rows.js';
@@ -220,7 +220,7 @@ function* readUsers(
   sessions: readonly SessionRow[],
 ): Steps<Listing['users'][number][]> {
   const users = [...new Set(sessions.map(({ userId }) => userId))];
-  const queries = [...filledBatches(users, MAX_USERS)].map((some) => {
+  const queries = [...filledChunks(users, MAX_USERS)].map((some) => {
     const values: { app: string } & Record<`user${number}`, string> = { app };
     for (const [index, user] of some.entries()) values[`user${index}`] = user;
     return statements.users(some.length).of(values);

@@ -1,6 +1,6 @@
 /** The statements that insert and update rows. */
 import { sql } from 'kysely';
-import { byCount } from './batches.js';
+import { byCount } from './statement_sizes.js';
 import type { Engine, StoredTime } from '../engines/engine.js';
 import { jsonRows, type JsonRows, type KeyedStatement } from './lookup.js';
 import { Prepared } from '../transactions/prepared.js';

@@ -1,6 +1,6 @@
 import { SessionError } from '../../errors/errors.js';
 import { loadOptional } from '../../wasm/loader/optional_package.js';
-import type { EngineKind } from './engine.js';
+import { type EngineKind, ENGINES } from './engine.js';
 
 const PACKAGES: Readonly<Record<EngineKind, string>> = {
   sqlite: 'better-sqlite3',
@@ -21,6 +21,6 @@ export async function loadDriver<Module>(kind: EngineKind): Promise<Module> {
 
 /** Makes the `storage_unavailable` error for a driver that is not installed. */
 export function missingDriver(kind: EngineKind): SessionError {
-  const message = `The driver for ${kind} is not installed; run: npm install ${PACKAGES[kind]}`;
+  const message = `The driver for ${ENGINES[kind].name} is not installed; run: npm install ${PACKAGES[kind]}`;
   return new SessionError('storage_unavailable', message, { storage: kind });
 }

@@ -1,6 +1,6 @@
 /**
- * Batches whose sizes are powers of two. A statement over several rows is built for these sizes only, so a
- * few prepared statements serve every count.
+ * The numbers of rows in one statement: powers of two. A statement over several rows is built for these sizes
+ * only, so a few prepared statements serve every count.
  */
 
 /** Caches one statement per count. `make` builds it at its first use. */
@@ -14,23 +14,23 @@ export function byCount<Statement>(make: (count: number) => Statement) {
 }
 
 /**
- * Yields batches of at most `most` items, in order. Fills the last batch up to a power of two with copies of
+ * Yields chunks of at most `most` items, in order. Fills the last chunk up to a power of two with copies of
  * its first item. `most` must be a power of two.
  */
-export function* filledBatches<Item>(items: readonly Item[], most: number): Generator<Item[]> {
+export function* filledChunks<Item>(items: readonly Item[], most: number): Generator<Item[]> {
   for (let start = 0; start < items.length; start += most) {
-    const batch = items.slice(start, start + most);
-    const [first] = batch;
-    while (first !== undefined && !isPowerOfTwo(batch.length)) batch.push(first);
-    yield batch;
+    const chunk = items.slice(start, start + most);
+    const [first] = chunk;
+    while (first !== undefined && !isPowerOfTwo(chunk.length)) chunk.push(first);
+    yield chunk;
   }
 }
 
 /**
- * Yields batches of at most `most` items, in order, each with a power of two of them. `most` must be a power
+ * Yields chunks of at most `most` items, in order, each with a power of two of them. `most` must be a power
  * of two.
  */
-export function* exactBatches<Item>(items: readonly Item[], most: number): Generator<Item[]> {
+export function* exactChunks<Item>(items: readonly Item[], most: number): Generator<Item[]> {
   let size = most;
   for (let start = 0; start < items.length; start += size) {
     while (size > items.length - start) size /= 2;

@@ -1,0 +1,37 @@
+/** Transactions of Kysely's queries: for opening the tables, and for reads outside of the verbs. */
+import { CompiledQuery, type Kysely } from 'kysely';
+import type { Engine } from '../engines/engine.js';
+import { type Mode, retried } from './transaction.js';
+import { Waits } from './waits.js';
+
+/** Runs `work` in one transaction on a connection of its own. See {@link retried}. */
+export async function inKyselyTransaction<Tables, T>(
+  database: Kysely<Tables>,
+  engine: Engine,
+  mode: Mode,
+  work: (connection: Kysely<Tables>) => Promise<T>,
+  waits = new Waits(),
+): Promise<T> {
+  const begin = mode === 'write' ? engine.beginWrite : engine.beginRead;
+  const attempt = async (connection: Kysely<Tables>): Promise<T> => {
+    try {
+      for (const statement of begin) await run(connection, statement);
+      const result = await work(connection);
+      await run(connection, 'commit');
+      return result;
+    } catch (error) {
+      // If the connection is lost there is nothing to roll back, and `error` says so.
+      await run(connection, 'rollback').catch(() => undefined);
+      throw error;
+    }
+  };
+  return retried(engine, () => database.connection().execute(attempt), waits);
+}
+
+const statements = new Map<string, CompiledQuery>();
+
+function run<Tables>(connection: Kysely<Tables>, statement: string): Promise<unknown> {
+  let query = statements.get(statement);
+  if (query === undefined) statements.set(statement, (query = CompiledQuery.raw(statement)));
+  return connection.executeQuery(query);
+}
