@@ -1,6 +1,6 @@
 import { loadWasm } from '../wasm/core.js';
 import { isSessionError } from '../errors/errors.js';
-import type { EventToStore } from './append.js';
+import type { EventToStore } from './event_to_store.js';
 import { abortedError, type MaybePromise, requireNotAborted } from '../call/call.js';
 import type { HandleRecord, HandleSnapshot } from '../handle/handle.js';
 import { onAbort } from '../call/on_abort.js';

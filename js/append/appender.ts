@@ -4,11 +4,14 @@ import type { Event } from '../model/event.js';
 import type { CompositeSessionKey, Session } from '../model/session.js';
 import type { StateShape } from '../state/state_shape.js';
 import { type StateSchema, validateDelta } from '../state/state_schema.js';
-import { AppendGroups, type HandleAppend } from './append_groups.js';
-import { apply, takeEvent, type EventToStore, withoutKeys } from './append.js';
+import { AppendGroups, type AppendStore, type HandleAppend } from './append_groups.js';
+import { type EventToStore, withoutKeys } from './event_to_store.js';
+import { updateHandle } from './handle_update.js';
 import type { ServiceFeed } from '../watch/service_feed.js';
 import { after, type MaybePromise, requireNotAborted } from '../call/call.js';
-import { enqueue, type HandleRecord, Handles, snapshotHandle } from '../handle/handle.js';
+import { type HandleRecord, Handles, snapshotHandle } from '../handle/handle.js';
+import { snapshotEvent } from '../model/snapshot.js';
+import type { SessionReader } from '../read/session_reader.js';
 import type { AppendRequest, SessionStore } from '../storage/session_store.js';
 import type { AppendAnswer } from '../wasm/protocol.js';
 import type { StateWriter } from './state_writer.js';
@@ -26,6 +29,7 @@ export interface AppenderParts {
   /** Whether the data lies in the wasm's memory. An append is then done when the call returns. */
   readonly isInMemory: boolean;
   readonly feed: ServiceFeed;
+  readonly reader: SessionReader;
   readonly explain: (error: SessionError, key: CompositeSessionKey) => SessionError;
 }
 
@@ -35,20 +39,17 @@ export interface AppenderParts {
  * Over memory an append is done when the call returns. Over other storages it waits until the
  * earlier appends through the same handle have settled; waiting appends are stored together.
  */
-export class Appender {
+export class Appender implements AppendStore {
   readonly #parts: AppenderParts;
-  readonly #groups = new AppendGroups({
-    canStoreMany: () => this.#parts.store().appendMany !== undefined,
-    store: (append) => this.#store(append, this.#parts.policy),
-    storeMany: (appends) => this.#storeMany(appends),
-  });
+  readonly #groups = new AppendGroups(this);
 
   constructor(parts: AppenderParts) {
     this.#parts = parts;
   }
 
   /**
-   * Appends events. Takes and checks everything at the call; if that throws, nothing has changed.
+   * Appends events. Takes and checks everything at the call. If that throws, nothing is stored, but
+   * events before the invalid one may have got an id and a timestamp.
    *
    * @returns the stored events, in order, without partial events. A partial event is a piece of a
    *   streamed answer, which is not stored.
@@ -59,22 +60,34 @@ export class Appender {
     signal: AbortSignal | undefined,
   ): MaybePromise<readonly EventToStore[]> {
     const session = snapshotHandle(given);
-    const { handles, policy, isInMemory } = this.#parts;
+    const { handles, reader, isInMemory } = this.#parts;
     const record = handles.recordOf(session);
     const taken: EventToStore[] = [];
     for (const event of events) if (!isPartial(event)) taken.push(this.#take(event));
-    if (taken.length === 0) return taken;
-    if (!isInMemory) return this.#groups.add(session, record, taken, signal).then(() => taken);
-    const append = { session, record, events: taken, signal };
-    // The wasm may still be loading.
-    const ahead = record.lastAppend ?? loadWasm(true);
-    if (ahead === undefined) return after(this.#store(append, policy), () => taken);
-    const done = ahead.then(() => {
+    let stored: MaybePromise<void> | undefined;
+    if (taken.length > 0 && !isInMemory) {
+      stored = this.#groups.add(session, record, taken, signal);
+    } else if (taken.length > 0) {
+      const append = { session, record, events: taken, signal };
+      const ahead = record.lastAppend ?? loadWasm(true);
+      stored = ahead === undefined ? this.store(append) : this.#storeAfter(ahead, append);
+    }
+    return after(stored, () => after(reader.addMissingCalls(session, events), () => taken));
+  }
+
+  /** Stores in memory once the wasm is loaded. Later appends through the handle wait until then. */
+  #storeAfter(ahead: Promise<unknown>, append: HandleAppend): Promise<void> {
+    const { record, signal } = append;
+    const stored = ahead.then(() => {
       requireNotAborted(signal);
-      return this.#store(append, policy);
+      return this.store(append);
     });
-    enqueue(record, done);
-    return done.then(() => taken);
+    const forget = (): void => {
+      if (record.lastAppend === lastAppend) record.lastAppend = undefined;
+    };
+    const lastAppend = stored.then(forget, forget);
+    record.lastAppend = lastAppend;
+    return stored;
   }
 
   /** Appends to a session without a handle of it. */
@@ -88,7 +101,7 @@ export class Appender {
     const session = snapshotHandle(given);
     // −1 tells Rust that no handle can be stale here.
     const record: HandleRecord = {
-      created: -1,
+      createdRevision: -1,
       revision: 0,
       knownUntil: 0,
       lastUpdateTime: NaN,
@@ -99,7 +112,7 @@ export class Appender {
     this.flush();
     const run = (): MaybePromise<void> => {
       requireNotAborted(signal);
-      return this.#store(append, policy);
+      return this.store(append, policy);
     };
     return loadWasm(this.#parts.isInMemory)?.then(run) ?? run();
   }
@@ -111,31 +124,35 @@ export class Appender {
 
   #take(event: Event): EventToStore {
     const { writer, clock, newId, schema } = this.#parts;
-    const taken = takeEvent(event, writer, clock, newId);
-    if (schema !== undefined)
-      validateDelta(schema, taken.snapshot.callerDelta ?? taken.snapshot.delta);
-    return taken;
+    const snapshot = snapshotEvent(event, clock, newId);
+    const order = writer.take(event);
+    if (schema !== undefined) validateDelta(schema, snapshot.callerDelta ?? snapshot.delta);
+    return { event, snapshot, order };
   }
 
-  #store(append: HandleAppend, policy: number): MaybePromise<void> {
+  canStoreMany(): boolean {
+    return this.#parts.store().appendMany !== undefined;
+  }
+
+  store(append: HandleAppend, policy = this.#parts.policy): MaybePromise<void> {
     const prepared = this.#prepare(append, policy);
     let answer: MaybePromise<AppendAnswer>;
     try {
       answer = this.#parts.store().append(prepared.request);
     } catch (error) {
-      return prepared.refuse(error);
+      return prepared.refused(error);
     }
     return answer instanceof Promise
-      ? answer.then(prepared.apply, prepared.refuse)
-      : prepared.apply(answer);
+      ? answer.then(prepared.committed, prepared.refused)
+      : prepared.committed(answer);
   }
 
-  #storeMany(appends: readonly HandleAppend[]): readonly Promise<void>[] {
+  storeMany(appends: readonly HandleAppend[]): readonly Promise<void>[] {
     const { store, policy } = this.#parts;
     const prepared = appends.map((append) => this.#prepare(append, policy));
     const answers = store().appendMany?.(prepared.map(({ request }) => request)) ?? [];
-    return prepared.map(({ apply, refuse }, index) =>
-      (answers[index] ?? Promise.reject(new Error('no answer'))).then(apply, refuse),
+    return prepared.map(({ committed, refused }, index) =>
+      (answers[index] ?? Promise.reject(new Error('no answer'))).then(committed, refused),
     );
   }
 
@@ -145,13 +162,13 @@ export class Appender {
     policy: number,
   ): {
     readonly request: AppendRequest;
-    readonly apply: (answer: AppendAnswer) => void;
-    readonly refuse: (error: unknown) => never;
+    readonly committed: (answer: AppendAnswer) => void;
+    readonly refused: (error: unknown) => never;
   } {
     const { writer, clock, feed, explain } = this.#parts;
     const { appName, userId, id: sessionId, lastEventId } = session;
     const key = { appName, userId, sessionId };
-    const { created, revision } = record;
+    const { createdRevision: created, revision } = record;
     const reduced = this.#withoutSuperseded(session, events);
     return {
       request: {
@@ -162,11 +179,11 @@ export class Appender {
         now: clock(),
         signal,
       },
-      apply(answer) {
-        apply(session, record, reduced, policy, answer, writer);
+      committed(answer) {
+        updateHandle(session, record, reduced, policy, answer, writer);
         feed.publishAppended(appName, userId, sessionId, answer, reduced.length);
       },
-      refuse(error) {
+      refused(error) {
         throw isSessionError(error) ? explain(error, key) : error;
       },
     };

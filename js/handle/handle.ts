@@ -9,12 +9,12 @@ import { invalid } from '../call/call.js';
 /** The data that a service keeps about a handle that it gave out or has appended through. */
 export interface HandleRecord {
   /** The revision at which the session was created; NaN while it is not known. */
-  created: number;
+  createdRevision: number;
   /** The revision of the last change that the handle has. */
   revision: number;
   /**
-   * The handle has, or was told of, every change up to this revision. Unused while `created` is
-   * NaN.
+   * The handle has, or was told of, every change up to this revision. Unused while
+   * `createdRevision` is NaN.
    */
   knownUntil: number;
   /** Changes after `knownUntil` that the handle has: those of its own appends. */
@@ -27,7 +27,10 @@ export interface HandleRecord {
    * handle read with a window.
    */
   firstEventId?: string | undefined;
-  /** Settles with the last append that is under way through this handle. */
+  /**
+   * Settles with the last append through this handle that waits for the wasm. Only over memory: other
+   * storages have their own queue.
+   */
   lastAppend: Promise<unknown> | undefined;
 }
 
@@ -55,7 +58,7 @@ export class Handles {
     let record = this.#records.get(session.state);
     if (record === undefined) {
       record = {
-        created: NaN,
+        createdRevision: NaN,
         revision: 0,
         knownUntil: 0,
         lastUpdateTime: NaN,
@@ -101,7 +104,7 @@ export class Handles {
     isWhole = false,
   ): Session<S> {
     this.#records.set(state, {
-      created,
+      createdRevision: created,
       revision,
       knownUntil: revision,
       lastUpdateTime,
@@ -122,15 +125,6 @@ export interface HandleSnapshot extends Session {
   readonly given: Session;
   /** The id of the last event. It tells how current a handle is that we did not give out. */
   readonly lastEventId: string | undefined;
-}
-
-/** Makes later appends through this handle wait until `done` settles. */
-export function enqueue(record: HandleRecord, done: Promise<unknown>): void {
-  const lastAppend = done.then(forget, forget);
-  function forget(): void {
-    if (record.lastAppend === lastAppend) record.lastAppend = undefined;
-  }
-  record.lastAppend = lastAppend;
 }
 
 /**

@@ -45,11 +45,6 @@ export class SessionReader {
     this.#history = parts.history === undefined ? undefined : new History(parts.history);
   }
 
-  /** Whether a read without a window may return fewer events than the session has. */
-  get isCapped(): boolean {
-    return this.#history !== undefined;
-  }
-
   get<S extends StateShape>(request: GetSessionRequest): MaybePromise<Session<S> | undefined> {
     const { appName, userId, sessionId } = request;
     const config = request.config && ownMembers(request.config);
@@ -92,7 +87,10 @@ export class SessionReader {
     return this.#parts.handles.open<S>(appName, userId, id, head, [], this.#history === undefined);
   }
 
-  /** Called after an append: adds the calls that the events answer, if the handle lacks them. */
+  /**
+   * Called after an append. With the option `history`, adds the calls that the events answer, if the handle
+   * lacks them.
+   */
   addMissingCalls(session: Session, events: readonly Event[]): MaybePromise<void> {
     const { appName, userId, id: sessionId } = session;
     return this.#history?.addMissingCalls(session, events, (numRecentEvents) => {

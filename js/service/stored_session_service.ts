@@ -26,13 +26,12 @@ import type { CreatedSession, Floor, Scopes, SessionStore } from '../storage/ses
 import { CoreStore } from '../storage/core_store.js';
 import { snapshotDelta, snapshotState } from '../model/snapshot.js';
 import { type StateSchema, validateDelta } from '../state/state_schema.js';
-import type { EventToStore } from '../append/append.js';
 import { Appender } from '../append/appender.js';
 import { Calls } from '../call/calls.js';
 import { makeDisposable } from '../call/disposable.js';
 import { STALE_POLICIES } from '../wasm/protocol.js';
 import { after, invalid, type MaybePromise, requireNotAborted } from '../call/call.js';
-import { Handles, snapshotHandle } from '../handle/handle.js';
+import { Handles } from '../handle/handle.js';
 import { policyOf, type ServiceParts, type SessionServiceOptions } from './service_options.js';
 import { SessionReader } from '../read/session_reader.js';
 import { checkedClock, checkedIds } from './sources.js';
@@ -108,6 +107,7 @@ export class StoredSessionService<S extends StateShape = StateShape>
       store: () => this.#openStore(),
       isInMemory: parts.openStore === undefined,
       feed: this.#feed,
+      reader: this.#reader,
       explain: parts.explain ?? ((error) => error),
     });
   }
@@ -136,7 +136,7 @@ export class StoredSessionService<S extends StateShape = StateShape>
 
   appendEvent(request: AppendEventRequest<S>): Promise<Event> {
     return this.#calls.run(request, ({ session, event, signal }) =>
-      after(this.#append(session, [event], signal), ([stored]) =>
+      after(this.#appender.append(session, [event], signal), ([stored]) =>
         isThenable(event) ? withoutThen(event, stored?.snapshot.text) : event,
       ),
     );
@@ -147,7 +147,7 @@ export class StoredSessionService<S extends StateShape = StateShape>
       const { session, events, signal } = request;
       if (!Array.isArray(events))
         throw invalid('events', `must be an array; it is ${kindOf(events)}`);
-      return after(this.#append(session, [...events], signal), () =>
+      return after(this.#appender.append(session, [...events], signal), () =>
         isThenable(events) ? [...events] : events,
       );
     });
@@ -335,24 +335,6 @@ export class StoredSessionService<S extends StateShape = StateShape>
     const { append } = STALE_POLICIES;
     const key = { appName, userId, sessionId };
     return this.#appender.appendUnread(key, append, event, request.signal);
-  }
-
-  /**
-   * Appends events. With the option `history`, then adds the calls that these events answer to the
-   * handle.
-   */
-  #append(
-    session: Session<S>,
-    events: readonly Event[],
-    signal: AbortSignal | undefined,
-  ): MaybePromise<readonly EventToStore[]> {
-    // Without a history cap there is nothing to recall.
-    const handle = this.#reader.isCapped ? snapshotHandle(session) : undefined;
-    const appended = this.#appender.append(session, events, signal);
-    if (handle === undefined) return appended;
-    return after(appended, (stored) =>
-      after(this.#reader.addMissingCalls(handle, events), () => stored),
-    );
   }
 
   #openStore(): SessionStore {

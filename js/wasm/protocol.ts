@@ -22,7 +22,7 @@ export const DECIDED = {
 
 /** The answer of an append; `appended_to_javascript` in `values.rs`. */
 export type AppendAnswer = [
-  created: number,
+  createdRevision: number,
   revision: number,
   lastUpdateTime: number,
   since: number,

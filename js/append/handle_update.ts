@@ -1,56 +1,15 @@
-/**
- * The steps of an append through a handle: take the event at the call, prepare what is stored when
- * its turn comes, and update the handle after the commit.
- */
+/** Changes a handle after the commit of an append: gives it the stored events and those that it had missed. */
 import type { Event } from '../model/event.js';
 import { setMember } from '../members/member.js';
 import type { Session } from '../model/session.js';
-import { applySnapshot, type EventSnapshot, snapshotEvent } from '../model/snapshot.js';
+import { applySnapshot, type EventSnapshot } from '../model/snapshot.js';
 import { type AppendAnswer, STALE_POLICIES } from '../wasm/protocol.js';
 import { hasUnstoredWrite } from '../state/write_order.js';
 import { positionOf, putEvent } from '../handle/event_index.js';
 import type { HandleRecord, HandleSnapshot } from '../handle/handle.js';
-import { type PendingEvent, type StateWriter, writeKey } from './state_writer.js';
+import { type EventToStore, withoutKeys } from './event_to_store.js';
+import { type StateWriter, writeKey } from './state_writer.js';
 import { parseEventText } from '../read/stored_events.js';
-
-/** An event taken at the call, with the caller's object that it was taken from. */
-export interface EventToStore extends PendingEvent {
-  readonly event: Event;
-}
-
-/** Takes a snapshot of an event at the moment of the call, and notes when its delta was written. */
-export function takeEvent(
-  event: Event,
-  writer: StateWriter,
-  clock: () => number,
-  newId: () => string,
-): EventToStore {
-  const snapshot = snapshotEvent(event, clock, newId);
-  return { event, snapshot, order: writer.take(event) };
-}
-
-/** Returns the event without the given keys of its delta. */
-export function withoutKeys(taken: EventToStore, keys: readonly string[]): EventToStore {
-  if (keys.length === 0) return taken;
-  const { snapshot } = taken;
-  const delta: Record<string, unknown> = { ...snapshot.delta };
-  const stored = JSON.parse(snapshot.deltaText) as Record<string, unknown>;
-  for (const key of keys) {
-    Reflect.deleteProperty(delta, key);
-    Reflect.deleteProperty(stored, key);
-  }
-  const event = JSON.parse(snapshot.text) as Event;
-  event.actions.stateDelta = stored;
-  const reduced: EventSnapshot = {
-    ...snapshot,
-    delta,
-    deltaText: JSON.stringify(stored),
-    text: JSON.stringify(event),
-    whole: snapshot.text,
-    actions: { ...snapshot.actions, stateDelta: delta },
-  };
-  return { ...taken, snapshot: reduced };
-}
 
 /**
  * Gives the handle the stored events, and the events that it had missed.
@@ -59,7 +18,7 @@ export function withoutKeys(taken: EventToStore, keys: readonly string[]): Event
  * throw; the handle then keeps its old revision. The next append through the handle updates it, or
  * reports it as stale.
  */
-export function apply(
+export function updateHandle(
   session: HandleSnapshot,
   record: HandleRecord,
   events: readonly EventToStore[],
@@ -67,8 +26,7 @@ export function apply(
   answer: AppendAnswer,
   writer: StateWriter,
 ): void {
-  const { 0: created, 1: revision, 2: lastUpdateTime, 3: since } = answer;
-  const { 6: unchanged, 7: missed, 8: state } = answer;
+  const [createdRevision, revision, lastUpdateTime, since, , , unchanged, missed, state] = answer;
   const merges = policy === STALE_POLICIES.merge;
   const earlier = unchanged && new Map(unchanged);
   const written = events.length - (earlier?.size ?? 0);
@@ -78,7 +36,7 @@ export function apply(
   let isGiven = true;
   // A handle that we did not give out counts as having everything stored up to `since`, even events
   // outside of its window.
-  if (Number.isNaN(record.created)) record.knownUntil = since;
+  if (Number.isNaN(record.createdRevision)) record.knownUntil = since;
   try {
     if (missed !== undefined && missed.length > 0) {
       applyMissed(session, record, since, missed, state);
@@ -95,7 +53,7 @@ export function apply(
   }
   if (!isGiven) return;
   if (record.firstEventId === '') record.firstEventId = session.events[0]?.id ?? '';
-  record.created = created;
+  record.createdRevision = createdRevision;
   // A retry that wrote nothing must not cover what others appended after it: a handle that does not
   // merge has not been given those events.
   record.revision =
