@@ -1,4 +1,4 @@
-// What goes wrong before, below and around a database: each with its code, nothing half done, and usable after.
+// Failures around a database: each has its code, leaves no partial write, and the service works afterwards.
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -40,19 +40,19 @@ function fileWith(name: string, ...statements: string[]): string {
   return `sqlite:${path}`;
 }
 
-describe('a URL', () => {
+describe('A URL', () => {
   const bad: [title: string, url: string][] = [
     ['empty', ''],
     ['without scheme', 'sessions.db'],
     ['of another database', 'mongodb://ada:s3cret@host/db'],
     ['of a scheme that objects inherit', 'constructor:x'],
     ['with a raw character in its password', 'postgresql://ada:s3cret#1@host/db'],
-    ['with a port that is none', 'postgresql://ada:s3cret@host:port/db'],
+    ['with a port that is not a number', 'postgresql://ada:s3cret@host:port/db'],
     ['without database', 'mysql://ada:s3cret@host'],
     ['of a SQLite file on a host', 'sqlite://host/file.db'],
   ];
   for (const [title, url] of bad) {
-    it(`that is ${title} is refused at once, and not shown`, () => {
+    it(`that is ${title} is refused by the constructor, and the error hides the password`, () => {
       assert.throws(
         () => new DatabaseSessionService(url),
         (error) => {
@@ -66,7 +66,7 @@ describe('a URL', () => {
   }
 
   for (const prefix of ['sqlite:', 'sqlite:///', 'sqlite+aiosqlite:///']) {
-    it(`${prefix}PATH names that file`, async () => {
+    it(`${prefix}PATH opens that file`, async () => {
       const path = join(folder, `${prefix.replaceAll(/\W/g, '_')}.db`);
       const service = new DatabaseSessionService(`${prefix}${path}`);
       await service.createSession(KEY);
@@ -78,8 +78,8 @@ describe('a URL', () => {
   }
 });
 
-describe('a database that cannot be reached', () => {
-  it('is told of, without the password', async () => {
+describe('A database that cannot be opened', () => {
+  it('is reported without the password', async () => {
     const nobody = '127.0.0.1:1';
     for (const scheme of ['postgresql', 'mysql']) {
       const service = new DatabaseSessionService(`${scheme}://ada:s3cret@${nobody}/db`);
@@ -89,7 +89,7 @@ describe('a database that cannot be reached', () => {
     }
   });
 
-  it('is usable as soon as it can be', async () => {
+  it('works at the first call after it has become available', async () => {
     const home = join(folder, 'later');
     const service = new DatabaseSessionService(`sqlite:${join(home, 'file.db')}`);
     await rejects(service.createSession(KEY), 'storage_unavailable', /director/);
@@ -99,7 +99,7 @@ describe('a database that cannot be reached', () => {
     await service.close();
   });
 
-  it('is no SQLite file', async () => {
+  it('is reported if its file is not a SQLite file', async () => {
     const path = join(folder, 'text.db');
     writeFileSync(
       path,
@@ -111,7 +111,7 @@ describe('a database that cannot be reached', () => {
   });
 });
 
-describe('tables of another layout', () => {
+describe('Tables of another layout', () => {
   const metadata = 'create table adk_internal_metadata ("key" text primary key, value text)';
   const cases: [title: string, code: SessionErrorCode, message: RegExp, statements: string[]][] = [
     [
@@ -121,7 +121,7 @@ describe('tables of another layout', () => {
       ['create table events (id text, actions blob, timestamp datetime)'],
     ],
     [
-      'a version that says 0',
+      'version 0',
       'storage_unavailable',
       /version 0.*adk migrate session/,
       [metadata, "insert into adk_internal_metadata values ('schema_version', '0')"],
@@ -132,16 +132,16 @@ describe('tables of another layout', () => {
       /version 2/,
       [metadata, "insert into adk_internal_metadata values ('schema_version', '2')"],
     ],
-    ['no version where one should be', 'storage_unavailable', /schema_version/, [metadata]],
+    ['a missing version', 'storage_unavailable', /schema_version/, [metadata]],
     [
-      'somebody else',
+      'tables of another program',
       'storage_unavailable',
       /google-adk did not make/,
       ['create table events (id text)'],
     ],
   ];
   for (const [title, code, message, statements] of cases) {
-    it(`are refused with what to do: ${title}`, async () => {
+    it(`are refused with advice: ${title}`, async () => {
       const url = fileWith(title.replaceAll(/\W/g, '_'), ...statements);
       const service = new DatabaseSessionService(url);
       await rejects(service.createSession(KEY), code, message);
@@ -154,8 +154,8 @@ describe('tables of another layout', () => {
   }
 });
 
-describe('a full disk', () => {
-  it('refuses an append, leaves the handle as it was, and takes it once there is room', async () => {
+describe('A full disk', () => {
+  it('fails an append without changes to the handle, and a retry succeeds when there is space', async () => {
     const database = new Sqlite(join(folder, 'full.db'));
     const kysely = new Kysely<unknown>({ dialect: new SqliteDialect({ database }) });
     const service = new DatabaseSessionService({ kysely, engine: 'sqlite' });
@@ -181,23 +181,23 @@ describe('a full disk', () => {
   });
 });
 
-describe('a file that may not grow', () => {
-  /** What a program prints whose files may have 800 KB. */
+describe('A file that may not grow', () => {
+  /** The output of a program whose files may have at most 800 KB. */
   function limited(name: string): unknown {
-    // Told of by an error, where the signal would end the program.
+    // Without the trap, the signal would end the program instead of an error.
     const limit = 'trap "" XFSZ; ulimit -f 800; exec "$@"';
     const file = fileURLToPath(import.meta.resolve(`./cases/${name}.js`));
     const command = [process.execPath, ...LOADER, file, join(folder, `${name}.db`)];
     const { stdout, stderr } = spawnSync('bash', ['-c', limit, 'bash', ...command], {
       encoding: 'utf8',
-      // Otherwise tsx keeps what it compiles in files.
+      // Otherwise tsx caches its output in files.
       env: { ...process.env, TSX_DISABLE_CACHE: '1' },
     });
     assert.notEqual(stdout, '', stderr);
     return JSON.parse(stdout);
   }
 
-  it('refuses an append, leaves the handle as it was, takes a smaller one, and empties its log', () => {
+  it('fails an append without changes to the handle, stores a smaller one, and empties its log', () => {
     assert.deepEqual(limited('full_disk'), {
       code: 'quota_exceeded',
       handle: { ids: [], state: { n: 0 } },
@@ -206,7 +206,7 @@ describe('a file that may not grow', () => {
     });
   });
 
-  it('refuses deletions too while a reader keeps its log from being emptied, and takes them then', () => {
+  it('fails deletions while a reader keeps its log full, and deletes when the reader has ended', () => {
     const { refusal, deletion, ...rest } = limited('full_log') as Record<string, unknown>;
     for (const message of [refusal, deletion]) {
       assert.match(
@@ -219,8 +219,8 @@ describe('a file that may not grow', () => {
   });
 });
 
-describe('a driver that is not installed', () => {
-  // The package as it is installed alone, with what it depends on.
+describe('A driver that is not installed', () => {
+  // The package with its dependencies, as npm installs it alone.
   const root = fileURLToPath(new URL('../../..', import.meta.url));
   const modules = join(folder, 'program', 'node_modules');
   const home = join(modules, 'adk-session-wasm');
@@ -236,9 +236,9 @@ describe('a driver that is not installed', () => {
     ['sqlite:file.db', 'better-sqlite3'],
   ];
   for (const [url = '', driver = ''] of drivers) {
-    // Where Node has one built in, that is used.
+    // The service uses Node's own SQLite where it exists.
     const skip = driver === 'better-sqlite3' && isBuiltin('node:sqlite');
-    it(`is named with what to run: ${driver}`, { skip }, () => {
+    it(`is named in the error with the command that installs it: ${driver}`, { skip }, () => {
       const program = `
         import { DatabaseSessionService } from 'adk-session-wasm/database';
         const service = new DatabaseSessionService('${url}');

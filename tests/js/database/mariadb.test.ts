@@ -1,4 +1,4 @@
-// MariaDB: the conformance suite with what is different there, several writers at once, and its end.
+// MariaDB: the conformance suite with the engine's limits, concurrent writers, and restarts.
 
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
@@ -6,7 +6,7 @@ import { createConnection, type RowDataPacket } from 'mysql2/promise';
 
 import { DatabaseSessionService } from '../../../js/database/index.js';
 import { choosesByTime, FOREIGN_TEXT } from './cases/after_timestamp.js';
-import { eventOf, letsGo, losesNothing, survivesItsServer } from './cases/concurrency.js';
+import { eventOf, letsProgramsEnd, losesNothing, survivesRestarts } from './cases/concurrency.js';
 import { conforms } from './cases/conforms.js';
 import { neverDeadlocks } from './cases/deadlocks.js';
 import { keepsItsLimits } from './cases/limits.js';
@@ -39,16 +39,16 @@ const run = async (url: string, statement: string) => {
 };
 choosesByTime('MariaDB', newUrl, open, run, FOREIGN_TEXT);
 readsLongSessions('MariaDB', newUrl, open, run);
-letsGo('MariaDB', newUrl);
+letsProgramsEnd('MariaDB', newUrl);
 neverDeadlocks('MariaDB', newUrl, open, () => counted('Innodb_deadlocks'));
 keepsItsLimits('MariaDB', newUrl, open);
 endsWhileSuspended('MariaDB', () => server, newUrl, (url, options) => new DatabaseSessionService(url, options)); // prettier-ignore
-survivesItsServer('MariaDB', newUrl, open, async () => {
+survivesRestarts('MariaDB', newUrl, open, async () => {
   await server.kill();
   await server.start();
 });
 
-it('has the server parse and plan a statement once for a connection', async () => {
+it('a connection to MariaDB prepares each statement once', async () => {
   await using service = open(await newUrl());
   const session = await service.createSession({ appName: 'shop', userId: 'ada', sessionId: 's1' });
   await service.appendEvent({ session, event: eventOf('first') });
@@ -59,7 +59,7 @@ it('has the server parse and plan a statement once for a connection', async () =
   assert.ok((await counted('Com_stmt_execute')) > executed);
 });
 
-it('goes on where the server has no room for prepared statements', async () => {
+it('a service works if MariaDB accepts no more prepared statements', async () => {
   await onServer('set global max_prepared_stmt_count = 0');
   try {
     await using service = open(await newUrl());
@@ -72,9 +72,9 @@ it('goes on where the server has no room for prepared statements', async () => {
   }
 });
 
-/** What the server has counted since it started. */
-async function counted(what: string): Promise<number> {
-  const [row] = await onServer(`show global status like '${what}'`);
+/** A counter of the server since its start. */
+async function counted(name: string): Promise<number> {
+  const [row] = await onServer(`show global status like '${name}'`);
   return Number(row?.Value);
 }
 
@@ -86,7 +86,7 @@ async function onServer(statement: string): Promise<RowDataPacket[]> {
   return rows;
 }
 
-it('U+0000 in states and events comes back from MariaDB, and keys keep their order', async () => {
+it('MariaDB keeps U+0000 in states and events, and the order of keys', async () => {
   const service = open(await newUrl());
   const key = { appName: 'app', userId: 'user', sessionId: 'session' };
   const state = { zz: { b: 'a\0b', a: 1 }, 'a\0b': [1] };
@@ -99,9 +99,9 @@ it('U+0000 in states and events comes back from MariaDB, and keys keep their ord
   await service.close();
 });
 
-it('tables that would lose data are refused with the statements that correct them', async () => {
+it('open() refuses MariaDB tables that would lose data, with the statements that correct them', async () => {
   const url = await newUrl();
-  // As Python makes them under mariadb://.
+  // Python creates these tables for a mariadb:// URL.
   const connection = await createConnection(url.replace('mariadb:', 'mysql:'));
   for (const statement of PYTHON_TABLES) await connection.query(statement);
   const service = open(url);

@@ -1,4 +1,4 @@
-// PostgreSQL: the conformance suite with what is different there, several writers at once, and its end.
+// PostgreSQL: the conformance suite with the engine's limits, concurrent writers, and restarts.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
@@ -7,14 +7,14 @@ import pg from 'pg';
 
 import { DatabaseSessionService } from '../../../js/database/index.js';
 import { choosesByTime } from './cases/after_timestamp.js';
-import { eventOf, letsGo, losesNothing, survivesItsServer } from './cases/concurrency.js';
+import { eventOf, letsProgramsEnd, losesNothing, survivesRestarts } from './cases/concurrency.js';
 import { conforms } from './cases/conforms.js';
 import { neverDeadlocks } from './cases/deadlocks.js';
 import { keepsItsLimits } from './cases/limits.js';
 import { ordersAsJavaScript } from './cases/list_order.js';
 import { readsLongSessions } from './cases/long_reads.js';
 import { POSTGRESQL_REFUSALS } from './cases/refusals.js';
-import { runsRefusedTransactionsAgain } from './cases/serialization_failures.js';
+import { retriesSerializationFailures } from './cases/serialization_failures.js';
 import { knowsRetries } from './cases/retries.js';
 import { cleared, emptied, type Server, startPostgres } from './servers.js';
 import { endsWhileSuspended } from './cases/suspended_server.js';
@@ -55,17 +55,17 @@ readsLongSessions(
   (url) => new DatabaseSessionService(url, { driverOptions: { pipeline: false } }),
   run,
 );
-letsGo('PostgreSQL', newUrl);
+letsProgramsEnd('PostgreSQL', newUrl);
 neverDeadlocks('PostgreSQL', newUrl, open, deadlocks);
 keepsItsLimits('PostgreSQL', newUrl, open);
-runsRefusedTransactionsAgain(newUrl, open);
+retriesSerializationFailures(newUrl, open);
 endsWhileSuspended('PostgreSQL', () => server, newUrl, (url, options) => new DatabaseSessionService(url, options)); // prettier-ignore
-survivesItsServer('PostgreSQL', newUrl, open, async () => {
+survivesRestarts('PostgreSQL', newUrl, open, async () => {
   await server.kill();
   await server.start();
 });
 
-it('PostgreSQL by a driver that sends one query at a time does the same', async () => {
+it('a service with `pipeline: false` creates, appends and reads on PostgreSQL', async () => {
   const service = new DatabaseSessionService(await newUrl(), {
     driverOptions: { pipeline: false },
   });
@@ -76,7 +76,7 @@ it('PostgreSQL by a driver that sends one query at a time does the same', async 
   await service.close();
 });
 
-it('statements that PostgreSQL knows by name are given anew when a table was altered', async () => {
+it('an append on PostgreSQL prepares its statements again after a table was altered', async () => {
   const url = await newUrl();
   const service = open(url);
   const session = await service.createSession(KEY);
@@ -94,7 +94,7 @@ it('statements that PostgreSQL knows by name are given anew when a table was alt
   await service.close();
 });
 
-/** The server counts them when the connections end that they came to. */
+/** The server counts a deadlock only when the connection that met it ends. */
 async function deadlocks(): Promise<number> {
   const client = new pg.Client({ host: '127.0.0.1', port: server.port, user: 'adk' });
   await client.connect();
@@ -111,19 +111,19 @@ async function deadlocks(): Promise<number> {
   return count;
 }
 
-describe('JSONB', () => {
+describe('A JSONB column', () => {
   let service: DatabaseSessionService;
   before(async () => (service = open(await newUrl())));
   after(() => service.close());
 
   const states: [title: string, state: Record<string, unknown>, path: string][] = [
     ['a value', { cart: { items: ['tea', 'a\0b'] } }, 'cart.items[1]'],
-    ['a key within', { cart: { 'a\0b': 1 } }, String.raw`cart["a\u0000b"]`],
+    ['a nested key', { cart: { 'a\0b': 1 } }, String.raw`cart["a\u0000b"]`],
     ['a key', { 'a\0b': 1 }, String.raw`["a\u0000b"]`],
     ["an app's value", { 'app:a': 'a\0b' }, String.raw`["app:a"]`],
   ];
   for (const [title, state, path] of states) {
-    it(`has U+0000 in ${title} refused with its path, and nothing is stored`, async () => {
+    it(`refuses U+0000 in ${title} with its path, and nothing is stored`, async () => {
       const refused = { code: 'unserializable', path };
       await assert.rejects(service.createSession({ ...KEY, state }), refused);
       assert.equal(await service.getSession(KEY), undefined);
@@ -131,7 +131,7 @@ describe('JSONB', () => {
     });
   }
 
-  it('has U+0000 in an event refused with its path, and the handle stays as it was', async () => {
+  it('refuses U+0000 in an event with its path, and the handle is unchanged', async () => {
     const session = await service.getOrCreateSession({ ...KEY, sessionId: 'event' });
     const content = { parts: [{ text: 'one' }, { text: 'a\0b' }] };
     const event = { ...eventOf('e', { n: 1 }), content };
@@ -140,14 +140,14 @@ describe('JSONB', () => {
       path: 'content.parts[1].text',
     });
     assert.deepEqual([session.events, session.state], [[], {}]);
-    // The text of it, and not the character.
+    // The six characters of the escape are allowed.
     const text = { ...eventOf('e', { n: String.raw`\u0000` }) };
     await service.appendEvent({ session, event: text });
     const stored = await service.getSession({ ...KEY, sessionId: 'event' });
     assert.equal(stored?.state.n, String.raw`\u0000`);
   });
 
-  it('sorts the keys within values, of states as of events, and changes nothing else', async () => {
+  it('sorts the keys within values of states and events, and changes nothing else', async () => {
     const value = { bb: 1, a: { z: 1, y: 2 }, c: 3 };
     const sorted = '{"a":{"y":2,"z":1},"c":3,"bb":1}';
     const session = await service.createSession({ ...KEY, sessionId: 'order', state: { value } });

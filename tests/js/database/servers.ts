@@ -1,4 +1,4 @@
-// Servers of the tests' own: a folder, a free port of this machine, and an end with the test file.
+// Database servers for tests: each has its own folder and a free port, and ends with the test file.
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -11,46 +11,46 @@ import { fileURLToPath } from 'node:url';
 
 import { clearing } from './kysely/clearing.mjs';
 
-/** A server that can be killed and started again. */
+/** A server that can be killed and restarted. */
 export interface Server {
   readonly port: number;
-  /** As if the power had failed: nothing is said to anybody. */
+  /** Ends the server like a power failure, without closing its connections. */
   kill(): Promise<void>;
   start(): Promise<void>;
   /** Stops its processes until `resume`. The system still accepts connections and requests for them. */
   suspend(): Promise<void>;
   resume(): void;
-  /** Its own certificate, of the host db.example, where it was started with TLS. */
+  /** The server's self-signed certificate for the host db.example, if it was started with TLS. */
   certificate(): string;
-  /** Ends it for good and takes its folder away. */
+  /** Ends the server and deletes its folder. */
   remove(): Promise<void>;
 }
 
 const script = fileURLToPath(new URL('../../toolchain/databases.sh', import.meta.url));
 
-/** Where a program lies: `npm test` has found it, and passes it on; a test that is run by itself looks for it. */
+/** The path of a program. `npm test` passes it in the environment; a test that runs alone searches for it. */
 function program(name: string): string {
-  const path = process.env[name] ?? found().get(name);
+  const path = process.env[name] ?? installedPrograms().get(name);
   if (path === undefined) throw new Error(`no ${name} on this machine, and it cannot be installed`);
   return path;
 }
 
-/** The programs of this machine, installed if they were not there. */
-function found(): Map<string, string> {
+/** The paths of the database programs, which the script installs if they are missing. */
+function installedPrograms(): Map<string, string> {
   const { stdout, stderr, status } = spawnSync('bash', [script], { encoding: 'utf8' });
   if (status !== 0) throw new Error(`the set-up of the databases failed: ${stderr}`);
   const lines = stdout.matchAll(/^export (\w+)=(.*)$/gm);
   return new Map([...lines].map(([, name = '', value = '']) => [name, value]));
 }
 
-/** Neither server runs as root. */
+/** The account that runs a server: neither server accepts root. */
 function owner(user: string): { uid?: number; gid?: number } {
   if (userInfo().uid !== 0) return {};
   const id = (flag: string) => Number(spawnSync('id', [flag, user], { encoding: 'utf8' }).stdout);
   return { uid: id('-u'), gid: id('-g') };
 }
 
-/** A port of this machine that nobody has. */
+/** A free port of this machine. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -63,9 +63,9 @@ export async function freePort(): Promise<number> {
 interface Recipe {
   readonly name: string;
   readonly user: string;
-  /** Makes the data, and gives the command that serves them. */
+  /** Creates the data files, and returns the command that serves them. */
   prepare(folder: string, port: number, run: (command: string[]) => void): string[];
-  /** Whether it answers. */
+  /** Returns whether the server responds. */
   isUp(port: number): Promise<boolean>;
 }
 
@@ -119,7 +119,7 @@ async function startServer(recipe: Recipe): Promise<Server> {
   return server;
 }
 
-/** A process and those that it has started: PostgreSQL has one for each connection. */
+/** A process and its children: PostgreSQL has one for each connection. */
 function withChildren(pid: number | undefined): number[] {
   if (pid === undefined) return [];
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8');
@@ -136,9 +136,9 @@ function isStopped(pid: number): boolean {
   });
 }
 
-/** How a server is started. */
+/** The options of a server. */
 export interface ServerOptions {
-  /** With a certificate that nobody else has signed. */
+  /** With a self-signed certificate. */
   readonly tls?: boolean;
 }
 
@@ -161,7 +161,7 @@ function makeCertificate(run: (command: string[]) => void): void {
   ]);
 }
 
-/** PostgreSQL, with a user `adk` and a database of that name. */
+/** Starts PostgreSQL with a user `adk` and a database of that name. */
 export function startPostgres({ tls = false }: ServerOptions = {}): Promise<Server> {
   const folder = program('POSTGRES_PROGRAMS');
   return startServer({
@@ -205,7 +205,7 @@ export function startPostgres({ tls = false }: ServerOptions = {}): Promise<Serv
   });
 }
 
-/** MariaDB, with a user `adk` without password and a database of that name. */
+/** Starts MariaDB with a user `adk` without password and a database of that name. */
 export function startMariadb({ tls = false }: ServerOptions = {}): Promise<Server> {
   const [serve, install] = [program('MARIADBD'), program('MARIADB_INSTALL_DB')];
   return startServer({
@@ -213,7 +213,7 @@ export function startMariadb({ tls = false }: ServerOptions = {}): Promise<Serve
     user: 'mysql',
     prepare(home, port, run) {
       const data = `--datadir=${join(home, 'data')}`;
-      // A server that starts deletes the temporary tables of all others that share its folder for them.
+      // A starting server deletes the temporary tables of all servers that share its folder for them.
       const temporary = `--tmpdir=${home}`;
       run([install, '--no-defaults', data, temporary, '--auth-root-authentication-method=normal']);
       if (tls) makeCertificate(run);
@@ -241,7 +241,7 @@ export function startMariadb({ tls = false }: ServerOptions = {}): Promise<Serve
   });
 }
 
-/** The URL of the server's database, which has no tables any more. */
+/** Drops all tables, and returns the URL of the server's database. */
 export async function emptied(kind: 'postgresql' | 'mariadb', { port }: Server): Promise<string> {
   const url = `${kind}://adk@127.0.0.1:${port}/adk`;
   if (kind === 'postgresql') {
@@ -261,8 +261,8 @@ export async function emptied(kind: 'postgresql' | 'mariadb', { port }: Server):
 }
 
 /**
- * The URL of the server's database without a row, but with the tables that it has: to make them anew takes longer
- * than most cases of the conformance suite.
+ * Deletes all rows, keeps the tables, and returns the URL of the server's database. Creating the tables would take
+ * longer than most cases of the conformance suite.
  */
 export async function cleared(
   kind: 'postgresql' | 'mariadb',
@@ -280,7 +280,7 @@ export async function cleared(
     const { createConnection } = await import('mysql2/promise');
     const server = { host: '127.0.0.1', port, user: 'adk', database: schema };
     const connection = await createConnection(server);
-    // What says of which version the tables are stays.
+    // The rows with the version of the tables stay.
     const [rows] = await connection.query(
       `select table_name as name from information_schema.tables
        where table_schema = '${schema}' and table_name not like '%adk_internal_metadata'`,

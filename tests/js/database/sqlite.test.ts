@@ -1,4 +1,4 @@
-// SQLite, in memory and in a file: the conformance suite, and several writers at once.
+// SQLite, in memory and in a file: the conformance suite, and concurrent writers.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,7 +8,7 @@ import Sqlite from 'better-sqlite3';
 
 import { DatabaseSessionService } from '../../../js/database/index.js';
 import { choosesByTime, FOREIGN_TEXT } from './cases/after_timestamp.js';
-import { letsGo, losesNothing } from './cases/concurrency.js';
+import { letsProgramsEnd, losesNothing } from './cases/concurrency.js';
 import { conforms } from './cases/conforms.js';
 import { readsLongSessions } from './cases/long_reads.js';
 import { knowsRetries } from './cases/retries.js';
@@ -33,4 +33,4 @@ losesNothing('a SQLite file', newUrl, open);
 knowsRetries('a SQLite file', newUrl, open);
 choosesByTime('a SQLite file', newUrl, open, run, FOREIGN_TEXT);
 readsLongSessions('a SQLite file', newUrl, open, run);
-letsGo('a SQLite file', newUrl);
+letsProgramsEnd('a SQLite file', newUrl);

@@ -1,5 +1,5 @@
-// SQLite files in the layout of google-adk's SqliteSessionService: the conformance suite with what is
-// different there, several writers at once, and what the files then hold.
+// SQLite files in the layout of google-adk's SqliteSessionService: the conformance suite with the layout's limits,
+// concurrent writers, and the contents of the files.
 
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { after, describe, it } from 'node:test';
 import Sqlite from 'better-sqlite3';
 
 import { DatabaseSessionService } from '../../../js/database/index.js';
-import { eventOf, letsGo, losesNothing } from './cases/concurrency.js';
+import { eventOf, letsProgramsEnd, losesNothing } from './cases/concurrency.js';
 import { conforms } from './cases/conforms.js';
 import { ordersAsJavaScript } from './cases/list_order.js';
 import { knowsRetries } from './cases/retries.js';
@@ -35,29 +35,29 @@ conforms(
   (options) => new DatabaseSessionService(newUrl(), { ...options, durability: 'relaxed' }),
   {
     'state keys may hold any text': REFUSED_TEXT,
-    'text of any script and control characters come back to the letter': REFUSED_TEXT,
+    'text of any script and control characters are returned exactly': REFUSED_TEXT,
   },
 );
 ordersAsJavaScript(TITLE, () => Promise.resolve(newUrl()));
 losesNothing(TITLE, newUrl, open);
 knowsRetries(TITLE, newUrl, open);
-letsGo(TITLE, newUrl);
+letsProgramsEnd(TITLE, newUrl);
 
 const USER = { appName: 'app', userId: 'user' };
 const KEY = { ...USER, sessionId: 'session' };
 
-/** What `work` leaves in a file with these tables, read by `look`. */
+/** Runs `work` on a file with these tables, then reads the file by `read`. */
 async function inFile<T>(
   path: string,
   work: (service: DatabaseSessionService) => Promise<void>,
-  look: (database: Sqlite.Database) => T,
+  read: (database: Sqlite.Database) => T,
 ): Promise<T> {
   const service = open(`sqlite:${path}`);
   await work(service);
   await service.close();
   const database = new Sqlite(path);
   try {
-    return look(database);
+    return read(database);
   } finally {
     database.close();
   }
@@ -66,14 +66,14 @@ async function inFile<T>(
 const valueOf = (database: Sqlite.Database, query: string): unknown =>
   database.prepare(query).pluck().get();
 
-describe('A file of that layout', () => {
+describe("A file in the layout of google-adk's SqliteSessionService", () => {
   const newFile = (tables = SQLITE_SERVICE_TABLES) => {
     const path = newPath();
     newSqliteServiceFile(path, tables);
     return path;
   };
 
-  it('keeps its layout: times are seconds, and nothing is taken for the other one', async () => {
+  it('keeps its layout: all times are seconds', async () => {
     const types = await inFile(
       newFile(),
       async (service) => {
@@ -111,10 +111,10 @@ describe('A file of that layout', () => {
     );
   });
 
-  it('is known by any of its tables, and gets those that it lacks', async () => {
-    for (const made of [1, 2, 3]) {
+  it('is recognised by any of its tables, and gets the missing ones', async () => {
+    for (const count of [1, 2, 3]) {
       const columns = await inFile(
-        newFile(SQLITE_SERVICE_TABLES.slice(0, made)),
+        newFile(SQLITE_SERVICE_TABLES.slice(0, count)),
         async (service) => {
           const session = await service.createSession(KEY);
           await service.appendEvent({ session, event: eventOf('e') });
@@ -122,12 +122,12 @@ describe('A file of that layout', () => {
         (database) => columnsOf(database),
       );
       const whole = new Sqlite(newFile());
-      assert.deepEqual(columns, columnsOf(whole), `with ${made} tables`);
+      assert.deepEqual(columns, columnsOf(whole), `with ${count} tables`);
       whole.close();
     }
   });
 
-  it('is refused if only some of its tables are of that layout', async () => {
+  it('is refused if some of its tables have another layout', async () => {
     const [app = '', user = '', session = ''] = SQLITE_SERVICE_TABLES;
     const service = open(
       `sqlite:${newFile([app, user, session.replaceAll('_time real', '_time datetime')])}`,
@@ -139,7 +139,7 @@ describe('A file of that layout', () => {
     await service.close();
   });
 
-  it("keeps it also where Python's DatabaseSessionService has written into it", async () => {
+  it("keeps its layout after Python's DatabaseSessionService has written to it", async () => {
     const metadata = `create table adk_internal_metadata ("key" varchar(128) primary key, value varchar(256))`;
     const path = newFile([...SQLITE_SERVICE_TABLES, metadata]);
     const python = new Sqlite(path);
@@ -169,7 +169,7 @@ describe('A file of that layout', () => {
     assert.equal(type, 'real');
   });
 
-  it('lists by time, not by the digits of its numbers', async () => {
+  it('lists sessions by the values of their times, not by their digits', async () => {
     let now = 0;
     const service = new DatabaseSessionService(newUrl(), { clock: () => now });
     const times = [9_500, 10_000, 10_500, 999_000, 1_000_250];
@@ -186,7 +186,7 @@ describe('A file of that layout', () => {
     await service.close();
   });
 
-  it('gives no revision again that was deleted, also to those who open it later', async () => {
+  it('never reuses the revision of a deleted session, even for a service that opens it later', async () => {
     const url = newUrl();
     const clock = () => 1000;
     const service = new DatabaseSessionService(url, { clock });
@@ -201,7 +201,7 @@ describe('A file of that layout', () => {
   });
 });
 
-describe('U+0000 in a file of that layout', () => {
+describe("U+0000 in a file in the layout of google-adk's SqliteSessionService", () => {
   const states: [title: string, state: Record<string, unknown>, path: string][] = [
     ['a value', { ok: 1, text: 'a\0b' }, 'text'],
     ['a key', { 'a\0b': 1 }, '["a\\u0000b"]'],
@@ -209,7 +209,7 @@ describe('U+0000 in a file of that layout', () => {
     ['a value of the app', { 'app:text': '\0' }, '["app:text"]'],
   ];
   for (const [title, state, path] of states) {
-    it(`is refused in ${title}, with its path, and nothing is stored`, async () => {
+    it(`is refused in ${title} with its path, and nothing is stored`, async () => {
       const service = open(newUrl());
       await assert.rejects(service.createSession({ ...KEY, state }), {
         code: 'unserializable',
@@ -228,7 +228,7 @@ describe('U+0000 in a file of that layout', () => {
     });
   }
 
-  it('stays within lists and objects, and in the text of events', async () => {
+  it('is kept within lists and objects, and in the text of events', async () => {
     const service = open(newUrl());
     const state = { list: ['a\0b'], object: { 'a\0b': '\0' }, text: '\\u0000' };
     const session = await service.createSession({ ...KEY, state });
@@ -240,7 +240,7 @@ describe('U+0000 in a file of that layout', () => {
     await service.close();
   });
 
-  it('stays where Python has stored it, until the key is written', async () => {
+  it('is kept where Python has stored it, until the key is written', async () => {
     const url = newUrl();
     const database = new Sqlite(url.slice('sqlite:'.length));
     database

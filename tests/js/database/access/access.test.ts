@@ -1,4 +1,4 @@
-// Servers that are there and cannot be used: each refusal has a code and says what to do.
+// Servers that run but refuse access: each error has a code and says what to do.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
@@ -21,7 +21,7 @@ async function rejects(call: Promise<unknown>, code: SessionErrorCode, message: 
   });
 }
 
-describe('PostgreSQL', () => {
+describe('A PostgreSQL server', () => {
   let server: Server;
   let url: string;
   before(async () => {
@@ -37,13 +37,13 @@ describe('PostgreSQL', () => {
     await client.end();
   };
 
-  it('without TLS is storage_unavailable to whoever asks for it', async () => {
+  it('without TLS is storage_unavailable if the options require TLS', async () => {
     const service = new DatabaseSessionService(`${url}?ssl=require`);
     await rejects(service.open(), 'storage_unavailable', /SSL.*Switch TLS on/);
     await service.close();
   });
 
-  it('is storage_unavailable without the password', async () => {
+  it('refuses a missing or wrong password with storage_unavailable', async () => {
     await run(
       "create role locked login password 'secret'",
       `do $$ begin execute format('copy (select unnest(array[%L, %L])) to %L',
@@ -60,7 +60,7 @@ describe('PostgreSQL', () => {
     await wrong.close();
   });
 
-  it('that only reads is storage_unavailable for a write, and reads', async () => {
+  it('that is read-only refuses writes with storage_unavailable, and serves reads', async () => {
     const service = new DatabaseSessionService(url);
     const session = await service.createSession(KEY);
     await run('alter database adk set default_transaction_read_only = on');
@@ -77,7 +77,7 @@ describe('PostgreSQL', () => {
     await service.close();
   });
 
-  it('says that the protocol was violated, and not to try again', async () => {
+  it('that reports a protocol violation fails an append with storage_failed, not as transient', async () => {
     const service = new DatabaseSessionService(url);
     const session = await service.getOrCreateSession(KEY);
     await run(
@@ -91,7 +91,7 @@ describe('PostgreSQL', () => {
   });
 });
 
-describe('MariaDB', () => {
+describe('A MariaDB server', () => {
   let server: Server;
   let url: string;
   before(async () => {
@@ -100,13 +100,13 @@ describe('MariaDB', () => {
   });
   after(() => server.remove());
 
-  it('without TLS is storage_unavailable to whoever asks for it', async () => {
+  it('without TLS is storage_unavailable if the options require TLS', async () => {
     const service = new DatabaseSessionService(url, { driverOptions: { ssl: {} } });
     await rejects(service.open(), 'storage_unavailable', /secure.*Switch TLS on/);
     await service.close();
   });
 
-  it('that only reads is storage_unavailable for a write, and reads', async () => {
+  it('that is read-only refuses writes with storage_unavailable, and serves reads', async () => {
     const service = new DatabaseSessionService(url);
     const session = await service.createSession(KEY);
     const other = await createConnection(url.replace('mariadb', 'mysql'));

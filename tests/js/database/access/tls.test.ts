@@ -1,4 +1,4 @@
-// Servers with a certificate that nobody has signed: each refusal says what to do, and the certificate is taken where it is named.
+// Servers with a self-signed certificate: each refusal says what to do. The options can name the certificate to accept.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
@@ -40,7 +40,7 @@ const SERVERS = {
 
 for (const kind of ['postgresql', 'mariadb'] as const) {
   const { start, verified, unverified } = SERVERS[kind];
-  describe(`TLS on ${kind}`, () => {
+  describe(`A TLS connection to ${kind}`, () => {
     let server: Server;
     let url: string;
     before(async () => {
@@ -51,7 +51,7 @@ for (const kind of ['postgresql', 'mariadb'] as const) {
 
     const withTls = (ssl: object) => ({ driverOptions: { ssl } });
 
-    it('refuses a certificate that is signed by nobody known', async () => {
+    it('is refused if no known authority signed the certificate', async () => {
       await refuses(
         url + verified,
         kind === 'mariadb' ? withTls({}) : {},
@@ -59,17 +59,17 @@ for (const kind of ['postgresql', 'mariadb'] as const) {
       );
     });
 
-    it('refuses a certificate of another host', async () => {
+    it('is refused if the certificate belongs to another host', async () => {
       const ssl = { ca: server.certificate(), verifyIdentity: true };
       await refuses(url.replace('127.0.0.1', 'localhost'), withTls(ssl), /altnames/);
     });
 
-    it('takes the certificate that the options name', async () => {
+    it('is accepted with the certificate that the options name', async () => {
       const ssl = { ca: server.certificate(), servername: 'db.example' };
       await works(url, withTls(ssl));
     });
 
-    it('takes any certificate where that is asked for', async () => {
+    it('is accepted with any certificate if the options disable verification', async () => {
       await works(
         url + unverified,
         kind === 'mariadb' ? withTls({ rejectUnauthorized: false }) : {},

@@ -6,7 +6,7 @@ import type { Open } from './concurrency.js';
 
 const KEY = { appName: 'app', userId: 'user', sessionId: 'session' };
 
-/** What may stand in `event_data`, though we write none of it, beside what we write. */
+/** Values of `event_data` that the package never writes. */
 const FOREIGN = [
   '{"timestamp": -5}',
   '{"timestamp": 1e300}',
@@ -21,7 +21,7 @@ const FOREIGN = [
 ];
 
 /**
- * Events are chosen in SQL by what their JSON says, and that is as JavaScript chooses them.
+ * SQL selects events by the time in their JSON. The result must be the one that JavaScript computes.
  *
  * @param run runs a statement in the database of that URL
  */
@@ -32,14 +32,14 @@ export function choosesByTime(
   run: (url: string, statement: string) => unknown,
   foreign: readonly string[] = FOREIGN,
 ) {
-  it(`afterTimestamp on ${title} gives the events whose time it is, whatever their JSON says`, async () => {
+  it(`afterTimestamp on ${title} selects events by their time, whatever timestamp their JSON has`, async () => {
     const url = await newUrl();
     const service = open(url);
     const session = await service.createSession(KEY);
     const events = [1000, 5000, 5000.001, 7250, 253402300799999].map((timestamp, number) =>
       createEvent({ id: `own${number}`, author: 'agent', invocationId: 'i', timestamp }),
     );
-    // One that no plain JSON says.
+    // The package stores this event in its own member, since Python's form lacks the field.
     events.push(createEvent({ id: 'more', timestamp: 6000, myField: 1 }));
     const rows = foreign.map((_, number) => createEvent({ id: `foreign${number}` }));
     await service.appendEvents({ session, events: [...events, ...rows] });
@@ -61,5 +61,5 @@ export function choosesByTime(
   });
 }
 
-/** What SQLite and MySQL keep of Python, which is no JSON. */
+/** Python also writes NaN, which is not JSON. SQLite and MySQL store it. */
 export const FOREIGN_TEXT: readonly string[] = [...FOREIGN, '{"timestamp": NaN}'];

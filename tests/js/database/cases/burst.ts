@@ -1,6 +1,6 @@
-// A program that appends as fast as it can, and prints the id of each event once it is told that it is stored.
+// A program that appends as fast as it can, and prints the id of each acknowledged event.
 //
-//   burst.ts URL NAME COUNT   as many events as that, then closes; Infinity: until it is killed
+//   burst.ts URL NAME COUNT   appends COUNT events, then closes; with Infinity, it appends until it is killed
 
 import { DatabaseSessionService } from '../../../../js/database/index.js';
 import { createEvent } from '../../../../js/index.js';

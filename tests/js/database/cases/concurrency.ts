@@ -9,7 +9,7 @@ import type { DatabaseSessionService } from '../../../../js/database/index.js';
 import { createEvent, type Event, isSessionError } from '../../../../js/index.js';
 import { LOADER } from '../../loader.js';
 
-/** Makes services over one database, and a database of its own for each name. */
+/** Makes a service over the database of a URL. */
 export type Open = (url: string) => DatabaseSessionService;
 
 const USER = { appName: 'app', userId: 'user' };
@@ -24,12 +24,12 @@ export function eventOf(id: string, stateDelta: Record<string, unknown> = {}): E
 
 export const numbers = (count: number) => Array.from({ length: count }, (_, number) => number);
 
-/** What must hold on every engine, whoever writes at the same moment. */
+/** Tests that no concurrent write is lost, on any engine. */
 export function losesNothing(title: string, newUrl: () => string | Promise<string>, open: Open) {
-  describe(`at once on ${title}`, () => {
+  describe(`Concurrent writes on ${title}`, () => {
     const services: DatabaseSessionService[] = [];
     after(() => Promise.all(services.map((service) => service.close())));
-    /** Two services over one new database, as two programs would have them. */
+    /** Two services over one new database, like those of two programs. */
     async function openTwo(): Promise<[DatabaseSessionService, DatabaseSessionService]> {
       const url = await newUrl();
       const two: [DatabaseSessionService, DatabaseSessionService] = [open(url), open(url)];
@@ -38,7 +38,7 @@ export function losesNothing(title: string, newUrl: () => string | Promise<strin
       return two;
     }
 
-    it('20 sessions that write keys of the app keep them all', async () => {
+    it('of app keys by 20 sessions are all kept', async () => {
       const two = await openTwo();
       const sessions = await Promise.all(
         numbers(20).map((n) => two[0].createSession({ ...USER, sessionId: `s${n}` })),
@@ -53,7 +53,7 @@ export function losesNothing(title: string, newUrl: () => string | Promise<strin
       assert.equal(Object.keys(state).length, 20);
     });
 
-    it('64 sessions of two services append in groups and keep each key of app and users', async () => {
+    it('of app and user keys by 64 sessions of two services are grouped, and all kept', async () => {
       const two = await openTwo();
       const sessions = await Promise.all(
         numbers(64).map((n) =>
@@ -87,7 +87,7 @@ export function losesNothing(title: string, newUrl: () => string | Promise<strin
       }
     });
 
-    it('20 creates with keys of the app and of the user keep them all', async () => {
+    it('of app and user keys by 20 creates are all kept', async () => {
       const two = await openTwo();
       await Promise.all(
         numbers(20).map((n) =>
@@ -103,7 +103,7 @@ export function losesNothing(title: string, newUrl: () => string | Promise<strin
       assert.deepEqual([Object.keys(app).length, Object.keys(user).length], [20, 20]);
     });
 
-    it('two services that append to one session store each event once', async () => {
+    it('of two services to one session store each event once', async () => {
       const two = await openTwo();
       await two[0].createSession(KEY);
       const handles = await Promise.all(two.map((service) => service.getSession(KEY)));
@@ -131,28 +131,28 @@ export function losesNothing(title: string, newUrl: () => string | Promise<strin
       }
     });
 
-    it('two programs that append to one session store each event once', async () => {
+    it('of two programs to one session store each event once', async () => {
       const url = await newUrl();
       const service = open(url);
       services.push(service);
       await service.createSession(KEY);
-      const told = await Promise.all(
+      const acknowledged = await Promise.all(
         ['one', 'other'].map((name) => linesOf(startBurst(url, name, 25))),
       );
       const session = await service.getSession(KEY);
       const ids = session?.events.map((event) => event.id) ?? [];
       assert.equal(ids.length, 50);
       for (const [who, name] of ['one', 'other'].entries()) {
-        assert.equal(told[who]?.length, 25);
+        assert.equal(acknowledged[who]?.length, 25);
         assert.deepEqual(
           ids.filter((id) => id.startsWith(name)),
-          told[who],
+          acknowledged[who],
         );
         assert.equal(session?.state[`${name} last`], 24);
       }
     });
 
-    it('writes of every kind wait for each other, and none fails', async () => {
+    it('of every kind succeed', async () => {
       const two = await openTwo();
       await Promise.all(
         numbers(6).map(async (n) => {
@@ -179,22 +179,22 @@ export function losesNothing(title: string, newUrl: () => string | Promise<strin
       assert.equal(totalItems, 0);
     });
 
-    it('a program that is killed in a burst has stored each event that it was told of, once', async () => {
+    it('of a program that is killed keep each acknowledged event, once', async () => {
       const url = await newUrl();
       const service = open(url);
       services.push(service);
       await service.createSession(KEY);
       const program = startBurst(url, 'e');
-      const told: string[] = [];
+      const acknowledged: string[] = [];
       for await (const id of createInterface({ input: program.stdout })) {
-        told.push(id);
-        if (told.length === 40) program.kill('SIGKILL');
+        acknowledged.push(id);
+        if (acknowledged.length === 40) program.kill('SIGKILL');
       }
       const session = await service.getSession(KEY);
       const ids = session?.events.map((event) => event.id) ?? [];
-      assert.ok(told.length >= 40);
-      // At most those on their way may be there beyond what it was told of.
-      assert.deepEqual(ids.slice(0, told.length), told);
+      assert.ok(acknowledged.length >= 40);
+      // Beyond the acknowledged events, the store may hold only the append that the kill interrupted.
+      assert.deepEqual(ids.slice(0, acknowledged.length), acknowledged);
       assert.equal(new Set(ids).size, ids.length);
       assert.equal(session?.state['e last'], ids.length - 1);
     });
@@ -216,14 +216,14 @@ async function linesOf({ stdout }: ReturnType<typeof startBurst>): Promise<strin
   return lines;
 }
 
-/** A server that is killed in a burst and started again, as whoever appends sees it. */
-export function survivesItsServer(
+/** Tests a program that appends while its server is killed and restarted. */
+export function survivesRestarts(
   title: string,
   newUrl: () => Promise<string>,
   open: Open,
   restart: () => Promise<void>,
 ) {
-  it(`${title} that is killed in a burst and started again has each event once`, async () => {
+  it(`${title} stores each event once if it is killed and restarted during appends`, async () => {
     const service = open(await newUrl());
     const session = await service.createSession(KEY);
     const codes = new Set<string>();
@@ -261,8 +261,8 @@ export function survivesItsServer(
   });
 }
 
-/** Whether a program ends by itself once its service is closed. */
-export function letsGo(title: string, newUrl: () => string | Promise<string>) {
+/** Tests that a program ends by itself after the close of its service. */
+export function letsProgramsEnd(title: string, newUrl: () => string | Promise<string>) {
   it(`close() on ${title} lets the program end`, async () => {
     const program = startBurst(await newUrl(), 'e', 1);
     program.stdout.resume();

@@ -10,18 +10,18 @@ const cases = JSON.parse(readFileSync(file, 'utf8')) as Case[];
 /**
  * The conformance suite over a database.
  *
- * @param refused the cases that the engine cannot fulfil, and what they end with instead
+ * @param refused the cases that the engine cannot fulfil, with the refusals that it gives instead
  */
 export function conforms(
   title: string,
   openStorage: OpenStorage,
   refused: Readonly<Record<string, RegExp>> = {},
 ): void {
-  describe(`the conformance suite on ${title}`, () => {
+  describe(`The conformance suite on ${title}`, () => {
     for (const testCase of cases) {
       const refusal = refused[testCase.name];
       if (refusal === undefined) it(testCase.name, () => runCase(testCase, openStorage));
-      else it(`refuses that ${testCase.name}`, () => refuses(testCase, openStorage, refusal));
+      else it(`is refused as documented: ${testCase.name}`, () => refuses(testCase, openStorage, refusal));
     }
   });
 }

@@ -7,10 +7,10 @@ const APP = { appName: 'app' };
 const USERS = ['ada', 'eve'] as const;
 
 /**
- * Writes that want the same rows from different ends: sessions, their users and their app.
+ * Writes that lock the same rows, starting from different ones: a session, its user, or its app.
  *
- * @param deadlocks how many the server has found since it was started; they would be tried again, and so
- *   fail for nobody
+ * @param deadlocks how many deadlocks the server has detected since its start. The service retries a
+ *   transaction after a deadlock, so no call would fail.
  */
 export function neverDeadlocks(
   title: string,
@@ -18,7 +18,7 @@ export function neverDeadlocks(
   open: Open,
   deadlocks: () => Promise<number>,
 ) {
-  it(`no writes on ${title} wait for each other in a circle`, async () => {
+  it(`concurrent writes on ${title} cause no deadlock`, async () => {
     const url = await newUrl();
     const before = await deadlocks();
     const two = [open(url), open(url)] as const;
@@ -26,7 +26,7 @@ export function neverDeadlocks(
     await Promise.all(
       numbers(8).map(async (n) => {
         const [service, other] = n % 2 === 0 ? two : [two[1], two[0]];
-        // Appends of these are in groups with those of other numbers.
+        // Appends to these sessions are grouped with each other.
         const own = await service.createSession({ ...APP, userId: 'own', sessionId: `${n}` });
         for (const round of numbers(6)) {
           const userId = USERS[(n + round) % 2] ?? '';
@@ -34,7 +34,7 @@ export function neverDeadlocks(
           const delta = { 'app:a': n, 'user:u': round };
           const session = await service.getOrCreateSession({ ...APP, userId, sessionId: 'common' });
           await Promise.all([
-            // May find it deleted with its user.
+            // `deleteUser` may have deleted the session.
             service
               .appendEvent({ session, event: eventOf(`${n}-${round}`, { ...delta, n }) })
               .catch(unlessGone),

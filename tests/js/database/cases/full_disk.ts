@@ -1,6 +1,6 @@
-// A program whose files may not grow beyond what its shell has allowed it; see errors.test.ts.
+// A program whose shell limits the size of its files; see errors.test.ts.
 //
-//   full_disk.ts PATH   prints as JSON what came of an event that is too large for that
+//   full_disk.ts PATH   prints as JSON the outcome of an event that exceeds the limit
 
 import { DatabaseSessionService } from '../../../../js/database/index.js';
 import { isSessionError } from '../../../../js/index.js';
@@ -22,7 +22,7 @@ const ids = stored?.events.map(({ id }) => id);
 const full = await fill();
 process.stdout.write(JSON.stringify({ code, handle, stored: { ids, state: stored?.state }, full }));
 
-/** Writes several times what the log may hold, of which the file has room for the last. */
+/** Writes several times the log's limit. The file has space for the last round. */
 async function fill() {
   const id = 'fills';
   const ids: string[] = [];

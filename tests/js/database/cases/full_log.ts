@@ -1,7 +1,6 @@
-// A program whose files may not grow beyond what its shell has allowed it, and whose log a reader keeps from being emptied;
-// see errors.test.ts.
+// A program whose shell limits the size of its files, while a reader prevents that the log is emptied; see errors.test.ts.
 //
-//   full_log.ts PATH   prints as JSON what came of each call
+//   full_log.ts PATH   prints as JSON the outcome of each call
 
 import Sqlite from 'better-sqlite3';
 import { DatabaseSessionService } from '../../../../js/database/index.js';
@@ -32,7 +31,7 @@ for (const length of [20_000, 2000, 200, 0]) {
   } while (refusal === 'done');
 }
 const deletion = await outcome(service.deleteSession(key));
-const held = (await service.getSession(key))?.events.length;
+const storedCount = (await service.getSession(key))?.events.length;
 reader.exec('rollback');
 reader.close();
 const then = [
@@ -41,5 +40,5 @@ const then = [
 ];
 const left = (await service.listSessions({ appName: 'app' })).totalItems;
 await service.close();
-const isWhole = held === appended;
+const isWhole = storedCount === appended;
 process.stdout.write(JSON.stringify({ refusal, deletion, isWhole, then, left }));

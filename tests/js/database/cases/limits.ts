@@ -5,12 +5,12 @@ import type { DatabaseSessionService } from '../../../../js/database/index.js';
 import { eventOf, type Open } from './concurrency.js';
 
 const KEY = { appName: 'app', userId: 'user', sessionId: 'session' };
-/** Of as many characters as the columns take; more of UTF-16. */
+/** As many characters as the columns hold, and more UTF-16 code units. */
 const LONGEST = '한'.repeat(100) + '😀'.repeat(28);
 
-/** What the columns of a server cannot hold is refused before anything is written. */
+/** A value that does not fit into a column is refused before anything is written. */
 export function keepsItsLimits(title: string, newUrl: () => Promise<string>, open: Open) {
-  describe(`the columns of ${title}`, () => {
+  describe(`The columns of ${title}`, () => {
     let service: DatabaseSessionService;
     before(async () => (service = open(await newUrl())));
     after(() => service.close());
@@ -32,7 +32,7 @@ export function keepsItsLimits(title: string, newUrl: () => Promise<string>, ope
       ['with a NUL', 'a\0b'],
     ] as const) {
       for (const name of ['appName', 'userId', 'sessionId'] as const) {
-        it(`refuse a ${name} ${what}, under which nothing is found either`, async () => {
+        it(`refuse to create a ${name} ${what}; reading and deleting it find nothing`, async () => {
           const key = { ...KEY, [name]: id };
           await assert.rejects(service.createSession(key), { code: 'invalid_argument', key: name });
           assert.equal(await service.getSession(key), undefined);
@@ -43,7 +43,7 @@ export function keepsItsLimits(title: string, newUrl: () => Promise<string>, ope
         });
       }
 
-      it(`refuse an event's id ${what}, and leave the handle as it was`, async () => {
+      it(`refuse an event id ${what}, and do not change the handle`, async () => {
         const session = await service.getOrCreateSession(KEY);
         const event = eventOf(id, { n: 1 });
         const appended = service.appendEvent({ session, event });
@@ -56,7 +56,7 @@ export function keepsItsLimits(title: string, newUrl: () => Promise<string>, ope
       ['of 257 characters', `${LONGEST}${LONGEST}x`],
       ['with a NUL', 'a\0b'],
     ] as const) {
-      it(`refuse an invocationId ${what}, and store nothing of its event`, async () => {
+      it(`refuse an invocationId ${what}, and do not store its event`, async () => {
         const session = await service.getOrCreateSession(KEY);
         const event = { ...eventOf('e', { 'app:n': 1 }), invocationId };
         const appended = service.appendEvent({ session, event });

@@ -4,14 +4,14 @@ import { it } from 'node:test';
 import { DatabaseSessionService } from '../../../../js/database/index.js';
 import { eventOf } from './concurrency.js';
 
-/** What the conformance suite shows with ids that servers refuse. */
+/** The conformance suite checks the same with ids that servers refuse. */
 export function ordersAsJavaScript(title: string, newUrl: () => Promise<string>) {
-  it(`pages of sessions of one time on ${title} are in JavaScript's order of strings`, async () => {
+  it(`a list on ${title} orders sessions with equal times by id, as JavaScript compares strings`, async () => {
     const service = new DatabaseSessionService(await newUrl(), { clock: () => 1000 });
     const ids = ['ab', '\ufffd', 'b', '😀', 'é', 'B', 'a', '10', '9', 'a b', '_'];
     for (const sessionId of ids) {
       const session = await service.createSession({ appName: 'app', userId: 'user', sessionId });
-      // Its row gets a later time than that of the session.
+      // The append gives the session's row a later time than the session has.
       if (sessionId < 'a') await service.appendEvent({ session, event: eventOf('e') });
     }
     const pages: string[] = [];

@@ -6,14 +6,14 @@ import { createEvent, type Event } from '../../../../js/index.js';
 import { numbers, type Open } from './concurrency.js';
 
 const USER = { appName: 'app', userId: 'user' };
-/** Several times what is parsed at once. */
+/** Several times the number of events that are parsed together. */
 const COUNT = 500;
 const LENGTH = 500;
 
 const ids = (events: readonly Event[] | undefined) => events?.map(({ id }) => id);
 
 /**
- * Events are parsed while their rows come, some rows at once: nothing of that shows.
+ * The service parses events in batches while their rows arrive. The result must not show this.
  *
  * @param run runs a statement in the database of that URL
  */
@@ -23,7 +23,7 @@ export function readsLongSessions(
   open: Open,
   run: (url: string, statement: string) => unknown,
 ) {
-  describe(`a long session on ${title}`, () => {
+  describe(`A long session on ${title}`, () => {
     let url: string;
     let service: DatabaseSessionService;
     before(async () => {
@@ -39,7 +39,7 @@ export function readsLongSessions(
         author: 'agent',
         timestamp: 1_000_000 + number,
         content: { parts: [{ text: `"${number}", ${'x'.repeat(LENGTH)}` }] },
-        // Now and then one that Python's form does not say, and one with a character of two halves.
+        // Some events have a field that Python's form lacks, or a surrogate pair.
         ...(number % 100 === 50 && { myField: [number] }),
         ...(number % 100 === 70 && { branch: '😀' }),
       }),
@@ -52,12 +52,12 @@ export function readsLongSessions(
       return key;
     }
 
-    it('is read with all of its events, as they were and in order', async () => {
+    it('returns all of its events, exactly and in order', async () => {
       const stored = await service.getSession(await written('whole'));
       assert.deepEqual(stored?.events, events);
     });
 
-    it('is read with those of a window', async () => {
+    it('returns the events of a window', async () => {
       const key = await written('window');
       const read = async (config: object) =>
         ids((await service.getSession({ ...key, config }))?.events);
@@ -67,7 +67,7 @@ export function readsLongSessions(
       assert.deepEqual(await read(both), ids(events.slice(-7)));
     });
 
-    it('is read though one event leaves its ids and its time to the columns', async () => {
+    it('returns an event whose ids and time stand only in the columns', async () => {
       const key = await written('columns');
       await run(
         url,
@@ -79,7 +79,7 @@ export function readsLongSessions(
       assert.ok(Number(read?.[300]?.timestamp) > 1_000_300);
     });
 
-    it('names the event that is damaged, and can be read without it', async () => {
+    it('names a damaged event in the error, and is readable without it', async () => {
       const key = await written('damaged');
       await run(
         url,
@@ -90,7 +90,7 @@ export function readsLongSessions(
       assert.deepEqual(ids(read?.events), ids(events.filter((_, number) => number !== 300)));
     });
 
-    it('is read again once a read of it was refused', async () => {
+    it('is readable after a failed read', async () => {
       const key = await written('refused');
       await run(url, 'alter table events rename to events_elsewhere');
       await assert.rejects(service.getSession(key), { name: 'SessionError' });

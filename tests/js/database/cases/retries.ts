@@ -10,7 +10,7 @@ import { retrySuperseded, SUPERSEDED } from '../../append/superseded_retries.js'
 
 const KEY = { appName: 'app', userId: 'user', sessionId: 'session' };
 
-/** The same event each time, as another process would have it. */
+/** An equal event at each call, as another process would make it. */
 const order = (): Event =>
   createEvent({
     id: 'order',
@@ -21,7 +21,7 @@ const order = (): Event =>
     actions: { stateDelta: { status: 'ordered', cart: { zz: 1, b: [{ yy: 1e21, x: 0.1 }] } } },
   });
 
-/** The same values with the keys of all objects the other way round. */
+/** The same values with the keys of all objects in reverse order. */
 function reversed<T>(value: T): T {
   if (Array.isArray(value)) return value.map(reversed) as T;
   if (typeof value !== 'object' || value === null) return value;
@@ -34,29 +34,29 @@ export function knowsRetries(
   newUrl: () => string | Promise<string>,
   open: (url: string) => DatabaseSessionService,
 ): void {
-  describe(`an event that is appended again to ${title}`, () => {
-    for (const [form, again] of [
-      ['as it was', order()],
+  describe(`A repeated append on ${title}`, () => {
+    for (const [form, repeated] of [
+      ['with the same text', order()],
       ['with its keys in another order', reversed(order())],
     ] as const) {
-      it(`changes nothing, ${form}`, async () => {
+      it(`of an event ${form} changes nothing`, async () => {
         await using service = open(await newUrl());
         const session = await service.createSession(KEY);
         await service.appendEvent({ session, event: order() });
         const paid = createEvent({ id: 'paid', actions: { stateDelta: { status: 'paid' } } });
         await service.appendEvent({ session, event: paid });
         const before = await service.getSession(KEY);
-        const anew = await service.getSession(KEY);
-        assert.ok(before && anew);
-        await service.appendEvent({ session: anew, event: again });
+        const freshHandle = await service.getSession(KEY);
+        assert.ok(before && freshHandle);
+        await service.appendEvent({ session: freshHandle, event: repeated });
         const after = await service.getSession(KEY);
         assert.equal(after?.state.status, 'paid');
         assert.deepEqual(after, before);
-        assert.deepEqual(anew.state, before.state);
+        assert.deepEqual(freshHandle.state, before.state);
       });
     }
 
-    it('twice at once is stored once, with its keys in another order', async () => {
+    it('within one call stores the event once, even with its keys in another order', async () => {
       await using service = open(await newUrl());
       const session = await service.createSession(KEY);
       const paid = createEvent({ id: 'paid', actions: { stateDelta: { status: 'paid' } } });
@@ -70,13 +70,13 @@ export function knowsRetries(
     });
 
     for (const scene of SUPERSEDED) {
-      it(`changes nothing where a later write has superseded keys of an event ${scene}`, async () => {
+      it(`changes nothing if a later write has superseded keys of an event ${scene}`, async () => {
         await using service = open(await newUrl());
         assertUnchanged(await retrySuperseded(service, { State, createEvent }, scene));
       });
     }
 
-    it('takes the place of the stored one if a value differs', async () => {
+    it('replaces the stored event if a value differs', async () => {
       await using service = open(await newUrl());
       const session = await service.createSession(KEY);
       await service.appendEvent({ session, event: order() });

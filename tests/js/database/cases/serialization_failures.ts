@@ -1,5 +1,5 @@
-// What PostgreSQL, asked for another isolation, and the distributed databases that speak its protocol say where two transactions
-// met: one of them is refused, in a statement or not before its commit, and is to be run again.
+// Serialization failures, as PostgreSQL reports them at other isolation levels, and distributed databases with its protocol.
+// A statement or the commit fails, and the service must retry the transaction.
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
@@ -10,7 +10,7 @@ import { eventOf } from './concurrency.js';
 
 const KEY = { appName: 'app', userId: 'user', sessionId: 'session' };
 
-/** A sequence counts through rollbacks. */
+/** A rollback does not reset a sequence, so it counts the attempts. */
 const REFUSE_TWICE = `
   create sequence attempts;
   create function refuse_twice() returns trigger language plpgsql as $$ begin
@@ -26,12 +26,12 @@ const TRIGGERS = {
     'create constraint trigger refused after insert on events deferrable initially deferred',
 };
 
-export function runsRefusedTransactionsAgain(
+export function retriesSerializationFailures(
   newUrl: () => Promise<string>,
   open: (url: string) => DatabaseSessionService,
 ) {
   for (const [when, trigger] of Object.entries(TRIGGERS)) {
-    it(`a transaction that cannot be serialized, which is found ${when}, is run again`, async () => {
+    it(`a transaction is retried after a serialization failure ${when}`, async () => {
       const url = await newUrl();
       const service = open(url);
       const session = await service.createSession({ ...KEY, state: { 'app:n': 0 } });

@@ -9,10 +9,10 @@ import type { Server } from '../servers.js';
 
 const KEY = { appName: 'app', userId: 'user', sessionId: 'session' };
 
-/** A wait that no limit ends while a test runs. */
+/** No call of a test lasts as long. */
 const LONG = { timeoutMs: 600_000 };
 
-/** An append that waits for a server whose processes are stopped, what ends it, and the code that it ends with. */
+/** The cause that ends an append to a suspended server, and the code of its error. */
 interface Ending {
   readonly what: string;
   readonly options: object;
@@ -33,9 +33,9 @@ export function endsWhileSuspended(
   newUrl: () => Promise<string>,
   open: (url: string, options: object) => DatabaseSessionService,
 ): void {
-  describe(`${title}, whose processes are stopped`, () => {
+  describe(`An append to ${title} whose processes are stopped`, () => {
     for (const { what, options, code, end } of ENDINGS) {
-      it(`leaves an append to ${what}, and its retry is stored once`, async () => {
+      it(`ends by ${what}, and its retry is stored once`, async () => {
         const url = await newUrl();
         const service = open(url, options);
         await using other = open(url, LONG);
@@ -49,7 +49,7 @@ export function endsWhileSuspended(
             service.appendEvent({ session, event, signal: controller.signal }),
             (error) => isSessionError(error, code),
           );
-          // The request has left by then.
+          // The service has sent the request by then.
           await pause(100);
           await Promise.all([append, end?.(service, controller)]);
         } finally {

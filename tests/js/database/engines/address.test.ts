@@ -1,4 +1,4 @@
-// The URLs of databases, in our spelling and in Python's, and what the drivers make of them.
+// Database URLs in this package's spelling and in Python's, and the URLs that the drivers get.
 
 import assert from 'node:assert/strict';
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
@@ -22,7 +22,7 @@ function refusal(url: string): string {
     assert.ok(isSessionError(error, 'invalid_argument'));
     return error.message;
   }
-  return assert.fail('it was taken');
+  return assert.fail('the URL was accepted');
 }
 
 describe('The URL of a SQLite file', () => {
@@ -42,12 +42,12 @@ describe('The URL of a SQLite file', () => {
   }
 
   for (const url of ['sqlite:what?.db', 'sqlite:///a.db?mode=ro', 'sqlite:a.db?', 'sqlite:?x']) {
-    it(`${url} is refused, and no other file is opened`, () => {
+    it(`${url} is refused for its query`, () => {
       assert.match(refusal(url), /nothing behind a \?/);
     });
   }
 
-  it('is refused before a file is made', () => {
+  it('is refused before a file is created', () => {
     const folder = mkdtempSync(join(tmpdir(), 'adk-session-wasm-address-'));
     assert.throws(() => new DatabaseSessionService(`sqlite:${join(folder, 'what?.db')}`));
     assert.deepEqual(readdirSync(folder), []);
@@ -72,13 +72,13 @@ describe('The URL of a server', () => {
       'mysql://ada@localhost/db?socketPath=/cloudsql/p:r:i',
   };
   for (const [url, expected] of Object.entries(urls)) {
-    it(`${url} is what its driver reads as ${expected}`, () => {
+    it(`${url} is passed to its driver as ${expected}`, () => {
       const address = parseAddress(url);
       assert.equal(address.kind === 'sqlite' ? '' : address.url, expected);
     });
   }
 
-  it('with a mode of TLS that nobody knows is refused, with those that there are', () => {
+  it('with an unknown TLS mode is refused, and the error lists the known ones', () => {
     assert.match(refusal('postgresql://ada@h/db?ssl=yes'), /one of .*verify-full/);
   });
 
@@ -88,7 +88,7 @@ describe('The URL of a server', () => {
     'mysql://ada:s3cret#@h/db',
     'mysql:///db',
   ]) {
-    it(`${url.replace('s3cret', '***')} is refused with help that masks nothing of itself`, () => {
+    it(`${url.replace('s3cret', '***')} is refused, and the error shows the expected form unmasked`, () => {
       const message = refusal(url);
       assert.match(message, /HOST:PORT\/DATABASE with USER:PASSWORD@ before HOST/);
       assert.doesNotMatch(message, /s3cret/);
@@ -103,14 +103,14 @@ describe('A server that listens on a socket', () => {
   });
   after(() => Promise.all([postgres.remove(), mariadb.remove()]));
 
-  async function isKept(url: string): Promise<void> {
+  async function storesSession(url: string): Promise<void> {
     const service = new DatabaseSessionService(url);
     await service.createSession(KEY);
     assert.ok(await service.getSession(KEY));
     await service.close();
   }
 
-  it('is reached over the folder that `host` names, as for Cloud SQL', async () => {
+  it('is reached through the folder that `host` names, as for Cloud SQL', async () => {
     const url = new URL(await emptied('postgresql', postgres));
     const client = new pg.Client({ connectionString: url.href });
     await client.connect();
@@ -121,22 +121,22 @@ describe('A server that listens on a socket', () => {
     const folder = rows[0]?.folder ?? '';
     assert.ok(existsSync(folder));
     const { username, port, pathname } = url;
-    await isKept(`postgresql+asyncpg://${username}@${pathname}?host=${folder}&port=${port}`);
+    await storesSession(`postgresql+asyncpg://${username}@${pathname}?host=${folder}&port=${port}`);
     await emptied('postgresql', postgres);
     const socket = encodeURIComponent(join(folder, `.s.PGSQL.${port}`));
-    await isKept(`postgresql+pg8000://${username}@${pathname}?unix_sock=${socket}&port=${port}`);
+    await storesSession(`postgresql+pg8000://${username}@${pathname}?unix_sock=${socket}&port=${port}`);
   });
 
-  it('is reached over the file that `unix_socket` names', async () => {
+  it('is reached through the file that `unix_socket` names', async () => {
     const url = new URL(await emptied('mariadb', mariadb));
     const client = await mysql.createConnection(url.href.replace('mariadb:', 'mysql:'));
     const [rows] = await client.query<mysql.RowDataPacket[]>('select @@socket as path');
     await client.end();
     const path = (rows[0] as { path: string }).path;
-    await isKept(`mysql+pymysql://${url.username}@${url.pathname}?unix_socket=${path}`);
+    await storesSession(`mysql+pymysql://${url.username}@${url.pathname}?unix_socket=${path}`);
   });
 
-  it('and has no TLS refuses `ssl=require` by an error, which the program survives', async () => {
+  it('without TLS refuses `ssl=require` with an error that the program can catch', async () => {
     const url = await emptied('postgresql', postgres);
     for (const mode of ['require', 'true', 'verify-full', 'verify-ca', 'no-verify']) {
       const service = new DatabaseSessionService(`${url}?ssl=${mode}`);
@@ -146,6 +146,6 @@ describe('A server that listens on a socket', () => {
       });
       await service.close();
     }
-    await isKept(`${url}?ssl=disable`);
+    await storesSession(`${url}?ssl=disable`);
   });
 });

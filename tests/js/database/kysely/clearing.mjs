@@ -1,5 +1,5 @@
 /**
- * Deletes all rows of a schema of PostgreSQL but those that say of which version the tables are.
+ * The statement that deletes all rows of a PostgreSQL schema, except the version of the tables.
  *
  * @param {string} schema
  */

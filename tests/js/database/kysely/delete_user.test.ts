@@ -1,5 +1,5 @@
-// What another service creates between two statements of a deletion, on servers whose transactions read what was
-// committed meanwhile.
+// Another service creates a session between two statements of a deletion. The servers' transactions see rows that were
+// committed in between.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
@@ -19,13 +19,13 @@ const dialects = {
     }),
 };
 
-/** Runs `act` after so many answers of the database. */
+/** Runs `act` after the given number of results from the database. */
 class Gap {
   #left = 0;
   #act: (() => Promise<unknown>) | undefined;
 
-  set(answers: number, act: () => Promise<unknown>): void {
-    this.#left = answers;
+  set(results: number, act: () => Promise<unknown>): void {
+    this.#left = results;
     this.#act = act;
   }
 
@@ -33,7 +33,7 @@ class Gap {
     return this.#left > 0;
   }
 
-  /** The same dialect, whose answers are counted. */
+  /** The same dialect, whose results are counted. */
   in(dialect: Dialect): Dialect {
     const createDriver = (): Driver => {
       const driver = dialect.createDriver();
@@ -60,10 +60,10 @@ class Gap {
       ...values: unknown[]
     ) => Promise<never>;
     connection.executeQuery = async (...values: unknown[]) => {
-      const answer = await execute(...values);
+      const result = await execute(...values);
       this.#left -= 1;
       if (this.#left === 0) await this.#act?.();
-      return answer;
+      return result;
     };
   }
 }
@@ -77,7 +77,7 @@ for (const [kind, start, engine] of [
     before(async () => (server = await start()));
     after(() => server.remove());
 
-    it('deletes all or nothing of a session that is created between two of its statements', async () => {
+    it('deletes a session that is created between two of its statements completely or not at all', async () => {
       const url = await emptied(kind, server);
       const gap = new Gap();
       await using kysely = new Kysely<unknown>({ dialect: gap.in(dialects[kind](url)) });
@@ -85,18 +85,18 @@ for (const [kind, start, engine] of [
       await using creating = new DatabaseSessionService(url);
       await deleting.open();
       await creating.createSession({ appName: 'app', userId: 'other' });
-      for (let answers = 1; ; answers += 1) {
-        const user = { appName: 'app', userId: `user ${answers}` };
+      for (let results = 1; ; results += 1) {
+        const user = { appName: 'app', userId: `user ${results}` };
         const key = { ...user, sessionId: 's' };
-        gap.set(answers, () => creating.createSession({ ...key, state: { 'user:a': 1 } }));
+        gap.set(results, () => creating.createSession({ ...key, state: { 'user:a': 1 } }));
         await deleting.deleteUser(user);
         if (gap.hasNotCome()) {
-          assert.ok(answers > 3);
+          assert.ok(results > 3);
           return;
         }
         const session = await creating.getSession(key);
         const state = await creating.getUserState(user);
-        assert.deepEqual(state, session === undefined ? {} : { a: 1 }, `after answer ${answers}`);
+        assert.deepEqual(state, session === undefined ? {} : { a: 1 }, `after result ${results}`);
       }
     });
   });

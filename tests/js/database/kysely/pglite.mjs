@@ -1,11 +1,11 @@
-// Kysely over PGlite (PostgreSQL as wasm, in Node and in pages), as a user would write it. Plain JavaScript, so that a page
-// of the browser tests loads this very file.
+// A Kysely over PGlite (PostgreSQL as wasm, in Node and in pages), as a user would write it. This file is plain
+// JavaScript, so that a page of the browser tests can load it.
 
 import { PGlite } from '@electric-sql/pglite';
 import { Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } from 'kysely';
 import { clearing } from './clearing.mjs';
 
-/** One connection, which one caller has at a time. */
+/** One connection. One caller at a time uses it. */
 class PgliteDriver {
   #database;
   #last = Promise.resolve();
@@ -56,11 +56,11 @@ export async function openPglite() {
   });
   return {
     kysely,
-    /** Takes all tables away. */
+    /** Drops all tables. */
     async empty() {
       await database.exec('drop schema public cascade; create schema public');
     },
-    /** Takes all rows away, which is faster. */
+    /** Deletes all rows, which is faster. */
     async clear() {
       await database.exec(clearing('public'));
     },

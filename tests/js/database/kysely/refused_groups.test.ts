@@ -1,4 +1,4 @@
-// A server that does not know the statements of a group: an older version, or another product.
+// A server that does not support the statements of a group: an older version, or another product.
 
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
@@ -15,7 +15,7 @@ let server: Server;
 before(async () => (server = await startPostgres()));
 after(() => server.remove());
 
-it('appends run alone after the server has refused a group once', async () => {
+it('a service appends one by one after its server has refused the statements of a group', async () => {
   const pool = new pg.Pool({ connectionString: await emptied('postgresql', server) });
   let refused = 0;
   const clients = new WeakSet<object>();

@@ -1,4 +1,4 @@
-// A Kysely whose driver gives each statement any connection of its pool: no transaction holds there.
+// A Kysely whose driver runs each statement on any connection of its pool cannot hold a transaction.
 
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -34,12 +34,12 @@ after(async () => {
 
 interface Stateless {
   readonly kysely: Kysely<unknown>;
-  /** The names of the tables that are there. */
+  /** The names of the existing tables. */
   readonly tables: () => Promise<string[]>;
   readonly end: () => Promise<unknown>;
 }
 
-/** @param max connections of the pool; with one, all statements meet on it */
+/** @param max connections of the pool; with one, all statements run on it */
 async function onPostgres(max: number): Promise<Stateless> {
   const pool = new pg.Pool({ connectionString: await emptied('postgresql', postgres), max });
   // The server ends before the pool's last connection has closed.
@@ -122,9 +122,9 @@ const cases: [title: string, engine: EngineKind, open: () => Promise<Stateless>]
   ['SQLite', 'sqlite', onSqlite],
 ];
 
-describe('a Kysely whose statements run on any connection', () => {
+describe('A Kysely whose statements run on any connection', () => {
   for (const [title, engine, open] of cases) {
-    it(`is refused by open and by the first verb, and nothing is made: ${title}`, async () => {
+    it(`is refused by open() and by the first call, and creates no table: ${title}`, async () => {
       const { kysely, tables, end } = await open();
       const service = new DatabaseSessionService({ kysely, engine });
       const refusal = { code: 'storage_unavailable', message: /transaction/ };
@@ -137,7 +137,7 @@ describe('a Kysely whose statements run on any connection', () => {
   }
 });
 
-it('a Kysely whose transactions hold is accepted with a pool of one', async () => {
+it('a Kysely with a pool of one connection is accepted if its transactions hold', async () => {
   const connectionString = await emptied('postgresql', postgres);
   const pool = new pg.Pool({ connectionString, max: 1 });
   const kysely = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) });
@@ -147,7 +147,7 @@ it('a Kysely whose transactions hold is accepted with a pool of one', async () =
   await kysely.destroy();
 });
 
-it('a Kysely that cannot reach its server ends with what the driver said', async () => {
+it("open() over a Kysely without a server fails with the driver's message", async () => {
   const pool = new pg.Pool({ host: '127.0.0.1', port: 1 });
   const kysely = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) });
   const service = new DatabaseSessionService({ kysely, engine: 'postgresql' });

@@ -1,4 +1,4 @@
-// Which statements the service sends, and which rows it waits for, on real servers.
+// The statements that the service sends, and the rows that it waits for, on real servers.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
@@ -75,7 +75,7 @@ for (const { title, engine, dialect } of PLACES) {
       await kysely.destroy();
     });
 
-    it('counts no sessions where the total is not wanted', async () => {
+    it('counts no sessions for a list without total', async () => {
       const counts = () => sent.filter((text) => /select count\(\*\) as/i.test(text)).length;
       for (const of of [APP, USER]) {
         for (const page of [{ limit: 2 }, { limit: 2, page: 2 }, { limit: 1, offset: 1 }]) {
@@ -94,7 +94,7 @@ for (const { title, engine, dialect } of PLACES) {
       }
     });
 
-    /** Runs a call while another transaction holds rows that the call does not change. */
+    /** Runs a call while another transaction locks rows that the call does not change. */
     async function beside(tables: readonly string[], call: () => Promise<unknown>): Promise<void> {
       await kysely.transaction().execute(async (transaction) => {
         for (const table of tables) {
@@ -105,13 +105,13 @@ for (const { title, engine, dialect } of PLACES) {
     }
     const skip = engine === 'sqlite' && 'locks the whole file for each write';
 
-    it('locks no state of the app to create a session without keys of it', { skip }, async () => {
+    it('locks no app state to create a session without app keys', { skip }, async () => {
       await beside(['app_states', 'adk_internal_metadata'], () =>
         service.createSession({ ...USER, sessionId: 'new', state: { a: 1, 'user:u': 2 } }),
       );
     });
 
-    it('locks no shared state to append an event without keys of it', { skip }, async () => {
+    it('locks no shared state to append an event without shared keys', { skip }, async () => {
       const session = await service.getSession(KEY);
       assert.ok(session);
       const event = createEvent({ author: 'user' });
@@ -121,7 +121,7 @@ for (const { title, engine, dialect } of PLACES) {
       );
     });
 
-    it('reads the floor only where a row is absent', async () => {
+    it('reads the floor only if a row is absent', async () => {
       const session = await service.getSession(KEY);
       assert.ok(session);
       sent.length = 0;

@@ -1,17 +1,17 @@
-// A proxy in front of a database server that can stop passing on what comes, as a frozen server does.
+// A proxy in front of a database server. It can stop forwarding, and then looks like a frozen server.
 
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 
 export interface FreezingProxy {
   readonly port: number;
-  /** How many connections clients have not ended. */
+  /** The number of connections that clients have open. */
   readonly connections: number;
-  /** Passes nothing on: all of it, only the answers, or all from the first request that holds a text. */
-  freeze(what: 'all' | 'answers' | { readonly from: string }): void;
-  /** Passes requests that hold a text on that many milliseconds late, also if the client has closed meanwhile. */
+  /** Stops forwarding: everything, only the responses, or everything from the first request that contains a text. */
+  freeze(what: 'all' | 'responses' | { readonly from: string }): void;
+  /** Forwards requests that contain a text later, even if the client has closed its connection meanwhile. */
   delay(text: string, ms: number): void;
-  /** Connections that froze stay frozen. New ones pass everything on. */
+  /** Frozen connections stay frozen. New ones forward everything. */
   thaw(): void;
   close(): Promise<void>;
 }
@@ -19,7 +19,7 @@ export interface FreezingProxy {
 interface Pair {
   readonly sockets: readonly Socket[];
   isFrozen: boolean;
-  /** Milliseconds that each of its requests is late. */
+  /** The delay of each of its requests, in milliseconds. */
   late: number;
 }
 
@@ -39,7 +39,7 @@ export async function startFreezingProxy(serverPort: number): Promise<FreezingPr
       else if (!pair.isFrozen) server.write(data);
     });
     server.on('data', (data) => {
-      if (frozen === 'all' || frozen === 'answers') pair.isFrozen = true;
+      if (frozen === 'all' || frozen === 'responses') pair.isFrozen = true;
       if (!pair.isFrozen) client.write(data);
     });
     for (const socket of pair.sockets) socket.on('error', () => undefined);

@@ -30,7 +30,7 @@ async function open(connections: number, options = {}): Promise<() => DatabaseSe
 for (const pipeline of [true, false]) {
   it(`services behind a pooler read their own rows, pipeline: ${pipeline}`, async () => {
     const openService = await open(2, { driverOptions: { pipeline } });
-    // Each service runs the statements in another order first.
+    // Each service prepares the statements in another order.
     const writer = openService();
     const session = await writer.createSession({ ...KEY, sessionId: 'six' });
     for (const id of IDS) await writer.appendEvent({ session, event: eventOf(id, { [id]: 1 }) });
@@ -63,12 +63,12 @@ for (const pipeline of [true, false]) {
   });
 }
 
-it('transactions that fail together behind a pooler are all run again', async () => {
+it('transactions that fail at the same time behind a pooler are all retried', async () => {
   const openService = await open(4, { driverOptions: { max: 8 } });
   const first = openService();
   const second = openService();
   await first.open();
-  // Eight at once: the first to fail turns the names off, while the others are under way.
+  // Eight run at the same time. The first failure stops the use of prepared statements while the others still run.
   const ids = Array.from({ length: 24 }, (_, index) => `s${index}`);
   for (let round = 0; round < 3; round += 1) {
     await Promise.all(
@@ -96,7 +96,7 @@ const PLACES: [title: string, portOf: () => number, parameters: string][] = [
   ['beside options of the URL', () => server.port, '?options=-c%20geqo%3Doff'],
 ];
 for (const [title, portOf, parameters] of PLACES) {
-  it(`durability 'relaxed' holds ${title}`, async () => {
+  it(`durability 'relaxed' takes effect ${title}`, async () => {
     await open(2);
     const url = `postgresql://adk@127.0.0.1:${portOf()}/adk${parameters}`;
     const service = new DatabaseSessionService(url, { durability: 'relaxed' });
@@ -112,7 +112,7 @@ for (const [title, portOf, parameters] of PLACES) {
   });
 }
 
-it("the error of a pipelined read is the first statement's", async () => {
+it('a pipelined read reports the error of its first failed statement', async () => {
   const openService = await open(1);
   const service = openService();
   await service.createSession({ ...KEY, sessionId: 's' });

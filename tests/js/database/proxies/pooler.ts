@@ -1,16 +1,16 @@
-// A pooler in front of PostgreSQL, as PgBouncer before 1.21 in transaction mode: each transaction may go to another
-// connection of the server, and prepared statements are passed on as they come.
+// A pooler in front of PostgreSQL, like PgBouncer before 1.21 in transaction mode: each transaction may use another
+// connection of the server, and prepared statements are forwarded unchanged.
 
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 
-/** A pooler that listens on a port of its own. */
+/** A pooler that listens on its own port. */
 export interface Pooler {
   readonly port: number;
   close(): Promise<void>;
 }
 
-/** A connection to the server, which one client at a time has. */
+/** A connection to the server. One client at a time uses it. */
 interface ServerConnection {
   readonly socket: Socket;
   client: Client | undefined;
@@ -21,11 +21,11 @@ interface Client {
   server: ServerConnection | undefined;
   /** Messages that have no connection yet. */
   waiting: Buffer[];
-  /** How many requests the server has not answered yet. */
-  unanswered: number;
+  /** The number of requests without a response. */
+  pendingRequests: number;
 }
 
-/** As PgBouncer refuses what it does not know of the start. */
+/** PgBouncer's refusal of an unknown startup parameter. */
 const REFUSAL = (() => {
   const fields = Buffer.from('SFATAL\0C08P01\0Munsupported startup parameter: options\0\0');
   const head = Buffer.from([0x45, 0, 0, 0, 4 + fields.length]);
@@ -34,10 +34,10 @@ const REFUSAL = (() => {
 
 const READY = Buffer.from([0x5a, 0, 0, 0, 5, 0x49]);
 
-/** Authenticated, ready, and no key to cancel by. */
+/** Reports that the client is authenticated and the server is ready, without a cancellation key. */
 const GREETING = Buffer.concat([Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 0]), READY]);
 
-/** A transaction goes to the connection whose last use is the longest ago. */
+/** Each transaction gets the connection that was unused for the longest time. */
 export async function startPooler(serverPort: number, connections: number): Promise<Pooler> {
   const free: ServerConnection[] = [];
   for (let count = 0; count < connections; count += 1) free.push(await openServer(serverPort));
@@ -58,8 +58,8 @@ export async function startPooler(serverPort: number, connections: number): Prom
       const { client } = server;
       client?.socket.write(message);
       if (client === undefined || message[0] !== 0x5a) return;
-      client.unanswered -= 1;
-      if (client.unanswered > 0 || message[5] !== 0x49) return;
+      client.pendingRequests -= 1;
+      if (client.pendingRequests > 0 || message[5] !== 0x49) return;
       client.server = undefined;
       server.client = undefined;
       free.push(server);
@@ -68,7 +68,7 @@ export async function startPooler(serverPort: number, connections: number): Prom
   }
 
   const listener = createServer({ noDelay: true }, (socket) => {
-    const client: Client = { socket, server: undefined, waiting: [], unanswered: 0 };
+    const client: Client = { socket, server: undefined, waiting: [], pendingRequests: 0 };
     clients.add(client);
     socket.on('close', () => clients.delete(client));
     socket.on('error', () => undefined);
@@ -83,7 +83,7 @@ export async function startPooler(serverPort: number, connections: number): Prom
           return;
         }
         if (message[0] === 0x58) return;
-        if (message[0] === 0x51 || message[0] === 0x53) client.unanswered += 1;
+        if (message[0] === 0x51 || message[0] === 0x53) client.pendingRequests += 1;
         client.waiting.push(message);
         assign(client);
       },

@@ -1,4 +1,4 @@
-// Servers that freeze, locks that others hold, and calls that are no longer wanted: every call ends, and says what is known.
+// Frozen servers, locks of other transactions, and aborted calls: every call ends, and its error says what is known.
 
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it, type TestContext } from 'node:test';
@@ -16,7 +16,7 @@ import { type FreezingProxy, startFreezingProxy } from './freezing_proxy.js';
 
 const KEY = { appName: 'app', userId: 'user', sessionId: 'session' };
 const SHORT = { timeoutMs: 500 };
-/** For tests that would wait for a lock that nobody frees. */
+/** For tests that would otherwise wait forever for a lock. */
 const HANGS = { timeout: 60_000 };
 
 async function rejects(call: Promise<unknown>, code: SessionErrorCode, message = /./) {
@@ -28,7 +28,7 @@ async function rejects(call: Promise<unknown>, code: SessionErrorCode, message =
   });
 }
 
-/** Runs a statement after the other on one connection of its own. */
+/** Runs statements one after the other on its own connection. */
 interface Session {
   query(sql: string): Promise<Record<string, unknown>[]>;
   end(): Promise<void>;
@@ -89,7 +89,7 @@ const ENGINES = {
 
 for (const kind of ['postgresql', 'mysql'] as const) {
   const engine = ENGINES[kind];
-  describe(`on ${kind}`, () => {
+  describe(`On ${kind}`, () => {
     let server: Server;
     let proxy: FreezingProxy;
     const services: DatabaseSessionService[] = [];
@@ -111,13 +111,13 @@ for (const kind of ['postgresql', 'mysql'] as const) {
       return service;
     };
 
-    /** The events and the state as they are stored. */
+    /** The stored events and state. */
     async function stored(service: DatabaseSessionService) {
       const session = await service.getSession(KEY);
       return { ids: session?.events.map(({ id }) => id), n: session?.state.n };
     }
 
-    it('an append to a frozen server ends, and its retry is stored once', async () => {
+    it('an append to a frozen server times out, and its retry is stored once', async () => {
       const service = open();
       const session = await service.createSession(KEY);
       const event = eventOf('e', { n: 1 });
@@ -130,11 +130,11 @@ for (const kind of ['postgresql', 'mysql'] as const) {
       assert.deepEqual(await stored(service), { ids: ['e'], n: 1 });
     });
 
-    it('an append whose answer is lost may be stored, and its retry changes nothing', async () => {
+    it('an append with a lost response is stored, and its retry changes nothing', async () => {
       const service = open();
       const session = await service.createSession(KEY);
       const event = eventOf('e', { n: 1 });
-      proxy.freeze('answers');
+      proxy.freeze('responses');
       await rejects(service.appendEvent({ session, event }), 'connection_lost');
       proxy.thaw();
       await service.appendEvent({ session, event });
@@ -143,7 +143,7 @@ for (const kind of ['postgresql', 'mysql'] as const) {
       assert.deepEqual(session.events, [event]);
     });
 
-    it('a read, a list and open() on a frozen server end', async () => {
+    it('a read, a list and open() on a frozen server time out', async () => {
       const service = open();
       await service.createSession(KEY);
       proxy.freeze('all');
@@ -153,7 +153,7 @@ for (const kind of ['postgresql', 'mysql'] as const) {
       await rejects(open().open(), 'storage_unavailable');
     });
 
-    it('open() tells that the server has gone', async () => {
+    it('open() reports a server that has ended', async () => {
       const service = open();
       await service.open();
       await proxy.close();
@@ -161,7 +161,7 @@ for (const kind of ['postgresql', 'mysql'] as const) {
       proxy = await startFreezingProxy(server.port);
     });
 
-    it("a Kysely of the user's over a frozen server ends its calls", async () => {
+    it("calls over a user's own Kysely to a frozen server time out", async () => {
       const kysely = engine.kysely(proxy.port);
       const service = new DatabaseSessionService({ kysely, engine: kind, ...SHORT });
       const session = await service.createSession(KEY);
@@ -172,21 +172,21 @@ for (const kind of ['postgresql', 'mysql'] as const) {
       proxy.thaw();
       assert.deepEqual(await stored(open()), { ids: [], n: undefined });
       await proxy.close();
-      // `mysql2` tells here once more that the connection is gone.
+      // `mysql2` reports the lost connection here once more.
       await kysely.destroy().catch(() => undefined);
       proxy = await startFreezingProxy(server.port);
     });
 
-    /** Waits until so many transactions are left on the server. */
+    /** Waits until at most so many transactions run on the server. */
     async function untilTransactions(most: number, { signal }: TestContext): Promise<void> {
-      // Within a transaction the view would not change, and InnoDB's does not if it was read in the last 100 ms.
+      // A transaction would see the view unchanged. InnoDB refreshes its view only if no one read it for 100 ms.
       const watcher = await engine.session(server.port);
       const count = async () => Number((await watcher.query(engine.transactions))[0]?.count);
       while (!signal.aborted && (await count()) > most) await pause(200);
       await watcher.end();
     }
 
-    /** A service whose appends wait for the state of the app, which another connection has locked. */
+    /** A service whose appends wait for the app state, which another connection has locked. */
     async function openWithLockedApp() {
       const service = open({ timeoutMs: 600_000 });
       const session = await service.createSession({ ...KEY, state: { 'app:n': 0 } });
@@ -197,7 +197,7 @@ for (const kind of ['postgresql', 'mysql'] as const) {
     }
 
     it(
-      'a signal ends an append that waits for a lock, and frees the locks that it has',
+      'a signal ends an append that waits for a lock, and releases its own locks',
       HANGS,
       async (t) => {
         const { service, session, other } = await openWithLockedApp();
@@ -209,7 +209,7 @@ for (const kind of ['postgresql', 'mysql'] as const) {
         controller.abort(reason);
         await assert.rejects(append, { code: 'aborted', cause: reason });
         assert.deepEqual(session.events, []);
-        // Only the one that holds the lock is left.
+        // Only the transaction that holds the lock remains.
         await untilTransactions(1, t);
         await service.appendEvent({ session, event: eventOf('without the lock', { m: 1 }) });
         await other.query('rollback');
@@ -220,7 +220,7 @@ for (const kind of ['postgresql', 'mysql'] as const) {
     );
 
     it(
-      'a statement that reaches the server after its cancellation does not wait for a lock either',
+      'a statement that arrives after its cancellation does not keep waiting for a lock',
       HANGS,
       async (t) => {
         const { service, session, other } = await openWithLockedApp();
@@ -231,7 +231,7 @@ for (const kind of ['postgresql', 'mysql'] as const) {
         await pause(100);
         controller.abort();
         await assert.rejects(append, { code: 'aborted' });
-        // The statement is there by now, and waits for the lock.
+        // The statement has arrived by now, and waits for the lock.
         await pause(600);
         await untilTransactions(1, t);
         proxy.thaw();
@@ -242,7 +242,7 @@ for (const kind of ['postgresql', 'mysql'] as const) {
       },
     );
 
-    it('an append that takes too long frees its locks', HANGS, async (t) => {
+    it('an append that times out releases its locks', HANGS, async (t) => {
       const service = open();
       const session = await service.createSession(KEY);
       const other = await engine.session(server.port);
@@ -259,7 +259,7 @@ for (const kind of ['postgresql', 'mysql'] as const) {
       assert.deepEqual(await stored(service), { ids: ['e'], n: 1 });
     });
 
-    it('a signal ends a read that waits for the pool', async () => {
+    it('a signal ends a read that waits for a connection of the pool', async () => {
       const service = open({ driverOptions: engine.one });
       const session = await service.createSession(KEY);
       const other = await engine.session(server.port);
@@ -277,7 +277,7 @@ for (const kind of ['postgresql', 'mysql'] as const) {
       assert.deepEqual(await stored(service), { ids: ['e'], n: 1 });
     });
 
-    it('a lock that others hold too long is storage_blocked', async () => {
+    it('an append fails with storage_blocked if another transaction holds its lock too long', async () => {
       const service = open({ timeoutMs: 1000 });
       const session = await service.createSession(KEY);
       const other = await engine.session(server.port);
@@ -291,7 +291,7 @@ for (const kind of ['postgresql', 'mysql'] as const) {
       assert.deepEqual(await stored(service), { ids: ['e'], n: 1 });
     });
 
-    it('a create without keys of the app waits for no lock on its state', async () => {
+    it('a create without app keys does not wait for a lock on the app state', async () => {
       const service = open({ timeoutMs: 1000 });
       await service.createSession(KEY);
       const other = await engine.session(server.port);
@@ -309,7 +309,7 @@ for (const kind of ['postgresql', 'mysql'] as const) {
       assert.deepEqual(await service.getAppState(KEY), { n: 1 });
     });
 
-    it('close() ends what waits for a frozen server', async () => {
+    it('close() ends an append that waits for a frozen server', async () => {
       const service = open({ timeoutMs: 600_000 });
       const session = await service.createSession(KEY);
       proxy.freeze('all');
@@ -323,7 +323,7 @@ for (const kind of ['postgresql', 'mysql'] as const) {
     });
 
     it(
-      'close() does not wait for a connection that is being made to a frozen server',
+      'close() does not wait for a new connection to a frozen server',
       HANGS,
       async () => {
         const service = open({ timeoutMs: 600_000 });
@@ -335,7 +335,7 @@ for (const kind of ['postgresql', 'mysql'] as const) {
       },
     );
 
-    it('close() ends idle connections that a frozen server does not end', HANGS, async (t) => {
+    it('close() ends idle connections to a frozen server', HANGS, async (t) => {
       const service = open({ timeoutMs: 600_000 });
       await service.createSession(KEY);
       proxy.freeze('all');
@@ -344,7 +344,7 @@ for (const kind of ['postgresql', 'mysql'] as const) {
       assert.equal(proxy.connections, 0);
     });
 
-    it('a connection whose rollback fails is not used again', async () => {
+    it('a connection whose rollback failed is not reused', async () => {
       const service = open({ ...SHORT, driverOptions: engine.one });
       const session = await service.createSession(KEY);
       const other = await engine.session(server.port);
@@ -359,7 +359,7 @@ for (const kind of ['postgresql', 'mysql'] as const) {
     });
 
     if (kind === 'mysql') {
-      it('tables are not made without the lock that keeps others away', async () => {
+      it('open() creates no tables while another program holds the lock for it', async () => {
         const other = await engine.session(server.port);
         await other.query("select get_lock('adk_session_wasm', 0)");
         const service = open();
@@ -371,7 +371,7 @@ for (const kind of ['postgresql', 'mysql'] as const) {
     }
 
     if (kind === 'postgresql') {
-      it("a query_timeout of the driver's after the commit was sent is connection_lost", async () => {
+      it("an append fails with connection_lost if the driver's query_timeout ends its commit", async () => {
         const service = open({ driverOptions: { query_timeout: 300 } });
         const session = await service.createSession(KEY);
         const event = eventOf('e', { n: 1 });
@@ -387,7 +387,7 @@ for (const kind of ['postgresql', 'mysql'] as const) {
         assert.deepEqual(await stored(service), { ids: ['e'], n: 1 });
       });
 
-      it('a commit of which the server does not know what became is connection_lost', async () => {
+      it('an append fails with connection_lost if the server reports an unknown result of the commit', async () => {
         const service = open();
         const session = await service.createSession(KEY);
         const other = await engine.session(server.port);

@@ -1,4 +1,4 @@
-// Events at random, made by the table of what Python accepts, and events that somebody got wrong.
+// Random events from the tables of Python's models, and random events with faults.
 
 import fc from 'fast-check';
 
@@ -9,7 +9,7 @@ import { REMOVED } from '../../../../js/state/scope.js';
 
 type JsonObject = Record<string, unknown>;
 
-/** Keys that mean something to somebody. */
+/** Keys with a meaning in JavaScript, in Python or in the package. */
 const KEYS = [
   '__proto__',
   'constructor',
@@ -150,7 +150,7 @@ function objectOf(model: Model, isHostile: boolean): fc.Arbitrary<JsonObject> {
   const required = names.filter((name) => model.required.includes(snakeName(name)));
   const together = names.filter((name) => model.requiredTogether.includes(snakeName(name)));
   const known = fc
-    // Few of them, as in an event: with all of them at once, no failure could be told from others.
+    // Few fields, as in a real event: with all fields at once, a failure would not show its cause.
     .subarray(names, { maxLength: Math.min(names.length, 6) })
     .map((chosen) => (isHostile ? chosen : [...new Set([...chosen, ...required])]))
     .map((chosen) =>
@@ -167,10 +167,10 @@ function objectOf(model: Model, isHostile: boolean): fc.Arbitrary<JsonObject> {
     )
     .map((object) => ({ ...object }));
   if (!isHostile) return known;
-  const stranger = fc.oneof(key, fc.constantFrom(...names).map(snakeName));
-  const strangers = fc.dictionary(stranger, json, { maxKeys: 1 });
+  const unknownKey = fc.oneof(key, fc.constantFrom(...names).map(snakeName));
+  const unknownKeys = fc.dictionary(unknownKey, json, { maxKeys: 1 });
   return fc
-    .tuple(known, fc.oneof({ weight: 4, arbitrary: fc.constant({}) }, strangers))
+    .tuple(known, fc.oneof({ weight: 4, arbitrary: fc.constant({}) }, unknownKeys))
     .map(([object, more]) => Object.assign({}, more, object));
 }
 
@@ -179,7 +179,7 @@ const time = fc.oneof(
   fc.integer({ min: 0, max: 2 ** 33 * 1e6 }).map((microseconds) => microseconds / 1e3),
 );
 
-/** With what the storage seam promises. */
+/** Adds the fields that every event has at the storage seam. */
 function eventOf(body: fc.Arbitrary<JsonObject>): fc.Arbitrary<JsonObject> {
   const given = fc.record({ id: fc.uuid(), timestamp: time });
   return fc.tuple(body, given).map(([event, more]) => ({ ...event, ...more }));
@@ -187,7 +187,7 @@ function eventOf(body: fc.Arbitrary<JsonObject>): fc.Arbitrary<JsonObject> {
 
 const MAPS = ['stateDelta', 'artifactDelta', 'requestedAuthConfigs', 'requestedToolConfirmations'];
 
-/** Of which Python keeps all. */
+/** Events that Python can represent completely. */
 export const pythonEvents: fc.Arbitrary<JsonObject> = eventOf(
   fc.tuple(objectOf(PYTHON_EVENT, false), time, time).map(([event, from, to]) => {
     const given = (event.actions ?? {}) as JsonObject & { compaction?: JsonObject };
@@ -196,16 +196,16 @@ export const pythonEvents: fc.Arbitrary<JsonObject> = eventOf(
       actions.compaction = { ...given.compaction, startTimestamp: from, endTimestamp: to };
     }
     const { nodeInfo, ...others } = event as JsonObject & { nodeInfo?: JsonObject };
-    // As `@google/adk` has it, or one that says something.
+    // `@google/adk` writes events without `nodeInfo`, or with a path.
     const node = nodeInfo === undefined ? {} : { nodeInfo: { ...nodeInfo, path: 'a/b' } };
     return { invocationId: '', author: 'user', ...others, ...node, actions };
   }),
 );
 
-/** Any JSON that may come, most of it nearly right. */
+/** Events of any JSON, most of it nearly valid. */
 export const hostileEvents: fc.Arbitrary<JsonObject> = eventOf(objectOf(PYTHON_EVENT, true));
 
-/** A value that has all there may be: every field, and one of what there may be many of. */
+/** A value with every field, and one element in each list. */
 export function valueWithAll(accepted: Accepted): unknown {
   if (typeof accepted === 'string') return LEAVES[accepted];
   if ('list' in accepted) return [valueWithAll(accepted.list)];

@@ -1,4 +1,4 @@
-// Tables whose columns find `ADA` where `ada` is asked for: refused, by the service and as migrate's source.
+// Columns whose collation finds `ADA` for `ada` are refused, by the service and as migrate's source.
 
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -37,7 +37,7 @@ async function isRefused(url: string, message: RegExp): Promise<void> {
   assert.match(err, message);
 }
 
-/** A file as our service makes it, whose tables were then made anew with other columns. */
+/** A file with the service's tables, created with changed columns. */
 async function fileWith(name: string, change: (statement: string) => string): Promise<string> {
   const path = join(folder, `${name}.db`);
   const service = new DatabaseSessionService(`sqlite:${path}`);
@@ -57,7 +57,7 @@ async function fileWith(name: string, change: (statement: string) => string): Pr
   return `sqlite:${path}`;
 }
 
-describe('a column that is compared without case', () => {
+describe('A column with a collation that ignores case or trailing spaces', () => {
   const nocase: [title: string, change: (statement: string) => string][] = [
     ['of sessions', (text) => text.replace('"user_id" varchar(128)', '$& collate nocase')],
     ['quoted', (text) => text.replace('"app_name" varchar(128)', '$& COLLATE "NOCASE"')],
@@ -70,7 +70,7 @@ describe('a column that is compared without case', () => {
     });
   }
 
-  it('is accepted on SQLite if only a comment or a default says so', async () => {
+  it('is accepted on SQLite if only a default value names the collation', async () => {
     const url = await fileWith('comment', (text) =>
       text.replace('"user_id" varchar(128)', "$& default 'collate nocase' collate binary"),
     );
@@ -80,7 +80,7 @@ describe('a column that is compared without case', () => {
     await service.close();
   });
 
-  it('is refused on PostgreSQL with the statements that correct it, which then do', async () => {
+  it('is refused on PostgreSQL with the statements that correct it', async () => {
     const url = await emptied('postgresql', postgres);
     const service = new DatabaseSessionService(url);
     await service.createSession(KEY);
@@ -111,7 +111,7 @@ describe('a column that is compared without case', () => {
     await again.close();
   });
 
-  it('is refused on MariaDB, as the source of migrate too', async () => {
+  it('is refused on MariaDB', async () => {
     const url = await emptied('mariadb', mariadb);
     const service = new DatabaseSessionService(url);
     await service.open();

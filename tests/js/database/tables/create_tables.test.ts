@@ -1,4 +1,4 @@
-// Databases that only Python has written to: read without any table of ours, and completed without stopping writers.
+// Databases that only Python has written to: read without the package's own tables, and completed without blocking writers.
 
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -29,7 +29,7 @@ const KEY = { appName: 'app', userId: 'ada', sessionId: 's1' };
 
 type Run = (statements: readonly string[]) => Promise<void>;
 
-/** Leaves what Python makes. */
+/** Deletes everything that Python does not create. */
 const AS_PYTHON = [
   'drop table adk_session_wasm_sessions',
   "delete from adk_internal_metadata where value <> '1'",
@@ -37,12 +37,12 @@ const AS_PYTHON = [
 const PYTHON_INDEX = 'idx_events_app_user_session_ts_id';
 const INDICES = ['adk_session_wasm_by_update', 'adk_session_wasm_by_user'];
 
-interface OfPython {
+interface PythonDatabase {
   readonly url: string;
   readonly run: Run;
 }
 
-async function filled(url: string, run: Run, indices: readonly string[]): Promise<OfPython> {
+async function filled(url: string, run: Run, indices: readonly string[]): Promise<PythonDatabase> {
   const service = new DatabaseSessionService(url);
   const session = await service.createSession({ ...KEY, state: { 'app:n': 1 } });
   await service.appendEvent({ session, event: eventOf('e1', { n: 1 }) });
@@ -51,7 +51,7 @@ async function filled(url: string, run: Run, indices: readonly string[]): Promis
   return { url, run };
 }
 
-const engines: [engine: string, open: () => Promise<OfPython>][] = [
+const engines: [engine: string, open: () => Promise<PythonDatabase>][] = [
   [
     'sqlite',
     () => {
@@ -108,9 +108,9 @@ const engines: [engine: string, open: () => Promise<OfPython>][] = [
   ],
 ];
 
-describe('createTables: false', () => {
+describe('A service with `createTables: false`', () => {
   for (const [engine, open] of engines) {
-    it(`reads Python's tables, and writes once the printed SQL has run: ${engine}`, async () => {
+    it(`reads Python's tables, and writes after the printed SQL has run: ${engine}`, async () => {
       const { url, run } = await open();
       const service = new DatabaseSessionService(url, { createTables: false });
       await service.open();
@@ -126,7 +126,7 @@ describe('createTables: false', () => {
 
       const { out, code } = await command('schema', engine);
       assert.equal(code, 0);
-      // Python has made its own index, which MariaDB's statement does not ask.
+      // Python has created this index already, and MariaDB's statement has no `if not exists`.
       await run(out.split(';\n').filter((line) => line !== '' && !line.includes(PYTHON_INDEX)));
       await service.appendEvent({ session, event });
       assert.deepEqual((await service.getSession(KEY))?.state, { n: 2, 'app:n': 1 });
@@ -134,7 +134,7 @@ describe('createTables: false', () => {
     });
   }
 
-  it('refuses a database without any tables, and makes none', async () => {
+  it('refuses a database without tables, and creates none', async () => {
     const path = join(folder, 'empty.db');
     const service = new DatabaseSessionService(`sqlite:${path}`, { createTables: false });
     await assert.rejects(service.open(), { code: 'storage_unavailable' });
@@ -145,7 +145,7 @@ describe('createTables: false', () => {
   });
 });
 
-/** The valid indices of PostgreSQL and MariaDB that are ours, by name. */
+/** Selects the names of the package's own valid indices. */
 const VALID: Readonly<Record<string, string>> = {
   postgresql: `select relname as name from pg_index join pg_class on oid = indexrelid
     where indisvalid and relname like 'adk_session_wasm_by%'`,
@@ -174,10 +174,10 @@ const OUR_INDICES = [
 ];
 
 for (const [engine, open] of engines.slice(1)) {
-  describe(`an index that is missing on ${engine}`, () => {
+  describe(`A missing index on ${engine}`, () => {
     const on = engine === 'mariadb' ? ' on sessions' : '';
 
-    it("is made where Python's tables are completed", async () => {
+    it("is created when Python's tables are completed", async () => {
       const { url } = await open();
       const service = new DatabaseSessionService(url);
       await service.open();
@@ -185,7 +185,7 @@ for (const [engine, open] of engines.slice(1)) {
       assert.deepEqual(await validIndices(engine, url), OUR_INDICES);
     });
 
-    it('is made where all tables are there, and no call waits for it', async () => {
+    it('is created if all tables exist, and no call waits for it', async () => {
       const { url, run } = await open();
       const first = new DatabaseSessionService(url);
       await first.open();
@@ -199,7 +199,7 @@ for (const [engine, open] of engines.slice(1)) {
       assert.deepEqual(await validIndices(engine, url), OUR_INDICES);
     });
 
-    it('is not made with createTables: false', async () => {
+    it('is not created with `createTables: false`', async () => {
       const { url, run } = await open();
       const first = new DatabaseSessionService(url);
       await first.open();
@@ -213,8 +213,8 @@ for (const [engine, open] of engines.slice(1)) {
   });
 }
 
-describe('an index of PostgreSQL', () => {
-  it('is built while a transaction of others writes, which nothing waits for', async () => {
+describe('An index of PostgreSQL', () => {
+  it('is built in the background while another transaction writes', async () => {
     const [, open] = engines[1] ?? [];
     const { url, run } = (await open?.()) ?? { url: '', run: () => Promise.resolve() };
     const first = new DatabaseSessionService(url);
@@ -226,7 +226,7 @@ describe('an index of PostgreSQL', () => {
     await writer.query('begin');
     await writer.query("update sessions set state = '{}'");
     const service = new DatabaseSessionService(url, { timeoutMs: 5000 });
-    // The build waits for the writer. Calls do not wait for the build, nor do other writers.
+    // The build waits for the writer. Calls and other writers do not wait for the build.
     assert.notEqual(await service.getSession(KEY), undefined);
     await service.createSession({ ...KEY, sessionId: 'another' });
     await writer.query('update sessions set state = \'{"n": 1}\'');
@@ -236,7 +236,7 @@ describe('an index of PostgreSQL', () => {
     assert.deepEqual(await validIndices('postgresql', url), OUR_INDICES);
   });
 
-  it('whose concurrent build was interrupted is built again', async () => {
+  it('is rebuilt after an interrupted concurrent build', async () => {
     const [, open] = engines[1] ?? [];
     const { url, run } = (await open?.()) ?? { url: '', run: () => Promise.resolve() };
     const first = new DatabaseSessionService(url);
@@ -266,7 +266,7 @@ describe('an index of PostgreSQL', () => {
     assert.deepEqual(await validIndices('postgresql', url), OUR_INDICES);
   });
 
-  it('that somebody builds at this moment is left alone', async () => {
+  it('is not built while another program builds it', async () => {
     const [, open] = engines[1] ?? [];
     const { url, run } = (await open?.()) ?? { url: '', run: () => Promise.resolve() };
     const first = new DatabaseSessionService(url);
@@ -298,11 +298,11 @@ async function untilBuilding(client: pg.Client): Promise<void> {
   }
 }
 
-describe('a SQLite file that can only be read', () => {
+describe('A SQLite file that is opened read-only', () => {
   const driverOptions = { readonly: true };
   const open = engines[0]?.[1];
 
-  it('is read where only Python has written it, and stays as it is', async () => {
+  it('is read, and unchanged, if only Python has written to it', async () => {
     const { url } = (await open?.()) ?? { url: '' };
     const before = hashOf(url.slice('sqlite:'.length));
     const service = new DatabaseSessionService(url, { driverOptions });
@@ -315,7 +315,7 @@ describe('a SQLite file that can only be read', () => {
     assert.equal(hashOf(url.slice('sqlite:'.length)), before);
   });
 
-  it('is read with its rollback journal', async () => {
+  it('is read with a rollback journal', async () => {
     const { url, run } = (await open?.()) ?? { url: '', run: () => Promise.resolve() };
     await run(['pragma journal_mode = delete']);
     const service = new DatabaseSessionService(url, { driverOptions });

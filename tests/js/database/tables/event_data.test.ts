@@ -36,8 +36,8 @@ function comesBack(text: string, revision?: number): void {
   assert.deepEqual(back, expected);
 }
 
-describe('event_data', () => {
-  it('is the form that Python writes, and nothing else for what Python has, too', () => {
+describe('event_data of the package', () => {
+  it("has Python's form, and adds nothing to an event that Python can represent", () => {
     const content = { role: 'user', parts: [{ functionCall: { name: 'f', args: { a_b: null } } }] };
     assert.deepEqual(written(event({ content, branch: null })), {
       id: 'e',
@@ -58,12 +58,12 @@ describe('event_data', () => {
     );
   });
 
-  it('says every field that Python has', () => {
+  it("represents all fields of Python's events", () => {
     const whole = valueWithAll(PYTHON_EVENT) as Record<string, unknown>;
     assert.equal(written({ ...whole, timestamp: 1500 }).adk_session_wasm, undefined);
   });
 
-  it('gives any event back to the letter', () => {
+  it('returns any event exactly', () => {
     fc.assert(
       fc.property(fc.oneof(hostileEvents, pythonEvents), (event) => {
         comesBack(JSON.stringify(event));
@@ -72,14 +72,14 @@ describe('event_data', () => {
     );
   });
 
-  it('has the revision, if it is given', () => {
+  it('has the revision if there is one', () => {
     comesBack(JSON.stringify(event()), 7);
     comesBack(JSON.stringify(event({ myField: 1 })), Number.MAX_SAFE_INTEGER);
     const { eventData } = toEventData(JSON.stringify(event()), 7);
     assert.deepEqual((JSON.parse(eventData) as EventData).adk_session_wasm, { revision: 7 });
   });
 
-  it('has fields that Python does not know only beside its own form', () => {
+  it("has fields unknown to Python only outside of Python's form", () => {
     const data = written(
       event({
         myField: 1,
@@ -103,7 +103,7 @@ describe('event_data', () => {
     ]);
   });
 
-  it('has values that Python refuses only beside its own form', () => {
+  it("has values that Python refuses only outside of Python's form", () => {
     const data = written(
       event({
         author: 5,
@@ -131,7 +131,7 @@ describe('event_data', () => {
     }
   });
 
-  it('has a removal as null', () => {
+  it('represents a removal by null', () => {
     const data = written(event({ actions: { stateDelta: { a: REMOVED, b: { c: REMOVED } } } }));
     assert.deepEqual((data.actions as { state_delta: unknown }).state_delta, {
       a: null,
@@ -139,7 +139,7 @@ describe('event_data', () => {
     });
   });
 
-  it('has no more levels than Python reads', () => {
+  it('nests no deeper than Python can read', () => {
     let deep: unknown = 1;
     for (let level = 0; level < 240; level++) deep = [deep];
     const text = JSON.stringify(event({ output: deep }));
@@ -147,7 +147,7 @@ describe('event_data', () => {
     assert.ok(!('output' in (JSON.parse(toEventData(text).eventData) as object)));
   });
 
-  it('keeps the digits of integers that no JavaScript number holds', () => {
+  it('keeps the digits of integers that JavaScript cannot represent', () => {
     const text =
       '{"id":"e","invocationId":"i","author":"user","timestamp":1500,' +
       '"usageMetadata":{"totalTokenCount":9007199254740993},"output":"9007199254740993",' +
@@ -163,8 +163,8 @@ describe('event_data', () => {
   });
 });
 
-describe('event_data of Python', () => {
-  it('is read with its columns where it lacks something', () => {
+describe('event_data of Python, when it is read,', () => {
+  it('gets missing members from the columns', () => {
     const empty = {
       id: 'e',
       invocationId: 'i',
@@ -185,7 +185,7 @@ describe('event_data of Python', () => {
     assert.equal(read('{"timestamp": -1}').timestamp, 1500.25);
   });
 
-  it('is read with null for NaN and the infinities, wherever they are no text', () => {
+  it('has null for NaN and the infinities, except in strings', () => {
     const { text } = fromEventData({
       ...row,
       eventData:
@@ -196,11 +196,11 @@ describe('event_data of Python', () => {
     assert.deepEqual(output, [null, null, 'NaN " Infinity', { NaN: null }]);
   });
 
-  it('is read with half a surrogate pair as U+FFFD', () => {
+  it('has U+FFFD for a lone surrogate', () => {
     assert.equal(read('{"author": "a\\ud800"}').author, 'a\ufffd');
   });
 
-  it('that is none is handed on as it is, for the record to be reported', () => {
+  it('is passed on unchanged if it is malformed, so that the reader reports the record', () => {
     for (const eventData of ['', '{', '5', '[1]', '"a"', '{"adk_session_wasm": {"event": "{"}}']) {
       const { text, timestamp } = fromEventData({ ...row, eventData });
       assert.equal(text, eventData.includes('adk') ? '{' : eventData);
@@ -208,7 +208,7 @@ describe('event_data of Python', () => {
     }
   });
 
-  it('is read without what only looks like ours', () => {
+  it("has no member that only resembles the package's own", () => {
     for (const own of ['null', '"a"', '[]', '{"event": 5, "revision": "a"}']) {
       const { text, ...more } = fromEventData({
         ...row,

@@ -1,4 +1,4 @@
-// Tables in a schema, and with a prefix: two tenants of one database never meet.
+// Tables in a schema or with a prefix: two tenants of one database share nothing.
 
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -55,7 +55,7 @@ conforms(
   POSTGRESQL_REFUSALS,
 );
 
-describe('two tenants of one database', () => {
+describe('Two tenants of one database', () => {
   const cases: [
     title: string,
     names: [TableOptions, TableOptions],
@@ -107,7 +107,7 @@ describe('two tenants of one database', () => {
   }
 });
 
-it('services of one URI with different schemas and prefixes share nothing', async () => {
+it('services of one URI share nothing if their schemas or prefixes differ', async () => {
   const uri = await withSchemas('tenant_a', 'tenant_b');
   const names: TableOptions[] = [
     { schema: 'tenant_a' },
@@ -130,14 +130,14 @@ it('services of one URI with different schemas and prefixes share nothing', asyn
   await service.close();
 });
 
-it('a schema that is not there is told of with the statement that makes it', async () => {
+it('open() reports a missing schema with the statement that creates it', async () => {
   const service = new DatabaseSessionService(await withSchemas(), { schema: 'tenant_b' });
   const refusal = { code: 'storage_unavailable', message: /CREATE SCHEMA tenant_b/ };
   await assert.rejects(service.open(), refusal);
   await service.close();
 });
 
-it('a Kysely with plugins is refused with the option to give instead', async () => {
+it('a Kysely with plugins is refused with the option to use instead', async () => {
   const pool = new pg.Pool({ connectionString: await withSchemas('tenant_a') });
   const kysely = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) });
   assert.throws(
@@ -157,10 +157,10 @@ const wrong: [title: string, options: object, key: string][] = [
   ['a schema on SQLite', { schema: 'a' }, 'schema'],
   ['a prefix with a quote', { tablePrefix: 'a"b' }, 'tablePrefix'],
   ['a prefix that is too long', { tablePrefix: 'a'.repeat(21) }, 'tablePrefix'],
-  ['createTables that is a text', { createTables: 'no' }, 'createTables'],
+  ['a `createTables` that is a string', { createTables: 'no' }, 'createTables'],
 ];
 for (const [title, options, key] of wrong) {
-  it(`${title} is refused`, () => {
+  it(`a service refuses ${title}`, ()  => {
     assert.throws(() => new DatabaseSessionService('sqlite::memory:', options), {
       code: 'invalid_argument',
       key,

@@ -15,11 +15,11 @@ import { hostileEvents, pythonEvents, valueWithAll } from './arbitrary_events.js
 
 const ROW = { id: 'e', invocationId: 'of the column', timeMicros: 1_500_250 };
 
-/** The event of a row by way of its text. */
+/** The event of a row, parsed from its text. */
 const byText = (id: string, eventData: string): unknown =>
   JSON.parse(fromEventData({ ...ROW, id, eventData }).text);
 
-/** JSON as Python writes it, of an event that lacks nothing. */
+/** Python's JSON of an event with all required members. */
 const python = (more: string): string =>
   `{"id": "e", "invocation_id": "i", "author": "a", "timestamp": 1.5, "actions": {}, ${more}}`;
 
@@ -29,8 +29,8 @@ function isReadAsByText(eventData: string): void {
   assert.deepEqual(Object.keys(event ?? {}), Object.keys(byText('e', eventData) as object));
 }
 
-describe('The event of a row', () => {
-  it('is what its text says, in the same order, whatever was written', () => {
+describe('A parsed event', () => {
+  it('equals its text, in order of members too, for any event of the package', () => {
     fc.assert(
       fc.property(fc.oneof(pythonEvents, hostileEvents), (event) => {
         const { id, eventData } = toEventData(JSON.stringify(event));
@@ -41,8 +41,8 @@ describe('The event of a row', () => {
     );
   });
 
-  it('is what its text says, whatever somebody else wrote, or left to the columns', () => {
-    let told = 0;
+  it('equals its text for any event of another program', () => {
+    let compared = 0;
     fc.assert(
       fc.property(hostileEvents, (some) => {
         const event = { invocationId: '', ...some, timestamp: Number(some.timestamp) / 1000 };
@@ -54,20 +54,20 @@ describe('The event of a row', () => {
           return;
         }
         assert.equal(JSON.stringify(parsed), JSON.stringify(expected));
-        told += 1;
+        compared += 1;
       }),
       { numRuns: 2000 },
     );
-    assert.ok(told > 1500, `only ${told} were told`);
+    assert.ok(compared > 1500, `only ${compared} events were compared`);
   });
 
-  it('has every field that Python has', () => {
+  it("has all fields of Python's events", () => {
     const whole = valueWithAll(PYTHON_EVENT) as Record<string, unknown>;
     const { eventData } = toEventData(JSON.stringify({ ...whole, id: 'e', timestamp: 1500 }));
     isReadAsByText(eventData);
   });
 
-  it('has the names of data that only look like fields', () => {
+  it('keeps names in user data that only look like fields', () => {
     const stateDelta = { state_delta: 1, invocation_id: { function_call: null } };
     const args = { function_call: [{ state_delta: {} }] };
     const event = createEvent({
@@ -86,18 +86,18 @@ describe('The event of a row', () => {
     isReadAsByText(python('"avg_logprobs": -Infinity, "output": [NaN, "NaN", {"a": Infinity}]'));
   });
 
-  it('has integers as near as numbers come', () => {
+  it('has the nearest number for an integer of any size', () => {
     isReadAsByText(python('"output": [9007199254740993, -123456789012345678901234]'));
   });
 
-  it('has pairs of surrogates, and U+FFFD for a half', () => {
+  it('keeps surrogate pairs, and has U+FFFD for a lone surrogate', () => {
     isReadAsByText(
       python('"output": ["\\ud83d\\ude00", "\\uD83D", "\\ude00\\ud83d", "\\\\ud83d"]'),
     );
     isReadAsByText(python('"adk_session_wasm": {"revision": 1}, "output": {"\\ud83d": 1}'));
   });
 
-  it('is as deep as an event may be', () => {
+  it('nests as deep as an event may', () => {
     const deep = `${'{"web":['.repeat(120)}1${']}'.repeat(120)}`;
     isReadAsByText(python(`"grounding_metadata": ${deep}`));
     isReadAsByText(python(`"grounding_metadata": {"web": ${deep.replaceAll('web', 'ragChunk')}}`));
@@ -107,7 +107,7 @@ describe('The event of a row', () => {
   const times = ['null', '-1', '1e300', '"1.5"', 'NaN'];
   const untimed = times.map((time) => `{"invocation_id": "i", "timestamp": ${time}}`);
   for (const eventData of [null, ...columns, ...untimed]) {
-    it(`is not told without the other columns: ${eventData}`, () => {
+    it(`is undefined if the text needs the other columns: ${eventData}`, () => {
       assert.equal(parsedEvent('e', eventData), undefined);
     });
   }
@@ -116,7 +116,7 @@ describe('The event of a row', () => {
     python(`"adk_session_wasm": ${JSON.stringify({ event })}`),
   );
   for (const eventData of ['', '{', '5', '[1]', '"a"', '{}{}', ...own]) {
-    it(`is none in what is damaged: ${eventData}`, () => {
+    it(`is undefined if the text is damaged: ${eventData}`, () => {
       assert.equal(parsedEvent('e', eventData), undefined);
     });
   }

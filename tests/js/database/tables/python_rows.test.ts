@@ -1,4 +1,4 @@
-// Rows as google-adk for Python, or a person, has written them.
+// Rows that google-adk for Python, or a person, has written.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
@@ -39,13 +39,13 @@ describe('A row that Python has written', () => {
     assert.equal(read?.lastUpdateTime, 1700000000123.457);
   });
 
-  it('may hold numbers that JSON cannot say, which read as null, and texts that look like them', async () => {
+  it('is read with null for NaN and infinities, and keeps strings that look like them', async () => {
     session('numbers', '{"a": NaN, "b": -Infinity, "c": "NaN and \\"Infinity"}');
     const read = await service.getSession({ ...USER, sessionId: 'numbers' });
     assert.deepEqual(read?.state, { a: null, b: null, c: 'NaN and "Infinity' });
   });
 
-  it('needs no rows of the app and the user beside it', async () => {
+  it('is readable without rows of its app and user', async () => {
     session('alone', '{"n": 1}');
     event('alone', 'e1', '2023-11-14 22:13:20.123457', null);
     const handle = await service.getSession({ ...USER, sessionId: 'alone' });
@@ -58,7 +58,7 @@ describe('A row that Python has written', () => {
     assert.deepEqual(read?.state, { n: 2, 'app:a': 1 });
   });
 
-  it('stands where it was appended, also if its clock was behind', async () => {
+  it('keeps its position in append order, even if its clock was behind', async () => {
     const handle = await service.createSession({ ...USER, sessionId: 'order' });
     await service.appendEvent({ session: handle, event: eventOf('ours') });
     const data = '{"author": "agent", "timestamp": 1700000000.5}';
@@ -71,7 +71,7 @@ describe('A row that Python has written', () => {
     assert.equal(read.events[1]?.timestamp, 1700000000500);
   });
 
-  it('moves a session that we have moved on, and its time counts again', async () => {
+  it('sets the time of a session, even after the package has moved it', async () => {
     const key = { ...USER, sessionId: 'moved' };
     const handle = await service.createSession(key);
     const past = { ...eventOf('past'), timestamp: 1000 };
@@ -90,7 +90,7 @@ describe('A row that Python has written', () => {
     );
   });
 
-  it('gives a session that was deleted none of its revisions again, though it moved its time back', async () => {
+  it('that moves the time of a session back does not make a deleted revision reusable', async () => {
     const key = { ...USER, sessionId: 'again' };
     const handle = await service.createSession(key);
     const event = { ...eventOf('late'), timestamp: Date.now() };
@@ -110,7 +110,7 @@ describe('A row that Python has written', () => {
     assert.deepEqual(listened, ['appended', 'deleted', 'created']);
   });
 
-  it('that cannot be read is named, and all others can be had', async () => {
+  it('that cannot be read is named, and all others are readable', async () => {
     session('damaged', EMPTY);
     event('damaged', 'e1', '2023-11-14 22:13:20.000001', '{"author": "agent", "timestamp": 1}');
     event('damaged', 'e2', '2023-11-14 22:13:20.000002', '{"author": "ag');

@@ -1,4 +1,4 @@
-// SQLite files that are not opened for writing: not a byte of them changes.
+// SQLite files that the service refuses: not a byte of them changes.
 
 import assert from 'node:assert/strict';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
@@ -16,7 +16,7 @@ after(() => rmSync(folder, { recursive: true, force: true }));
 
 const KEY = { appName: 'app', userId: 'ada', sessionId: 's1' };
 
-/** `@google/adk` keeps JSON in columns of that type, which Python's tables do not have. */
+/** `@google/adk` stores JSON in columns of type `json`, which Python's tables do not have. */
 const OF_ADK = `
   create table sessions (id text, app_name text, user_id text, state json, create_time datetime, update_time datetime);
   create table events (id text, app_name text, user_id text, session_id text, timestamp datetime, event_data json);
@@ -49,9 +49,9 @@ const refused: [what: string, statements: string, code: SessionErrorCode][] = [
   ['a later schema version', NEWER, 'storage_newer'],
 ];
 
-describe('a SQLite file that is refused stays as it is', () => {
+describe('A refused SQLite file', () => {
   for (const [what, statements, code] of refused) {
-    it(`with the tables of ${what}`, async () => {
+    it(`with the tables of ${what} is unchanged`, async () => {
       const path = fileWith(statements);
       const before = hashOf(path);
       const service = new DatabaseSessionService(`sqlite:${path}`);
@@ -64,7 +64,7 @@ describe('a SQLite file that is refused stays as it is', () => {
   }
 });
 
-it('a SQLite file whose tables may not be made keeps its journal', async () => {
+it('a refused SQLite file keeps its journal mode with `createTables: false`', async () => {
   const path = fileWith('create table mine (a text)');
   const before = hashOf(path);
   const service = new DatabaseSessionService(`sqlite:${path}`, { createTables: false });
@@ -73,7 +73,7 @@ it('a SQLite file whose tables may not be made keeps its journal', async () => {
   assert.equal(hashOf(path), before);
 });
 
-it('a SQLite file that is accepted has a write-ahead log, also where many open it at once', async () => {
+it('an accepted SQLite file gets a write-ahead log, even if many services open it at once', async () => {
   const path = fileWith('create table mine (a text)');
   const services = Array.from({ length: 8 }, () => new DatabaseSessionService(`sqlite:${path}`));
   await Promise.all(services.map((service) => service.getOrCreateSession(KEY)));

@@ -1,4 +1,4 @@
-// The revision of a session that Python writes to, whose times go where its events' times go.
+// The revision of a session that Python writes to. Python sets the session's time to that of its event, even backwards.
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
@@ -11,11 +11,11 @@ import type { SessionRow } from '../../../../js/storage/adapter.js';
 const KEY = { appName: 'app', userId: 'user', sessionId: 'session' };
 const CREATED = 1_700_000_000_000_000;
 
-/** What the tables have of one session, and what each side does to them. */
+/** The rows of one session, and the writes of both programs to them. */
 class Tables {
   updated = CREATED;
   readonly times: number[] = [];
-  kept: number | null = null;
+  sideTime: number | null = null;
   replaced: number | null = null;
 
   pythonAppends(time: number): void {
@@ -29,11 +29,11 @@ class Tables {
   }
 
   weReplace(time: number): void {
-    this.updated = this.kept = this.replaced = time;
+    this.updated = this.sideTime = this.replaced = time;
   }
 
   get latest(): number {
-    return Math.max(CREATED, this.updated, this.kept ?? 0, ...this.times);
+    return Math.max(CREATED, this.updated, this.sideTime ?? 0, ...this.times);
   }
 
   revisionIn(revisions: Revisions, sessionId = KEY.sessionId): number {
@@ -49,23 +49,23 @@ class Tables {
     const columns: StandingColumns = {
       newest: this.times.length === 0 ? null : microsToTimeText(Math.max(...this.times)),
       later: this.times.filter((time) => time >= this.updated).length,
-      side_time: text(this.kept),
+      side_time: text(this.sideTime),
       replaced_at: text(this.replaced),
     };
     return revisions.placed(row, columns).revision;
   }
 }
 
-/** Times so close to each other that they meet. */
+/** Times from a small range, so that some are equal. */
 const time = fc.integer({ min: -4, max: 8 });
 const step = fc.oneof(
   fc.record({ who: fc.constant('python' as const), time }),
   fc.record({ who: fc.constantFrom('append' as const, 'replace' as const), program: fc.nat(1) }),
-  fc.record({ who: fc.constant('look' as const), program: fc.nat(1) }),
+  fc.record({ who: fc.constant('read' as const), program: fc.nat(1) }),
 );
 
 describe('The revision of a session', () => {
-  it('is its update_time while all writes come in the order of their times', () => {
+  it('is its update_time while all writes are in the order of their times', () => {
     const revisions = new Revisions();
     const tables = new Tables();
     assert.equal(tables.revisionIn(revisions), CREATED);
@@ -77,15 +77,15 @@ describe('The revision of a session', () => {
     assert.equal(tables.revisionIn(revisions), CREATED + 9);
   });
 
-  it('grows with each write, whatever time it has, and with nothing else', () => {
+  it('grows with each write, whatever its time, and only then', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
         const tables = new Tables();
-        // Each program remembers by itself.
+        // Each program has its own memory.
         const programs = [new Revisions(), new Revisions()];
         let writes = 0;
         const seen = programs.map(() => ({ writes: -1, revision: 0 }));
-        const look = (program: number): number => {
+        const read = (program: number): number => {
           const revision = tables.revisionIn(programs[program] ?? new Revisions());
           const last = seen[program];
           assert.ok(last);
@@ -96,22 +96,22 @@ describe('The revision of a session', () => {
         };
         for (const given of steps) {
           if (given.who === 'python') tables.pythonAppends(CREATED + given.time);
-          else if (given.who === 'look') look(given.program);
+          else if (given.who === 'read') read(given.program);
           else {
-            // A write of ours reads first, and is later than all that it finds.
-            const next = Math.max(look(given.program), tables.latest) + 1;
+            // A write of the package reads first, and gets a later time than all rows.
+            const next = Math.max(read(given.program), tables.latest) + 1;
             if (given.who === 'append') tables.weAppend(next);
             else tables.weReplace(next);
           }
-          if (given.who !== 'look') writes += 1;
+          if (given.who !== 'read') writes += 1;
         }
-        for (const program of programs.keys()) look(program);
+        for (const program of programs.keys()) read(program);
       }),
       { numRuns: 2000 },
     );
   });
 
-  it('has the marker that Python had for it', () => {
+  it("has Python's marker", () => {
     const revisions = new Revisions();
     const tables = new Tables();
     tables.weAppend(CREATED + 9);
@@ -122,7 +122,7 @@ describe('The revision of a session', () => {
     assert.equal(revisions.markerOf(KEY, after), '2023-11-14T22:13:20.000004');
   });
 
-  it('is remembered for the sessions that were out of order last', () => {
+  it('is remembered for the last 10,000 sessions with writes out of order', () => {
     const revisions = new Revisions();
     const tables = new Tables();
     tables.weAppend(CREATED + 9);

@@ -1,6 +1,6 @@
 import Sqlite from 'better-sqlite3';
 
-/** As google-adk's `SqliteSessionService` makes them, in its order. */
+/** The tables of google-adk's `SqliteSessionService`, in its order. */
 export const SQLITE_SERVICE_TABLES = [
   `create table app_states (app_name text primary key, state text not null, update_time real not null)`,
   `create table user_states (app_name text not null, user_id text not null, state text not null,
@@ -27,7 +27,7 @@ export function newSqliteServiceFile(path: string, tables = SQLITE_SERVICE_TABLE
   return `sqlite:${path}`;
 }
 
-/** Of Python's tables: each column with its type, whether it may be NULL, and its place in the key. */
+/** The columns of Python's tables: type, whether NULL is allowed, and position in the primary key. */
 export function columnsOf(database: Sqlite.Database): unknown[] {
   return database
     .prepare(

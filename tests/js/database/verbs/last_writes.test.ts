@@ -1,4 +1,4 @@
-// An append that need not read what the one before it has written: it must do as if it had.
+// An append that skips reading the rows of the previous one must have the same result as with reading them.
 
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -21,7 +21,7 @@ after(async () => {
 const KEY = { appName: 'app', userId: 'user', sessionId: 'session' };
 let count = 0;
 
-/** Each event is a millisecond later: of one that shares its time the time is kept elsewhere, and read. */
+/** Each event is a millisecond later: an equal time would be stored in the side table, and read again. */
 let time = Date.now();
 const eventOf: typeof untimed = (id, delta) => {
   return { ...untimed(id, delta), timestamp: (time += 1) };
@@ -54,18 +54,18 @@ async function opened() {
   return { service, session, others };
 }
 
-/** What is stored, as one who has read nothing of it before finds it. */
+/** The stored state and events, read without any memory of earlier writes. */
 async function stored(service: DatabaseSessionService, key = KEY) {
   const session = await service.getSession(key);
   return { state: session?.state, ids: session?.events.map(({ id }) => id) };
 }
 
-/** The states of sessions of one service that were appended to three times, in turns. */
+/** The states of sessions of one service after three appends to each, in turns. */
 async function inTurns(
   keys: readonly (typeof KEY)[],
   delta: (session: number, round: number) => Record<string, unknown>,
 ) {
-  // A handle that is told of nothing does not ask what it has missed, which would be read.
+  // With `append`, a handle gets no missed events, so that the service does not read them.
   const service = open({ stale: 'append' });
   const sessions: Session[] = [];
   for (const key of keys) sessions.push(await service.createSession(key));
@@ -79,8 +79,8 @@ async function inTurns(
 
 const codeOf = (error: unknown) => (isSessionError(error) ? error.code : String(error));
 
-describe('an append behind another one on a SQLite file', () => {
-  it('builds on what another connection has written since, though no time says so', async () => {
+describe('A second append on a SQLite file', () => {
+  it('includes writes of another connection since the first, even without a change of times', async () => {
     const { service, session, others } = await opened();
     others(`update sessions set state = '{"b":2}';
       update user_states set state = '{"b":2}';
@@ -90,7 +90,7 @@ describe('an append behind another one on a SQLite file', () => {
     assert.deepEqual((await stored(service)).state, { 'b': 2, 'a': 3, 'user:b': 2, 'user:a': 3, 'app:b': 2, 'app:a': 3 }); // prettier-ignore
   });
 
-  it('gives the handle what another connection has appended since', async () => {
+  it('adds events of another connection since the first to the handle', async () => {
     const { service, session, others } = await opened();
     others(`insert into events select 'other', app_name, user_id, session_id, invocation_id,
         '2999-01-01 00:00:00.000000', replace(event_data, '"first"', '"other"') from events;
@@ -99,7 +99,7 @@ describe('an append behind another one on a SQLite file', () => {
     assert.deepEqual(session.events.map(({ id }) => id), ['first', 'other', 'second']); // prettier-ignore
   });
 
-  it('builds on what other sessions of the service have written to their user and app', async () => {
+  it('includes writes of other sessions to user and app state', async () => {
     const { service, session } = await opened();
     const other = await service.createSession({ ...KEY, sessionId: 'other' });
     const event = eventOf('second', { 'user:b': 2, 'app:b': 2 });
@@ -109,7 +109,7 @@ describe('an append behind another one on a SQLite file', () => {
     assert.deepEqual((await stored(service)).state, { 'a': 1, 'user:a': 1, 'user:b': 2, 'user:c': 3, 'user:d': 4, 'app:a': 1, 'app:b': 2, 'app:d': 4 }); // prettier-ignore
   });
 
-  it('changes nothing if its event is stored already', async () => {
+  it('changes nothing if its event is already stored', async () => {
     const { service, session } = await opened();
     const second = eventOf('second', { a: 2 });
     await service.appendEvent({ session, event: structuredClone(second) });
@@ -119,7 +119,7 @@ describe('an append behind another one on a SQLite file', () => {
     assert.deepEqual([state?.a, ids], [3, ['first', 'second', 'third']]);
   });
 
-  it('is no conflict if its event is stored already, though its handle is behind', async () => {
+  it('succeeds through a stale handle if its event is already stored', async () => {
     const service = open({ stale: 'reject' });
     const [one, other] = [await service.createSession(KEY), (await service.getSession(KEY))!];
     const event = eventOf('first', { a: 1 });
@@ -131,7 +131,7 @@ describe('an append behind another one on a SQLite file', () => {
     assert.equal(await behind.catch(codeOf), 'stale_session');
   });
 
-  it('takes the place of a stored event that has its id', async () => {
+  it('replaces a stored event with the same id', async () => {
     const { service, session } = await opened();
     await service.appendEvent({ session, event: eventOf('second', { a: 2 }) });
     await service.appendEvent({ session, event: eventOf('first', { a: 3 }) });
@@ -140,7 +140,7 @@ describe('an append behind another one on a SQLite file', () => {
     assert.deepEqual([state?.a, state?.b, ids], [3, 4, ['first', 'second', 'third']]);
   });
 
-  it('finds no session that was deleted, by whomever', async () => {
+  it('fails with not_found if any connection has deleted the session', async () => {
     const { service, session, others } = await opened();
     await service.deleteSession(KEY);
     const event = eventOf('second');
@@ -151,7 +151,7 @@ describe('an append behind another one on a SQLite file', () => {
     assert.equal(await service.appendEvent({ session: again, event }).catch(codeOf), 'not_found');
   });
 
-  it('finds the state of a user that was deleted empty', async () => {
+  it('finds deleted user and app states empty', async () => {
     const { service, session } = await opened();
     await service.deleteUserState({ appName: 'app', userId: 'user' });
     await service.deleteAppState({ appName: 'app' });
@@ -159,7 +159,7 @@ describe('an append behind another one on a SQLite file', () => {
     assert.deepEqual((await stored(service)).state, { a: 1, 'user:b': 2, 'app:b': 2 });
   });
 
-  it('builds on nothing that was taken back', async () => {
+  it('includes nothing of an append that was rolled back', async () => {
     const { service, session, others } = await opened();
     others(`create trigger refusal before insert on events when new.id = 'refused'
       begin select raise(abort, 'refused'); end`);
@@ -172,7 +172,7 @@ describe('an append behind another one on a SQLite file', () => {
     assert.deepEqual(ids, ['first', 'second', 'third']);
   });
 
-  it('gives a second handle what has come through the first', async () => {
+  it('adds events of the first handle to a second handle', async () => {
     const { service, session } = await opened();
     const second = (await service.getSession(KEY))!;
     await service.appendEvent({ session, event: eventOf('second') });
@@ -180,20 +180,20 @@ describe('an append behind another one on a SQLite file', () => {
     assert.deepEqual(second.events.map(({ id }) => id), ['first', 'second', 'third']); // prettier-ignore
   });
 
-  it('takes no session for another one of the same id', async () => {
+  it('distinguishes sessions with the same id', async () => {
     const others = [{ userId: 'other' }, { appName: 'other' }];
     const keys = [KEY, ...others.map((other) => ({ ...KEY, ...other }))];
     const states = await inTurns(keys, (n, round) => ({ [`k${n}`]: round }));
     assert.deepEqual(states, [{ k0: 2 }, { k1: 2 }, { k2: 2 }]);
   });
 
-  it('takes no user for one of the same id in another app', async () => {
+  it('distinguishes users with the same id in different apps', async () => {
     const keys = [KEY, { ...KEY, appName: 'other', sessionId: 'other' }];
     const states = await inTurns(keys, (n, round) => ({ [`user:k${n}`]: round }));
     assert.deepEqual(states, [{ 'user:k0': 2 }, { 'user:k1': 2 }]);
   });
 
-  it('loses nothing where more sessions take turns than are remembered', async () => {
+  it('loses nothing if more sessions take turns than are remembered', async () => {
     const { service } = await opened();
     const sessions: Session[] = [];
     for (const n of numbers(150)) {

@@ -1,4 +1,4 @@
-// By which indices SQLite reads a page of sessions: what a page costs must not grow with what lies beyond.
+// The indices by which SQLite reads a page of sessions: its cost must not grow with the sessions outside of the page.
 
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -13,7 +13,7 @@ import type { ListSessionsRequest } from '../../../../js/index.js';
 const folder = mkdtempSync(join(tmpdir(), 'adk-session-wasm-plans-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
 
-/** How SQLite visits the sessions for a page: one line for each visit of a table of sessions. */
+/** How SQLite reads a page of sessions: one line for each visit of a table of sessions. */
 async function visits(request: Partial<ListSessionsRequest>): Promise<string[]> {
   const path = join(folder, 'sessions.db');
   const queries: string[] = [];
@@ -35,14 +35,14 @@ async function visits(request: Partial<ListSessionsRequest>): Promise<string[]> 
 }
 
 for (const order of ['asc', 'desc'] as const) {
-  it(`A page of one user's sessions (${order}) visits no session of another user`, async () => {
+  it(`a page of one user's sessions (${order}) visits no session of another user`, async () => {
     const steps = await visits({ userId: 'ada', order, limit: 1 });
     assert.ok(steps.length > 3, steps.join('\n'));
     for (const step of steps) assert.match(step, /\(app_name=\? AND user_id=\?/);
   });
 }
 
-it('A page of the sessions of all users visits those of one app, and sorts nothing', async () => {
+it("a page of all users' sessions visits only those of one app, and sorts nothing", async () => {
   const steps = await visits({ order: 'desc', limit: 1 });
   assert.ok(steps.length > 3, steps.join('\n'));
   for (const step of steps) assert.match(step, /\(app_name=\?/);
