@@ -16,7 +16,7 @@ export type { OpenStorage } from './run_case.js';
  * import { conformance, type ConformanceCase } from 'adk-session-wasm/testing';
  *
  * const [first]: ConformanceCase[] = conformance(() => 'memory');
- * console.log(first?.name); // 'a created session is returned whole'
+ * console.log(first?.name); // 'a created session is returned completely'
  * ```
  */
 export interface ConformanceCase {

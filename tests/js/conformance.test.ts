@@ -83,7 +83,7 @@ describe('the conformance suite', () => {
       await runCase(testCase, keepsAll).catch(() => failed.push(testCase.name));
     }
     assert.ok(failed.includes('a session that is created again starts empty'));
-    assert.ok(!failed.includes('a created session is returned whole'));
+    assert.ok(!failed.includes('a created session is returned completely'));
   });
 
   it('names the failed step and the reason', async () => {

@@ -51,7 +51,7 @@ it('Deno passes the conformance suite over node:sqlite, except for NUL in an id'
   assert.deepEqual(
     (failed as [string, string][]).map(([name]) => name),
     [
-      'sessions of one time are ordered by id as JavaScript compares strings',
+      'sessions with equal times are ordered by id as JavaScript compares strings',
       "no separator in an id can reach another's data",
       'ids of any characters work from create to delete',
     ],

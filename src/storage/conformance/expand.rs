@@ -91,7 +91,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn long_values_are_made() {
+    fn long_values_are_expanded() {
         let written = json!({
             "text": {"$text": [3, "ab"]},
             "list": {"$list": [2, 3, {"id": "e${i}", "n": "${i}"}]},
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn steps_repeat() {
+    fn repeated_steps_are_expanded() {
         let written =
             [json!({"repeat": 2, "op": "o${i}"}), json!({"repeat": 2, "steps": [{"op": "p"}]})];
         let ops: Vec<Value> =

@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_named_parts_count() {
+    fn only_the_expected_parts_are_compared() {
         let fitting = [
             json!({}),
             json!({"id": "s", "events": ["e1", "e2"]}),
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn sessions_of_a_page_are_ids_or_parts() {
+    fn sessions_of_a_page_are_compared_by_id_or_by_parts() {
         let page = json!({"sessions": [session()], "totalItems": 1});
         for fitting in [json!({"sessions": ["s"]}), json!({"sessions": [{"keys": ["a", "b"]}]})] {
             compare(Kind::Page, &fitting, &page).unwrap();

@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_case_can_be_read_and_has_a_name_of_its_own() {
+    fn every_case_is_readable_and_has_a_unique_name() {
         let mut names = std::collections::BTreeSet::new();
         for case in case::all() {
             let name = case.unwrap().name;

@@ -18,7 +18,7 @@ impl From<Error> for Stop {
     fn from(error: Error) -> Self {
         match error {
             Error::StaleSession { expected, actual, .. } if expected >= actual => Self::Broken(
-                format!("a stale handle is said to be at {expected}, and the store at {actual}"),
+                format!("the error of a stale handle has the revision {expected}, and the store {actual}"),
             ),
             error => Self::Refused(error),
         }

@@ -27,30 +27,30 @@ where
     S: Storage,
     S::Failure: Debug,
 {
-    async fn create(&self, ids: &[&str], answer: fn(Revision) -> Option<Changes>) -> Answer {
+    async fn create(&self, ids: &[&str], decide: fn(Revision) -> Option<Changes>) -> Result<FoundRows, String> {
         let plan = Plan { creates: true, ..plan(&[], NEVER) };
-        self.write(plan, ids.iter().map(|id| event(id)).collect(), answer).await
+        self.write(plan, ids.iter().map(|id| event(id)).collect(), decide).await
     }
 
     async fn append(
         &self,
         plan: Plan,
         ids: &[&str],
-        answer: fn(Revision) -> Option<Changes>,
-    ) -> Answer {
-        self.write(plan, ids.iter().map(|id| event(id)).collect(), answer).await
+        decide: fn(Revision) -> Option<Changes>,
+    ) -> Result<FoundRows, String> {
+        self.write(plan, ids.iter().map(|id| event(id)).collect(), decide).await
     }
 
     async fn write(
         &self,
         plan: Plan,
         events: Vec<EventRow>,
-        answer: fn(Revision) -> Option<Changes>,
-    ) -> Answer {
-        found_rows(self.storage.write(Write::script(plan, events, answer)).await.map_err(failed)?)
+        decide: fn(Revision) -> Option<Changes>,
+    ) -> Result<FoundRows, String> {
+        found_rows(self.storage.write(Write::script(plan, events, decide)).await.map_err(failed)?)
     }
 
-    async fn look(&self, event_ids: &[&str], since: Revision) -> Answer {
+    async fn find_rows(&self, event_ids: &[&str], since: Revision) -> Result<FoundRows, String> {
         self.append(plan(event_ids, since), &[], |_| None).await
     }
 
@@ -67,13 +67,13 @@ where
         let rows = self.read().await?;
         check("a session", rows.session.is_none() && rows.user.is_none() && rows.app.is_none())?;
         self.create(&["e1"], |_| Some(filled(1, 1, 1))).await?;
-        self.look(&["e1"], 0).await?;
+        self.find_rows(&["e1"], 0).await?;
         let rows = self.read().await?;
         equal("the revision", revision(&rows), Some(1))?;
         equal("the events", texts(rows.events), texts_of(&["e1"]))
     }
 
-    async fn one_write_is_seen_whole(&self) -> Verdict {
+    async fn a_write_is_read_completely(&self) -> Verdict {
         self.create(&["e1", "e2"], |_| Some(filled(7, 7, 2))).await?;
         let rows = self.read().await?;
         let session = rows.session.ok_or("there is no session")?;
@@ -89,37 +89,37 @@ where
         equal("the events", texts(rows.events), texts_of(&["e1", "e2"]))
     }
 
-    async fn a_decision_is_told_what_is_stored(&self) -> Verdict {
-        let told = self.look(&["e1"], 0).await?;
-        check("an empty storage", told.session.is_none() && told.events.is_empty())?;
+    async fn a_decision_gets_the_stored_rows(&self) -> Verdict {
+        let found = self.find_rows(&["e1"], 0).await?;
+        check("an empty storage", found.session.is_none() && found.events.is_empty())?;
         self.create(&["e1", "e2"], |_| Some(filled(3, 3, 2))).await?;
-        let told = self.look(&["e2", "none", "e1"], NEVER).await?;
+        let found = self.find_rows(&["e2", "none", "e1"], NEVER).await?;
         equal(
             "the revision",
-            told.session.map(|head| (head.created, head.revision)),
+            found.session.map(|head| (head.created, head.revision)),
             Some((3, 3)),
         )?;
-        for row in [told.user, told.app] {
-            let row = row.ok_or("the user's or app's state is not told")?;
+        for row in [found.user, found.app] {
+            let row = row.ok_or("the user's or app's state is missing")?;
             equal("a scope's revision", row.revision, 3)?;
             equal("a scope's state", row.state.to_json(), STATE.into())?;
         }
-        let mut ids: Vec<_> = told.events.iter().map(|row| (row.id.to_string(), row.seq)).collect();
+        let mut ids: Vec<_> = found.events.iter().map(|row| (row.id.to_string(), row.seq)).collect();
         ids.sort();
         equal("the events", ids, vec![("e1".into(), 3), ("e2".into(), 4)])?;
-        check("changes after NEVER", told.changed.is_empty())?;
-        let none = self.look(&[], NEVER).await?;
-        check("events that nobody asked for", none.events.is_empty())
+        check("changes after NEVER", found.changed.is_empty())?;
+        let none = self.find_rows(&[], NEVER).await?;
+        check("events that were not requested", none.events.is_empty())
     }
 
-    async fn an_event_comes_back_as_it_was_written(&self) -> Verdict {
+    async fn an_event_is_returned_as_it_was_written(&self) -> Verdict {
         self.create(&["e1"], |_| Some(filled(3, 3, 1))).await?;
-        let told = self.look(&["e1"], 0).await?;
-        for row in told.events.iter().chain(&told.changed) {
+        let found = self.find_rows(&["e1"], 0).await?;
+        for row in found.events.iter().chain(&found.changed) {
             equal("the row", (&*row.id, row.seq, row.revision, row.timestamp), ("e1", 3, 3, 0.5))?;
             equal("its text", String::from(row.text.clone()), text_of("e1"))?;
         }
-        equal("the rows", (told.events.len(), told.changed.len()), (1, 1))
+        equal("the rows", (found.events.len(), found.changed.len()), (1, 1))
     }
 
     async fn changes_since_a_revision_are_new_and_replaced_events(&self) -> Verdict {
@@ -140,7 +140,7 @@ where
             (8, vec![("e4", 9, 9)]),
             (9, vec![]),
         ] {
-            let mut changed = self.look(&[], since).await?.changed;
+            let mut changed = self.find_rows(&[], since).await?.changed;
             changed.sort_by_key(|row| row.seq);
             let found: Vec<_> =
                 changed.iter().map(|row| (&*row.id, row.seq, row.revision)).collect();
@@ -162,7 +162,7 @@ where
         equal("the events", found, ODD_TEXTS.map(str::to_owned).into())
     }
 
-    async fn revisions_may_be_as_large_as_javascript_holds_them(&self) -> Verdict {
+    async fn revisions_may_be_as_large_as_the_largest_safe_integer(&self) -> Verdict {
         const LARGEST: Revision = NEVER - 1;
         self.create(&["e1"], |_| Some(filled(1, 1, 1))).await?;
         self.append(plan(&[], NEVER), &["e2"], |_| {
@@ -174,10 +174,10 @@ where
             })
         })
         .await?;
-        let told = self.look(&["e2"], LARGEST - 1).await?;
-        equal("the session's", told.session.map(|head| head.revision), Some(LARGEST))?;
-        equal("the event's", told.events.first().map(|row| row.seq), Some(LARGEST))?;
-        equal("the changes", told.changed.len(), 1)
+        let found = self.find_rows(&["e2"], LARGEST - 1).await?;
+        equal("the session's", found.session.map(|head| head.revision), Some(LARGEST))?;
+        equal("the event's", found.events.first().map(|row| row.seq), Some(LARGEST))?;
+        equal("the changes", found.changed.len(), 1)
     }
 
     async fn the_floor_never_falls_below_what_was_deleted(&self) -> Verdict {
@@ -188,12 +188,12 @@ where
             self.create(&["e1"], |floor| Some(filled(floor + 1, floor + 50, 1))).await?;
             let last = revision(&self.read().await?).unwrap_or_default();
             self.delete(deletion).await?;
-            let told = self.look(&["e1"], 0).await?;
-            check("a deleted session", told.session.is_none())?;
-            check("events of it", told.events.is_empty() && told.changed.is_empty())?;
-            at_least("the floor after a delete", told.floor, last)?;
-            let told = self.create(&[], |_| None).await?;
-            at_least("the floor before a create", told.floor, last)?;
+            let found = self.find_rows(&["e1"], 0).await?;
+            check("a deleted session", found.session.is_none())?;
+            check("events of it", found.events.is_empty() && found.changed.is_empty())?;
+            at_least("the floor after a delete", found.floor, last)?;
+            let found = self.create(&[], |_| None).await?;
+            at_least("the floor before a create", found.floor, last)?;
         }
         Ok(())
     }
@@ -211,11 +211,11 @@ where
             })
             .await?;
             self.delete(deletion).await?;
-            at_least("the floor", self.look(&[], NEVER).await?.floor, revision)?;
+            at_least("the floor", self.find_rows(&[], NEVER).await?.floor, revision)?;
         }
-        let told = self.look(&[], NEVER).await?;
-        check("the states", told.user.is_some() && told.app.is_none())?;
-        check("the session", told.session.is_some())
+        let found = self.find_rows(&[], NEVER).await?;
+        check("the states", found.user.is_some() && found.app.is_none())?;
+        check("the session", found.session.is_some())
     }
 
     async fn states_can_be_written_without_a_session(&self) -> Verdict {
@@ -223,14 +223,14 @@ where
         let of_app = Target { user_id: None, ..of_user.clone() };
         let scopes = ScopeSet { session: false, user: true, app: true };
         let plan = Plan { target: of_user.clone(), scopes, ..plan(&[], NEVER) };
-        let answer = |_| {
+        let decide = |_| {
             let user = Some(ScopeChange { revision: 1, state: set_all() });
             Some(Changes { session: None, user, app: None, events: Vec::new() })
         };
-        let told = self.append(plan.clone(), &[], answer).await?;
-        check("anything", told.session.is_none() && told.user.is_none() && told.app.is_none())?;
-        let told = self.append(plan, &[], |_| None).await?;
-        check("the user's state", told.user.is_some() && told.app.is_none())?;
+        let found = self.append(plan.clone(), &[], decide).await?;
+        check("anything", found.session.is_none() && found.user.is_none() && found.app.is_none())?;
+        let found = self.append(plan, &[], |_| None).await?;
+        check("the user's state", found.user.is_some() && found.app.is_none())?;
         let read = async |target| self.storage.read(target, Window::ALL).await.map_err(failed);
         let rows = read(of_user).await?;
         check("the user's state", rows.user.is_some() && rows.session.is_none())?;
@@ -250,11 +250,11 @@ where
                 session_id: Some(session_id.into()),
             };
             let plan = Plan { creates: true, target, ..plan(&[], NEVER) };
-            let answer = |_| {
+            let decide = |_| {
                 let session = Some(session_change(2, 2, &[("own", "1.50")]));
                 Some(Changes { session, user: None, app: None, events: Vec::new() })
             };
-            self.append(plan, &[], answer).await?;
+            self.append(plan, &[], decide).await?;
         }
         let listed = self.list(None).await?;
         let ids: Vec<_> = listed.sessions.iter().map(|row| &*row.key.session_id).collect();
@@ -281,7 +281,7 @@ where
     }
 }
 
-/// Runs each test on a storage of its own.
+/// Runs each test on a new storage.
 pub(super) async fn run<S>(open: &impl AsyncFn() -> S, report: &mut Report)
 where
     S: Storage,
@@ -298,12 +298,12 @@ where
     }
     verbs! {
         refusals_write_nothing
-        one_write_is_seen_whole
-        a_decision_is_told_what_is_stored
-        an_event_comes_back_as_it_was_written
+        a_write_is_read_completely
+        a_decision_gets_the_stored_rows
+        an_event_is_returned_as_it_was_written
         changes_since_a_revision_are_new_and_replaced_events
         texts_are_opaque
-        revisions_may_be_as_large_as_javascript_holds_them
+        revisions_may_be_as_large_as_the_largest_safe_integer
         the_floor_never_falls_below_what_was_deleted
         the_floor_never_falls_below_a_deleted_state
         states_can_be_written_without_a_session
@@ -311,10 +311,9 @@ where
     }
 }
 
-type Answer = Result<FoundRows, String>;
 
-fn found_rows(write: Write) -> Answer {
-    write.found_rows().ok_or_else(|| "it never asked what to write".to_owned())
+fn found_rows(write: Write) -> Result<FoundRows, String> {
+    write.found_rows().ok_or_else(|| "it never called decide".to_owned())
 }
 
 fn failed(failure: impl Debug) -> String {
@@ -408,5 +407,5 @@ fn at_least(what: &str, found: Revision, expected: Revision) -> Verdict {
 }
 
 fn check(what: &str, holds: bool) -> Verdict {
-    if holds { Ok(()) } else { Err(format!("{what}: found otherwise than written")) }
+    if holds { Ok(()) } else { Err(format!("{what}: not as written")) }
 }

@@ -29,18 +29,18 @@ const ALWAYS: Differences = [
     // An engine's sessions have ids of their own, whoever's they are and whatever the app is called.
     /createSession ended with already_exists/,
     'users and apps may use the same session id',
-    'sessions of one time and id are ordered by user',
+    'sessions with equal times and ids are ordered by user',
     'totals follow every create and delete',
-    "deleting a user takes all of their sessions and state, and no one else's",
+    "deleting a user deletes all of their sessions and state, and no one else's",
     "deleting a user's state keeps their sessions",
     "deleting an app's state keeps its users and sessions",
     'an append stores the event, its delta and its time in one step',
     "no separator in an id can reach another's data",
-    'ids that begin alike are different ids',
+    'ids with a common beginning are different ids',
   ],
   [
     /getSession: the answer is .* but should be null/,
-    'a session that is not there reads as nothing',
+    'a missing session is read as undefined',
   ],
   [
     /totalItems is 5, but should be 4/,
@@ -49,8 +49,8 @@ const ALWAYS: Differences = [
   [
     // Ids are of a few characters.
     /createSession ended with (?:invalid_argument|remote)/,
-    'the initial state is split by scope, and each scope reaches as far as it says',
-    'sessions of one time are ordered by id as JavaScript compares strings',
+    'the initial state is split by scope: session, user and app',
+    'sessions with equal times are ordered by id as JavaScript compares strings',
     'ids of any characters work from create to delete',
     'names that JavaScript objects inherit are ordinary names',
     'ids compare exactly: case, white space and Unicode form count',
@@ -60,32 +60,32 @@ const ALWAYS: Differences = [
     // There are no states but those of sessions.
     /ended with unsupported/,
     'a user who has only state has no session',
-    'deleting what is not there is no error',
-    'revisions go on after states were deleted, and handles stay good',
-    'reject: what happens to the user, the app and other sessions makes no handle stale',
-    'updateState without a session changes user and app, and makes no event',
+    'deleting missing data is no error',
+    'revisions continue after states were deleted, and handles stay valid',
+    'reject: changes of the user, the app and other sessions make no handle stale',
+    'updateState without a session changes user and app, and stores no event',
     'updateState without a user changes only the app',
-    'an updateState of nothing makes nothing',
-    'states updated at once lose no key',
+    'an updateState with an empty delta creates nothing',
+    'concurrent updates of states lose no key',
   ],
   [
     // A session's time is when the server last changed it.
     /listSessions: .sessions is .* but should be/,
-    'sessions are listed by last update, the oldest first',
-    'an append moves its session in the list, and only as far as its time says',
-    'descending order is the ascending one reversed, ties included',
+    'sessions are listed by last update, oldest first',
+    'an append moves its session in the list, to the position of its time',
+    'descending order is the reverse of ascending order, ties included',
   ],
   [
     // A key that was removed is null there, and so one that is null was removed.
     /has no key "(?:a|null)", but should/,
     'null is a value, not a removal',
-    'empty and simple values come back as they were',
+    'empty and simple values are returned unchanged',
   ],
   [
     // Objects of protobuf.
     /getSession: .(?:keys|state\["nested"\]) is .* but should be/,
     'state keys that JavaScript objects inherit are ordinary keys',
-    'a changed key keeps its place, and one that was removed comes back last',
+    'a changed key keeps its position, and a removed key returns last',
     'the order of members is kept at every level',
   ],
 ];
@@ -93,16 +93,16 @@ const ALWAYS: Differences = [
 const SESSION_ONLY: Differences = [
   [
     /getUserState: the state has no key "\w\d", but should/,
-    'many creates at once lose no key of user or app',
-    'appends at once to different sessions lose no key of user or app',
+    'concurrent creates lose no key of user or app',
+    'concurrent appends to different sessions lose no key of user or app',
   ],
   [
     /has no key "user:\w", but should/,
     'creating a session changes the named keys of user and app and keeps the others',
     'a removal in the initial state removes the key in its scope',
-    'state is merged and current, whatever window was read and whoever changed it',
-    'deleting a session takes its events and state, and nothing else',
-    'merge: changes of user and app through other sessions wait for the next read',
+    'state is merged and current for any window and after any other writer',
+    'deleting a session deletes its events and state, and nothing else',
+    'merge: changes of user and app by other sessions reach a handle at the next read',
   ],
 ];
 
@@ -115,9 +115,9 @@ const SHARED: Differences = [
   [
     // Nothing shows a user's state but a session.
     /has no key "u", but should/,
-    'deleting a session takes its events and state, and nothing else',
+    'deleting a session deletes its events and state, and nothing else',
   ],
-  [/has the key "user:u", but should not/, 'revisions go on after a user was deleted'],
+  [/has the key "user:u", but should not/, 'revisions continue after a user was deleted'],
 ];
 
 conforms({ scopes: 'session', operations: 2 }, [...ALWAYS, ...SESSION_ONLY]);
