@@ -1,6 +1,6 @@
 import type { BaseSessionService, ListSessionsResponse, Session } from '@google/adk';
 import { ownMembers } from '../members/own.js';
-import { invalid, requireOptions, ownRequestOf, describeValue } from '../call/call.js';
+import { invalid, requireOptions, copyRequest, describeValue } from '../call/call.js';
 import { InMemorySessionService as MemoryService } from '../service/in_memory_session_service.js';
 import {
   type DeleteDatabaseOptions,
@@ -262,7 +262,7 @@ export function adkSessionService(Base: typeof BaseSessionService): AdkSessionSe
   async function openSessionService(
     options: OpenSessionServiceOptions,
   ): Promise<FrameworkSessionService> {
-    return new Over(await openService(withFramework(ownRequestOf(options))));
+    return new Over(await openService(withFramework(copyRequest(options))));
   }
 
   function overService(open: (options: FrameworkOptions) => OurService): FrameworkSessionService;

@@ -66,7 +66,7 @@ export class FrameworkStateWriter implements StateWriter<RecordedDelta> {
   }
 
   /** Records an event's delta at the call, since the agent may write to the same delta while the event waits. */
-  take(event: Event): RecordedDelta {
+  recordOrder(event: Event): RecordedDelta {
     const { actions, branch } = event as Partial<Event>;
     const given = actions?.stateDelta ?? {};
     const atCall = emptyRecord();
@@ -96,7 +96,7 @@ export class FrameworkStateWriter implements StateWriter<RecordedDelta> {
     return { numbered, setByHand, atCall, branch };
   }
 
-  before(
+  findSuperseded(
     session: Session,
     { order: { numbered } }: PendingEvent<RecordedDelta>,
     ahead: ReadonlyMap<string, PendingEvent<RecordedDelta>>,
@@ -128,7 +128,7 @@ export class FrameworkStateWriter implements StateWriter<RecordedDelta> {
     return [...superseded];
   }
 
-  after(session: Session, { snapshot, order }: PendingEvent<RecordedDelta>): void {
+  applyDelta(session: Session, { snapshot, order }: PendingEvent<RecordedDelta>): void {
     const { state } = session;
     const { numbered, setByHand, branch } = order;
     const { latest, temp } = this.#committedOn(state);

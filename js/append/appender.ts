@@ -125,7 +125,7 @@ export class Appender implements AppendStore {
   #take(event: Event): EventToStore {
     const { writer, clock, newId, schema } = this.#parts;
     const snapshot = snapshotEvent(event, clock, newId);
-    const order = writer.take(event);
+    const order = writer.recordOrder(event);
     if (schema !== undefined) validateDelta(schema, snapshot.callerDelta ?? snapshot.delta);
     return { event, snapshot, order };
   }
@@ -194,7 +194,7 @@ export class Appender implements AppendStore {
     const { writer } = this.#parts;
     const ahead = new Map<string, EventToStore>();
     return events.map((taken) => {
-      const reduced = withoutKeys(taken, writer.before(session, taken, ahead));
+      const reduced = withoutKeys(taken, writer.findSuperseded(session, taken, ahead));
       for (const key of Object.keys(reduced.snapshot.delta)) ahead.set(key, reduced);
       return reduced;
     });

@@ -87,7 +87,7 @@ function give(
     const isWhole = isNews && laterChanges === undefined;
     const keys = isWhole ? [] : Object.keys(snapshot.delta);
     const overtaken = keys.filter((key) => !isLater(laterChanges?.keys.get(key)));
-    writer.after(session, withoutKeys(taken, overtaken));
+    writer.applyDelta(session, withoutKeys(taken, overtaken));
   } catch {
     isGiven = false;
   }

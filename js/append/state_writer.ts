@@ -17,15 +17,15 @@ import { invalid, describeValue } from '../call/call.js';
 /** An event that is not stored yet. */
 export interface PendingEvent<Order = unknown> {
   readonly snapshot: EventSnapshot;
-  /** The result of {@link StateWriter.take} for this event. */
+  /** The result of {@link StateWriter.recordOrder} for this event. */
   readonly order: Order;
 }
 
 /**
  * Writes an event's delta to a handle's state.
  *
- * There are two implementations: ours, and the one in `adk/`. That one asks the framework, since
- * nobody else can see the order of the framework's writes. Users only pass it on to a service that
+ * There are two implementations: the default one, and the one in `adk/`, which uses the framework, since
+ * only the framework knows the order of its writes. Users only pass it on to a service that
  * they make for `overService`.
  *
  * @example
@@ -43,21 +43,21 @@ export interface StateWriter<Order = unknown> {
    * Called at the append. Returns when the delta was written, relative to other writes of the same
    * state.
    */
-  take(event: Event): Order;
+  recordOrder(event: Event): Order;
   /**
-   * Called before the commit, when the event's turn has come. Changes nothing, because the commit
+  * Called before the commit, in the order of the appends. Changes nothing, because the commit
    * may fail.
    *
    * @param ahead by key, the last earlier event of the same commit that stores the key
    * @returns the keys not to store, because a later write of them is stored already
    */
-  before(
+  findSuperseded(
     session: Session,
     event: PendingEvent<Order>,
     ahead: ReadonlyMap<string, PendingEvent<Order>>,
   ): string[];
-  /** Called after a successful commit. The event comes without the keys that `before` returned. */
-  after(session: Session, event: PendingEvent<Order>): void;
+  /** Called after a successful commit. The event lacks the keys that `findSuperseded` returned. */
+  applyDelta(session: Session, event: PendingEvent<Order>): void;
 }
 
 /**
@@ -87,9 +87,9 @@ export function valueFor(
   return Object.hasOwn(state, key) && state[key] === live ? live : copyJson(value);
 }
 
-const STEPS = ['take', 'before', 'after'] as const;
+const STEPS = ['recordOrder', 'findSuperseded', 'applyDelta'] as const;
 
-/** Returns the writer given as a service's option, or ours by default. */
+/** Returns the writer given as a service's option, or the default one. */
 export function writerOf(writer: StateWriter | undefined): StateWriter {
   if (writer === undefined) return orderedWriter;
   const given = writer as Partial<StateWriter> | null;
@@ -100,17 +100,17 @@ export function writerOf(writer: StateWriter | undefined): StateWriter {
 
 /** The writer that follows the order kept by `State`; see `write_order.ts`. */
 export const orderedWriter: StateWriter<WriteOrder> = {
-  take(event) {
+  recordOrder(event) {
     const delta: unknown = (event as Partial<Event> | null)?.actions?.stateDelta;
     return snapshotOrder(typeof delta === 'object' && delta !== null ? delta : {});
   },
-  before({ state }, { snapshot, order }, ahead) {
+  findSuperseded({ state }, { snapshot, order }, ahead) {
     // The state was changed only by appends, so no write can be out of order.
     if (!hasStampedWrite(state)) return [];
     const keys = Object.keys(snapshot.delta);
     return keys.filter((key) => isSuperseded(state, order, key, ahead.get(key)?.order));
   },
-  after({ state }, { snapshot, order }) {
+  applyDelta({ state }, { snapshot, order }) {
     writeDelta(state, snapshot.delta, order, snapshot);
     if (snapshot.temp !== undefined) writeDelta(state, snapshot.temp, order);
   },

@@ -1,5 +1,5 @@
 /**
- * Checks and helpers around each call of a service: the request is checked, and an answer is
+ * Checks around each call of a service. The request is checked, and a result is
  * awaited only if it is a promise.
  */
 import { isSessionError, SessionError } from '../errors/errors.js';
@@ -18,9 +18,9 @@ export function after<T, U>(
 }
 
 /**
- * Returns the request's own members. Fails with `invalid_argument` if the request is not an object.
+ * Copies the own members of a request. Fails with `invalid_argument` if it is not an object.
  */
-export function ownRequestOf<Request extends object>(request: Request): Request {
+export function copyRequest<Request extends object>(request: Request): Request {
   const given: unknown = request;
   if (typeof given === 'object' && given !== null) return ownMembers(request);
   throw invalid('The request', `must be one object; it is ${kindOf(given)}`);

@@ -1,6 +1,6 @@
 import { SessionError } from '../errors/errors.js';
 import type { Abortable } from '../model/session.js';
-import { type MaybePromise, requestError, requireNotAborted, ownRequestOf } from './call.js';
+import { type MaybePromise, requestError, requireNotAborted, copyRequest } from './call.js';
 
 /**
  * The calls of one service. Counts the pending calls, and refuses new ones once the service is
@@ -28,7 +28,7 @@ export class Calls {
   /** Checks that a call can be made. @returns the request's own members */
   begin<Request extends Abortable>(request: Request): Request {
     this.requireOpen();
-    const ownRequest = ownRequestOf(request);
+    const ownRequest = copyRequest(request);
     requireNotAborted(ownRequest.signal);
     return ownRequest;
   }

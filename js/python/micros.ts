@@ -13,6 +13,12 @@ export const LAST_REVISION = 2 ** 33 * 1e6 - 1;
 /** The last time that becomes a revision. It leaves room for revisions after it. */
 export const LAST_MICROS = LAST_REVISION - 2 ** 32;
 
+/**
+ * How far before a handle's revision an append reads other clients' events, in microseconds. Clocks differ, and
+ * an event is made some time before its append. So a later event may carry an earlier time.
+ */
+export const LOOK_BACK_MICROS = 10_000_000;
+
 /** Converts milliseconds, which may have a fraction, to whole microseconds, at most {@link LAST_MICROS}. */
 export function millisecondsToMicros(milliseconds: number): number {
   return Math.min(LAST_MICROS, wholeMicros(milliseconds));

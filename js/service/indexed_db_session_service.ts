@@ -58,7 +58,7 @@ export interface IndexedDbSessionServiceOptions extends SessionServiceOptions {
    * Fills the database again after the browser has lost it, as Chromium may after a kill.
    *
    * Other calls wait for it, in this tab and in other tabs with this option. After `timeoutMs` they
-   * reject with `connection_lost`, and the filling goes on. If the filling fails, the waiting calls
+   * reject with `connection_lost`, and the filling continues. If the filling fails, the waiting calls
    * reject with its error, and the next call or the next visit runs it again.
    *
    * Use only `service` inside this function, and not after it has settled. A call on another

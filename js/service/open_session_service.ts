@@ -3,7 +3,7 @@ import { isSessionError } from '../errors/errors.js';
 import type { StateShape } from '../state/state_shape.js';
 import type { StorageInfo } from '../model/session_service.js';
 import type { StorageAdapter } from '../storage/adapter.js';
-import { ownRequestOf } from '../call/call.js';
+import { copyRequest } from '../call/call.js';
 import { InMemorySessionService } from './in_memory_session_service.js';
 import {
   IndexedDbSessionService,
@@ -70,7 +70,7 @@ export type OpenSessionServiceOptions =
 export async function openSessionService<S extends StateShape = StateShape>(
   options: OpenSessionServiceOptions,
 ): Promise<StoredSessionService<S>> {
-  const all = ownRequestOf(options);
+  const all = copyRequest(options);
   if (all.storage === 'indexeddb' || all.storage === 'auto') {
     const { storage, ...rest } = all;
     const database = new IndexedDbSessionService<S>(rest);

@@ -9,7 +9,7 @@
  *    the error through. They may call it again when the transaction starts over; only the last
  *    result counts.
  * 3. A verb resolves only when its write is as durable as the storage can make it.
- * 4. Texts come back as they were given: states unchanged, events as the same JSON value. Ids
+ * 4. Texts are returned as they were given: states unchanged, events as the same JSON value. Ids
  *    compare exactly.
  * 5. Events are ordered by `seq`. An event whose `id` the session already has replaces the stored
  *    one.
@@ -143,7 +143,7 @@ export interface WriteRequest {
 }
 
 /**
- * The rows that a write read. An absent row is not stored or, for user and app, was not asked for.
+ * The rows that a write read. An absent row is not stored or, for user and app, was not requested.
  *
  * @example
  * ```ts

@@ -23,13 +23,13 @@ import type {
 } from './adapter.js';
 import {
   eventTuple,
-  list,
-  object,
-  optional,
+  requireArray,
+  requireObject,
+  optionalTuple,
   scopeTuple,
   sessionTuple,
-  text,
-  whole,
+  requireString,
+  requireCounter,
 } from './checked_rows.js';
 import { decide } from './decide.js';
 import type { OwnAdapter, OwnRows } from './own_adapter.js';
@@ -53,9 +53,9 @@ import { adapterError, writeThrough, type WriteVerb } from './write_through.js';
  * A store over a storage adapter. The adapter reads and writes rows; the core decides what to
  * write.
  *
- * The store checks each answer of the adapter, so that an error names the adapter's fault and not a
- * later consequence. Errors that the adapter throws become a `SessionError`. If the adapter answers
- * without a promise, so does an append.
+ * The store checks each result of the adapter, so that an error names the adapter's fault and not a
+ * later consequence. Errors that the adapter throws become a `SessionError`. If the adapter returns
+ * no promise, neither does an append.
  */
 export class AdapterStore implements SessionStore {
   readonly #adapter: StorageAdapter;
@@ -171,21 +171,21 @@ export class AdapterStore implements SessionStore {
     return settled('read', signal, async () => {
       const read = this.#own === undefined ? this.#checked(request) : this.#own.readParsed(request);
       const rows: OwnRows = await untilAborted(signal, read);
-      const session = optional(memberOf(rows, 'session'), (row) => sessionTuple('read', row));
-      const user = optional(memberOf(rows, 'user'), (row) => scopeTuple('read', row));
-      const app = optional(memberOf(rows, 'app'), (row) => scopeTuple('read', row));
+      const session = optionalTuple(memberOf(rows, 'session'), (row) => sessionTuple('read', row));
+      const user = optionalTuple(memberOf(rows, 'user'), (row) => scopeTuple('read', row));
+      const app = optionalTuple(memberOf(rows, 'app'), (row) => scopeTuple('read', row));
       return { session, user, app, events: rows.events, parsed: memberOf(rows, 'parsed') };
     });
   }
 
-  /** Reads through an adapter of a user, and checks its answer. */
+  /** Reads through an adapter of a user, and checks its result. */
   async #checked(request: ReadRequest): Promise<Rows> {
     const rows = await this.#adapter.read(request);
-    object('read', 'an answer', rows);
+    requireObject('read', 'a result', rows);
     const session = memberOf(rows, 'session');
     const user = memberOf(rows, 'user');
     const app = memberOf(rows, 'app');
-    const events = [...list('read', 'events', rows.events)];
+    const events = [...requireArray('read', 'events', rows.events)];
     for (const row of events) eventTuple('read', row);
     return { session, user, app, events };
   }
@@ -209,20 +209,20 @@ export class AdapterStore implements SessionStore {
     const request = requestOf(given, signal);
     return settled('list', signal, async () => {
       const listing = await untilAborted(signal, this.#adapter.list(request));
-      object('list', 'an answer', listing);
-      const sessions = list('list', 'sessions', listing.sessions).map((row): ListedTuple => {
+      requireObject('list', 'a result', listing);
+      const sessions = requireArray('list', 'sessions', listing.sessions).map((row): ListedTuple => {
         // First, since it checks that there is a row.
         const session = sessionTuple('list', row);
-        const sessionId = text('list', 'sessionId', row.sessionId);
-        return [sessionId, text('list', 'userId', row.userId), ...session];
+        const sessionId = requireString('list', 'sessionId', row.sessionId);
+        return [sessionId, requireString('list', 'userId', row.userId), ...session];
       });
-      const users = list('list', 'users', listing.users).flatMap((row) => {
+      const users = requireArray('list', 'users', listing.users).flatMap((row) => {
         const [, state] = scopeTuple('list', row);
-        return [text('list', 'userId', row.userId), state];
+        return [requireString('list', 'userId', row.userId), state];
       });
-      const app = optional(memberOf(listing, 'app'), (row) => scopeTuple('list', row)[1]);
+      const app = optionalTuple(memberOf(listing, 'app'), (row) => scopeTuple('list', row)[1]);
       const shared: SharedStates = [app, ...users];
-      const total = withTotal ? whole('list', 'total', listing.total) : 0;
+      const total = withTotal ? requireCounter('list', 'total', listing.total) : 0;
       const numbers = pageNumbers(limit, offset, page, total);
       return [sessions, numbers.page, numbers.items, total, numbers.pages, shared];
     });
@@ -246,7 +246,7 @@ export class AdapterStore implements SessionStore {
       // Optional: an adapter may return whatever its database returned.
       const isObject = typeof deleted === 'object' && deleted !== null;
       const floor = isObject ? memberOf(deleted, 'floor') : undefined;
-      return floor === undefined ? undefined : whole('delete', 'floor', floor);
+      return floor === undefined ? undefined : requireCounter('delete', 'floor', floor);
     });
   }
 
@@ -257,7 +257,7 @@ export class AdapterStore implements SessionStore {
   /**
    * Runs a write through the adapter, and frees it.
    *
-   * @param end asks the write for its result
+   * @param end returns the result of the write
    */
   #write<Verb extends WriteVerb, T>(
     verb: Verb,

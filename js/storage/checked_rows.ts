@@ -1,6 +1,6 @@
 /**
  * Converts the rows of a storage adapter to the arrays that the wasm takes. Checks the adapter's
- * answers here, so that an error names the verb and field that was wrong.
+ * results here, so that an error names the verb and field that was wrong.
  */
 import { SessionError } from '../errors/errors.js';
 import { kindOf } from '../json/rules.js';
@@ -16,31 +16,33 @@ export type EventTuple = [
   timestamp: number,
   text: string,
 ];
-export function nonsense(verb: string, what: string): SessionError {
+
+/** Returns the error for an adapter that violates its contract. The violation follows the verb in the message. */
+export function contractViolation(verb: string, violation: string): SessionError {
   return new SessionError(
     'storage_failed',
-    `The storage's ${verb} ${what}. Correct the adapter; the suite in adk-session-wasm/testing shows where.`,
+    `The storage's ${verb} ${violation}. Correct the adapter; the suite in adk-session-wasm/testing shows where.`,
   );
 }
 
-export function optional<Row, Tuple>(row: Row | undefined | null, tuple: (row: Row) => Tuple) {
+export function optionalTuple<Row, Tuple>(row: Row | undefined | null, tuple: (row: Row) => Tuple) {
   return row === undefined || row === null ? undefined : tuple(row);
 }
 
-export function object(verb: string, what: string, value: unknown): void {
+export function requireObject(verb: string, what: string, value: unknown): void {
   if (typeof value === 'object' && value !== null) return;
-  throw nonsense(verb, `gave ${what} that is no object but ${kindOf(value)}`);
+  throw contractViolation(verb, `gave ${what} that is not an object but ${kindOf(value)}`);
 }
 
-export function list<T>(verb: string, field: string, value: readonly T[]): readonly T[] {
+export function requireArray<T>(verb: string, field: string, value: readonly T[]): readonly T[] {
   const given: unknown = value;
   if (Array.isArray(given)) return value;
-  throw nonsense(verb, `gave ${field} that are no array but ${kindOf(value)}`);
+  throw contractViolation(verb, `gave ${field} that are not an array but ${kindOf(value)}`);
 }
 
-export function text(verb: string, field: string, value: unknown): string {
+export function requireString(verb: string, field: string, value: unknown): string {
   if (typeof value === 'string') return value;
-  throw nonsense(verb, `gave a ${field} that is no string but ${kindOf(value)}`);
+  throw contractViolation(verb, `gave a ${field} that is not a string but ${kindOf(value)}`);
 }
 
 /** Returns whether `value` can be a revision or another counter from 0 up: a safe integer. */
@@ -48,38 +50,38 @@ export function isRevision(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 
-export function whole(verb: string, field: string, value: unknown): number {
+export function requireCounter(verb: string, field: string, value: unknown): number {
   if (isRevision(value)) return value;
-  throw nonsense(verb, `gave a ${field} that is no whole number from 0 up`);
+  throw contractViolation(verb, `gave a ${field} that is not a whole number from 0 up`);
 }
 
-export function time(verb: string, field: string, value: unknown): number {
+export function requireTime(verb: string, field: string, value: unknown): number {
   if (isTime(value)) return value;
-  throw nonsense(verb, `gave a ${field} that is no time`);
+  throw contractViolation(verb, `gave a ${field} that is not a time`);
 }
 
 export function sessionTuple(verb: string, row: SessionRow): SessionTuple {
-  object(verb, 'a session', row);
+  requireObject(verb, 'a session', row);
   return [
-    whole(verb, 'created', row.created),
-    whole(verb, 'revision', row.revision),
-    time(verb, 'lastUpdateTime', row.lastUpdateTime),
-    text(verb, 'state', row.state),
+    requireCounter(verb, 'created', row.created),
+    requireCounter(verb, 'revision', row.revision),
+    requireTime(verb, 'lastUpdateTime', row.lastUpdateTime),
+    requireString(verb, 'state', row.state),
   ];
 }
 
 export function scopeTuple(verb: string, row: ScopeRow): ScopeTuple {
-  object(verb, 'a state', row);
-  return [whole(verb, 'revision', row.revision), text(verb, 'state', row.state)];
+  requireObject(verb, 'a state', row);
+  return [requireCounter(verb, 'revision', row.revision), requireString(verb, 'state', row.state)];
 }
 
 export function eventTuple(verb: string, row: EventRow): EventTuple {
-  object(verb, 'an event', row);
+  requireObject(verb, 'an event', row);
   return [
-    text(verb, 'id', row.id),
-    whole(verb, 'seq', row.seq),
-    whole(verb, 'revision', row.revision),
-    time(verb, 'timestamp', row.timestamp),
-    text(verb, 'text', row.text),
+    requireString(verb, 'id', row.id),
+    requireCounter(verb, 'seq', row.seq),
+    requireCounter(verb, 'revision', row.revision),
+    requireTime(verb, 'timestamp', row.timestamp),
+    requireString(verb, 'text', row.text),
   ];
 }

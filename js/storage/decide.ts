@@ -6,17 +6,17 @@ import type { Changes, EventRow, Found, ScopeRow, StorageKey } from './adapter.j
 import {
   type EventTuple,
   eventTuple,
-  list,
-  nonsense,
-  object,
-  optional,
+  requireArray,
+  contractViolation,
+  requireObject,
+  optionalTuple,
   scopeTuple,
   sessionTuple,
-  whole,
+  requireCounter,
 } from './checked_rows.js';
 
 /**
- * Asks the core what to write, given the rows that an adapter found.
+ * Computes the rows to write from the rows that an adapter found. The core decides.
  *
  * @param events the events that the write appends
  * @returns the rows to write; `undefined` if there is nothing to write
@@ -28,20 +28,20 @@ export function decide(
   events: readonly EventSnapshot[],
   found: Found,
 ): Changes | undefined {
-  object(verb, 'decide', found);
-  const floor = whole(verb, 'floor', found.floor);
-  const session = optional(memberOf(found, 'session'), (row) => sessionTuple(verb, row));
-  const user = optional(memberOf(found, 'user'), (row) => scopeTuple(verb, row));
-  const app = optional(memberOf(found, 'app'), (row) => scopeTuple(verb, row));
-  const stored = rowsOf(verb, list(verb, 'events', found.events));
-  const changed = rowsOf(verb, list(verb, 'changed', found.changed));
+  requireObject(verb, 'decide', found);
+  const floor = requireCounter(verb, 'floor', found.floor);
+  const session = optionalTuple(memberOf(found, 'session'), (row) => sessionTuple(verb, row));
+  const user = optionalTuple(memberOf(found, 'user'), (row) => scopeTuple(verb, row));
+  const app = optionalTuple(memberOf(found, 'app'), (row) => scopeTuple(verb, row));
+  const stored = rowsOf(verb, requireArray(verb, 'events', found.events));
+  const changed = rowsOf(verb, requireArray(verb, 'changed', found.changed));
   const [created, last, time, state] = session ?? [0, ABSENT, 0, '{}'];
   const [userRevision, userState] = user ?? [0, ''];
   const [appRevision, appState] = app ?? [0, ''];
   const scopes = write.scopes();
-  const first = wanted(scopes & SCOPES.session && session, state);
-  const second = wanted(scopes & SCOPES.user && user, userState);
-  const third = wanted(scopes & SCOPES.app && app, appState);
+  const first = neededState(scopes & SCOPES.session && session, state);
+  const second = neededState(scopes & SCOPES.user && user, userState);
+  const third = neededState(scopes & SCOPES.app && app, appState);
   requireRoom(first.length + second.length + third.length);
   // prettier-ignore
   const isAny = callCore(() => write.decide(
@@ -54,7 +54,7 @@ export function decide(
   const ofUser = write.number(DECIDED.userRevision);
   const ofApp = write.number(DECIDED.appRevision);
   if (!Number.isSafeInteger(Math.max(revision, ofUser, ofApp))) {
-    throw nonsense(verb, 'gave a floor or a revision that no other one can follow');
+    throw contractViolation(verb, 'gave a floor or a revision that is too high for a next one');
   }
   // Each state ends with a NUL, which JSON text never contains.
   const [ofSession = '', userText, appText] = scopes === 0 ? [] : write.states().split('\0');
@@ -80,11 +80,11 @@ export function decide(
 }
 
 /**
- * Returns the text of a state that exists and was asked for, else `''`. An empty stored text is
+ * Returns the text of a state that exists and is needed, else `''`. An empty stored text is
  * damaged; it becomes `' '`, so that it does not pass for no state.
  */
-function wanted(isWanted: unknown, state: string): string {
-  if (!isWanted) return '';
+function neededState(isNeeded: unknown, state: string): string {
+  if (!isNeeded) return '';
   return state === '' ? ' ' : state;
 }
 

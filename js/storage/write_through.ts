@@ -2,7 +2,7 @@ import { toSessionError } from '../wasm/core.js';
 import { isSessionError, SessionError } from '../errors/errors.js';
 import type { Changes, Decide, StorageAdapter, WriteRequest } from './adapter.js';
 import { messageOf } from '../json/rules.js';
-import { nonsense } from './checked_rows.js';
+import { contractViolation } from './checked_rows.js';
 
 /** The verbs that write. */
 export type WriteVerb = 'create' | 'append';
@@ -21,11 +21,11 @@ export function writeThrough<Verb extends WriteVerb>(
   request: WriteRequest,
   decide: Decide,
 ): void | Promise<void> {
-  let state: 'unasked' | 'asked' | 'answered' = 'unasked';
+  let state: 'running' | 'decided' | 'ended' = 'running';
   let refusal: SessionError | undefined;
-  const ask = (found: Parameters<Decide>[0]): Changes | undefined => {
-    if (state === 'answered') throw nonsense(verb, 'called decide after it had answered');
-    state = 'asked';
+  const checkedDecide = (found: Parameters<Decide>[0]): Changes | undefined => {
+    if (state === 'ended') throw contractViolation(verb, 'called decide after it had ended');
+    state = 'decided';
     refusal = undefined;
     try {
       return decide(found);
@@ -34,26 +34,26 @@ export function writeThrough<Verb extends WriteVerb>(
     }
   };
   const succeed = (): void => {
-    const wasAsked = state === 'asked';
-    state = 'answered';
+    const isDecided = state === 'decided';
+    state = 'ended';
     // The adapter should have let the error through, but hid it.
     if (refusal !== undefined) throw refusal;
-    if (!wasAsked) throw nonsense(verb, 'answered without asking decide');
+    if (!isDecided) throw contractViolation(verb, 'ended without calling decide');
   };
   const fail = (error: unknown): never => {
-    state = 'answered';
+    state = 'ended';
     throw refusal ?? adapterError(verb, error);
   };
-  let answer: void | PromiseLike<void>;
+  let result: void | PromiseLike<void>;
   let isLater: boolean;
   try {
-    answer = writer[verb](request, ask);
+    result = writer[verb](request, checkedDecide);
     // Any value with a `then` is awaited, as `await` would do.
-    isLater = typeof answer?.then === 'function';
+    isLater = typeof result?.then === 'function';
   } catch (error) {
     return fail(error);
   }
-  return isLater ? Promise.resolve(answer).then(succeed, fail) : succeed();
+  return isLater ? Promise.resolve(result).then(succeed, fail) : succeed();
 }
 
 /** Returns the error for whatever a verb threw. */

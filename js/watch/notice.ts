@@ -4,7 +4,7 @@ import type { DataLoss } from '../model/session_service.js';
 /**
  * A session was created (`created`), or events were appended to it (`appended`).
  *
- * Of the notices that were not taken yet, only the newest of each session is kept. It stays `created` if the
+ * Only the newest pending notice of each session is kept. It stays `created` if the
  * session was created meanwhile. Notices of two tabs may arrive out of order, and then the older one is
  * dropped. So the first notice of a session may be `appended`.
  *

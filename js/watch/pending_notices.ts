@@ -1,3 +1,4 @@
+import { putLast } from '../storage/bounded_map.js';
 import type {
   DeletedNotice,
   LostNotice,
@@ -7,8 +8,8 @@ import type {
   StateChangedNotice,
 } from './notice.js';
 
-/** Minimum number of sessions and states whose position is remembered. */
-const MIN_REMEMBERED = 10_000;
+/** Maximum number of sessions and states whose position is remembered; the last changed ones are. */
+const MAX_REMEMBERED = 10_000;
 
 /**
  * Revision difference above which a notice does not count as late: the remembered position must be wrong.
@@ -41,7 +42,7 @@ interface LastChange {
 export class PendingNotices {
   /** In the order of delivery. A newer notice replaces its predecessor in place. */
   readonly #pending = new Map<string, Notice>();
-  readonly #lastChanges = new RecentMap<LastChange>(MIN_REMEMBERED);
+  readonly #lastChanges = new Map<string, LastChange>();
 
   get isEmpty(): boolean {
     return this.#pending.size === 0;
@@ -99,7 +100,7 @@ export class PendingNotices {
       if (isImplausible(revision, last)) this.resync();
       return;
     }
-    if (revision !== undefined) this.#lastChanges.set(key, { revision, isDeleted: false });
+    if (revision !== undefined) this.#remember(key, { revision, isDeleted: false });
     this.#pending.set(key, notice);
   }
 
@@ -147,8 +148,12 @@ export class PendingNotices {
       }
       if (revision === last.revision && (last.isDeleted || !isDeleted)) return false;
     }
-    this.#lastChanges.set(key, { revision, isDeleted });
+    this.#remember(key, { revision, isDeleted });
     return true;
+  }
+
+  #remember(key: string, change: LastChange): void {
+    putLast(this.#lastChanges, key, change, MAX_REMEMBERED);
   }
 }
 
@@ -167,29 +172,3 @@ function noticeKey(...names: (string | undefined)[]): string {
   return JSON.stringify(names);
 }
 
-/** A map that keeps at least the last `limit` entries that were set, and at most twice as many. */
-class RecentMap<T> {
-  readonly #limit: number;
-  #newer = new Map<string, T>();
-  #older = new Map<string, T>();
-
-  constructor(limit: number) {
-    this.#limit = limit;
-  }
-
-  get(key: string): T | undefined {
-    return this.#newer.get(key) ?? this.#older.get(key);
-  }
-
-  set(key: string, value: T): void {
-    this.#newer.set(key, value);
-    if (this.#newer.size < this.#limit) return;
-    this.#older = this.#newer;
-    this.#newer = new Map();
-  }
-
-  clear(): void {
-    this.#newer.clear();
-    this.#older.clear();
-  }
-}

@@ -1,7 +1,7 @@
 import { requireId } from '../model/ids.js';
 import { ownMembers } from '../members/own.js';
 import { kindOf } from '../json/rules.js';
-import { invalid, ownRequestOf } from '../call/call.js';
+import { invalid, copyRequest } from '../call/call.js';
 import type { CreatedSession, Floor, Scopes } from '../storage/session_store.js';
 import type { AppendAnswer } from '../wasm/protocol.js';
 import { Feed } from './feed.js';
@@ -33,7 +33,7 @@ export class ServiceFeed {
   }
 
   watch(given: WatchRequest, options: ListenOptions | WatchOptions): Notices | (() => void) {
-    const request = ownRequestOf(given);
+    const request = copyRequest(given);
     requireWatchKeys(request);
     const { signal, onNotice } = ownMembers(options);
     if (onNotice !== undefined && typeof onNotice !== 'function') {

@@ -84,11 +84,11 @@ export function failureKind(engine: Engine, error: unknown): Failure {
     return failure === 'other' && severity === 'FATAL' ? 'lost' : failure;
   }
   // Drivers give no code to failures on this side of the connection.
-  const said = typeof message === 'string' ? message : '';
-  if (/does not support SSL/i.test(said)) return 'noTls';
-  if (/Cannot open database|connection timeout|timeout exceeded/i.test(said)) return 'unreachable';
+  const text = typeof message === 'string' ? message : '';
+  if (/does not support SSL/i.test(text)) return 'noTls';
+  if (/Cannot open database|connection timeout|timeout exceeded/i.test(text)) return 'unreachable';
   return /Connection (?:terminated|ended|closed)|not queryable|connection error|closed state|timeout/i.test(
-    said,
+    text,
   )
     ? 'lost'
     : 'other';

@@ -142,7 +142,7 @@ function storedFrom(forPython: JsonObject, row: EventRowColumns): StoredEvent {
  * Reads the event itself, for callers that want parsed events instead of JSON text. Rounds an integer that
  * JavaScript cannot hold.
  *
- * @param id the column `id`: Python uses it as the event's id, whatever the JSON says
+ * @param id the column `id`: Python uses it as the event's id, whatever id the JSON has
  * @returns `undefined` if the JSON is damaged, or lacks a field that another column of the row has
  *
  * @example
@@ -167,7 +167,7 @@ export function parsedEvent(id: string, eventData: string | null): Event | undef
 
 /** Converts Python's form to an event. Takes missing fields from the row's columns. */
 function fromPython(forPython: JsonObject, row: KnownColumns): JsonObject & { timestamp: number } {
-  const event = convertTimes(readNames(said(forPython), EVENT) as JsonObject, (time) =>
+  const event = convertTimes(readNames(withoutOwnData(forPython), EVENT) as JsonObject, (time) =>
     typeof time === 'number' ? toMilliseconds(time) : time,
   );
   return withColumns(event, row);
@@ -179,7 +179,7 @@ function withColumns(
   event: JsonObject,
   { id, invocationId, timeMicros = NaN }: KnownColumns,
 ): JsonObject & { timestamp: number } {
-  // Python uses the column as the event's id, whatever the JSON says.
+  // Python uses the column as the event's id, whatever id the JSON has.
   defineMember(event, 'id', id);
   const own = Object.hasOwn(event, 'invocationId') ? event.invocationId : undefined;
   defineMember(event, 'invocationId', own ?? invocationId);
@@ -194,7 +194,7 @@ function withColumns(
 }
 
 /** Returns the members without our own data, and without a `node_info` that has only the default. */
-function said(forPython: JsonObject): JsonObject {
+function withoutOwnData(forPython: JsonObject): JsonObject {
   const isDefault = isDefaultNodeInfo(forPython.node_info);
   const rest: JsonObject = {};
   for (const key of Object.keys(forPython)) {

@@ -106,7 +106,7 @@ export class Lease {
     try {
       return await this.#waits.until(
         connection.send(statements, () => (this.#isCommitSent = true)),
-        (milliseconds) => new KnownFailure(`it answered nothing for ${milliseconds} ms`, 'lost'),
+        (milliseconds) => new KnownFailure(`it sent no response for ${milliseconds} ms`, 'lost'),
         {
           ...options,
           isAbortable: () => !this.#isCommitSent,

@@ -16,16 +16,11 @@ import type { Answer, Steps } from '../transactions/prepared.js';
 import type { Revisions } from '../tables/revisions.js';
 import { type EventColumns, eventRow, scopeRow, sessionRow } from '../tables/rows.js';
 import { type Key, keyOf, type SessionStatements, userName } from './session_statements.js';
-import { LAST_REVISION, parseTime } from '../../python/micros.js';
+import { LAST_REVISION, LOOK_BACK_MICROS, parseTime } from '../../python/micros.js';
 
 /** The most ids in one query. Engines limit the number of a query's parameters. */
 const MAX_IDS = 1024;
 
-/**
- * How far, in microseconds, the time of an event that Python appended may lie before the handle's revision.
- * Such an event came later; clocks differ, and an event is made some time before its append.
- */
-const LOOK_BACK = 10_000_000;
 
 /** The rows that a write decides on, and the columns of the side table that `Found` has no place for. */
 export interface CurrentRows {
@@ -319,7 +314,7 @@ function readChanged(
 ): Read<EventRow[]> {
   const query = replacedAt > since ? statements.changedOrReplaced : statements.changed;
   const isOfEmpty = since === session.created;
-  const from = isOfEmpty ? 0 : Math.max(0, Math.min(since, updated) - LOOK_BACK);
+  const from = isOfEmpty ? 0 : Math.max(0, Math.min(since, updated) - LOOK_BACK_MICROS);
   const select = query.of({ ...key, since: layout.time(from) });
   const result = ([rows = []]: Answer): EventRow[] => {
     const changed: EventRow[] = [];

@@ -1,6 +1,6 @@
 import { SessionError } from '../../errors/errors.js';
 import { ownMembers } from '../../members/own.js';
-import { requireOptions, ownRequestOf } from '../../call/call.js';
+import { requireOptions, copyRequest } from '../../call/call.js';
 import type { Abortable, CompositeSessionKey } from '../../model/session.js';
 import type { BaseSessionService } from '../../model/session_service.js';
 import { type SessionDialect, type SessionFile, sessionToFile } from '../format/session_file.js';
@@ -43,7 +43,7 @@ export async function exportSession(
   key: CompositeSessionKey,
   options: ExportSessionOptions = {},
 ): Promise<SessionFile> {
-  const { appName, userId, sessionId } = ownRequestOf(key);
+  const { appName, userId, sessionId } = copyRequest(key);
   requireOptions(options);
   const { signal, ...dialect } = ownMembers(options);
   const session = await readWholeSession(service, { appName, userId, sessionId, signal });

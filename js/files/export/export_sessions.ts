@@ -1,5 +1,5 @@
 import { requireId } from '../../model/ids.js';
-import { ownRequestOf } from '../../call/call.js';
+import { copyRequest } from '../../call/call.js';
 import type { Abortable, UserRequest } from '../../model/session.js';
 import type { BaseSessionService } from '../../model/session_service.js';
 import {
@@ -67,7 +67,7 @@ export async function* exportSessions(
   service: BaseSessionService,
   request: ExportSessionsRequest,
 ): AsyncGenerator<string, void> {
-  const ownRequest = ownRequestOf(request);
+  const ownRequest = copyRequest(request);
   const { appName, userId, signal } = ownRequest;
   // Check everything before the first line: lines that were yielded cannot be taken back.
   const casing = requireCasing(ownRequest.casing ?? 'camel');

@@ -1,14 +1,10 @@
 /** The stored events that an append needs: the newest ones, and older ones if necessary. */
+import { LOOK_BACK_MICROS } from '../../python/micros.js';
 import type { EventRow } from '../../storage/adapter.js';
 import type { EventList } from './event_list.js';
 import type { PostedEvent } from './event_resource.js';
 import { toEventRows } from './event_rows.js';
 
-/**
- * How far before a handle's revision an append reads, in microseconds. Clocks differ, and an event is made
- * some time before it is appended. So an event that another client appended later may carry an earlier time.
- */
-const LOOK_BACK_MICROS = 10_000_000;
 
 /** Number of the newest events to read if there is no handle revision. */
 const NEWEST_COUNT = 5;

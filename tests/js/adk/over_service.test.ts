@@ -145,7 +145,7 @@ describe('overService', () => {
 });
 
 describe('A stateWriter', () => {
-  for (const stateWriter of [null, {}, 'ours', { take: () => undefined }]) {
+  for (const stateWriter of [null, {}, 'ours', { recordOrder: () => undefined }]) {
     it(`that is ${JSON.stringify(stateWriter)} is refused`, () => {
       assert.throws(
         () => new InMemorySessionService({ stateWriter: stateWriter as never }),

@@ -175,14 +175,14 @@ describe('The order of writes to one key', () => {
       new FrameworkMemory().appendEvent(request),
     );
     const [older, newer] = [write('k', 1), write('k', 2)].map((event) => {
-      return { snapshot: snapshotEvent(event, Date.now, randomUUID), order: writer.take(event) };
+      return { snapshot: snapshotEvent(event, Date.now, randomUUID), order: writer.recordOrder(event) };
     });
     const ahead = new Map<string, never>();
-    assert.deepEqual(writer.before(session, newer!, ahead), []);
-    // Its commit fails, so `after` is not called.
-    assert.deepEqual(writer.before(session, older!, ahead), []);
-    writer.after(session, newer!);
-    assert.deepEqual(writer.before(session, older!, ahead), ['k']);
+    assert.deepEqual(writer.findSuperseded(session, newer!, ahead), []);
+    // Its commit fails, so `applyDelta` is not called.
+    assert.deepEqual(writer.findSuperseded(session, older!, ahead), []);
+    writer.applyDelta(session, newer!);
+    assert.deepEqual(writer.findSuperseded(session, older!, ahead), ['k']);
   });
 
   it('applies a write that is repeated after a failed append', async () => {
@@ -322,10 +322,10 @@ describe('A framework with an unknown append', () => {
     for (const append of [later, throwing, noPromise]) {
       const writer = new FrameworkStateWriter(append);
       assert.throws(
-        () => writer.take(made({ k: 1 })),
+        () => writer.recordOrder(made({ k: 1 })),
         (error) => isSessionError(error, 'unsupported'),
       );
-      assert.doesNotThrow(() => writer.take(made({})));
+      assert.doesNotThrow(() => writer.recordOrder(made({})));
     }
   });
 });

@@ -64,9 +64,9 @@ describe('A storage that fails', () => {
     ['a number', 5],
     ['a symbol', Symbol('x')],
     ['an object', { reason: 'x' }],
-    ['an object with a code of its own', { code: 'ER_DUP_ENTRY', message: 'disk on fire' }],
-    ['an object with a code that is no text', { code: 1062 }],
-    ['an object with a code of ours', { code: 'not_found', message: 'disk on fire' }],
+    ["an object with the database's code", { code: 'ER_DUP_ENTRY', message: 'disk on fire' }],
+    ['an object with a numeric code', { code: 1062 }],
+    ["an object with one of the package's codes", { code: 'not_found', message: 'disk on fire' }],
     ['an object without prototype', Object.create(null)],
   ];
   for (const verb of VERBS) {
@@ -124,65 +124,65 @@ const ROWS = {
 } as const;
 const EVENT = { id: NO_TEXT, seq: NO_COUNT, revision: NO_COUNT, timestamp: NO_TIME, text: NO_TEXT };
 
-type Answer = Record<string, unknown>;
-/** What is wrong with an answer, and how it is made so. */
-type Nonsense = [what: string, field: string, spoil: (answer: Answer) => void];
+type Result = Record<string, unknown>;
+/** A fault of a result, the field that the error must name, and the function that makes the fault. */
+type Malformation = [what: string, field: string, spoil: (result: Result) => void];
 
 function* wrongRow(
   name: string,
   fields: Record<string, readonly unknown[]>,
-  get: (answer: Answer) => Answer | undefined,
-  put: (answer: Answer, row: unknown) => void,
-): Generator<Nonsense> {
+  get: (result: Result) => Result | undefined,
+  put: (result: Result, row: unknown) => void,
+): Generator<Malformation> {
   // prettier-ignore
   for (const value of NO_OBJECT) {
-    yield [`${name} ${show(value)}`, '', (answer) => put(answer, value)];
+    yield [`${name} ${show(value)}`, '', (result) => put(result, value)];
   }
   for (const [field, values] of Object.entries(fields)) {
     for (const value of values) {
       yield [
         `${name}.${field} ${show(value)}`,
         field,
-        (answer) => put(answer, { ...get(answer), [field]: value }),
+        (result) => put(result, { ...get(result), [field]: value }),
       ];
     }
   }
 }
 
-function* wrongRows(): Generator<Nonsense> {
+function* wrongRows(): Generator<Malformation> {
   for (const [name, fields] of Object.entries(ROWS)) {
-    const get = (answer: Answer): Answer => answer[name] as Answer;
-    yield* wrongRow(name, fields, get, (answer, row) => (answer[name] = row));
+    const get = (result: Result): Result => result[name] as Result;
+    yield* wrongRow(name, fields, get, (result, row) => (result[name] = row));
   }
 }
 
-function* wrongEvents(name: string): Generator<Nonsense> {
+function* wrongEvents(name: string): Generator<Malformation> {
   for (const value of NO_LIST) {
-    yield [`${name} ${show(value)}`, name, (answer) => (answer[name] = value)];
+    yield [`${name} ${show(value)}`, name, (result) => (result[name] = value)];
   }
-  const get = (answer: Answer): Answer => (answer[name] as Answer[])[0] ?? { id: 'x', seq: 1, revision: 1, timestamp: 1, text: '{}' }; // prettier-ignore
-  yield* wrongRow(name, EVENT, get, (answer, row) => (answer[name] = [row]));
+  const get = (result: Result): Result => (result[name] as Result[])[0] ?? { id: 'x', seq: 1, revision: 1, timestamp: 1, text: '{}' }; // prettier-ignore
+  yield* wrongRow(name, EVENT, get, (result, row) => (result[name] = [row]));
 }
 
-const FOUND: Nonsense[] = [
-  ...NO_COUNT.map((value): Nonsense => [`floor ${show(value)}`, 'floor', (answer) => (answer.floor = value)]), // prettier-ignore
+const FOUND: Malformation[] = [
+  ...NO_COUNT.map((value): Malformation => [`floor ${show(value)}`, 'floor', (result) => (result.floor = value)]), // prettier-ignore
   ...wrongRows(),
   ...wrongEvents('events'),
   ...wrongEvents('changed'),
 ];
 
-const READ: Nonsense[] = [...wrongRows(), ...wrongEvents('events')];
+const READ: Malformation[] = [...wrongRows(), ...wrongEvents('events')];
 
-const LIST: Nonsense[] = [
-  ...NO_COUNT.map((value): Nonsense => [`total ${show(value)}`, 'total', (answer) => (answer.total = value)]), // prettier-ignore
+const LIST: Malformation[] = [
+  ...NO_COUNT.map((value): Malformation => [`total ${show(value)}`, 'total', (result) => (result.total = value)]), // prettier-ignore
   ...['sessions', 'users'].flatMap(
     (name) =>
-    NO_LIST.map((value): Nonsense => [`${name} ${show(value)}`, name, (answer) => (answer[name] = value)]), // prettier-ignore
+    NO_LIST.map((value): Malformation => [`${name} ${show(value)}`, name, (result) => (result[name] = value)]), // prettier-ignore
   ),
-  ...wrongRow('sessions', { ...ROWS.session, sessionId: NO_TEXT, userId: NO_TEXT }, (answer) => (answer.sessions as Answer[])[0], (answer, row) => (answer.sessions = [row])), // prettier-ignore
-  ...[undefined, null, 5].map((value): Nonsense => [`session ${show(value)}`, 'a session that is no object', (answer) => (answer.sessions = [value])]), // prettier-ignore
-  ...wrongRow('users', { ...ROWS.user, userId: NO_TEXT }, (answer) => (answer.users as Answer[])[0], (answer, row) => (answer.users = [row])), // prettier-ignore
-  ...wrongRow('app', ROWS.app, (answer) => answer.app as Answer, (answer, row) => (answer.app = row)), // prettier-ignore
+  ...wrongRow('sessions', { ...ROWS.session, sessionId: NO_TEXT, userId: NO_TEXT }, (result) => (result.sessions as Result[])[0], (result, row) => (result.sessions = [row])), // prettier-ignore
+  ...[undefined, null, 5].map((value): Malformation => [`session ${show(value)}`, 'a session that is not an object', (result) => (result.sessions = [value])]), // prettier-ignore
+  ...wrongRow('users', { ...ROWS.user, userId: NO_TEXT }, (result) => (result.users as Result[])[0], (result, row) => (result.users = [row])), // prettier-ignore
+  ...wrongRow('app', ROWS.app, (result) => result.app as Result, (result, row) => (result.app = row)), // prettier-ignore
 ];
 
 describe('A storage with malformed results', () => {
@@ -193,7 +193,7 @@ describe('A storage with malformed results', () => {
           storage[verb] = async (request: StorageWriteRequest, decide: Decide) => {
             await Promise.resolve();
             const asked = { ...request, key: KEY };
-            const found = { ...storage.find(asked) } as unknown as Answer;
+            const found = { ...storage.find(asked) } as unknown as Result;
             spoil(found);
             decide(found as unknown as Found);
           };
@@ -209,7 +209,7 @@ describe('A storage with malformed results', () => {
     it(`for a read (${what}) is reported`, async () => {
       const { calls, isUnharmed } = await faulty((storage) => {
         storage.read = (request) => {
-          const rows = { ...storage.rows(request) } as unknown as Answer;
+          const rows = { ...storage.rows(request) } as unknown as Result;
           spoil(rows);
           return rows as never;
         };
@@ -224,7 +224,7 @@ describe('A storage with malformed results', () => {
     it(`for a list (${what}) is reported`, async () => {
       const { calls, isUnharmed } = await faulty((storage) => {
         storage.list = (request) => {
-          const page = { ...storage.page(request) } as unknown as Answer;
+          const page = { ...storage.page(request) } as unknown as Result;
           spoil(page);
           return page as never;
         };
@@ -236,10 +236,10 @@ describe('A storage with malformed results', () => {
   }
 
   for (const verb of ['read', 'list'] as const) {
-    for (const answer of [undefined, null, 5, 'rows', Symbol('x')]) {
-      it(`that returns ${String(answer)} from ${verb} is reported`, async () => {
+    for (const result of [undefined, null, 5, 'rows', Symbol('x')]) {
+      it(`that returns ${String(result)} from ${verb} is reported`, async () => {
         const { calls, isUnharmed } = await faulty((storage) => {
-          storage[verb] = () => answer as never;
+          storage[verb] = () => result as never;
         });
         await failure(calls[verb](), 'storage_failed');
         await isUnharmed();
@@ -270,7 +270,7 @@ describe('A storage with malformed results', () => {
         const original = storage[verb].bind(storage) as (...given: unknown[]) => unknown;
         storage[verb] = async (...given: unknown[]) => {
           await original(...given);
-          return 'nonsense' as never;
+          return 'any value' as never;
         };
       });
       await calls[verb]();
@@ -290,7 +290,7 @@ describe('The decision', () => {
 
     it(`that a storage calls after its verb has ended is refused (${verb})`, async () => {
       let late: unknown;
-      const asked = new Promise<void>((resolve) => {
+      const calledLate = new Promise<void>((resolve) => {
         void faulty((storage) => {
           storage[verb] = (request, decide) => {
             setTimeout(() => {
@@ -304,11 +304,11 @@ describe('The decision', () => {
           };
         }).then(async ({ calls, isUnharmed }) => {
           await failure(calls[verb](), 'storage_failed');
-          await asked;
+          await calledLate;
           await isUnharmed();
         });
       });
-      await asked;
+      await calledLate;
       assert.ok(late instanceof SessionError);
       assert.equal(late.code, 'storage_failed');
       assert.match(late.message, /decide/);
