@@ -65,7 +65,7 @@ pub enum Error {
     },
     /// A state would be too large to be stored, or memory has no room left.
     QuotaExceeded {
-        /// What does not fit, and what to do.
+        /// The data that does not fit, and advice.
         reason: String,
     },
     /// A read-only context's state was written to.

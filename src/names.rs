@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_removed_name_gives_its_room_to_the_next() {
+    fn the_slot_of_a_removed_name_is_reused() {
         let mut names = Names::default();
         for round in 0..100 {
             for (name, thing) in [(round.to_string(), round), ("kept".to_owned(), -1)] {

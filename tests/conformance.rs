@@ -20,7 +20,7 @@ async fn memory_conforms() {
 }
 
 #[tokio::test]
-async fn a_storage_that_starts_over_conforms() {
+async fn a_storage_that_retries_every_write_conforms() {
     assert_conforms(conformance::run(async || Retrying(MemoryStorage::new())).await);
 }
 

@@ -367,7 +367,7 @@ proptest! {
 
     /// Each agent pauses, writes and appends on its own; the storage takes its time, too.
     #[test]
-    fn agents_that_run_at_once_leave_the_last_write(
+    fn concurrent_agents_leave_the_last_write(
         agents in prop::array::uniform3(prop::collection::vec((0u8..4, steps(), 0u8..4), 0..6)),
         yields in prop::collection::vec(0u8..4, 0..20),
     ) {

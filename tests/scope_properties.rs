@@ -143,7 +143,7 @@ proptest! {
     }
 
     #[test]
-    fn a_scope_holds_what_a_naive_model_holds(deltas in deltas(), spelled_out: bool) {
+    fn a_scope_equals_a_naive_model(deltas in deltas(), spelled_out: bool) {
         let mut scopes = BTreeMap::<&str, (ScopedState, Naive)>::new();
         for entries in &deltas {
             let delta = Delta::parse(&delta_text(entries, spelled_out)).unwrap();
@@ -172,7 +172,7 @@ proptest! {
     }
 
     #[test]
-    fn deltas_that_are_joined_change_what_they_change_one_by_one(deltas in deltas()) {
+    fn joined_deltas_have_the_effect_of_single_ones(deltas in deltas()) {
         let (mut joined, mut one_by_one) = (Delta::default(), ScopedState::default());
         for entries in &deltas {
             let delta = Delta::parse(&delta_text(entries, false)).unwrap();
@@ -185,7 +185,7 @@ proptest! {
     }
 
     #[test]
-    fn values_are_kept_to_the_letter(key in keys(), digits in "-?[1-9][0-9]{0,40}(\\.[0-9]{1,9})?(e[0-9]{1,3})?") {
+    fn values_are_kept_exactly(key in keys(), digits in "-?[1-9][0-9]{0,40}(\\.[0-9]{1,9})?(e[0-9]{1,3})?") {
         let text = format!("{{{}:[ {digits} ]}}", Value::from(key.as_str()));
         let delta = Delta::parse(&text).unwrap();
         let mut state = ScopedState::default();
@@ -212,7 +212,7 @@ proptest! {
 
     /// Two users with two sessions each: every agent sees its session, its user and the app.
     #[test]
-    fn agents_see_their_session_their_user_and_the_app(
+    fn agents_see_the_state_of_their_session_user_and_app(
         deltas in deltas(),
         picks in prop::collection::vec(0usize..4, 8),
     ) {
@@ -258,7 +258,7 @@ proptest! {
     }
 
     #[test]
-    fn merging_puts_the_prefixes_back(deltas in deltas()) {
+    fn merging_restores_the_prefixes(deltas in deltas()) {
         let mut scopes = [Scope::Session, Scope::User, Scope::App].map(|scope| (scope, ScopedState::default()));
         for entries in &deltas {
             let delta = Delta::parse(&delta_text(entries, false)).unwrap();

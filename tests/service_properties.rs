@@ -488,7 +488,7 @@ proptest! {
     })]
 
     #[test]
-    fn the_service_is_where_the_model_is(steps in steps()) {
+    fn the_service_equals_the_model(steps in steps()) {
         block_on(async {
             let service = InMemorySessionService::new();
             let mut test = Test { service, model: Model::default() };

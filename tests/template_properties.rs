@@ -94,7 +94,7 @@ proptest! {
     }
 
     #[test]
-    fn scanning_is_idempotent(text in texts()) {
+    fn scanning_twice_finds_the_same_placeholders(text in texts()) {
         let template = Template::new(text.as_str());
         prop_assert_eq!(&Template::new(template.text()), &template);
         for found in template.placeholders() {
@@ -105,7 +105,7 @@ proptest! {
     }
 
     #[test]
-    fn placeholders_are_in_order_and_apart(text in texts()) {
+    fn placeholders_are_ordered_and_do_not_overlap(text in texts()) {
         let template = Template::new(text.as_str());
         let mut end = 0;
         for found in template.placeholders() {
@@ -120,7 +120,7 @@ proptest! {
     }
 
     #[test]
-    fn utf16_offsets_are_those_of_encode_utf16(text in texts()) {
+    fn utf16_offsets_agree_with_encode_utf16(text in texts()) {
         let template = Template::new(text.as_str());
         let units = |end: usize| text[..end].encode_utf16().count();
         let utf16: Vec<_> = text.encode_utf16().collect();
@@ -152,7 +152,7 @@ proptest! {
     }
 
     #[test]
-    fn values_print_as_serde_writes_them(
+    fn values_are_printed_as_serde_json_writes_them(
         text in any::<String>(),
         object in prop::collection::btree_map(any::<String>(), any::<String>(), 0..4),
     ) {
@@ -167,7 +167,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_not_json_never_panics(json in any::<String>(), quoted in r#""[\\"u0-9a-fé]*"#) {
+    fn malformed_json_never_panics(json in any::<String>(), quoted in r#""[\\"u0-9a-fé]*"#) {
         for json in [json, quoted] {
             let lookup = |_: &Placeholder<'_>| Lookup::Json(json.as_str().into());
             let printed = Template::new("{v}").render_with(lookup, no_keys);

@@ -59,7 +59,7 @@ impl Storage for Disk {
 }
 
 #[tokio::test]
-async fn a_storage_with_failures_of_its_own_is_a_session_service() -> Result<(), Error> {
+async fn a_storage_with_its_own_error_type_is_a_session_service() -> Result<(), Error> {
     let service = StoredSessionService::over(Disk::default());
     let (app_name, user_id) = ("shop".to_owned(), "ada".to_owned());
     let create = CreateRequest {

@@ -62,7 +62,7 @@ proptest! {
     #![proptest_config(config())]
 
     #[test]
-    fn a_window_is_a_filter_and_then_the_last_so_many(
+    fn a_window_filters_by_time_and_then_takes_the_last_events(
         batches in batches(),
         windows in prop::collection::vec(windows(), 1..6),
     ) {
@@ -107,7 +107,7 @@ proptest! {
     }
 
     #[test]
-    fn numbers_make_a_window_or_are_refused(last in any::<Option<f64>>(), after in any::<Option<f64>>()) {
+    fn a_window_accepts_exactly_the_valid_numbers(last in any::<Option<f64>>(), after in any::<Option<f64>>()) {
         let is_count = |number: f64| number >= 0.0 && number.fract() == 0.0 && number < 2f64.powi(53);
         let is_valid = last.is_none_or(is_count) && !after.is_some_and(f64::is_nan);
         match Window::from_numbers(last, after) {
@@ -124,7 +124,7 @@ proptest! {
     }
 
     #[test]
-    fn a_page_is_a_part_of_the_sorted_list(
+    fn a_page_is_a_slice_of_the_sorted_list(
         changes in prop::collection::vec((0u8..4, 0u8..8, prop::option::weighted(0.8, times())), 0..40),
         user in prop::option::of(0u8..5),
         limit in prop::option::of(0usize..6),
@@ -193,7 +193,7 @@ proptest! {
     }
 
     #[test]
-    fn the_pages_of_a_list_are_the_list(total in 0usize..40, limit in 1usize..9) {
+    fn the_pages_of_a_list_join_to_the_list(total in 0usize..40, limit in 1usize..9) {
         let items: Vec<usize> = (0..total).collect();
         let pages = Page { offset: 0, limit: Some(limit) }.position(total).total_pages;
         let mut together = Vec::new();

@@ -119,11 +119,11 @@ impl Event {
     /// assert!(event.is_final_response());
     /// ```
     pub fn is_final_response(&self) -> bool {
-        let asked = self.actions.other.get("requestedAuthConfigs").and_then(Value::as_object);
+        let requested = self.actions.other.get("requestedAuthConfigs").and_then(Value::as_object);
         let long_running = self.other.get("longRunningToolIds").and_then(Value::as_array);
         if self.actions.skip_summarization
             || long_running.is_some_and(|ids| !ids.is_empty())
-            || asked.is_some_and(|calls| !calls.is_empty())
+            || requested.is_some_and(|calls| !calls.is_empty())
         {
             return true;
         }
@@ -222,7 +222,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fields_that_are_not_named_survive() {
+    fn unknown_fields_survive() {
         let text = r#"{"id":"e","invocationId":"i","author":"user","timestamp":1.5,"actions":{"stateDelta":{"a":1},"artifactDelta":{},"custom":2},"usageMetadata":{"n":3}}"#;
         let event: Event = serde_json::from_str(text).unwrap();
         assert_eq!(serde_json::to_string(&event).unwrap(), text);
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn what_other_adks_write_as_null_is_not_there() {
+    fn null_fields_are_read_as_absent() {
         let text = r#"{"id":"e","invocationId":null,"author":null,"timestamp":1,"content":null,
             "partial":null,"branch":null,"actions":{"stateDelta":null,"artifactDelta":null,
             "escalate":null,"transferToAgent":null,"skipSummarization":null}}"#;
@@ -248,14 +248,14 @@ mod tests {
     }
 
     #[test]
-    fn an_event_without_a_time_is_of_now() {
+    fn an_event_without_a_timestamp_gets_the_current_time() {
         let before = platform::now();
         let event: Event = serde_json::from_str("{}").unwrap();
         assert!(event.timestamp >= before && event.timestamp <= platform::now());
     }
 
     #[test]
-    fn every_field_of_its_own_is_known_for_one() {
+    fn every_named_field_counts_as_repeated_in_the_other_fields() {
         let mut event = Event::new("i");
         event.content = Some(Value::from("c"));
         (event.partial, event.branch) = (true, Some("b".into()));

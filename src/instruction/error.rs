@@ -82,7 +82,7 @@ impl Unit {
 impl TemplateError {
     /// Returns the stable code, equal in Rust and JavaScript.
     ///
-    /// A failed load has the code `storage_failed`, like any failed storage; its cause tells more.
+    /// A failed load has the code `storage_failed`, like any failed storage. Its cause has the reason.
     ///
     /// ```
     /// # use adk_session_wasm::instruction::TemplateError;
@@ -124,8 +124,8 @@ impl TemplateError {
                 out.write_str("the instruction names an artifact, ")?;
                 write_place(out, name, unit.pick(*offset, *offset_utf16))?;
                 out.write_str(
-                    ", but the context has no artifact service: give it one, or remove the \
-                     placeholder (a `?` is not enough), or print it as text with a backslash before it",
+                    ", but the context has no artifact service. Add a service, remove the placeholder, \
+                     or put a backslash before it; a `?` is not enough",
                 )
             }
             Self::ArtifactFailed { name, offset, offset_utf16, .. } => {
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn the_message_names_all_and_says_what_to_do() {
+    fn the_message_names_all_missing_values_and_gives_advice() {
         let error = missing("é {user:nmae} {topic} {topic}", &["user:name", "nmae"]);
         assert_eq!(
             error.to_string(),
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_of_artifacts() {
+    fn a_failed_artifact_is_reported_without_its_cause_in_the_message() {
         let template = Template::new("é{artifact.a.txt?}");
         let found = template.placeholders().next().unwrap();
         let error = template.artifact_error(&found, ArtifactError::NoService);
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_stay_readable() {
+    fn messages_have_a_bounded_length() {
         let long = missing(&format!("{{{}}}", "a".repeat(1 << 20)), &[]).to_string();
         assert!(long.len() < 1_000);
         let many: Vec<_> = (0..50_000).map(|index| format!("{{a{index}}}")).collect();
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_cross_threads() {
+    fn errors_can_cross_threads() {
         const fn check<E: Error + Send + Sync + 'static>() {}
         check::<TemplateError>();
     }

@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn values() {
+    fn values_are_printed_compactly() {
         assert_eq!(printed("null"), "");
         assert_eq!(printed("true"), "true");
         assert_eq!(printed("-1.5e-7"), "-1.5e-7");
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn strings_are_decoded_as_serde_does() {
+    fn strings_are_decoded_as_in_serde_json() {
         for text in ["\"\\/\u{8}\u{c}\n\r\t", "é😀\0\u{1f}\u{7f}", r"\u0041 \\ \n", "{a}", "\\"]
         {
             let json = serde_json::to_string(text).unwrap();
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_json_never_panics() {
+    fn malformed_json_never_panics() {
         assert_eq!(printed(r#""\ud83d""#), "\u{FFFD}");
         assert_eq!(printed(r#""\ud83d\u0041""#), "\u{FFFD}A");
         assert_eq!(printed(r#""\ude00\ud83d\ude00""#), "\u{FFFD}😀");

@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn typing_errors_case_and_scope() {
+    fn near_misses_differ_in_typing_errors_case_or_scope() {
         assert_eq!(near("user:nmae", &["cart", "user:name"]), ["user:name"]);
         assert_eq!(near("userName", &["user_name", "username"]), ["username", "user_name"]);
         assert_eq!(near("name", &["user:name", "app:name"]), ["user:name", "app:name"]);
@@ -130,20 +130,20 @@ mod tests {
     }
 
     #[test]
-    fn best_first_and_at_most_three() {
+    fn near_misses_are_at_most_three_the_best_first() {
         let keys = ["topics_b", "topics", "user:topic", "Topic", "topix"];
         assert_eq!(near("topic", &keys), ["Topic", "user:topic", "topics"]);
     }
 
     #[test]
-    fn other_words_are_no_near_misses() {
+    fn different_words_are_not_near_misses() {
         assert_eq!(near("a", &["b", "", "ab", "A"]), ["A"]);
         assert_eq!(near("id", &["ab", "it", "foo"]), ["it"]);
         assert_eq!(near("name", &["topic", "name", "cart"]), [""; 0]);
     }
 
     #[test]
-    fn distances() {
+    fn the_distance_is_bounded_by_its_limit() {
         let chars = |text: &str| text.chars().collect::<Vec<_>>();
         let of = |a: &str, b: &str, limit| distance(&chars(a), &chars(b), limit, &mut Vec::new());
         assert_eq!(of("kitten", "sitting", 3), Some(3));
@@ -154,12 +154,12 @@ mod tests {
     }
 
     #[test]
-    fn the_work_is_capped() {
-        let mut asked = 0;
+    fn the_work_is_bounded() {
+        let mut read = 0;
         let long = "x".repeat(64);
-        let keys = std::iter::repeat_with(|| "y".repeat(64)).inspect(|_| asked += 1);
+        let keys = std::iter::repeat_with(|| "y".repeat(64)).inspect(|_| read += 1);
         assert_eq!(near_misses(&[&long], keys), [[""; 0]]);
-        assert!(asked < 1_000, "{asked}");
+        assert!(read < 1_000, "{read}");
         let megabyte = "x".repeat(1 << 20);
         assert_eq!(near_misses(&[&megabyte], std::iter::repeat("x")), [[""; 0]]);
         assert_eq!(near_misses(&["x"], [megabyte.as_str()]), [[""; 0]]);

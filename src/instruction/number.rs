@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn as_javascript_prints_them() {
+    fn numbers_are_printed_as_in_javascript() {
         for (json, expected) in [
             ("0", "0"),
             ("-0", "0"),
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_stays_as_it_is() {
+    fn malformed_numbers_are_printed_unchanged() {
         for odd in ["-", ".", "1e", "1e+", "1.2.3", "--1.0", "1e99999999999", "1e2147483647", "e1"]
         {
             assert_eq!(printed(odd), odd);

@@ -56,7 +56,7 @@ impl TemplateContext for Case {
 }
 
 #[tokio::test]
-async fn vectors() {
+async fn the_shared_vectors_hold() {
     let cases: Vec<Case> = serde_json::from_str(VECTORS).unwrap();
     assert!(cases.len() >= 80);
     for case in &cases {
@@ -112,7 +112,7 @@ async fn a_failing_load_is_reported_with_its_cause() {
 }
 
 #[tokio::test]
-async fn an_artifact_is_loaded_once_and_none_after_a_failure() {
+async fn an_artifact_is_loaded_once_and_a_failure_stops_later_loads() {
     let context = Failing { only: Some("bad"), ..Failing::default() };
     let text =
         r"{artifact.a?} \{artifact.no} {artifact.a?} {{artifact.no}} {artifact.bad} {artifact.c}";
@@ -121,7 +121,7 @@ async fn an_artifact_is_loaded_once_and_none_after_a_failure() {
 }
 
 #[test]
-fn the_state_is_asked_for_its_keys_only_if_something_is_missing() {
+fn the_keys_of_the_state_are_read_only_if_a_name_is_missing() {
     let template = Template::new("{a?}");
     let keys = || -> [&str; 0] { unreachable!() };
     assert_eq!(template.render_with(|_| Lookup::Missing, keys).unwrap(), "");

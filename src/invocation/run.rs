@@ -170,7 +170,7 @@ impl Invocation {
         if context.is_some_and(|context| !Arc::ptr_eq(&context.shared.state, &self.shared.state)) {
             return Err(Error::invalid(
                 "context",
-                "is none of this invocation; take one of Invocation::context",
+                "belongs to another invocation; use one that Invocation::context returned",
             ));
         }
         Ok(())
@@ -237,8 +237,8 @@ fn merge_actions(actions: &mut EventActions, more: EventActions) {
                 if let (true, Value::Object(own), Value::Object(calls)) =
                     (is_call_map, own.get_mut(), value)
                 {
-                    for (call, asked) in calls {
-                        own.entry(call).or_insert(asked);
+                    for (call, request) in calls {
+                        own.entry(call).or_insert(request);
                     }
                 }
             }

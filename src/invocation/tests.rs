@@ -109,7 +109,7 @@ async fn an_append_completes_the_event() {
 }
 
 #[tokio::test]
-async fn an_append_keeps_what_the_event_has() {
+async fn an_append_keeps_the_fields_of_the_event() {
     let (service, session) = fixture(json!({})).await;
     let invocation = Invocation::new(&session);
     let mut context = invocation.context("guide").with_branch("root");
@@ -123,7 +123,7 @@ async fn an_append_keeps_what_the_event_has() {
 }
 
 #[tokio::test]
-async fn writes_are_seen_at_once_and_stored_once() {
+async fn a_write_is_visible_immediately_and_stored_once() {
     let (service, session) = fixture(json!({"kept": 0, "user:old": 1})).await;
     let invocation = Invocation::new(&session);
     let mut context = invocation.context("a");
@@ -197,7 +197,7 @@ async fn an_append_that_fails_leaves_the_changes_with_the_context() {
 }
 
 #[tokio::test]
-async fn an_append_that_is_given_up_leaves_the_changes_with_the_context() {
+async fn a_dropped_append_leaves_the_changes_with_the_context() {
     let (service, session) = fixture(json!({})).await;
     let invocation = Invocation::new(&session);
     let (mut a, mut b) = (invocation.context("a"), invocation.context("b"));
@@ -215,7 +215,7 @@ async fn an_append_that_is_given_up_leaves_the_changes_with_the_context() {
 }
 
 #[tokio::test]
-async fn appends_at_once_are_stored_in_their_order() {
+async fn concurrent_appends_are_stored_in_the_order_of_their_calls() {
     let (service, session) = fixture(json!({})).await;
     let invocation = Invocation::new(&session);
     let (mut a, mut b) = (invocation.context("a"), invocation.context("b"));
@@ -281,7 +281,7 @@ async fn a_partial_event_takes_nothing_from_the_context() {
 }
 
 #[tokio::test]
-async fn the_end_takes_temp_away_and_stops_all_writes() {
+async fn the_end_removes_temp_keys_and_stops_all_writes() {
     let (service, session) = fixture(json!({"a": 0})).await;
     let invocation = Invocation::new(&session);
     let mut context = invocation.context("a");
@@ -302,7 +302,7 @@ async fn the_end_takes_temp_away_and_stops_all_writes() {
 }
 
 #[tokio::test]
-async fn an_append_under_way_at_the_end_is_stored() {
+async fn a_pending_append_is_stored_after_the_end() {
     let (service, session) = fixture(json!({})).await;
     let invocation = Invocation::new(&session);
     let mut context = invocation.context("a");
@@ -389,7 +389,7 @@ async fn instructions_see_state_and_artifacts() {
 }
 
 #[tokio::test]
-async fn artifacts_that_cannot_be_had_are_typed_errors() {
+async fn a_failed_load_of_an_artifact_is_a_typed_error() {
     let (_, session) = fixture(json!({})).await;
     let invocation = Invocation::new(&session).with_artifacts(Files::default());
     let context = invocation.readonly_context("a");
@@ -407,7 +407,7 @@ async fn artifacts_that_cannot_be_had_are_typed_errors() {
 }
 
 #[tokio::test]
-async fn contexts_may_go_to_other_threads() {
+async fn contexts_can_move_to_other_threads() {
     let (service, session) = fixture(json!({})).await;
     let content = json!({"parts": [{"text": "Hi"}]});
     let invocation = Invocation::new(&session).with_user_content(content.clone());

@@ -78,7 +78,7 @@ mod tests {
     use std::cell::RefCell;
 
     #[tokio::test]
-    async fn tickets_have_their_turns_in_the_order_in_which_they_queued_up() {
+    async fn tickets_have_their_turns_in_the_order_of_the_queue() {
         let turns = Turns::default();
         let done = RefCell::new(Vec::new());
         let work = async |ticket: Ticket<'_>, number: u32| {
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_ticket_that_is_given_up_holds_nobody_back() {
+    async fn a_dropped_ticket_does_not_block_later_ones() {
         let turns = Turns::default();
         let (first, second, third) = (turns.queue_up(), turns.queue_up(), turns.queue_up());
         let give_up = async {

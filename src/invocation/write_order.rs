@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_committed_is_not_newer_than_itself() {
+    fn a_committed_write_does_not_supersede_itself() {
         let mut order = WriteOrder::default();
         let stamp = order.record("k");
         order.commit("k", stamp);
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_made_by_hand_overtakes_what_was_written_before_once_it_is_stored() {
+    fn a_stored_hand_made_entry_overtakes_earlier_writes() {
         let mut order = WriteOrder::default();
         let (written, by_hand) = (order.record("k"), order.now());
         assert!(!order.is_overtaken("k", written));
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_do_not_touch_each_other() {
+    fn keys_are_ordered_independently() {
         let mut order = WriteOrder::default();
         let older = order.record("k");
         let newer = order.record("other");

@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn values_stay_the_text_they_are() {
+    fn member_values_keep_their_text() {
         let found =
             members(r#"{"big":1e400,"long":12345678901234567890,"a":{"b":[1, 2]}}"#).unwrap();
         assert_eq!(found[0].1, "1e400");
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_object_is_refused_with_its_path() {
+    fn malformed_objects_are_refused_with_their_path() {
         for bad in ["", "[]", "1", "{", "{}x", r#"{"a":}"#, r#"{"a":1,}"#, r#"{a:1}"#, r#"{"a" 1}"#]
         {
             let error = members(bad).unwrap_err();
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn white_space_between_tokens_is_passed_over() {
+    fn white_space_between_tokens_is_skipped() {
         let found = members(" {\n\"a\" : [1, 2] ,\t\"b\":\"}\"}\r\n").unwrap();
         let expected = [("a", "[1, 2]"), ("b", "\"}\"")];
         assert_eq!(found, expected.map(|(key, value)| (key.to_owned(), value.to_owned())));

@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn many_keys_are_compared_at_once() {
+    fn objects_of_many_keys_are_compared_in_any_order() {
         let object = |keys: &mut dyn Iterator<Item = usize>| {
             let members: Vec<String> = keys.map(|key| format!("\"key{key}\":{key}")).collect();
             format!("{{{}}}", members.join(","))
@@ -287,17 +287,17 @@ mod properties {
 
     proptest! {
         #[test]
-        fn values_are_the_same_in_whatever_letters(value in value()) {
+        fn a_value_is_the_same_in_any_spelling(value in value()) {
             prop_assert!(is_same_json(&value.to_string(), &rewritten(&value)));
         }
 
         #[test]
-        fn other_values_are_others(one in value(), other in value()) {
+        fn different_values_are_not_the_same(one in value(), other in value()) {
             prop_assert_eq!(is_same_json(&one.to_string(), &rewritten(&other)), one == other);
         }
 
         #[test]
-        fn what_is_no_json_is_the_same_as_nothing_else(text in "[\\[\\]{}:,\"a1 ]{0,8}") {
+        fn malformed_json_is_the_same_only_as_its_own_text(text in "[\\[\\]{}:,\"a1 ]{0,8}") {
             let is_json = serde_json::from_str::<Value>(&text).is_ok();
             prop_assert_eq!(is_same_json(&text, &format!("{text} ")), is_json);
             prop_assert!(is_same_json(&text, &text));

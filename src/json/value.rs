@@ -255,7 +255,7 @@ mod properties {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(4_096))]
         #[test]
-        fn what_is_a_value_is_what_serde_json_takes_for_one(
+        fn a_text_is_a_value_exactly_if_serde_json_accepts_it(
             text in prop_oneof![pieces(), value()],
             after in prop::sample::select(vec!["", " ", ",", "}"]),
         ) {

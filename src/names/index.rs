@@ -88,7 +88,7 @@ mod properties {
 
     proptest! {
         #[test]
-        fn an_index_is_a_map(steps in prop::collection::vec((any::<bool>(), 0..300_u32), 0..2_000)) {
+        fn an_index_behaves_as_a_map(steps in prop::collection::vec((any::<bool>(), 0..300_u32), 0..2_000)) {
             let mut index = Index::default();
             let mut names: Vec<String> = Vec::new();
             let mut expected: HashMap<String, usize> = HashMap::new();

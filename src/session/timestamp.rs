@@ -33,7 +33,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_time_is_refused() {
+    fn invalid_timestamps_are_refused() {
         for bad in [f64::NAN, f64::INFINITY, -1.0, MAX_TIMESTAMP + 1.0] {
             assert_eq!(check_timestamp("timestamp", bad).unwrap_err().code(), "invalid_argument");
         }

@@ -112,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_window_refuses_what_is_no_count_and_no_time() {
+    fn a_window_refuses_invalid_counts_and_times() {
         for bad in [-1.0, 1.5, f64::NAN, f64::INFINITY] {
             assert!(Window::from_numbers(Some(bad), None).is_err());
         }

@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn a_changed_key_keeps_its_place_and_a_removed_one_comes_back_last() {
+    fn a_changed_key_keeps_its_position_and_a_removed_one_returns_last() {
         let mut state = state(r#"{"a":1,"b":2,"c":3}"#);
         state.apply(Delta::parse(r#"{"b":9,"a":"__ADK_SENTINEL_REMOVED__"}"#).unwrap().session);
         state.apply(Delta::parse(r#"{"a":0}"#).unwrap().session);
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_that_come_and_go_leave_nothing_behind() {
+    fn removed_keys_leave_no_entries() {
         let mut state = state(r#"{"kept":1}"#);
         for number in 0..1_000 {
             let set = format!(r#"{{"k{number}":1}}"#);
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clone_stays_as_it_was() {
+    fn a_clone_does_not_change_with_the_original() {
         let mut changed = state(r#"{"a":1}"#);
         let before = changed.clone();
         changed.apply(Delta::parse(r#"{"a":2,"b":3}"#).unwrap().session);
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_javascript_objects_inherit_are_ordinary() {
+    fn names_that_javascript_objects_inherit_are_ordinary_keys() {
         let state = state(r#"{"__proto__":1,"constructor":2}"#);
         assert_eq!(state.get("__proto__"), Some("1"));
         assert_eq!(state.get("toString"), None);

@@ -242,5 +242,5 @@ pub(crate) fn merged(
 }
 
 fn never_decided() -> Error {
-    Error::StorageFailed { reason: "it never asked what to write".into() }
+    Error::StorageFailed { reason: "it never called decide".into() }
 }

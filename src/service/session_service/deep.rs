@@ -88,14 +88,14 @@ mod tests {
     }
 
     #[test]
-    fn what_may_be_stored_can_be_read() {
+    fn values_that_may_be_stored_can_be_read() {
         for value in [arrays(1), arrays(128), arrays(250), objects(127), objects(250)] {
             assert_eq!(read_value(&value.to_string()).unwrap(), value);
         }
     }
 
     #[test]
-    fn what_is_wrong_stays_wrong() {
+    fn malformed_values_are_refused() {
         for text in ["", "{", "[1,]", &"[".repeat(1_000_000), &arrays(400).to_string()] {
             assert_eq!(read_value(text).unwrap_err().code(), "unserializable");
         }

@@ -32,7 +32,7 @@ fn nested(levels: usize) -> Value {
 }
 
 #[tokio::test]
-async fn state_that_nests_200_levels_comes_back_and_deeper_is_refused() {
+async fn state_of_200_levels_is_stored_and_deeper_state_is_refused() {
     let service = InMemorySessionService::new();
     let session = new_session(&service, "user", "s").await;
     service.append_event(session.id(), event_with(json!({"k": nested(200)}))).await.unwrap();
@@ -55,7 +55,7 @@ async fn state_that_nests_200_levels_comes_back_and_deeper_is_refused() {
 }
 
 #[tokio::test]
-async fn an_event_that_nests_250_levels_comes_back_and_deeper_is_refused() {
+async fn an_event_of_250_levels_is_stored_and_a_deeper_one_is_refused() {
     let service = InMemorySessionService::new();
     new_session(&service, "user", "s").await;
     let mut event = Event::new("i");
@@ -70,7 +70,7 @@ async fn an_event_that_nests_250_levels_comes_back_and_deeper_is_refused() {
 }
 
 #[tokio::test]
-async fn a_field_that_would_stand_in_the_event_twice_is_refused() {
+async fn an_event_that_repeats_a_field_is_refused() {
     let service = InMemorySessionService::new();
     new_session(&service, "user", "s").await;
     let mut event = Event::new("i");
@@ -101,7 +101,7 @@ async fn a_retry_of_an_event_is_stored_once() {
 }
 
 #[tokio::test]
-async fn stored_keys_stand_in_the_same_order_in_every_run() {
+async fn stored_keys_have_the_same_order_in_every_run() {
     let keys = ["k", "a", "z", "b", "m", "user:y", "user:c"].map(str::to_owned);
     let state: HashMap<String, Value> = keys.into_iter().map(|key| (key, json!(1))).collect();
     let service = InMemorySessionService::new();
@@ -119,7 +119,7 @@ async fn stored_keys_stand_in_the_same_order_in_every_run() {
 }
 
 #[tokio::test]
-async fn a_partial_event_is_not_stored_and_one_without_id_gets_one() {
+async fn a_partial_event_is_not_stored_and_an_event_without_id_gets_one() {
     let service = InMemorySessionService::new();
     new_session(&service, "user", "s").await;
     let mut event = Event::new("i");
@@ -134,7 +134,7 @@ async fn a_partial_event_is_not_stored_and_one_without_id_gets_one() {
 }
 
 #[tokio::test]
-async fn an_id_that_is_none_names_no_session() {
+async fn an_invalid_id_finds_no_session_and_cannot_be_appended_to() {
     let service = InMemorySessionService::new();
     let long = "x".repeat(513);
     for id in ["", &long] {
@@ -150,7 +150,7 @@ async fn an_id_that_is_none_names_no_session() {
 }
 
 #[tokio::test]
-async fn a_user_that_was_forgotten_lists_nobodys_sessions() {
+async fn a_list_without_a_user_is_refused_unless_it_is_of_the_app() {
     let service = InMemorySessionService::new();
     new_session(&service, "user", "s").await;
     let list = ListRequest { app_name: "app".into(), ..Default::default() };
@@ -160,7 +160,7 @@ async fn a_user_that_was_forgotten_lists_nobodys_sessions() {
 }
 
 #[tokio::test]
-async fn a_bare_id_that_two_sessions_share_is_ambiguous_until_one_is_left() {
+async fn an_id_of_two_sessions_is_ambiguous_until_one_is_deleted() {
     let service = InMemorySessionService::new();
     let one = new_session(&service, "user", "s").await;
     let other = new_session(&service, "other", "s").await;
@@ -175,7 +175,7 @@ async fn a_bare_id_that_two_sessions_share_is_ambiguous_until_one_is_left() {
 }
 
 #[test]
-fn states_and_errors_cross_threads() {
+fn public_types_can_cross_threads() {
     const fn check<T: Send + Sync + 'static>() {}
     check::<Error>();
     check::<Session>();
@@ -190,7 +190,7 @@ fn states_and_errors_cross_threads() {
 }
 
 #[tokio::test]
-async fn a_bare_id_finds_what_was_created_and_not_what_was_deleted_since_it_was_first_looked_for() {
+async fn an_id_finds_sessions_created_and_not_those_deleted_after_its_first_lookup() {
     let service = InMemorySessionService::new();
     let event = || event_with(json!({}));
     let delete = |user_id: &str, id: &str| {

@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_of_any_length_come_back() {
+    fn texts_of_any_length_are_returned() {
         let mut blocks = Blocks::default();
         let texts: Vec<String> = [0, 1, 1023, 1024, 1025, 3, 3 << 20, 5, 900_000, 900_000]
             .iter()
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_was_read_outlives_its_blocks() {
+    fn a_text_outlives_its_blocks() {
         let mut blocks = Blocks::default();
         let span = blocks.push("kept");
         let text = blocks.get(span);

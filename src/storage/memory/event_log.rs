@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn a_replaced_event_keeps_its_place_and_counts_as_changed() {
+    fn a_replaced_event_keeps_its_position_and_counts_as_changed() {
         let mut log = EventLog::default();
         for seq in 1..=4 {
             log.write(row(&seq.to_string(), seq, seq, "old"));
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_that_were_replaced_do_not_pile_up() {
+    fn replaced_texts_are_freed() {
         let mut log = EventLog::default();
         let long = "x".repeat(10_000);
         log.write(row("kept", 1, 1, "kept"));

@@ -182,7 +182,7 @@ mod properties {
         }
 
         #[test]
-        fn an_order_is_a_sorted_list(
+        fn an_order_behaves_as_a_sorted_list(
             steps in prop::collection::vec(step(), 1..12),
             offset in 0..3_000_usize,
             limit in prop::option::of(0..600_usize),

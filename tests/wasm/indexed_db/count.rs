@@ -65,7 +65,7 @@ async fn sessions_stay_counted_when_the_states_are_deleted() -> Result<(), JsVal
 }
 
 #[wasm_bindgen_test]
-async fn states_stay_when_the_last_session_is_deleted() -> Result<(), JsValue> {
+async fn states_remain_when_the_last_session_is_deleted() -> Result<(), JsValue> {
     let service = empty("count: sessions deleted").await;
     create(&service, "one").await?;
     service.remove(Deletion::Session(key("one")?)).await?;

@@ -87,7 +87,7 @@ async fn an_older_database_is_upgraded_with_its_data() -> Result<(), JsValue> {
 }
 
 #[wasm_bindgen_test]
-async fn a_newer_database_is_refused_and_left_untouched() -> Result<(), JsValue> {
+async fn a_newer_database_is_refused_and_unchanged() -> Result<(), JsValue> {
     let name = "schema: newer";
     let newer = filled(name, LATER).await?;
     assert_refused(&service(name, &[]), "storage_newer").await;
@@ -99,7 +99,7 @@ async fn a_newer_database_is_refused_and_left_untouched() -> Result<(), JsValue>
 }
 
 #[wasm_bindgen_test]
-async fn a_step_that_fails_leaves_the_older_database_as_it_was() -> Result<(), JsValue> {
+async fn a_failed_step_leaves_the_older_database_unchanged() -> Result<(), JsValue> {
     let name = "schema: broken";
     let older = filled(name, &[]).await?;
     assert_refused(&service(name, BROKEN), "storage_failed").await;
@@ -111,7 +111,7 @@ async fn a_step_that_fails_leaves_the_older_database_as_it_was() -> Result<(), J
 }
 
 #[wasm_bindgen_test]
-async fn an_upgrade_waits_for_other_tabs_no_longer_than_it_may() -> Result<(), JsValue> {
+async fn an_upgrade_waits_for_other_tabs_until_its_time_limit() -> Result<(), JsValue> {
     let name = "schema: blocked";
     drop(filled(name, &[]).await?);
     // It does not listen to `versionchange`.
@@ -129,7 +129,7 @@ async fn an_upgrade_waits_for_other_tabs_no_longer_than_it_may() -> Result<(), J
 }
 
 #[wasm_bindgen_test]
-async fn a_connection_gives_way_to_an_upgrade_and_is_then_too_old() -> Result<(), JsValue> {
+async fn a_connection_closes_for_an_upgrade_and_is_then_too_old() -> Result<(), JsValue> {
     let name = "schema: gives way";
     let older = filled(name, &[]).await?;
     let newer = service(name, LATER);
