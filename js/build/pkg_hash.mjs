@@ -84,7 +84,7 @@ function differences(expected, actual) {
     });
 }
 
-/** Builds pkg/ into a folder of its own and compares the bytes. @returns {string[]} problems */
+/** Builds pkg/ into a temporary folder and compares the bytes. @returns {string[]} problems */
 function rebuild() {
   const folder = mkdtempSync(join(root, 'target', 'pkg-'));
   try {
@@ -95,7 +95,7 @@ function rebuild() {
     const others = Object.keys(built.tools).filter(
       (tool) => committed.tools?.[tool] !== built.tools[tool],
     );
-    // Another compiler makes another wasm of the same sources: nothing can be said of the bytes.
+    // Another compiler makes another wasm of the same sources, so the bytes cannot be compared.
     for (const tool of others) {
       console.log(
         `not compared: here is ${built.tools[tool]}, pkg/ was built by ${committed.tools?.[tool]}`,

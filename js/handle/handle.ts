@@ -13,7 +13,7 @@ export interface HandleRecord {
   /** The revision of the last change that the handle has. */
   revision: number;
   /**
-   * The handle has, or was told of, every change up to this revision. Unused while
+   * The handle has every change up to this revision, or was notified of it. Unused while
    * `createdRevision` is NaN.
    */
   knownUntil: number;

@@ -137,9 +137,9 @@ export class MirrorDatabase {
   ): Promise<void> {
     const transaction = this.#raw.transaction(RECORDS, 'readwrite', { durability });
     const store = transaction.objectStore(RECORDS);
-    const asked = store.get(CURRENT) as IDBRequest<Current | undefined>;
-    asked.onsuccess = () => {
-      write(store, asked.result);
+    const request = store.get(CURRENT) as IDBRequest<Current | undefined>;
+    request.onsuccess = () => {
+      write(store, request.result);
       transaction.commit();
     };
     await completion(transaction, this.#timeout);

@@ -48,12 +48,12 @@ function record(
   const changes: Change[] = [];
   const meta = transaction.objectStore(META);
   const putMark = meta.put.bind(meta);
-  const asked = meta.get(MARK) as IDBRequest<Mark | undefined>;
+  const request = meta.get(MARK) as IDBRequest<Mark | undefined>;
   const commit = transaction.commit.bind(transaction);
   let reached: Mark | undefined;
   let isCommitted = false;
   const finish = (): void => {
-    const found = asked.result;
+    const found = request.result;
     reached = found;
     // Without a mark, write one: the whole database is then copied to the mirror.
     if (changes.length > 0 || found === undefined) {
@@ -61,12 +61,12 @@ function record(
     }
     commit();
   };
-  asked.onsuccess = () => {
+  request.onsuccess = () => {
     if (isCommitted) finish();
   };
   transaction.commit = () => {
     isCommitted = true;
-    if (asked.readyState === 'done') finish();
+    if (request.readyState === 'done') finish();
   };
 
   const recorded = new Set<string>();
@@ -92,8 +92,8 @@ function record(
       },
       (cause: unknown) => {
         const error = lost(`the mirror did not take what was written: ${String(cause)}`);
-        const told = { type: 'abort', target: { error } } as unknown as Event;
-        transaction.onabort?.call(transaction, told);
+        const event = { type: 'abort', target: { error } } as unknown as Event;
+        transaction.onabort?.call(transaction, event);
       },
     );
   });

@@ -196,7 +196,7 @@ export class Opening {
 function stillFilling(name: string, timeout: number): SessionError {
   return new SessionError(
     'connection_lost',
-    `onDataLoss has not filled the database "${name}" within ${timeout} ms. It goes on; call again. Inside of onDataLoss, use only the service that it is given: all others wait for its end.`,
+    `onDataLoss has not filled the database "${name}" within ${timeout} ms. It continues; call again. Inside of onDataLoss, use only the service that it is given: all others wait for its end.`,
     { key: 'onDataLoss' },
   );
 }

@@ -53,7 +53,7 @@ function isReadable(record: unknown): record is ReadableRecord {
   return typeof (record as EventRecord | null | undefined)?.text === 'string';
 }
 
-/** Returns the number of events in a record; NaN if nothing tells it. */
+/** Returns the number of events in a record; NaN if it is unknown. */
 function eventCount({ ids, marks }: EventRecord): number {
   if (isMarks(marks)) return marks.length / MARKS;
   if (!Array.isArray(ids)) return marks === undefined ? 1 : NaN;

@@ -152,7 +152,7 @@ function requireWasm(): void {
   if (isLoaded) return;
   const wait = loadWasm(true);
   if (wait === undefined) return;
-  // The load goes on, and later calls find the wasm loaded. Only this call fails.
+  // The load continues, and later calls find the wasm loaded. Only this call fails.
   wait.catch(() => undefined);
   throw new SessionError(
     'not_loaded',
@@ -265,7 +265,7 @@ function died(cause: unknown): SessionError {
   return new SessionError(
     'internal',
     'The WebAssembly instance stopped, and what services held in memory is lost with it. ' +
-      'This is a bug of adk-session-wasm; please report it. Reload to go on.',
+      'This is a bug of adk-session-wasm; please report it. Reload to continue.',
     { cause },
   );
 }

@@ -8,7 +8,7 @@ import type { SessionCopy, StateCopy } from './session_copy.js';
 import { mergeState } from './shared_state.js';
 import type { Target } from './store.js';
 
-/** A revision above all others: no changed events are asked for. */
+/** A revision above all others: the write then reads no changed events. */
 const LAST_REVISION = Number.MAX_SAFE_INTEGER;
 
 /** A SQL database. Sessions and states are written as rows by the storage adapter, each in one transaction. */
