@@ -1,4 +1,4 @@
-// Half of the adapter's seeds. The other half runs in a process of its own beside this one.
+// Half of the adapter's seeds. The other half runs in a parallel process.
 
 import { adapterBoundary } from './boundaries/adapter.js';
 import { simulate } from './run/seeds.js';

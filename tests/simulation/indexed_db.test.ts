@@ -14,10 +14,10 @@ const { SEED, BOUNDARY } = process.env;
 const isAlone = SEED !== undefined;
 const SEEDS = isAlone ? 1 : 200;
 const FIRST = Number(SEED ?? 0);
-/** So many run in one page at the same time, each in a database of its own. */
+/** The number of concurrent seeds in one page. Each has its own database. */
 const AT_ONCE = 40;
 
-/** The page gets the package as a program would. */
+/** Bundles the package as a program would. */
 const asInstalled: Plugin = {
   name: 'as installed',
   setup(build) {

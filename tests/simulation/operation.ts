@@ -1,4 +1,4 @@
-// What a client may ask of its service, and what came of it.
+// The operations of a client on its service, and their outcomes.
 
 import type { Session, StateShape } from '../../js/index.js';
 
@@ -8,7 +8,7 @@ export interface SessionName {
   readonly sessionId: string;
 }
 
-/** An event of the workload. Whoever appends it again appends the same id. */
+/** An event of the workload. A retry appends the same id. */
 export interface EventSpec {
   readonly id: string;
   readonly text: string;
@@ -21,13 +21,13 @@ export type Operation =
       readonly kind: 'create' | 'getOrCreate';
       readonly key: SessionName;
       readonly state: StateShape;
-      /** The number of the handle that the answer becomes. */
+      /** The number of the returned handle. */
       readonly handle: number;
     }
   | {
       readonly kind: 'get';
       readonly key: SessionName;
-      /** Only the last so many events. */
+      /** The size of the window; `undefined`: all events. */
       readonly last: number | undefined;
       readonly handle: number;
     }
@@ -45,7 +45,7 @@ export type Operation =
       readonly handle: number;
       readonly key: SessionName;
       readonly events: readonly EventSpec[];
-      /** Whether the events go as one batch, all or none. */
+      /** Whether the events are appended as one atomic batch. */
       readonly isBatch: boolean;
     }
   | {
@@ -58,35 +58,35 @@ export type Operation =
   | { readonly kind: 'userState' | 'deleteUser' | 'deleteUserState'; readonly appName: string; readonly userId: string } // prettier-ignore
   | { readonly kind: 'appState' | 'deleteAppState'; readonly appName: string };
 
-/** How a call ended; values are canonical texts, taken at the moment when the call settled. */
+/** How a call ended. Values are canonical texts, made when the call settled. */
 export type Outcome =
   | { readonly kind: 'pending' }
   | { readonly kind: 'done'; readonly value: string | undefined }
   | { readonly kind: 'failed'; readonly code: string; readonly error: unknown }
-  /** The client crashed meanwhile: nobody will ever know. */
+  /** The client crashed before the call settled, so the outcome is unknown. */
   | { readonly kind: 'crashed' };
 
-/** One operation that a client began. */
+/** One operation that a client has started. */
 export interface Call {
   readonly number: number;
   readonly client: number;
   readonly operation: Operation;
-  /** The steps of the simulation between which it was under way. */
+  /** The steps of the simulation at which it began and settled. */
   readonly beganAt: number;
   settledAt: number;
   outcome: Outcome;
-  /** The time that the service saw. */
+  /** The time of the service's clock. */
   readonly now: number;
   /** Whether its signal has fired. */
   isAborted: boolean;
   /** Whether the client's `close` had been called before. */
   readonly isAfterClose: boolean;
-  /** Whether the client's `close` was called while it was under way. */
+  /** Whether the client's `close` was called before it settled. */
   isDuringClose: boolean;
-  /** Faults that the client's requests had met when the call, or one it overlaps, began; and when it settled. */
+  /** The number of faults of the client's requests when the call, or one that it overlaps, began; and when it settled. */
   readonly faultsBefore: number;
   faultsAfter: number;
-  /** Where the call is an append: what the handle's service does with stale handles. */
+  /** For an append: how the handle's service treats stale handles. */
   readonly policy: StalePolicy;
 }
 
@@ -100,8 +100,8 @@ export interface Handle {
   readonly session: Session;
 }
 
-/** One line about an operation, for the report of a failure. */
-export function told(operation: Operation): string {
+/** Describes an operation in one line, for the report of a failure. */
+export function describeOperation(operation: Operation): string {
   const { kind, ...rest } = operation;
   return `${kind} ${JSON.stringify(rest)}`;
 }

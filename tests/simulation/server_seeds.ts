@@ -1,4 +1,4 @@
-// Seeds over a real server, through proxies that cut, delay and freeze.
+// Seeds over a real server, through proxies that cut, delay and freeze connections.
 
 import { after, before, describe } from 'node:test';
 import { type Server, startMariadb, startPostgres } from '../js/database/servers.js';
@@ -7,9 +7,9 @@ import { simulateTogether } from './run/seeds.js';
 
 const STARTS = { postgresql: startPostgres, mariadb: startMariadb };
 
-/** @param first the first of the seeds */
+/** @param first the first seed */
 export function simulateOnServer(kind: keyof typeof STARTS, seeds: number, first = 0): void {
-  describe(`the server of ${kind}`, () => {
+  describe(`A server of ${kind} whose requests fail`, () => {
     let server: Server;
     let boundary: DatabaseBoundary;
     before(async () => {

@@ -1,4 +1,4 @@
-// Seeds over Vertex AI's protocol, in which a server of this machine answers.
+// Seeds over Vertex AI's protocol, with a server on this machine.
 
 import { vertexBoundary } from './boundaries/vertex.js';
 import { simulateTogether } from './run/seeds.js';

@@ -1,4 +1,4 @@
-// The seam for storages of one's own: the adapter of the examples, with faults between it and the service.
+// A user's own storage: the adapter of the examples, with faults between it and the service.
 
 import { mapAdapter } from '../../../js/examples/map_adapter.js';
 import {
@@ -10,9 +10,9 @@ import {
   type StorageAdapter,
   type StorageWriteRequest,
 } from '../../../js/index.js';
-import type { Boundary, Client, Simulated } from '../run/boundary.js';
+import type { Boundary, Client, SimulatedStorage } from '../run/boundary.js';
 import { Faults } from '../run/faults.js';
-import { Lost } from '../run/lost.js';
+import { CrashedCalls } from '../run/crashed_calls.js';
 import { Random } from '../run/random.js';
 import { VirtualPace } from '../run/virtual_pace.js';
 
@@ -21,14 +21,14 @@ const FAULTS = {
   throws: { fails: true },
   /** The verb rejects before it begins. */
   rejects: { fails: true },
-  /** The storage has no room. */
+  /** The storage has no space. */
   'is full': { fails: true },
-  /** The transaction is rolled back after `decide` was asked. */
+  /** The transaction is rolled back after the call of `decide`. */
   'rolls back': { fails: true },
-  /** The transaction starts over: `decide` is asked again after others may have written. */
+  /** The transaction is retried: `decide` is called again, and others may have written in between. */
   'starts over': { fails: false },
-  /** The verb happens and its answer is lost. */
-  'loses the answer': { fails: true },
+  /** The verb takes effect, and its result is lost. */
+  'loses the result': { fails: true },
   /** The request waits while others overtake it. */
   delays: { fails: false },
   'crashes before': { fails: true },
@@ -37,7 +37,7 @@ const FAULTS = {
 
 type Fault = keyof typeof FAULTS;
 
-const READ_FAULTS: readonly Fault[] = ['throws', 'rejects', 'delays', 'crashes before', 'loses the answer']; // prettier-ignore
+const READ_FAULTS: readonly Fault[] = ['throws', 'rejects', 'delays', 'crashes before', 'loses the result']; // prettier-ignore
 const WRITE_FAULTS = Object.keys(FAULTS) as Fault[];
 
 export const adapterBoundary: Boundary = {
@@ -46,12 +46,12 @@ export const adapterBoundary: Boundary = {
   start: (seed) => new AdapterStorage(seed),
 };
 
-class AdapterStorage implements Simulated {
+class AdapterStorage implements SimulatedStorage {
   readonly notes: string[] = [];
-  readonly complaints: string[] = [];
+  readonly violations: string[] = [];
   readonly pace: VirtualPace;
   readonly faults: Faults<Fault>;
-  readonly lost = new Lost();
+  readonly crashedCalls = new CrashedCalls();
   onCrash?: (client: number) => void;
   readonly #random: Random;
   readonly #store = mapAdapter();
@@ -72,7 +72,7 @@ class AdapterStorage implements Simulated {
       service,
       crash: () => {
         link.isCut = true;
-        this.lost.drop(service);
+        this.crashedCalls.drop(service);
       },
     };
   }
@@ -81,7 +81,7 @@ class AdapterStorage implements Simulated {
     return openSessionService({ storage: { ...this.#store } });
   }
 
-  /** Every write makes the session's revision grow beyond all that were ever given. */
+  /** Checks that every write gives the session a revision above all earlier ones. */
   checked(decide: Decide): Decide {
     return (found) => {
       const changes = decide(found);
@@ -93,35 +93,35 @@ class AdapterStorage implements Simulated {
   #check({ session, events, floor }: Found, changes: Changes): void {
     const before = Math.max(session?.revision ?? 0, session === undefined ? floor : 0);
     if (changes.session === undefined && changes.events.length > 0) {
-      this.complaints.push('events are written without their session');
+      this.violations.push('events are written without their session');
     }
     if (changes.session !== undefined && !(changes.session.revision > before)) {
-      this.complaints.push(`revision ${changes.session.revision} comes after ${before}`);
+      this.violations.push(`revision ${changes.session.revision} comes after ${before}`);
     }
     for (const [number, event] of changes.events.entries()) {
       const earlier = [...changes.events.slice(0, number), ...events];
       const stored = earlier.find(({ id }) => id === event.id);
       if (event.seq !== (stored?.seq ?? event.revision)) {
-        this.complaints.push(`event ${event.id} moves from ${stored?.seq} to ${event.seq}`);
+        this.violations.push(`event ${event.id} moves from ${stored?.seq} to ${event.seq}`);
       }
-      if (event.text.includes('temp:')) this.complaints.push(`event ${event.id} keeps temp: keys`);
+      if (event.text.includes('temp:')) this.violations.push(`event ${event.id} keeps temp: keys`);
     }
   }
 
   async end(): Promise<void> {
     this.#restore();
-    await this.lost.end();
+    await this.crashedCalls.end();
   }
 }
 
-/** What one client has of the storage. */
+/** The adapter of one client. */
 class Link implements StorageAdapter {
   readonly durable = false;
   readonly #storage: AdapterStorage;
   readonly #store: StorageAdapter;
   readonly #client: number;
   readonly #isSynchronous: boolean;
-  /** Whether the client has crashed: nothing that it waits for is answered. */
+  /** Whether the client has crashed. Its pending calls then never settle. */
   isCut = false;
   #closed = 0;
 
@@ -159,11 +159,11 @@ class Link implements StorageAdapter {
 
   close(): void {
     this.#closed += 1;
-    if (this.#closed > 1) this.#storage.complaints.push('an adapter is closed twice');
+    if (this.#closed > 1) this.#storage.violations.push('an adapter is closed twice');
   }
 
-  #write(verb: 'create' | 'append', request: StorageWriteRequest, ask: Decide) {
-    const decide = this.#storage.checked(ask);
+  #write(verb: 'create' | 'append', request: StorageWriteRequest, serviceDecide: Decide) {
+    const decide = this.#storage.checked(serviceDecide);
     const store = this.#store;
     return this.#pass(verb, WRITE_FAULTS, (fault) => {
       if (fault === 'rolls back' || fault === 'starts over') {
@@ -178,7 +178,7 @@ class Link implements StorageAdapter {
     });
   }
 
-  /** Runs a verb with whatever goes wrong at it. */
+  /** Runs a verb, with a fault if the seed decides so. */
   #pass<T>(
     verb: string,
     possible: readonly Fault[],
@@ -197,10 +197,10 @@ class Link implements StorageAdapter {
   ): Promise<T> {
     await this.#turn();
     if (fault === 'delays') for (let turns = 5; turns > 0; turns -= 1) await this.#turn();
-    // What the client had sent when it crashed may still happen.
+    // A request that the client sent before its crash may still take effect.
     const result = await this.#run(fault, run);
     await this.#turn();
-    if (this.isCut) return this.#storage.lost.wait();
+    if (this.isCut) return this.#storage.crashedCalls.wait();
     return result;
   }
 
@@ -209,20 +209,20 @@ class Link implements StorageAdapter {
     run: (fault: Fault | undefined) => T | Promise<T>,
   ): T | Promise<T> {
     if (fault === 'rejects') throw new Error('the storage rejects');
-    if (fault === 'is full') throw new SessionError('quota_exceeded', 'There is no room.');
+    if (fault === 'is full') throw new SessionError('quota_exceeded', 'There is no space.');
     if (fault === 'crashes before') return this.#crash();
     const result = run(fault);
     if (fault === 'crashes after') return this.#crash();
-    if (fault !== 'loses the answer') return result;
-    const lose = (): never => {
-      throw new SessionError('connection_lost', 'The answer is lost.');
+    if (fault !== 'loses the result') return result;
+    const loseResult = (): never => {
+      throw new SessionError('connection_lost', 'The result is lost.');
     };
-    return result instanceof Promise ? result.then(lose) : lose();
+    return result instanceof Promise ? result.then(loseResult) : loseResult();
   }
 
   #crash(): Promise<never> {
     this.#storage.onCrash?.(this.#client);
-    return this.#storage.lost.wait();
+    return this.#storage.crashedCalls.wait();
   }
 
   #turn(): Promise<void> {

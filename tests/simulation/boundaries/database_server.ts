@@ -1,10 +1,10 @@
-// PostgreSQL and MariaDB: faults at whatever a client sends to the server, in a proxy of each client's own.
+// PostgreSQL and MariaDB: each client has a proxy that causes faults at its requests.
 
 import { type DatabaseOptions, DatabaseSessionService } from '../../../js/database/index.js';
 import type { BaseSessionService, SessionServiceOptions } from '../../../js/index.js';
 import { emptied, type Server } from '../../js/database/servers.js';
 import type { SessionName } from '../operation.js';
-import type { Boundary, Client, Simulated } from '../run/boundary.js';
+import type { Boundary, Client, SimulatedStorage } from '../run/boundary.js';
 import { Faults } from '../run/faults.js';
 import { Random } from '../run/random.js';
 import { RealPace } from '../run/real_pace.js';
@@ -12,7 +12,7 @@ import { NEVER_MS, TimeLimits } from '../run/time_limits.js';
 import { namesOf } from '../run/workload.js';
 import { FaultyProxy, SERVER_FAULTS, type ServerFault } from './faulty_proxy.js';
 
-/** The connections of one client. The server must have room for those of all seeds that run at once. */
+/** The connections of one client. The server must allow those of all concurrent seeds. */
 const CONNECTIONS = 2;
 const OBSERVER_CONNECTIONS = 10;
 
@@ -21,29 +21,29 @@ const WITHOUT_FREEZING = ALL.filter((fault) => fault !== 'freezes');
 
 type DatabaseKind = 'postgresql' | 'mariadb';
 
-/** All seeds of a server share it. */
+/** The boundary of a server, which all seeds share. */
 export type DatabaseBoundary = Boundary & { end(): Promise<void> };
 
-/** A server that all seeds share, each with apps of its own. */
+/** Makes the boundary of a server. All seeds share the server, and each has its own apps. */
 export async function databaseServerBoundary(
   kind: DatabaseKind,
   server: Server,
 ): Promise<DatabaseBoundary> {
   await emptied(kind, server);
-  // All seeds share it: to look at the tables again takes longer than what it reads.
+  // All seeds share one observer: opening another one would take longer than its reads.
   const observer = serviceAt(kind, server.port, OBSERVER_CONNECTIONS, {});
   await observer.open();
   return {
     end: () => observer.close(),
     name: kind,
     rules: { hasExactTimes: true },
-    // A server may commit after its client has lost the connection.
-    landsLate: true,
+    // A server may commit after the client has lost its connection.
+    mayCommitLate: true,
     start: (seed) => new DatabaseServer(seed, kind, server.port, observer),
   };
 }
 
-class DatabaseServer implements Simulated {
+class DatabaseServer implements SimulatedStorage {
   readonly notes: string[] = [];
   readonly pace = new RealPace();
   readonly faults: Faults<ServerFault>;
@@ -52,7 +52,7 @@ class DatabaseServer implements Simulated {
   readonly #kind: DatabaseKind;
   readonly #observer: DatabaseSessionService;
   readonly #port: number;
-  /** A freeze takes long, and all that begins meanwhile may fail: it happens once, and not in all seeds. */
+  /** Whether a connection may still freeze. It takes long, so it happens at most once, and only in some seeds. */
   #mayFreeze: boolean;
   readonly #proxies: FaultyProxy[] = [];
 
@@ -79,17 +79,17 @@ class DatabaseServer implements Simulated {
     const pending = new Set<Promise<unknown>>();
     const service = limits.of(
       serviceAt(this.#kind, await proxy.listen(), CONNECTIONS, options),
-      (method, answer) => {
-        if (!(answer instanceof Promise)) return;
+      (method, result) => {
+        if (!(result instanceof Promise)) return;
         if (method === 'close') {
-          // Its limits fail no call any more. Drivers do not always tell of the end of a frozen connection.
+          // The limits pass only after all calls have settled. Drivers do not always report the end of a frozen connection.
           const idle = Promise.allSettled(pending);
-          void idle.then(() => this.pace.frozenUntil(answer, passLimit));
+          void idle.then(() => this.pace.frozenUntil(result, passLimit));
           return;
         }
-        pending.add(answer);
-        const settled = (): boolean => pending.delete(answer);
-        answer.then(settled, settled);
+        pending.add(result);
+        const settled = (): boolean => pending.delete(result);
+        result.then(settled, settled);
       },
     );
     return {

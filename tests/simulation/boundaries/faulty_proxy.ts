@@ -1,4 +1,4 @@
-// A proxy in front of a server. It asks at each piece of a client's requests which fault happens there.
+// A proxy in front of a server. Each chunk of a client's requests may meet a fault.
 
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
@@ -11,11 +11,11 @@ export const SERVER_FAULTS = {
   delays: { fails: false },
   /** The connection ends, and the server never gets the request. */
   'cuts before': { fails: true },
-  /** The server gets the request, and the connection ends without its answer. */
+  /** The server gets the request, and the connection ends without a response. */
   'cuts after': { fails: true },
-  /** The connection ends in the middle of the answer. */
-  'cuts the answer': { fails: true },
-  /** The connection stays open, and nothing passes any more. */
+  /** The connection ends in the middle of the response. */
+  'cuts the response': { fails: true },
+  /** The connection stays open, and forwards nothing more. */
   freezes: { fails: true },
   'crashes before': { fails: true },
   'crashes after': { fails: true },
@@ -23,17 +23,17 @@ export const SERVER_FAULTS = {
 
 export type ServerFault = keyof typeof SERVER_FAULTS;
 
-/** What a proxy needs. */
+/** The parts that a proxy works with. */
 export interface ProxyParts {
   readonly pace: RealPace & Pace;
   faultAt(request: string): ServerFault | undefined;
   /** Ends the client. */
   crash(): void;
-  /** Called when a fault is decided that ends a connection. @param end resolves when the client's driver has seen it */
+  /** Called at a fault that ends a connection. @param end resolves when the client's driver has seen the end */
   fails(end: Promise<unknown>): void;
 }
 
-/** The end of a connection within this machine arrives in less time. */
+/** The other side of a local connection sees its end within this time. */
 const ARRIVAL_MS = 20;
 
 export class FaultyProxy {
@@ -44,7 +44,7 @@ export class FaultyProxy {
     const server = connect({ port: this.#serverPort, host: '127.0.0.1', noDelay: true });
     const link = new Link(client, server, this.#parts);
     this.#links.add(link);
-    // The server finishes the client's requests before the model reads what is stored.
+    // The server must finish the client's requests before the observer reads.
     client.once('close', () => void this.#parts.pace.until(closed(server)));
   });
 
@@ -62,7 +62,7 @@ export class FaultyProxy {
     return (this.#listener.address() as AddressInfo).port;
   }
 
-  /** Ends all connections at once and takes no others. The server still does what it has got. */
+  /** Ends all connections and accepts no new ones. The server still finishes the requests that it has. */
   cutOff(): void {
     this.#listener.close();
     for (const link of this.#links) link.cut();
@@ -75,15 +75,15 @@ export class FaultyProxy {
   }
 }
 
-/** One connection of the client, and the one to the server that belongs to it. */
+/** A connection of the client, with its connection to the server. */
 class Link {
   readonly #client: Socket;
   readonly #server: Socket;
   readonly #parts: ProxyParts;
-  /** What the client sends, piece by piece, passes in its order. */
+  /** Forwards the client's chunks in their order. */
   #passed: Promise<void> = Promise.resolve();
-  /** How many bytes of answers still pass. After them nothing passes in either direction. */
-  #left = Infinity;
+  /** The number of response bytes still to forward. After them, the link forwards nothing in either direction. */
+  #remaining = Infinity;
 
   constructor(client: Socket, server: Socket, parts: ProxyParts) {
     this.#client = client;
@@ -95,13 +95,13 @@ class Link {
     });
     client.on('end', () => void this.#passed.then(() => server.end()));
     client.on('close', () => void this.#passed.then(() => server.end()));
-    server.on('data', (data) => this.#answer(data));
+    server.on('data', (data) => this.#respond(data));
     server.on('close', () => {
-      if (this.#left > 0) client.destroy();
+      if (this.#remaining > 0) client.destroy();
     });
   }
 
-  /** Ends the connection to the client. The server does what it has got, and then sees the end. */
+  /** Ends the connection to the client. The server finishes the requests that it has, and then sees the end. */
   cut(): void {
     this.#client.destroy();
   }
@@ -112,7 +112,7 @@ class Link {
   }
 
   async #pass(data: Buffer): Promise<void> {
-    if (this.#client.destroyed || this.#left <= 0) return;
+    if (this.#client.destroyed || this.#remaining <= 0) return;
     const fault = this.#parts.faultAt(`a request of ${data.length} bytes`);
     if (fault !== undefined && SERVER_FAULTS[fault].fails) this.#parts.fails(this.#ended());
     switch (fault) {
@@ -126,11 +126,11 @@ class Link {
       case 'cuts after':
         this.#server.write(data);
         return this.cut();
-      case 'cuts the answer':
-        this.#left = 7;
+      case 'cuts the response':
+        this.#remaining = 7;
         break;
       case 'freezes':
-        this.#left = 0;
+        this.#remaining = 0;
         return;
       case 'crashes before':
         return this.#parts.crash();
@@ -141,18 +141,18 @@ class Link {
     this.#server.write(data);
   }
 
-  #answer(data: Buffer): void {
-    if (this.#left <= 0 || this.#client.destroyed) return;
-    this.#client.write(data.subarray(0, this.#left));
-    this.#left -= data.length;
-    if (this.#left <= 0) this.#client.end(() => this.cut());
+  #respond(data: Buffer): void {
+    if (this.#remaining <= 0 || this.#client.destroyed) return;
+    this.#client.write(data.subarray(0, this.#remaining));
+    this.#remaining -= data.length;
+    if (this.#remaining <= 0) this.#client.end(() => this.cut());
   }
 
   /** Resolves when the client's driver has seen the end of the connection, or has ended it. */
   async #ended(): Promise<void> {
     await Promise.race([closed(this.#client), closed(this.#server)]);
     await pause(ARRIVAL_MS);
-    // A busy event loop may run the timer before it looks at its sockets. Sockets come before an immediate.
+    // A busy event loop may run the timer before it polls its sockets. It polls them before an immediate.
     await nextTurn();
     await nextTurn();
   }

@@ -1,7 +1,7 @@
-// IndexedDB in a page: faults at every request that the package makes of the engine.
+// IndexedDB in a page: faults at every request of the package to the engine.
 
 import { IndexedDbSessionService, type SessionServiceOptions } from '../../../js/index.js';
-import type { Boundary, Client, Simulated } from '../run/boundary.js';
+import type { Boundary, Client, SimulatedStorage } from '../run/boundary.js';
 import { Faults } from '../run/faults.js';
 import { Random } from '../run/random.js';
 import { RealPace } from '../run/real_pace.js';
@@ -9,11 +9,11 @@ import { RealPace } from '../run/real_pace.js';
 const FAULTS = {
   /** The method throws. */
   throws: { fails: true },
-  /** The transaction aborts after the request was made. */
+  /** The transaction aborts after the request. */
   aborts: { fails: true },
   /** The connection closes: the transaction ends, and the next one cannot begin. */
   closes: { fails: true },
-  /** As `closes`, and the engine says so, as when it clears a site's data. */
+  /** Like `closes`, with a `close` event, as when the engine clears a site's data. */
   'closes by force': { fails: true },
 } as const;
 
@@ -24,18 +24,18 @@ const ALL = Object.keys(FAULTS) as Fault[];
 export const indexedDbBoundary: Boundary = {
   name: 'indexeddb',
   rules: { hasExactTimes: true },
-  // What was on its way when its connection closed may land after the caller was told.
-  landsLate: true,
+  // A request may take effect after its connection has closed and its call has failed.
+  mayCommitLate: true,
   start: (seed) => new IndexedDbStorage(seed),
 };
 
-/** WebKit tells nothing of some transactions whose connection has closed: the service gives them up after this time. */
+/** WebKit fires no event for some transactions of a closed connection. The service aborts them after this time. */
 const TIMEOUT_MS = 5000;
 
-/** Storages of seeds that run at this moment, by the name of their database. */
+/** The storages of running seeds, by the names of their databases. */
 const running = new Map<string, IndexedDbStorage>();
 
-class IndexedDbStorage implements Simulated {
+class IndexedDbStorage implements SimulatedStorage {
   readonly notes: string[] = [];
   readonly pace = new RealPace();
   readonly faults: Faults<Fault>;
@@ -59,7 +59,7 @@ class IndexedDbStorage implements Simulated {
       durability,
       timeoutMs: TIMEOUT_MS,
     });
-    // Nobody listens any more; what it has begun goes on in the engine.
+    // The page no longer uses the service; its transactions continue in the engine.
     return { service, crash: () => void this.pace.until(service.close()) };
   }
 
@@ -72,9 +72,9 @@ class IndexedDbStorage implements Simulated {
     await IndexedDbSessionService.deleteDatabase(this.#name).catch(() => undefined);
   }
 
-  /** Makes a request, or has it fail. */
-  run(request: string, transaction: IDBTransaction | IDBDatabase, proceed: () => unknown): unknown {
-    const fault = this.faults.at(0, request, ALL);
+  /** Makes a request, possibly with a fault. */
+  run(name: string, transaction: IDBTransaction | IDBDatabase, proceed: () => unknown): unknown {
+    const fault = this.faults.at(0, name, ALL);
     const database = 'db' in transaction ? transaction.db : transaction;
     switch (fault) {
       case undefined:
@@ -82,9 +82,9 @@ class IndexedDbStorage implements Simulated {
       case 'throws':
         throw new DOMException('The simulation throws.', 'UnknownError');
       case 'aborts': {
-        const answer = proceed();
+        const request = proceed();
         if ('db' in transaction) abort(transaction);
-        return answer;
+        return request;
       }
       case 'closes':
       case 'closes by force':
@@ -101,11 +101,11 @@ function abort(transaction: IDBTransaction): void {
   try {
     transaction.abort();
   } catch {
-    // It commits already.
+    // The transaction is already committing.
   }
 }
 
-/** Nobody knows which service a request is of: a fault is every client's. */
+/** A request does not show its service, so each fault counts for every client. */
 class SharedFaults extends Faults<Fault> {
   override countOf(): number {
     return super.countOf(0);
@@ -116,7 +116,7 @@ type Method = (this: object, ...values: unknown[]) => unknown;
 
 let isHooked = false;
 
-/** Lets the storage of the seed make every request of its database. */
+/** Routes every request of a database through the storage of its seed. */
 function hookRequests(): void {
   if (isHooked) return;
   isHooked = true;

@@ -1,4 +1,4 @@
-// The SQLite driver: faults at every statement that a service runs on a file which several connections share.
+// The SQLite driver: faults at every statement on a file that several connections share.
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,9 +9,9 @@ import { Kysely, SqliteDialect } from 'kysely';
 import { DatabaseSessionService } from '../../../js/database/index.js';
 import type { SessionServiceOptions } from '../../../js/index.js';
 import { loadOptional } from '../../../js/wasm/loader/optional_package.js';
-import type { Boundary, Client, Simulated } from '../run/boundary.js';
+import type { Boundary, Client, SimulatedStorage } from '../run/boundary.js';
 import { Faults } from '../run/faults.js';
-import { Lost } from '../run/lost.js';
+import { CrashedCalls } from '../run/crashed_calls.js';
 import { Random } from '../run/random.js';
 import { VirtualPace } from '../run/virtual_pace.js';
 
@@ -20,7 +20,7 @@ const FAULTS = {
   SQLITE_BUSY: { fails: true },
   SQLITE_IOERR: { fails: true },
   SQLITE_FULL: { fails: true },
-  /** SQLite has ended the transaction by itself. */
+  /** SQLite has rolled the transaction back. */
   'SQLITE_FULL, rolled back': { fails: true },
   'crashes before': { fails: true },
   'crashes after': { fails: true },
@@ -36,7 +36,7 @@ export const sqliteBoundary: Boundary = {
   start: async (seed) => new SqliteStorage(seed, await emptyDatabase()),
 };
 
-/** A file with tables and no rows. */
+/** A file with tables and without rows. */
 let empty: Promise<Buffer> | undefined;
 
 function emptyDatabase(): Promise<Buffer> {
@@ -55,19 +55,19 @@ function emptyDatabase(): Promise<Buffer> {
 
 const newFolder = () => mkdtempSync(join(tmpdir(), 'adk-session-wasm-simulation-'));
 
-class SqliteStorage implements Simulated {
+class SqliteStorage implements SimulatedStorage {
   readonly notes: string[] = [];
   readonly pace: VirtualPace;
   readonly faults: Faults<Fault>;
   onCrash?: (client: number) => void;
-  readonly #lost = new Lost();
+  readonly #crashedCalls = new CrashedCalls();
   readonly #random: Random;
   readonly #folder = newFolder();
   readonly #restoreTime: () => void;
   readonly #unhook: () => void;
   readonly #connections = new Map<number, Set<Sqlite.Database>>();
   readonly #crashed = new Set<number>();
-  /** Clients that have not run a statement yet. They may be waiting for the driver's module. */
+  /** Clients without a statement so far. They may wait for the driver's module. */
   readonly #opening = new Set<number>();
 
   constructor(seed: number, empty: Buffer) {
@@ -91,8 +91,8 @@ class SqliteStorage implements Simulated {
       service,
       crash: () => {
         this.#crashed.add(number);
-        this.#lost.drop(service);
-        // As for a process that ends: what was not committed is rolled back.
+        this.#crashedCalls.drop(service);
+        // Like the end of a process: an open transaction is rolled back.
         for (const connection of this.#connections.get(number) ?? []) closeNow(connection);
       },
     };
@@ -105,18 +105,18 @@ class SqliteStorage implements Simulated {
 
   async end(): Promise<void> {
     this.#restoreTime();
-    await this.#lost.end();
+    await this.#crashedCalls.end();
     this.#unhook();
     for (const [, connections] of this.#connections) connections.forEach(closeNow);
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
-  /** One file, and by the form of its path one client. */
+  /** Each client has another path of the same file, so that a statement shows its client. */
   #path(client: number): string {
     return `${this.#folder}/${'./'.repeat(client)}db`;
   }
 
-  /** The thread of Node's module loader answers in order: whoever asked before has the module then. */
+  /** Node's module loader loads in order, so earlier imports have resolved when this one does. */
   async #driverLoaded(): Promise<void> {
     if (this.#opening.size > 0) await loadOptional('better-sqlite3');
   }
@@ -130,7 +130,7 @@ class SqliteStorage implements Simulated {
     const connections = this.#connections.get(client) ?? new Set();
     this.#connections.set(client, connections.add(database));
     const isEnd = /^\s*(?:rollback|pragma)/i.test(source);
-    // The schema is read before anything can be wrong, and a rollback is what mends.
+    // The observer, reads of the schema and rollbacks meet no faults.
     if (client === 0 || isEnd) return run();
     const fault = this.faults.at(client, source.slice(0, 60), ALL);
     switch (fault) {
@@ -163,7 +163,7 @@ function closeNow(connection: Sqlite.Database): void {
   try {
     connection.close();
   } catch {
-    // It is reading; the rows end with the error that follows.
+    // A statement is still reading. The next row fails.
   }
 }
 
@@ -175,7 +175,7 @@ function kyselyOver(path: string): Kysely<unknown> {
 
 type Hook = (statement: Sqlite.Statement, run: () => unknown) => unknown;
 
-/** Lets a hook run every statement of the driver. @returns takes it away */
+/** Lets a hook run every statement of the driver. @returns removes the hook */
 function hookStatements(hook: Hook): () => void {
   const database = new Sqlite(':memory:');
   const prototype = Object.getPrototypeOf(database.prepare('select 1')) as Record<string, unknown>;

@@ -1,31 +1,31 @@
-// Vertex AI: faults at every request that a client makes of the loopback server.
+// Vertex AI: faults at every request of a client to the loopback server.
 
 import type { SessionServiceOptions } from '../../../js/index.js';
 import { type VertexAiOptions, VertexAiSessionService } from '../../../js/vertex/index.js';
 import type { Fault as ServerFault } from '../../vertex_server/faults.js';
 import { LOCATION, PROJECT_ID, startVertexServer, type VertexServer } from '../../vertex_server/server.js'; // prettier-ignore
 import type { SessionName } from '../operation.js';
-import type { Boundary, Client, Simulated } from '../run/boundary.js';
+import type { Boundary, Client, SimulatedStorage } from '../run/boundary.js';
 import { Faults } from '../run/faults.js';
 import { Random } from '../run/random.js';
 import { RealPace } from '../run/real_pace.js';
 import { NEVER_MS, TimeLimits } from '../run/time_limits.js';
 
 const FAULTS = {
-  /** The answer comes late. */
-  'answers late': { fails: false },
-  /** The server refuses, and a later try may succeed. */
-  'answers 429': { fails: true },
-  'answers 500': { fails: true },
-  /** It is done, and the connection ends without an answer. */
-  'loses the answer': { fails: true },
-  /** It is done, and a gateway answers that it was not. */
-  'does it and answers 504': { fails: true },
-  /** It is done, and the answer is not the server's. */
-  'answers garbage': { fails: true },
-  /** The connection ends, and nothing is done. */
+  /** The response comes late. */
+  'responds late': { fails: false },
+  /** The server refuses, and a retry may succeed. */
+  'responds 429': { fails: true },
+  'responds 500': { fails: true },
+  /** The request takes effect, and the connection ends without a response. */
+  'loses the response': { fails: true },
+  /** The request takes effect, and a gateway reports a timeout. */
+  'takes effect and responds 504': { fails: true },
+  /** The request takes effect, and the response is not the server's. */
+  'responds garbage': { fails: true },
+  /** The connection ends, and the request has no effect. */
   cuts: { fails: true },
-  /** Nothing is done or answered. */
+  /** The request has no effect and no response. */
   hangs: { fails: true },
   'crashes before': { fails: true },
   'crashes after': { fails: true },
@@ -36,10 +36,10 @@ type Fault = keyof typeof FAULTS;
 const ALL = Object.keys(FAULTS) as Fault[];
 const WITHOUT_HANGING = ALL.filter((fault) => fault !== 'hangs');
 
-/** How many times as fast a client's pauses between its tries pass. */
-const HASTE = 50;
+/** The factor by which a client's pauses between attempts are shortened. */
+const SPEED_UP = 50;
 
-/** App names are the numbers of engines, and an engine's ids belong to one user each. */
+/** An app name is the number of an engine. Within an engine, a session id belongs to one user. */
 const NAMES: readonly SessionName[] = [
   { appName: '1', userId: 'ada', sessionId: 's' },
   { appName: '1', userId: 'ada', sessionId: 't' },
@@ -59,15 +59,15 @@ export const vertexBoundary: Boundary = {
   },
 };
 
-/** The access token of services that no fault reaches. */
+/** The access token of services without faults. */
 const OBSERVER = 'observer';
 
-/** Those of seeds that run at this moment, by their URL. */
+/** The servers of running seeds, by URL. */
 const servers = new Map<string, VertexServer>();
 
 let isHooked = false;
 
-/** Two of three requests are the observer's. Without a connection they take a tenth of the time. */
+/** Two of three requests are the observer's. Without a connection, they take a tenth of the time. */
 function observeWithoutConnections(): void {
   if (isHooked) return;
   isHooked = true;
@@ -83,7 +83,7 @@ function observeWithoutConnections(): void {
   };
 }
 
-class VertexStorage implements Simulated {
+class VertexStorage implements SimulatedStorage {
   readonly names = NAMES;
   readonly notes: string[] = [];
   readonly pace = new RealPace();
@@ -93,7 +93,7 @@ class VertexStorage implements Simulated {
   readonly #crashed = new Set<string>();
   /** By client. */
   readonly #limits = new Map<number, TimeLimits>();
-  /** It happens once, and not in all seeds. */
+  /** Whether a request may still hang. It happens at most once, and only in some seeds. */
   #mayHang: boolean;
   #server!: VertexServer;
 
@@ -109,7 +109,7 @@ class VertexStorage implements Simulated {
     this.#server = await startVertexServer({
       pageSize: random.pick([2, 3, 100]),
       beginsEmpty: random.isLikely(0.3),
-      // Others go on only when they are polled, which a client that lost the answer cannot do.
+      // Other operations continue only when they are polled. A client that lost the response cannot poll.
       operations: random.pick(['done', 'refused']),
       ordersEvents: random.isLikely(0.8),
       faultAt: (call, token) => this.#faultAt(call, token),
@@ -120,7 +120,7 @@ class VertexStorage implements Simulated {
 
   openClient(number: number, options: SessionServiceOptions): Client {
     const token = String(number);
-    const limits = new TimeLimits(HASTE);
+    const limits = new TimeLimits(SPEED_UP);
     this.#limits.set(number, limits);
     const service = limits.of(this.#serviceOf(token, options));
     return {
@@ -159,24 +159,24 @@ class VertexStorage implements Simulated {
   }
 
   #faultAt(call: string, token: string): ServerFault | undefined {
-    // Nothing of a client that has crashed arrives any more.
+    // No request of a crashed client arrives.
     if (this.#crashed.has(token)) return { kind: 'drop' };
     const fault = this.faults.at(Number(token), call, this.#mayHang ? ALL : WITHOUT_HANGING);
     switch (fault) {
       case undefined:
         return undefined;
-      case 'answers late':
+      case 'responds late':
         return { kind: 'late', milliseconds: 20 };
-      case 'answers 429':
+      case 'responds 429':
         return { kind: 'refuse', code: 429, message: 'The quota is used up.' };
-      case 'answers 500':
+      case 'responds 500':
         return { kind: 'refuse', code: 500, message: 'The server has failed.' };
-      case 'loses the answer':
+      case 'loses the response':
         return { kind: 'lose' };
-      case 'does it and answers 504':
+      case 'takes effect and responds 504':
         return { kind: 'deny', code: 504, message: 'The gateway has waited too long.' };
-      case 'answers garbage':
-        return { kind: 'answer', text: '<html>no answer of the server</html>' };
+      case 'responds garbage':
+        return { kind: 'answer', text: '<html>not a response of the server</html>' };
       case 'cuts':
         return { kind: 'drop' };
       case 'hangs':

@@ -1,4 +1,4 @@
-// What the contract says that an operation does, on one possible world.
+// The effect of an operation on one possible world, as the contract defines it.
 
 import { State, type StateShape } from '../../../js/index.js';
 import type { Call, EventSpec, Operation } from '../operation.js';
@@ -19,19 +19,19 @@ import {
   type World,
 } from './world.js';
 
-/** What a storage promises less of than the contract. */
+/** The promises of the contract that a storage may weaken. */
 export interface Rules {
-  /** Whether `lastUpdateTime` is what the contract says; else it is not compared. */
+  /** Whether `lastUpdateTime` is exact. Otherwise it is not compared. */
   readonly hasExactTimes: boolean;
-  /** Whether the states of users and apps are shown by their sessions alone: without a session they cannot be read. */
+  /** Whether user and app states can only be read through a session. */
   readonly sharedStatesNeedSessions?: boolean;
 }
 
-/** What an operation answers in a world, and the world after it. */
+/** The result of an operation in a world, and the world after it. */
 export interface Step {
   readonly world: World;
   /** A canonical text, or the code of the error. */
-  readonly answer: { readonly value?: string | undefined; readonly code?: string };
+  readonly result: { readonly value?: string | undefined; readonly code?: string };
 }
 
 export function apply(world: World, call: Call, rules: Rules): Step {
@@ -42,18 +42,18 @@ export function apply(world: World, call: Call, rules: Rules): Step {
       return create(world, call, operation, rules);
     case 'get': {
       const session = world.sessions.get(sessionName(operation.key));
-      if (session === undefined) return { world, answer: { value: undefined } };
+      if (session === undefined) return { world, result: { value: undefined } };
       const view = viewOf(world, session, operation.last);
       return {
         world: { ...world, views: changed(world.views, operation.handle, view) },
-        answer: { value: sessionText(world, session, operation.last) },
+        result: { value: sessionText(world, session, operation.last) },
       };
     }
     case 'list':
-      return { world, answer: { value: listText(world, operation, rules) } };
+      return { world, result: { value: listText(world, operation, rules) } };
     case 'delete': {
       const sessions = changed(world.sessions, sessionName(operation.key), undefined);
-      return { world: { ...world, sessions }, answer: {} };
+      return { world: { ...world, sessions }, result: {} };
     }
     case 'append':
       return append(world, call, operation, rules);
@@ -61,11 +61,11 @@ export function apply(world: World, call: Call, rules: Rules): Step {
       return update(world, call, operation, rules);
     case 'userState': {
       const { users } = readable(world, rules);
-      return { world, answer: { value: scopeText(users.get(userName(operation))) } };
+      return { world, result: { value: scopeText(users.get(userName(operation))) } };
     }
     case 'appState': {
       const { apps } = readable(world, rules);
-      return { world, answer: { value: scopeText(apps.get(nameOf(operation.appName))) } };
+      return { world, result: { value: scopeText(apps.get(nameOf(operation.appName))) } };
     }
     case 'deleteUser': {
       const { appName, userId } = operation;
@@ -73,22 +73,22 @@ export function apply(world: World, call: Call, rules: Rules): Step {
         ([, { key }]) => key.appName !== appName || key.userId !== userId,
       );
       const users = changed(world.users, userName(operation), undefined);
-      return { world: { ...world, sessions: new Map(sessions), users }, answer: {} };
+      return { world: { ...world, sessions: new Map(sessions), users }, result: {} };
     }
     case 'deleteUserState':
       return {
         world: { ...world, users: changed(world.users, userName(operation), undefined) },
-        answer: {},
+        result: {},
       };
     case 'deleteAppState':
       return {
         world: { ...world, apps: changed(world.apps, nameOf(operation.appName), undefined) },
-        answer: {},
+        result: {},
       };
   }
 }
 
-/** The world without the states that nobody can read. */
+/** The world without the states that cannot be read. */
 export function readable(world: World, { sharedStatesNeedSessions }: Rules): World {
   if (sharedStatesNeedSessions !== true) return world;
   const keys = [...world.sessions.values()].map(({ key }) => key);
@@ -113,9 +113,9 @@ function create(
   const name = sessionName(key);
   const found = world.sessions.get(name);
   if (found !== undefined) {
-    if (kind === 'create') return { world, answer: { code: 'already_exists' } };
+    if (kind === 'create') return { world, result: { code: 'already_exists' } };
     const views = changed(world.views, handle, viewOf(world, found, undefined));
-    return { world: { ...world, views }, answer: { value: sessionText(world, found) } };
+    return { world: { ...world, views }, result: { value: sessionText(world, found) } };
   }
   const revision = (world.revisions.get(name) ?? 0) + 1;
   const session: ModelSession = {
@@ -128,7 +128,7 @@ function create(
   };
   const stored = withSession(withScopes(world, key.appName, key.userId, state), session);
   const views = changed(stored.views, handle, viewOf(stored, session, undefined));
-  return { world: { ...stored, views }, answer: { value: sessionText(stored, session) } };
+  return { world: { ...stored, views }, result: { value: sessionText(stored, session) } };
 }
 
 function append(
@@ -140,54 +140,54 @@ function append(
   const session = world.sessions.get(sessionName(key));
   const view = world.views.get(handle);
   if (session === undefined || view?.created !== session.created) {
-    return { world, answer: { code: 'not_found' } };
+    return { world, result: { code: 'not_found' } };
   }
   const writes: Write[] = specs.map((spec) => ({ ...spec, text: storedText(spec) }));
   const { world: after, session: grown, unchanged } = withEvents(world, session, writes, call, rules); // prettier-ignore
   const isStale = session.revision > view.revision;
-  const isPerhapsCurrent = view.untold === session.revision;
+  const isPerhapsCurrent = view.unacknowledged === session.revision;
   const { outcome } = call;
   const isRefused = outcome.kind === 'failed' && outcome.code === 'stale_session';
   const mayRefuse = isStale && (!isPerhapsCurrent || isRefused);
   if (call.policy === 'reject' && mayRefuse && unchanged.size < specs.length) {
-    return { world, answer: { code: 'stale_session' } };
+    return { world, result: { code: 'stale_session' } };
   }
   const stored = mergedState(world, session);
-  const told = viewAfter(view, session, grown, stored, writes, unchanged, call, specs);
-  return { world: { ...after, views: changed(after.views, handle, told) }, answer: {} };
+  const newView = viewAfter(view, session, grown, stored, writes, unchanged, call, specs);
+  return { world: { ...after, views: changed(after.views, handle, newView) }, result: {} };
 }
 
-/** A world in which a call has happened that nobody told its caller of. */
-export function untold(before: World, after: World, { operation }: Call): World {
+/** The world after a call that took effect without its caller knowing. */
+export function applyUnacknowledged(before: World, after: World, { operation }: Call): World {
   const { views } = before;
   if (operation.kind !== 'append') return { ...after, views };
   const name = sessionName(operation.key);
   const view = views.get(operation.handle);
   const old = before.sessions.get(name)?.revision;
-  if (view === undefined || (old !== view.revision && old !== view.untold)) {
+  if (view === undefined || (old !== view.revision && old !== view.unacknowledged)) {
     return { ...after, views };
   }
-  const waiting = { ...view, untold: after.sessions.get(name)?.revision };
+  const waiting = { ...view, unacknowledged: after.sessions.get(name)?.revision };
   return { ...after, views: changed(views, operation.handle, waiting) };
 }
 
-/** As {@link untold}, but the handle has learnt of it: all by merging, else only of the time and the revision. */
-export function noticed(before: World, after: World, call: Call): World {
+/** Like {@link applyUnacknowledged}, but the handle has noticed it: completely by `merge`, otherwise only time and revision. */
+export function applyNoticed(before: World, after: World, call: Call): World {
   const { operation } = call;
   const view = operation.kind === 'append' ? before.views.get(operation.handle) : undefined;
   if (operation.kind !== 'append' || view === undefined || call.policy === 'merge') return after;
   const session = after.sessions.get(sessionName(operation.key));
   const { revision, lastUpdateTime } = session ?? view;
-  const told = { ...view, revision, lastUpdateTime, untold: undefined };
-  return { ...after, views: changed(before.views, operation.handle, told) };
+  const noticed = { ...view, revision, lastUpdateTime, unacknowledged: undefined };
+  return { ...after, views: changed(before.views, operation.handle, noticed) };
 }
 
-/** What the handle shows after an append of its own. */
+/** The view of a handle after its own append. */
 function viewAfter(
   view: View,
   before: ModelSession,
   after: ModelSession,
-  /** What a reader saw before the append. */
+  /** The merged state before the append. */
   stored: StateShape,
   writes: readonly Write[],
   unchanged: ReadonlySet<number>,
@@ -195,8 +195,8 @@ function viewAfter(
   specs: readonly EventSpec[],
 ): View {
   const events = [...view.events];
-  let { state, told } = view;
-  const given = { events: new Map(Object.entries(view.given.events)), keys: new Map(Object.entries(view.given.keys)) }; // prettier-ignore
+  let { state, knownUntil } = view;
+  const laterChanges = { events: new Map(Object.entries(view.laterChanges.events)), keys: new Map(Object.entries(view.laterChanges.keys)) }; // prettier-ignore
   const put = (id: string, text: string): void => {
     const position = events.findIndex((event) => event.id === id);
     if (position >= 0) events[position] = { id, text };
@@ -209,13 +209,13 @@ function viewAfter(
     }
     missed.sort((a, b) => a.revision - b.revision);
     for (const { delta } of missed) state = withDelta(state, delta);
-    // The keys of what stood there before are in no delta any more.
+    // The keys of a replaced version are in no delta any more.
     if (missed.some(({ seq, revision }) => seq !== revision)) {
-      const gone = missed.flatMap(({ delta }) => Object.keys(delta)).filter((key) => !Object.hasOwn(stored, key)); // prettier-ignore
-      const removed = gone.map((key) => [key, State.REMOVED]);
-      state = withDelta(withDelta(state, Object.fromEntries(removed) as StateShape), stored);
+      const removedKeys = missed.flatMap(({ delta }) => Object.keys(delta)).filter((key) => !Object.hasOwn(stored, key)); // prettier-ignore
+      const removals = removedKeys.map((key) => [key, State.REMOVED]);
+      state = withDelta(withDelta(state, Object.fromEntries(removals) as StateShape), stored);
     }
-    told = before.revision;
+    knownUntil = before.revision;
   }
   let { revision } = unchanged.size < writes.length ? after : view;
   if (policy === 'merge') revision = after.revision;
@@ -224,26 +224,29 @@ function viewAfter(
     const isWritten = !unchanged.has(number);
     const stored = isWritten ? ++written : before.events.find((event) => event.id === id)!.revision;
     revision = Math.max(revision, stored);
-    const isLater = (than = 0) => stored > Math.max(told, than);
-    if (isLater(given.events.get(id)) || !events.some((event) => event.id === id)) put(id, text);
-    if (isLater(given.events.get(id))) given.events.set(id, stored);
+    const isLater = (than = 0) => stored > Math.max(knownUntil, than);
+    if (isLater(laterChanges.events.get(id)) || !events.some((event) => event.id === id)) put(id, text);
+    if (isLater(laterChanges.events.get(id))) laterChanges.events.set(id, stored);
     for (const [key, value] of Object.entries(specs[number]!.delta)) {
-      if (!isLater(given.keys.get(key))) continue;
-      given.keys.set(key, stored);
+      if (!isLater(laterChanges.keys.get(key))) continue;
+      laterChanges.keys.set(key, stored);
       state = withDelta(state, Object.fromEntries([[key, value]]));
     }
-    if (stored === told + 1) told = stored;
+    if (stored === knownUntil + 1) knownUntil = stored;
   }
   const { lastUpdateTime } = after;
   return {
     ...view,
     revision,
-    untold: undefined,
+    unacknowledged: undefined,
     lastUpdateTime,
     events,
     state,
-    told,
-    given: { events: Object.fromEntries(given.events), keys: Object.fromEntries(given.keys) },
+    knownUntil,
+    laterChanges: {
+      events: Object.fromEntries(laterChanges.events),
+      keys: Object.fromEntries(laterChanges.keys),
+    },
   };
 }
 
@@ -254,7 +257,7 @@ interface Write {
   readonly delta: StateShape;
 }
 
-/** Stores events, where they are not there already. */
+/** Stores the events that are not stored yet. */
 function withEvents(
   world: World,
   session: ModelSession,
@@ -293,14 +296,14 @@ function update(
   rules: Rules,
 ): Step {
   if (userId === undefined || sessionId === undefined) {
-    return { world: withScopes(world, appName, userId, delta), answer: {} };
+    return { world: withScopes(world, appName, userId, delta), result: {} };
   }
   const session = world.sessions.get(nameOf(appName, userId, sessionId));
-  if (session === undefined) return { world, answer: { code: 'not_found' } };
-  // The service gives it an id of its own, which no other event has.
+  if (session === undefined) return { world, result: { code: 'not_found' } };
+  // The service gives it a new id.
   const id = `update ${call.number}`;
   const write = { id, text: updateText(delta, call), timestamp: call.now, delta };
-  return { world: withEvents(world, session, [write], call, rules).world, answer: {} };
+  return { world: withEvents(world, session, [write], call, rules).world, result: {} };
 }
 
 function withSession(world: World, session: ModelSession): World {
@@ -340,7 +343,7 @@ function viewOf(world: World, session: ModelSession, last: number | undefined): 
     lastUpdateTime,
     events: last === undefined ? events : events.slice(Math.max(0, events.length - last)),
     state: mergedState(world, session),
-    told: revision,
-    given: { events: {}, keys: {} },
+    knownUntil: revision,
+    laterChanges: { events: {}, keys: {} },
   };
 }

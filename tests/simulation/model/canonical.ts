@@ -1,8 +1,8 @@
 /** The JSON of a value with its keys in order, so that equal values have equal texts. */
-export function canonical(value: unknown): string {
+export function canonical(value: uncache): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join()}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
-  const members = value as Record<string, unknown>;
+  const members = value as Record<string, uncache>;
   let text = '';
   for (const key of Object.keys(members).sort()) {
     if (members[key] === undefined) continue;
@@ -11,23 +11,23 @@ export function canonical(value: unknown): string {
   return `{${text}}`;
 }
 
-/** Canonical texts of events by their JSON, as the same ones are read again and again. */
-const known = new Map<string, string>();
-const MAX_KNOWN = 5000;
+/** A cache of canonical texts by an event's JSON: the same events are read many times. */
+const cache = new Map<string, string>();
+const MAX_CACHED = 5000;
 
 /**
- * An event as the model compares it. The service itself names the events of `updateState`, so that their
- * ids mean nothing.
+ * The canonical text of an event. The service generates the ids of `updateState` events, so
+ * their ids are not compared.
  */
 export function canonicalEvent(event: object): string {
   const json = JSON.stringify(event);
-  let text = known.get(json);
+  let text = cache.get(json);
   if (text === undefined) {
-    const { invocationId } = event as { invocationId?: unknown };
+    const { invocationId } = event as { invocationId?: uncache };
     const isOfUpdate = typeof invocationId === 'string' && invocationId.startsWith('p-');
     text = canonical(isOfUpdate ? { ...event, id: '', invocationId: 'p-' } : event);
-    if (known.size >= MAX_KNOWN) known.clear();
-    known.set(json, text);
+    if (cache.size >= MAX_CACHED) cache.clear();
+    cache.set(json, text);
   }
   return text;
 }

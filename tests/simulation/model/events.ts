@@ -3,7 +3,7 @@ import type { Call, EventSpec } from '../operation.js';
 import { canonicalEvent } from './canonical.js';
 import { partOf } from './world.js';
 
-/** The event as a caller hands it in. */
+/** The event that a caller appends. */
 export function eventOf({ id, text, timestamp, delta }: EventSpec): Event {
   return createEvent({
     id,
@@ -17,7 +17,7 @@ export function eventOf({ id, text, timestamp, delta }: EventSpec): Event {
 
 const texts = new WeakMap<EventSpec, string>();
 
-/** The event as it is stored, without `temp:` keys. */
+/** The canonical text of the stored event, without `temp:` keys. */
 export function storedText(spec: EventSpec): string {
   let text = texts.get(spec);
   if (text === undefined) {
@@ -27,7 +27,7 @@ export function storedText(spec: EventSpec): string {
   return text;
 }
 
-/** What `updateState` stores. */
+/** The canonical text of the event that `updateState` stores. */
 export function updateText(delta: StateShape, { now }: Call): string {
   const event = createEvent({ invocationId: 'p-', author: 'user', timestamp: now });
   event.actions.stateDelta = withoutTemp(delta);

@@ -1,55 +1,55 @@
-// Looks for an order of the calls of a round in which the contract gives just what was seen: each answer, every
-// handle and all that is stored. Calls that overlapped may stand in either order. A call that ended in the open may
-// have happened or not. An append that met a fault may have happened twice: if the answer of a group is lost, its members
-// are appended again, and the handle then learns of what others have appended meanwhile.
+// Searches an order of the calls of a round in which the contract gives the observed results, handles and stored data.
+// Overlapping calls may be in either order. A call with an unknown outcome may have taken effect or not. An append that
+// met a fault may have taken effect twice: if the response of a group is lost, the service appends its members again,
+// and the handle then gets the events that others have appended meanwhile.
 
 import type { Call } from '../operation.js';
-import { apply, noticed, readable, type Rules, untold } from './apply.js';
+import { apply, applyNoticed, applyUnacknowledged, readable, type Rules } from './apply.js';
 import { canonical } from './canonical.js';
 import { type View, type World, worldText } from './world.js';
 
-/** What was seen after a round, when nothing was under way any more. */
-export interface Seen {
-  /** All that is stored, as `worldText` says it; `undefined`: nobody looked. */
+/** The data that was read after a round, without pending calls. */
+export interface Observation {
+  /** All stored data in the form of `worldText`; `undefined` if it was not read. */
   readonly stored: string | undefined;
-  /** The handles of living clients, as `viewText` says it. */
-  readonly handles: ReadonlyMap<number, SeenHandle>;
+  /** The handles of the clients that have not crashed or closed. */
+  readonly handles: ReadonlyMap<number, ObservedHandle>;
 }
 
-export interface SeenHandle {
+export interface ObservedHandle {
   readonly events: readonly string[];
   readonly state: string;
   readonly lastUpdateTime: number;
 }
 
-/** A call that may have changed something, or answered something. */
+/** A call that may have changed data or returned a result. */
 export interface Candidate {
   readonly call: Call;
-  /** Whether nobody knows if it happened. */
+  /** Whether its outcome is unknown. */
   readonly isOpen: boolean;
-  /** Whether it is a try of an append that succeeds later. */
+  /** Whether it is the first attempt of an append that succeeds later. */
   readonly isFirstTry?: boolean;
 }
 
 export interface Round {
   readonly steps: readonly Candidate[];
-  readonly seen: Seen;
+  readonly observation: Observation;
 }
 
-/** So many tries, then the search gives up. */
+/** The search fails after this number of steps. */
 const MAX_TRIES = 200_000;
 
 /**
- * @param isThorough whether all worlds that fit are wanted, not only the first
- * @returns worlds that fit, each once
+ * @param isThorough whether to return all fitting worlds, not only the first
+ * @returns distinct worlds that fit
  */
 export function linearize(
   worlds: readonly World[],
-  { steps, seen }: Round,
+  { steps, observation }: Round,
   rules: Rules,
   isThorough: boolean,
 ): World[] {
-  // Most calls happen in the order in which they are answered.
+  // Most calls take effect in the order in which they settle.
   const sorted = steps
     .flatMap((step) => (mayHaveTwoTries(step) ? [firstTryOf(step), step] : step))
     .sort((one, other) => one.call.settledAt - other.call.settledAt);
@@ -63,7 +63,7 @@ export function linearize(
     tries += 1;
     if (tries > MAX_TRIES) throw new Error('the search for an order of the calls takes too long');
     if (done === 2 ** sorted.length - 1) {
-      if (!fits(readable(world, rules), seen)) return false;
+      if (!fits(readable(world, rules), observation)) return false;
       results.set(isThorough ? key(world) : '', world);
       return !isThorough;
     }
@@ -75,20 +75,20 @@ export function linearize(
     for (const [position, { call, isOpen, isFirstTry }] of sorted.entries()) {
       const bit = 1 << position;
       if ((done & bit) !== 0 || (before[position]! & ~done) !== 0) continue;
-      const { world: after, answer } = apply(world, call, rules);
+      const { world: after, result } = apply(world, call, rules);
       if (isFirstTry === true) {
-        // Most have none. Without it, later ones of its group have none either.
+        // Most appends have no earlier attempt. If one has none, later members of its group have none either.
         if (search(world, done | bit, skipped | bit)) return true;
-        const mayHappen = answer.code === undefined && (before[position]! & skipped) === 0;
-        if (mayHappen && search(untold(world, after, call), done | bit, skipped)) return true;
+        const mayHappen = result.code === undefined && (before[position]! & skipped) === 0;
+        if (mayHappen && search(applyUnacknowledged(world, after, call), done | bit, skipped)) return true;
         continue;
       }
       if (isOpen) {
-        if (answer.code === undefined) {
-          if (search(untold(world, after, call), done | bit, skipped)) return true;
-          // The retry of an earlier append of its group may bring it, or its time, to the handle.
+        if (result.code === undefined) {
+          if (search(applyUnacknowledged(world, after, call), done | bit, skipped)) return true;
+          // The retry of an earlier append of its group may add it, or its time, to the handle.
           const isAppend = call.operation.kind === 'append';
-          if (isAppend && search(noticed(world, after, call), done | bit, skipped)) {
+          if (isAppend && search(applyNoticed(world, after, call), done | bit, skipped)) {
             return true;
           }
         }
@@ -98,8 +98,8 @@ export function linearize(
       const { outcome } = call;
       const isSame =
         outcome.kind === 'failed'
-          ? outcome.code === answer.code
-          : outcome.kind === 'done' && answer.code === undefined && outcome.value === answer.value;
+          ? outcome.code === result.code
+          : outcome.kind === 'done' && result.code === undefined && outcome.value === result.value;
       if (isSame && search(after, done | bit, skipped & ~before[position]!)) return true;
     }
     return false;
@@ -118,7 +118,7 @@ function firstTryOf({ call }: Candidate): Candidate {
   return { call, isOpen: true, isFirstTry: true };
 }
 
-/** As bits: which of the steps came before this one. */
+/** Returns a bit set of the steps that came before this one. */
 function predecessors(step: Candidate, sorted: readonly Candidate[]): number {
   const { call } = step;
   let bits = 0;
@@ -129,7 +129,7 @@ function predecessors(step: Candidate, sorted: readonly Candidate[]): number {
       if (earlierStep.isFirstTry === true) bits |= 1 << position;
       continue;
     }
-    // All of a group are tried once before the first of them is tried again.
+    // All members of a group have their first attempt before any of them is retried.
     const isTriedAgain = step.isFirstTry === true && earlierStep.isFirstTry !== true;
     if (isTriedAgain && mayHaveTwoTries(earlierStep) && other.settledAt > call.beganAt) continue;
     const { operation } = call;
@@ -144,7 +144,7 @@ function predecessors(step: Candidate, sorted: readonly Candidate[]): number {
   return bits;
 }
 
-function fits(world: World, { stored, handles }: Seen): boolean {
+function fits(world: World, { stored, handles }: Observation): boolean {
   for (const [number, handle] of handles) {
     const view = world.views.get(number);
     if (view !== undefined && !isShown(view, handle)) return false;
@@ -152,8 +152,8 @@ function fits(world: World, { stored, handles }: Seen): boolean {
   return stored === undefined || worldText(world) === stored;
 }
 
-/** Whether a handle shows what it must. */
-export function isShown(view: View, { events, state, lastUpdateTime }: SeenHandle): boolean {
+/** Whether a handle has the content of its view. */
+export function isShown(view: View, { events, state, lastUpdateTime }: ObservedHandle): boolean {
   return (
     view.events.length === events.length &&
     view.events.every(({ text }, position) => text === events[position]) &&
@@ -162,7 +162,7 @@ export function isShown(view: View, { events, state, lastUpdateTime }: SeenHandl
   );
 }
 
-/** Of equal worlds it is the same. */
+/** A text that is the same for equal worlds. */
 function key(world: World): string {
   const { sessions, users, apps, views, revisions } = world;
   return JSON.stringify([sessions, users, apps, views, revisions].map((map) => sorted([...map])));

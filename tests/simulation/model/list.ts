@@ -2,7 +2,7 @@ import type { Operation } from '../operation.js';
 import type { Rules } from './apply.js';
 import { mergedState, type ModelSession, textOfSession, type World } from './world.js';
 
-/** What `listSessions` answers. */
+/** The result of `listSessions`. */
 export function listText(
   world: World,
   { appName, userId, order, limit, offset }: Operation & { kind: 'list' },
@@ -19,7 +19,7 @@ export function listText(
   return textOfList(texts, found.length, hasExactTimes);
 }
 
-/** Where times are the storage's own, nobody knows the order. */
+/** The canonical text of a list. Without exact times, the order is unknown and not compared. */
 export function textOfList(
   sessions: readonly string[],
   total: number,

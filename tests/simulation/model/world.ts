@@ -1,4 +1,4 @@
-// One possible content of a storage, in plain TypeScript. Every value is immutable, so that worlds share them.
+// One possible content of a storage, in plain TypeScript. Values are immutable, so worlds can share them.
 
 import { State, type StateShape } from '../../../js/index.js';
 import { canonical } from './canonical.js';
@@ -6,7 +6,7 @@ import type { SessionName } from '../operation.js';
 
 export interface ModelEvent {
   readonly id: string;
-  /** What is stored, as `canonicalEvent` says it. */
+  /** The stored event in the form of `canonicalEvent`. */
   readonly text: string;
   readonly delta: StateShape;
   /** The session's revision when it was appended, and when it was last replaced. */
@@ -16,44 +16,44 @@ export interface ModelEvent {
 
 export interface ModelSession {
   readonly key: SessionName;
-  /** The revision that it was created at, which tells it from an earlier session of the same name. */
+  /** The revision of its creation. It differs from that of an earlier session with the same name. */
   readonly created: number;
   readonly revision: number;
   readonly lastUpdateTime: number;
-  /** Of the session's own scope. */
+  /** The state of the session scope. */
   readonly state: StateShape;
   readonly events: readonly ModelEvent[];
 }
 
-/** What a handle must show. */
+/** The expected content of a handle. */
 export interface View {
   readonly name: string;
   readonly created: number;
   readonly revision: number;
   /**
-   * The revision of an append of the handle's own whose outcome nobody told it. By `stale: 'reject'` the handle may
-   * be stale then or not: appends that were under way together do not make each other stale.
+   * The revision of one of the handle's own appends whose outcome is unknown. With `stale: 'reject'`, the handle may then
+   * be stale or not: concurrent appends do not make each other stale.
    */
-  readonly untold?: number | undefined;
+  readonly unacknowledged?: number | undefined;
   readonly lastUpdateTime: number;
   readonly events: readonly { readonly id: string; readonly text: string }[];
   readonly state: StateShape;
   /** The revision up to which the handle has every change. */
-  readonly told: number;
-  /** The revisions of what it has of later changes, by the event's id and by the key. */
-  readonly given: { readonly events: Revisions; readonly keys: Revisions };
+  readonly knownUntil: number;
+  /** The revisions of later changes that it has, by event id and by key. */
+  readonly laterChanges: { readonly events: Revisions; readonly keys: Revisions };
 }
 
 export type Revisions = Readonly<Record<string, number>>;
 
 export interface World {
   readonly sessions: ReadonlyMap<string, ModelSession>;
-  /** With the keys' prefixes, by `nameOf` of the user. */
+  /** User states with prefixed keys, by `nameOf` of the user. */
   readonly users: ReadonlyMap<string, StateShape>;
   readonly apps: ReadonlyMap<string, StateShape>;
   /** By the number of the handle. */
   readonly views: ReadonlyMap<number, View>;
-  /** The last revision that was given for a session's name, also of a deleted one. */
+  /** The last revision of each session name, even of a deleted session. */
   readonly revisions: ReadonlyMap<string, number>;
 }
 
@@ -71,7 +71,7 @@ export function sessionName({ appName, userId, sessionId }: SessionName): string
   return nameOf(appName, userId, sessionId);
 }
 
-/** A map with one entry changed, or taken out. */
+/** A copy of a map with one entry changed or removed. */
 export function changed<K, V>(map: ReadonlyMap<K, V>, key: K, value: V | undefined): Map<K, V> {
   const copy = new Map(map);
   if (value === undefined) copy.delete(key);
@@ -79,13 +79,13 @@ export function changed<K, V>(map: ReadonlyMap<K, V>, key: K, value: V | undefin
   return copy;
 }
 
-/** A state with a delta on it; `temp:` keys are left out. */
+/** A state with a delta applied, without `temp:` keys. */
 export function withDelta(state: StateShape, delta: StateShape): StateShape {
   const result = { ...state };
   for (const [key, value] of Object.entries(delta)) {
     if (key.startsWith('temp:')) continue;
     if (value === State.REMOVED) Reflect.deleteProperty(result, key);
-    // `__proto__` is a key as any other.
+    // `__proto__` is an ordinary key.
     else Object.defineProperty(result, key, { value, writable: true, enumerable: true, configurable: true }); // prettier-ignore
   }
   return result;
@@ -101,7 +101,7 @@ export function partOf(delta: StateShape, scope: 'session' | 'user' | 'app'): St
   return Object.fromEntries(entries);
 }
 
-/** What a reader of the session sees. */
+/** The state that a reader of the session gets. */
 export function mergedState(world: World, session: ModelSession): StateShape {
   const { appName, userId } = session.key;
   return {
@@ -116,7 +116,7 @@ export function sessionText(world: World, session: ModelSession, last = Infinity
   return textOfSession(session.key, session.lastUpdateTime, mergedState(world, session), events.map(({ text }) => text)); // prettier-ignore
 }
 
-/** The form in which sessions are compared, read ones and those of the model. */
+/** The canonical text of a session, for read sessions and for those of the model. */
 export function textOfSession(
   { appName, userId, sessionId }: SessionName,
   lastUpdateTime: number,
@@ -126,13 +126,13 @@ export function textOfSession(
   return `${nameOf(appName, userId, sessionId)}@${lastUpdateTime} ${canonical(state)} [${events.join()}]`;
 }
 
-/** The state of a user or an app as `getUserState` and `getAppState` show it, without prefixes. */
+/** The result of `getUserState` or `getAppState`: a state without prefixes. */
 export function scopeText(state: StateShape | undefined): string {
   const entries = Object.entries(state ?? {}).map(([key, value]) => [key.slice(key.indexOf(':') + 1), value]); // prettier-ignore
   return canonical(Object.fromEntries(entries));
 }
 
-/** All that can be read of a world. */
+/** The canonical text of all readable data of a world. */
 export function worldText(world: World): string {
   const sessions = [...world.sessions.values()].map((session) => sessionText(world, session));
   const users = [...world.users].map(([name, state]) => `${name}:${scopeText(state)}`);
@@ -140,7 +140,7 @@ export function worldText(world: World): string {
   return textOfWorld(sessions, users, apps);
 }
 
-/** Scopes without keys count as absent: nobody can tell. */
+/** A scope without keys counts as absent: a reader cannot distinguish the two. */
 export function textOfWorld(
   sessions: readonly string[],
   users: readonly string[],

@@ -1,4 +1,4 @@
-// What a simulation needs of a storage. Below it lies whatever the storage is made of; above it the package's services.
+// The interface between the simulation and a storage: the simulation runs the package's services above it.
 
 import type { BaseSessionService, SessionServiceOptions } from '../../../js/index.js';
 import type { Rules } from '../model/apply.js';
@@ -7,34 +7,34 @@ import type { Faults } from './faults.js';
 import type { Pace } from './pace.js';
 import type { Random } from './random.js';
 
-/** How a storage is reached, and what may go wrong on the way. */
+/** A kind of storage, and the faults of its requests. */
 export interface Boundary {
   readonly name: string;
   readonly rules: Rules;
-  /** Where a request that ended in the open may still happen after the client was told. */
-  readonly landsLate?: boolean;
-  /** Operations that it does not offer, or that cannot be exact there. */
+  /** Whether a request with an unknown outcome may take effect after its call has failed. */
+  readonly mayCommitLate?: boolean;
+  /** Operations that it does not support, or that are not exact there. */
   readonly without?: readonly string[];
-  /** Whether it has no transactions: one client at a time calls it, and waits for each answer. */
+  /** Whether it has no transactions. Then one client at a time calls it, and waits for each result. */
   readonly isSequential?: boolean;
-  start(seed: number): Promise<Simulated> | Simulated;
+  start(seed: number): Promise<SimulatedStorage> | SimulatedStorage;
 }
 
 /** The storage of one seed. */
-export interface Simulated {
+export interface SimulatedStorage {
   readonly pace: Pace;
   readonly faults: Faults;
-  /** @param options what a service takes, clock and ids of the seed among it */
+  /** @param options options of the service, with the seed's clock and ids */
   openClient(number: number, options: SessionServiceOptions): Promise<Client> | Client;
-  /** A service that no fault reaches. */
+  /** Opens a service without faults. */
   openObserver(): Promise<BaseSessionService> | BaseSessionService;
-  /** The sessions that clients use, where they cannot be the usual ones. */
+  /** The sessions that clients use, if they cannot be the usual ones. */
   readonly names?: readonly SessionName[];
-  /** What the storage itself has seen that must not be. */
-  readonly complaints?: readonly string[];
-  /** The simulation hears here that a fault ends a client. */
+  /** Violations of the contract that the storage itself has detected. */
+  readonly violations?: readonly string[];
+  /** Called when a fault ends a client. */
   onCrash?: (client: number) => void;
-  /** What went wrong, in order, for the report. */
+  /** The faults in order, for the report. */
   readonly notes: string[];
   end(): Promise<void> | void;
 }
@@ -42,14 +42,14 @@ export interface Simulated {
 /** A program, or a tab, that uses the storage. */
 export interface Client {
   readonly service: BaseSessionService;
-  /** Ends it at once: none of its promises needs to settle. */
+  /** Ends the client. Its promises need not settle. */
   crash(): void;
 }
 
-/** How much of an error its caller knows. */
+/** What the caller knows about a write after an error. */
 export type Knowledge = 'nothing was written' | 'it may have been written';
 
-/** The knowledge that an error's code promises; `undefined`: no fault of a storage gives it. */
+/** The knowledge that an error code implies; `undefined` if no fault of a storage causes the code. */
 export function knowledgeOf(code: string): Knowledge | undefined {
   switch (code) {
     case 'connection_lost':

@@ -3,17 +3,17 @@ import type { Random } from './random.js';
 /** A fault of a boundary: its name, and whether a call may fail by it. */
 export type FaultKinds = Readonly<Record<string, { readonly fails: boolean }>>;
 
-/** Decides at every request that crosses the boundary whether something goes wrong there, and what. */
+/** Decides for every request at the boundary whether a fault happens, and which. */
 export class Faults<K extends string = string> {
   readonly #random: Random;
   readonly #kinds: Readonly<Record<K, { readonly fails: boolean }>>;
-  /** Those that this seed uses: few at a time find more than all at once. */
+  /** The faults that this seed uses: a few together find more defects than all. */
   readonly #enabled: readonly K[];
   readonly #rate: number;
   readonly #counts = new Map<number, number>();
   readonly #note: (text: string) => void;
   isOn = false;
-  /** How many faults of a client last. */
+  /** The number of each client's faults that still last. */
   readonly #lasting = new Map<number, number>();
 
   constructor(
@@ -42,7 +42,7 @@ export class Faults<K extends string = string> {
     return kind;
   }
 
-  /** A fault that the client has met lasts until `end`. All calls that the client begins meanwhile may fail by it. */
+  /** Makes a fault of the client last until `end`. Every call that the client begins until then may fail by it. */
   async lastUntil(client: number, end: Promise<unknown>): Promise<void> {
     const change = (by: number) => this.#lasting.set(client, (this.#lasting.get(client) ?? 0) + by);
     change(1);
@@ -50,12 +50,12 @@ export class Faults<K extends string = string> {
     change(-1);
   }
 
-  /** As {@link countOf}, without the faults that last. */
+  /** Like {@link countOf}, without the faults that still last. */
   overOf(client: number): number {
     return this.countOf(client) - (this.#lasting.get(client) ?? 0);
   }
 
-  /** How many faults the client has met by which a call may fail. */
+  /** The number of the client's faults by which a call may fail. */
   countOf(client: number): number {
     return this.#counts.get(client) ?? 0;
   }

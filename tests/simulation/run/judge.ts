@@ -1,24 +1,24 @@
 import type { Candidate } from '../model/linearize.js';
 import type { Call } from '../operation.js';
-import { told } from '../operation.js';
+import { describeOperation } from '../operation.js';
 import { knowledgeOf } from './boundary.js';
 
 const READS: readonly string[] = ['get', 'list', 'userState', 'appState'];
 
-/** Errors by which the model says what is stored. */
-const ANSWERS: readonly string[] = ['already_exists', 'not_found', 'stale_session'];
+/** The codes of errors that the model itself returns, because they depend on the stored data. */
+const MODEL_ERRORS: readonly string[] = ['already_exists', 'not_found', 'stale_session'];
 
 /**
- * What a call's outcome means for what is stored; `undefined`: nothing.
+ * Returns the call as a candidate for the search; `undefined` if it cannot have changed data.
  *
- * @throws Error if a call may not end so
+ * @throws Error if the contract does not allow the outcome
  */
 export function judge(call: Call): Candidate | undefined {
   const { outcome, operation } = call;
   const isRead = READS.includes(operation.kind);
   switch (outcome.kind) {
     case 'pending':
-      throw new Error(`call ${call.number} never settles: ${told(operation)}`);
+      throw new Error(`call ${call.number} never settles: ${describeOperation(operation)}`);
     case 'crashed':
       return isRead ? undefined : { call, isOpen: true };
     case 'done':
@@ -27,15 +27,15 @@ export function judge(call: Call): Candidate | undefined {
       break;
   }
   const { code } = outcome;
-  if (ANSWERS.includes(code)) return { call, isOpen: false };
+  if (MODEL_ERRORS.includes(code)) return { call, isOpen: false };
   if (code === 'closed' && call.isAfterClose) return undefined;
   if (code === 'aborted' && call.isAborted) return undefined;
-  // A service that closes gives up what a storage does not answer.
+  // A closing service abandons requests without a response.
   const knowledge =
     code === 'closed' && call.isDuringClose ? 'it may have been written' : knowledgeOf(code);
   if (knowledge === undefined || call.faultsAfter === call.faultsBefore) {
     throw new Error(
-      `call ${call.number} may not fail with ${code}: ${told(operation)}\n${String(outcome.error)}`,
+      `call ${call.number} may not fail with ${code}: ${describeOperation(operation)}\n${String(outcome.error)}`,
     );
   }
   if (knowledge === 'nothing was written' || isRead) return undefined;

@@ -1,4 +1,4 @@
-// All that is stored, read through a service that no fault reaches.
+// Reads all stored data through a service without faults.
 
 import type { BaseSessionService } from '../../../js/index.js';
 import type { Rules } from '../model/apply.js';
@@ -7,7 +7,7 @@ import { nameOf, textOfSession, textOfWorld } from '../model/world.js';
 import type { SessionName } from '../operation.js';
 import { readText } from './perform.js';
 
-/** @throws Error if what the service says of one thing in two ways is not the same */
+/** @throws Error if two methods of the service return different data */
 export async function observe(
   service: BaseSessionService,
   names: readonly SessionName[],
@@ -48,5 +48,5 @@ export async function observe(
 
 function requireSame(what: string, actual: string, expected: string): void {
   if (actual === expected) return;
-  throw new Error(`${what} is\n${actual}\nwhere getSession says\n${expected}`);
+  throw new Error(`${what} is\n${actual}\nbut getSession returned\n${expected}`);
 }

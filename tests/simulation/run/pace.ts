@@ -1,33 +1,33 @@
-/** Decides when a request goes on that has come to the boundary, and when time passes. */
+/** Decides when a request at the boundary continues, and when time passes. */
 export interface Pace {
-  /** Resolves when it is the request's turn. */
+  /** Resolves when the request may continue. */
   turn(): Promise<void>;
   /**
-   * Lets one thing go on.
+   * Lets one request or timer continue.
    *
-   * @param idle how many calls in a row have found nothing
+   * @param idle the number of preceding calls that found nothing
    * @returns `false` if there was nothing
    */
   next(idle: number): Promise<boolean>;
-  /** How many calls of `next` in a row may find nothing, before all that waits is given up. */
+  /** The maximum number of calls of `next` in a row that may find nothing. Then pending calls count as stuck. */
   readonly patience: number;
   /** Whether a request waits for its turn. */
   readonly isBusy: boolean;
 }
 
 /**
- * Lets things go on until `isDone`.
+ * Lets requests and timers continue until `isDone`.
  *
- * @throws Error if nothing goes on any more
+ * @throws StuckError if nothing continues
  */
 export async function until(pace: Pace, isDone: () => boolean): Promise<void> {
   for (let idle = 0; !isDone();) {
     idle = (await pace.next(idle)) ? 0 : idle + 1;
-    if (idle > pace.patience && !isDone()) throw new Stuck();
+    if (idle > pace.patience && !isDone()) throw new StuckError();
   }
 }
 
-/** Nothing goes on any more, and something still waits. */
-export class Stuck extends Error {
-  override readonly message = 'nothing goes on any more';
+/** Nothing continues, although something still waits. */
+export class StuckError extends Error {
+  override readonly message = 'no request and no timer is left, but a call is pending';
 }

@@ -1,24 +1,24 @@
-// An operation as a call of the service, and its answer as the model says it.
+// Performs an operation by a call of the service, and converts its result to the model's form.
 
 import type { BaseSessionService, Event, Session } from '../../../js/index.js';
 import type { Rules } from '../model/apply.js';
 import { canonical, canonicalEvent } from '../model/canonical.js';
 import { eventOf } from '../model/events.js';
 import { textOfList } from '../model/list.js';
-import type { SeenHandle } from '../model/linearize.js';
+import type { ObservedHandle } from '../model/linearize.js';
 import { textOfSession } from '../model/world.js';
 import type { EventSpec, Handle, Operation } from '../operation.js';
 
-/** What a call gives: the text to compare, and the session if there is one to hold. */
-export interface Answer {
+/** The result of a call: the text to compare, and the returned session as a handle. */
+export interface CallResult {
   readonly value: string | undefined;
   readonly session?: Session | undefined;
 }
 
-/** The callers' event objects, so that a retry may hand in the same one. */
+/** The callers' event objects, so that a retry can append the same object. */
 export type EventObjects = WeakMap<EventSpec, Event>;
 
-/** Calls the service at once, and reads the answer in the moment when it comes. */
+/** Calls the service synchronously, and converts the result when the call settles. */
 export async function perform(
   service: BaseSessionService,
   operation: Operation,
@@ -26,7 +26,7 @@ export async function perform(
   objects: EventObjects,
   signal: AbortSignal | undefined,
   rules: Rules,
-): Promise<Answer> {
+): Promise<CallResult> {
   switch (operation.kind) {
     case 'create':
     case 'getOrCreate': {
@@ -45,9 +45,9 @@ export async function perform(
     case 'list': {
       const { appName, userId, order, limit, offset } = operation;
       const page = limit === undefined ? {} : { limit, offset };
-      const answer = await service.listSessions({ appName, ...(userId !== undefined && { userId }), order, ...page, signal }); // prettier-ignore
-      const texts = answer.sessions.map((session) => readText(session, rules));
-      return { value: textOfList(texts, answer.totalItems, rules.hasExactTimes) };
+      const list = await service.listSessions({ appName, ...(userId !== undefined && { userId }), order, ...page, signal }); // prettier-ignore
+      const texts = list.sessions.map((session) => readText(session, rules));
+      return { value: textOfList(texts, list.totalItems, rules.hasExactTimes) };
     }
     case 'delete':
       await service.deleteSession({ ...operation.key, signal });
@@ -92,7 +92,7 @@ export async function perform(
   }
 }
 
-/** What was read, in the model's form. */
+/** The canonical text of a read session. */
 export function readText(session: Session, { hasExactTimes }: Rules): string {
   const { id: sessionId, appName, userId, lastUpdateTime, state, events } = session;
   return textOfSession(
@@ -103,8 +103,8 @@ export function readText(session: Session, { hasExactTimes }: Rules): string {
   );
 }
 
-/** What a handle shows. `temp:` keys are the caller's own. */
-export function shownBy({ session }: Handle, { hasExactTimes }: Rules): SeenHandle {
+/** The content of a handle, without the caller's own `temp:` keys. */
+export function shownBy({ session }: Handle, { hasExactTimes }: Rules): ObservedHandle {
   const state = Object.entries(session.state).filter(([key]) => !key.startsWith('temp:'));
   return {
     events: session.events.map(canonicalEvent),

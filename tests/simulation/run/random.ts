@@ -1,21 +1,21 @@
-/** A sequence of pseudo-random numbers that its seed decides, the same in every JavaScript engine. */
+/** A sequence of pseudo-random numbers from a seed, the same in every JavaScript engine. */
 export class Random {
   #state: number;
 
   constructor(seed: number, purpose = '') {
     this.#state = seed >>> 0;
-    // Seeds lie close together. Their sequences must not.
+    // Close seeds must give different sequences.
     for (const character of purpose) this.#state = mixed(this.#state ^ character.charCodeAt(0));
     this.#state = mixed(this.#state + Math.floor(seed / 2 ** 32));
   }
 
-  /** A number from 0 up to 1, without 1. */
+  /** A number from 0 to 1, without 1. */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0;
     return mixed(this.#state) / 2 ** 32;
   }
 
-  /** A whole number from 0 up to `end`, without `end`. */
+  /** A whole number from 0 to `end`, without `end`. */
   below(end: number): number {
     return Math.floor(this.next() * end);
   }
@@ -31,18 +31,18 @@ export class Random {
     return values[index]!;
   }
 
-  /** One of the names, each as often as its weight says. */
+  /** One of the names, with a probability proportional to its weight. */
   weighted<K extends string>(weights: Readonly<Record<K, number>>): K {
     const entries = Object.entries(weights) as [K, number][];
-    let left = this.next() * entries.reduce((sum, [, weight]) => sum + weight, 0);
+    let remaining = this.next() * entries.reduce((sum, [, weight]) => sum + weight, 0);
     for (const [name, weight] of entries) {
-      left -= weight;
-      if (left < 0) return name;
+      remaining -= weight;
+      if (remaining < 0) return name;
     }
     return entries.at(-1)![0];
   }
 
-  /** Each of the values with this probability. */
+  /** A subset of the values: each is in it with this probability. */
   some<T>(values: readonly T[], probability: number): T[] {
     return values.filter(() => this.isLikely(probability));
   }

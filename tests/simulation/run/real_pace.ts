@@ -2,16 +2,16 @@ import type { Pace } from './pace.js';
 
 const STEP_MS = 2;
 
-/** After so many steps without progress the steps become longer: many seeds wait in one thread. */
+/** After this number of steps without progress, steps become longer, because many seeds wait in one thread. */
 const SHORT_STEPS = 50;
 const LONG_STEP_MS = 20;
 
-/** While something is frozen, one of its time limits passes after each so many steps. */
+/** While a connection is frozen, one of its time limits passes after each of this number of steps. */
 const STEPS_TO_LIMIT = 25;
 
-/** Of engines and servers that decide themselves what goes on when: time is real, and only the faults are the seed's. */
+/** The pace of real engines and servers: they decide the order, time is real, and the seed decides only the faults. */
 export class RealPace implements Pace {
-  /** Ten minutes at least: a busy machine is slow, and what waits so long waits for ever. */
+  /** Ten minutes at least, because a busy machine is slow. A call that waits longer waits forever. */
   readonly patience = SHORT_STEPS + 600_000 / LONG_STEP_MS;
   readonly #frozen = new Set<() => void>();
   #waiting = 0;
@@ -30,19 +30,19 @@ export class RealPace implements Pace {
     return false;
   }
 
-  /** Keeps the round going on until the work has ended, however it ends. */
+  /** Prevents the end of the round until the work has settled. */
   async until(work: Promise<unknown>): Promise<void> {
     this.#waiting += 1;
     try {
       await work;
     } catch {
-      // Nobody asks for it.
+      // The caller of the work handles its error.
     } finally {
       this.#waiting -= 1;
     }
   }
 
-  /** As {@link until}. @param passLimit called if that takes long: lets a time limit pass */
+  /** Like {@link until}. @param passLimit lets a time limit pass; called again and again until the end */
   async frozenUntil(end: Promise<unknown>, passLimit: () => void): Promise<void> {
     let steps = 0;
     const step = () => {
@@ -55,7 +55,7 @@ export class RealPace implements Pace {
   }
 }
 
-/** That of the engine, whatever the simulation puts in its place. */
+/** The engine's own timer: the simulation replaces the global one. */
 const setTimer = globalThis.setTimeout.bind(globalThis);
 
 function pause(milliseconds: number): Promise<void> {

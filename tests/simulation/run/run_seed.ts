@@ -1,35 +1,35 @@
-// Runs a seed, and tells all that helps to find out why one fails.
+// Runs a seed, and reports a failure with its history.
 
 import type { Boundary } from './boundary.js';
 import { Simulation } from './simulate.js';
 
-/** Tells of errors that reached nobody. @returns ends it */
-export type Listen = (hear: (error: unknown) => void) => () => void;
+/** Listens to unhandled errors. @returns removes the listener */
+export type Listen = (onError: (error: unknown) => void) => () => void;
 
-/** What came of a seed. */
+/** The result of a seed. */
 export interface Result {
   readonly seed: number;
-  /** What went wrong, if anything did. */
+  /** The failure, if the seed failed. */
   readonly problem: string | undefined;
-  /** Operations that were begun. */
+  /** The number of operations that were started. */
   readonly begun: number;
   readonly simulation: Simulation;
 }
 
-/** @param limit how many operations are begun at most */
+/** @param limit the maximum number of operations to start */
 export async function runSeed(
   boundary: Boundary,
   seed: number,
   listen: Listen,
   limit = Infinity,
 ): Promise<Result> {
-  const unheard: unknown[] = [];
-  const stop = listen((error) => unheard.push(error));
+  const unhandled: unknown[] = [];
+  const stop = listen((error) => unhandled.push(error));
   const storage = await boundary.start(seed);
   const simulation = new Simulation(boundary, seed, limit, storage);
   try {
     await simulation.run();
-    if (unheard.length > 0) throw new Error(`nobody heard of this: ${shown(unheard[0])}`);
+    if (unhandled.length > 0) throw new Error(`unhandled error: ${shown(unhandled[0])}`);
     return { seed, problem: undefined, begun: simulation.begun, simulation };
   } catch (error) {
     return { seed, problem: shown(error), begun: simulation.begun, simulation };
@@ -39,7 +39,7 @@ export async function runSeed(
   }
 }
 
-/** The fewest operations of a seed that fail as well; those of the check at the end do not count. */
+/** Returns the failure of the same seed with the fewest operations, not counting the final check. */
 export async function shortest(
   boundary: Boundary,
   failed: Result,
@@ -54,11 +54,11 @@ export async function shortest(
 
 export function report(
   { name }: Boundary,
-  { seed, problem = 'nothing is wrong', simulation }: Result,
+  { seed, problem = 'it passed', simulation }: Result,
 ): string {
   return [
     `seed ${seed} of ${name}: ${problem}`,
-    'It does this:',
+    'Its history:',
     ...simulation.trace.map((line) => `  ${line}`),
     `Run this file again with SEED=${seed} BOUNDARY=${name}`,
   ].join('\n');

@@ -1,4 +1,4 @@
-// Seeds as tests of Node's runner. SEED=… BOUNDARY=… runs one alone, and shows what it does.
+// Seeds as tests of Node's runner. SEED=… BOUNDARY=… runs one seed, and prints its history.
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
@@ -8,21 +8,21 @@ import { TimeLimits } from './time_limits.js';
 
 const { SEED, BOUNDARY } = process.env;
 
-/** So many seeds make one test. */
+/** The number of seeds in one test. */
 const CHUNK = 500;
 
-/** What nobody handles would end the program. */
-const listen: Listen = (hear) => {
-  process.on('unhandledRejection', hear).on('uncaughtException', hear);
-  return () => process.off('unhandledRejection', hear).off('uncaughtException', hear);
+/** Without these listeners, an unhandled error would end the program. */
+const listen: Listen = (onError) => {
+  process.on('unhandledRejection', onError).on('uncaughtException', onError);
+  return () => process.off('unhandledRejection', onError).off('uncaughtException', onError);
 };
 
-/** Runs so many seeds of a boundary. @param first the first of them */
+/** Runs seeds of a boundary. @param first the first seed */
 export function simulate(boundary: Boundary, seeds: number, first = 0): void {
   const { name } = boundary;
   const chosen = SEED === undefined ? undefined : Number(SEED);
   if (chosen !== undefined) {
-    // Of the files that share a boundary's seeds, one runs it.
+    // If several files share a boundary's seeds, only one of them runs it.
     if ((BOUNDARY ?? name) !== name || first > 0) return;
     it(`seed ${chosen} of ${name} keeps the contract`, async () => {
       const result = await runSeed(boundary, chosen, listen);
@@ -31,7 +31,7 @@ export function simulate(boundary: Boundary, seeds: number, first = 0): void {
     });
     return;
   }
-  describe(`a storage whose requests fail at the boundary "${name}"`, () => {
+  describe(`A storage whose requests fail at the boundary "${name}"`, () => {
     for (let from = first; from < first + seeds; from += CHUNK) {
       const end = Math.min(from + CHUNK, first + seeds);
       it(`keeps the contract with the seeds from ${from} to ${end - 1}`, async () => {
@@ -41,14 +41,14 @@ export function simulate(boundary: Boundary, seeds: number, first = 0): void {
   });
 }
 
-/** How many seeds run at once where time is real: they mostly wait. */
+/** The number of concurrent seeds in real time: they mostly wait. */
 const AT_ONCE = 20;
 
 /**
- * Runs seeds of a boundary in real time, several at once. Each that ends makes room for the next.
+ * Runs seeds of a boundary in real time, several concurrently.
  *
- * @param boundary called when its server is there
- * @param from the first of them
+ * @param boundary called after the start of its server
+ * @param from the first seed
  */
 export function simulateTogether(
   name: string,
@@ -61,7 +61,7 @@ export function simulateTogether(
   const [first, end] = chosen === undefined ? [from, from + seeds] : [chosen, chosen + 1];
   it(`keeps the contract with the seeds from ${first} to ${end - 1} of ${name}`, async () => {
     const reports: string[] = [];
-    const stop = listen((error) => reports.push(`nobody heard of this: ${String(error)}`));
+    const stop = listen((error) => reports.push(`unhandled error: ${String(error)}`));
     const restore = TimeLimits.install();
     let next = first;
     const work = async (): Promise<void> => {

@@ -1,5 +1,5 @@
-// One seed: clients over one storage do what the workload says, round by round, while requests fail. After each round
-// all that is stored is compared with the model.
+// Runs one seed: clients over one storage perform the operations of the workload, in rounds, while requests fail. After
+// each round, all stored data is compared with the model.
 
 import {
   type BaseSessionService,
@@ -7,19 +7,19 @@ import {
   isSessionError,
   type SessionServiceOptions,
 } from '../../../js/index.js';
-import { isShown, linearize, type Round, type SeenHandle } from '../model/linearize.js';
+import { isShown, linearize, type Round, type ObservedHandle } from '../model/linearize.js';
 import { EMPTY, type World, worldText } from '../model/world.js';
 import type { Call, EventSpec, Handle, Operation, StalePolicy } from '../operation.js';
-import { told } from '../operation.js';
-import type { Boundary, Client, Simulated } from './boundary.js';
+import { describeOperation } from '../operation.js';
+import type { Boundary, Client, SimulatedStorage } from './boundary.js';
 import { judge } from './judge.js';
 import { observe } from './observe.js';
-import { Stuck, until } from './pace.js';
+import { StuckError, until } from './pace.js';
 import { perform, shownBy } from './perform.js';
 import { Random } from './random.js';
 import { Workload } from './workload.js';
 
-/** A client, and what belongs to it. */
+/** A client with its handles. */
 interface Member extends Client {
   readonly number: number;
   readonly policy: StalePolicy;
@@ -32,26 +32,26 @@ interface Pending {
   readonly abort: AbortController | undefined;
 }
 
-/** Most seeds are short, so that there are many of them; some have a history. */
+/** Most seeds are short, so that many can run. Some have a longer history. */
 const ROUNDS = [1, 2, 2, 3, 5];
 const MAX_PARALLEL = 5;
 
 /**
- * In how many steps of a round without progress callers may still abort, close and crash. In a longer wait a time limit
- * must end, and a client that crashes would end it first.
+ * The number of steps without progress in which callers may still abort, close and crash. In a longer wait, a time limit
+ * must end the call, and a crash of the client would end it earlier.
  */
 const RESTLESS_STEPS = 20;
 
 /** Runs the operations of a seed, or only the first `limit` of them. */
 export class Simulation {
-  /** What happened; texts are made only when somebody reads them. */
+  /** The history. Texts are made only when they are read. */
   readonly #trace: (string | (() => string))[] = [];
   readonly #boundary: Boundary;
   readonly #random: Random;
   readonly #limit: number;
   readonly #roundCount: number;
   readonly #workload: Workload;
-  readonly #storage: Simulated;
+  readonly #storage: SimulatedStorage;
   readonly #members: Member[] = [];
   readonly #rounds: Round[] = [];
   readonly #objects = new WeakMap<EventSpec, Event>();
@@ -59,18 +59,18 @@ export class Simulation {
   #worlds: World[] = [EMPTY];
   #calls: Call[] = [];
   #pending = new Map<number, Pending>();
-  /** Numbers of the clients whose `close` is under way. */
+  /** The numbers of the clients whose `close` is pending. */
   readonly #closing = new Set<number>();
   #now = 1_700_000_000_000;
   #step = 0;
   #ids = 0;
   #clients = 0;
-  /** Clients that crashed and have no successor yet. */
+  /** The number of crashed clients without a successor. */
   #crashes = 0;
-  /** Operations that were begun. */
+  /** The number of operations that were started. */
   begun = 0;
 
-  constructor(boundary: Boundary, seed: number, limit: number, storage: Simulated) {
+  constructor(boundary: Boundary, seed: number, limit: number, storage: SimulatedStorage) {
     this.#boundary = boundary;
     this.#random = new Random(seed, 'schedule');
     this.#limit = limit;
@@ -83,26 +83,26 @@ export class Simulation {
     return this.#trace.map((line) => (typeof line === 'string' ? line : line()));
   }
 
-  /** @throws Error if something is not as the contract says */
+  /** @throws Error if the contract is violated */
   async run(): Promise<void> {
     this.#storage.onCrash = (client) => {
       this.#crash(this.#members.find(({ number }) => number === client));
     };
     this.#observer = await this.#storage.openObserver();
     const clients = this.#boundary.isSequential === true ? 1 : 1 + this.#random.below(3);
-    for (let left = clients; left > 0; left -= 1) await this.#join();
+    for (let left = clients; left > 0; left -= 1) await this.#addClient();
     for (let round = 0; round < this.#roundCount && this.begun < this.#limit; round += 1) {
       this.#storage.faults.isOn = true;
       await this.#playRound(1 + this.#random.below(MAX_PARALLEL));
       this.#storage.faults.isOn = false;
       await this.#checkRound();
-      await this.#replaceTheClosed();
+      await this.#replaceClosed();
     }
     await this.#probe();
     await this.#end();
   }
 
-  async #join(): Promise<void> {
+  async #addClient(): Promise<void> {
     this.#clients += 1;
     const policy = this.#random.pick<StalePolicy>(['merge', 'merge', 'append', 'reject']);
     const options: SessionServiceOptions = {
@@ -115,36 +115,36 @@ export class Simulation {
     const { service } = client;
     const crash = () => client.crash();
     this.#members.push({ number, policy, handles: new Map(), isClosed: false, service, crash });
-    this.#log(`client ${number} joins (stale: ${policy})`);
+    this.#log(`client ${number} opens (stale: ${policy})`);
   }
 
-  /** Begins some operations at moments that the seed decides, and lets all of them end. */
+  /** Starts some operations at moments that the seed decides, and waits until all have settled. */
   async #playRound(operations: number): Promise<void> {
     this.#now += 1 + this.#random.below(5000);
-    let left = operations;
+    let remaining = operations;
     let idle = 0;
     for (;;) {
       const isOver = this.#pending.size === 0 && this.#closing.size === 0;
-      if (this.#crashes === 0 && left === 0 && isOver && !this.#storage.pace.isBusy) return;
-      // There is always somebody.
-      for (; this.#crashes > 0; this.#crashes -= 1) await this.#join();
+      if (this.#crashes === 0 && remaining === 0 && isOver && !this.#storage.pace.isBusy) return;
+      // A crashed client gets a successor.
+      for (; this.#crashes > 0; this.#crashes -= 1) await this.#addClient();
       this.#step += 1;
       const isNext = this.#boundary.isSequential !== true && this.#random.isLikely(0.5);
-      if (left > 0 && (isOver || isNext)) {
-        left -= 1;
+      if (remaining > 0 && (isOver || isNext)) {
+        remaining -= 1;
         const isAllowed = this.begun < this.#limit;
         if (isAllowed) this.#begin(this.#random.pick(this.#members));
-        else left = 0;
+        else remaining = 0;
         continue;
       }
       if (idle < RESTLESS_STEPS) this.#disturb();
       const { pace } = this.#storage;
       idle = (await pace.next(idle)) ? 0 : idle + 1;
-      if (idle > pace.patience) this.#blameThePending();
+      if (idle > pace.patience) this.#failPending();
     }
   }
 
-  /** Sometimes a caller changes its mind, or a client ends. */
+  /** Sometimes aborts a call, closes a client or crashes it. */
   #disturb(): void {
     if (this.#random.isLikely(0.03)) this.#abortOne();
     const end = this.#random.next();
@@ -152,11 +152,11 @@ export class Simulation {
     else if (end < 0.02) this.#crash(this.#random.pick(this.#members));
   }
 
-  /** Whatever is pending now never settles. */
-  #blameThePending(): never {
+  /** Fails, because the pending calls never settle. */
+  #failPending(): never {
     for (const number of this.#closing) throw new Error(`close of client ${number} never settles`);
     for (const { call } of this.#pending.values()) judge(call);
-    throw new Stuck();
+    throw new StuckError();
   }
 
   #begin(member: Member, chosen?: Operation): void {
@@ -164,11 +164,11 @@ export class Simulation {
     const operation = chosen ?? this.#workload.next(handles, this.#now);
     const abort = this.#random.isLikely(0.1) ? new AbortController() : undefined;
     this.begun += 1;
-    // Calls that overlap may share what fails: a connection that is being made, a batch.
-    const beside = [...this.#pending.values()].filter(({ call }) => call.client === member.number);
+    // Overlapping calls may share a request that fails: a new connection, or a batch.
+    const overlapping = [...this.#pending.values()].filter(({ call }) => call.client === member.number);
     const faults = Math.min(
       this.#storage.faults.overOf(member.number),
-      ...beside.map(({ call }) => call.faultsBefore),
+      ...overlapping.map(({ call }) => call.faultsBefore),
     );
     const call: Call = {
       number: this.begun,
@@ -185,7 +185,7 @@ export class Simulation {
       faultsAfter: faults,
       policy: operation.kind === 'update' ? 'append' : member.policy,
     };
-    this.#log(() => `client ${member.number} begins ${call.number}: ${told(operation)}`);
+    this.#log(() => `client ${member.number} starts ${call.number}: ${describeOperation(operation)}`);
     this.#calls.push(call);
     this.#pending.set(call.number, { call, abort });
     const settle = (outcome: Call['outcome']): void => {
@@ -194,7 +194,7 @@ export class Simulation {
       this.#step += 1;
       call.faultsAfter = this.#storage.faults.countOf(member.number);
       const isOpen = outcome.kind === 'failed' && outcome.code === 'connection_lost';
-      if (!isOpen || this.#boundary.landsLate !== true) call.settledAt = this.#step;
+      if (!isOpen || this.#boundary.mayCommitLate !== true) call.settledAt = this.#step;
       this.#pending.delete(call.number);
       this.#log(() => `${call.number} ${outcome.kind === 'failed' ? `fails: ${String(outcome.error)}` : outcome.kind}`); // prettier-ignore
     };
@@ -220,15 +220,15 @@ export class Simulation {
     const { call, abort } = this.#random.pick(abortable);
     this.#log(`the signal of ${call.number} fires`);
     call.isAborted = true;
-    abort!.abort(new Error('the caller has changed its mind'));
+    abort!.abort(new Error('aborted by the simulation'));
   }
 
-  /** The client is dropped with all that it waits for. Another one takes its place. */
+  /** Drops a client with its pending calls. Another one replaces it. */
   #crash(member: Member | undefined): void {
     if (member === undefined) return;
     this.#log(`client ${member.number} crashes`);
     this.#closing.delete(member.number);
-    this.#leave(member);
+    this.#removeMember(member);
     for (const [number, { call }] of this.#pending) {
       if (call.client !== member.number) continue;
       call.outcome = { kind: 'crashed' };
@@ -249,7 +249,7 @@ export class Simulation {
     this.#close(member);
   }
 
-  /** A `close` settles; it may fail where its storage does. */
+  /** Closes a client. The close may fail if its storage fails. */
   #close({ service, number }: Member): void {
     this.#closing.add(number);
     const settle = (outcome: string): void => {
@@ -257,41 +257,41 @@ export class Simulation {
     };
     service.close().then(
       () => settle('is closed'),
-      (error: unknown) => settle(`is closed, though that fails: ${String(error)}`),
+      (error: unknown) => settle(`is closed with an error: ${String(error)}`),
     );
   }
 
-  #leave(member: Member): void {
+  #removeMember(member: Member): void {
     this.#members.splice(this.#members.indexOf(member), 1);
   }
 
-  async #replaceTheClosed(): Promise<void> {
+  async #replaceClosed(): Promise<void> {
     for (const member of this.#members.filter(({ isClosed }) => isClosed)) {
-      this.#leave(member);
-      await this.#join();
+      this.#removeMember(member);
+      await this.#addClient();
     }
   }
 
-  /** Looks for worlds in which the round happened as it was seen. */
+  /** Searches worlds that agree with the observation of the round. */
   async #checkRound(): Promise<void> {
     const steps = this.#calls.flatMap((call) => judge(call) ?? []);
     this.#calls = [];
     const { rules } = this.#boundary;
-    const stored = await this.#awaited(observe(this.#observer!, this.#workload.names, rules));
-    const handles = new Map<number, SeenHandle>();
+    const stored = await this.#waitFor(observe(this.#observer!, this.#workload.names, rules));
+    const handles = new Map<number, ObservedHandle>();
     for (const member of this.#members) {
       if (member.isClosed) continue;
       for (const handle of member.handles.values()) {
         handles.set(handle.number, shownBy(handle, rules));
       }
     }
-    const round: Round = { steps, seen: { stored, handles } };
+    const round: Round = { steps, observation: { stored, handles } };
     this.#rounds.push(round);
     const worlds = linearize(this.#worlds, round, rules, false);
     this.#worlds = worlds.length > 0 ? worlds : this.#searchAll();
   }
 
-  /** An earlier round may fit in several ways, of which only another one leads here. */
+  /** Searches all rounds again: an earlier round may fit several worlds, and only another one leads here. */
   #searchAll(): World[] {
     let worlds: World[] = [EMPTY];
     for (const round of this.#rounds) {
@@ -301,26 +301,26 @@ export class Simulation {
     throw new Error(this.#difference());
   }
 
-  /** Whether it is what is stored that fits no order of the calls, or what the handles show. */
+  /** Describes the difference: either the stored data or the handles fit no order of the calls. */
   #difference(): string {
-    const { steps, seen } = this.#rounds.at(-1)!;
+    const { steps, observation } = this.#rounds.at(-1)!;
     const before = this.#worlds.map(worldText).join('\nor\n');
     const { rules } = this.#boundary;
-    const noHandles = { steps, seen: { ...seen, handles: new Map<number, SeenHandle>() } };
+    const noHandles = { steps, observation: { ...observation, handles: new Map<number, ObservedHandle>() } };
     const [world] = linearize(this.#worlds, noHandles, rules, false);
     if (world === undefined) {
-      return `no order of the calls leads to what is stored. Before:\n${before}\nstored:\n${seen.stored}`;
+      return `no order of the calls leads to the stored data. Before:\n${before}\nstored:\n${observation.stored}`;
     }
-    const wrong = [...seen.handles].flatMap(([number, handle]) => {
+    const wrong = [...observation.handles].flatMap(([number, handle]) => {
       const view = world.views.get(number);
       return view === undefined || isShown(view, handle)
         ? []
-        : `handle ${number} shows\n${JSON.stringify(handle)}\nand not\n${JSON.stringify(view)}`;
+        : `handle ${number} has\n${JSON.stringify(handle)}\nbut must have\n${JSON.stringify(view)}`;
     });
-    return `no order of the calls leads to what the handles show:\n${wrong.join('\n')}`;
+    return `no order of the calls leads to the content of the handles:\n${wrong.join('\n')}`;
   }
 
-  /** Every client works on when nothing fails any more: through the handles that it has, and through new ones. */
+  /** Checks that every client works after the faults, through its handles and through new ones. */
   async #probe(): Promise<void> {
     for (const member of this.#members) {
       const now = this.#now;
@@ -333,7 +333,7 @@ export class Simulation {
       const handle = -member.number;
       this.#begin(member, { kind: 'getOrCreate', key, state: {}, handle });
       await this.#untilSettled();
-      if (!member.handles.has(handle)) throw new Error('getOrCreateSession gives no session');
+      if (!member.handles.has(handle)) throw new Error('getOrCreateSession returned no session');
       this.#begin(member, { kind: 'append', handle, key, events: events(this.begun), isBatch: false }); // prettier-ignore
       await this.#untilSettled();
     }
@@ -343,19 +343,19 @@ export class Simulation {
   async #end(): Promise<void> {
     for (const member of this.#members) this.#close(member);
     await this.#untilSettled();
-    await this.#awaited(this.#observer!.close());
-    const [complaint] = this.#storage.complaints ?? [];
-    if (complaint !== undefined) throw new Error(complaint);
+    await this.#waitFor(this.#observer!.close());
+    const [violation] = this.#storage.violations ?? [];
+    if (violation !== undefined) throw new Error(violation);
   }
 
   async #untilSettled(): Promise<void> {
     const { pace } = this.#storage;
     const isDone = () => this.#pending.size === 0 && this.#closing.size === 0 && !pace.isBusy;
-    await until(pace, isDone).catch(() => this.#blameThePending());
+    await until(pace, isDone).catch(() => this.#failPending());
   }
 
-  /** Lets time pass until a call of the simulation's own is answered. */
-  async #awaited<T>(call: Promise<T>): Promise<T> {
+  /** Lets time pass until a call of the simulation itself has settled. */
+  async #waitFor<T>(call: Promise<T>): Promise<T> {
     let isSettled = false;
     const settle = (): void => void (isSettled = true);
     call.then(settle, settle);

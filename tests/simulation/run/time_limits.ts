@@ -1,14 +1,14 @@
-// Time limits of services over servers. Time is real there, and a busy machine may be slow for minutes: a limit that
-// passed by the clock would end calls by chance. A client's limit passes when the simulation says so, which it does only
-// while one of the client's connections is frozen, and while the client closes without a call under way.
+// Time limits of services over servers. Time is real there, and a busy machine may be slow for minutes: a limit by the
+// clock would end calls at random. So the simulation decides when a client's limit passes: only while one of the
+// client's connections is frozen, or while the client closes without pending calls.
 
 import { AsyncLocalStorage } from 'node:async_hooks';
 import timers from 'node:timers';
 
-/** A timer of at least so many milliseconds is a time limit. */
+/** A timer of at least this duration is a time limit. */
 const LIMIT_MS = 5000;
 
-/** An hour: the limits that a service gives to its server pass by the clock, and must not. */
+/** One hour. Limits that a service sends to its server follow the clock, so they must never pass. */
 export const NEVER_MS = 3_600_000;
 
 interface Timer {
@@ -20,29 +20,29 @@ interface Timer {
 export class TimeLimits {
   static readonly #ofClient = new AsyncLocalStorage<TimeLimits>();
   readonly #timers = new Map<object, Timer>();
-  readonly #haste: number;
+  readonly #speedUp: number;
   #now = 0;
 
-  /** @param haste shorter timers, such as pauses before another try, pass so many times as fast */
-  constructor(haste = 1) {
-    this.#haste = haste;
+  /** @param speedUp the factor by which shorter timers, such as pauses before a retry, are shortened */
+  constructor(speedUp = 1) {
+    this.#speedUp = speedUp;
   }
 
   /**
-   * Whatever the methods of the client's service wait for has these limits.
+   * Applies these limits to the methods of the client's service.
    *
-   * @param called told of each call of a method, and of its answer
+   * @param onCall called with the name of each called method and its result
    */
-  of<T extends object>(service: T, called?: (method: PropertyKey, answer: unknown) => void): T {
+  of<T extends object>(service: T, onCall?: (method: PropertyKey, result: unknown) => void): T {
     return new Proxy(service, {
       get: (target, name) => {
         const value: unknown = Reflect.get(target, name, target);
         if (typeof value !== 'function') return value;
         return (...values: unknown[]): unknown => {
           const call = (): unknown => Reflect.apply(value, target, values) as unknown;
-          const answer = TimeLimits.#ofClient.run(this, call);
-          called?.(name, answer);
-          return answer;
+          const result = TimeLimits.#ofClient.run(this, call);
+          onCall?.(name, result);
+          return result;
         };
       },
     });
@@ -55,17 +55,17 @@ export class TimeLimits {
     const [timer, { at, run }] = first;
     this.#timers.delete(timer);
     this.#now = at;
-    // It may begin another limit.
+    // The timer may start another limit.
     TimeLimits.#ofClient.run(this, run);
   }
 
-  /** Puts the limits of clients in the place of the engine's timers. @returns takes them back */
+  /** Replaces the engine's timers by the limits of clients. @returns restores the timers */
   static install(): () => void {
     const { setTimeout: set, clearTimeout: clear } = globalThis;
     const setTimer = (run: (...values: unknown[]) => void, after = 0, ...values: unknown[]) => {
       const limits = TimeLimits.#ofClient.getStore();
       if (limits === undefined) return set(run, after, ...values);
-      if (after < LIMIT_MS) return set(run, after / limits.#haste, ...values);
+      if (after < LIMIT_MS) return set(run, after / limits.#speedUp, ...values);
       return limits.#set(() => run(...values), after);
     };
     const clearTimer = (timer: NodeJS.Timeout | Limit | undefined): void => {
@@ -93,7 +93,7 @@ export class TimeLimits {
   }
 }
 
-/** In the place of Node's timer. */
+/** The replacement of Node's timer object. */
 class Limit {
   readonly clear: () => void;
 

@@ -1,4 +1,4 @@
-// Order and time in a simulation that runs in one thread: the seed decides both, and nothing waits for a real clock.
+// Order and time of a simulation in one thread: the seed decides both, and nothing waits for a real clock.
 
 import type { Pace } from './pace.js';
 import type { Random } from './random.js';
@@ -13,7 +13,7 @@ const REAL = {
   performanceNow: performance.now.bind(performance),
 };
 
-/** What is due later is a time limit, not a pause. */
+/** A timer with a longer delay is a time limit, not a pause. */
 const LONG_MS = 5_000;
 
 interface Timer {
@@ -22,7 +22,7 @@ interface Timer {
 }
 
 /**
- * Requests go on one by one, in an order that the seed decides. When none waits, the clock jumps to the next timer.
+ * Requests continue one by one, in an order that the seed decides. If no request waits, the clock jumps to the next timer.
  */
 export class VirtualPace implements Pace {
   readonly patience = 30;
@@ -33,8 +33,8 @@ export class VirtualPace implements Pace {
   #now = 0;
 
   /**
-   * @param realWork waits for what the storage does in real time, such as loading a module. No virtual time passes
-   *   meanwhile: on a busy machine a time limit would end the seed, and no seed would repeat
+   * @param realWork waits for the storage's work in real time, such as loading a module. No virtual time passes
+   *   meanwhile. Otherwise a time limit could end the seed on a busy machine, and seeds would not be repeatable
    */
   constructor(random: Random, realWork?: () => Promise<void>) {
     this.#random = random;
@@ -65,7 +65,7 @@ export class VirtualPace implements Pace {
     return true;
   }
 
-  /** Puts the seed's clock, timers and randomness in the place of the engine's. @returns takes it back */
+  /** Replaces the engine's clock, timers and randomness by the seed's. @returns restores them */
   install(): () => void {
     const globals = globalThis as unknown as Record<string, unknown>;
     globals.setTimeout = (run: (...values: unknown[]) => void, after = 0, ...values: unknown[]) =>
@@ -108,7 +108,7 @@ export class VirtualPace implements Pace {
   }
 }
 
-/** Resolves when no promise goes on by itself any more. */
+/** Resolves when no promise is ready to continue. */
 function drained(): Promise<void> {
   return new Promise((resolve) => REAL.setImmediate(resolve));
 }

@@ -1,5 +1,5 @@
-// What clients do: the seed mixes appends, batches, retries, creates, deletions and reads over a few names, so that
-// they meet.
+// The operations of clients: the seed mixes appends, batches, retries, creates, deletions and reads over a few names, so
+// that they conflict.
 
 import { State, type StateShape } from '../../../js/index.js';
 import type { EventSpec, Handle, Operation, SessionName } from '../operation.js';
@@ -24,7 +24,7 @@ const WEIGHTS: Readonly<Record<Kind, number>> = {
 
 const KEYS = ['a', 'b', 'user:a', 'user:b', 'app:a', 'temp:t', '__proto__'];
 
-/** The usual sessions. @param prefix keeps apart seeds that share a server */
+/** The usual sessions. @param prefix separates seeds that share a server */
 export function namesOf(prefix: string): readonly SessionName[] {
   return [
     { appName: `${prefix}app`, userId: 'ada', sessionId: 's' },
@@ -39,7 +39,7 @@ export class Workload {
   readonly #weights: Readonly<Record<Kind, number>>;
   readonly #names: readonly SessionName[];
   readonly #without: readonly string[];
-  /** By session: what was appended or tried, to be tried again. */
+  /** The events of earlier appends by session, for retries. */
   readonly #events = new Map<string, EventSpec[]>();
   #count = 0;
 
@@ -50,7 +50,7 @@ export class Workload {
     this.#without = without;
     const weights = { ...WEIGHTS };
     for (const kind of Object.keys(weights) as Kind[]) {
-      // Each seed does some things more often and some not at all.
+      // Each seed performs some operations more often, and some never.
       weights[kind] *= without.includes(kind) ? 0 : random.pick([0.2, 1, 1, 1, 3]);
     }
     this.#weights = weights;
@@ -60,7 +60,7 @@ export class Workload {
     return this.#names;
   }
 
-  /** @param handles those of the client */
+  /** @param handles the client's handles */
   next(handles: readonly Handle[], now: number): Operation {
     const random = this.#random;
     let kind = random.weighted(this.#weights);
@@ -122,13 +122,13 @@ export class Workload {
     this.#events.set(JSON.stringify(key), events);
     const chosen: EventSpec[] = [];
     const size = isBatch ? 1 + random.below(4) : 1;
-    for (let left = size; left > 0; left -= 1) {
-      const isAgain = events.length > 0 && random.isLikely(0.2);
-      const spec = isAgain ? random.pick(events) : this.#event(now);
+    for (let count = size; count > 0; count -= 1) {
+      const isRetry = events.length > 0 && random.isLikely(0.2);
+      const spec = isRetry ? random.pick(events) : this.#event(now);
       if (chosen.some(({ id }) => id === spec.id)) continue;
-      // An event that is there already is replaced where its content is another.
-      const isOther = isAgain && random.isLikely(0.3);
-      const event = isOther ? { ...this.#event(now), id: spec.id } : spec;
+      // A stored event with different content is replaced.
+      const isReplacement = isRetry && random.isLikely(0.3);
+      const event = isReplacement ? { ...this.#event(now), id: spec.id } : spec;
       chosen.push(event);
       events.push(event);
     }
@@ -138,7 +138,7 @@ export class Workload {
   #event(now: number): EventSpec {
     this.#count += 1;
     const id = `e${this.#count}`;
-    // Some clocks are behind, some ahead.
+    // Some clocks are behind, others ahead.
     const timestamp = now + this.#random.pick([0, 0, 0, -5000, 7000]);
     return { id, text: `text ${this.#count} 日本 😀`, timestamp, delta: this.#delta(KEYS, 0.3) };
   }

@@ -1,15 +1,15 @@
-/** What clients wait for that have crashed. It ends with the simulation, since what never ends is never freed. */
-export class Lost {
+/** The pending calls of crashed clients. They end with the simulation, since a promise that never settles is never freed. */
+export class CrashedCalls {
   readonly #ends: (() => void)[] = [];
 
-  /** A promise that nobody sees settle. */
+  /** Returns a promise that settles only at the end of the simulation. */
   wait(): Promise<never> {
     return new Promise((_, reject) => {
       this.#ends.push(() => reject(new Error('the client has crashed')));
     });
   }
 
-  /** @param service ends with the simulation as well */
+  /** @param service is closed at the end of the simulation */
   drop(service: { close(): Promise<void> }): void {
     this.#ends.push(() => void service.close().catch(() => undefined));
   }
