@@ -1,33 +1,33 @@
-// Runs the cases of a storage, and says how to repeat the one that failed.
+// Runs the cases of a storage, and prints how to repeat a failed one.
 //
 //   npm test -- attack                          all cases
-//   ATTACK=memory:1234 npm test -- attack       the case of one seed, with those before it on the same sessions
+//   ATTACK=memory:1234 npm test -- attack       the case of one seed, with the earlier ones on the same sessions
 //   ATTACK=memory npm test -- attack            all cases of one target
-//   ATTACK_FROM=5000 npm test -- attack         as many cases, but from another seed on
+//   ATTACK_FROM=5000 npm test -- attack         as many cases, beginning with another seed
 //
-// `cases/` holds what an attack does and what must hold behind it, `storages/` and `browsers/` run it over each
-// storage, and `poison/` runs a conversation in realms whose prototypes are changed.
+// `cases/` has the attacks and the rules that must hold after them. `storages/` and `browsers/` run them over each
+// storage. `poison/` runs a conversation in realms with changed prototypes.
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { CaseRunner, firstSeedBeside } from './cases/case.js';
+import { CaseRunner, firstSeedOfWorld } from './cases/case.js';
 import type { Target } from './cases/world.js';
 
-/** See above. */
+/** The target and the seed of `ATTACK`. */
 export const [onlyTarget, onlySeed] = (process.env.ATTACK ?? '').split(':');
 const FROM = Number(process.env.ATTACK_FROM ?? 1);
 
-/** The first and the last seed of a target that has so many cases. */
+/** The first and the last seed of a target with the given number of cases. */
 export function seedsOf(count: number): readonly [from: number, to: number] {
-  if (onlySeed) return [firstSeedBeside(Number(onlySeed)), Number(onlySeed)];
-  const from = firstSeedBeside(FROM);
+  if (onlySeed) return [firstSeedOfWorld(Number(onlySeed)), Number(onlySeed)];
+  const from = firstSeedOfWorld(FROM);
   return [from, from + count - 1];
 }
 
-/** A service serves so many cases; then another one is opened. */
-const CASES_A_SERVICE = 600;
+/** The number of cases per service; then another service is opened. */
+const CASES_PER_SERVICE = 600;
 
-/** What nobody caught, with the seed that was running. */
+/** Uncaught errors, with the running seed. */
 const uncaught: string[] = [];
 let running = '';
 const note = (error: unknown): void => void uncaught.push(`${running}: ${String(error)}`);
@@ -45,12 +45,12 @@ export function attack(target: Target, count: number): void {
     runner ??= new CaseRunner(await target.open(), target);
     await runner.run(seed);
     cases += 1;
-    if (cases % CASES_A_SERVICE === 0) await close();
+    if (cases % CASES_PER_SERVICE === 0) await close();
   };
   repeat(target.name, count, run, close);
 }
 
-/** Runs cases by their seeds. @param end runs behind the last one */
+/** Runs cases by their seeds. @param end runs after the last one */
 export function repeat(
   name: string,
   count: number,
@@ -70,7 +70,7 @@ export function repeat(
           const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
           assert.fail(`To repeat it: ATTACK=${running} npm test -- attack\n${message}`);
         }
-        // What nobody caught is told between turns of the event loop.
+        // Node reports uncaught errors between turns of the event loop.
         if (seed % 50 === 0) await new Promise(setImmediate);
       }
       await end?.();

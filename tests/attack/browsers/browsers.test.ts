@@ -13,7 +13,7 @@ import { onlyTarget, seedsOf } from '../run.js';
 
 const CASES = 200;
 
-/** Which of the damaged fields each engine gets: from which on, and every how many. */
+/** The share of field cases that each engine runs: the first case, and the step to the next. */
 const SHARES = {
   chromium: [0, 1],
   firefox: [0, 4],

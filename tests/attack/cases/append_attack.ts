@@ -6,16 +6,16 @@ import { handleChange } from './handles.js';
 import { isSameJson, must, outcomeOf, present, requireTypedError, type Stored } from './oracle.js';
 import type { Random } from './random.js';
 import { define, DROPPED, OPEN, REFUSED } from './values.js';
-import { said, type World } from './world.js';
+import { textEvent, type World } from './world.js';
 
-interface Spoiling {
-  /** Whether the handle and the event can be looked at afterwards. */
-  readonly isVisible: boolean;
-  /** Behind the call, before it settles. */
-  readonly afterwards: () => void;
+/** A change of the caller's objects after the call, before it settles. */
+interface LateChange {
+  /** Whether the handle and the event can be checked afterwards. */
+  readonly isCheckable: boolean;
+  readonly apply: () => void;
 }
 
-const NOTHING: Spoiling = { isVisible: true, afterwards: () => undefined };
+const NO_CHANGE: LateChange = { isCheckable: true, apply: () => undefined };
 
 export async function attackAppend(world: World, session: Session): Promise<void> {
   const { service, random } = world;
@@ -24,48 +24,48 @@ export async function attackAppend(world: World, session: Session): Promise<void
   const handle = isOddHandle ? handleChange(random)(session) : session;
   const before = present(await world.readBefore());
   const handleBefore = isOddHandle ? undefined : JSON.stringify(session);
-  const spoiling = random.once(3) ? spoil(random, session, attempt) : NOTHING;
-  world.isSpent = attempt.fields === OPEN;
+  const lateChange = random.once(3) ? pickLateChange(random, session, attempt) : NO_CHANGE;
+  world.needsNewSessions = attempt.fields === OPEN;
   const isMany = random.once(5);
   const event = attempt.event as Event;
-  const many = [said(freshId()), event, said(freshId())];
+  const many = [textEvent(freshId()), event, textEvent(freshId())];
   const given = handle as Session;
   const outcome = await outcomeOf(() => {
-    const answer = isMany
+    const result = isMany
       ? service.appendEvents({ session: given, events: many })
       : service.appendEvent({ session: given, event });
-    spoiling.afterwards();
-    return answer;
+    lateChange.apply();
+    return result;
   });
   requireTypedError(outcome);
   const after = present(await world.read());
   if (!outcome.isDone) {
-    must(isSameJson(before, after), 'What was refused has changed nothing.', before, after, outcome.error);
+    must(isSameJson(before, after), 'A refused append changes nothing.', before, after, outcome.error);
     must(
       isOddHandle || mayRefuse(attempt) || mayRefuseHere(world, attempt),
-      'An event that the contract allows is stored.',
+      'An allowed event is stored.',
       outcome.error,
     );
-    if (handleBefore !== undefined && spoiling.isVisible) {
-      must(JSON.stringify(session) === handleBefore, 'A refused append leaves the handle as it was.', session);
+    if (handleBefore !== undefined && lateChange.isCheckable) {
+      must(JSON.stringify(session) === handleBefore, 'A refused append does not change the handle.', session);
     }
     return;
   }
-  must(isOddHandle || !mustRefuse(attempt), 'What JSON cannot say is refused.', after.events.at(-1));
+  must(isOddHandle || !mustRefuse(attempt), 'A value that JSON cannot represent is refused.', after.events.at(-1));
   const added = after.events.slice(before.events.length) as Event[];
   const isPartial = isMany ? added.length === 2 : added.length === 0;
   const expected = isMany ? 3 : 1;
   must(
     added.length === expected || (attempt.fields === OPEN && isPartial),
-    'What was acknowledged is stored, once.',
+    'An acknowledged event is stored once.',
     added,
   );
-  must(isSameJson(after.events.slice(0, before.events.length), before.events), 'Earlier events stay.', after);
+  must(isSameJson(after.events.slice(0, before.events.length), before.events), 'Earlier events do not change.', after);
   if (isPartial || isOddHandle) return;
   const stored = added[isMany ? 1 : 0];
   requireStored(world, present(stored), attempt, before, after);
-  if (!spoiling.isVisible) return;
-  // The handle holds the caller's own event, whose getters may say otherwise each time.
+  if (!lateChange.isCheckable) return;
+  // The handle holds the caller's own event, whose getters may return another value at each read.
   if (attempt.fields !== OPEN && attempt.delta !== OPEN) {
     must(isSameJson(jsonOf(session.events), after.events), 'The handle has the stored events.', session, after);
   }
@@ -82,20 +82,20 @@ function requireStored(
   if (fields !== OPEN) {
     const others: Partial<Event> = { ...stored };
     for (const name of ['id', 'timestamp', 'actions'] as const) Reflect.deleteProperty(others, name);
-    must(isSameJson(others, fields), 'An event is stored to the letter.', others, fields);
+    must(isSameJson(others, fields), 'An event is stored exactly.', others, fields);
   }
   if (delta === OPEN) return;
   const state: Record<string, unknown> = { ...before.state };
   for (const [key, value] of Object.entries(delta as object)) {
-    const isGone = value === DROPPED || (value === null && world.target.nullRemoves === true);
-    if (isGone) Reflect.deleteProperty(state, key);
+    const isRemoved = value === DROPPED || (value === null && world.target.nullRemoves === true);
+    if (isRemoved) Reflect.deleteProperty(state, key);
     else define(state, key, value);
   }
-  must(isSameJson(after.state, state), 'The delta is the whole change of the state.', after.state, state);
+  must(isSameJson(after.state, state), 'The state changes exactly by the delta.', after.state, state);
 } // prettier-ignore
 
-/** Changes what the caller holds, behind the call. */
-function spoil(random: Random, session: Session, { event }: Attempt): Spoiling {
+/** Picks a change of the caller's objects after the call. */
+function pickLateChange(random: Random, session: Session, { event }: Attempt): LateChange {
   const change = random.pick<(event: Event) => void>([
     () => (session.id = 'elsewhere'),
     () => (session.userId = 'somebody'),
@@ -103,7 +103,7 @@ function spoil(random: Random, session: Session, { event }: Attempt): Spoiling {
     () => (session.state = {}),
     () => (session.events = []),
     () => (session.state.extra = 'not stored'),
-    () => session.events.push(said('pushed')),
+    () => session.events.push(textEvent('pushed')),
     () => Object.freeze(session),
     () => Object.freeze(session.state),
     () => Object.freeze(session.events),
@@ -121,12 +121,12 @@ function spoil(random: Random, session: Session, { event }: Attempt): Spoiling {
     (event) => pushInto(event.actions.stateDelta),
   ]);
   return {
-    isVisible: false,
-    afterwards() {
+    isCheckable: false,
+    apply() {
       try {
         change(event as Event);
       } catch {
-        // The event is none, or cannot be changed.
+        // The value is not an event, or cannot be changed.
       }
     },
   };
@@ -151,7 +151,7 @@ function mayRefuse({ fields, delta }: Attempt): boolean {
   return [fields, delta].some((part) => part === REFUSED || part === OPEN);
 }
 
-/** Some databases refuse more. */
+/** Whether the storage under attack may refuse an event that the contract allows. */
 function mayRefuseHere({ target }: World, { event }: Attempt): boolean {
   return target.refusesNulInText === true && String(JSON.stringify(event)).includes('\\u0000');
 }

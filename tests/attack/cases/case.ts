@@ -1,4 +1,4 @@
-// Cases, which their seeds repeat. Several share one pair of sessions: to make them costs more than a case.
+// Cases, each repeatable by its seed. Several share a pair of sessions, because creating these costs more than a case.
 
 import type { BaseSessionService, Session } from 'adk-session-wasm';
 import { attackAppend } from './append_attack.js';
@@ -6,19 +6,19 @@ import { freshId } from './events.js';
 import { must, present, requireCleanPrototypes } from './oracle.js';
 import { Random } from './random.js';
 import { attackRequest, attackState } from './request_attack.js';
-import { attackAtOnce, attackRetry } from './retry_attack.js';
-import { said, type Target, World } from './world.js';
+import { attackConcurrently, attackRetry } from './retry_attack.js';
+import { textEvent, type Target, World } from './world.js';
 
-const CASES_A_WORLD = 6;
+const CASES_PER_WORLD = 6;
 
 const ATTACKS = [
   ...[attackAppend, attackAppend, attackAppend, attackAppend, attackRequest, attackState],
-  ...[attackState, attackRetry, attackAtOnce],
+  ...[attackState, attackRetry, attackConcurrently],
 ];
 
-/** The first seed of those that share sessions with this one. */
-export function firstSeedBeside(seed: number): number {
-  return seed - ((seed - 1) % CASES_A_WORLD);
+/** The first seed that shares its sessions with this seed. */
+export function firstSeedOfWorld(seed: number): number {
+  return seed - ((seed - 1) % CASES_PER_WORLD);
 }
 
 /** Runs cases on one service, in the order of their seeds. */
@@ -32,8 +32,8 @@ export class CaseRunner {
   ) {}
 
   async run(seed: number): Promise<void> {
-    if (firstSeedBeside(seed) === seed) await this.end();
-    if (this.#world === undefined || this.#world.isSpent) {
+    if (firstSeedOfWorld(seed) === seed) await this.end();
+    if (this.#world === undefined || this.#world.needsNewSessions) {
       await this.end();
       this.#world = new World(this.service, this.target, new Random(seed));
       this.#handle = await this.#world.begin();
@@ -45,7 +45,7 @@ export class CaseRunner {
     requireCleanPrototypes();
   }
 
-  /** Takes the sessions away again. */
+  /** Deletes the sessions. */
   async end(): Promise<void> {
     const world = this.#world;
     this.#world = undefined;
@@ -59,10 +59,10 @@ export class CaseRunner {
 async function requireNextCallWorks(world: World): Promise<Session> {
   const { service, key } = world;
   const session = present(await service.getSession(key));
-  const event = said(freshId());
+  const event = textEvent(freshId());
   await service.appendEvent({ session, event });
   const stored = present(await world.readAgain()).events;
   const times = stored.filter((one) => (one as { id: string }).id === event.id).length;
-  must(times === 1, 'The next append is stored, once.', stored);
+  must(times === 1, 'The next append is stored once.', stored);
   return session;
 }

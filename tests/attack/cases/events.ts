@@ -1,12 +1,12 @@
-// Events, each with what is to be stored of it.
+// Events, each with its expected stored form.
 
 import { createEvent, type Event } from 'adk-session-wasm';
 import type { Random } from './random.js';
 import {
   define,
   DROPPED,
-  type Hostile,
-  hostile,
+  type HostileValue,
+  hostileValue,
   hostileObject,
   KEYS,
   nested,
@@ -14,18 +14,18 @@ import {
   REFUSED,
 } from './values.js';
 
-/** What an append is given, and what must become of it. */
+/** A value for an append, and its expected result. */
 export interface Attempt {
   readonly event: unknown;
   /** The stored event without its id, timestamp and actions; REFUSED; or OPEN. */
   readonly fields: unknown;
-  /** What the state gets: keys with their values, DROPPED for a removal; REFUSED; or OPEN. */
+  /** The change of the state: keys with their values, DROPPED for a removal; REFUSED; or OPEN. */
   readonly delta: unknown;
 }
 
 let count = 0;
 
-/** An id that no other event has; it does not depend on the seed. */
+/** A unique id for an event. It does not depend on the seed. */
 export function freshId(): string {
   count += 1;
   return `e${count}`;
@@ -46,18 +46,18 @@ function withDelta(random: Random): Attempt {
 }
 
 /** Top-level members: `undefined` removes, and keys may have the prefixes of other scopes. */
-export function deltaOf(random: Random): Hostile {
-  const parts = new Map<string, Hostile>();
-  for (let left = 1 + random.below(3); left > 0; left -= 1) {
+export function deltaOf(random: Random): HostileValue {
+  const parts = new Map<string, HostileValue>();
+  for (let count = 1 + random.below(3); count > 0; count -= 1) {
     const prefix = random.pick(['', '', '', 'user:', 'app:', 'temp:']);
-    parts.set(prefix + random.pick(KEYS), hostile(random));
+    parts.set(prefix + random.pick(KEYS), hostileValue(random));
   }
   const value = {};
   const stored = {};
   let verdict: unknown = stored;
   for (const [key, part] of parts) {
     define(value, key, part.value);
-    // Never looked at.
+    // Values of `temp:` keys are never checked.
     if (key.startsWith('temp:')) continue;
     if (part.inState === OPEN) verdict = OPEN;
     else if (part.inState === REFUSED && verdict !== OPEN) verdict = REFUSED;
@@ -69,7 +69,7 @@ export function deltaOf(random: Random): Hostile {
 /** A hostile value elsewhere in the event. */
 function withField(random: Random): Attempt {
   const event = plain();
-  const part = random.once(3) ? hostileObject(random, 3) : hostile(random);
+  const part = random.once(3) ? hostileObject(random, 3) : hostileValue(random);
   const name = random.pick(['content', 'customMetadata', 'custom', '__proto__', 'then', 'constructor', 'Delta":0']);
   define(event, name, part.value);
   const fields = { ...ADDED };
@@ -92,7 +92,7 @@ function deep(random: Random): Attempt {
   return { event, fields: levels > 249 ? REFUSED : OPEN, delta: {} };
 }
 
-/** What is no event, or one whose own members are odd. */
+/** A value that is not an event, or an event with odd members. */
 function odd(random: Random): Attempt {
   const event: Record<string, unknown> = { ...plain() };
   const change = random.pick(ODD);
@@ -152,7 +152,7 @@ export function hostileAttempt(random: Random): Attempt {
   return random.pick([withDelta, withDelta, withDelta, withField, withField, odd, odd, random.once(20) ? deep : withDelta])(random);
 } // prettier-ignore
 
-/** An ordinary event, for what is hostile beside it. */
+/** An ordinary event, for cases with another hostile part. */
 export function plainAttempt(random: Random): Attempt {
   const event = plain();
   const value = { list: [1, { two: 2 }], n: random.below(1000) };

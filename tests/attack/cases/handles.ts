@@ -1,9 +1,9 @@
-// Handles that are not as they were given out.
+// Handles that differ from those that the service returned.
 
 import type { Session } from 'adk-session-wasm';
 import type { Random } from './random.js';
 
-/** Makes another handle of one; it may change that one. */
+/** Derives a handle from a session; it may change the session. */
 export type HandleChange = (session: Session) => unknown;
 
 const thrower = (): never => {

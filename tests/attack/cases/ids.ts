@@ -1,8 +1,8 @@
-// Names of apps, users and sessions, and names that look like another's.
+// Ids of apps, users and sessions, and pairs of ids that look similar.
 
 import type { Random } from './random.js';
 
-/** A session's name in three parts. */
+/** The three ids of a session. */
 export interface Key {
   readonly appName: string;
   readonly userId: string;
@@ -15,33 +15,33 @@ const PIECES = [
   '{', '}', '$1', '$&', '*', '?', '#', '[object Object]', 'null', 'undefined', '0', '-1', 'true', '🏳️‍🌈', '\u202e', '\ufeff',
 ]; // prettier-ignore
 
-/** What a storage cannot have in a name. */
+/** The limits of a storage for ids. */
 export interface NameLimits {
   /** Whether U+0000 is refused. */
   readonly refusesNul?: boolean;
-  /** UTF-16 code units; default: only the limit of bytes counts. */
+  /** The maximum of UTF-16 code units; by default, only the limit of bytes applies. */
   readonly longest?: number;
-  /** Whether a session's name must be as Vertex AI wants it. */
+  /** Whether session ids must follow the rules of Vertex AI. */
   readonly vertexIds?: boolean;
-  /** The only app, where the storage knows no others. */
+  /** The only app of a storage that has no others. */
   readonly app?: string;
 }
 
-/** A name that is allowed, however odd it is. */
+/** An allowed id, however odd. */
 function name(random: Random, { refusesNul = false, longest = Infinity }: NameLimits): string {
   let text = random.pick(PIECES);
   while (random.once(2)) text += random.pick(PIECES);
   if (!refusesNul && random.once(8)) text += '\0';
   if (random.once(20)) text = text.padEnd(512, 'x');
   text = fitting(text, Math.min(512, longest) - 1);
-  // A blank one asks for a fresh id.
+  // A blank id would count as absent.
   return text.trim() === '' ? `${text}x` : text;
 }
 
 const encoder = new TextEncoder();
 const buffer = new Uint8Array(512);
 
-/** The beginning that fits into so many bytes, at most 512, without half a character at its end. */
+/** The longest beginning that fits into the given bytes, at most 512, without half a character at its end. */
 function fitting(text: string, bytes: number): string {
   return text.slice(0, encoder.encodeInto(text, buffer.subarray(0, bytes)).read);
 }
@@ -51,19 +51,19 @@ function fits(text: string, bytes: number): boolean {
   return text.length * 3 <= bytes || fitting(text, bytes) === text;
 }
 
-/** A key for one case; its app belongs to no other case. */
+/** A key for one case. No other case uses its app. */
 export function caseKey(random: Random, unique: string, limits: NameLimits): Key {
-  const room = { ...limits, longest: Math.min(limits.longest ?? 512, 512) - 24 };
+  const shortened = { ...limits, longest: Math.min(limits.longest ?? 512, 512) - 24 };
   const sessionId = limits.vertexIds ? `s${unique}` : name(random, limits);
   return {
-    appName: limits.app ?? unique + name(random, room),
-    userId: limits.app === undefined ? name(random, limits) : unique + name(random, room),
+    appName: limits.app ?? unique + name(random, shortened),
+    userId: limits.app === undefined ? name(random, limits) : unique + name(random, shortened),
     sessionId,
   };
 }
 
-/** Another key that a sloppy storage takes for the same. */
-export function lookAlike(random: Random, key: Key, limits: NameLimits): Key {
+/** A similar key that a faulty storage would confuse with this one. */
+export function similarKey(random: Random, key: Key, limits: NameLimits): Key {
   const { appName, userId, sessionId } = key;
   const others: Key[] = [
     { ...key, sessionId: `${sessionId} ` },
@@ -98,20 +98,20 @@ function isSame(one: Key, other: Key): boolean {
 
 function isAllowed({ appName, userId, sessionId }: Key, limits: NameLimits): boolean {
   const { longest = 512, vertexIds = false, app } = limits;
-  const isFine = [appName, userId, sessionId].every(
+  const isValid = [appName, userId, sessionId].every(
     (name) =>
       name !== '' &&
       name.trim() !== '' &&
       fits(name, Math.min(512, longest)) &&
       !/\p{Surrogate}/u.test(name),
   );
-  // At Vertex AI the session's name alone tells sessions apart.
+  // At Vertex AI, the session id alone distinguishes sessions.
   if (vertexIds) return false;
-  return isFine && (app === undefined || appName === app);
+  return isValid && (app === undefined || appName === app);
 }
 
-/** What names nothing. */
-export function noName(random: Random): unknown {
+/** A value that is not a valid id. */
+export function invalidId(random: Random): unknown {
   return random.pick<unknown>([
     '', '\ud800', 'a\udc00b', 'x'.repeat(513), '😀'.repeat(129), null, undefined, 7, NaN, 1n, true, {}, [], ['a'],
     Symbol('id'), new String('a'), () => 'a', { toString: () => 'a' }, new Date(0),

@@ -1,4 +1,4 @@
-// What must hold after every case, whatever it did.
+// The rules that hold after every case.
 
 import { isSessionError, SESSION_ERROR_CODES, type Session } from 'adk-session-wasm';
 
@@ -7,59 +7,60 @@ export type Outcome =
   | { readonly isDone: true; readonly value: unknown }
   | { readonly isDone: false; readonly error: unknown };
 
-/** A session as a new read shows it. */
+/** A session as it is read. */
 export interface Stored {
   readonly state: Readonly<Record<string, unknown>>;
   readonly events: readonly unknown[];
   readonly lastUpdateTime: number;
 }
 
-export class Broken extends Error {}
+/** A rule that does not hold. */
+export class RuleViolation extends Error {}
 
 export function must(holds: boolean, rule: string, ...seen: unknown[]): void {
-  if (!holds) throw new Broken([rule, ...seen.map(shown)].join('\n    '));
+  if (!holds) throw new RuleViolation([rule, ...seen.map(shown)].join('\n    '));
 }
 
-/** A session that was made, and that nothing has deleted. */
+/** Returns a session that must exist, because it was created and not deleted. */
 export function present<T>(session: T | undefined): T {
-  if (session === undefined) throw new Broken('The session is there.');
+  if (session === undefined) throw new RuleViolation('The session exists.');
   return session;
 }
 
-/** Whatever a call throws or rejects with. A call that does neither within the time has hung. */
+/** Returns the outcome of a call, even if it throws. Fails if the call does not settle in time. */
 export async function outcomeOf(call: () => unknown, milliseconds = 60_000): Promise<Outcome> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   try {
-    const answer = call();
-    must(answer instanceof Promise, 'A method answers with a promise.', answer);
+    const result = call();
+    must(result instanceof Promise, 'A method returns a promise.', result);
     const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new Broken('The call did not settle.')), milliseconds);
+      timer = setTimeout(() => reject(new RuleViolation('The call did not settle.')), milliseconds);
     });
-    // Wrapped: an event with a `then` that the case put there would be called by a second promise.
-    const done = (answer as Promise<unknown>).then((value) => ({ isDone: true, value }) as const);
+    // The value is wrapped, because a promise would call the `then` that a case has put on an event.
+    const done = (result as Promise<unknown>).then((value) => ({ isDone: true, value }) as const);
     return await Promise.race([done, late]);
   } catch (error) {
-    if (error instanceof Broken) throw error;
+    if (error instanceof RuleViolation) throw error;
     return { isDone: false, error };
   } finally {
     clearTimeout(timer);
   }
 }
 
-/** What engines say of a value that code did not expect. */
-const OUR_FAULT =
+/** Messages of engines about a value that code did not expect. */
+const ENGINE_ERROR =
   /cannot (?:read|set|assign|convert|destructure)|is not (?:a function|iterable|an object)|undefined is/i;
 
-/** Makes sure that a call which failed says so by an error of this package, and not by a bug of it. */
+/** Checks that a failed call has an error of this package, and not one caused by a bug. */
 export function requireTypedError(outcome: Outcome): void {
   if (outcome.isDone) return;
   const { error } = outcome;
   must(isSessionError(error), 'A call rejects with a SessionError.', error);
   const { code, message } = error as { code: string; message: unknown };
   must((SESSION_ERROR_CODES as readonly string[]).includes(code), 'A code is documented.', code);
-  must(code !== 'internal', 'Nothing that a caller does is a bug of the package.', error);
-  must(!OUR_FAULT.test(String(message)), 'No fault of the package shows in an error.', error);
-  must(typeof message === 'string' && message !== '', 'An error says what is wrong.', error);
+  must(code !== 'internal', 'No call causes an internal error.', error);
+  must(!ENGINE_ERROR.test(String(message)), 'No error has the message of an engine.', error);
+  must(typeof message === 'string' && message !== '', 'An error has a message.', error);
 }
 
 export function storedOf(session: Session | undefined): Stored | undefined {
@@ -68,7 +69,7 @@ export function storedOf(session: Session | undefined): Stored | undefined {
   return { state, events, lastUpdateTime };
 }
 
-/** Whether two values are the same JSON; the order of keys does not count. */
+/** Whether two values are equal as JSON, in any order of keys. */
 export function isSameJson(one: unknown, other: unknown): boolean {
   if (one === other) return true;
   if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) {
@@ -84,7 +85,7 @@ export function isSameJson(one: unknown, other: unknown): boolean {
   );
 }
 
-/** The keys of a state that belong to the session alone. */
+/** The keys of a state in the session scope. */
 export function ownState(state: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const entries = Object.entries(state).filter(([key]) => !/^(?:app|user):/.test(key));
   return Object.fromEntries(entries);

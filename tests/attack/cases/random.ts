@@ -1,4 +1,4 @@
-// Random choices that a seed repeats.
+// Random choices, repeatable by a seed.
 
 export class Random {
   #state: number;
@@ -7,7 +7,7 @@ export class Random {
     this.#state = seed >>> 0;
   }
 
-  /** From 0 to 1, without 1: mulberry32. */
+  /** A number from 0 to 1, without 1, by mulberry32. */
   fraction(): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0;
     let mixed = this.#state;
@@ -16,7 +16,7 @@ export class Random {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   }
 
-  /** A whole number from 0 to below `end`. */
+  /** A whole number from 0 to `end`, without `end`. */
   below(end: number): number {
     return Math.floor(this.fraction() * end);
   }
@@ -25,7 +25,7 @@ export class Random {
     return choices[this.below(choices.length)] as T;
   }
 
-  /** Whether something happens that happens once in `times`. */
+  /** Returns `true` once in `times` on average. */
   once(times: number): boolean {
     return this.below(times) === 0;
   }

@@ -1,18 +1,18 @@
-// Invalid requests: unusable names, numbers out of range, inherited options.
+// Invalid requests: invalid ids, numbers out of range, inherited options.
 
 import type { Session } from 'adk-session-wasm';
 import { deltaOf, freshId } from './events.js';
-import { noName } from './ids.js';
+import { invalidId } from './ids.js';
 import { isSameJson, must, outcomeOf, requireTypedError } from './oracle.js';
 import { define, DROPPED, OPEN, REFUSED } from './values.js';
-import { said, type World } from './world.js';
+import { textEvent, type World } from './world.js';
 
 const NUMBERS = [-1, 0, 0.5, 1, NaN, Infinity, -Infinity, 2 ** 31, 2 ** 32, 2 ** 53, 1e300, '1', null, {}, [], 1n, Symbol('n'), true]; // prettier-ignore
 
 type Method =
   'createSession' | 'getSession' | 'listSessions' | 'deleteSession' | 'appendEvent' | 'updateState';
 
-/** Calls a method with a request that may be anything. */
+/** Calls a method with any value as a request. */
 export async function attackRequest(world: World): Promise<void> {
   const { service, random, key } = world;
   const before = await world.readBefore();
@@ -23,10 +23,10 @@ export async function attackRequest(world: World): Promise<void> {
   requireTypedError(outcome);
   const after = await world.read();
   must(isSameJson(before, after), `An odd ${method} changes nothing.`, before, after);
-  // What it may have made.
+  // Deletes the session that the call may have created.
   if (outcome.isDone && method === 'createSession') {
     const { appName, userId, id } = outcome.value as Session;
-    must(id !== key.sessionId || userId !== key.userId, 'A taken id is refused.', id);
+    must(id !== key.sessionId || userId !== key.userId, 'A used id is refused.', id);
     await service.deleteSession({ appName, userId, sessionId: id });
   }
 }
@@ -39,7 +39,7 @@ function oddRequest({ random, key }: World, method: Method): unknown {
   const field = random.pick(['appName', 'userId', 'sessionId']);
   return random.pick<() => unknown>([
     () => random.pick<unknown>([undefined, null, 7, 'request', [], {}, () => 1, Symbol('r'), new Map()]),
-    () => ({ ...key, [field]: noName(random) === undefined ? '' : noName(random), session: null }),
+    () => ({ ...key, [field]: invalidId(random) === undefined ? '' : invalidId(random), session: null }),
     () => Object.defineProperty({ ...key }, field, { get: thrower, enumerable: true }),
     () => new Proxy({ ...key }, { get: thrower }),
     () => (method === 'deleteSession' ? null : { ...key, signal: AbortSignal.abort('no') }),
@@ -50,11 +50,11 @@ function oddRequest({ random, key }: World, method: Method): unknown {
     () => (method === 'createSession' ? { ...key, state: { n: 'another' } } : null),
     () => (method === 'createSession' ? { ...key, sessionId: undefined, lastUpdateTime: number() } : null),
     () => (method === 'updateState' ? { ...key, stateDelta: random.pick<unknown>([null, 7, 'x', [], new Map()]) } : null),
-    () => (method === 'appendEvent' ? { session: undefined, event: said(freshId()) } : null),
+    () => (method === 'appendEvent' ? { session: undefined, event: textEvent(freshId()) } : null),
   ])();
 } // prettier-ignore
 
-/** Creates a session with a hostile state, or gives such a delta to `updateState`. */
+/** Creates a session with a hostile state, or calls `updateState` with such a delta. */
 export async function attackState(world: World): Promise<void> {
   const { service, random, key, target } = world;
   const { value, inState } = deltaOf(random);
@@ -78,14 +78,14 @@ export async function attackState(world: World): Promise<void> {
   must(inState !== REFUSED, 'What JSON cannot say is refused.', read?.state);
   if (inState !== OPEN) {
     const state: Record<string, unknown> = { ...before?.state };
-    // The new session shows the shared keys that were there before.
+    // The new session has the shared keys from before.
     if (isCreate) for (const name of Object.keys(state)) if (!/^(?:app|user):/.test(name)) Reflect.deleteProperty(state, name);
     for (const [name, stored] of Object.entries(inState as object)) {
-      const isGone = stored === DROPPED || (stored === null && target.nullRemoves === true);
-      if (isGone) Reflect.deleteProperty(state, name);
+      const isRemoved = stored === DROPPED || (stored === null && target.nullRemoves === true);
+      if (isRemoved) Reflect.deleteProperty(state, name);
       else define(state, name, stored);
     }
-    must(isSameJson(read?.state, state), 'The state is what was given.', read?.state, state);
+    must(isSameJson(read?.state, state), 'The state is as given.', read?.state, state);
   }
   if (isCreate) await service.deleteSession(fresh);
 } // prettier-ignore

@@ -1,11 +1,11 @@
-// The same event again, another of its id, and many calls at once.
+// Retries of an event, another event with its id, and concurrent calls.
 
 import { createEvent, type Event, type Session } from 'adk-session-wasm';
 import { freshId, hostileAttempt, plainAttempt } from './events.js';
 import { isSameJson, must, outcomeOf, present, requireTypedError } from './oracle.js';
-import { said, type World } from './world.js';
+import { textEvent, type World } from './world.js';
 
-/** A retry stores nothing twice; another event of the same id takes its place. */
+/** Checks that a retry stores nothing twice, and that another event with the same id replaces the event. */
 export async function attackRetry(world: World, session: Session): Promise<void> {
   const { service, random } = world;
   const attempt = plainAttempt(random);
@@ -20,23 +20,23 @@ export async function attackRetry(world: World, session: Session): Promise<void>
   const changed = createEvent({ ...copy, author: 'changed', actions: { stateDelta: { value: 2 } } });
   await service.appendEvent({ session: handle, event: changed });
   const after = await world.read();
-  must(after?.events.length === once?.events.length, 'An event of a known id takes its place.', after);
-  must((after?.events.at(-1) as Event | undefined)?.author === 'changed', 'It is the new one.', after);
+  must(after?.events.length === once?.events.length, 'An event with a stored id replaces the event.', after);
+  must((after?.events.at(-1) as Event | undefined)?.author === 'changed', 'The stored event is the new one.', after);
 } // prettier-ignore
 
-/** Many calls through one handle, the hostile among them: each has its own outcome. */
-export async function attackAtOnce(world: World, session: Session): Promise<void> {
+/** Makes concurrent appends through one handle, one of them hostile: each has its own outcome. */
+export async function attackConcurrently(world: World, session: Session): Promise<void> {
   const { service, random } = world;
   const before = await world.readBefore();
-  world.isSpent = true;
-  const good = Array.from({ length: 1 + random.below(5) }, () => said(freshId()));
+  world.needsNewSessions = true;
+  const good = Array.from({ length: 1 + random.below(5) }, () => textEvent(freshId()));
   const bad = hostileAttempt(random).event as Event;
   const calls = good.map((event) => service.appendEvent({ session, event }));
   calls.splice(random.below(calls.length), 0, outcomeOf(() => service.appendEvent({ session, event: bad })) as Promise<never>); // prettier-ignore
   const outcomes = await Promise.all(calls.map((call) => outcomeOf(() => call)));
   for (const outcome of outcomes) {
     requireTypedError(outcome);
-    must(outcome.isDone, 'A good append succeeds beside a bad one.', outcome);
+    must(outcome.isDone, 'A valid append succeeds despite an invalid one.', outcome);
   }
   const after = await world.read();
   const ids = (after?.events ?? []).slice(before?.events.length ?? 0) as Event[];
@@ -47,7 +47,7 @@ export async function attackAtOnce(world: World, session: Session): Promise<void
       stored,
       good.map(({ id }) => id),
     ),
-    'All of them are stored, in order.',
+    'All valid events are stored in order.',
     ids,
   );
 }

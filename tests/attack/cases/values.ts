@@ -1,32 +1,32 @@
-// Values with what becomes of them: in a state, and elsewhere in an event.
+// Values with their expected stored forms, in a state and elsewhere in an event.
 
 import { runInNewContext } from 'node:vm';
 import type { Random } from './random.js';
 
-/** Refused: there is no JSON for it. */
+/** The value is refused, because JSON cannot represent it. */
 export const REFUSED = Symbol('refused');
-/** Absent: a member of an object is dropped, an item of an array is `null`. */
+/** The value is absent: a member of an object is dropped, an element of an array is `null`. */
 export const DROPPED = Symbol('dropped');
-/** The contract leaves it open, or only running it would tell. */
+/** The contract does not define the result, or it depends on the run. */
 export const OPEN = Symbol('open');
 
-/** A value, and the JSON value that is stored for it. */
-export interface Hostile {
+/** A value, and its expected JSON values. */
+export interface HostileValue {
   readonly value: unknown;
   readonly inState: unknown;
   readonly inEvent: unknown;
 }
 
-/** Each form is its own, since a case may change the value in place. */
-const same = (value: unknown): Hostile => {
+/** Copies each form, because a case may change the value in place. */
+const same = (value: unknown): HostileValue => {
   if (typeof value !== 'object' || value === null) return { value, inState: value, inEvent: value };
   const copy = (): unknown => structuredClone(value);
   return { value: copy(), inState: copy(), inEvent: copy() };
 };
-const only = (value: unknown, inState: unknown, inEvent: unknown): Hostile => {
+const only = (value: unknown, inState: unknown, inEvent: unknown): HostileValue => {
   return { value, inState, inEvent };
 };
-const open = (value: unknown): Hostile => only(value, OPEN, OPEN);
+const open = (value: unknown): HostileValue => only(value, OPEN, OPEN);
 
 class Money {
   readonly amount = 5;
@@ -43,19 +43,19 @@ class Priced {
   }
 }
 
-/** Of another realm: its `Object.prototype` is not ours. */
+/** Values of another realm, with another `Object.prototype`. */
 const FOREIGN = runInNewContext(
   '({ object: () => ({ a: [1, { b: 2 }] }), date: () => new Date(0), map: () => new Map(), error: () => { throw "text"; } })',
 ) as { object(): object; date(): Date; map(): object; error(): never };
 
-/** Keys that an ordinary object already answers to, and odd ones. */
+/** Keys that an ordinary object inherits, and odd keys. */
 export const KEYS = [
   'a', 'b', 'items', '__proto__', 'constructor', 'prototype', 'toString', 'valueOf', 'hasOwnProperty', '__defineGetter__',
   'toJSON ', 'then', 'length', '0', '10', '-1', '', ' ', '\u2028', '\u0001', '"', '\\', '😀', 'e\u0301', 'é', 'stateDelta',
   'Delta":0', 'id', 'timestamp', 'actions', 'get', 'value', 'x'.repeat(300),
 ]; // prettier-ignore
 
-const SIMPLE: (() => Hostile)[] = [
+const SIMPLE: (() => HostileValue)[] = [
   ...[
     null, true, false, 0, 1, -1, 0.1, 1e308, -1e308, 5e-324, 2 ** 53, 2 ** 53 + 2, 1e21, 123456789012345680000, '', 'tea', '\u2028\u2029',
     '\u0001\u001f\u007f', '"\\/', '😀', '\ufeff', 'Delta":0', '{"a":1}', '__ADK_SENTINEL', 'x'.repeat(5000), [], {},
@@ -124,7 +124,7 @@ function revoked(): object {
   return proxy;
 }
 
-/** Gives something else each time that it is read. */
+/** An object whose getter returns another value at each read. */
 function changing(): object {
   let reads = 0;
   return {
@@ -142,19 +142,19 @@ function cycle(kind: 'object' | 'array'): object {
   return kind === 'object' ? object : array;
 }
 
-/** Nests so many levels, objects and arrays. */
+/** Returns nested objects and arrays of the given depth. */
 export function nested(levels: number): unknown {
   let value: unknown = 'bottom';
   for (let level = 0; level < levels; level += 1) value = level % 2 === 0 ? [value] : { a: value };
   return value;
 }
 
-/** A value of values. */
-export function hostile(random: Random, depth = 0): Hostile {
+/** Returns a value, often with nested values. */
+export function hostileValue(random: Random, depth = 0): HostileValue {
   if (depth > 3 || random.once(2)) return plainOften(random);
   const count = random.below(4);
   if (random.once(3)) {
-    const items = Array.from({ length: count }, () => hostile(random, depth + 1));
+    const items = Array.from({ length: count }, () => hostileValue(random, depth + 1));
     return only(
       items.map(({ value }) => value),
       combined(items, ({ inState }) => inState, (parts) => parts.map(nullOf)),
@@ -164,15 +164,15 @@ export function hostile(random: Random, depth = 0): Hostile {
   return hostileObject(random, count, depth);
 }
 
-/** Most values are harmless, so that what stands beside them is stored and compared. */
-function plainOften(random: Random): Hostile {
+/** Most values are harmless, so that the values next to them are stored and compared. */
+function plainOften(random: Random): HostileValue {
   return random.once(3) ? random.pick(SIMPLE)() : same(random.pick([1, 'tea', null, true, 2.5]));
 }
 
-export function hostileObject(random: Random, count: number, depth = 0): Hostile {
-  const members = new Map<string, Hostile>();
+export function hostileObject(random: Random, count: number, depth = 0): HostileValue {
+  const members = new Map<string, HostileValue>();
   for (let index = 0; index < count; index += 1) {
-    members.set(random.pick(KEYS), hostile(random, depth + 1));
+    members.set(random.pick(KEYS), hostileValue(random, depth + 1));
   }
   const keys = [...members.keys()];
   const values = [...members.values()];
@@ -202,12 +202,12 @@ export function define(object: object, key: string, value: unknown): void {
 }
 
 function combined(
-  parts: readonly Hostile[],
-  form: (part: Hostile) => unknown,
+  parts: readonly HostileValue[],
+  form: (part: HostileValue) => unknown,
   combine: (forms: unknown[]) => unknown,
 ): unknown {
   const forms = parts.map(form);
-  // What is read first decides, if both are there.
+  // If both occur, the value that is read first decides.
   if (forms.includes(OPEN)) return OPEN;
   return forms.includes(REFUSED) ? REFUSED : combine(forms);
 }

@@ -1,7 +1,7 @@
-// The sessions of some cases: the one that is attacked, and one beside it that must never change.
+// The sessions of some cases: the attacked session, and another one that must never change.
 
 import { type BaseSessionService, createEvent, type Session } from 'adk-session-wasm';
-import { caseKey, type Key, lookAlike, type NameLimits } from './ids.js';
+import { caseKey, type Key, similarKey, type NameLimits } from './ids.js';
 import { isSameJson, must, ownState, type Stored, storedOf } from './oracle.js';
 import type { Random } from './random.js';
 
@@ -9,9 +9,9 @@ import type { Random } from './random.js';
 export interface Target extends NameLimits {
   readonly name: string;
   open(): Promise<BaseSessionService>;
-  /** Whether U+0000 is refused in texts, as PostgreSQL and `SqliteSessionService` do it. */
+  /** Whether U+0000 is refused in texts, as by PostgreSQL and `SqliteSessionService`. */
   readonly refusesNulInText?: boolean;
-  /** Whether a key that is `null` is removed, as at Vertex AI. */
+  /** Whether `null` removes a key, as at Vertex AI. */
   readonly nullRemoves?: boolean;
 }
 
@@ -20,8 +20,8 @@ export class World {
   readonly #other: Key;
   #otherBefore: Stored | undefined;
   #lastRead: Stored | undefined;
-  /** Whether the next case needs other sessions, since this one may have stored an event of any id. */
-  isSpent = false;
+  /** Whether the next case needs new sessions, because this one may have stored an event with any id. */
+  needsNewSessions = false;
 
   constructor(
     readonly service: BaseSessionService,
@@ -29,18 +29,18 @@ export class World {
     public random: Random,
   ) {
     this.key = caseKey(random, `c${random.seed.toString(36)}x`, target);
-    this.#other = lookAlike(random, this.key, target);
+    this.#other = similarKey(random, this.key, target);
     if (target.vertexIds) this.#other = { ...this.#other, sessionId: `${this.key.sessionId}o` };
   }
 
-  /** Makes both sessions. @returns a handle on the attacked one */
+  /** Creates both sessions. @returns a handle of the attacked one */
   async begin(): Promise<Session> {
     const { service, key } = this;
     const other = await service.createSession({ ...this.#other, state: { kept: { by: 'other' } } });
-    await service.appendEvent({ session: other, event: said('other') });
+    await service.appendEvent({ session: other, event: textEvent('other') });
     const session = await service.createSession({ ...key, state: { n: 0, nested: { a: [1] } } });
-    must(session.id === key.sessionId, 'An id is kept as it was given.', session.id);
-    await service.appendEvent({ session, event: said('first') });
+    must(session.id === key.sessionId, 'The session has the given id.', session.id);
+    await service.appendEvent({ session, event: textEvent('first') });
     this.#otherBefore = await this.#readOther();
     return session;
   }
@@ -49,13 +49,13 @@ export class World {
     return storedOf(await this.service.getSession(this.key));
   }
 
-  /** Reads the session for the check behind a case, whose result the next case begins with. */
+  /** Reads the session after a case. The next case uses the result as its state before. */
   async readAgain(): Promise<Stored | undefined> {
     this.#lastRead = await this.read();
     return this.#lastRead;
   }
 
-  /** The session as it is before a case. Call it once a case, before anything is written. */
+  /** Returns the session before a case. Call this once per case, before anything is written. */
   async readBefore(): Promise<Stored | undefined> {
     const last = this.#lastRead;
     this.#lastRead = undefined;
@@ -74,22 +74,22 @@ export class World {
         before !== undefined &&
         isSameJson(ownState(now.state), ownState(before.state)) &&
         isSameJson(now.events, before.events),
-      'Another session is as it was.',
+      'Other sessions do not change.',
       now,
     );
   }
 
-  /** Takes both away again; what is deleted is gone, and nothing else. */
+  /** Deletes both sessions. Checks that a deletion deletes nothing else. */
   async end(): Promise<void> {
     const { service } = this;
     await service.deleteSession(this.key);
-    must((await this.read()) === undefined, 'A deleted session is gone.');
+    must((await this.read()) === undefined, 'A deleted session cannot be read.');
     await this.requireOtherUntouched();
     await service.deleteSession(this.#other);
   }
 }
 
-export function said(id: string): ReturnType<typeof createEvent> {
+export function textEvent(id: string): ReturnType<typeof createEvent> {
   return createEvent({
     id,
     author: 'user',

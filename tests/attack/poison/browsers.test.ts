@@ -1,4 +1,4 @@
-// Prototypes that a page has changed, over IndexedDB. Each realm is a page's own.
+// Prototypes that a page has changed, over IndexedDB. Each realm is a separate page.
 
 import { join } from 'node:path';
 import { after, describe } from 'node:test';
@@ -9,10 +9,10 @@ import { root } from '../../toolchain/environment.mjs';
 import { memberNames } from './names.js';
 import { type Poison, withstands } from './withstands.js';
 
-/** What meets the engine's IndexedDB. */
-const OF_STORAGE = memberNames((file) => /^(?:.*\/)?(?:indexed_db|bindings)\//.test(file));
-/** The face above it is the same in all engines. */
-const OF_FACE = memberNames((file) =>
+/** The names of the code that uses the engine's IndexedDB. */
+const STORAGE_NAMES = memberNames((file) => /^(?:.*\/)?(?:indexed_db|bindings)\//.test(file));
+/** The names of the TypeScript code above it, which is the same in all engines. */
+const FACE_NAMES = memberNames((file) =>
   /^(?:append|call|errors|handle|members|model|read|service|state|storage)\//.test(file),
 );
 
@@ -20,7 +20,7 @@ for (const engine of ENGINES) {
   describe(engine, () => {
     let browser: Browser | undefined;
     after(() => browser?.close());
-    const names = engine === 'chromium' ? [...OF_STORAGE, ...OF_FACE] : OF_STORAGE;
+    const names = engine === 'chromium' ? [...STORAGE_NAMES, ...FACE_NAMES] : STORAGE_NAMES;
     for (const poison of ['data', 'setter', 'frozen'] as const) {
       withstands(`IndexedDB in ${engine}`, poison, [...new Set(names)], async (tried) => {
         browser ??= await openBrowser(engine);

@@ -2,20 +2,20 @@
 // @ts-check
 
 /**
- * @typedef {object} Opened
- * @property {() => Promise<any> | any} open opens a new service, empty
+ * @typedef {object} Subject
+ * @property {() => Promise<any> | any} open opens a new, empty service
  * @property {(parameters: object) => any} createEvent
  * @property {boolean} [keepsState] whether the state of users and apps cannot be deleted
  */
 
-/** @type {(error: unknown) => void} ends the conversation under way */
+/** @type {(error: unknown) => void} ends the running conversation */
 export let fail = () => undefined;
 
 /** @type {unknown[]} */
 const caught = [];
 
 /**
- * What poisons a realm under a name.
+ * The functions that poison a realm under a name.
  *
  * @type {Record<string, (name: string) => void>}
  */
@@ -29,7 +29,7 @@ const POISONS = {
   frozenBefore: () => undefined,
 };
 
-/** The line of a stack that assigned the member. */
+/** Returns the stack line that assigned the member. */
 function caller() {
   return new Error().stack?.split('\n').find((line) => /^ +at (?!.*conversation)/.test(line));
 }
@@ -50,14 +50,14 @@ function must(holds, rule, seen) {
 
 /** @param {any} state @param {any} expected @param {string} rule */
 function mustEqual(state, expected, rule) {
-  const [seen, wanted] = [state, expected].map((value) => JSON.stringify(Object.entries(value).sort()));
-  must(seen === wanted, rule, [seen, wanted]);
+  const [actual, wanted] = [state, expected].map((value) => JSON.stringify(Object.entries(value).sort()));
+  must(actual === wanted, rule, [actual, wanted]);
 } // prettier-ignore
 
-/** Of no other realm over the same storage: what a failed conversation leaves behind is of no concern to the next. */
+/** A number that no other realm over the same storage has, so that data of a failed conversation does not matter. */
 let number = Math.floor(Math.random() * 1e12);
 
-/** @param {any} service @param {Opened} opened @param {readonly string[]} names keys of the state */
+/** @param {any} service @param {Subject} subject @param {readonly string[]} names keys of the state */
 async function converse(service, { createEvent, keepsState = false }, names) {
   number += 1;
   const [appName, userId] = [`shop ${number}`, `ada ${number}`];
@@ -94,41 +94,41 @@ async function converse(service, { createEvent, keepsState = false }, names) {
     mustEqual(handle.state, expected, 'The state is stored.');
     must(handle.events.length === 5, 'The events are stored.', handle.events);
     const [first] = handle.events;
-    mustEqual(first.actions.stateDelta, delta, 'The delta is whole.');
-    must(first.author === 'user' && first.timestamp === 1, 'The event is whole.', first);
-    mustEqual(first.content.parts[0], { text: 'hello' }, 'The content is whole.');
+    mustEqual(first.actions.stateDelta, delta, 'The delta is complete.');
+    must(first.author === 'user' && first.timestamp === 1, 'The event is complete.', first);
+    mustEqual(first.content.parts[0], { text: 'hello' }, 'The content is complete.');
     must(Object.keys(first.content).length === 2, 'Nothing is added.', first.content);
   }
   const last = await service.getSession({ ...key, config: { numRecentEvents: 1 } });
   must(last.events.length === 1 && last.events[0].id === 'e5', 'A window is read.', last.events);
   const listed = await service.listSessions({ appName, userId });
-  must(listed.sessions.length === 1 && listed.totalItems === 1, 'It is listed.', listed);
+  must(listed.sessions.length === 1 && listed.totalItems === 1, 'The session is listed.', listed);
   mustEqual(listed.sessions[0].state, expected, 'The list has the state.');
   const refused = await service.createSession(key).catch((/** @type {unknown} */ error) => error);
-  must(refused.code === 'already_exists', 'A refusal says why.', String(refused));
+  must(refused.code === 'already_exists', 'A refusal has its code.', String(refused));
   const odd = { session: read, event: createEvent({ actions: { stateDelta: { n: [NaN] } } }) };
-  const unsaid = await service.appendEvent(odd).catch((/** @type {unknown} */ error) => error);
-  must(unsaid.code === 'unserializable', 'A refusal says why.', String(unsaid));
-  must(unsaid.path === 'n[0]', 'A refusal says where.', unsaid.path);
+  const unserializable = await service.appendEvent(odd).catch((/** @type {unknown} */ error) => error);
+  must(unserializable.code === 'unserializable', 'A refusal has its code.', String(unserializable));
+  must(unserializable.path === 'n[0]', 'A refusal has the path.', unserializable.path);
   await service.deleteSession(key);
-  must((await service.getSession(key)) === undefined, 'It is gone.');
+  must((await service.getSession(key)) === undefined, 'A deleted session cannot be read.');
   if (keepsState) return;
   await service.deleteUserState({ appName, userId });
   await service.deleteAppState({ appName });
 }
 
-/** Names that poison a realm at once. */
-const TOGETHER = 24;
+/** The number of names that poison a realm together. */
+const GROUP_SIZE = 24;
 
 /**
- * Each name is tried twice, beside others: one name may keep a call from reaching what another one breaks.
+ * Each name is tested in two groups: one name may prevent a call from reaching the code that another name breaks.
  *
  * @param {readonly string[]} names
  */
 function groupsOf(names) {
-  const count = Math.ceil(names.length / TOGETHER);
+  const count = Math.ceil(names.length / GROUP_SIZE);
   const neighbours = Array.from({ length: count }, (_, index) =>
-    names.slice(index * TOGETHER, (index + 1) * TOGETHER),
+    names.slice(index * GROUP_SIZE, (index + 1) * GROUP_SIZE),
   );
   const distant = Array.from({ length: count }, (_, first) =>
     names.filter((_, index) => index % count === first),
@@ -139,15 +139,15 @@ function groupsOf(names) {
 /**
  * @param {string} poison
  * @param {readonly string[]} names
- * @param {Opened} opened
- * @param {boolean} isReopened whether the poison is there when a service is opened, and not only when it is used
- * @returns {Promise<string[]>} what failed, by its name
+ * @param {Subject} subject
+ * @param {boolean} isReopened whether the realm is poisoned before the service opens, and not only while it is used
+ * @returns {Promise<string[]>} the failures, with the names that cause them
  */
-export async function withstand(poison, names, opened, isReopened) {
+export async function withstand(poison, names, subject, isReopened) {
   const openUsed = async () => {
-    const service = await opened.open();
-    // What is loaded and connected on first use is there.
-    await converse(service, opened, ['first']);
+    const service = await subject.open();
+    // After this, modules are loaded and connections are open.
+    await converse(service, subject, ['first']);
     return service;
   };
   let service = await openUsed();
@@ -173,10 +173,10 @@ export async function withstand(poison, names, opened, isReopened) {
     try {
       if (isReopened) {
         await service.close();
-        service = await opened.open();
+        service = await subject.open();
       }
       await Promise.race([
-        converse(service, opened, group),
+        converse(service, subject, group),
         new Promise((_, reject) => (fail = reject)),
       ]);
       must(caught.length === 0, 'No inherited setter is called.', caught.splice(0, Infinity)[0]);

@@ -1,4 +1,4 @@
-// `node:sqlite`, which Deno has built in. Each realm is a program's own.
+// `node:sqlite`, which Deno has built in. Each realm is a separate program.
 
 import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ const conversation = readFileSync(join(root, 'tests/attack/poison/conversation.m
 
 before(() => {
   const { project } = install();
-  // By a link, so that it finds its own dependencies. The manifest says what is in node_modules.
+  // A link, so that Kysely finds its own dependencies. Deno requires node_modules to match the manifest.
   symlinkSync(join(root, 'node_modules/kysely'), join(project, 'node_modules/kysely'));
   const dependencies = { [NAME]: '*', kysely: '*' };
   writeFileSync(join(project, 'package.json'), JSON.stringify({ type: 'module', dependencies }));
@@ -28,8 +28,8 @@ for (const poison of Object.keys(POISONS) as Poison[]) {
 
       if ('${poison}' === 'frozenBefore') freeze();
       const open = () => new DatabaseSessionService('sqlite::memory:');
-      const opened = { open, createEvent };
-      console.log(JSON.stringify(await withstand('${poison}', ${JSON.stringify(names)}, opened, false)));`;
+      const subject = { open, createEvent };
+      console.log(JSON.stringify(await withstand('${poison}', ${JSON.stringify(names)}, subject, false)));`;
     const folder = write(poison, { 'main.mjs': main, 'conversation.mjs': conversation });
     const permissions = ['read', 'write', 'env', 'net', 'sys'];
     return Promise.resolve(JSON.parse(runInDeno(folder, 'main.mjs', permissions)) as string[]);

@@ -1,32 +1,32 @@
-// The names of all members that the package's sources mention: of objects, types, rows, requests and options.
+// The names of all members in the package's sources: of objects, types, rows, requests and options.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
 import { root } from '../../toolchain/environment.mjs';
 
-/** Parts that a session service never runs. */
-const APART = /^(?:build|dist|examples|command|files|testing|adk|instruction|template)\//;
+/** Folders that a session service never runs. */
+const UNUSED_FOLDERS = /^(?:build|dist|examples|command|files|testing|adk|instruction|template)\//;
 
-/** No property descriptor works where one of these is inherited. */
+/** Names of property descriptors: no descriptor works if it inherits one of them. */
 const DESCRIPTOR = ['get', 'set', 'value', 'writable', 'enumerable', 'configurable'];
 
 /**
- * Names of members in TypeScript's sources and in the strings of Rust's.
+ * Returns the names of members in the TypeScript sources and in strings of the Rust sources.
  *
- * @param isMeant takes those files that it is true of, by their paths in `js/` and `src/`
+ * @param isSelected selects files by their paths in `js/` and `src/`
  */
-export function memberNames(isMeant: (file: string) => boolean = () => true): string[] {
+export function memberNames(isSelected: (file: string) => boolean = () => true): string[] {
   const names = new Set<string>();
   for (const [folder, ending] of [['js', '.ts'], ['src', '.rs']] as const) {
     for (const file of readdirSync(join(root, folder), { encoding: 'utf8', recursive: true })) {
-      if (!file.endsWith(ending) || APART.test(file) || !isMeant(file)) continue;
+      if (!file.endsWith(ending) || UNUSED_FOLDERS.test(file) || !isSelected(file)) continue;
       const text = readFileSync(join(root, folder, file), 'utf8');
       if (ending === '.ts') addMembers(names, ts.createSourceFile(file, text, ts.ScriptTarget.Latest));
       else for (const [, name] of text.matchAll(/"([a-z]\w*)"/g)) names.add(name!);
     }
   }
-  // An inherited member of a name that the prototype has already is another prototype altogether.
+  // A name that the prototype already has would replace a built-in method.
   return [...names].filter((name) => !DESCRIPTOR.includes(name) && !(name in [])).sort();
 } // prettier-ignore
 

@@ -1,4 +1,4 @@
-// A page of its own, whose prototypes are poisoned; it tells what went wrong.
+// A page with poisoned prototypes. It reports the failures.
 
 import { createEvent, IndexedDbSessionService } from 'adk-session-wasm';
 import { withstand } from './conversation.mjs';

@@ -1,4 +1,4 @@
-// Prototypes that a page or a library has changed, before the package is loaded or after it. Each realm is a thread's own.
+// Prototypes that a page or a library has changed, before or after the package is loaded. Each realm is a thread.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ const adapter = transformSync(example, { loader: 'ts' }).code;
 
 const NAMES = memberNames((file) => !file.startsWith('vertex/'));
 const EXCEPT_SQL = memberNames((file) => !/^(?:database|python|uri|vertex)\//.test(file));
-const OF_OPENING = memberNames((file) =>
+const OPENING_NAMES = memberNames((file) =>
   /^database\/(?:\w+\/)?(?:address|connect|database_\w+|opening|runner|schema|sqlite_file|table\w*)\.ts$/.test(file),
 ); // prettier-ignore
 
@@ -25,7 +25,7 @@ for (const poison of Object.keys(POISONS) as Poison[]) {
   withstands('sqlite', poison, NAMES, (names) => inThread({ storage: 'sqlite', poison, names }));
 }
 for (const poison of ['data', 'setter'] as const) {
-  withstands('sqlite, while it is opened,', poison, OF_OPENING, (names) =>
+  withstands('sqlite, while it is subject,', poison, OPENING_NAMES, (names) =>
     inThread({ storage: 'sqlite', poison, names, isReopened: true }),
   );
 }

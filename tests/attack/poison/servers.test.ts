@@ -1,4 +1,4 @@
-// PostgreSQL, MariaDB, and Vertex AI on loopback. The prototypes of the client are poisoned, once it is connected.
+// PostgreSQL, MariaDB, and Vertex AI on loopback. The client's prototypes are poisoned after it has connected.
 
 import { after, before } from 'node:test';
 import { emptied, type Server, startMariadb, startPostgres } from '../../js/database/servers.js';
@@ -6,8 +6,8 @@ import { startVertexServer, type VertexServer } from '../../vertex_server/server
 import { memberNames } from './names.js';
 import { inThread, type Poison, POISONS, withstands } from './withstands.js';
 
-const OF_DATABASES = memberNames((file) => /^(?:database|python)\//.test(file));
-const OF_VERTEX = memberNames((file) => /^(?:vertex|python)\//.test(file));
+const DATABASE_NAMES = memberNames((file) => /^(?:database|python)\//.test(file));
+const VERTEX_NAMES = memberNames((file) => /^(?:vertex|python)\//.test(file));
 
 let postgres: Server;
 let mariadb: Server;
@@ -21,15 +21,15 @@ after(async () => {
 });
 
 for (const poison of Object.keys(POISONS) as Poison[]) {
-  withstands('postgresql', poison, OF_DATABASES, async (names) =>
+  withstands('postgresql', poison, DATABASE_NAMES, async (names) =>
     inThread({ storage: 'server', poison, names, url: await emptied('postgresql', postgres) }),
   );
-  withstands('Vertex AI', poison, OF_VERTEX, (names) =>
+  withstands('Vertex AI', poison, VERTEX_NAMES, (names) =>
     inThread({ storage: 'vertex', poison, names, url: vertex.url }),
   );
-  // A package below mysql2 assigns a `toString` to a prototype of its own, which throws once Object.prototype is frozen.
+  // A dependency of mysql2 assigns `toString` to its own prototype, which throws after Object.prototype was frozen.
   if (poison === 'frozenBefore') continue;
-  withstands('mariadb', poison, OF_DATABASES, async (names) =>
+  withstands('mariadb', poison, DATABASE_NAMES, async (names) =>
     inThread({ storage: 'server', poison, names, url: await emptied('mariadb', mariadb) }),
   );
 }

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { it } from 'node:test';
 import { Worker } from 'node:worker_threads';
-import { BELOW } from './below.js';
+import { DEPENDENCY_NAMES } from './dependency_names.js';
 
 export const POISONS = {
   data: 'members of Object.prototype',
@@ -17,7 +17,7 @@ export type Poison = keyof typeof POISONS;
 
 const [onlyTarget] = (process.env.ATTACK ?? '').split(':');
 
-/** @param run opens services in such a realm, and answers what failed */
+/** @param run runs the conversation in a poisoned realm, and returns the failures */
 export function withstands(
   over: string,
   poison: Poison,
@@ -26,22 +26,22 @@ export function withstands(
 ): void {
   if (onlyTarget && onlyTarget !== 'poison') return;
   it(`a service over ${over} withstands ${POISONS[poison]}`, async () => {
-    const below = BELOW[over]?.[poison] ?? [];
-    const ours = names.filter((name) => !below.includes(name));
-    assert.deepEqual(await run(poison.startsWith('frozen') ? ['price'] : ours), []);
+    const excluded = DEPENDENCY_NAMES[over]?.[poison] ?? [];
+    const tested = names.filter((name) => !excluded.includes(name));
+    assert.deepEqual(await run(poison.startsWith('frozen') ? ['price'] : tested), []);
   });
 }
 
-/** What failed in a thread of its own. */
+/** Runs the conversation in a new thread. @returns the failures */
 export async function inThread(workerData: {
   readonly storage: string;
   readonly poison: Poison;
   readonly names: readonly string[];
-  /** Where a server is. */
+  /** The address of a server. */
   readonly url?: string;
   /** The source of an adapter. */
   readonly adapter?: string;
-  /** Whether the poison is there when a service is opened, and not only when it is used. */
+  /** Whether the realm is poisoned before the service opens, and not only while it is used. */
   readonly isReopened?: boolean;
 }): Promise<string[]> {
   const worker = new Worker(new URL('worker.mjs', import.meta.url), { workerData, execArgv: [] });

@@ -1,4 +1,4 @@
-// A thread of its own, whose prototypes are poisoned; it tells what went wrong.
+// A thread with poisoned prototypes. It reports the failures.
 // @ts-check
 
 import { parentPort, workerData } from 'node:worker_threads';
@@ -14,7 +14,7 @@ const {
   isReopened = false,
 } = workerData;
 
-/** @returns {Promise<import('./conversation.mjs').Opened>} */
+/** @returns {Promise<import('./conversation.mjs').Subject>} */
 async function load() {
   const { createEvent, InMemorySessionService, openSessionService } =
     await import('adk-session-wasm');
@@ -43,6 +43,6 @@ async function run() {
   return withstand(poison, names, await load(), isReopened);
 }
 
-// A driver may fail where nobody waits for it.
+// A driver may fail outside of any awaited call.
 process.on('uncaughtException', (error) => fail(error));
 parentPort?.postMessage(await run().catch((error) => [String(error?.stack ?? error)]));

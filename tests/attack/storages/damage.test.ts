@@ -1,4 +1,4 @@
-// Records that are damaged under a service: by an adapter that answers nonsense, and in the rows of SQLite.
+// Damaged records of a service: an adapter that returns wrong values, and changed rows of SQLite.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,24 +9,24 @@ import Sqlite from 'better-sqlite3';
 import { openSessionService, type StorageAdapter } from 'adk-session-wasm';
 import { DatabaseSessionService } from 'adk-session-wasm/database';
 import { mapAdapter } from '../../../js/examples/map_adapter.js';
-import { damagedCase, NONSENSE, objectsIn } from '../cases/damage.js';
+import { damagedCase, WRONG_VALUES, objectsIn } from '../cases/damage.js';
 import { Random } from '../cases/random.js';
 import { repeat } from '../run.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'adk-session-wasm-damage-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
 
-/** An adapter whose next reading finds one member of one thing changed. */
+/** An adapter whose next read has one wrong member. */
 function damagingAdapter(): { adapter: StorageAdapter; damage: (random: Random) => void } {
   const adapter = mapAdapter();
   let random: Random | undefined;
-  const spoil = <T>(rows: T): T => {
+  const damageOnce = <T>(rows: T): T => {
     if (random === undefined) return rows;
     const copy = structuredClone(rows) as object;
     const objects = objectsIn(copy);
     const target = random.pick(objects) as Record<string, unknown>;
     const field = random.pick(Object.keys(target));
-    target[field] = random.pick(NONSENSE);
+    target[field] = random.pick(WRONG_VALUES);
     random = undefined;
     return copy as T;
   };
@@ -34,10 +34,10 @@ function damagingAdapter(): { adapter: StorageAdapter; damage: (random: Random) 
     damage: (next) => (random = next),
     adapter: {
       ...adapter,
-      read: (request) => spoil(adapter.read(request)),
-      list: (request) => spoil(adapter.list(request)),
-      append: (request, decide) => adapter.append(request, (found) => decide(spoil(found))),
-      create: (request, decide) => adapter.create(request, (found) => decide(spoil(found))),
+      read: (request) => damageOnce(adapter.read(request)),
+      list: (request) => damageOnce(adapter.list(request)),
+      append: (request, decide) => adapter.append(request, (found) => decide(damageOnce(found))),
+      create: (request, decide) => adapter.create(request, (found) => decide(damageOnce(found))),
     },
   };
 }
@@ -65,16 +65,16 @@ repeat('damaged-sqlite', 500, async (seed) => {
     const database = new Sqlite(file);
     const table = random.pick(Object.keys(COLUMNS) as (keyof typeof COLUMNS)[]);
     const column = random.pick(COLUMNS[table]);
-    const nonsense = random.pick(NONSENSE.filter((value) => typeof value === 'string' || typeof value === 'number' || value === null)); // prettier-ignore
+    const wrongValue = random.pick(WRONG_VALUES.filter((value) => typeof value === 'string' || typeof value === 'number' || value === null)); // prettier-ignore
     const where = table === 'app_states' ? 'app_name' : 'user_id';
     const damaged = table === 'app_states' ? 'shop' : 'damaged';
     try {
       database.pragma('foreign_keys = off');
       database
         .prepare(`update ${table} set ${column} = ? where ${where} = ?`)
-        .run(nonsense, damaged);
+        .run(wrongValue, damaged);
     } catch {
-      // The table's own rules refused it.
+      // A constraint of the table refused the value.
     }
     database.close();
   };

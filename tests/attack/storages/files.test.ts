@@ -1,9 +1,9 @@
-// Sessions that go through a file of JSON and come back, and files that are damaged in between.
+// Sessions that are exported to a JSON file and imported again, and imports of damaged files.
 
 import { type BaseSessionService, type Event, InMemorySessionService } from 'adk-session-wasm';
 import { exportSession, importSession, type SessionFile } from 'adk-session-wasm/files';
 import { DIALECTS } from '../../js/files/dialects.js';
-import { NONSENSE, objectsIn } from '../cases/damage.js';
+import { WRONG_VALUES, objectsIn } from '../cases/damage.js';
 import { hostileAttempt } from '../cases/events.js';
 import {
   isSameJson,
@@ -16,7 +16,7 @@ import {
 } from '../cases/oracle.js';
 import { Random } from '../cases/random.js';
 import { repeat } from '../run.js';
-import { said } from '../cases/world.js';
+import { textEvent } from '../cases/world.js';
 
 const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
 type Dialect = (typeof DIALECTS)[number];
@@ -25,7 +25,7 @@ repeat('files', 1000, async (seed) => {
   const random = new Random(seed);
   const source = new InMemorySessionService();
   const session = await source.createSession({ ...key, state: { n: 0 } });
-  await source.appendEvent({ session, event: said('first') });
+  await source.appendEvent({ session, event: textEvent('first') });
   const event = hostileAttempt(random).event as Event;
   requireTypedError(await outcomeOf(() => source.appendEvent({ session, event })));
   const before = present(storedOf(await source.getSession(key)));
@@ -38,7 +38,7 @@ repeat('files', 1000, async (seed) => {
   const expected = asInFile(before, dialect);
   must(
     isSameJson(expected, asInFile(after, dialect)),
-    'A session comes back as it was.',
+    'An imported session equals the exported one.',
     expected,
     after,
     dialect,
@@ -46,11 +46,11 @@ repeat('files', 1000, async (seed) => {
 
   await importDamaged(target, random, text, dialect);
   const last = storedOf(await target.getSession(key));
-  must(isSameJson(after.events, last?.events), 'Another session is as it was.', last);
+  must(isSameJson(after.events, last?.events), 'Other sessions do not change.', last);
   await Promise.all([source.close(), target.close()]);
 });
 
-/** Imports the file under another name, with a member changed or the text cut off. */
+/** Imports the file under another id, with a changed member or a truncated text. */
 async function importDamaged(
   service: BaseSessionService,
   random: Random,
@@ -64,14 +64,14 @@ async function importDamaged(
   );
   requireTypedError(outcome);
   const stored = await service.getSession({ ...key, sessionId: 'damaged' });
-  must(outcome.isDone === (stored !== undefined), 'A refused file leaves nothing.', stored);
+  must(outcome.isDone === (stored !== undefined), 'A refused file leaves no session.', stored);
 }
 
 function damaged(random: Random, text: string): SessionFile {
   const file = JSON.parse(text) as SessionFile;
   const target = random.pick(objectsIn(file)) as Record<string, unknown>;
   const name = random.pick(Object.keys(target));
-  Object.defineProperty(target, name, { value: random.pick(NONSENSE), enumerable: true });
+  Object.defineProperty(target, name, { value: random.pick(WRONG_VALUES), enumerable: true });
   return file;
 }
 

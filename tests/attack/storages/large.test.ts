@@ -1,4 +1,4 @@
-// An adapter whose three scopes are each as large as one may be: together they do not fit into the wasm.
+// An adapter with three scopes of the maximum size each: together they do not fit into the wasm.
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
@@ -11,12 +11,12 @@ import {
 } from 'adk-session-wasm';
 import { mapAdapter } from '../../../js/examples/map_adapter.js';
 import { outcomeOf, requireTypedError } from '../cases/oracle.js';
-import { said } from '../cases/world.js';
+import { textEvent } from '../cases/world.js';
 import { onlyTarget } from '../run.js';
 
 const LARGE = `{"large":"${'x'.repeat(127 * 2 ** 20)}"}`;
 
-/** An adapter that answers with a large state in each scope of the app `large`. */
+/** An adapter that returns a large state in each scope of the app `large`. */
 function largeAdapter(): StorageAdapter {
   const adapter = mapAdapter();
   const enlarge = <T>(rows: T): T => {
@@ -33,7 +33,7 @@ function largeAdapter(): StorageAdapter {
 }
 
 if (!onlyTarget || onlyTarget === 'large') {
-  it('an adapter with 127 MB in each scope works or fails with quota_exceeded, and nothing else fails', async () => {
+  it('a service over an adapter with 127 MB in each scope works or fails with quota_exceeded, and affects no other service', async () => {
     const service = await openSessionService({ storage: largeAdapter() });
     const memory = new InMemorySessionService();
     const key = { appName: 'large', userId: 'ada', sessionId: 's1' };
@@ -42,7 +42,7 @@ if (!onlyTarget || onlyTarget === 'large') {
     const kept = await memory.createSession({ ...key, state });
     const calls = [
       () => service.getSession(key),
-      () => service.appendEvent({ session, event: said('one') }),
+      () => service.appendEvent({ session, event: textEvent('one') }),
       () => service.updateState({ ...key, stateDelta: { n: 2, 'user:n': 2, 'app:n': 2 } }),
       () => service.getOrCreateSession(key),
     ];
@@ -51,7 +51,7 @@ if (!onlyTarget || onlyTarget === 'large') {
       requireTypedError(outcome);
       if (!outcome.isDone) assert.ok(isSessionError(outcome.error, 'quota_exceeded'));
     }
-    await memory.appendEvent({ session: kept, event: said('two') });
+    await memory.appendEvent({ session: kept, event: textEvent('two') });
     assert.equal((await memory.getSession(key))?.events.length, 1);
     await service.deleteSession(key);
     await service.close();

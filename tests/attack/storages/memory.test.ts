@@ -1,4 +1,4 @@
-// Memory, where most of the rules live: most of the cases.
+// Most of the cases run over memory, because they mainly test the rules of the core.
 
 import { InMemorySessionService } from 'adk-session-wasm';
 import { attack } from '../run.js';

@@ -22,7 +22,7 @@ after(async () => {
   await Promise.all([postgres.remove(), mariadb.remove(), pglite.close(), vertex.end()]);
 });
 
-/** As the columns are, in characters. */
+/** The limits of the columns, in characters. */
 const COLUMNS: NameLimits = { refusesNul: true, longest: 128 };
 
 attack(

@@ -1,9 +1,9 @@
-// Which fields are damaged in which ways, and which calls then fail, by the record that they must name.
+// The damaged fields, the ways to damage them, and the calls that must then fail, with the record that they must name.
 
-/** Events that share a record. */
-export const TOGETHER = 20;
+/** The number of events in one record. */
+export const PAGE_SIZE = 20;
 
-/** The calls that are made after each damage. */
+/** The calls after each damage. */
 export type Operation =
   | 'full'
   | 'last'
@@ -20,21 +20,21 @@ export type Operation =
 export interface FieldCase {
   readonly kind: 'session' | 'user' | 'app' | 'single' | 'page' | 'sequence';
   readonly field: string;
-  /** What the damage is called in a message. */
+  /** The name of the damage in messages. */
   readonly way: string;
-  /** What stands there instead; of a function, what it makes of the value. `undefined`: nothing. */
+  /** The damaged value, or a function that makes it from the stored value. `undefined`: the field is missing. */
   readonly value: unknown;
-  /** These calls fail with `corrupt_record`, naming this. All others do as if nothing had been damaged. */
+  /** The calls that fail with `corrupt_record`, with the record that they name. All others work as without damage. */
   readonly fails: Readonly<Partial<Record<Operation, string>>>;
-  /** These may do either: a limit that the case states. */
+  /** Calls that may fail or work. */
   readonly open: readonly Operation[];
-  /** So many events may be missing with `skipCorrupt`. */
+  /** The number of events that may be missing with `skipCorrupt`. */
   readonly lost: number;
 }
 
 type Ways = Readonly<Record<string, unknown>>;
 
-const NO_NUMBER: Ways = {
+const WRONG_NUMBERS: Ways = {
   missing: undefined,
   'a text': 'text',
   negative: -1,
@@ -44,7 +44,7 @@ const NO_NUMBER: Ways = {
   'an object': {},
 };
 
-const NO_STATE: Ways = {
+const WRONG_STATES: Ways = {
   missing: undefined,
   null: null,
   'a number': 7,
@@ -53,15 +53,15 @@ const NO_STATE: Ways = {
   'an object': {},
 };
 
-const NO_TEXT: Ways = {
+const WRONG_TEXTS: Ways = {
   missing: undefined,
   'a number': 7,
   empty: '',
   'broken JSON': '{"id":',
-  'JSON of no event': '[]',
+  'JSON that is not an event': '[]',
 };
 
-const NO_IDS: Ways = { missing: undefined, 'a text': 'e1', empty: [], numbers: [7] };
+const WRONG_IDS: Ways = { missing: undefined, 'a text': 'e1', empty: [], numbers: [7] };
 
 type Marks = Float64Array;
 
@@ -69,7 +69,7 @@ function changed(at: number, value: number): (marks: unknown) => Marks {
   return (marks) => (marks as Marks).with(at, value);
 }
 
-const NO_MARKS: Ways = {
+const WRONG_MARKS: Ways = {
   missing: undefined,
   'a text': 'text',
   empty: new Float64Array(0),
@@ -81,7 +81,7 @@ const NO_MARKS: Ways = {
   'a negative end': changed(7, -1),
 };
 
-/** Of the calls that look at the session's record. */
+/** The given calls, each failing with this record. */
 function ofSession(record: string, ...calls: Operation[]): FieldCase['fails'] {
   return Object.fromEntries(calls.map((call) => [call, record]));
 }
@@ -118,49 +118,49 @@ const ofState = (record: string): FieldCase['fails'] =>
 
 export const CASES: readonly FieldCase[] = [
   ...['number', 'created', 'revision', 'lastUpdateTime'].flatMap((field) =>
-    cases('session', field, NO_NUMBER, ALL_OF_SESSION),
+    cases('session', field, WRONG_NUMBERS, ALL_OF_SESSION),
   ),
   ...cases('session', 'number', { 'of no session': 99, 'of another': plus(-1) }, ALL_OF_SESSION),
   ...cases('session', 'numberCopy', { 'a text': 'text', NaN, 'of no session': 99 }, ALL_OF_SESSION),
-  // Records of version 1 have none.
+  // Records of version 1 have no copy of the number.
   ...cases('session', 'numberCopy', { missing: undefined }),
   ...cases('session', 'revision', { 'too high': plus(1000) }),
   ...cases('session', 'revision', { 'too low': plus(-1) }, ofSession(SESSION, ...WRITTEN)),
   ...cases('session', 'created', { 'too high': plus(1000) }, ALL_OF_SESSION),
   ...cases('session', 'lastUpdateTime', { earlier: 7 }),
-  ...cases('session', 'state', NO_STATE, ofSession(SESSION, ...READ, ...LISTED, 'update')),
-  // They make sealing and stale handles faster, and nothing is read by them.
-  ...['open', 'sealed', 'replaced', 'token'].flatMap((field) => cases('session', field, NO_NUMBER)),
-  ...cases('user', 'state', NO_STATE, ofState('user "ada"')),
-  ...cases('user', 'revision', NO_NUMBER, ofState('user "ada"')),
-  ...cases('app', 'state', NO_STATE, ofState('app "shop"')),
-  ...cases('app', 'revision', NO_NUMBER, ofState('app "shop"')),
+  ...cases('session', 'state', WRONG_STATES, ofSession(SESSION, ...READ, ...LISTED, 'update')),
+  // These fields only make sealing and stale handles faster. No read uses them.
+  ...['open', 'sealed', 'replaced', 'token'].flatMap((field) => cases('session', field, WRONG_NUMBERS)),
+  ...cases('user', 'state', WRONG_STATES, ofState('user "ada"')),
+  ...cases('user', 'revision', WRONG_NUMBERS, ofState('user "ada"')),
+  ...cases('app', 'state', WRONG_STATES, ofState('app "shop"')),
+  ...cases('app', 'revision', WRONG_NUMBERS, ofState('app "shop"')),
   // The storage counts the sessions again.
-  ...cases('user', 'sessions', { ...NO_NUMBER, 'too many': 7, 'too few': 0 }),
-  ...cases('app', 'sessions', { ...NO_NUMBER, 'too many': 7, 'too few': 0 }),
-  ...cases('single', 'text', NO_TEXT, ofSession('event "e21"', 'full', 'last', 'after'), {
+  ...cases('user', 'sessions', { ...WRONG_NUMBERS, 'too many': 7, 'too few': 0 }),
+  ...cases('app', 'sessions', { ...WRONG_NUMBERS, 'too many': 7, 'too few': 0 }),
+  ...cases('single', 'text', WRONG_TEXTS, ofSession('event "e21"', 'full', 'last', 'after'), {
     lost: 1,
   }),
-  // They tell what was stored before from what was not, and name what is damaged: the event is read.
-  ...cases('single', 'ids', NO_IDS, {}, { open: ['last', 'after'] }),
-  ...cases('single', 'revision', NO_NUMBER),
+  // The ids only find retries and name a damaged event, so the event is read.
+  ...cases('single', 'ids', WRONG_IDS, {}, { open: ['last', 'after'] }),
+  ...cases('single', 'revision', WRONG_NUMBERS),
   // An index holds the time: without it, a read by time finds nothing.
-  ...cases('single', 'time', NO_NUMBER, {}, { open: ['after'] }),
-  ...cases('single', 'replaced', NO_NUMBER),
-  ...cases('page', 'text', NO_TEXT, ofSession('"e', 'full', 'last', 'after'), { lost: TOGETHER }),
-  ...cases('page', 'ids', NO_IDS, ofSession('event', 'last', 'after')),
-  ...cases('page', 'marks', NO_MARKS, ofSession('"e', 'last', 'after')),
-  // The text ends there all the same.
+  ...cases('single', 'time', WRONG_NUMBERS, {}, { open: ['after'] }),
+  ...cases('single', 'replaced', WRONG_NUMBERS),
+  ...cases('page', 'text', WRONG_TEXTS, ofSession('"e', 'full', 'last', 'after'), { lost: PAGE_SIZE }),
+  ...cases('page', 'ids', WRONG_IDS, ofSession('event', 'last', 'after')),
+  ...cases('page', 'marks', WRONG_MARKS, ofSession('"e', 'last', 'after')),
+  // The end of the text is the end of the last event.
   ...cases('page', 'marks', { 'an end too far': changed(79, 1e9) }),
-  ...cases('page', 'revision', NO_NUMBER),
-  ...cases('page', 'time', NO_NUMBER, {}, { open: ['after'] }),
-  ...cases('page', 'replaced', NO_NUMBER),
-  // Without it no session gets a number, and no revision is safe from being used again.
+  ...cases('page', 'revision', WRONG_NUMBERS),
+  ...cases('page', 'time', WRONG_NUMBERS, {}, { open: ['after'] }),
+  ...cases('page', 'replaced', WRONG_NUMBERS),
+  // Without the sequence, no session gets a number, and a revision could be reused.
   ...['next', 'floor'].flatMap((field) =>
     cases(
       'sequence',
       field,
-      NO_NUMBER,
+      WRONG_NUMBERS,
       ofSession('sequence of session numbers', 'create', 'delete'),
     ),
   ),

@@ -1,4 +1,4 @@
-// Each field of each kind of record in IndexedDB, damaged once in each way, and what every call must then answer.
+// Damages each field of each kind of record in IndexedDB in each way, and checks the outcome of every call.
 
 import {
   type BaseSessionService,
@@ -16,8 +16,8 @@ import {
 } from '../../../browser/indexed_db/page/bare.js';
 import { healthyKey } from '../../cases/damage.js';
 import { must, outcomeOf, requireTypedError } from '../../cases/oracle.js';
-import { said } from '../../cases/world.js';
-import { CASES, type FieldCase, type Operation, TOGETHER } from './field_cases.js';
+import { textEvent } from '../../cases/world.js';
+import { CASES, type FieldCase, type Operation, PAGE_SIZE } from './field_cases.js';
 
 const APP = 'shop';
 const USER = 'ada';
@@ -28,7 +28,7 @@ const START = 1_600_000_000_000;
 type Service = BaseSessionService & IndexedDbSessionService;
 
 function event(number: number): Event {
-  return { ...said(`e${number}`), timestamp: START + number };
+  return { ...textEvent(`e${number}`), timestamp: START + number };
 }
 
 async function make(service: Service): Promise<Session> {
@@ -38,26 +38,26 @@ async function make(service: Service): Promise<Session> {
   const other = await service.createSession({ ...sibling, state: { n: 2 } });
   await service.appendEvent({ session: other, event: event(0) });
   const session = await service.createSession({ ...key, state });
-  const together = Array.from({ length: TOGETHER }, (_, number) => event(number));
+  const together = Array.from({ length: PAGE_SIZE }, (_, number) => event(number));
   await service.appendEvents({ session, events: together });
   for (const number of [0, 1]) {
-    await service.appendEvent({ session, event: event(TOGETHER + number) });
+    await service.appendEvent({ session, event: event(PAGE_SIZE + number) });
   }
   return session;
 }
 
-/** What is read, by operations that change nothing. */
+/** The operations that change nothing. */
 const READS = {
   full: (service: Service) => service.getSession(key),
   last: (service: Service) => service.getSession({ ...key, config: { numRecentEvents: 5 } }),
   after: (service: Service) =>
-    service.getSession({ ...key, config: { afterTimestamp: START + TOGETHER - 5 } }),
+    service.getSession({ ...key, config: { afterTimestamp: START + PAGE_SIZE - 5 } }),
   sibling: (service: Service) => service.getSession(sibling),
   list: (service: Service) => service.listSessions({ appName: APP, userId: USER }),
   listApp: (service: Service) => service.listSessions({ appName: APP }),
 } satisfies Partial<Record<Operation, (service: Service) => Promise<unknown>>>;
 
-/** Damages the record of one kind, past every rule. */
+/** Damages a record of one kind directly in the database. */
 function damage(name: string, { kind, field, value }: FieldCase): Promise<void> {
   return withDatabase(name, async (database) => {
     const store = kind === 'single' || kind === 'page' ? 'events' : STORES[kind];
@@ -95,13 +95,13 @@ function isOf(kind: FieldCase['kind'], row: Row, session: Row): boolean {
     case 'single':
       return isEvent && (row.ids as unknown[]).length === 1;
     case 'page':
-      return isEvent && (row.ids as unknown[]).length === TOGETHER;
+      return isEvent && (row.ids as unknown[]).length === PAGE_SIZE;
     case 'sequence':
       return true;
   }
 }
 
-/** What a read says, without what the damage may change in a tolerated way. */
+/** The result of a read as text, without parts that the damage may change. */
 function shown(value: unknown): string {
   if (typeof value === 'object' && value !== null && 'sessions' in value) {
     const { sessions, totalItems } = value as { sessions: Session[]; totalItems: number };
@@ -130,7 +130,7 @@ async function runCase(name: string, damaged: FieldCase): Promise<void> {
     }
     const { error } = outcome;
     must(record !== undefined, `${operation} works.`, error);
-    must(isSessionError(error, 'corrupt_record'), `${operation} says corrupt_record.`, error);
+    must(isSessionError(error, 'corrupt_record'), `${operation} fails with corrupt_record.`, error);
     const { record: named } = error as { record?: string };
     must(named?.includes(record!) === true, `${operation} names ${record}.`, error);
     return undefined;
@@ -139,22 +139,22 @@ async function runCase(name: string, damaged: FieldCase): Promise<void> {
     const value = await expect(operation as Operation, () => read(service));
     if (value === undefined) continue;
     const same = shown(value) === before.get(operation);
-    must(same, `${operation} reads what was stored.`, shown(value), before.get(operation));
+    must(same, `${operation} returns the stored data.`, shown(value), before.get(operation));
   }
   const skipped = await expect('skip', () =>
     service.getSession({ ...key, config: { skipCorrupt: true } }),
   );
   if (skipped !== undefined) {
     const { events } = skipped as Session;
-    must(events.length >= TOGETHER + 2 - damaged.lost, 'All other events are read.', events.length);
+    must(events.length >= PAGE_SIZE + 2 - damaged.lost, 'All other events are read.', events.length);
   }
   const appended = await expect('append', () =>
-    service.appendEvent({ session, event: event(TOGETHER + 2) }),
+    service.appendEvent({ session, event: event(PAGE_SIZE + 2) }),
   );
   if (appended !== undefined) {
     const read = await expect('full', READS.full.bind(undefined, service));
     const ids = (read as Session | undefined)?.events.map(({ id }) => id);
-    must(ids?.at(-1) !== `e${TOGETHER + 1}`, 'What was appended is read.', ids);
+    must(ids?.at(-1) !== `e${PAGE_SIZE + 1}`, 'The appended event is read.', ids);
   }
   const stateDelta = { n: 3, 'user:u': 3, 'app:a': 3 };
   await expect('update', () => service.updateState({ ...key, stateDelta }));
@@ -162,30 +162,30 @@ async function runCase(name: string, damaged: FieldCase): Promise<void> {
   if (other !== undefined) {
     await service.appendEvent({ session: other as Session, event: event(1) });
     const { events } = (await service.getSession(sibling))!;
-    must(events.length === 2, 'The other session goes on.', events.length);
+    must(events.length === 2, 'The other session keeps working.', events.length);
   }
   await expect('create', () => service.createSession({ ...key, sessionId: 's3' }));
   await expect('delete', () => service.deleteSession(key));
   await expect('delete', () => service.deleteUser({ appName: APP, userId: USER }));
   await expect('delete', () => service.deleteAppState({ appName: APP }));
-  // Of the other app, nothing is ever in the way.
+  // The damage never affects the other app.
   const healthy = await service.getSession(healthyKey);
-  must(healthy?.events.length === 1 && healthy.state.well === true, 'All else is read.', healthy);
+  must(healthy?.events.length === 1 && healthy.state.well === true, 'All other data is readable.', healthy);
   await service.appendEvent({ session: healthy!, event: event(1) });
   if (damaged.fails.delete === undefined) {
     const created = await service.createSession(key);
-    must(Object.keys(created.state).length === 0, 'What was deleted is gone.', created.state);
+    must(Object.keys(created.state).length === 0, 'The new session has no deleted data.', created.state);
     await service.appendEvent({ session: created, event: event(0) });
     const read = await service.getSession(key);
-    must(read?.events.length === 1, 'It begins empty, and goes on.', read?.events.length);
+    must(read?.events.length === 1, 'The new session begins empty and can be appended to.', read?.events.length);
     const { totalItems } = await service.listSessions({ appName: APP });
-    must(totalItems === 1, 'It alone is listed.', totalItems);
+    must(totalItems === 1, 'Only the new session is listed.', totalItems);
   }
   await service.close();
   await clear(name);
 }
 
-/** Runs every `step`th case from `first` on. @returns what went wrong */
+/** Runs every `step`th case, beginning with `first`. @returns the failures */
 export async function runFields(name: string, first: number, step: number): Promise<string> {
   const wrong: string[] = [];
   for (let index = first; index < CASES.length; index += step) {

@@ -1,11 +1,11 @@
-// Runs cases over IndexedDB; the page's address says which.
+// Runs the cases of the page's address over IndexedDB.
 
 import { IndexedDbSessionService } from 'adk-session-wasm';
 import { CaseRunner } from '../../cases/case.js';
 import { runFields } from './fields.js';
 import type { Target } from '../../cases/world.js';
 
-/** What went wrong, with the seed. */
+/** The failure of a seed. */
 export interface Failure {
   readonly seed: number;
   readonly message: string;
@@ -29,7 +29,7 @@ async function run(from: number, to: number): Promise<Failure | undefined> {
   for (let seed = from; seed <= to; seed += 1) {
     try {
       await runner.run(seed);
-      if (uncaught.length > 0) throw new Error(`Nobody caught: ${uncaught.join('; ')}`);
+      if (uncaught.length > 0) throw new Error(`Uncaught: ${uncaught.join('; ')}`);
     } catch (error) {
       return { seed, message: error instanceof Error ? error.message : String(error) };
     }
@@ -40,10 +40,10 @@ async function run(from: number, to: number): Promise<Failure | undefined> {
   return undefined;
 }
 
-/** @returns what went wrong */
+/** @returns the failures */
 async function runDamaged(first: number, step: number): Promise<string> {
   const wrong = await runFields(name, first, step);
-  return uncaught.length === 0 ? wrong : `${wrong}\nNobody caught: ${uncaught.join('; ')}`;
+  return uncaught.length === 0 ? wrong : `${wrong}\nUncaught: ${uncaught.join('; ')}`;
 }
 
 const parameters = new URLSearchParams(location.search);

@@ -1,31 +1,31 @@
-// The one list of names under which what lies below us fails: drivers, and Node itself. They are not tried.
+// The names under which the package's dependencies fail: drivers, and Node itself. These names are not tested.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from '../../toolchain/environment.mjs';
 import type { Poison } from './withstands.js';
 
-/** What Node's sockets, timers and streams assign to objects of their own. */
+/** Names that Node's sockets, timers and streams assign to their own objects. */
 const NODE = ['buffer', 'bytes', 'current', 'id', 'next'];
 
-/** By the storage that a test names. */
-export const BELOW: Partial<Record<string, Partial<Record<Poison, readonly string[]>>>> = {
+/** The names by storage and poison. */
+export const DEPENDENCY_NAMES: Partial<Record<string, Partial<Record<Poison, readonly string[]>>>> = {
   sqlite: {
-    // better-sqlite3 assigns what `run()` and an iterator return.
+    // better-sqlite3 assigns the results of `run()` and of an iterator.
     setter: ['changes', 'lastInsertRowid', 'done'],
   },
-  'sqlite, while it is opened,': {
+  'sqlite, while it is subject,': {
     data: [
-      // Kysely's nodes lack what a query lacks, and its compiler looks it up.
+      // Kysely's compiler reads optional members of its nodes.
       'collation', 'columns', 'explain', 'from', 'ifNotExists', 'limit', 'notNull', 'offset', 'onDelete', 'orderBy', 'output', 'plugins',
       'schema', 'top', 'unique', 'where',
-      // better-sqlite3 refuses options of these names, inherited ones too.
+      // better-sqlite3 refuses options with these names, even inherited ones.
       'memory', 'readOnly',
     ],
     setter: [
       // Kysely assigns the methods of its expression builder.
       'count', 'countAll', 'lit', 'max', 'min', 'or', 'ref', 'selectFrom', 'table', 'val',
-      // better-sqlite3 assigns what `run()`, an iterator and `columns()` return, and the columns of rows.
+      // better-sqlite3 assigns the results of `run()`, of an iterator and of `columns()`, and the columns of rows.
       'changes', 'lastInsertRowid', 'done', 'name', 'database', 'type', 'known', 'id', 'memory', 'readOnly',
     ],
   },
@@ -34,9 +34,9 @@ export const BELOW: Partial<Record<string, Partial<Record<Poison, readonly strin
     setter: [...NODE, ...assignedBy('pg/lib', 'pg-pool', 'pg-protocol/dist')],
   },
   mariadb: {
-    // A query of the driver lacks a time limit, and its connection looks that up.
+    // The driver's connection reads the optional timeout of a query.
     data: ['timeout'],
-    // As pg; and the columns of each row.
+    // Like pg, and the columns of each row.
     setter: [
       ...NODE, ...assignedBy('mysql2/lib'),
       'app_state', 'app_time', 'create_time', 'event_data', 'floor', 'invocation_id', 'last_update_time', 'later', 'locked',
@@ -44,9 +44,9 @@ export const BELOW: Partial<Record<string, Partial<Record<Poison, readonly strin
     ],
   },
   'Vertex AI': {
-    // Node's `fetch` looks these up in requests and answers of its own.
+    // Node's `fetch` reads these members in its own requests and responses.
     data: ['aborted', 'body', 'error', 'required', 'signal', 'status', 'window'],
-    // It assigns these, and the headers.
+    // It assigns these members, and the headers.
     setter: [
       ...NODE,
       'abort', 'aborted', 'body', 'headers', 'method', 'path', 'redirect', 'request', 'signal', 'state', 'status',
@@ -55,7 +55,7 @@ export const BELOW: Partial<Record<string, Partial<Record<Poison, readonly strin
   },
 }; // prettier-ignore
 
-/** The members that a package's sources assign. */
+/** The names of all members that a package's sources assign. */
 function assignedBy(...folders: readonly string[]): string[] {
   const names = folders.flatMap((folder) => {
     const path = join(root, 'node_modules', folder);
