@@ -1,13 +1,13 @@
-// `npm test`: everything that must hold, from the format of the sources to three browser engines.
+// `npm test`: all checks, from the format of the sources to three browser engines.
 //
 //   npm test                      all steps
-//   npm test -- rust wasm-node    only these
-//   npm test -- --list            their names
-//   npm run test:quick            what most changes break, in 90 seconds
+//   npm test -- rust wasm-node    only these steps
+//   npm test -- --list            prints the names of the steps
+//   npm run test:quick            the steps that most changes break, in 90 seconds
 //   SEED=7 BOUNDARY=adapter npm test -- simulation    one seed of the fault simulator
 //
-// Two steps run at a time, and one that fails does not stop the others. Each one's output is in target/test-logs/. The
-// last line is the sum.
+// Two steps run at a time. A failed step does not stop the others. The output of each step is in target/test-logs/. The
+// last line has the sums.
 
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ import { killRunning, runStep } from './toolchain/steps.mjs';
 
 const clippy = '--all-targets --all-features -- -D warnings';
 
-/** @type {Step[]} Cargo locks its folder, so these follow one another. */
+/** @type {Step[]} Cargo locks its folder, so these steps run one after the other. */
 const rust = [
   check('rustfmt', 'cargo fmt --check'),
   check('clippy-host', `cargo clippy ${clippy}`),
@@ -59,7 +59,7 @@ const steps = [
   nodeTests('interop', 'tests/interop', 'browsers'),
 ];
 
-/** What most changes break, without a browser and without a server. */
+/** The steps that most changes break, without a browser and without a server. */
 const quick = [
   build,
   ...rust.filter(({ name }) => name === 'rustfmt' || name === 'rust'),
@@ -70,7 +70,7 @@ const quick = [
   ),
 ];
 
-/** Files that have not changed are not read again. @param {string} name */
+/** The options that skip unchanged files. @param {string} name */
 function cached(name) {
   return `--cache --cache-strategy content --cache-location target/${name}.json`;
 }
@@ -98,7 +98,7 @@ function wasmTests(name, where) {
  * @returns {Step}
  */
 function nodeTests(name, folder, tools) {
-  // Two files at once: most of them wait for a server or a browser. Node's default is one less than the cores.
+  // Two files at a time, because most wait for a server or a browser. Node's default is one less than the cores.
   const faster = ['--import', './tests/toolchain/without_async_hooks.mjs'];
   const runner = ['node', '--enable-source-maps', ...faster, '--test', '--test-reporter', 'spec'];
   return {
@@ -118,11 +118,11 @@ function testFiles(folder) {
         .map((file) => compiledPath(join(folder, file)))
         .sort()
     : [];
-  if (files.length === 0) throw new Error(`${folder} holds no *.test.ts`);
+  if (files.length === 0) throw new Error(`${folder} has no *.test.ts`);
   return files;
 }
 
-/** What must be there before any step. @param {Step[]} chosen @returns {Step[]} */
+/** The preparations that the chosen steps need. @param {Step[]} chosen @returns {Step[]} */
 function preparations(chosen) {
   const needed = [];
   if (packagesAreOld()) needed.push(preparation('install', 'npm ci'));
@@ -175,8 +175,8 @@ async function runAll(chosen) {
 let cargoRuns = false;
 
 /**
- * Runs one step after the other until none is left. Two such queues keep two cores busy: many steps wait for a browser
- * or have but one thread.
+ * Runs the waiting steps one after the other. Two such queues keep two cores busy: many steps wait for a browser
+ * or have only one thread.
  *
  * @param {Step[]} waiting
  * @param {Counts} sum

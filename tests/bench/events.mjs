@@ -1,18 +1,18 @@
-// The events that are measured with: 580 characters of JSON each, with a delta of three keys in three scopes.
+// The events of the measurements: 580 characters of JSON each, with a delta of three keys in three scopes.
 
 const LENGTH = 580;
 
-/** Filler that is no single repeated character, as a model's answer is not. */
+/** Filler without long repetitions, like a model's answer. */
 const words = 'the quick brown fox jumps over the lazy dog while an agent waits for its tools ';
 
-/** Like a UUID: alike in form, and unlike from the first character on. @param {number} number */
+/** An id in the form of a UUID. Ids differ from the first character. @param {number} number */
 function idOf(number) {
   const digits = (Math.imul(number + 1, 0x9e3779b1) >>> 0).toString(16).padStart(8, '0');
   return `${digits}-${digits.slice(4)}-4000-8000-${String(number).padStart(12, '0')}`;
 }
 
 /**
- * A new event, equal for equal numbers.
+ * Makes an event. Equal numbers give equal events.
  *
  * @param {number} number
  */
@@ -40,8 +40,8 @@ export function makeEvent(number) {
  * @template Event
  * @param {number} count
  * @param {number} first
- * @param {(event: ReturnType<typeof makeEvent>) => Event} create how the package that gets them makes
- *   an event: its users have none that were made otherwise
+ * @param {(event: ReturnType<typeof makeEvent>) => Event} create the function with which users of the measured
+ *   package make events
  */
 export function makeEvents(count, first, create) {
   return Array.from({ length: count }, (_, index) => create(makeEvent(first + index)));

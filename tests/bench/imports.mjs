@@ -1,4 +1,4 @@
-// A long session, imported and appended: does it take as long as the same events in eight short ones? In Node and in pages.
+// Imports and appends a long session, and compares it with the same events in eight short sessions, in Node and in pages.
 
 import { createEvent } from 'adk-session-wasm';
 import { importSession } from 'adk-session-wasm/files';
@@ -16,9 +16,9 @@ const SHORT = LONG / PARTS;
 const key = { appName: 'bench', userId: 'user' };
 
 /**
- * @param {string} name of the storage
- * @param {(run: (service: Service) => Promise<number>) => Promise<number>} withService runs it with an empty service
- * @param {number} [most] how many times as long the long session may take
+ * @param {string} name the name of the storage
+ * @param {(run: (service: Service) => Promise<number>) => Promise<number>} withService calls a function with an empty service
+ * @param {number} [most] the largest allowed ratio
  * @returns {Promise<Result[]>}
  */
 export async function imports(name, withService, most = 1.5) {
@@ -65,7 +65,7 @@ export async function imports(name, withService, most = 1.5) {
 }
 
 /**
- * Appends so many events at once to each of so many sessions.
+ * Appends a batch of events to each of several sessions.
  *
  * @param {Service} service
  * @param {number} sessions
@@ -81,7 +81,7 @@ async function append(service, sessions, count) {
   return time;
 }
 
-/** @returns ends it, and gives the longest time in milliseconds that a message had to wait */
+/** Measures how long the event loop blocks. @returns a function that ends this and returns the longest block in milliseconds */
 function longestBlock() {
   const { port1, port2 } = new globalThis.MessageChannel();
   let longest = 0;

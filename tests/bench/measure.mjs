@@ -1,4 +1,4 @@
-// Taking times: both sides in the same process, in turns, so that what else the machine does hits both.
+// Measures times: both sides run in the same process, in turns, so that other load on the machine affects both.
 
 /**
  * @param {readonly number[]} values
@@ -12,7 +12,7 @@ export function median(values) {
 }
 
 /**
- * Milliseconds that one call takes.
+ * Returns the milliseconds of one call.
  *
  * @param {() => unknown} run
  */
@@ -23,7 +23,7 @@ export async function timeOf(run) {
 }
 
 /**
- * The same for calls too short to be timed alone: the mean of `count` calls, one after the other.
+ * Returns the mean of `count` successive calls, for calls that are too short to be timed alone.
  *
  * @param {number} count
  * @param {() => unknown} run
@@ -40,15 +40,14 @@ export function mean(values) {
 }
 
 /**
- * Runs each side once a round, in turns, and gives each side's times. What a side returns is one time
- * or several.
+ * Runs each side once per round, in turns, and returns each side's times. A side returns one time or
+ * several.
  *
  * @template {string} Side
  * @param {Record<Side, (round: number) => Promise<number | number[]>>} sides
- * @param {{ rounds?: number, warmUp?: number, collects?: boolean }} [options] warm-up rounds are run and not
- *   counted. Garbage is collected before each turn, unless `collects` is false: a forced collection takes
- *   along the shapes of objects of which none lives just then, and the code that was optimized for them,
- *   so that short calls would be measured as in a program that has just started.
+ * @param {{ rounds?: number, warmUp?: number, collects?: boolean }} [options] Warm-up rounds are not counted.
+ *   Garbage is collected before each turn, unless `collects` is false: a forced collection also discards unused
+ *   object shapes and the code optimized for them, so that short calls would be as slow as in a new program.
  * @returns {Promise<Record<Side, number[]>>}
  */
 export async function timesInTurns(sides, { rounds = 11, warmUp = 2, collects = true } = {}) {
@@ -56,7 +55,7 @@ export async function timesInTurns(sides, { rounds = 11, warmUp = 2, collects = 
   const times = Object.keys(sides).map((side) => [/** @type {Side} */ (side), []]);
   for (let round = -warmUp; round < rounds; round += 1) {
     for (const [side, taken] of times) {
-      // What the side before has left behind is not this one's to clear away.
+      // Otherwise this side would collect the garbage of the previous one.
       if (collects) globalThis.gc?.();
       const result = await sides[side](round);
       if (round >= 0) taken.push(...[result].flat());
@@ -66,7 +65,7 @@ export async function timesInTurns(sides, { rounds = 11, warmUp = 2, collects = 
 }
 
 /**
- * The same, with each side's median.
+ * Like `timesInTurns`, but returns each side's median.
  *
  * @template {string} Side
  * @param {Parameters<typeof timesInTurns<Side>>} args
@@ -87,11 +86,11 @@ export async function inTurns(...args) {
  *   goal: string,
  *   ratio?: number | undefined,
  *   ok?: boolean | undefined,
- * }} Result `peer` is what ours is compared with; `ratio` is ours divided by it
+ * }} Result `peer` is the comparison; `ratio` is `ours` divided by `peer`
  */
 
 /**
- * A result that is good if ours is at most `most` times the other.
+ * Returns a result that is met if `ours` is at most `most` times `peer`.
  *
  * @param {{ case: string, ours: number, peer: number, unit: string, most: number, than?: string }} values
  * @returns {Result}
@@ -107,8 +106,8 @@ export function atMost({ most, than = 'the peer', ...values }) {
 }
 
 /**
- * The same of the times of rounds: the ratio is the median of each round's, since the sides of one round
- * meet the same weather.
+ * Like `atMost`, for the times of rounds. The ratio is the median of the rounds' ratios, because the sides of one
+ * round run under the same load.
  *
  * @param {{ case: string, ours: number[], peer: number[], unit: string, most: number, than?: string }} values
  * @returns {Result}
@@ -120,7 +119,7 @@ export function atMostByRound({ ours, peer, most, ...values }) {
 }
 
 /**
- * The medians of times with what is asked of them, and their means beside.
+ * Returns the medians of times with their goal, and the means for information.
  *
  * @param {{ case: string, ours: number[], peer: number[], unit: string, most: number, than?: string }} values
  * @returns {Result[]}
@@ -133,7 +132,7 @@ export function medianAndMean({ case: name, ours, peer, unit, ...goal }) {
 }
 
 /**
- * A result that is good if ours is at most so many units, whatever the peer has.
+ * Returns a result that is met if `ours` is at most `most` units.
  *
  * @param {{ case: string, ours: number, peer?: number | undefined, unit: string, most: number }} values
  * @returns {Result}
@@ -144,7 +143,7 @@ export function limited({ most, ...values }) {
 }
 
 /**
- * A result that nothing is asked of.
+ * Returns a result without a goal.
  *
  * @param {{ case: string, ours: number, peer: number, unit: string }} values
  * @returns {Result}

@@ -4,7 +4,7 @@ import { join, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 /**
- * The address of a file below the peer's `dist/esm`.
+ * Returns the URL of a file below the peer's `dist/esm`.
  *
  * @param {string} file
  */

@@ -1,11 +1,11 @@
-// `npm run bench`: ours beside @google/adk's, in the same run. One line of JSON a case on stdout, a table on stderr.
+// `npm run bench`: compares this package with @google/adk in one run. Prints one line of JSON per case on stdout, a table on stderr.
 //
 //   npm run bench                   all groups of cases
-//   npm run bench -- append read    only these
+//   npm run bench -- append read    only these groups
 //   npm run bench -- indexed_db firefox webkit      in these browsers; otherwise in Chromium
 //
-// Each group runs in a process of its own, as wasm memory never shrinks and a warm heap is slower than a fresh one.
-// The exit code is 1 if a case misses its goal: times depend on what else the machine does, so no test runs this.
+// Each group runs in its own process, because wasm memory never shrinks and a used heap is slower than a new one.
+// The exit code is 1 if a case misses its goal. Times depend on other load, so no test runs this.
 
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
@@ -36,7 +36,7 @@ function runApart(group, browsers) {
     stdio: ['ignore', 'pipe', 'inherit'],
     encoding: 'utf8',
   });
-  if (status !== 0) throw new Error(`the cases of ${group} broke`);
+  if (status !== 0) throw new Error(`the cases of ${group} failed`);
   return stdout
     .trim()
     .split('\n')

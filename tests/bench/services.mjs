@@ -1,4 +1,4 @@
-// The two services that are compared, filled with the same events.
+// The two compared services, filled with the same events.
 
 import { createEvent as createPeerEvent, InMemorySessionService as PeerService } from '@google/adk';
 import { createEvent, InMemorySessionService as OurService } from 'adk-session-wasm';
@@ -26,7 +26,7 @@ export function keyOf(events) {
 }
 
 /**
- * A session of so many events in ours.
+ * Makes a session with the given number of events in the package's service.
  *
  * @param {OurService} service
  * @param {number} count
@@ -35,7 +35,7 @@ export async function fillOurs(service, count) {
   const key = keyOf(count);
   await service.createSession(key);
   for (let first = 0; first < count; first += BATCH) {
-    // A handle of its own each time, which holds none of what was stored before.
+    // A new handle each time, which holds no stored events.
     const session = await service.getSession({ ...key, config: { numRecentEvents: 0 } });
     const events = ourEvents(Math.min(BATCH, count - first), first);
     await service.appendEvents({ session, events });
@@ -43,7 +43,7 @@ export async function fillOurs(service, count) {
 }
 
 /**
- * The same in the peer's: right into where it keeps them, since appending 10,000 takes it ten seconds.
+ * Makes the same session in the peer's service, directly in its data: appending 10,000 events would take ten seconds.
  *
  * @param {PeerService} service
  * @param {number} count
@@ -51,7 +51,7 @@ export async function fillOurs(service, count) {
 export async function fillPeer(service, count) {
   const key = keyOf(count);
   const session = await service.createSession(key);
-  // With the last event through its front door, so that all three states are there.
+  // The last event is appended, so that all three states exist.
   const events = peerEvents(count, 0);
   const last = events.pop();
   const { [appName]: users } = /** @type {any} */ (service).sessions;

@@ -1,10 +1,10 @@
-// Kills that take too long for every run: `npm run soak`. SOAK_ROUNDS=2 runs fewer of each kind.
+// Tests with kills that take too long for every run: `npm run soak`. SOAK_ROUNDS=2 runs fewer rounds.
 
 import { after, before, describe, it } from 'node:test';
 import { killAgainAndAgain, killWithMirror, newTally } from '../browser/indexed_db/kills.js';
 import { serveSite, type Site } from '../browser/indexed_db/site.js';
 
-/** A database grows with each burst: after so many kills, a new one. */
+/** The number of kills per database: a database grows with each round of appends. */
 const KILLS = 10;
 const CHOSEN = process.env.SOAK_ROUNDS;
 const ROUNDS = Number(CHOSEN ?? 20);
@@ -20,7 +20,7 @@ describe(`A Chromium that is killed during strict appends, ${ROUNDS * KILLS} tim
   }
 });
 
-/** After 6 of every 10 the files of the database are damaged, or its log is cut. */
+/** After 6 of every 10 kills, the test damages the database's files or truncates its log. */
 const MIRRORED_ROUNDS = Number(CHOSEN ?? 100);
 
 describe(`A Chromium with a mirror that is killed during appends, ${MIRRORED_ROUNDS * KILLS} times`, () => {

@@ -1,4 +1,4 @@
-// A million seeds of the fault simulator, others than those of `npm test`. SOAK_SEEDS=1000 runs fewer.
+// A million seeds of the fault simulator, different from those of `npm test`. SOAK_SEEDS=1000 runs fewer.
 
 import { adapterBoundary } from '../simulation/boundaries/adapter.js';
 import { sqliteBoundary } from '../simulation/boundaries/sqlite.js';

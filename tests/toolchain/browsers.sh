@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # The three browser engines and their WebDriver servers: Chromium, Firefox, WebKit.
-# An engine that cannot be had fails the steps that need it, not the others, so this script names it and goes on.
+# A missing engine fails only the steps that need it, so this script reports it and continues.
 set -euo pipefail
 . "$(dirname "$0")/cargo-tool.sh"
 
-# The names differ from the commands': `command -v` would find the function.
+# The function names differ from the commands, because `command -v` would find the function.
 find_chromium() { first_of chromium google-chrome google-chrome-stable chromium-browser '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome'; }
 find_firefox() { first_of firefox-esr firefox /Applications/Firefox.app/Contents/MacOS/firefox; }
-# WebKitGTK's own test browser; it lies beside the library, not in the PATH.
+# WebKitGTK's test browser is next to the library, not in the PATH.
 find_mini_browser() { first_of /usr/lib/*/webkit2gtk-*/MiniBrowser /usr/lib*/webkit2gtk-*/MiniBrowser /usr/libexec/webkit2gtk-*/MiniBrowser; }
 
 set_up_chromium() {
@@ -25,7 +25,7 @@ set_up_firefox() {
   provide GECKODRIVER "$(command -v geckodriver)"
 }
 
-# wasm-bindgen-test-runner knows WebKit as Safari. Linux has the same engine in WebKitGTK.
+# wasm-bindgen-test-runner supports WebKit as Safari. On Linux, WebKitGTK has the same engine.
 set_up_webkit() {
   if have safaridriver; then
     provide SAFARIDRIVER "$(command -v safaridriver)"
@@ -36,10 +36,10 @@ set_up_webkit() {
   fi
   provide SAFARIDRIVER "$root/tests/toolchain/webkit-driver.sh"
   provide WEBKIT_BINARY "$(find_mini_browser)"
-  # Its sandbox needs user namespaces, which containers lack. Only our own pages are loaded.
+  # The sandbox needs user namespaces, which containers lack. The tests load only their own pages.
   provide WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS 1
 }
 
 for engine in chromium firefox webkit; do
-  "set_up_$engine" || say "no $engine: its steps will fail"
+  "set_up_$engine" || log "no $engine: its steps will fail"
 done

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# cargo_tool CRATE VERSION COMMAND…: the commands of a crate, at exactly that version; sourced, never run.
-# Another version that the user has is left alone; ours then goes below target/, which comes first in the runner's PATH.
+# cargo_tool CRATE VERSION COMMAND…: installs the commands of a crate at this exact version. Source this file, do not run it.
+# If the user has another version, it stays, and this one is installed below target/, which is first in the runner's PATH.
 
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
@@ -11,12 +11,12 @@ cargo_tool() {
   local into=()
   if have "$1"; then
     into=(--root "$tools")
-    say "keeping the other $1 that is on this machine"
+    log "keeping the installed version of $1"
   fi
-  say "building $crate $version with cargo install (one to three minutes)"
-  # The versions that its authors tested come first; their lock file may name one that a mirror of the registry lacks.
+  log "building $crate $version with cargo install (one to three minutes)"
+  # First with the crate's lock file. A mirror of the registry may lack a version of that file.
   install_crate "$crate" "$version" --locked ${into[@]+"${into[@]}"} || {
-    say "that did not work with the lock file of $crate; now with the versions that the registry has"
+    log "the lock file of $crate failed; retrying with the newest versions"
     install_crate "$crate" "$version" ${into[@]+"${into[@]}"}
   }
 }
@@ -29,7 +29,7 @@ at_version() {
   done
 }
 
-# These run for seconds and are built for minutes: little optimisation, and one target directory so that the tools share crates.
+# The tools run for seconds and build for minutes: little optimisation, and one target directory for shared crates.
 install_crate() {
   local crate=$1 version=$2
   shift 2

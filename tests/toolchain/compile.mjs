@@ -1,5 +1,5 @@
-// Compiles all of js/ and tests/ into target/compiled/, a tree of the same shape: the tests run from there. To compile
-// hundreds of files once takes a second; tsx, in the process of every test file, takes longer for each.
+// Compiles js/ and tests/ into target/compiled/, a tree of the same shape, from which the tests run. Compiling hundreds
+// of files together takes a second. With tsx, every test file would take longer than that.
 //
 //   node tests/toolchain/compile.mjs
 
@@ -18,7 +18,7 @@ import { root } from './environment.mjs';
 
 export const compiled = join('target', 'compiled');
 
-/** Where a source's compiled file is. @param {string} file */
+/** Returns the path of a source's compiled file. @param {string} file */
 export function compiledPath(file) {
   return join(compiled, file.replace(/\.([cm]?)ts$/, '.$1js'));
 }
@@ -40,7 +40,7 @@ async function compile(file) {
   const text = readFileSync(source, 'utf8');
   const path = join(root, compiledPath(file));
   mkdirSync(dirname(path), { recursive: true });
-  // Tests of another run may be reading it.
+  // Tests of another run may be reading the file.
   writeFileSync(
     `${path}.${process.pid}`,
     file.endsWith('.json') ? text : await compiledText(text, source),
@@ -48,7 +48,7 @@ async function compile(file) {
   renameSync(`${path}.${process.pid}`, path);
 }
 
-/** Takes away what was compiled from sources that are gone. @param {string[]} files */
+/** Deletes compiled files without a source. @param {string[]} files */
 function clear(files) {
   const folder = join(root, compiled);
   if (!existsSync(folder)) return;
@@ -69,7 +69,7 @@ async function compiledText(text, source) {
     sourcefile: source,
     sourcemap: 'inline',
     sourcesContent: false,
-    // What a file finds beside itself is beside its source.
+    // Files next to the source are found from the compiled file.
     define: { 'import.meta.url': JSON.stringify(pathToFileURL(source).href) },
   });
   return code;

@@ -1,14 +1,14 @@
-// How many tests passed and failed, read from what the runners themselves print.
+// Counts passed and failed tests in the output of the runners.
 
 /** @typedef {{ passed: number, failed: number }} Counts */
 /** @typedef {'preparation' | 'check' | 'cargo' | 'node'} Kind */
 
 /**
- * What a step counts for. A step of tests never counts for nothing: one that broke before its runner could count, and one
- * whose runner found no test, count as one failure. A preparation counts only when it fails.
+ * Returns the counts of a step. A step of tests counts as one failure if it ended before its runner could count, or if its
+ * runner found no test. A preparation counts only if it fails.
  *
  * @param {Kind} kind
- * @param {boolean} succeeded the step's process ended by itself, with exit code 0
+ * @param {boolean} succeeded whether the step's process ended with exit code 0
  * @param {string} log
  * @returns {Counts & { reason?: string }}
  */
@@ -17,13 +17,13 @@ export function countsOf(kind, succeeded, log) {
   if (kind === 'check') return succeeded ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 };
   const counts = kind === 'cargo' ? cargoTests(log) : nodeTests(log);
   if (counts.failed > 0) return counts;
-  if (!succeeded) return { ...counts, failed: 1, reason: 'it broke, though no test failed' };
+  if (!succeeded) return { ...counts, failed: 1, reason: 'it ended with an error, but no test failed' };
   if (counts.passed === 0) return { ...counts, failed: 1, reason: 'it ran no test' };
   return counts;
 }
 
 /**
- * `cargo test` and wasm-bindgen-test-runner print one such line for each test binary.
+ * Counts the tests of `cargo test` and wasm-bindgen-test-runner, which print one such line for each test binary.
  *
  * @param {string} log
  * @returns {Counts}
@@ -39,7 +39,7 @@ export function cargoTests(log) {
 }
 
 /**
- * `node --test` ends with one summary (`#` in TAP, `ℹ` in the spec reporter). Only the last one is its own:
+ * Counts the tests of `node --test`. It ends with a summary (`#` in TAP, `ℹ` in the spec reporter). Only the last one counts:
  * a test may print the summary of a runner that it started.
  *
  * @param {string} log

@@ -1,5 +1,5 @@
-// The three browser engines: which variable of target/toolchain.env names their driver, and what a WebDriver session asks for.
-// The wasm suites (through wasm-pack) and the selenium suites in tests/browser/ both start browsers from here.
+// The three browser engines: the variables of target/toolchain.env with their drivers, and the capabilities of WebDriver.
+// The wasm suites (through wasm-pack) and the selenium suites in tests/browser/ use them.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -23,14 +23,14 @@ export const engines = {
         binary: env.CHROMIUM_BINARY,
         args: [
           '--headless=new',
-          '--no-sandbox', // else Chromium does not start as root or in a container; it loads our own pages only
+          '--no-sandbox', // otherwise Chromium does not start as root or in a container; it loads only pages of the tests
           '--disable-gpu',
           '--disable-quic',
           '--no-first-run',
           '--disable-background-networking',
           '--disable-component-update',
           '--disable-sync',
-          // Chromium loads these two pages of its address bar in each window: half of the time that a window takes.
+          // Chromium loads these two pages of its address bar in each window, which takes half of the window's time.
           '--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup',
         ],
       },
@@ -46,7 +46,7 @@ export const engines = {
   webkit: {
     driver: 'SAFARIDRIVER',
     wasmPack: ['--safari', '--safaridriver'],
-    // Safari itself takes no options.
+    // Safari has no options.
     capabilities: (env) =>
       env.WEBKIT_BINARY
         ? { 'webkitgtk:browserOptions': { binary: env.WEBKIT_BINARY, args: ['--automation'] } }
@@ -55,7 +55,7 @@ export const engines = {
 };
 
 /**
- * The command that runs the wasm suites: in Node, or those configured for a page or a worker in one engine. Completes its
+ * Returns the command that runs the wasm suites, in Node or in a page and a worker of one engine. Completes the
  * environment.
  *
  * @param {'node' | keyof typeof engines} where
@@ -63,9 +63,9 @@ export const engines = {
  */
 export function wasmPackTest(where, env) {
   const host = where === 'node' ? ['--node'] : ['--headless', ...driverOf(where, env)];
-  // Lightly optimised, all checks of a debug build included: WebKitGTK's compilers for wasm break large
-  // debug builds now and then (four of fifteen runs ended in traps within safe Rust), its interpreter is
-  // too slow for them, and the others take a third longer.
+  // Lightly optimised, with all checks of a debug build. WebKitGTK's wasm compilers sometimes break large
+  // debug builds (four of fifteen runs trapped in safe Rust), and its interpreter is too slow for them. The
+  // other engines would take a third longer.
   env.CARGO_PROFILE_RELEASE_OPT_LEVEL = '1';
   // A folder of its own: the build of `pkg/` has other flags, and each would recompile all crates after the other.
   env.CARGO_TARGET_DIR = join(root, 'target', 'wasm-tests');
@@ -74,7 +74,7 @@ export function wasmPackTest(where, env) {
   env.CARGO_PROFILE_RELEASE_DEBUG_ASSERTIONS = 'true';
   env.CARGO_PROFILE_RELEASE_OVERFLOW_CHECKS = 'true';
   const command = ['wasm-pack', 'test', ...host, '--mode', 'no-install', '--release'];
-  // By name: Cargo would run the documentation's examples as well, which are for the host.
+  // By name, because Cargo would otherwise run the documentation's examples, which need the host.
   return [...command, '--', '--all-features', '--test', 'wasm*'];
 }
 
@@ -83,9 +83,9 @@ function driverOf(name, env) {
   const { driver, wasmPack, capabilities } = engines[name];
   const path = env[driver];
   if (!path) throw new Error(`no driver for ${name} was found: see target/test-logs/set-up.log`);
-  // The test runner takes the first driver that the environment names, whatever wasm-pack was told.
+  // The test runner uses the first driver in the environment, and ignores wasm-pack's option.
   for (const engine of Object.values(engines)) delete env[engine.driver];
-  // One file an engine: geckodriver refuses a session that has another browser's options too.
+  // One file per engine: geckodriver refuses a session with another browser's options.
   const folder = join(root, 'target', 'webdriver');
   mkdirSync(folder, { recursive: true });
   env.WASM_BINDGEN_TEST_WEBDRIVER_JSON = join(folder, `${name}.json`);

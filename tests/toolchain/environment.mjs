@@ -1,4 +1,4 @@
-// The environment of the programs that the tests start: ours, and what setup.sh found (target/toolchain.env).
+// The environment of the programs that the tests start: this process's, with the paths of setup.sh (target/toolchain.env).
 
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -9,7 +9,7 @@ export const root = fileURLToPath(new URL('../..', import.meta.url));
 const found = join(root, 'target', 'toolchain.env');
 
 /**
- * For work on wasm32, which may need a Rust of its own (`RUSTUP_TOOLCHAIN`).
+ * Returns the environment for wasm32, which may need another Rust (`RUSTUP_TOOLCHAIN`).
  *
  * @returns {NodeJS.ProcessEnv}
  */
@@ -19,7 +19,7 @@ export function wasmEnv() {
     ? JSON.parse(bash(script, found, process.execPath))
     : { ...process.env };
   env.PATH = [join(root, 'node_modules', '.bin'), env.PATH].join(delimiter);
-  // Logs are read by people and by counts.mjs; npm hands its own --silent down.
+  // People and counts.mjs read the logs. npm would pass its own --silent on.
   env.NO_COLOR = '1';
   env.CARGO_TERM_COLOR = 'never';
   delete env.FORCE_COLOR;
@@ -28,7 +28,7 @@ export function wasmEnv() {
 }
 
 /**
- * For everything else: the machine's ordinary Rust, and the browsers that were found.
+ * Returns the environment for everything else, with the machine's default Rust and the installed browsers.
  *
  * @returns {NodeJS.ProcessEnv}
  */

@@ -1,5 +1,5 @@
-// Packages of npm that only some tests or benches need, below target/: as devDependencies they would be several hundred MB for
-// everybody, `npm run demo` included.
+// Installs npm packages that only some tests or benches need, below target/. As devDependencies, they would add several
+// hundred MB to every installation, even for `npm run demo`.
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -7,19 +7,19 @@ import { join } from 'node:path';
 import { root } from './environment.mjs';
 
 /**
- * Installs what is not there yet.
+ * Installs the missing packages.
  *
- * @param {string} name of the folder below target/
- * @param {Readonly<Record<string, string>>} packages their exact versions
+ * @param {string} name the folder below target/
+ * @param {Readonly<Record<string, string>>} packages names with exact versions
  * @returns {string} the folder
  */
 export function installPackages(name, packages) {
   const folder = join(root, 'target', name);
-  const isThere = Object.entries(packages).every(([of, version]) => {
+  const isInstalled = Object.entries(packages).every(([of, version]) => {
     const manifest = join(folder, 'node_modules', of, 'package.json');
     return existsSync(manifest) && JSON.parse(readFileSync(manifest, 'utf8')).version === version;
   });
-  if (isThere) return folder;
+  if (isInstalled) return folder;
   const names = Object.keys(packages).join(', ');
   console.error(`installing ${names} below target/, once (a minute or two)`);
   mkdirSync(folder, { recursive: true });

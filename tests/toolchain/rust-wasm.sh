@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A Rust that compiles for wasm32: the user's own, else with rustup's target, else Debian's with a std built here.
+# Finds a Rust for wasm32: the user's, or with rustup's target, or Debian's with a std that is built here.
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 
@@ -7,7 +7,7 @@ target=wasm32-unknown-unknown
 fallback=debian-wasm
 scratch="$root/target/wasm-std"
 
-# The only proof that counts: a std for this very compiler is found. A leftover of an older compiler is not.
+# Compiles an empty crate: this fails if there is no std for this very compiler.
 compiles_wasm() {
   mkdir -p "$scratch"
   printf '' | within 60 rustc --target $target --crate-type rlib --crate-name probe -o "$scratch/probe.rlib" - 2>/dev/null
@@ -15,14 +15,14 @@ compiles_wasm() {
 
 use_fallback() {
   provide RUSTUP_TOOLCHAIN $fallback
-  # Debian's rustc has no linker of its own for wasm.
+  # Debian's rustc has no linker for wasm.
   provide CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER wasm-ld-19
 }
 
-# Those packages hold no std for this target, but rust-web-src has its source, and Debian's cargo can build it.
+# Debian's packages have no std for this target, but rust-web-src has its source, and Debian's cargo can build it.
 build_std() {
   local sysroot=$1
-  say "building std for $target with Debian's Rust, once (half a minute)"
+  log "building std for $target with Debian's Rust, once (half a minute)"
   rm -rf "$scratch"
   mkdir -p "$scratch/src"
   printf '[package]\nname = "wasm-std"\nversion = "0.0.0"\nedition = "2021"\n[workspace]\n' >"$scratch/Cargo.toml"
@@ -47,13 +47,13 @@ if have rustup; then
     use_fallback
     exit 0
   fi
-  say "adding Rust's $target target with rustup"
+  log "adding Rust's $target target with rustup"
   if within 60 rustup target add $target >&2 && compiles_wasm; then exit 0; fi
-  say "rustup could not add the target; taking Debian's Rust for the wasm part instead"
+  log "rustup could not add the target; using Debian's Rust for the wasm part"
 fi
 
 if ! have rustup || ! have apt-get; then
-  say "no Rust here compiles for $target; with rustup, run: rustup target add $target"
+  log "no Rust here compiles for $target; with rustup, run: rustup target add $target"
   exit 1
 fi
 debian_packages rustc-web cargo-web rust-web-src rust-web-clippy lld-19
@@ -61,7 +61,7 @@ sysroot=$(/usr/bin/rustc --print sysroot)
 build_std "$sysroot"
 rustup toolchain link $fallback "$sysroot" >&2
 RUSTUP_TOOLCHAIN=$fallback compiles_wasm || {
-  say "the std built with Debian's Rust does not work"
+  log "the std built with Debian's Rust does not work"
   exit 1
 }
 use_fallback

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Makes this machine ready for `npm test`, and writes where everything lies to target/toolchain.env.
-# What is there is taken as it is; with all of it there, this takes under a second.
+# Installs the tools for `npm test`, and writes their paths to target/toolchain.env.
+# Installed tools are used as they are. If all are installed, this takes under a second.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
@@ -10,8 +10,8 @@ rm -rf "$parts"
 mkdir -p "$parts"
 failed=0
 
-# apt-get waits for the network and cargo for the processor: side by side they take the time of the longer.
-# The first four call apt-get, which takes a lock, so they follow each other.
+# apt-get waits for the network and cargo for the processor, so they run in parallel.
+# The first four scripts call apt-get, which takes a lock, so they run one after the other.
 (
   status=0
   "$here/rust-wasm.sh" >"$parts/rust-wasm" || status=1
@@ -26,7 +26,7 @@ rm -rf "$root/target/tools-build"
 
 {
   cat "$parts"/*
-  # shellcheck disable=SC2016 # the PATH of whoever reads the file
+  # shellcheck disable=SC2016 # the PATH of the process that reads the file
   if [ -d "$tools/bin" ]; then printf 'export PATH=%q:"$PATH"\n' "$tools/bin"; fi
 } >"$root/target/toolchain.env.new"
 mv "$root/target/toolchain.env.new" "$root/target/toolchain.env"

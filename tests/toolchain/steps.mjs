@@ -1,4 +1,4 @@
-// Runs one step: its own log file, its own time limit, and nothing left behind.
+// Runs one step with a log file and a time limit, and ends all of its processes.
 
 import { spawn } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, readFileSync, readdirSync, writeSync } from 'node:fs';
@@ -13,13 +13,13 @@ import { root } from './environment.mjs';
  *   command: (env: NodeJS.ProcessEnv) => string[],
  *   minutes: number,
  *   tools?: 'wasm' | 'browsers' | undefined,
- * }} Step `command` is run from the repository's root; it may add to its environment, or throw why it cannot run
+ * }} Step `command` runs in the repository's root; it may add to its environment, or throw if it cannot run
  */
 
 const logs = join(root, 'target', 'test-logs');
 const tailLines = 100;
 
-// Every process that a step starts inherits a mark, so that a browser which left the step's process group is found too.
+// Every process of a step inherits a mark, so that a browser outside of the step's process group is found.
 const markName = 'ADK_SESSION_WASM_TEST_RUN';
 const run = `${process.pid}-${Date.now()}`;
 
@@ -53,7 +53,7 @@ export async function runStep(step, env) {
  * @param {Step} step
  * @param {NodeJS.ProcessEnv} env
  * @param {string} path
- * @returns {Promise<string | undefined>} what went wrong, if anything did
+ * @returns {Promise<string | undefined>} the failure, if the step failed
  */
 async function runLogged(step, env, path) {
   mkdirSync(logs, { recursive: true });
@@ -75,7 +75,7 @@ async function runLogged(step, env, path) {
 }
 
 /**
- * The output goes to the file itself, not through a pipe: an orphan that keeps a pipe open would keep us waiting.
+ * The output goes directly to the file: an orphan that keeps a pipe open would block this process.
  *
  * @param {string[]} command
  * @param {NodeJS.ProcessEnv} env
@@ -89,7 +89,7 @@ function runToEnd([program = '', ...args], env, minutes, log) {
       cwd: root,
       env,
       stdio: ['ignore', log, log],
-      detached: true, // a process group of its own, to be killed as a whole
+      detached: true, // a new process group, which can be killed as a whole
     });
     const group = child.pid ?? 0;
     running.set(group, env[markName] ?? '');
@@ -112,14 +112,14 @@ function runToEnd([program = '', ...args], env, minutes, log) {
   });
 }
 
-/** Ends all steps that run. */
+/** Ends all running steps. */
 export function killRunning() {
   for (const group of running.keys()) killStep(group);
 }
 
-/** Ends a step with whatever drivers, browsers and screens it started. @param {number} group */
+/** Ends a step with its drivers, browsers and screens. @param {number} group */
 function killStep(group) {
-  if (group === 0) return; // it was never started
+  if (group === 0) return; // the step has not started
   kill(-group);
   for (const pid of processesWith(running.get(group) ?? '')) kill(pid);
 }
@@ -129,11 +129,11 @@ function kill(pid) {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It has ended by itself.
+    // The process has already ended.
   }
 }
 
-/** Linux only; elsewhere the process group has to do. @param {string} mark */
+/** Finds processes by their mark, on Linux only. @param {string} mark */
 function processesWith(mark) {
   try {
     return readdirSync('/proc')
@@ -149,6 +149,6 @@ function environmentOf(pid) {
   try {
     return readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0');
   } catch {
-    return []; // ended, or someone else's
+    return []; // it has ended, or belongs to another user
   }
 }

@@ -1,3 +1,3 @@
 #!/usr/bin/env bash
-# WebKitGTK's browser has no headless mode: it gets a screen of its own.
+# WebKitGTK's browser has no headless mode, so it gets a virtual screen.
 exec xvfb-run -a WebKitWebDriver "$@"

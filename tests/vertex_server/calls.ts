@@ -1,4 +1,4 @@
-// Which call a request is, by its method and path, and what may stand in its query.
+// Maps a request to a call by its method and path, and checks its query.
 
 import { type Engine, type Query } from './engine.js';
 import { camelCase, unknownName } from './proto_json.js';
@@ -22,7 +22,7 @@ interface Route {
 }
 
 const LIST = ['filter', 'orderBy', 'pageSize', 'pageToken'];
-/** What any call of any such API takes. */
+/** Parameters that every call of such an API accepts. */
 const SYSTEM = ['alt', '$alt', 'fields', 'key', 'prettyPrint', 'quotaUser'];
 
 const SESSION = String.raw`reasoningEngines/\d+/sessions/[\w.~%-]+`;
@@ -85,7 +85,7 @@ export interface RoutedCall {
 
 /**
  * @param resource the path after the API's version and the project
- * @param resourceProject the project's part of a resource name, as answers have it
+ * @param resourceProject the project's part of a resource name in responses
  */
 export function routeCall(
   method: string,

@@ -1,4 +1,4 @@
-// The sessions of a project's agent engines and their events: what the API's calls do.
+// The sessions of a project's agent engines, their events, and the calls on them.
 
 import { type Comparison, comparisonsOf, orderOf, timeRange, wildcard } from './filters.js';
 import { SESSION, SESSION_EVENT } from './messages.js';
@@ -16,25 +16,25 @@ import { ApiError, invalid } from './status.js';
 import { nanosOf, nanosOfMillis, timestampOf } from './timestamp.js';
 
 export interface EngineOptions {
-  /** The largest page of a list; 100. */
+  /** The largest page of a list. Default: 100. */
   readonly pageSize?: number;
-  /** Whether each list begins with a page that has nothing, as any list of such an API may; false. */
+  /** Whether each list begins with an empty page, as the API allows. Default: false. */
   readonly beginsEmpty?: boolean;
-  /** Who sees a key with `user:` or `app:`; `shared`. */
+  /** The visibility of keys with `user:` or `app:`. Default: `shared`. */
   readonly scopes?: Scopes;
   /**
-   * How a create's or a delete's operation goes; `done`.
+   * The course of the operation of a create or delete. Default: `done`.
    *
-   * - `done`: the answer to the request is a finished operation.
-   * - A number: it is to be asked for, and so often it is not done.
-   * - `refused`: it cannot be asked for, as with sessions whose id is the caller's own.
+   * - `done`: the response is a finished operation.
+   * - A number: the client must poll, and this many polls return an unfinished operation.
+   * - `refused`: polls are refused, as for sessions whose id the caller chose.
    */
   readonly operations?: number | 'done' | 'refused';
-  /** Whether events can be listed in another order than the oldest first; true. */
+  /** Whether events can be listed newest first. Default: true. */
   readonly ordersEvents?: boolean;
-  /** What becomes of a field that no message of the API has; `refused`. */
+  /** The treatment of unknown fields. Default: `refused`. */
   readonly unknownNames?: UnknownNames;
-  /** The server's clock, in milliseconds; this machine's. */
+  /** The server's clock, in milliseconds. Default: this machine's. */
   readonly clock?: () => number;
 }
 
@@ -43,7 +43,7 @@ export interface StoredEvent extends Fields {
   readonly timestamp: string;
 }
 
-/** What a call has in its URL after the resource. */
+/** The query parameters of a call. */
 export type Query = ReadonlyMap<string, string>;
 
 interface StoredSession {
@@ -52,7 +52,7 @@ interface StoredSession {
   readonly order: number;
   fields: Fields;
   state: Fields;
-  /** The oldest first. Those of one moment stand as they were appended; a client cannot know that they do. */
+  /** Oldest first. Events with equal times are in append order, on which a client cannot rely. */
   readonly events: TimedEvent[];
 }
 
@@ -67,9 +67,9 @@ const IMMUTABLE = ['name', 'createTime', 'updateTime', 'userId'];
 
 export class Engine {
   readonly #options: Required<EngineOptions>;
-  /** By resource name; one is put down here before its operation is done. */
+  /** The sessions by resource name. */
   readonly #sessions = new Map<string, StoredSession>();
-  readonly #beingMade = new Set<string>();
+  readonly #pendingNames = new Set<string>();
   readonly #shared: SharedState;
   readonly #operations = new Operations();
   #count = 0;
@@ -98,14 +98,14 @@ export class Engine {
     const id = query.get('sessionId') ?? String(4_611_686_018_427_387_000n + BigInt(this.#next()));
     const name = `${engine}/sessions/${id}`;
     checkId(name);
-    if (this.#sessions.has(name) || this.#beingMade.has(name)) {
-      // Not ALREADY_EXISTS.
+    if (this.#sessions.has(name) || this.#pendingNames.has(name)) {
+      // The real server does not return ALREADY_EXISTS here.
       throw invalid(`Session with user-provided ID '${name}' already exists.`);
     }
-    this.#beingMade.add(name);
+    this.#pendingNames.add(name);
     const operation = this.#operations.start(name, 'CreateSession', this.#polls, () => {
       this.#insert(name, engine, given);
-      // Not all that a GET shows: as it was given, and of a time of its own.
+      // The response has fewer fields than a GET, and its own time.
       const time = timestampOf(this.#now());
       const own = { name, createTime: time, updateTime: time, userId: given.userId };
       return typed('Session', { ...own, ...stateField(fieldsOf(given.sessionState)) });
@@ -179,7 +179,7 @@ export class Engine {
     }
     const id = String(2_305_843_009_213_693_000n + BigInt(this.#next()));
     const timestamp = String(given.timestamp);
-    // These two are never missing, but may be empty.
+    // The real server always returns these two fields, even if they are empty.
     const whole = { content: {}, actions: {}, ...given };
     insertInOrder(session.events, { ...whole, timestamp, name: `${name}/events/${id}` });
     this.#merge(session, fieldsOf(fieldsOf(given.actions).stateDelta));
@@ -203,7 +203,7 @@ export class Engine {
     return { ...listField('sessionEvents', items), ...more };
   }
 
-  /** All events as they are stored, the oldest first. */
+  /** All stored events, oldest first. */
   eventsOf(name: string): StoredEvent[] {
     return this.#find(name).events.map(({ event }) => event);
   }
@@ -228,7 +228,7 @@ export class Engine {
       events: [],
     };
     this.#merge(session, fieldsOf(sessionState));
-    this.#beingMade.delete(name);
+    this.#pendingNames.delete(name);
     this.#sessions.set(name, session);
   }
 
@@ -257,7 +257,7 @@ export class Engine {
     const request = {
       size: size === undefined ? undefined : Number(size),
       token: query.get('pageToken'),
-      question: JSON.stringify([query.get('filter'), query.get('orderBy')]),
+      query: JSON.stringify([query.get('filter'), query.get('orderBy')]),
     };
     return pageOf(items, keyOf, request, this.#options.pageSize, this.#options.beginsEmpty);
   }
@@ -268,7 +268,7 @@ export class Engine {
     return operations === 'refused' ? 0 : operations;
   }
 
-  /** The server's own clock never shows the same time twice. */
+  /** The server's clock never returns the same time twice. */
   #now(): bigint {
     const now = nanosOfMillis(this.#options.clock());
     this.#lastTime = now > this.#lastTime ? now : this.#lastTime + 1000n;
@@ -297,10 +297,10 @@ function insertInOrder(events: TimedEvent[], event: StoredEvent): void {
 function sessionTest({ field, operator, literal }: Comparison): (session: Fields) => boolean {
   const known = field === 'userId' || field === 'displayName' || field.startsWith('labels.');
   if (!known || operator !== '=') throw invalid(`Invalid filter: ${field} ${operator}`);
-  const isMeant = wildcard(literal);
+  const isMatch = wildcard(literal);
   return (session) => {
-    if (!field.startsWith('labels.')) return isMeant(session[field]);
-    return isMeant(fieldsOf(session.labels)[field.slice('labels.'.length)]);
+    if (!field.startsWith('labels.')) return isMatch(session[field]);
+    return isMatch(fieldsOf(session.labels)[field.slice('labels.'.length)]);
   };
 }
 
@@ -317,7 +317,7 @@ function fieldsOf(value: unknown): Fields {
   return typeof value === 'object' && value !== null ? (value as Fields) : {};
 }
 
-/** An empty message, like an empty list, is left out. */
+/** Omits an empty message, like an empty list. */
 function stateField(state: Fields): Fields {
   return Object.keys(state).length === 0 ? {} : { sessionState: state };
 }

@@ -1,11 +1,11 @@
-// What goes wrong on demand: each fault waits for its call, is used once, and those of one call come in the order given.
+// Faults on demand. Each fault waits for its call and is used once. The faults of one call are used in their order.
 
 import { type Call } from './calls.js';
 
 export type Fault =
-  /** Nothing goes wrong: what was asked for next is for a later call. */
+  /** The call works; the next fault is for a later call. */
   | { readonly kind: 'pass' }
-  /** Nothing is done, and the answer says so. */
+  /** The call has no effect, and the response is an error. */
   | {
       readonly kind: 'refuse';
       readonly code: number;
@@ -13,19 +13,19 @@ export type Fault =
       /** The header of that name. */
       readonly retryAfter?: string | undefined;
     }
-  /** It is done, and the connection breaks before anything is answered. */
+  /** The call takes effect, and the connection breaks before the response. */
   | { readonly kind: 'lose' }
-  /** It is done, and the answer says that it was not: a proxy that gave up. */
+  /** The call takes effect, and the response is an error, as of a proxy with a timeout. */
   | { readonly kind: 'deny'; readonly code: number; readonly message: string }
-  /** The connection breaks, and nothing is done. */
+  /** The connection breaks, and the call has no effect. */
   | { readonly kind: 'drop' }
-  /** Nothing is done and nothing is ever answered. `hears` gets what resolves when the client has given up. */
-  | { readonly kind: 'hang'; readonly hears?: (end: Promise<unknown>) => void }
-  /** It is done, and the answer is this text. */
+  /** The call has no effect and no response. `onHang` gets a promise that resolves when the client closes the connection. */
+  | { readonly kind: 'hang'; readonly onHang?: (end: Promise<unknown>) => void }
+  /** The call takes effect, and the response is this text. */
   | { readonly kind: 'answer'; readonly text: string }
-  /** It is done, and the answer comes so much later. */
+  /** The call takes effect, and the response is delayed. */
   | { readonly kind: 'late'; readonly milliseconds: number }
-  /** This happens first, for instance another's write. */
+  /** An action runs before the call, for example a write of another client. */
   | { readonly kind: 'before'; readonly action: () => unknown };
 
 export class Faults {
@@ -39,7 +39,7 @@ export class Faults {
     return this.#waiting.get(call)?.shift();
   }
 
-  /** Whether all that was asked for has happened. */
+  /** Whether all faults were used. */
   get allUsed(): boolean {
     return [...this.#waiting.values()].every((faults) => faults.length === 0);
   }

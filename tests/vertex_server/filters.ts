@@ -1,11 +1,11 @@
-// The list filters: comparisons joined by AND, as https://google.aip.dev/160 has them, of the fields that each list supports.
+// The filters of lists: comparisons joined by AND (https://google.aip.dev/160), on the fields that each list supports.
 
 import { camelCase } from './proto_json.js';
 import { invalid } from './status.js';
 import { nanosOf } from './timestamp.js';
 
 export interface Comparison {
-  /** By its camelCase name, or `labels.KEY`. */
+  /** The camelCase name, or `labels.KEY`. */
   readonly field: string;
   readonly operator: string;
   readonly literal: string;
@@ -34,7 +34,7 @@ function fieldOf(name: string): string {
   return name.startsWith('labels.') ? name : camelCase(name);
 }
 
-/** Whether a field is a text in which each `*` of the filter may stand for any other, as AIP-160 has it. */
+/** Returns a test for strings, in which each `*` of the filter matches any text, as in AIP-160. */
 export function wildcard(literal: string): (value: unknown) => boolean {
   const parts = literal
     .split('*')
@@ -43,7 +43,7 @@ export function wildcard(literal: string): (value: unknown) => boolean {
   return (value) => typeof value === 'string' && pattern.test(value);
 }
 
-/** Whether a moment is in the range that the filter gives. */
+/** Returns a test for times in the range of the filter. */
 export function timeRange(filter: string): (nanos: bigint) => boolean {
   const tests = comparisonsOf(filter).map(({ field, operator, literal }) => {
     const bound = nanosOf(literal);
@@ -74,9 +74,9 @@ function isMatch(sign: number, operator: string): boolean {
 }
 
 /**
- * Whether the order is descending.
+ * Parses the order of a list.
  *
- * @param orderBy such as `timestamp desc`
+ * @param orderBy for example `timestamp desc`
  */
 export function orderOf(orderBy: string, fields: readonly string[]) {
   const [name = '', direction = 'asc', ...more] = orderBy.trim().split(/\s+/);

@@ -1,4 +1,4 @@
-// The messages of the API by their fields. The server knows no others: a name that stands here in no message is refused.
+// The messages of the API with their fields. The server refuses all other names.
 
 /**
  * - `struct`: any JSON object; its keys are the caller's own.
@@ -23,7 +23,7 @@ export interface Message {
 const CONTENT: Message = {
   fields: {
     role: 'string',
-    // No partMetadata, toolCall, toolResponse: those are of the Gemini Developer API only.
+    // Without partMetadata, toolCall and toolResponse, which only the Gemini Developer API has.
     parts: {
       list: {
         fields: {

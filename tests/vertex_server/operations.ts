@@ -1,4 +1,4 @@
-// Long-running operations: what a create or a delete answers with, asked again until it is done.
+// Long-running operations: the results of creates and deletes, which the client polls until they are done.
 
 import { ApiError } from './status.js';
 
@@ -18,10 +18,10 @@ export class Operations {
   #count = 0;
 
   /**
-   * @param parent the resource that it is about
-   * @param type of the response; without a name it is empty
-   * @param polls how often one is told that it is not done; with less than none it is done from the beginning
-   * @param work what is done at its end; returns the response
+   * @param parent the resource of the operation
+   * @param type the type of the operation
+   * @param polls the number of polls that return an unfinished operation; below 0 it is done immediately
+   * @param work runs at the end of the operation; returns the response
    */
   start(parent: string, type: string, polls: number, work: () => object | ApiError): Operation {
     this.#count += 1;
@@ -30,7 +30,7 @@ export class Operations {
     const finish = (): Operation => {
       const response = work();
       if (response instanceof ApiError) {
-        // google.rpc.Code, not HTTP's.
+        // A google.rpc.Code, not an HTTP status.
         return { name, metadata, done: true, error: { code: 13, message: response.message } };
       }
       return { name, metadata, done: true, response };

@@ -1,13 +1,13 @@
-// A list's pages. A token says where the last page ended, not how many were before it: what is written between two pages
-// neither repeats an item nor hides one that was there.
+// The pages of a list. A token has the last key of its page, not an offset: a write between two pages neither repeats nor
+// hides an item.
 
 import { invalid } from './status.js';
 
 export interface PageRequest {
   readonly size: number | undefined;
   readonly token: string | undefined;
-  /** What else was asked; a token holds for the same question only. */
-  readonly question: string;
+  /** The other parameters of the list. A token is valid only for the same parameters. */
+  readonly query: string;
 }
 
 export interface Page<T> {
@@ -16,43 +16,43 @@ export interface Page<T> {
 }
 
 /**
- * @param items all of them, in the list's order
- * @param beginsEmpty whether the first page has none of them
+ * @param items all items in the list's order
+ * @param beginsEmpty whether the first page is empty
  */
 export function pageOf<T>(
   items: readonly T[],
   keyOf: (item: T) => string,
-  { size, token, question }: PageRequest,
+  { size, token, query }: PageRequest,
   largest: number,
   beginsEmpty: boolean,
 ): Page<T> {
   if (size !== undefined && (!Number.isInteger(size) || size < 0)) {
     throw invalid(`Page size must be a non-negative number, but was ${size}.`);
   }
-  // Empty is the same as not given.
+  // An empty token counts as absent.
   const isFirst = token === undefined || token === '';
-  if (isFirst && beginsEmpty) return { items: [], nextPageToken: tokenOf(BEGIN, question) };
-  const start = isFirst ? 0 : afterKey(items, keyOf, lastKeyOf(token, question));
+  if (isFirst && beginsEmpty) return { items: [], nextPageToken: tokenOf(BEGIN, query) };
+  const start = isFirst ? 0 : afterKey(items, keyOf, lastKeyOf(token, query));
   const end = start + Math.min(size === undefined || size === 0 ? largest : size, largest);
   const page = items.slice(start, end);
   const last = page.at(-1);
   if (last === undefined || end >= items.length) return { items: page };
-  return { items: page, nextPageToken: tokenOf(keyOf(last), question) };
+  return { items: page, nextPageToken: tokenOf(keyOf(last), query) };
 }
 
-/** In the place of a key, before all of them. */
+/** A key before all others. */
 const BEGIN = '';
 
-function tokenOf(lastKey: string, question: string): string {
-  return Buffer.from(JSON.stringify([lastKey, question])).toString('base64');
+function tokenOf(lastKey: string, query: string): string {
+  return Buffer.from(JSON.stringify([lastKey, query])).toString('base64');
 }
 
-function lastKeyOf(token: string, question: string): string {
+function lastKeyOf(token: string, query: string): string {
   try {
-    const [key, asked] = JSON.parse(Buffer.from(token, 'base64').toString()) as [string, string];
-    if (asked === question) return key;
+    const [key, tokenQuery] = JSON.parse(Buffer.from(token, 'base64').toString()) as [string, string];
+    if (tokenQuery === query) return key;
   } catch {
-    // Not one of ours.
+    // The token is malformed.
   }
   throw invalid('The page token is invalid or belongs to another request.');
 }

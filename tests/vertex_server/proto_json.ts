@@ -1,5 +1,5 @@
-// JSON as a server with protobuf messages takes it: a field by either of its names, null for one that is not given, no other
-// name, numbers as doubles, an object's keys in no order that a client could rely on.
+// JSON as a server with protobuf messages reads it: a field by either of its names, null for an absent field, no unknown
+// names, numbers as doubles, and the keys of an object in any order.
 
 import { type Kind, type Message } from './messages.js';
 import { invalid } from './status.js';
@@ -10,9 +10,9 @@ export type Fields = Record<string, unknown>;
 export type UnknownNames = 'refused' | 'ignored';
 
 /**
- * The message by its camelCase names.
+ * Parses a message, with camelCase names in the result.
  *
- * @param path what to call it in a refusal
+ * @param path the path of the message in error messages
  */
 export function parseMessage(
   value: unknown,
@@ -74,7 +74,7 @@ function structOf(object: object): Fields {
   return shuffled(Object.entries(object).map(([key, value]) => [key, valueOf(value)]));
 }
 
-/** A Struct's keys in another order than most clients write them. */
+/** The keys of a Struct, in another order than most clients write them. */
 export function shuffled(entries: readonly (readonly [key: string, value: unknown])[]): Fields {
   return Object.fromEntries([...entries].sort(([one], [other]) => (one < other ? 1 : -1)));
 }

@@ -1,5 +1,5 @@
-// Agent Engine's sessions on this machine: a server that speaks the v1beta1 REST protocol, keeps everything in memory and
-// does wrong what it is told to. That it is like the real one is shown by google's own clients, in tests/interop.
+// Agent Engine's sessions on this machine: a server for the v1beta1 REST protocol with all data in memory, and with faults
+// on demand. Google's own clients check in tests/interop that it behaves like the real server.
 
 import { once } from 'node:events';
 import { type IncomingMessage, type ServerResponse, createServer } from 'node:http';
@@ -13,17 +13,17 @@ import { type Fields } from './proto_json.js';
 import { ApiError, invalid, statusOf } from './status.js';
 
 export interface VertexServerOptions extends EngineOptions {
-  /** The only credentials that are good, tokens and keys alike; all are. */
+  /** The valid tokens and keys. Default: all. */
   readonly credentials?: readonly string[];
-  /** Decides at each request for which no fault waits. @param token whose request it is */
+  /** Returns the fault of a request without a waiting fault. @param token the client's token */
   readonly faultAt?: (call: Call, token: string) => Fault | undefined;
 }
 
-/** A request as it came; `code` is what was answered, and is missing if nothing was. */
+/** A received request. `code` is the status of its response, if there was one. */
 export interface LoggedRequest {
   readonly call: Call;
   readonly method: string;
-  /** Without the query. */
+  /** The path without the query. */
   readonly path: string;
   readonly query: Readonly<Record<string, string>>;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
@@ -32,33 +32,33 @@ export interface LoggedRequest {
 }
 
 export interface VertexServer {
-  /** `http://127.0.0.1:PORT`; the API's paths follow it. */
+  /** `http://127.0.0.1:PORT`, without the API's paths. */
   readonly url: string;
-  /** Since the beginning or the last `forget`. */
+  /** The requests since the start or the last `forget`. */
   readonly requests: readonly LoggedRequest[];
   /** The calls of these requests, in their order. */
   readonly calls: readonly Call[];
-  /** Whether every fault that was asked for has happened. */
+  /** Whether every fault was used. */
   readonly allFaultsUsed: boolean;
   forget(): void;
-  /** The next such call fails; see `Fault`. */
+  /** Makes the next such call fail; see `Fault`. */
   fail(call: Call, fault: Fault): void;
-  /** The next such calls, so many, are answered with this code and nothing is done. @param retryAfter the header */
+  /** Makes the next such calls fail with this status, without effect. @param retryAfter the header of that name */
   refuse(call: Call, code: number, times?: number, retryAfter?: string): void;
-  /** Answers as `fetch` does, without a connection, and nothing fails. It is no request that is counted. */
+  /** Works like `fetch`, without a connection and without faults. The request is not recorded. */
   fetch(url: string, init?: RequestInit): Response;
-  /** What a GET of the session answers, without a request. */
+  /** The result of a GET of the session, without a request. */
   session(id: string, engine?: string): Fields;
-  /** All the session's events as they are stored, the oldest first. */
+  /** All stored events of the session, oldest first. */
   events(id: string, engine?: string): Fields[];
   end(): Promise<void>;
 }
 
 const VERSION = /^\/(?:v1beta1|v1)\/(.*)$/;
 const PROJECT = /^projects\/[^/]+\/locations\/([^/]+)\/(.*)$/;
-/** Answers name the project by its number, whatever the client called it by. */
+/** Responses have the project's number, even if the client used its name. */
 const PROJECT_NUMBER = '424242424242';
-/** Where projects of express mode are. */
+/** The location of projects in express mode. */
 const EXPRESS_LOCATION = 'us-central1';
 
 export async function startVertexServer(options: VertexServerOptions = {}): Promise<VertexServer> {
@@ -67,7 +67,7 @@ export async function startVertexServer(options: VertexServerOptions = {}): Prom
   const faults = new Faults();
   const requests: LoggedRequest[] = [];
 
-  const answer = async (request: IncomingMessage, response: ServerResponse) => {
+  const respond = async (request: IncomingMessage, response: ServerResponse) => {
     const url = new URL(request.url ?? '/', 'http://localhost');
     const method = request.method ?? 'GET';
     response.setHeader('access-control-allow-origin', request.headers.origin ?? '*');
@@ -95,7 +95,7 @@ export async function startVertexServer(options: VertexServerOptions = {}): Prom
         await fault.action();
         fault = faults.take(called.call);
       }
-      if (fault?.kind === 'hang') return void fault.hears?.(once(response, 'close'));
+      if (fault?.kind === 'hang') return void fault.onHang?.(once(response, 'close'));
       if (fault?.kind === 'drop') return void response.destroy();
       if (fault?.kind === 'refuse' && fault.retryAfter !== undefined) {
         response.setHeader('retry-after', fault.retryAfter);
@@ -112,8 +112,8 @@ export async function startVertexServer(options: VertexServerOptions = {}): Prom
     }
   };
 
-  const server = createServer((request, response) => void answer(request, response));
-  // Where a server closes a connection that was idle, a request may just be on its way.
+  const server = createServer((request, response) => void respond(request, response));
+  // Otherwise the server could close an idle connection while a request is on its way.
   server.keepAliveTimeout = 0;
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -134,7 +134,7 @@ export async function startVertexServer(options: VertexServerOptions = {}): Prom
     fail: (call, fault) => faults.add(call, fault),
     refuse(call, code, times = 1, retryAfter) {
       const message = `The server refuses with ${code}.`;
-      for (let left = times; left > 0; left -= 1) {
+      for (let count = times; count > 0; count -= 1) {
         faults.add(call, { kind: 'refuse', code, message, retryAfter });
       }
     },
@@ -160,7 +160,7 @@ export async function startVertexServer(options: VertexServerOptions = {}): Prom
   };
 }
 
-/** An engine, a project and a place for those tests to which they do not matter. */
+/** An engine, a project and a location for tests that do not depend on them. */
 export const ENGINE = '123';
 export const PROJECT_ID = 'my-project';
 export const LOCATION = EXPRESS_LOCATION;
@@ -181,7 +181,7 @@ function homeIn(location: string): string {
   return `projects/${PROJECT_NUMBER}/locations/${location}`;
 }
 
-/** With a token in a project; with a key in express mode. @returns it */
+/** Checks the token, or the key of express mode. @returns the token or key */
 function authenticate({ headers }: IncomingMessage, good: readonly string[] | undefined): string {
   const token = /^Bearer (.+)$/.exec(headers.authorization ?? '')?.[1];
   const given = token ?? headers['x-goog-api-key'];
@@ -198,7 +198,7 @@ function jsonOf(text: string): unknown {
   if (text === '') return {};
   try {
     return JSON.parse(text, (key, value: unknown) => {
-      // Half of a character is no text for protobuf.
+      // Protobuf refuses lone surrogates.
       const texts = typeof value === 'string' ? [key, value] : [key];
       if (texts.some((part) => /\p{Surrogate}/u.test(part))) throw new Error('Invalid UTF-8');
       return value;

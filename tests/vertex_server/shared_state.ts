@@ -1,14 +1,14 @@
-// State that is not one session's: the keys with `user:` belong to a user of an engine, those with `app:` to the engine. They
-// are there as long as the server is, whatever becomes of the sessions that they were written to.
+// Shared state: keys with `user:` belong to a user of an engine, keys with `app:` to the engine. They exist as long as the
+// server, even after their sessions were deleted.
 
 import { type Fields, shuffled } from './proto_json.js';
 
 /**
- * Who sees such a key.
+ * The visibility of shared keys.
  *
- * - `shared`: all of the user's sessions of this engine, and all of the engine's.
- * - `named`: likewise, and other users see that the key is there, with null for its value.
- * - `session`: only the session that it was written to.
+ * - `shared`: all sessions of the user in this engine, or all sessions of the engine.
+ * - `named`: like `shared`, and other users see the key with the value null.
+ * - `session`: only the session of the write.
  */
 export type Scopes = 'shared' | 'named' | 'session';
 
@@ -25,7 +25,7 @@ export class SharedState {
     this.#scopes = scopes;
   }
 
-  /** What the session's own state is after the delta; the rest of it goes to where it belongs. */
+  /** Applies a delta. Returns the session's own state; shared keys are stored here. */
   merge(own: Fields, delta: Fields, owner: Owner): Fields {
     const changes = new Map<string | undefined, [string, unknown][]>();
     for (const [key, value] of Object.entries(delta)) {
@@ -42,7 +42,7 @@ export class SharedState {
     return withEntries(own, changes.get(undefined) ?? []);
   }
 
-  /** What a session shows. */
+  /** The state that a session shows. */
   withSharedKeys(own: Fields, owner: Owner): Fields {
     const entries = ['user:', 'app:'].flatMap((prefix) => {
       const scope = this.#scopeOf(prefix, owner);
@@ -67,7 +67,7 @@ export class SharedState {
   }
 }
 
-/** A key that is set moves to the end. `__proto__` is a key like any other. */
+/** Sets entries; a set key moves to the end. `__proto__` is an ordinary key. */
 function withEntries(fields: Fields, entries: readonly [string, unknown][]): Fields {
   const keys = new Set(entries.map(([key]) => key));
   const others = Object.entries(fields).filter(([key]) => !keys.has(key));

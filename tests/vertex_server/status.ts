@@ -1,4 +1,4 @@
-// What the API answers instead of a result, with the words it has for it.
+// The error responses of the API.
 
 const CODES = {
   INVALID_ARGUMENT: 400,

@@ -1,9 +1,9 @@
-// google.protobuf.Timestamp in JSON: RFC 3339 with any offset in, Z and 0, 3, 6 or 9 digits out. Kept in nanoseconds,
-// since a client may send more digits than a Date has.
+// google.protobuf.Timestamp in JSON: parses RFC 3339 with any offset, and prints Z with 0, 3, 6 or 9 digits. Times are
+// nanoseconds, because a client may send more digits than a Date has.
 
 const RFC_3339 = /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2})(?:\.(\d{1,9}))?(Z|[+-]\d{2}:\d{2})$/i;
 
-/** Nanoseconds since 1970, or `undefined` if the text is no timestamp. */
+/** Nanoseconds since 1970; `undefined` if the text is not a timestamp. */
 export function nanosOf(text: string): bigint | undefined {
   const [, seconds, fraction = '', offset = ''] = RFC_3339.exec(text) ?? [];
   const millis = Date.parse(`${seconds}${offset.toUpperCase()}`);

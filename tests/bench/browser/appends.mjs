@@ -1,4 +1,4 @@
-// Appends: awaited one by one, many under way at once, and to a long session.
+// Appends: awaited one by one, many concurrent ones, and to a long session.
 
 import { median, medianAndMean, shown, timeOf, timesInTurns } from '../measure.mjs';
 import { Bare } from './bare.mjs';
@@ -9,7 +9,7 @@ const MANY = 64;
 const bareCode = { than: 'the bare code', unit: 'ms' };
 
 /**
- * Times of single appends, each awaited. The events are made between them, as an agent does it.
+ * Times of single awaited appends. Each event is made right before its append, as by an agent.
  *
  * @param {import('./stores.mjs').Store} store
  * @param {any} handle
@@ -25,7 +25,7 @@ async function appendTimes(store, handle, count, first) {
   return times;
 }
 
-/** Numbers of events that no other call has given. @param {number} first */
+/** Unique numbers for events. @param {number} first */
 export function numbers(first) {
   return (/** @type {number} */ count) => (first += count) - count;
 }
@@ -56,10 +56,10 @@ export function oneByOne() {
 }
 
 /**
- * Sixty-four at once against as many one by one.
+ * Compares 64 concurrent appends with 64 single ones.
  *
- * @param {number} sessions how many they go to
- * @param {number} faster how many times the throughput ours must have
+ * @param {number} sessions the number of sessions that get the appends
+ * @param {number} faster the required factor of throughput
  */
 function grouped(sessions, faster) {
   const ids = Array.from({ length: sessions }, (_, index) => `session-${index}`);

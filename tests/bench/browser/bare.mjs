@@ -1,13 +1,13 @@
-// What ours is compared with: sessions in IndexedDB as a careful engineer writes them by hand, one record an event.
+// The comparison: sessions in IndexedDB as a careful engineer writes them by hand, with one record per event.
 //
-// Nothing in it is slower than it must be: one round of requests before the writes, a key range for the
-// events, indexes for the two look-ups, `commit()`, and no wait but for `complete`. It gives the same
-// guarantees for one append (an id is stored once, event and states together or not at all), and none
-// of the rest: no shared transactions, no pages, no retries, no second tab, no limits.
+// The code is as fast as possible: one round of requests before the writes, a key range for the events, indexes
+// for the two look-ups, `commit()`, and a wait only for `complete`. One append has the package's guarantees: an
+// id is stored once, and event and states together or not at all. It has no shared transactions, pages, retries,
+// second tab or limits.
 
 const DURABILITY = /** @type {const} */ ({ durability: 'relaxed' });
 
-/** Sorts after everything that can stand in a key's last place. @type {IDBValidKey} */
+/** A key that sorts after all values. @type {IDBValidKey} */
 const LAST = [];
 
 /**
@@ -98,7 +98,7 @@ export class Bare {
     await answer(indexedDB.deleteDatabase(name));
   }
 
-  /** Several at once, for filling. @param {string[]} ids @param {number} time @returns {Promise<Handle[]>} */
+  /** Creates several sessions, for filling. @param {string[]} ids @param {number} time @returns {Promise<Handle[]>} */
   async create(ids, time) {
     const transaction = this.#database.transaction(['sessions'], 'readwrite', DURABILITY);
     const sessions = transaction.objectStore('sessions');
@@ -133,7 +133,7 @@ export class Bare {
     /** @type {IDBRequest<ScopeRow | undefined>} */
     const userRow = scopes.get(userKey);
     const stored = events.index('id').getKey([handle.id, event.id]);
-    // Requests are answered in order: with the last one, all are there.
+    // Requests complete in order, so the last one completes after all others.
     stored.onsuccess = () => {
       const found = row.result;
       if (found === undefined || stored.result !== undefined) return transaction.abort();
@@ -152,7 +152,7 @@ export class Bare {
     });
   }
 
-  /** Many in one transaction, for filling; all but the last without their deltas. @param {{ id: string }} handle @param {Event[]} batch */
+  /** Appends many events in one transaction, for filling; only the last one applies its delta. @param {{ id: string }} handle @param {Event[]} batch */
   async fill(handle, batch) {
     const transaction = this.#database.transaction(['sessions', 'events'], 'readwrite', DURABILITY);
     const sessions = transaction.objectStore('sessions');
@@ -167,14 +167,14 @@ export class Bare {
     await completed(transaction);
   }
 
-  /** With all its events, or the last so many. @param {string} id @param {number} [recent] @returns {Promise<Handle>} */
+  /** Reads a session with all events or the last ones. @param {string} id @param {number} [recent] @returns {Promise<Handle>} */
   async load(id, recent) {
     const transaction = this.#database.transaction(['sessions', 'scopes', 'events']);
     const events = transaction.objectStore('events');
     /** @param {number} first */
     const from = (first) => events.getAll(IDBKeyRange.bound([id, first], [id, LAST]));
     const heads = this.#heads(transaction, id);
-    // All of them need nothing that the session's row says, so they are asked for in the same round.
+    // A read of all events does not need the session's row, so it is in the same round.
     const all = recent === undefined ? answer(from(0)) : undefined;
     const { row, app, user } = await heads;
     /** @type {EventRow[]} */
@@ -187,7 +187,7 @@ export class Bare {
     };
   }
 
-  /** The newest so many. @param {number} count @returns {Promise<Handle[]>} */
+  /** Lists the newest sessions. @param {number} count @returns {Promise<Handle[]>} */
   async newest(count) {
     const transaction = this.#database.transaction(['sessions', 'scopes']);
     const scopes = transaction.objectStore('scopes');
@@ -218,7 +218,7 @@ export class Bare {
 }
 
 /**
- * Rows from the end of an index's range, the last one first.
+ * Returns rows from the end of an index's range, the last one first.
  *
  * @param {IDBIndex} index
  * @param {IDBKeyRange} range
@@ -227,7 +227,7 @@ export class Bare {
  */
 async function lastOf(index, range, count) {
   if ('getAllRecords' in index) {
-    // Where that is, `getAll` takes a direction as well.
+    // Engines with `getAllRecords` also support a direction in `getAll`.
     const query = { query: range, count, direction: 'prev' };
     return answer(index.getAll(/** @type {any} */ (query)));
   }

@@ -1,10 +1,10 @@
-// The first call of a page: each side in a page that has done nothing yet.
+// The first call of a page: each side runs in a new page.
 
 import { user } from './user.mjs';
 
 const name = `bench-${crypto.randomUUID()}`;
 
-/** How long the script's loading takes, and the first call: open and put. */
+/** Times loading the script, and the first call: open and put. */
 export async function bare() {
   const start = performance.now();
   const { Bare } = await import('./bare.mjs');
@@ -17,7 +17,7 @@ export async function bare() {
   return { load: loaded - start, call: end - loaded };
 }
 
-/** The same: load the wasm, open and create. */
+/** Times the same for the package: load the wasm, open and create. */
 export async function ours() {
   const start = performance.now();
   const { IndexedDbSessionService } = await import('adk-session-wasm');

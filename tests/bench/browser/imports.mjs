@@ -3,7 +3,7 @@
 import { IndexedDbSessionService } from 'adk-session-wasm';
 import { imports } from '../imports.mjs';
 
-/** Chromium takes about twice as long for a batch of a long session, by the same requests. Quadratic would be 8 times. */
+/** Chromium takes about twice as long for a batch of a long session, with the same requests. Quadratic time would be 8 times. */
 const MOST = 2.5;
 
 export function longImports() {

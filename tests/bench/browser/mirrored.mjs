@@ -1,4 +1,4 @@
-// What the option `mirror` costs: the same appends with it and without, in turns.
+// The cost of the option `mirror`: the same appends with and without it, in turns.
 
 import { median, shown, timeOf, timesInTurns } from '../measure.mjs';
 import { numbers } from './appends.mjs';

@@ -1,4 +1,4 @@
-// The package behind the same few calls as the bare code, so that the cases are written once.
+// The package with the same interface as the bare code, so that each case is written once.
 
 import { IndexedDbSessionService } from 'adk-session-wasm';
 
@@ -45,7 +45,7 @@ export class Ours {
 
   /** @param {{ id: string }} handle @param {Event[]} events */
   async fill({ id }, events) {
-    // A handle of its own, so that the caller's does not hold them all.
+    // A separate handle, so that the caller's handle does not hold all events.
     const session = await this.load(id, 0);
     await this.#service.appendEvents({ session, events });
   }

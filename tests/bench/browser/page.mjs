@@ -1,4 +1,4 @@
-// What the pages run: the case that the address names. Loaded case by case, so that a first call is one.
+// Runs the case of the page's address. Each case is loaded separately, so that a first call is really the first.
 
 /** @type {Record<string, () => Promise<unknown>>} */
 const cases = {

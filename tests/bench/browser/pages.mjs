@@ -11,16 +11,16 @@ const { openBrowser } = await tsImport('../../browser/engine.ts', import.meta.ur
 /** @type {typeof import('../../browser/server.js')} */
 const { html, serve } = await tsImport('../../browser/server.ts', import.meta.url);
 
-/** Filling 100,000 events takes its time. */
+/** Filling 100,000 events takes long. */
 const PATIENCE = 300_000;
 
-/** Else the browsers round their clocks, to a tenth of a millisecond or a whole one. */
+/** Without these headers, browsers round their clocks to 0.1 ms or 1 ms. */
 const ISOLATED = {
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-embedder-policy': 'require-corp',
 };
 
-/** As a user bundles it, with the package in a file of its own. */
+/** Bundles the pages like a user, with the package in a separate file. */
 async function bundle() {
   const { outputFiles } = await build({
     entryPoints: [fileURLToPath(new URL('page.mjs', import.meta.url))],
@@ -37,7 +37,7 @@ async function bundle() {
 }
 
 /**
- * Runs it with a function that opens the page of a case and waits for what it comes to.
+ * Calls `use` with a function that opens the page of a case and returns its result.
  *
  * @template Value
  * @param {EngineName} engine

@@ -1,4 +1,4 @@
-// Both sides on databases of their own, filled alike, and gone afterwards.
+// Databases for both sides, with equal contents. They are deleted afterwards.
 
 import { createEvent } from 'adk-session-wasm';
 import { makeEvents } from '../events.mjs';
@@ -12,14 +12,14 @@ const BATCH = 1000;
  * @typedef {InstanceType<Bare> | InstanceType<Ours>} Store
  */
 
-/** Events of this moment, as an agent appends them. @param {number} count @param {number} first */
+/** Events with the current time, as an agent appends them. @param {number} count @param {number} first */
 export function eventsNow(count, first) {
   const timestamp = Date.now();
   return makeEvents(count, first, (event) => createEvent({ ...event, timestamp }));
 }
 
 /**
- * Runs it with stores that are open and empty, each in a database of its own.
+ * Calls `run` with open, empty stores, each in its own database.
  *
  * @template {Record<string, Bare | Ours>} Sides
  * @template Value
@@ -47,7 +47,7 @@ export async function withStores(sides, run) {
 }
 
 /**
- * A new session of so many events, the last of them appended with its delta, so that all three states are there.
+ * Makes a session with the given number of events. The last one is appended with its delta, so that all three states exist.
  *
  * @param {Store} store
  * @param {string} id

@@ -1,2 +1,2 @@
-/** Whose sessions all of them are. */
+/** The owner of all sessions. */
 export const user = { appName: 'bench', userId: 'user' };

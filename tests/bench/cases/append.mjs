@@ -1,4 +1,4 @@
-// Single appends through a handle as `getSession` gave it, to sessions of growing length.
+// Single appends through a handle from `getSession`, to sessions of growing length.
 
 import { atMostByRound, median, timesInTurns } from '../measure.mjs';
 import {
@@ -11,18 +11,18 @@ import {
   PeerService,
 } from '../services.mjs';
 
-/** A round; few, so that a session stays about as long as its name says. */
+/** Appends per round: few, so that a session stays about as long as its name says. */
 const APPENDS = 20;
-/** As many rounds to warm up as it takes until neither side becomes faster. */
+/** Warm-up rounds, until neither side becomes faster. */
 const SHORT = { rounds: 60, warmUp: 100, collects: false };
-/** All is warm by then, and the handles of long sessions take long to read. */
+/** Fewer rounds for long sessions: everything is warm, and their handles take long to read. */
 const LONG = { rounds: 12, warmUp: 2, collects: false };
 
 /**
- * The median of single appends to a session of about so many events, in µs.
+ * Returns the median of single appends to a session of about `count` events, in µs.
  *
- * Each event is made right before it is appended, as an agent does it: twenty that are made ahead lie in
- * memory as cold as all that was read in between.
+ * Each event is made right before its append, as by an agent. Events that are made earlier would no longer be in
+ * the processor's cache.
  *
  * @param {OurService | PeerService} service
  * @param {number} count

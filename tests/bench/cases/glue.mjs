@@ -1,16 +1,16 @@
-// A text on its way into the wasm: the glue of pkg/ beside that which wasm-bindgen wrote.
+// Passing a text to the wasm: the glue of pkg/ compared with the glue of wasm-bindgen.
 
 import { readFileSync } from 'node:fs';
 import { HOST_ENCODER } from '../../../js/build/string_encoder.mjs';
 import { atMost, inTurns, timeOfMany } from '../measure.mjs';
 
-/** As long as the text of an event. */
+/** The length of an event's text. */
 const TEXT = 'x'.repeat(580);
 
 /** @param {string} name */
 const read = (name) => readFileSync(new URL(`../../../pkg/${name}`, import.meta.url));
 
-/** Loads a glue with an instance of its own. @param {string} glue */
+/** Loads a glue with a new instance. @param {string} glue */
 async function load(glue) {
   const { initSync, scan_template } = await import(
     `data:text/javascript,${encodeURIComponent(glue)}`

@@ -1,4 +1,4 @@
-// IndexedDB in real browsers, beside bare code that is written by hand for it.
+// IndexedDB in real browsers, compared with hand-written code.
 
 import { withPages } from '../browser/pages.mjs';
 import { limited, median, shown, timesInTurns } from '../measure.mjs';
@@ -52,7 +52,7 @@ export default async function indexedDb(engines) {
     /** @type {import('../measure.mjs').Result[]} */
     const measured = await withPages(engine, async (run) => {
       const cases = await firstCall(run);
-      // Only Chromium has what a mirror needs.
+      // Only Chromium supports a mirror.
       const pages = engine === 'chromium' ? [...PAGES, 'mirrored'] : PAGES;
       for (const page of pages) cases.push(...(await run(page)));
       return cases;

@@ -1,4 +1,4 @@
-// What 90,000 more events cost in memory. Ours are in the wasm's, which never shrinks; the peer's in the heap.
+// The memory of 90,000 events: the package's are in wasm memory, which never shrinks; the peer's are in the heap.
 
 import { initSync } from '#pkg';
 import { limited } from '../measure.mjs';
@@ -7,7 +7,7 @@ import { fillOurs, fillPeer, keyOf, ourEvents, OurService, PeerService } from '.
 const [FEW, MANY] = [10_000, 100_000];
 
 function wasmBytes() {
-  // The instance that is there already: the glue starts one only.
+  // The existing instance: the glue makes only one.
   return initSync(/** @type {any} */ (undefined)).memory.buffer.byteLength;
 }
 

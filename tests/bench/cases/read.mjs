@@ -12,7 +12,7 @@ export default async function read() {
   await fillOurs(ours, COUNT);
   await fillPeer(peer, COUNT);
   const recent = { ...keyOf(COUNT), config: { numRecentEvents: RECENT } };
-  // The least that a reader must do: parse the text.
+  // The minimum of a reader: parse the text.
   const text = JSON.stringify(ourEvents(RECENT, COUNT - RECENT));
   const allText = JSON.stringify(ourEvents(COUNT, 0));
 

@@ -1,4 +1,4 @@
-// Creating sessions, and a page of many.
+// Creating sessions, and listing a page of many.
 
 import { inTurns, shown, timeOfMany } from '../measure.mjs';
 import { appName, OurService, PeerService, userId } from '../services.mjs';

@@ -1,4 +1,4 @@
-// What is loaded, gzipped.
+// The gzipped size of the loaded files.
 
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

@@ -1,4 +1,4 @@
-// From nothing to the first session, in a process of its own.
+// The time to the first session, in a new process.
 
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';

@@ -30,13 +30,13 @@ function makeTemplate() {
 
 /** @returns {Promise<import('../measure.mjs').Result[]>} */
 export default async function templates() {
-  // Not exported by the peer, so by its file.
+  // The peer does not export this function, so it is loaded by its file.
   const { injectSessionState: peerInject } = await import(peerFile('agents/instructions.js'));
   const { template, state } = makeTemplate();
   const compiled = new Template(template);
   const peerContext = { invocationContext: { session: { state } } };
   const expected = await peerInject(template, peerContext);
-  if ((await compiled.render({ state })) !== expected) throw new Error('the two print differently');
+  if ((await compiled.render({ state })) !== expected) throw new Error('the two results differ');
 
   const times = await inTurns(
     {

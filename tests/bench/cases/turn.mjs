@@ -1,5 +1,5 @@
-// One turn of the framework's Runner on a session of 10,000 events: it reads the whole session, stores a question, asks the
-// model, stores the answer. What a session service takes of that is the reading.
+// One turn of the framework's Runner on a session of 10,000 events: it reads the whole session, stores a question, calls
+// the model and stores the answer. The session service's share is mainly the read.
 
 import {
   BaseLlm,
@@ -18,7 +18,7 @@ import { appName, fillPeer, keyOf, PeerService, userId } from '../services.mjs';
 const COUNT = 10_000;
 const RECENT = 50;
 
-/** Answers at once. */
+/** A model that answers immediately. */
 class Model extends BaseLlm {
   constructor() {
     super({ model: 'bench' });
@@ -34,7 +34,7 @@ class Model extends BaseLlm {
   }
 }
 
-/** Hands out a session that was parsed before: what a turn takes by itself. */
+/** Returns a session that was parsed before: this measures the turn without a service. */
 class FreeService extends BaseSessionService {
   /** @param {import('@google/adk').Session} session */
   constructor(session) {

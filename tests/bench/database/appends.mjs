@@ -4,10 +4,10 @@ import { DatabaseSessionService } from 'adk-session-wasm/database';
 import { createEvent } from 'adk-session-wasm';
 import { makeEvent } from '../events.mjs';
 
-/** A round; few, so that all sides meet the same weather. */
+/** Appends per round: few, so that all sides run under the same load. */
 export const APPENDS = 20;
 
-/** As many rounds to warm up as a server is warm after a few hundred requests. */
+/** Warm-up rounds: a server is warm after a few hundred requests. */
 export const TURNS = { rounds: 20, warmUp: 30, collects: false };
 
 /**
@@ -18,7 +18,7 @@ export const TURNS = { rounds: 20, warmUp: 30, collects: false };
  */
 
 /**
- * The events of a round. Each round has its own; warm-up rounds have numbers below 0.
+ * Returns the events of a round. Warm-up rounds have numbers below 0.
  *
  * @param {number} round
  */
@@ -28,8 +28,8 @@ export function eventsOf(round) {
 }
 
 /**
- * Times of one append each. Events are a millisecond apart at least, as an agent's are: where two fall
- * into one, ours stores in a row of its own which time the session shows.
+ * Returns the time of each append. Events are at least a millisecond apart, like an agent's. For equal times, the
+ * package would store the session's time in an additional row.
  *
  * @template {{ timestamp: number }} Event
  * @param {Event[]} events
@@ -46,7 +46,7 @@ export async function timesOf(events, append) {
   return times;
 }
 
-/** Waits for it without letting go of the processor, which would cool down. */
+/** Waits in a loop, to keep the processor at full speed. */
 function nextMillisecond() {
   const last = Date.now();
   let now = last;
@@ -54,16 +54,16 @@ function nextMillisecond() {
   return now;
 }
 
-/** Each round has a session of its own. @param {string} appName @param {number} round */
+/** The session of a round. @param {string} appName @param {number} round */
 export function keyOf(appName, round) {
   return { appName, userId: 'user', sessionId: `round ${round}` };
 }
 
 /**
- * Appends to a handle as `getSession` gave it.
+ * Appends through a handle from `getSession`.
  *
  * @param {{ createSession: Function, getSession: Function, appendEvent: Function }} service
- * @param {(event: any) => any} create how its users make an event
+ * @param {(event: any) => any} create makes an event like the service's users
  * @param {string} appName
  */
 export function appender(service, create, appName) {
@@ -101,7 +101,7 @@ export function bare(service) {
 }
 
 /**
- * What `inTurns` runs.
+ * Returns the sides for `inTurns`.
  *
  * @template {string} Name
  * @param {Record<Name, Side>} sides

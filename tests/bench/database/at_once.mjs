@@ -1,4 +1,4 @@
-// Sessions that append at once: each awaits its own appends, one after the other. Times are per append.
+// Concurrent sessions: each awaits its own appends, one after the other. Times are per append.
 
 import { Kysely, PostgresDialect } from 'kysely';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -19,7 +19,7 @@ import { GroupedSqlite, PipelinedPostgres } from './bare_groups.mjs';
 /** @typedef {(session: number, round: number) => Record<string, unknown>} DeltaOf */
 
 const COUNTS = [1, 16, 64, 256];
-/** The appends of all sessions in a round. */
+/** The number of appends of all sessions in a round. */
 const APPENDS = 1024;
 const TURNS = { rounds: 7, warmUp: 3, collects: false };
 const unit = 'µs';
@@ -43,7 +43,7 @@ function ours(given) {
 
 /**
  * @param {GroupedSqlite | PipelinedPostgres} bare
- * @param {string | { kysely: any, engine: any }} given opens the service that creates the sessions
+ * @param {string | { kysely: any, engine: any }} given the database of the service that creates the sessions
  * @returns {Side}
  */
 function byHand(bare, given) {

@@ -1,13 +1,14 @@
-// What ours is compared with: an append as a careful engineer writes it by hand, with the driver alone.
+// The comparison: an append as a careful engineer writes it by hand, with the driver alone.
 //
-// It does the statements that ours does, in one transaction, on the same tables with the same indices: locks the session and both
-// states, where the engine has such locks; reads the session, what is told of its newest events and of one with the same id, the
-// app's state and the user's, in one query; and writes the event, the session and both states. It refuses a handle that is
-// behind, and an id that is stored. The event is serialized once; nothing is parsed but the states that the delta goes into. It
-// has none of the rest: no merging of what others wrote, no form that Python reads, no checks, no retries, no copies; nor does it
-// remember, as ours does on SQLite, what it has written last, by which an append need not read while nobody else writes.
+// It runs the package's statements in one transaction, on the same tables with the same indices. It locks the session and both
+// states, if the engine has such locks. One query reads the session, its newest event, an event with the same id, and both
+// states. Then it writes the event, the session and both states. It refuses a stale handle and a stored id. It serializes the
+// event once, and parses only the states that the delta changes.
+//
+// It does not merge the writes of others, and has no Python form, checks, retries or copies. It has no cache of its last
+// writes, with which the package skips reads on SQLite.
 
-/** Names the row that `find` begins with, as it is always there. */
+/** The key of the row that `find` begins with, because it always exists. */
 const FLOOR = 'adk_session_wasm_floor';
 
 const SESSION = 'app_name = ? and user_id = ? and id = ?';
@@ -22,7 +23,7 @@ const ofSession = (table) =>
  *   insertNew: (into: string) => string,
  *   json: (column: string) => string,
  *   time: (column: string) => string,
- * }} Dialect where the engines differ
+ * }} Dialect the differences between the engines
  */
 
 /** @type {Readonly<Record<'sqlite' | 'postgresql' | 'mariadb', Dialect>>} */
@@ -77,7 +78,7 @@ export function statementsOf({ json, time }) {
   };
 }
 
-/** The values of `find`. @param {Key} key @param {string} eventId */
+/** The parameters of `find`. @param {Key} key @param {string} eventId */
 export function sought({ appName, userId, sessionId }, eventId) {
   return [appName, userId, sessionId, eventId, appName, appName, userId];
 }
@@ -87,13 +88,13 @@ export function sought({ appName, userId, sessionId }, eventId) {
  * @typedef {ReturnType<typeof import('../events.mjs').makeEvent>} Event
  * @typedef {Record<string, unknown>} Values
  * @typedef {{ key: Key, time: string, state: Values, events: Event[] }} Handle `time` is the
- *   session's `update_time`, by which a handle is known to be behind
+ *   session's `update_time`, which shows whether a handle is stale
  * @typedef {{ state: string, update_time: string, id: string | null, newest: string | null,
- *   app_state: string, user_state: string }} Found what of the row is used
+ *   app_state: string, user_state: string }} Found the used columns of the row
  */
 
 /**
- * What is inserted to begin with, where it is not there yet.
+ * Returns the statements that insert the first rows if they are absent.
  *
  * @param {Dialect} dialect
  * @param {Key} key
@@ -112,7 +113,7 @@ export function firstRows({ insertNew }, { appName, userId, sessionId }, time) {
 }
 
 /**
- * What is written, by what was read.
+ * Computes the changes from the rows.
  *
  * @param {Handle} handle
  * @param {Event} event
@@ -120,8 +121,8 @@ export function firstRows({ insertNew }, { appName, userId, sessionId }, time) {
  */
 export function changesOf(handle, event, found) {
   const { update_time: last, newest } = found;
-  if (last !== handle.time) throw new Error('the handle is behind');
-  if (found.id !== null) throw new Error(`the event ${event.id} is stored`);
+  if (last !== handle.time) throw new Error('the handle is stale');
+  if (found.id !== null) throw new Error(`the event ${event.id} is already stored`);
   const { appName, userId, sessionId } = handle.key;
   const delta = split(event.actions.stateDelta);
   const latest = newest !== null && newest > last ? newest : last;
@@ -138,7 +139,7 @@ export function changesOf(handle, event, found) {
   };
 }
 
-/** What the handle shows, once it is stored. @param {Handle} handle @param {Event} event @param {string} time */
+/** Updates the handle after the commit. @param {Handle} handle @param {Event} event @param {string} time */
 export function shownOn(handle, event, time) {
   handle.time = time;
   handle.events.push(event);
@@ -162,13 +163,13 @@ function changed(text, delta) {
   return JSON.stringify(Object.assign(JSON.parse(text), delta));
 }
 
-/** As the tables have it, in UTC. @param {number} milliseconds @param {number} [micros] */
+/** The time in the tables' form, in UTC. @param {number} milliseconds @param {number} [micros] */
 export function timeText(milliseconds, micros = 0) {
   const text = new Date(milliseconds).toISOString();
   return `${text.slice(0, 10)} ${text.slice(11, 23)}${String(micros).padStart(3, '0')}`;
 }
 
-/** That moment, or a microsecond after the last if that was later. @param {string} last @param {number} milliseconds */
+/** Returns the given time, or a microsecond after the last one if that is later. @param {string} last @param {number} milliseconds */
 function timeAfter(last, milliseconds) {
   const text = timeText(milliseconds);
   if (text > last) return text;

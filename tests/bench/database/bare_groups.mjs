@@ -1,8 +1,7 @@
-// What appends of many sessions at once are compared with: hand-written code on the same tables.
+// The comparison for concurrent appends of many sessions: hand-written code on the same tables.
 //
-// It locks the session, and the app if the event changes keys of the app; reads both, and the event by its id; and writes the
-// event and the states. It refuses a handle that is behind, and an id that is stored. It has none of the rest: no merging, no
-// checks, no retries, no copies.
+// It locks the session, and the app if the event changes app keys. It reads both rows and the event by its id. Then it writes
+// the event and the states. It refuses a stale handle and a stored id. It has no merging, checks, retries or copies.
 
 import Sqlite from 'better-sqlite3';
 import { setImmediate } from 'node:timers';
@@ -32,20 +31,20 @@ function statementsOf(json, time) {
   };
 }
 
-/** Whether the event changes keys of the app. @param {Event} event */
+/** Whether the event changes app keys. @param {Event} event */
 const isOfApp = (event) =>
   Object.keys(event.actions.stateDelta).some((key) => key.startsWith('app:'));
 
 /**
- * The values of what is written.
+ * Returns the values of the written rows.
  *
  * @param {Handle} handle
  * @param {Event} event
  * @param {{ state: string, update_time: string, app_state: string, id: string | null }} found
  */
 function valuesOf({ key, time: known }, event, found) {
-  if (found.update_time !== known) throw new Error('the handle is behind');
-  if (found.id !== null) throw new Error(`the event ${event.id} is stored`);
+  if (found.update_time !== known) throw new Error('the handle is stale');
+  if (found.id !== null) throw new Error(`the event ${event.id} is already stored`);
   const { appName, userId, sessionId } = key;
   const state = JSON.parse(found.state);
   const appState = isOfApp(event) ? JSON.parse(found.app_state) : undefined;
@@ -71,7 +70,7 @@ function laterThan(time) {
   return now > time ? now : timeText(Date.parse(`${time.slice(0, 23)}Z`) + 1);
 }
 
-/** An ideal group commit: all appends that were called for in one breath share a transaction. */
+/** An ideal group commit: all appends of one turn of the event loop share a transaction. */
 export class GroupedSqlite {
   #database;
   #begin;
@@ -80,7 +79,7 @@ export class GroupedSqlite {
   /** @type {(() => void)[]} */
   #waiting = [];
 
-  /** @param {string} path of a database that has our tables */
+  /** @param {string} path a database with the package's tables */
   constructor(path) {
     this.#database = new Sqlite(path);
     this.#database.pragma('foreign_keys = on');
@@ -143,13 +142,13 @@ export class GroupedSqlite {
 /** @param {string} column */
 const same = (column) => column;
 
-/** A transaction an append, which sends what does not depend on an answer without waiting. */
+/** One transaction per append. It pipelines all statements that do not depend on a result. */
 export class PipelinedPostgres {
   #pool;
   /** @type {Record<string, { name: string, text: string }>} */
   #statements = {};
 
-  /** @param {string} url of a database that has our tables */
+  /** @param {string} url a database with the package's tables */
   constructor(url) {
     this.#pool = new pg.Pool(/** @type {any} */ ({ connectionString: url, pipeline: true }));
     const json = (/** @type {string} */ column) => `cast(${column} as text)`;

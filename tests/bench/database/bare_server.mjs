@@ -1,4 +1,4 @@
-// The bare append on a server: a connection of the pool, and prepared statements.
+// The bare append on a server, with a connection of the pool and prepared statements.
 
 import { createPool } from 'mysql2/promise';
 import pg from 'pg';
@@ -25,7 +25,7 @@ function postgres(url) {
   const pool = new pg.Pool({ connectionString: url });
   /** @type {Map<string, { name: string, text: string }>} */
   const known = new Map();
-  /** By the name a connection knows a statement that it has prepared. @param {string} sql */
+  /** A named statement, which a connection prepares only once. @param {string} sql */
   const statement = (sql) => {
     let found = known.get(sql);
     if (found === undefined) {
@@ -58,7 +58,7 @@ function mariadb(url) {
       const connection = await pool.getConnection();
       return {
         plain: (sql) => connection.query(sql),
-        // Its driver keeps what it has prepared.
+        // The driver caches prepared statements.
         prepared: async (sql, values) =>
           /** @type {any} */ (await connection.execute(sql, /** @type {any} */ (values)))[0],
         release: () => connection.release(),
@@ -73,7 +73,7 @@ export class BareServer {
   #dialect;
   #statements;
 
-  /** @param {'postgresql' | 'mariadb'} kind @param {string} url of a database that has our tables */
+  /** @param {'postgresql' | 'mariadb'} kind @param {string} url a database with the package's tables */
   constructor(kind, url) {
     this.#pool = kind === 'postgresql' ? postgres(url) : mariadb(url);
     this.#dialect = DIALECTS[kind];

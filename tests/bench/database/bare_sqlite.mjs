@@ -1,4 +1,4 @@
-// The bare append on SQLite: prepared statements, and a driver that waits for nothing.
+// The bare append on SQLite, with prepared statements and a synchronous driver.
 
 import Sqlite from 'better-sqlite3';
 import {
@@ -22,7 +22,7 @@ export class BareSqlite {
 
   /**
    * @param {string} path
-   * @param {string} tables the SQL that makes them
+   * @param {string} tables the SQL that creates the tables
    * @param {'full' | 'normal'} synchronous
    */
   constructor(path, tables, synchronous) {

@@ -1,5 +1,5 @@
-// Appends of one key to large states. google-adk's tables keep a scope's state in one JSON value, which each append writes
-// whole: beside it stand the engine's own change of one key, and JavaScript's reading and writing of that text.
+// Appends of one key to large states. google-adk's tables have a scope's state in one JSON value, and each append writes
+// all of it. The comparisons are the engine's own change of one key, and parsing and printing the text in JavaScript.
 
 import Sqlite from 'better-sqlite3';
 import { createEvent } from 'adk-session-wasm';

@@ -1,4 +1,4 @@
-// The session that reads are measured on.
+// The session for the measurement of reads.
 
 import { createEvent } from 'adk-session-wasm';
 import { makeEvent, makeEvents } from '../events.mjs';
@@ -8,7 +8,7 @@ const BATCH = 1000;
 
 export const longKey = { appName: 'bench', userId: 'user', sessionId: 'long' };
 
-/** Makes it in ours. @param {import('adk-session-wasm/database').DatabaseSessionService} service */
+/** Makes the session with the package. @param {import('adk-session-wasm/database').DatabaseSessionService} service */
 export async function fill(service) {
   await service.createSession(longKey);
   for (let first = 0; first < COUNT; first += BATCH) {
@@ -18,7 +18,7 @@ export async function fill(service) {
 }
 
 /**
- * Whether a read gives what it should, the last event among it.
+ * Checks that a read returns the expected number of events, with the last one.
  *
  * @param {Promise<{ events: { id: string }[] } | undefined>} read
  * @param {number} count

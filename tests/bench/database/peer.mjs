@@ -1,4 +1,4 @@
-// `@google/adk`'s own service on databases, with the packages that it needs for SQLite.
+// The database service of `@google/adk`, with the packages that it needs for SQLite.
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,8 +6,8 @@ import { pathToFileURL } from 'node:url';
 import { installPackages } from '../../toolchain/npm_packages.mjs';
 
 /**
- * The peer once more among them, since it finds its driver beside itself only. 6.6.17 of `@mikro-orm/sqlite`
- * asks for a package that npm does not find.
+ * The packages include the peer itself, because it finds its driver only next to itself. Version 6.6.17 of
+ * `@mikro-orm/sqlite` needs a package that npm does not find.
  */
 const packages = {
   '@google/adk': '2.0.0',
@@ -18,10 +18,10 @@ const source = `export { createEvent } from '@google/adk';
 export { DatabaseSessionService } from '@google/adk/sessions/database';
 `;
 
-/** The peer's service, and how its users make events. */
+/** Loads the peer's service and its function that makes events. */
 export async function loadPeer() {
   const entry = join(installPackages('bench-database', packages), 'peer.mjs');
-  // From a module in there, as packages are looked for from where they are asked for.
+  // From a module in that folder, because packages are resolved from the importing module.
   writeFileSync(entry, source);
   const { DatabaseSessionService, createEvent } = await import(pathToFileURL(entry).href);
   return { DatabaseSessionService, createEvent };

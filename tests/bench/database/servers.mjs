@@ -1,5 +1,5 @@
-// PostgreSQL and MariaDB: servers of the tests' own, with the settings that they come with, on this machine's loopback. Their
-// files lie below the system's folder for temporary files.
+// PostgreSQL and MariaDB: servers that the bench starts on loopback, with their default settings. Their files are in the
+// system's folder for temporary files.
 
 import { DatabaseSessionService } from 'adk-session-wasm/database';
 import { fileURLToPath } from 'node:url';
@@ -12,7 +12,7 @@ import { COUNT, expectEvents, fill, longKey } from './long_session.mjs';
 
 /** @typedef {import('../measure.mjs').Result} Result */
 
-// Where the tests start them.
+// The tests' functions that start servers.
 /** @type {typeof import('../../js/database/servers.js')} */
 const { startMariadb, startPostgres } = await tsImport(
   '../../js/database/servers.ts',
@@ -35,7 +35,7 @@ export async function serverCases() {
 
 /**
  * @param {typeof startPostgres} start
- * @param {(address: string) => Promise<Result[]>} measure gets the address of its database, without a scheme
+ * @param {(address: string) => Promise<Result[]>} measure called with the address of the database, without a scheme
  */
 async function onServer(start, measure) {
   const server = await start();
@@ -49,7 +49,7 @@ async function onServer(start, measure) {
 /** @param {string} address */
 async function postgresCases(address) {
   const service = new DatabaseSessionService(`postgresql://${address}`);
-  await service.open(); // makes the tables, which all sides share
+  await service.open(); // creates the tables, which all sides share
   const python = startPython(program, `postgresql+asyncpg://${address}`);
   /** @param {object} line @returns {Promise<number[]>} */
   const ask = async (line) => JSON.parse(await python.ask(line));
@@ -91,7 +91,7 @@ function inSeconds(events) {
   return events.map((event) => ({ ...event, timestamp: event.timestamp / 1000 }));
 }
 
-/** Both read the same rows. @param {DatabaseSessionService} service @param {(line: object) => Promise<number[]>} ask */
+/** Compares reads of the same rows. @param {DatabaseSessionService} service @param {(line: object) => Promise<number[]>} ask */
 async function fullRead(service, ask) {
   await fill(service);
   await expectEvents(service.getSession(longKey), COUNT);

@@ -1,7 +1,7 @@
 """Times google-adk's DatabaseSessionService on the database whose URL is the first argument.
 
-Reads lines, each {"append": events, "session": id of a new one} or {"read": key, "count": of its events}, and
-prints for each the milliseconds that its calls took, one after the other, as a list.
+Reads lines: {"append": events, "session": id of a new session} or {"read": key, "count": number of events}. Prints
+for each line a list with the milliseconds of its calls.
 """
 
 import asyncio
@@ -48,10 +48,10 @@ async def main(url):
   for line in sys.stdin:
     request = json.loads(line)
     if 'append' in request:
-      answer = await append(service, request['append'], request['session'])
+      times = await append(service, request['append'], request['session'])
     else:
-      answer = await read(service, request['read'], request['count'])
-    print(json.dumps(answer), flush=True)
+      times = await read(service, request['read'], request['count'])
+    print(json.dumps(times), flush=True)
   await service.close()
 
 

@@ -1,5 +1,5 @@
-// SQLite: files below the system's folder for temporary files, on whatever disk that is; what a commit costs there is the
-// disk's, and both sides pay it. Where that folder is in memory, the strict cases measure no disk: set TMPDIR to one that is not.
+// SQLite: files in the system's folder for temporary files. A commit's time depends on that disk, for both sides. If the
+// folder is in memory, the strict cases measure no disk: set TMPDIR to a folder on a disk.
 
 import Sqlite from 'better-sqlite3';
 import { DatabaseSessionService } from 'adk-session-wasm/database';
@@ -29,7 +29,7 @@ export async function sqliteCases() {
   }
 }
 
-/** The SQL of the tables and indices that ours makes. @param {string} folder */
+/** The SQL of the package's tables and indices. @param {string} folder */
 async function tablesOf(folder) {
   const file = join(folder, 'tables.db');
   const service = new DatabaseSessionService(`sqlite:${file}`);
@@ -45,7 +45,7 @@ async function tablesOf(folder) {
 }
 
 /**
- * The peer has no `close`, and a program that used it does not end by itself.
+ * Closes the peer's connection: the peer has no `close`, and would keep the program running.
  *
  * @param {any} service
  * @returns {Promise<void>}
@@ -98,8 +98,8 @@ async function appends(folder, peer) {
 }
 
 /**
- * One event through the peer's front door, which takes it minutes for all, and the others into its table
- * as that one stands there.
+ * Stores one event through the peer, and the others directly in its table in the same form: through the peer, they
+ * would take minutes.
  *
  * @param {Peer} peer
  * @param {string} file

@@ -181,7 +181,7 @@ class VertexStorage implements SimulatedStorage {
         return { kind: 'drop' };
       case 'hangs':
         this.#mayHang = false;
-        return { kind: 'hang', hears: (end) => this.#freeze(Number(token), end) };
+        return { kind: 'hang', onHang: (end) => this.#freeze(Number(token), end) };
       case 'crashes before':
       case 'crashes after':
         this.onCrash?.(Number(token));
