@@ -1,4 +1,4 @@
-//! What holds for agents that write to one state at once, in whatever order their events are stored.
+//! Properties of agents that write to one state concurrently, in any order of their stored events.
 #![cfg(not(target_arch = "wasm32"))]
 #![allow(
     clippy::unwrap_used,
@@ -37,7 +37,7 @@ fn fold<'d>(deltas: impl IntoIterator<Item = &'d Values>) -> Values {
     state
 }
 
-/// What `WriteOrder` says of the steps of an append, done with it and nothing else.
+/// The steps of an append with `WriteOrder` alone, as its documentation describes them.
 #[derive(Default)]
 struct Handle {
     order: WriteOrder,
@@ -236,7 +236,7 @@ proptest! {
     }
 }
 
-/// Fails on demand, and takes as long as it is told to.
+/// Fails and waits on demand.
 #[derive(Default)]
 struct Service {
     inner: InMemorySessionService,

@@ -1,4 +1,4 @@
-//! What holds for state, its scopes and deltas: an agent sees what a naive model of them holds.
+//! Properties of state, its scopes and deltas, compared with a naive model.
 #![cfg(not(target_arch = "wasm32"))]
 #![allow(
     clippy::unwrap_used,
@@ -20,8 +20,8 @@ use serde_json::{Map, Value};
 /// `None` removes the key.
 type Entries = Vec<(String, Option<Value>)>;
 
-/// One scope as a JavaScript object keeps it, but for keys that look like integers, which it would
-/// put first: a key stands where it was first set, a removed one comes back last.
+/// One scope with the order of keys of a JavaScript object: a key keeps its first position, and a
+/// removed key returns last. A JavaScript object would put integer keys first.
 #[derive(Debug, Default, Clone, PartialEq)]
 struct Naive(Vec<(String, Value)>);
 
@@ -43,7 +43,7 @@ impl Naive {
     }
 }
 
-/// Which of the four a key belongs to, written without the code under test.
+/// The scope of a key, computed without the code under test.
 fn scope_of(key: &str) -> (&'static str, &str) {
     for prefix in ["app:", "user:", "temp:"] {
         if let Some(name) = key.strip_prefix(prefix) {
@@ -95,7 +95,7 @@ fn deltas() -> impl Strategy<Value = Vec<Entries>> {
     })
 }
 
-/// As JSON text; the same text can be written in many ways.
+/// The JSON text of a delta, in one of its spellings.
 fn delta_text(entries: &Entries, spelled_out: bool) -> String {
     let string = |text: &str| {
         if spelled_out {

@@ -1,5 +1,4 @@
-//! What holds for a session service: whatever is done to it, in whatever order, it is where a naive
-//! model of it is.
+//! Properties of a session service: after any sequence of calls, it equals a naive model.
 #![cfg(not(target_arch = "wasm32"))]
 #![allow(
     clippy::unwrap_used,
@@ -23,11 +22,11 @@ const APPS: [&str; 2] = ["app", "app/ada"];
 const USERS: [&str; 2] = ["ada", "grace"];
 const IDS: [&str; 3] = ["s", "ada", "😀"];
 
-/// Where in those: app, user, id.
+/// Indices of a session's app, user and id.
 type Place = (usize, usize, usize);
 /// Key and value; `None` removes the key.
 type Entry = (&'static str, Option<u8>);
-/// The number in the event's id, its time, what it says, its delta.
+/// An event: the number in its id, its time, its text, its delta.
 type Given = (u8, f64, u8, Vec<Entry>);
 
 #[derive(Debug, Clone)]
@@ -43,12 +42,12 @@ enum Step {
     DeleteAppState(Place),
 }
 
-/// What the appending handle knows.
+/// The knowledge of the appending handle.
 #[derive(Debug, Clone, Copy)]
 enum Stand {
     Latest,
-    /// It was read when the session had just been given this of its heads, counted from the first
-    /// of any session of that key, and modulo their number.
+    /// The handle was read at this head, an index (modulo their number) of all heads of sessions with
+    /// that key.
     Read(usize),
     /// Its last event is the one of that id.
     LastEvent(Option<u8>),
@@ -140,7 +139,7 @@ impl Model {
         }
     }
 
-    /// What an agent of that session sees.
+    /// The state that an agent of that session sees.
     fn seen(&self, place: Place) -> Scope {
         let (app, user, _) = place;
         let mut seen = self.sessions[&place].state.clone();
@@ -319,7 +318,7 @@ impl Test {
             prop_assert_eq!(appended.unwrap_err().code(), "not_found");
             return Ok(());
         };
-        // What the handle has missed: the events that were written after what it is known by.
+        // The events that the handle has missed, because they were written after its revision.
         let since = match (stand, read) {
             (_, Some(head)) => head.revision,
             (Stand::LastEvent(last), _) => {
@@ -332,7 +331,7 @@ impl Test {
             Some(head) => head.revision < before.head.revision,
             None => before.events.iter().any(|event| event.seq > since),
         };
-        // Whether an append that changes nothing, a retry, conflicts with anything is not told here.
+        // The model does not define whether a retry, which changes nothing, conflicts.
         let is_stored = |given: &Given| {
             let text = event_text(given);
             before.events.iter().any(|event| event.number == given.0 && event.text == text)

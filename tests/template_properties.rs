@@ -1,4 +1,4 @@
-//! What holds for every instruction template.
+//! Properties of every instruction template.
 #![cfg(not(target_arch = "wasm32"))]
 
 use std::collections::BTreeMap;
@@ -49,7 +49,7 @@ fn outside(template: &Template) -> Vec<String> {
     parts
 }
 
-/// What a placeholder says, wherever it stands.
+/// The content of a placeholder without its position.
 fn meaning(found: Placeholder<'_>) -> (String, PlaceholderKind, bool, usize) {
     (found.name.to_owned(), found.kind, found.optional, found.end - found.start)
 }

@@ -1,4 +1,4 @@
-//! A storage of another crate, with failures of its own, is a session service.
+//! A storage of another crate with its own error type becomes a session service.
 #![cfg(not(target_arch = "wasm32"))]
 
 use std::cell::Cell;

@@ -1,5 +1,4 @@
-//! The conformance suite in Node. Browsers pass over it: a suite says where it runs, and this one
-//! says nothing.
+//! The conformance suite in Node. Browsers skip it, because it does not name a browser environment.
 #![cfg(target_arch = "wasm32")]
 
 mod wasm;

@@ -1,4 +1,4 @@
-//! What holds for the part of a session that a read returns, and for the pages of a list.
+//! Properties of windows of events and of pages of a list.
 #![cfg(not(target_arch = "wasm32"))]
 #![allow(
     clippy::unwrap_used,
@@ -33,7 +33,7 @@ fn windows() -> impl Strategy<Value = Window> {
     (last, after).prop_map(|(last, after)| Window { last, after })
 }
 
-/// An event: its id, its time, and what it says.
+/// An event: its id, its time, and its text.
 type Given = (u8, f64, u8);
 
 fn batches() -> impl Strategy<Value = Vec<(Vec<Given>, f64)>> {

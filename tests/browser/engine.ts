@@ -28,7 +28,7 @@ export interface Browser {
   report<T>(url: string): Promise<Report<T>>;
   /** The same; a report that is an error fails the test. */
   value<T>(url: string): Promise<T>;
-  /** A window of its own; `S` is what its pages can do. */
+  /** Opens a new window; `S` has the functions of its pages. */
   openTab<S extends Scenarios>(url: string): Promise<Tab<S>>;
   /** Chromium: one command of its debugging protocol, to the tab that was used last. */
   debug<T>(command: string, parameters?: object): Promise<T>;
@@ -179,7 +179,7 @@ async function isReady(url: string): Promise<boolean> {
   }
 }
 
-/** The driver with all that it started: it leads a process group of its own. */
+/** Ends the driver with its process group. */
 function end(service: ChildProcess): void {
   service.unref();
   if (service.pid === undefined) return;

@@ -40,7 +40,7 @@ async function transpiled(files: string[]): Promise<Routes> {
   return routes;
 }
 
-/** The examples take the package from beside them; so that there is one copy, they get what others get. */
+/** The examples import the sources. This resolves them to the package, so that there is only one copy. */
 const onePackage: Plugin = {
   name: 'one-package',
   setup(building) {

@@ -1,8 +1,8 @@
-// A point at which two pages wait for each other: what the test's server answers, and what the pages call.
+// A point at which two pages wait for each other: the server's handler, and the function that the pages call.
 
 import type { Respond } from './server.js';
 
-/** Where the pages expect it. */
+/** The path of the rendezvous. */
 export const RENDEZVOUS_PATH = '/meet';
 
 /** Answers the first of two pages when the second one has come. */

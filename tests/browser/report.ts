@@ -1,11 +1,11 @@
-// How a page tells a test what came of its work: by the promise in `globalThis.report`.
+// A page reports the result of its work to a test by the promise in `globalThis.report`.
 
 import assert from 'node:assert/strict';
 
 /** Three browsers on a busy machine: none of them is quick. */
 export const PATIENCE = 120_000;
 
-/** What a page's `report` came to: its value, or the error that it rejected with. */
+/** The outcome of a page's `report`: its value, or its error. */
 export interface Report<T> {
   value?: T;
   error?: { name: string; message: string; code?: string };

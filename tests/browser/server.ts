@@ -1,4 +1,4 @@
-// A small web server on a free port, so that a test says itself what is served, and with which headers.
+// A small web server on a free port. A test defines the served content and its headers.
 
 import { readFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { extname, join, normalize } from 'node:path';
 import { text } from 'node:stream/consumers';
 
-/** What is answered at one path. */
+/** The response at one path. */
 export interface Answer {
   body: string | Uint8Array;
   /** Default: by the path's ending. */
@@ -15,10 +15,10 @@ export interface Answer {
   headers?: Record<string, string>;
 }
 
-/** Answers by what was asked. */
+/** Returns the response of a request. */
 export type Respond = (body: string, query: URLSearchParams) => Answer | Promise<Answer>;
 
-/** By path: an answer, or for a path that ends in `/` the folder whose files are served below it. */
+/** The responses by path. A path that ends in `/` serves the files of a folder. */
 export type Routes = Record<string, Answer | Respond | string>;
 
 export interface Server {
@@ -26,7 +26,7 @@ export interface Server {
   readonly origin: string;
   /** Changes while the server runs are seen. */
   readonly routes: Routes;
-  /** The paths that were asked for and not found. */
+  /** The requested paths that were not found. */
   readonly missed: string[];
   close(): Promise<void>;
 }
@@ -38,7 +38,7 @@ const TYPES: Record<string, string> = {
   '.wasm': 'application/wasm',
 };
 
-/** An answer that is a page, at a path which does not say so. */
+/** A response with a page, for a path without a file extension. */
 export function html(body: string, headers: Record<string, string> = {}): Answer {
   return { body, type: 'text/html; charset=utf-8', headers };
 }
@@ -73,7 +73,7 @@ async function respond(
   const answer =
     typeof found === 'function' ? await found(await text(request), searchParams) : found;
   if (answer === undefined) {
-    // Browsers ask for it by themselves.
+    // Browsers request the icon by themselves.
     if (path !== '/favicon.ico') missed.push(path);
     response.writeHead(404, { 'content-type': 'text/html' }).end('<!doctype html>Not found');
     return;

@@ -3,10 +3,10 @@
 import type { WebDriver } from 'selenium-webdriver';
 import { PATIENCE, type Report, valueOf, WAIT_FOR_REPORT } from './report.js';
 
-/** What a page can be told to do (see expose_scenarios.ts): functions of JSON values. `never[]`: each has its own. */
+/** The functions that a page exposes (see expose_scenarios.ts), with JSON values. `never[]` allows any parameters. */
 export type Scenarios = Record<string, (...values: never[]) => unknown>;
 
-/** As text, so that the page gets objects of its own: in Firefox, a driver's scripts run in a realm beside it. */
+/** As JSON text, so that the page creates the objects: in Firefox, a driver's scripts run in another realm. */
 const START = 'window.startScenario(arguments[0], arguments[1]);';
 
 /** The windows of a browser, by the names that its WebDriver session gave them. */
@@ -20,7 +20,7 @@ export interface Windows {
   readonly beforeLeaving: string;
 }
 
-/** A WebDriver session looks at one tab at a time, so each call turns to its own first: await one before the next. */
+/** A WebDriver session has one active tab, so each call first switches to its tab. Await each call before the next. */
 export class Tab<S extends Scenarios> {
   readonly #windows: Windows;
   readonly #session: WebDriver;
@@ -59,7 +59,7 @@ export class Tab<S extends Scenarios> {
     await this.#session.executeScript(START, name, JSON.stringify(values));
   }
 
-  /** What comes of the scenario that was started last. */
+  /** The result of the scenario that was started last. */
   async finish<N extends keyof S & string>(): Promise<Awaited<ReturnType<S[N]>>> {
     await this.#turn();
     type Value = Awaited<ReturnType<S[N]>>;

@@ -7,7 +7,7 @@ import { VertexAiSessionService } from '@google/adk';
 
 import { ENGINE, LOCATION, PROJECT_ID } from '../vertex_server/server.js';
 
-/** The client below Google's library: its own copy, which may be another version than ours. */
+/** The client of Google's library: its own copy, possibly of another version. */
 interface ClientLibrary {
   readonly ApiClient: new (options: object) => ConstructorParameters<typeof Sessions>[0];
 }
@@ -16,7 +16,7 @@ const { resolve } = createRequire(import.meta.url);
 const requireBelow = createRequire(resolve('@google-cloud/vertexai/build/src/genai/sessions.js'));
 const { ApiClient } = requireBelow('@google/genai/vertex_internal') as ClientLibrary;
 
-/** What it would ask this machine for. */
+/** The credentials that it would read from this machine. */
 const CREDENTIALS = {
   async addAuthHeaders(headers: Headers): Promise<void> {
     headers.append('Authorization', 'Bearer a-token');

@@ -18,7 +18,7 @@ export interface AgentEngine {
   readonly server: VertexServer;
   readonly service: VertexAiSessionService;
   readonly adk: AdkVertexService;
-  /** One more of ours, with options of its own. */
+  /** Opens another service of the package, with its own options. */
   newService(options?: VertexAiOptions): VertexAiSessionService;
   end(): Promise<void>;
 }

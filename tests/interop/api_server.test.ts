@@ -24,7 +24,7 @@ for (const [title, start] of SHARED_ENGINES) {
     before(async () => {
       const urls = await newDatabase();
       service = new DatabaseSessionService(urls.ours);
-      // The tables are ours before Python sees them.
+      // The package creates the tables before Python opens them.
       await service.open();
       server = await startApiServer(urls.python);
     });

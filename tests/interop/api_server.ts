@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { python } from './python.js';
 
 export interface ApiServer {
-  /** What it answers; without a method it is GET, or POST where there is a body. */
+  /** The response to a request. The method is GET by default, or POST with a body. */
   ask(path: string, given?: { method?: string; body?: unknown }): Promise<ApiAnswer>;
   end(): Promise<void>;
 }
@@ -53,7 +53,7 @@ export async function startApiServer(url: string): Promise<ApiServer> {
   };
 }
 
-/** The port that the system has chosen for it: the server says so once it answers. */
+/** The port that the system has assigned: the server prints it when it is ready. */
 function portOf(child: ChildProcess): Promise<number> {
   let said = '';
   const limit = setTimeout(() => child.kill('SIGKILL'), 60_000);

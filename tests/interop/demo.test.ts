@@ -20,7 +20,7 @@ interface Run {
   lines: string[];
 }
 
-/** Runs the demo as a process of its own, with no key of a real model. */
+/** Runs the demo in a new process, without the key of a real model. */
 async function demo(args: string[], options: { cwd?: string } = {}): Promise<Run> {
   const env: NodeJS.ProcessEnv = { ...process.env };
   for (const name of ['GEMINI_API_KEY', 'npm_lifecycle_event', 'FORCE_COLOR']) delete env[name];
@@ -47,7 +47,7 @@ function assertInOrder({ lines }: Run, expected: readonly string[]): void {
 
 const narrow = (run: Run) => run.stdout.split('\n').every((line) => [...line].length <= 100);
 
-// If js/dist/ is older than its sources, the first start compiles them, and says so.
+// If js/dist/ is older than its sources, the first start compiles them and prints a line.
 before(() => demo(['--help']));
 
 describe('npm run demo', () => {

@@ -1,8 +1,8 @@
-// What is the same to Python.
+// Equality of events in Python.
 
 type JsonObject = Record<string, unknown>;
 
-/** What Python adds to an element of these. */
+/** The fields that Python adds to an element of these lists. */
 const DEFAULTS: Readonly<Record<string, JsonObject>> = {
   requested_tool_confirmations: { hint: '', confirmed: false },
   requestedToolConfirmations: { hint: '', confirmed: false },
@@ -11,8 +11,8 @@ const DEFAULTS: Readonly<Record<string, JsonObject>> = {
 };
 
 /**
- * Equal if Python has both as the same: its bytes are base64 for URLs, its sets sorted, and its auth
- * configs, which are data to us, in snake_case and with a key of their own.
+ * Converts a value to the form in which equal events of Python are equal: bytes are base64 for URLs, sets are sorted,
+ * and auth configs, which the package treats as data, are in snake_case with an additional key.
  */
 export function forPython(value: unknown, name = ''): unknown {
   if (typeof value === 'string') {

@@ -1,4 +1,4 @@
-// A database of Python's, migrated: Python goes on in the new one as if it were the old one.
+// A migrated database of Python: Python continues in the new one.
 
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';

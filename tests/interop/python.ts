@@ -32,9 +32,9 @@ export function linesOfPython(
   return printed.map((line): unknown => JSON.parse(line));
 }
 
-/** A program of tests/interop/python, or of another folder by its whole path, that answers each line with one. */
+/** A program of tests/interop/python, or of another folder by its full path. It responds to each line with one line. */
 export interface PythonProcess {
-  /** The answer's text, since its numbers may be more exact than ours. */
+  /** The response as text, because its numbers may be more exact than JavaScript's. */
   ask(line: unknown): Promise<string>;
   /** Ends it; all that it has begun is done then. */
   end(): Promise<void>;
@@ -65,7 +65,7 @@ export interface PythonSession {
   /** Times in seconds. */
   readonly events: readonly Event[];
   readonly lastUpdateTime: number;
-  /** What it tells by whether the session was changed since: its `update_time`. */
+  /** The marker by which Python detects changes of the session: its `update_time`. */
   readonly marker?: string;
   /** The name of the exception. */
   readonly error?: string;
@@ -77,7 +77,7 @@ export interface PythonSessions {
   open(url: string): Promise<void>;
   ask(call: PythonCall, given: unknown): Promise<PythonSession>;
   list(given: unknown): Promise<PythonSession[]>;
-  /** The same answer as text. */
+  /** The same response as text. */
   askText(call: PythonCall, given: unknown): Promise<string>;
   end(): Promise<void>;
 }

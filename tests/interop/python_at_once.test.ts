@@ -79,14 +79,14 @@ for (const [title, start] of engines) {
       assert.deepEqual(Object.keys(user ?? {}).sort(), expected);
     });
 
-    // SqliteSessionService looks whether a session is stale before it locks it, and may come in between.
+    // SqliteSessionService checks for a stale session before it locks it, so another write may come in between.
     if (start !== postgres) return;
 
     it('of Python and the package to one session store each event once, and the handle gets all', async () => {
       const [service] = services;
       const [program] = programs;
       assert.ok(service && program);
-      // An app of its own, where no other test has left keys.
+      // A separate app, without keys of other tests.
       const key = { ...KEY, appName: 'tea' };
       const pythonKey = { ...PYTHON_KEY, app_name: 'tea' };
       const session = await service.createSession(key);

@@ -21,13 +21,13 @@ import { linesOfPython } from './python.js';
 type JsonObject = Record<string, unknown>;
 
 const COUNT = 3000;
-/** Drawn anew each time; a failure shows the event. */
+/** Each run draws other events. A failure shows the event. */
 const seed = Date.now() % 2 ** 31;
 const samples = (events: fc.Arbitrary<JsonObject>): JsonObject[] =>
   fc.sample(events, { numRuns: COUNT, seed });
 
 const event = (more: string): string => `{"id":"e","timestamp":253402300799999,${more}}`;
-/** As many levels as an event of ours may have, and numbers that no other event of ours has. */
+/** Events with the maximum depth, and with numbers that JavaScript cannot represent. */
 const EXTREMES = [
   event(`"output":${'['.repeat(249)}${']'.repeat(249)}`),
   event(`"actions":{"stateDelta":{"a":${'{"a":'.repeat(197)}1${'}'.repeat(197)}}}`),
@@ -87,7 +87,7 @@ describe('Python', () => {
 
 describe('The package', () => {
   it('reads every event of Python', () => {
-    // What is partial is not stored, there as here.
+    // Neither program stores partial events.
     const events = samples(pythonEvents.filter(({ partial }) => partial !== true)).slice(0, 300);
     const folder = mkdtempSync(join(tmpdir(), 'adk-events-'));
     const given = events.map((event) =>

@@ -1,4 +1,4 @@
-// One database, two services: ours and that of google-adk for Python.
+// One database, two services: this package's and that of google-adk for Python.
 
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';

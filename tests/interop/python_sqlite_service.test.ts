@@ -1,4 +1,4 @@
-// What is different on files of google-adk's SqliteSessionService; python_sessions.test.ts has what is not.
+// The peculiarities of files of google-adk's SqliteSessionService. python_sessions.test.ts has the common tests.
 
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
@@ -30,7 +30,7 @@ describe("A file of Python's SqliteSessionService", { timeout: 120_000 }, () => 
   });
   afterEach(() => service.close());
 
-  /** What a query says of the file, without a row for it in the way. */
+  /** Runs a query on the file, and returns the first column. */
   function valueOf(query: string): unknown {
     const database = new Sqlite(file, { readonly: true });
     try {
@@ -114,7 +114,7 @@ describe("A file of Python's SqliteSessionService", { timeout: 120_000 }, () => 
   it("loses the package's rows with their session, whoever deletes it", async () => {
     const begin = async () => {
       const session = await service.createSession({ ...KEY, state: { old: true, 'user:u': 1 } });
-      // One whose time is past needs a row of ours.
+      // An event with an earlier time needs a row in the package's own table.
       await service.appendEvent({ session, event: { ...userEvent('old'), timestamp: 1000 } });
       assert.equal(valueOf('select count(*) from adk_session_wasm_sessions'), 1);
       return session;
@@ -156,8 +156,8 @@ const texts = fc
 const keys = fc.oneof(texts, fc.constantFrom('__proto__', 'a.b', '"', '\\', '$[0]', 'toString'));
 
 /**
- * Numbers of at most 15 digits beside those within lists and objects: SQLite's own arithmetic, which Python
- * has there, may change others in their last digit.
+ * Numbers outside of lists and objects have at most 15 digits: Python uses SQLite's arithmetic for them, which may
+ * change the last digit of longer ones.
  */
 const values = fc.oneof(
   texts,
@@ -169,7 +169,7 @@ const values = fc.oneof(
   fc.dictionary(texts, fc.jsonValue({ stringUnit: 'binary' }), { maxKeys: 3 }),
 );
 
-/** One key in three for each scope; a key with a prefix of another is none for that. */
+/** Prefixes one third of the keys for each scope. */
 function scoped(state: Record<string, unknown>): Record<string, unknown> {
   const prefixes = ['own', 'user:', 'app:'];
   return Object.fromEntries(

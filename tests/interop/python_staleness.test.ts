@@ -1,5 +1,5 @@
-// Python sets a session's `update_time` to its event's time, which may be one that the session had already, or lies
-// behind it: its clock is behind, or the event was made before ours was appended. We find ourselves stale all the same.
+// Python sets a session's `update_time` to the time of its event. That may be an earlier or equal time: Python's clock is
+// behind, or the event was made before the package's last append. The package must still recognise a stale handle.
 
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
@@ -51,7 +51,7 @@ for (const [title, start] of SHARED_ENGINES) {
       services.push(service);
       return service;
     }
-    /** A session in which we said something just now. */
+    /** A session to which the package has just appended. */
     async function startedSession(service: DatabaseSessionService): Promise<Session> {
       const session = await service.createSession(KEY);
       await service.appendEvent({ session, event: userEvent('ours', { by: 'us' }) });
@@ -61,7 +61,7 @@ for (const [title, start] of SHARED_ENGINES) {
       let last: PythonSession = await python.ask('get', PYTHON_KEY);
       for (const [n, later] of seconds.entries()) {
         const event = pythonEvent(`theirs ${n}`, { by: n }, lastUpdateTime / 1000 + later);
-        // Of one time, servers order events by id.
+        // Servers order events of one time by id.
         const id = `e${String(++count).padStart(6, '0')}`;
         last = await python.ask('append', { ...event, id });
         assert.equal(last.error, undefined);

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const consumer = join(root, 'tests', 'interop', 'rust_consumer');
 
-/** What `src/main.rs` prints, and so what each of its calls came to. */
+/** The output of `src/main.rs`, with the outcome of each of its calls. */
 const expected = String.raw`
 created with an id of 36 characters: {"app:currency":"KRW","cart":["tea"],"user:name":"Ada"}
 topic Some(String("milk")), no None

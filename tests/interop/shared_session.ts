@@ -1,4 +1,4 @@
-// What is said in the sessions that we share with google-adk for Python.
+// Events for the sessions that the package and google-adk for Python share.
 
 import { createEvent, type Event } from '../../js/index.js';
 
@@ -14,7 +14,7 @@ export function userEvent(text: string, stateDelta: Record<string, unknown> = {}
   });
 }
 
-/** As Python's API takes it, in seconds; without a time it is Python's own. */
+/** An event for Python's API, with its time in seconds; without a time, Python sets it. */
 export function pythonEvent(text: string, state: Record<string, unknown> = {}, seconds?: number) {
   return {
     author: 'agent',

@@ -1,4 +1,4 @@
-// Several who write to one session of an agent engine at once, and answers that get lost on the way.
+// Concurrent clients of one session of an agent engine, and lost responses.
 
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
@@ -70,7 +70,7 @@ describe('Concurrent use of one agent engine', { timeout: 120_000 }, () => {
     assert.equal(Object.keys(whole.state).length, 60);
     assert.deepEqual((await textsInPython()).sort(), [...texts].sort());
 
-    // What came meanwhile comes to a handle with its next event.
+    // Missed events reach a handle at its next append.
     await engine.service.appendEvent({ session, event: userEvent('last') });
     assert.deepEqual(session.events.map(firstText).sort(), [...texts, 'last'].sort());
     assert.deepEqual(session.state, whole.state);

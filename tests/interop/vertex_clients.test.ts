@@ -1,5 +1,5 @@
-// google's own clients on the server of our tests: what they ask, and that they are content with what they get. So the
-// server is a fair stand-in for the cloud's.
+// Google's own clients on the tests' server: their requests, and that they accept the responses. This shows that the
+// server behaves like the real one.
 
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';

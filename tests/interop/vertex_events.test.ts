@@ -1,4 +1,4 @@
-// Events at random, by way of Agent Engine: ours to Python, and Python's to us.
+// Random events through Agent Engine: from the package to Python, and from Python to the package.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
@@ -17,11 +17,11 @@ import { linesOfPython, type PythonSessions, startPythonSessions } from './pytho
 import { PYTHON_KEY } from './shared_session.js';
 
 const COUNT = 2000;
-/** Drawn anew each time; a failure shows the event. */
+/** Each run draws other events. A failure shows the event. */
 const seed = Date.now() % 2 ** 31;
 const POSTED_SECONDS = 1_700_000_000;
 
-/** What the server makes of it, and shows. */
+/** The event that the server stores and returns. */
 function stored(resource: object): Fields {
   const given: unknown = JSON.parse(JSON.stringify(resource));
   const parsed = parseMessage(given, SESSION_EVENT, 'event', 'refused');
@@ -46,7 +46,7 @@ describe('Any event of the package', () => {
       const { event, error } = answer as { event?: Fields; error?: string };
       assert.equal(error, undefined, texts[at]);
       const { rawEvent, author } = resources[at] ?? {};
-      // These it takes from beside.
+      // Python takes these fields from the resource.
       const meant = { ...(rawEvent as Fields), author, timestamp: POSTED_SECONDS };
       assert.deepEqual(forPython(event), forPython(meant), texts[at]);
     }
@@ -64,7 +64,7 @@ describe('Any event of Python', { timeout: 120_000 }, () => {
   let server: VertexServer;
   before(async () => {
     python = startPythonSessions();
-    // Parts of other models' are no part of the API's content, and Python sends them all the same.
+    // The API has no parts of other models, but Python sends them.
     server = await startVertexServer({ unknownNames: 'ignored' });
     await python.open(server.url);
   });

@@ -42,7 +42,7 @@ describe('A conversation in an agent engine', { timeout: 120_000 }, () => {
   });
   afterEach(() => engine.end());
 
-  /** One turn of ours; what the model was told by each of its requests. */
+  /** Runs one turn of the package. Returns the content of each request to the model. */
   const turn = async (text: string, replies: Reply[]): Promise<string[][]> => {
     const model = new ScriptedModel(replies);
     const agent = new LlmAgent({ name: 'host', model, tools: [findTea] });
@@ -102,7 +102,7 @@ function textsOfAuthor({ content }: Pick<Event, 'content'>): string {
   return contentText(content ?? {});
 }
 
-/** A text, a call with a question mark or an answer to one with an exclamation mark. */
+/** Describes a part: a text, a call with a question mark, or a response with an exclamation mark. */
 function contentText({ parts = [] }: NonNullable<Event['content']>): string {
   return parts
     .map(({ text, functionCall, functionResponse }) => {

@@ -1,4 +1,4 @@
-// One agent engine, three services: ours, that of google-adk for Python, and that of @google/engine.adk.
+// One agent engine, three services: this package's, that of google-adk for Python, and that of @google/adk.
 
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';

@@ -1,5 +1,5 @@
-// The conformance suite in TypeScript: over memory, and over an adapter that answers at once, that answers
-// late, and that starts its writes over.
+// The conformance suite in TypeScript: over memory, and over adapters that are synchronous, that are slow, and that
+// retry every write.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -19,7 +19,7 @@ function conforms(title: string, openStorage: OpenStorage): void {
   });
 }
 
-/** Each verb answers with a promise, and others come between. */
+/** Makes each verb asynchronous, so that others run in between. */
 function late(): StorageAdapter {
   const adapter = mapAdapter();
   const pause = () => new Promise((done) => setTimeout(done, Math.random() * 3));
@@ -38,7 +38,7 @@ function late(): StorageAdapter {
   };
 }
 
-/** Starts each write over: of three answers of `decide` only the last counts. */
+/** Makes each write call `decide` three times: only the last result counts. */
 function retrying(): StorageAdapter {
   const adapter = mapAdapter();
   const write: StorageAdapter['append'] = (request, decide) =>

@@ -9,7 +9,7 @@ import { before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
 interface Example {
-  /** Where it stands. */
+  /** The file and line of the example. */
   readonly file: string;
   readonly line: number;
   readonly text: string;
@@ -71,7 +71,7 @@ const offered = [
   .join('\n');
 const names = (text: string, name: string): boolean => new RegExp(`\\b${name}\\b`).test(text);
 
-/** A module of its own. What nobody can import from the package comes from the file beside the example. */
+/** The example as a module. Names that the package does not export come from the file of the example. */
 function moduleOf({ file, text }: Example): string {
   const source = file.endsWith('.ts') ? readFileSync(join(root, file), 'utf8') : '';
   const exported = [...source.matchAll(/^export (?:async )?(?:function|const|class) (\w+)/gm)];

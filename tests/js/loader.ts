@@ -1,4 +1,4 @@
-// How a test runs another file in a process of its own: compiled, as the test is, or through tsx where the test is.
+// The options with which a test runs another file in a new process: compiled if the test is compiled, otherwise through tsx.
 
 /** Node's options. */
 export const LOADER = import.meta.resolve('./loader.js').endsWith('.ts') ? ['--import', 'tsx'] : [];

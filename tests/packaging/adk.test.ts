@@ -1,5 +1,5 @@
-// The entries for programs on @google/adk, beside each of the two copies in which that is published.
-// The first tests come before it is in the project at all.
+// The entries for programs on @google/adk, with each of its two copies.
+// The first tests run before it is installed in the project.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -13,7 +13,7 @@ const FACTORY = 'adk-session-wasm/adk/factory';
 const canRequire = (process.features as { require_module?: boolean }).require_module === true;
 const skip = !canRequire && 'this Node cannot require a module';
 
-/** What a program prints, run by Node. */
+/** Runs a program in Node, and returns its output. */
 function printed(name: string, file: string, program: string): string {
   return run(process.execPath, [file], write(name, { [file]: program })).trim();
 }

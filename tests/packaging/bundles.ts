@@ -1,4 +1,4 @@
-// What bundlers make of a consumer's program, and how often the wasm is in it.
+// Bundles of a consumer's program, and the number of wasm copies in them.
 
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';

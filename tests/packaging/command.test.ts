@@ -20,7 +20,7 @@ describe('the command', () => {
 
   before(() => {
     linkDatabase();
-    // What `npm install` does for the commands of packages.
+    // Like `npm install` for the commands of packages.
     run('npm', ['rebuild', '--ignore-scripts', '--no-audit'], install().project);
     folder = write('command', { 's1.session.json': JSON.stringify(SESSION, undefined, 2) });
   });

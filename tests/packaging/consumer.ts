@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 
-/** What {@link consumer} comes to. */
+/** The result of {@link consumer}. */
 export interface Outcome {
   answer: string;
   texts: string[];

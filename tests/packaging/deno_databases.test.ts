@@ -18,13 +18,13 @@ before(() => {
   for (const name of packages) {
     symlinkSync(join(root, 'node_modules', name), join(project, 'node_modules', name));
   }
-  // The manifest says what is in node_modules, and nothing may be fetched.
+  // Deno requires node_modules to match the manifest, and may not download packages.
   const dependencies = Object.fromEntries([NAME, ...packages].map((name) => [name, '*']));
   const manifest = { name: 'consumer', type: 'module', dependencies };
   writeFileSync(join(project, 'package.json'), JSON.stringify(manifest));
 });
 
-/** What a program prints, as JSON. */
+/** Runs a program, and parses its output as JSON. */
 function printed(name: string, main: string): unknown {
   const folder = write(name, { 'main.mjs': main });
   return JSON.parse(runInDeno(folder, 'main.mjs', ['read', 'write', 'env', 'net', 'sys']));
@@ -58,7 +58,7 @@ it('Deno passes the conformance suite over node:sqlite, except for NUL in an id'
   );
 });
 
-/** A program that keeps a session at that URL, leaves, and comes back. */
+/** A program that stores a session at a URL, closes the service, and reads the session with a new one. */
 const program = (url: string) => `
   import { createEvent } from 'adk-session-wasm';
   import { DatabaseSessionService } from 'adk-session-wasm/database';

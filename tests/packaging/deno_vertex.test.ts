@@ -1,4 +1,4 @@
-// Vertex AI in Deno, by the `fetch` that it has: no package is needed beside ours.
+// Vertex AI in Deno, with Deno's own `fetch` and without further packages.
 
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { install, NAME, write } from './installed.js';
 
 let server: VertexServer;
 before(async () => {
-  // The manifest says what is in node_modules, and nothing may be fetched.
+  // Deno requires node_modules to match the manifest, and may not download packages.
   const manifest = { name: 'consumer', type: 'module', dependencies: { [NAME]: '*' } };
   writeFileSync(join(install().project, 'package.json'), JSON.stringify(manifest));
   server = await startVertexServer();

@@ -10,12 +10,12 @@ export function requireHostTools(): NodeJS.Require {
   return createRequire(join(installPackages('hosts', tools), 'package.json'));
 }
 
-/** What a program prints in Deno, with packages as node_modules has them: nothing may be fetched. */
+/** Runs a program in Deno with the packages of node_modules, without downloads, and returns its output. */
 export function runInDeno(folder: string, file: string, permissions: readonly string[]): string {
   return run(process.execPath, argumentsOf(file, permissions), folder);
 }
 
-/** The same of a program that asks this process for something while it runs. */
+/** Like `runInDeno`, for a program that sends requests to this process. */
 export function runInDenoBeside(
   folder: string,
   file: string,

@@ -18,7 +18,7 @@ it('a worker of workerd', async () => {
   const main = `${program()}
     export default { fetch: async () => Response.json(await run()) };`;
   const folder = write('workerd', { 'main.js': main });
-  // As wrangler does: the wasm stays a module of its own, which workerd compiles when it loads.
+  // Like wrangler: the wasm stays a separate module, which workerd compiles when it loads.
   const out = await bundleWithEsbuild(folder, {
     conditions: ['workerd'],
     loader: { '.wasm': 'copy' },
@@ -54,7 +54,7 @@ const worker :Workerd.Worker = (
 }
 
 async function startWorkerd(config: string): Promise<{ origin: string; end: () => void }> {
-  // It tells on a channel of its own which port it got.
+  // It reports its port on a separate channel.
   const { default: workerd } = require('workerd') as { default: string };
   const worker: ChildProcess = spawn(workerd, ['serve', config, '--control-fd=3'], {
     stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
@@ -76,7 +76,7 @@ async function startWorkerd(config: string): Promise<{ origin: string; end: () =
 it('a program of Deno', () => {
   const print = '\nconsole.log(JSON.stringify(await globalThis.report));';
   const folder = write('deno', { 'main.mjs': consumer() + print });
-  // The manifest says what is in node_modules, and nothing may be fetched.
+  // Deno requires node_modules to match the manifest, and may not download packages.
   const manifest = { name: 'consumer', type: 'module', dependencies: { 'adk-session-wasm': '*' } };
   writeFileSync(join(install().project, 'package.json'), JSON.stringify(manifest));
   assertOutcome(JSON.parse(runInDeno(folder, 'main.mjs', ['read', 'env'])) as Outcome);

@@ -1,4 +1,4 @@
-// The package as users get it: packed by npm, and unpacked into a project of its own.
+// The package as users get it: packed by npm, and unpacked into a new project.
 
 import { execFile, execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -14,9 +14,9 @@ export const NAME = 'adk-session-wasm';
 export interface InstalledPackage {
   /** A project that has the package in its `node_modules`, and nothing else in it. */
   readonly project: string;
-  /** Where the package lies in it. */
+  /** The path of the package in the project. */
   readonly folder: string;
-  /** What the tarball holds, sorted. */
+  /** The files of the tarball, sorted. */
   readonly files: readonly string[];
   /** In bytes. */
   readonly tarball: number;
@@ -40,7 +40,7 @@ function makeProject(): InstalledPackage {
   const project = mkdtempSync(join(tmpdir(), 'packaging-'));
   // Not a hook of node:test: made within a test, it would be that test's own.
   process.once('exit', () => rmSync(project, { recursive: true, force: true }));
-  // js/dist is there already: the build is a step of its own.
+  // js/dist exists already, because the build is a separate step.
   const command = ['pack', '--json', '--ignore-scripts', '--pack-destination', project];
   const answer = JSON.parse(run('npm', command, root)) as PackResult[] | Record<string, PackResult>;
   const [packed] = Object.values(answer);
@@ -72,17 +72,17 @@ export function linkDatabase(): void {
   }
 }
 
-/** Where one of our own dependencies lies. */
+/** The path of one of the package's dependencies. */
 export function packageFolder(name: string): string {
   return dirname(createRequire(import.meta.url).resolve(`${name}/package.json`));
 }
 
-/** What a command prints; it fails if the command does, with what that printed. */
+/** Runs a command, and returns its output. Fails with the output if the command fails. */
 export function run(command: string, args: string[], cwd: string): string {
   return execFileSync(command, args, { ...surroundings(cwd), stdio: ['ignore', 'pipe', 'pipe'] });
 }
 
-/** The same of a command that asks this process for something while it runs. */
+/** Like `run`, for a command that sends requests to this process. */
 export async function runBeside(command: string, args: string[], cwd: string): Promise<string> {
   const { stdout } = await promisify(execFile)(command, args, surroundings(cwd));
   return stdout;
@@ -96,7 +96,7 @@ function surroundings(cwd: string) {
   return { cwd, env: { ...env, NO_COLOR: '1' }, encoding: 'utf8', timeout: 120_000 } as const;
 }
 
-/** Puts files of the consumer's into the project, in a folder of their own. */
+/** Writes files of a consumer to a new folder of the project. */
 export function write(name: string, files: Record<string, string>): string {
   const folder = join(install().project, name);
   for (const [file, text] of Object.entries(files)) {

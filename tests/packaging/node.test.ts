@@ -56,7 +56,7 @@ describe('in Node', () => {
         format,
         logLevel: 'silent',
       });
-      // As it is deployed: without the package beside it.
+      // The bundle is deployed without the package.
       const modules = join(install().project, 'node_modules');
       const hidden = `${modules}-hidden`;
       renameSync(modules, hidden);

@@ -9,7 +9,7 @@ import { bundleWithEsbuild } from './bundles.js';
 import { assertOutcome, consumer, type Outcome, page } from './consumer.js';
 import { write } from './installed.js';
 
-/** What a page does first; the two ways to load are forbidden in words of their own. */
+/** The first call of a page. Each of the two ways to load has its own message. */
 const FIRST = {
   'an asynchronous call': '',
   'a synchronous call':

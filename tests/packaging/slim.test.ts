@@ -70,7 +70,7 @@ describe('the slim entry', () => {
   });
 
   it('names an HTML page in the place of the wasm', async () => {
-    // As servers of single-page applications answer whatever they do not know.
+    // Servers of single-page applications return such a page for any unknown path.
     const { error } = await visit({ body: '<!doctype html>', type: 'text/html' });
     assert.equal(error?.code, 'wasm_unavailable');
     assert.match(error.message, /HTTP 200, text\/html/);

@@ -1,4 +1,4 @@
-// What npm would publish: these files and no other.
+// The files that npm would publish.
 
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';

@@ -80,7 +80,7 @@ export function runner(agent: LlmAgent): Runner {
 }
 `;
 
-/** What a program does with the services, and what it is kept from. */
+/** A program that uses the services, and lines that must not compile. */
 const SERVICES_PROGRAM = `
 import { BaseSessionService, LlmAgent, type ReadonlyContext, Runner } from '@google/adk';
 import { instruction, InMemorySessionService as OurService } from 'adk-session-wasm';

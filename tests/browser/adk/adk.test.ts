@@ -61,7 +61,7 @@ describe('@google/adk in a page', () => {
   }
 });
 
-/** Which module of the framework or of this package a file is, of whichever build or installation. */
+/** Returns the module of the framework or of this package that a file is, in any build or installation. */
 function moduleOf(file: string): string | undefined {
   const framework = /\/@google\/adk\/dist\/\w+\/(.*)\.js$/.exec(file)?.[1];
   if (framework !== undefined) return `framework: ${framework}`;

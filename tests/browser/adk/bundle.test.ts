@@ -36,7 +36,7 @@ async function bundleWith(
   return bundlePage(join(folder, 'page.js'));
 }
 
-/** What the page exports when it is run. */
+/** Runs the page, and returns its exports. */
 async function answerOf({ code }: Bundle): Promise<unknown> {
   const url = `data:text/javascript,${encodeURIComponent(code)}`;
   return ((await import(url)) as { answer: unknown }).answer;

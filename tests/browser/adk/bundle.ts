@@ -10,7 +10,7 @@ const OPTIONS = {
   format: 'esm',
   platform: 'browser',
   target: 'es2022',
-  // The framework looks there at each call of a model; a page has no environment.
+  // The framework reads the environment at each call of a model. A page has none.
   define: { 'process.env': '{}' },
   metafile: true,
   write: false,
@@ -26,15 +26,15 @@ export interface Bundle {
 }
 
 /**
- * Bundles a page. The framework's browser build is taken as published if that bundles, whatever its version says of
- * itself, and else repaired.
+ * Bundles a page with the framework's browser build as published, if that can be bundled, and otherwise with the
+ * repaired build.
  */
 export async function bundlePage(entry: string): Promise<Bundle> {
   const options = { ...OPTIONS, entryPoints: [entry] };
   try {
     return bundleOf(await build(options), false);
   } catch {
-    // If it is not the framework that fails, this does too, and says why.
+    // If the failure has another cause than the framework, this fails too, with the reason.
     return bundleOf(await build({ ...options, plugins: [frameworkRepair] }), true);
   }
 }

@@ -1,14 +1,14 @@
-// What a group of these tests works with.
+// The context of a group of these tests.
 
 import type { Browser } from '../engine.js';
 import { inTabs } from '../in_tabs.js';
 import type { Tab } from '../tab.js';
 import type { PageScenarios } from './page/main.js';
 
-/** Its members are there when a test runs, not when it is registered. */
+/** Its members exist when a test runs, not when it is registered. */
 export interface Context {
   readonly browser: Browser;
-  /** Of the page. */
+  /** The address of the page. */
   readonly url: string;
 }
 

@@ -1,9 +1,9 @@
 // Repairs the browser build of @google/adk while a page is bundled.
 //
-// 2.0.0's is no program for browsers: each file begins with `import {createRequire} from 'module'`, one does not
-// parse, and what is for servers alone (credentials, zip files, a logger to files) is imported with the rest. Here each
-// cause is taken away by itself, and nothing else: where a version lacks one, its repair has nothing to do.
-// `bundle.ts` leaves out all of them as soon as the build is one that bundles as published.
+// The build of 2.0.0 does not run in browsers. Each file begins with `import {createRequire} from 'module'`, one file
+// does not parse, and modules for servers (credentials, zip files, a logger to files) are imported. Each repair removes
+// one of these causes, and does nothing if a version lacks the cause. `bundle.ts` skips the repairs if the published
+// build can be bundled.
 
 import { isBuiltin } from 'node:module';
 import { dirname, join, sep } from 'node:path';
@@ -16,7 +16,7 @@ const WEB = ['', '@google', 'adk', 'dist', 'web', ''].join(sep);
 /** Packages that are for servers, which the framework imports in its browser build too. */
 const SERVER_PACKAGES = /^(?:adm-zip|google-auth-library|@google-cloud\/vertexai)(?:\/|$)/;
 
-/** What is used while the framework loads, or by an agent's turn. */
+/** The modules that are used while the framework loads, or in an agent's turn. */
 const STUBS: Record<string, string> = {
   module: stub('module'),
   net: stub('net'),

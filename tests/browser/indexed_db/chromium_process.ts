@@ -16,7 +16,7 @@ export function startChromium(profile: string, url: string): ChromiumProcess {
   const options = engines.chromium.capabilities(env)['goog:chromeOptions'];
   const { binary, args } = options as { binary?: string; args: string[] };
   assert.ok(binary, 'no Chromium was found: run tests/toolchain/setup.sh');
-  // It leads a process group of its own, which its renderers and helpers are in too.
+  // It leads a process group, which contains its renderers and helpers.
   const browser = spawn(binary, [...args, `--user-data-dir=${profile}`, url], {
     env,
     stdio: 'ignore',

@@ -1,4 +1,4 @@
-// What a group of these tests works with: one engine, the site, and names that no other test uses.
+// The context of a group of these tests: one engine, the site, and names that no other test uses.
 
 import { after, before } from 'node:test';
 import type { Browser } from '../engine.js';
@@ -9,7 +9,7 @@ import type { Site } from './site.js';
 
 export type PageTab = Tab<PageScenarios>;
 
-/** Its members are there when a test runs, not when it is registered. */
+/** Its members exist when a test runs, not when it is registered. */
 export interface Context {
   readonly browser: Browser;
   readonly site: Site;

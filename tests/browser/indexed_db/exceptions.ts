@@ -4,7 +4,7 @@ import { type Context, inTab, newName } from './context.js';
 import type { ThrowingMethod } from './page/exceptions.js';
 import type { Broken, ThrowingPlace } from './page/opening_exceptions.js';
 
-/** Which calls of a method throw, of those that the wasm makes. */
+/** The calls of a method by the wasm that throw. */
 const CALLS: Record<ThrowingMethod, number[]> = {
   join: [1],
   push: [1, 40, 300],
@@ -14,7 +14,7 @@ const CALLS: Record<ThrowingMethod, number[]> = {
   stringify: [1],
 };
 
-/** What the wasm uses while it opens a database for the first time. */
+/** The members that the wasm uses while it opens a database for the first time. */
 const AT_OPENING: ThrowingPlace[] = [
   'the target of an event',
   'the result of a request',
@@ -25,7 +25,7 @@ const AT_OPENING: ThrowingPlace[] = [
   'the clock',
 ];
 
-/** What it uses while it lets the database go. */
+/** The members that the wasm uses while it closes the database. */
 const LETTING_GO: ThrowingPlace[] = ['the close of a connection', 'a listener of a connection'];
 
 function assertSettled({ thrown, outcomes, uncaught }: Broken, expected: string[]): void {

@@ -47,7 +47,7 @@ const GROUPS = {
   'large events and states': sizes,
   'exceptions within': exceptions,
   'lost numbers': sequence,
-  // At the end: as soon as one database has a mirror, all openings look for theirs.
+  // At the end: after one database has a mirror, every opening searches for one.
   'databases with a mirror': mirror,
 };
 

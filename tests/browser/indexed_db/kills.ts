@@ -9,16 +9,16 @@ import type { Stored } from './page/burst.js';
 import type { Site } from './site.js';
 import { assertWhole } from './whole.js';
 
-/** How often Chromium itself may give a database up before that is no accident any more. */
+/** How often Chromium itself may abandon a database before the test fails. */
 const MAX_GIVEN_UP = 1;
 
 /**
- * Kills Chromium so many times in the middle of a burst. Each start finds what was acknowledged before
- * the last kill, and goes on from there.
+ * Kills Chromium several times during appends. Each start must find the events that were acknowledged before
+ * the last kill, and continues from there.
  *
  * A kill may leave half a record at the end of Chromium's log. The package makes Chromium (156) begin a new log
- * when it opens the database. A second kill that comes before the new log makes Chromium give the database up: the
- * kills are begun anew then, on a new profile.
+ * when it opens the database. After a second kill before the new log, Chromium abandons the database. The test then
+ * starts again with a new profile.
  */
 export async function killAgainAndAgain(
   site: Site,
@@ -31,7 +31,7 @@ export async function killAgainAndAgain(
     if (reason === undefined) return;
     givenUp.push(reason);
     assert.ok(givenUp.length <= MAX_GIVEN_UP, `Chromium gave up: ${givenUp.join(', ')}`);
-    console.log(`# Chromium gave its database up: ${reason}; begun anew`);
+    console.log(`# Chromium abandoned its database: ${reason}; starting again`);
   }
 }
 
@@ -69,7 +69,7 @@ async function killOneProfile(
   }
 }
 
-/** What happened to the databases of {@link killWithMirror}. */
+/** The outcomes of the databases of {@link killWithMirror}. */
 export interface Tally {
   kills: number;
   /** Databases whose files the test damaged, and whose log it cut. */
@@ -84,7 +84,7 @@ export function newTally(): Tally {
   return { kills: 0, damaged: 0, cut: 0, givenUp: 0, mirrorsGivenUp: 0 };
 }
 
-/** What the test does to the files of the database after a kill. */
+/** The damage that the test does to the files of the database after a kill. */
 const HARMS = ['none', 'damage', 'cut', 'none'] as const;
 
 /** {@link killAgainAndAgain} with a mirror. After 6 of every 10 kills the database has to be restored. */
@@ -138,9 +138,9 @@ export async function killWithMirror(
 
 interface Found {
   stored?: Stored;
-  /** Why Chromium has begun the database anew. */
+  /** The reason why Chromium has recreated the database. */
   givenUp?: string;
-  /** Why it has begun the mirror anew. */
+  /** The reason why Chromium has recreated the mirror. */
   mirrorGivenUp?: string;
   error?: string;
 }

@@ -1,4 +1,4 @@
-// The files in which Chromium keeps IndexedDB: how they look after a kill, and after damage.
+// The files in which Chromium stores IndexedDB, after a kill and after damage.
 
 import assert from 'node:assert/strict';
 import { appendFile, readdir, readFile, stat, truncate, writeFile } from 'node:fs/promises';

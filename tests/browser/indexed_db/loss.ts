@@ -60,7 +60,7 @@ export function loss(context: Context, engine: EngineName): void {
       const both = [await one.finish<'refill'>(), await other.finish<'refill'>()];
       assert.deepEqual(both.map(({ asked }) => asked).sort(), [0, 1]);
       for (const { asked, events } of both) {
-        // Where tabs cannot agree, as in WebKitGTK, the other one may come too early.
+        // Without locks between tabs, as in WebKitGTK, the other tab may come too early.
         if (asked === 1) assert.deepEqual(events, ['refilled']);
         else assert.ok(events.length === 1, 'the other tab waits');
       }

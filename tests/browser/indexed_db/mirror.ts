@@ -3,7 +3,7 @@ import { it } from 'node:test';
 import type { EngineName } from '../engine.js';
 import { type Context, inTab, inTwoTabs, newName, type PageTab } from './context.js';
 
-/** What the database holds, after it was made sure that the mirror holds the same. */
+/** Checks that database and mirror are equal, and returns their content. */
 async function assertMirrored(tab: PageTab, name: string): Promise<string[]> {
   const { primary, mirror, seqs } = await tab.call('copies', name);
   assert.equal(seqs[1], seqs[0], 'both have come as far');

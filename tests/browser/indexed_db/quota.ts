@@ -9,7 +9,7 @@ import { serveSite } from './site.js';
 const QUOTA = 10 * 1024 * 1024;
 
 interface Way {
-  /** A browser of its own where the quota is one of its settings. */
+  /** A separate browser, if the quota is a setting of the browser. */
   preferences?: Record<string, number>;
   take: (context: Context, tab: PageTab) => Promise<void>;
   give: (context: Context, tab: PageTab) => Promise<void>;
@@ -27,7 +27,7 @@ const WAYS: Record<EngineName, Way> = {
   firefox: {
     preferences: { 'dom.quotaManager.temporaryStorage.fixedLimit': QUOTA / 1024 },
     take: async () => undefined,
-    // What is deleted makes room.
+    // Deleting data frees space.
     give: async () => undefined,
   },
   // WebKitGTK has a quota, but nothing by which a test could set it.
@@ -40,7 +40,7 @@ const WAYS: Record<EngineName, Way> = {
 export function quota(context: Context, engine: EngineName): void {
   it('an append beyond the quota is refused, and changes no stored data', async () => {
     const { preferences, take, give } = WAYS[engine];
-    // An origin of its own: for half a minute, Chromium goes by the room that it last found for one.
+    // A separate origin, because Chromium caches an origin's free space for half a minute.
     const site = await serveSite();
     const browser = preferences ? await openBrowser(engine, { preferences }) : context.browser;
     const own: Context = { browser, site };

@@ -3,7 +3,7 @@ import { it } from 'node:test';
 import { type Context, newName, tabOfGroup } from './context.js';
 import type { End } from './page/sequel.js';
 
-/** What an append is told that comes to such an end. */
+/** The outcome of an append that ends in this way. */
 const OUTCOMES: Record<End, string> = {
   stored: 'stored',
   violating: 'corrupt_record',

@@ -1,4 +1,4 @@
-// What the pages of these tests are served from, and what they tell while they run.
+// The server of these tests' pages, with the messages that the pages send.
 
 import { join } from 'node:path';
 import { build } from 'esbuild';
@@ -14,7 +14,7 @@ export interface Site {
   /** A page that has nothing to do with it. */
   readonly elsewhere: string;
   readonly acknowledged: MessageLog;
-  /** What the page that is killed says of what it found when it was opened. */
+  /** The report of the killed page about its data when it was opened. */
   readonly found: MessageLog;
   close(): Promise<void>;
 }
@@ -66,7 +66,7 @@ function pageWith(script: string, before = ''): string {
   return `<!doctype html><meta charset="utf-8"><title>A page</title><body>${scripts}`;
 }
 
-/** `?how=` says in which way there is no IndexedDB; before the package is loaded. */
+/** `?how=` selects how IndexedDB is missing. Runs before the package is loaded. */
 const TAKE_AWAY = `
   const refused = () => { throw new DOMException('It is not for you.', 'SecurityError'); };
   const ways = {
@@ -92,7 +92,7 @@ const SANDBOXED = `<!doctype html><meta charset="utf-8"><body><script>
   document.body.append(frame);
 </script>`;
 
-/** What pages told, in order. */
+/** The messages of pages, in order. */
 export class MessageLog {
   readonly all: string[] = [];
   readonly #waiting = new Set<() => void>();
@@ -103,7 +103,7 @@ export class MessageLog {
     return { body: '' };
   };
 
-  /** Resolves as soon as so many were told. */
+  /** Resolves when the given number of messages has arrived. */
   atLeast(count: number): Promise<void> {
     return new Promise((resolve, reject) => {
       const late = setTimeout(() => {

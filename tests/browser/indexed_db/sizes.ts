@@ -52,8 +52,8 @@ const waysIn = (engine: EngineName): Way[] => [
 const TOO_LARGE: TooLarge[] = ['event', 'last event of a batch', 'Korean event'];
 
 /**
- * Chromium's store that follows LevelDB, which is on its way to the users and which private windows have: it holds no more
- * than so much in one record.
+ * The record limit of Chromium's successor of LevelDB. Private windows already use it, and it is being rolled out to
+ * all users.
  */
 const SQLITE_STORE = '--enable-features=IdbSqliteBackingStore';
 

@@ -25,7 +25,7 @@ const EVENTS = [...PAGED, 'one', 'two'].map((id): [string, string] => [
   id === 'paged 00003' ? 'said again' : id,
 ]);
 
-/** What the public calls read from these records. */
+/** The data that the public calls read from these records. */
 const READABLE: Readable = {
   sessions: {
     long: { state: { ...OWN, ...SHARED }, events: EVENTS },

@@ -18,7 +18,7 @@ export function assertWhole({ sessions, userKeys, appKeys, total }: Stored, told
   for (const { events } of Object.values(sessions)) assertLanes(events);
 }
 
-/** A lane appends one after the other, so none may be missing before one that is there, nor a batch be divided. */
+/** A lane appends one event after the other, so no earlier event may be missing, and no batch may be divided. */
 function assertLanes(events: string[]): void {
   const lanes = new Map<string, number[]>();
   for (const id of events) {

@@ -1,10 +1,10 @@
-// What a page does first, before anything of the package was called.
+// The first calls of a page.
 
 import { IndexedDbSessionService, InMemorySessionService } from 'adk-session-wasm';
 
 const key = { appName: 'app', userId: 'user', sessionId: 'session' };
 
-/** Which of the host's two ways to compile were gone, in order. */
+/** The calls of the two functions that compile wasm, in order. */
 const compiled: ('Module' | 'compile')[] = [];
 
 const { compile, Module } = WebAssembly;

@@ -1,4 +1,4 @@
-// What may differ from one engine to the next. Runs in the page and in its worker; each rejects with what is wrong.
+// Behaviours that may differ between engines. Each runs in the page and in its worker, and rejects if it fails.
 
 import {
   createEvent,

@@ -1,6 +1,6 @@
 import { type Result, type Results, runAll, runDatabase } from './suite.js';
 
-/** Where the suite ran → what came of it. */
+/** The results by the place of the suite. */
 export interface Places<R = Results> {
   page: R;
   worker: R;
@@ -20,7 +20,7 @@ async function run(): Promise<Places> {
   return { page: await runAll(), worker: await inWorker() };
 }
 
-/** Both at once, as they only wait for the disk. */
+/** Runs both concurrently, because they only wait for the disk. */
 async function runOnDatabases(): Promise<Places<Result[]>> {
   const [page, worker] = await Promise.all([runDatabase('page'), inWorker<Result[]>()]);
   return { page, worker };

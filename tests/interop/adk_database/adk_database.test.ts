@@ -47,7 +47,7 @@ const cases: [engine: string, urls: () => Promise<{ theirs: string; ours: string
   ],
 ];
 
-/** What JSON says of events, in the order of their ids. */
+/** The JSON of events, in the order of their ids. */
 function byId(events: readonly { id: string }[] = []): unknown[] {
   const sorted = [...events].sort((one, other) => (one.id < other.id ? -1 : 1));
   return JSON.parse(JSON.stringify(sorted)) as unknown[];
@@ -66,7 +66,7 @@ describe("Tables of @google/adk's own service", TIMEOUT, () => {
         const event = createEvent({
           author: 'model',
           invocationId: 'i',
-          // Three of one millisecond, as a call, its response and the answer often are.
+          // Three events of one millisecond, like a call, its response and the answer.
           timestamp: now + Math.floor(n / 3),
           content: {
             role: 'model',
@@ -100,7 +100,7 @@ describe("Tables of @google/adk's own service", TIMEOUT, () => {
       const copied = new DatabaseSessionService(copy);
       const migrated = await copied.getSession(KEY);
       const numbers = migrated?.events.map(({ actions }) => actions.stateDelta.n) ?? [];
-      // Nothing in MariaDB tells which of one millisecond came first.
+      // MariaDB does not store the order of events within one millisecond.
       const seen = engine === 'MariaDB' ? numbers.map((n) => Number(n) > 2) : numbers;
       const came = [0, 1, 2, 3, 4, 5];
       assert.deepEqual(seen, engine === 'MariaDB' ? came.map((n) => n > 2) : came);

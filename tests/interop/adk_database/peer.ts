@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url';
 import type { BaseSessionService, Event } from '@google/adk';
 import { installPackages } from '../../toolchain/npm_packages.mjs';
 
-/** The framework once more among them, since it finds its drivers beside itself only. */
+/** The packages include the framework itself, because it finds its drivers only next to itself. */
 const packages = {
   '@google/adk': '2.0.0',
   '@mikro-orm/core': '6.6.16',
@@ -29,7 +29,7 @@ interface Peer {
 
 export async function loadPeer(): Promise<Peer> {
   const entry = join(installPackages('adk-database', packages), 'peer.mjs');
-  // From a module in there, as packages are looked for from where they are asked for.
+  // From a module in that folder, because packages are resolved from the importing module.
   writeFileSync(entry, source);
   return (await import(pathToFileURL(entry).href)) as Peer;
 }

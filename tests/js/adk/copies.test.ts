@@ -1,4 +1,4 @@
-// `@google/adk` is there twice, for `import` and for `require`, and each numbers its writes for itself.
+// `@google/adk` has two copies, for `import` and for `require`. Each numbers its writes separately.
 
 import assert from 'node:assert/strict';
 import { EventEmitter, once } from 'node:events';
@@ -27,8 +27,8 @@ const copies: [name: string, framework: Framework][] = [
 ];
 
 /**
- * Two parallel agents write one key, `late` after `early`, and the later write is appended first. What
- * handle and store hold then.
+ * Two parallel agents write one key, `late` after `early`, and the later write is appended first. Returns the values
+ * on the handle and in the store.
  */
 async function race(framework: Framework, sessionService: esm.BaseSessionService) {
   const { LlmAgent, ParallelAgent, Runner } = framework;

@@ -28,8 +28,8 @@ class FailsOnce extends MapStorage {
   }
 }
 
-/** What there is to see on a handle and an event, as a copy. */
-const look = ({ session, event }: adk.AppendEventRequest) =>
+/** A copy of a handle and an event. */
+const copyOf = ({ session, event }: adk.AppendEventRequest) =>
   structuredClone({ session, event: JSON.parse(JSON.stringify(event)) as unknown });
 
 /** A turn of four appends, the given one of which fails; and how things stood before that. */
@@ -41,11 +41,11 @@ async function failingTurn(number: number, isLate = false) {
   const append = sessionService.appendEvent.bind(sessionService);
   const seen: { before: unknown; after: unknown }[] = [];
   sessionService.appendEvent = async (request) => {
-    const before = look(request);
+    const before = copyOf(request);
     try {
       return await append(request);
     } catch (error) {
-      seen.push({ before, after: look(request) });
+      seen.push({ before, after: copyOf(request) });
       throw error;
     }
   };

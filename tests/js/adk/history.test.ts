@@ -45,7 +45,7 @@ async function send(runner: Runner, part: object): Promise<Event[]> {
   return events;
 }
 
-/** A ticket is opened, much else is spoken of, and then the tool's answer arrives. */
+/** A conversation that opens a ticket, continues with other topics, and then gets the tool's response. */
 async function answerLate(service: BaseSessionService, immediate: unknown) {
   await service.createSession(key);
   const tool = new LongRunningFunctionTool({
@@ -127,8 +127,8 @@ describe('A Runner on a service with `history`', () => {
 });
 
 /**
- * Gives messages to a workflow of three steps that each ask the user; `#` and a step's name answers
- * that step. What ran, with what input.
+ * Sends messages to a workflow of three steps that each ask the user. A message of `#` and a step's name answers that
+ * step. Returns the steps that ran, with their inputs.
  */
 async function askThrice(service: BaseSessionService, messages: readonly string[]) {
   await service.createSession(key);

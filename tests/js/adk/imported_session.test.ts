@@ -21,7 +21,7 @@ adk.setLogLevel(adk.LogLevel.ERROR);
 
 const PYTHON = { casing: 'snake', timeUnit: 'seconds' } as const;
 
-/** The next turn of an imported session, by an agent whose model answers from a script. */
+/** Runs the next turn of an imported session, by an agent with a scripted model. */
 async function nextTurn(file: SessionFile, name: string, template: string) {
   const sessionService = new InMemorySessionService();
   await importSession(sessionService, file, key);

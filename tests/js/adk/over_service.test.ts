@@ -28,7 +28,7 @@ async function stored(service: BaseSessionService): Promise<Session> {
   return session;
 }
 
-/** A service of a user's own in front of another one, which does the work: nobody can watch it. */
+/** A user's own service, which delegates to another one and cannot be watched. */
 function inFrontOf(inner: OurService, onCall: (method: string) => void): OurService {
   return new Proxy(inner, {
     get(target, name) {

@@ -15,7 +15,7 @@ import { slowService } from './scenarios/slow_service.js';
 // Half of its agents are announced as deprecated, at each start; and some scenarios make agents fail.
 adk.setLogLevel(adk.LogLevel.ERROR);
 
-/** As a database on a server does it, or IndexedDB. */
+/** A storage with delays, like a database server or IndexedDB. */
 function slowAdapter(): StorageAdapter {
   const adapter = mapAdapter();
   return {

@@ -8,7 +8,7 @@ import { isSessionError } from '../../../js/errors/errors.js';
 
 const key = { appName: 'app', userId: 'u', sessionId: 's' };
 
-/** As the framework's SecurityPlugin has it, and an AgentTool hands it on to its child. */
+/** The record of the framework's SecurityPlugin, which an AgentTool passes on to its child. */
 const record = () => ({
   orcas_tool_call_security_check_states: {
     call: new ToolConfirmation({ confirmed: true }),

@@ -26,7 +26,7 @@ import { snapshotEvent } from '../../../js/model/snapshot.js';
 import { failNextAppend, failure } from '../service/fixture.js';
 import { MapStorage } from '../service/map_storage.js';
 
-// One test asks the framework's own service for what it warns of.
+// One test causes a warning of the framework's own service.
 setLogLevel(LogLevel.ERROR);
 
 const key = { appName: 'app', userId: 'u', sessionId: 's' };

@@ -301,7 +301,7 @@ describe('A group whose write fails', () => {
     const retry = service.appendEvent({ session: late, event: structuredClone(event) });
     const fresh = service.appendEvent({ session: late, event: named('two') });
     await retry;
-    // The retry has told the handle.
+    // The retry has updated the handle.
     await fresh;
     assert.deepEqual(texts(late), ['one', 'two']);
     assert.deepEqual(texts(await stored(service)), ['one', 'two']);
@@ -322,7 +322,7 @@ describe('A group whose write fails', () => {
     const second = { ...named('older'), actions: { ...named('x').actions, stateDelta: older! } };
     const failed = failure(service.appendEvent({ session, event: first }), 'storage_failed');
     await Promise.all([failed, service.appendEvent({ session, event: second })]);
-    // As part of the group it would have been without `k`, whose newer write is not stored after all.
+    // As part of the group, it would lack `k`, whose newer write was not stored.
     assert.deepEqual(writes, [['newer', 'older'], ['newer'], ['older']]);
     assert.deepEqual((await stored(service)).state, { k: 'older', l: 'older' });
     storage.append = append;

@@ -77,7 +77,7 @@ overStorages('Appends through several handles of a session at once', (open) => {
       await service.appendEvent({ session: handle, event: says('last') });
     }
     const events = texts(await stored(service));
-    // The last of them was told of everything.
+    // The last handle has every event.
     assert.deepEqual(texts(handles[2]!), events);
     assert.deepEqual(handles[2]?.state, read.state);
   });

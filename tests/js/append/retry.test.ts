@@ -15,7 +15,7 @@ async function opened(options: SessionServiceOptions) {
   const storage = new MapStorage();
   const service = await openOver(storage, options);
   const session = await service.createSession({ ...KEY, state: { a: 0 } });
-  /** Appends an event, whose answer is lost, and once more. */
+  /** Appends an event with a lost response, and retries. */
   const appendTwice = async (session: Session, event: Event): Promise<void> => {
     failNextAppend(storage, 'after', lost);
     await failure(service.appendEvent({ session, event }), 'connection_lost');

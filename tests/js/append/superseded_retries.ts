@@ -2,13 +2,13 @@
 
 import type { BaseSessionService, Event, Session, StateShape } from '../../../js/index.js';
 
-/** What the package of the test's own side gives. */
+/** The part of the package that the caller provides. */
 interface Package {
   readonly State: new (value: StateShape, delta: StateShape) => { update(delta: StateShape): void };
   readonly createEvent: (event: { id: string; author: string }) => Event;
 }
 
-/** What is stored before the retry and after it, and the state of the handle that it went through. */
+/** The stored data before and after the retry, and the state of its handle. */
 export interface RetryReport {
   readonly before: Session | undefined;
   readonly after: Session | undefined;
@@ -23,7 +23,7 @@ interface Scene {
   readonly session: Session;
   readonly older: Event;
   readonly newer: Event;
-  /** Appends a copy of an event through another handle: as an attempt did whose answer was lost. */
+  /** Appends a copy of an event through another handle, like an attempt with a lost response. */
   land(event: Event): Promise<void>;
 }
 
@@ -58,7 +58,7 @@ const SCENES: Readonly<Record<string, (scene: Scene) => Promise<Event[]>>> = {
 
 export const SUPERSEDED = Object.keys(SCENES);
 
-/** Plays a scene on an empty storage, and appends its events again, all at once. */
+/** Runs a scene on an empty storage, and appends its events again concurrently. */
 export async function retrySuperseded(
   service: BaseSessionService,
   { State, createEvent }: Package,

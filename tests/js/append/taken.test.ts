@@ -1,4 +1,4 @@
-// What an append takes at its call, and what becomes of it where the caller changes the handle meanwhile.
+// The snapshot of an append at its call, and changes of the handle by the caller meanwhile.
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';

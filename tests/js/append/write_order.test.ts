@@ -12,7 +12,7 @@ function carrying(delta: StateShape): Event {
   return event;
 }
 
-/** What the deltas of the stored events come to, one after the other. */
+/** The state that the deltas of the stored events produce. */
 function folded(events: readonly Event[]): StateShape {
   const state: StateShape = {};
   for (const { actions } of events) {

@@ -74,7 +74,7 @@ describe('A signal that fires while an append is under way', () => {
     const second = service.appendEvent({ session, event, signal: controller.signal });
     const third = service.appendEvent({ session, event: says('three') });
     controller.abort('changed my mind');
-    // At once: the storage has not answered the first one.
+    // Immediately: the storage has not responded to the first one.
     const error = await failure(second, 'aborted');
     assert.equal(error.cause, 'changed my mind');
     open();
@@ -171,7 +171,7 @@ describe('A signal that fires while an append is under way', () => {
         ['append', 'append'],
         (signal) => service.appendEvent({ session: copy, event: says('three'), signal }),
       ],
-      // A handle that has missed a replacement asks for the states as well.
+      // A handle that has missed a replacement also reads the states.
       [
         ['append', 'append'],
         (signal) => service.appendEvent({ session: behind, event: says('four'), signal }),
@@ -205,7 +205,7 @@ describe('A signal that fires while an append is under way', () => {
   });
 });
 
-/** Notes the verbs that a storage is asked for. */
+/** Records the called verbs of a storage. */
 function listening(storage: MapStorage) {
   const asked: string[] = [];
   const signals: (AbortSignal | undefined)[] = [];

@@ -57,7 +57,7 @@ overStorages('A service that was closed', (open) => {
     const service = await open();
     await service.createSession(KEY);
     {
-      // As `await using`, which this TypeScript target would have to down-level.
+      // Like `await using`, which this TypeScript target would have to compile.
       const dispose = service[Symbol.asyncDispose].bind(service);
       await dispose();
     }

@@ -1,4 +1,4 @@
-// How the command is called and what it says: usage, progress, and never a password.
+// The usage of the command and its output: progress, and never a password.
 
 import assert from 'node:assert/strict';
 import { join } from 'node:path';

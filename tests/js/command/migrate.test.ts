@@ -1,4 +1,4 @@
-// Between SQLite files and session files: all of it arrives, and nothing is lost where something is there.
+// Migrations between SQLite files and session files: all data is copied, and existing data is not lost.
 
 import assert from 'node:assert/strict';
 import {
@@ -43,7 +43,7 @@ function rowsIn(url: string, query: string): unknown[] {
 
 const KEY = { appName: 'app', userId: 'ada', sessionId: 's1' };
 
-/** A database with one session, whose event says `text`. */
+/** A database with one session, whose event has this text. */
 async function withSession(text: string, state: Record<string, unknown> = {}): Promise<string> {
   const url = newUrl();
   const service = new DatabaseSessionService(url);
@@ -174,7 +174,7 @@ describe('A database migration', () => {
     const [from, to] = [await filled(), newUrl()];
     const database = new Sqlite(pathOf(from));
     database.pragma('journal_mode = delete');
-    // What Python's tables are: without the one that we keep beside them, and with numbers of its own.
+    // Python's tables: without the package's own table, and with Python's numbers.
     database.exec(`drop table adk_session_wasm_sessions;
       delete from adk_internal_metadata where key <> 'schema_version';
       update sessions set state = '{"big": 12345678901234567890, "nan": NaN}' where id = 'old'`);
@@ -207,7 +207,7 @@ describe('A database migration', () => {
     assert.deepEqual(row(await command('migrate', from, to), 'verified'), [5, 34]);
     assert.deepEqual(await contentsOf(to), await contentsOf(from));
     const database = new Sqlite(pathOf(to));
-    // As Python leaves it.
+    // The state after Python has closed it.
     database.exec('drop table adk_session_wasm_sessions');
     database.pragma('journal_mode = delete');
     database.close();

@@ -1,4 +1,4 @@
-// A run that is killed: what is there is whole, and the next run brings the rest, once.
+// A run that is killed leaves complete sessions. The next run copies the rest, once.
 
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -61,10 +61,10 @@ async function killed(to: string, isUnderWay: () => boolean | Promise<boolean>):
   assert.deepEqual(await ended, [null, 'SIGKILL']);
 }
 
-/** What a run printed beside its progress, which it tells of as soon as it takes long. */
+/** The output of a run without its progress, which it prints only in long runs. */
 const complaints = (err: string) => err.replace(/^ *\d+ %.*\n/gm, '');
 
-/** Each is there, whole and once. */
+/** Checks that each session is complete, once. */
 async function isWhole(url: string): Promise<void> {
   const service = new DatabaseSessionService(url);
   const { sessions, totalItems } = await service.listSessions({ appName: 'app' });

@@ -1,4 +1,4 @@
-// What the tests of the command have in common: stores that hold all there is, and what they hold.
+// Stores with all kinds of data for the tests of the command, and functions that read them.
 
 import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -15,7 +15,7 @@ import {
   type Session,
 } from '../../../js/index.js';
 
-/** A folder of this test file's own, taken away when it ends. */
+/** A temporary folder for this test file, which is deleted at its end. */
 export function newFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'adk-session-wasm-command-'));
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
@@ -92,7 +92,7 @@ export async function fill(url: string): Promise<void> {
   await service.close();
 } // prettier-ignore
 
-/** All that a store holds, by what its service tells. */
+/** All data of a store, read through its service. */
 export async function contents(service: BaseSessionService): Promise<unknown> {
   const apps: unknown[] = [];
   for (const appName of APPS) {
@@ -120,7 +120,7 @@ export async function contentsOf(url: string): Promise<unknown> {
   }
 }
 
-/** What a file holds, byte for byte. */
+/** A hash of the bytes of a file. */
 export function hashOf(path: string): string {
   return createHash('sha256').update(readFileSync(path)).digest('hex');
 }

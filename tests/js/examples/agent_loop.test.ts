@@ -19,7 +19,7 @@ interface Asked {
   contents: Content[];
 }
 
-/** The model, and what it was asked. */
+/** The model, and its requests. */
 function listening(model: Model): { model: Model; requests: Asked[] } {
   const requests: Asked[] = [];
   return {

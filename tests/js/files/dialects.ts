@@ -1,4 +1,4 @@
-/** What session files are written in: `@google/adk`'s own, Python's, and both mixtures. */
+/** The dialects of session files: that of `@google/adk`, Python's, and both mixtures. */
 export const DIALECTS = [
   { casing: 'camel', timeUnit: 'milliseconds' },
   { casing: 'snake', timeUnit: 'seconds' },

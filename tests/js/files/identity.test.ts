@@ -5,12 +5,12 @@ import fc from 'fast-check';
 import { exportSession, importSession, type SessionFile } from '../../../js/files/index.js';
 import { InMemorySessionService, REMOVED } from '../../../js/index.js';
 
-/** As it comes out of JSON: no −0, and a member called `__proto__` is one. */
+/** A value as JSON parses it: without −0, and with an ordinary member `__proto__`. */
 const json = fc
   .jsonValue({ maxDepth: 3, stringUnit: 'binary' })
   .map((value) => JSON.parse(JSON.stringify(value)) as unknown);
 
-/** Names of fields in both casings, and others that look like them. */
+/** Names of fields in both casings, and similar names. */
 const name = fc.constantFrom(
   'my_field', 'myField', 'My_Field', '_x', 'x_', 'a_1', 'a1', '__proto__', 'constructor', 'toString',
   'invocation_id', 'usage_metadata', 'custom_metadata', 'state_delta', 'function_call', 'args', 'startTime',
@@ -103,7 +103,7 @@ describe('A session that is exported, imported and exported is the same', () => 
             const [one, other] = [await first.getSession(key), await second.getSession(key)];
             assert.deepEqual(other, one);
             assert.equal(JSON.stringify(other?.events), JSON.stringify(one?.events));
-            // And what was stored at first is what the file says.
+            // The stored data equals the file.
             const { state, events, lastUpdateTime } = fromJson(file);
             assert.deepEqual(one?.state, state);
             assert.deepEqual(one?.lastUpdateTime, lastUpdateTime);

@@ -23,7 +23,7 @@ function fileOf(count: number, members: SessionFile = {}): SessionFile {
   return { id: KEY.sessionId, ...USER, events, ...members };
 }
 
-/** Imports it into memory, and tells how many events each append was given. */
+/** Imports it into memory, and returns the number of events of each append. */
 async function sizesOf(file: SessionFile): Promise<number[]> {
   const service = new InMemorySessionService();
   const sizes: number[] = [];

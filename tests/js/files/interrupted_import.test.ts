@@ -33,7 +33,7 @@ function fileOf(members: SessionFile = {}): SessionFile {
   return { id: KEY.sessionId, ...USER, state, events, ...members };
 }
 
-/** What an import leaves whose process ends after so many events. */
+/** The stored data of an import whose process ended after this number of events. */
 async function leaveHalf(
   service: StoredSessionService,
   count: number,

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-/** A long session that google-adk for Python recorded, where there is one beside the repository. */
+/** A long session that google-adk for Python recorded, if the file exists next to the repository. */
 export const RECORDED = fileURLToPath(
   new URL('../../../../shared/data/customer-service.session.json', import.meta.url),
 );
@@ -9,7 +9,7 @@ export const RECORDED = fileURLToPath(
 /** Why a test of {@link RECORDED} does not run; `false`: it does. */
 export const NOT_RECORDED = existsSync(RECORDED) ? false : 'it is not beside the repository';
 
-/** What Python writes: snake_case, float seconds, here and there `null` for what is not there. */
+/** Python's form: snake_case, float seconds, and some absent fields as `null`. */
 export const pythonSession = {
   id: 's-1',
   app_name: 'shop',

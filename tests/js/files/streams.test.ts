@@ -187,7 +187,7 @@ describe('The lines of an export', () => {
       const { id } = JSON.parse(line) as { id?: string };
       if (id === undefined) continue;
       found.push(id);
-      // What was exported moves to the end, or goes, so that all behind it move up.
+      // Exported sessions move to the end or are deleted, so that all later ones move up.
       if (found.length % 3 === 0) await touch(found.at(-2) ?? '');
       if (found.length % 7 === 0) {
         await service.deleteSession({ ...SHOP, userId: 'ada', sessionId: found.at(-3) ?? '' });
@@ -400,7 +400,7 @@ describe('A stream that is imported', () => {
   });
 });
 
-/** As Safari has them. */
+/** A stream without an async iterator, as in Safari. */
 function notIterable<T>(stream: ReadableStream<T>): ReadableStream<T> {
   return { getReader: () => stream.getReader() } as ReadableStream<T>;
 }

@@ -71,7 +71,7 @@ overStorages('A handle', (open) => {
     const all = Array.from({ length: 40 }, (_, number) => `e${number}`);
     for (const id of all) await service.appendEvent({ session, event: { ...says(id), id } });
     assert.deepEqual(texts(session), all);
-    // Neither the length nor the last element tell of it.
+    // Neither the length nor the last element shows the exchange.
     const [third, tenth] = [session.events[3]!, session.events[10]!];
     session.events[3] = tenth;
     session.events[10] = third;
@@ -181,7 +181,7 @@ for (const [what, freeze] of [
     const promise = service.appendEvent({ session, event: says('hi', { a: 2 }) });
     freeze(session);
     open();
-    // It is stored, and the caller must not be told otherwise.
+    // The event is stored, so the append must not fail.
     await promise;
     assert.deepEqual(texts(await stored(service)), ['hi']);
   });

@@ -1,4 +1,4 @@
-// What a service hands out, and what an append puts on a handle, is shared with nothing.
+// Objects that a service returns, or that an append puts on a handle, are not shared.
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';

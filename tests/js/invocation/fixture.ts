@@ -24,7 +24,7 @@ export interface Fixture {
   failOnce: (error: Error) => void;
 }
 
-/** Over memory, or over a storage that answers late. */
+/** Opens a service over memory, or over a slow storage. */
 export async function newFixture(state: StateShape = {}, storage?: MapStorage): Promise<Fixture> {
   const service =
     storage === undefined ? new InMemorySessionService() : await openSessionService({ storage });
@@ -60,7 +60,7 @@ export async function storedDeltas({ stored }: Fixture): Promise<StateShape[]> {
   return events.map(({ actions }) => actions.stateDelta);
 }
 
-/** Keeps all versions in a Map; what it was asked is in `requests`. */
+/** Keeps all versions in a Map, and its requests in `requests`. */
 export class MapArtifactService implements ArtifactService {
   readonly requests: object[] = [];
   readonly #files = new Map<string, Part[]>();

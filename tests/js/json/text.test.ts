@@ -20,7 +20,7 @@ const units = fc
   )
   .map((codes) => String.fromCharCode(...codes));
 
-/** What TextEncoder makes of lone surrogates, in characters. */
+/** A text with lone surrogates replaced by TextEncoder. */
 function mended(text: string): string {
   return new TextDecoder('utf-8', { ignoreBOM: true }).decode(new TextEncoder().encode(text));
 }

@@ -1,7 +1,7 @@
 /** Values for the tests of `js/json`. */
 import fc from 'fast-check';
 
-/** What JSON can say, with keys such as `__proto__` and `toString`. */
+/** Any JSON value, with keys such as `__proto__` and `toString`. */
 export const jsonValue = fc.jsonValue({ depthSize: 'medium' }).map((value) => value as unknown);
 
 /** Things that need a rule, among values that need none. No cycles. */
@@ -55,7 +55,7 @@ export function explosive(): object {
   return value;
 }
 
-/** A proxy that throws at whatever it is asked. */
+/** A proxy whose traps all throw. */
 export function revokedProxy(target: object): object {
   const { proxy, revoke } = Proxy.revocable(target, {});
   revoke();

@@ -33,7 +33,7 @@ function refused(code: SessionErrorCode, path?: string): (error: unknown) => boo
   };
 }
 
-/** An event with everything in place; `more` goes on top. */
+/** A complete event, with the fields of `more`. */
 function complete(more: object = {}): Event {
   return { ...createEvent({ id: 'e1', author: 'a', timestamp: 5 }), ...more };
 }

@@ -7,7 +7,7 @@ import { EVENT, SESSION } from '../../../js/python/fields.js';
 const parsed = (text: string): unknown => JSON.parse(text);
 const snake = (event: unknown): unknown => writeNames(event, EVENT, 'snake');
 
-/** Keys that look like fields of the ADK. */
+/** Keys that resemble fields of the ADK. */
 const DATA = { state_delta: 1, stateDelta: 2, a_b: { c_d: null }, function_call: { mime_type: 3 } };
 
 describe('Names of an event', () => {

@@ -21,7 +21,7 @@ import {
 } from '../service/fixture.js';
 import { MapStorage } from '../service/map_storage.js';
 
-/** An event whose id tells what it is. */
+/** An event with an id that describes it. */
 function event(id: string, author: string, parts: Part[], more: Partial<Event> = {}): Event {
   return createEvent({ ...more, id, author, content: { role: 'user', parts } });
 }
@@ -34,7 +34,7 @@ const calls = (id: string, ...called: string[]): Event =>
 const answers = (id: string, called: string, author = 'guide'): Event =>
   event(id, author, [{ functionResponse: { id: called, name: 'tool', response: {} } }]);
 
-/** A question and an answer each. */
+/** Turns of one question and one answer each. */
 function turns(first: number, count: number): Event[] {
   return Array.from({ length: count }, (_, number) => first + number).flatMap((number) => [
     asks(`q${number}`),
@@ -387,14 +387,14 @@ function randomOf(seed: number): (below: number) => number {
   };
 }
 
-/** Turns in which functions are called, and answered at once, later, or never. */
+/** Turns with function calls that get a response immediately, later, or never. */
 function randomHistory(random: (below: number) => number): Event[] {
   const open: string[] = [];
   return Array.from({ length: random(120) }, (_, number) => {
     const id = `e${number}`;
     const answered = open[random(open.length * 3 || 1)];
     if (answered !== undefined && random(2) === 0) {
-      // Some are answered more than once.
+      // Some calls get several responses.
       if (random(4) > 0) open.splice(open.indexOf(answered), 1);
       return answers(id, answered, random(2) === 0 ? 'user' : 'guide');
     }

@@ -14,7 +14,7 @@ import { failure } from '../service/fixture.js';
 
 const APP = { appName: 'app' };
 
-/** Counts nothing where nobody looks at it. */
+/** An adapter that returns no total if none is requested, and records its requests. */
 function notCounting(asked: StorageListRequest[]): StorageAdapter {
   const adapter = mapAdapter();
   return {

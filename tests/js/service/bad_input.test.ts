@@ -23,7 +23,7 @@ type Row = [
   what: string,
   call: (world: World) => unknown,
   code: SessionErrorCode,
-  /** What the message must name. */
+  /** The text that the message must contain. */
   names: string | RegExp,
 ];
 

@@ -338,7 +338,7 @@ describe('The decision', () => {
           try {
             decide(5 as never);
           } catch {
-            // As a storage must not.
+            // A storage must not do this.
           }
         };
       });
@@ -353,7 +353,7 @@ describe('The decision', () => {
         try {
           decide(5 as never);
         } catch {
-          // As a storage must not.
+          // A storage must not do this.
         }
       };
     });

@@ -28,10 +28,10 @@ export const KEY = { ...USER, sessionId: 'session' };
 /** All that a session has, and all that it may have. */
 export const SESSION_FIELDS = ['appName', 'events', 'id', 'lastUpdateTime', 'state', 'userId'];
 
-/** Opens a service over a storage of its own. */
+/** Opens a service over a new storage. */
 export type Open = (options?: SessionServiceOptions) => Promise<StoredSessionService>;
 
-/** Memory, the adapter that users copy, and one that answers late: what holds for one, holds for all. */
+/** Runs tests over memory, the example adapter, and a slow adapter. */
 export function overStorages(title: string, tests: (open: Open) => void): void {
   describe(`${title}, in memory`, () => {
     tests((options) => Promise.resolve(new InMemorySessionService(options)));
@@ -39,7 +39,7 @@ export function overStorages(title: string, tests: (open: Open) => void): void {
   describe(`${title}, in the adapter of the examples`, () => {
     tests((options) => openSessionService({ ...options, storage: mapAdapter() }));
   });
-  describe(`${title}, in a storage that answers late`, () => {
+  describe(`${title}, in a slow storage`, () => {
     tests((options) => openOver(new MapStorage(), options));
   });
 }
@@ -61,7 +61,7 @@ export async function begin(
   return { service, session: await service.createSession({ ...KEY, state }) };
 }
 
-/** What is stored, as a reader sees it. */
+/** Reads the stored session. */
 export async function stored(
   service: StoredSessionService,
   key: { appName: string; userId: string; sessionId: string } = KEY,
@@ -143,7 +143,7 @@ export function everyCall(
   ];
 }
 
-/** That a retry changed nothing that is stored, and left the newest writes on its handle. */
+/** Checks that a retry changed no stored data, and left the newest writes on its handle. */
 export function assertUnchanged({ before, after, handle }: RetryReport): void {
   assert.deepEqual(before?.events.map(({ id }) => id).sort(), ['newer', 'older']);
   const state = { k: 'newer', 'user:k': 'newer', a: 'older', zz: { y: 1, b: 1.5 } };

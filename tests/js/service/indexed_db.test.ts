@@ -1,4 +1,4 @@
-// What of IndexedDbSessionService there is to see where there is no IndexedDB; tests/browser has the rest.
+// IndexedDbSessionService on a host without IndexedDB. tests/browser has the other tests.
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';

@@ -20,8 +20,8 @@ interface StoredSession {
 }
 
 /**
- * A storage over maps that answers late, one verb after the other, as a database does. Tests look into
- * its maps, and put verbs of their own in the place of its.
+ * A slow storage over maps, which runs one verb after the other, like a database. Tests read its maps and replace its
+ * verbs.
  */
 export class MapStorage implements StorageAdapter {
   readonly kind: string = 'map';
@@ -29,7 +29,7 @@ export class MapStorage implements StorageAdapter {
   readonly sessions: Map<string, StoredSession>;
   readonly scopes: Map<string, ScopeRow>;
   floor = 0;
-  /** Called within each verb, before it looks at anything. */
+  /** Called within each verb, before it reads anything. */
   pause: () => Promise<unknown> | undefined = () => new Promise((done) => setTimeout(done, 0));
   #last: Promise<unknown> = Promise.resolve();
 
@@ -63,7 +63,7 @@ export class MapStorage implements StorageAdapter {
     return undefined;
   }
 
-  /** What a write finds. */
+  /** The rows that a write finds. */
   find({ key, eventIds, since }: StorageWriteRequest): Found {
     const session = this.sessions.get(sessionName(key));
     const events = [...(session?.events.values() ?? [])];

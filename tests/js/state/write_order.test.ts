@@ -17,7 +17,7 @@ import {
   type WriteOrder,
 } from '../../../js/state/write_order.js';
 
-/** What a session service does with one handle, and nothing else of it. */
+/** The steps of a session service on one handle, without anything else. */
 class Handle {
   readonly value: StateShape = {};
   /** In the order of the commits. */

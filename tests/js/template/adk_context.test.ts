@@ -18,7 +18,7 @@ import { isSessionError } from '../../../js/errors/errors.js';
 import { instruction } from '../../../js/template/provider.js';
 import { injectSessionState } from '../../../js/template/template.js';
 
-/** Answers at once, and keeps the instruction that it was given. */
+/** A model that responds immediately, and records its instruction. */
 class EchoLlm extends BaseLlm {
   systemInstruction = '';
 

@@ -10,7 +10,7 @@ export function is<T>(): <U>(
   return () => undefined;
 }
 
-/** What stands in there is compiled and not run. */
+/** Compiles the code in the function, and does not run it. */
 export function compiled(run: () => unknown): void {
   void run;
 }

@@ -121,7 +121,7 @@ describe('A session service with a state type', () => {
       await service.createSession({ appName: 'shop' });
       // @ts-expect-error sessionId is missing
       await service.getSession({ appName: 'shop', userId: 'ada' });
-      // @ts-expect-error Python's names are not ours
+      // @ts-expect-error Python's names are not accepted
       await service.createSession({ app_name: 'shop', user_id: 'ada' });
       // @ts-expect-error 'up' is no order
       await service.listSessions({ appName: 'shop', order: 'up' });
@@ -202,11 +202,11 @@ describe('Values of a state', () => {
     const values: JsonValue[] = ['a', 1, true, null, [1, ['b']], { a: { b: [null] } }];
     const frozen: JsonValue = Object.freeze([1, 2] as const);
     compiled(() => {
-      // @ts-expect-error a function is none
+      // @ts-expect-error a function is not JSON
       const a: JsonValue = () => 1;
-      // @ts-expect-error a bigint is none
+      // @ts-expect-error a bigint is not JSON
       const b: JsonValue = 1n;
-      // @ts-expect-error undefined is none
+      // @ts-expect-error undefined is not JSON
       const c: JsonValue = { a: undefined };
       return [a, b, c];
     });

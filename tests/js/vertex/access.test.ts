@@ -1,4 +1,4 @@
-// Which engine is asked, and with what credentials.
+// The engine that gets the requests, and their credentials.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -31,7 +31,7 @@ function isError(error: unknown, code: SessionErrorCode, message: RegExp): true 
   return true;
 }
 
-/** Each test has an environment of its own. */
+/** Each test has its own environment. */
 function ownEnvironment(): void {
   const outside = VARIABLES.map((name) => [name, process.env[name]] as const);
   const clear = (): void => {

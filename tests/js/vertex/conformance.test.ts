@@ -1,8 +1,8 @@
 // The conformance suite over the loopback server, in both ways that the real one may treat the states of users and apps.
 //
-// What the service does not promise is left out of the cases: `lastUpdateTime` is the server's, and a state that is read
-// without a session is what one shows. A case that is about that alone, or about what the server does not have, is declared below, with
-// what it ends with.
+// The cases are changed where the service promises less: `lastUpdateTime` is the server's, and a state without a session
+// is read through one of the sessions. Cases that only test such promises, or features that the server lacks, are listed
+// below with their outcome.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -26,7 +26,7 @@ type Differences = readonly (readonly [outcome: RegExp, ...names: string[]])[];
 
 const ALWAYS: Differences = [
   [
-    // An engine's sessions have ids of their own, whoever's they are and whatever the app is called.
+    // Session ids are unique within an engine, for all users and app names.
     /createSession ended with already_exists/,
     'users and apps may use the same session id',
     'sessions with equal times and ids are ordered by user',
@@ -57,7 +57,7 @@ const ALWAYS: Differences = [
     'ids of 512 bytes are the longest, and their last byte counts',
   ],
   [
-    // There are no states but those of sessions.
+    // Only sessions have states.
     /ended with unsupported/,
     'a user who has only state has no session',
     'deleting missing data is no error',

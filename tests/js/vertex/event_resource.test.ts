@@ -13,7 +13,7 @@ import { hostileEvents, pythonEvents } from '../database/tables/arbitrary_events
 
 const POSTED = 1_770_000_000_123_456;
 
-/** What a strict server gives back of it. */
+/** The event that a strict server returns. */
 function stored(text: string, place?: number): unknown {
   const sent: unknown = JSON.parse(JSON.stringify(toEventResource(text, POSTED, place)));
   return parseMessage(sent, SESSION_EVENT, 'event', 'refused');
@@ -27,7 +27,7 @@ describe('An event', () => {
       fc.assert(
         fc.property(events, (event) => {
           const text = asStored(event);
-          // Halves of characters are no text for protobuf, and none in what is stored.
+          // Protobuf refuses lone surrogates, and stored events have none.
           fc.pre(!/\\ud[89a-f]/i.test(text));
           const back = fromEventResource(stored(text));
           assert.equal(back.text, text);

@@ -1,4 +1,4 @@
-// What becomes of events: their order, their windows, new versions of them, and what others wrote.
+// Events: their order, their windows, their new versions, and events of other clients.
 
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';

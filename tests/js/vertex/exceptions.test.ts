@@ -1,5 +1,5 @@
-// An exception at every place where a call waits for something that is not ours: the function that gives the access
-// token, `fetch`, and the body of a response.
+// Exceptions of all foreign functions that a call awaits: the function for the access token, `fetch`, and the body of a
+// response.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
@@ -116,7 +116,7 @@ describe('a call at Vertex AI, if a foreign function fails', () => {
     globalThis.fetch = fetch;
   });
 
-  /** Runs a call on a server of its own. @returns how many foreign calls it made */
+  /** Runs a call on a new server. @returns the number of its foreign calls */
   async function run(
     name: string,
     { call, repeat = call, expected }: Case,

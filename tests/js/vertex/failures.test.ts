@@ -1,4 +1,4 @@
-// What fails on the way or at the server, and what is left of it.
+// Failures of requests and of the server, and the data afterwards.
 
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
@@ -94,7 +94,7 @@ describe('The Vertex AI service', () => {
       action: () => other.createSession({ ...KEY, state: { theirs: 1 } }),
     });
     server.fail('sessions.create', { kind: 'drop' });
-    // The other's request comes between the look at the session and our request, and has the first fault.
+    // The other program's request comes after the read of the session, and gets the first fault.
     const created = service.createSession({ ...KEY, state: { ours: 1 } });
     await assert.rejects(created, (error) => isError(error, 'already_exists', /s1/));
     assert.deepEqual((await service.getSession(KEY))?.state, { theirs: 1 });
@@ -141,7 +141,7 @@ describe('The Vertex AI service', () => {
   it('retries a few times before it fails; a later call finds stored data', async () => {
     const session = await service.createSession(KEY);
     server.fail('sessions.appendEvent', { kind: 'lose' });
-    // Only behind the answer that is lost: then it is looked for, in vain.
+    // Only after the lost response: then the search for the event finds nothing.
     const refuseNext = () => void setImmediate(() => server.refuse('events.list', 503, 6));
     server.fail('events.list', { kind: 'before', action: refuseNext });
     const event = said('e');
@@ -179,10 +179,10 @@ describe('The Vertex AI service', () => {
     await assert.rejects(service.appendEvents({ session, events }), (error) =>
       isError(error, 'remote', /Append all .* read the handle again/, 403),
     );
-    const anew = await service.getSession(KEY);
-    assert.ok(anew);
-    await service.appendEvents({ session: anew, events });
-    assert.deepEqual(anew.events, events);
+    const freshHandle = await service.getSession(KEY);
+    assert.ok(freshHandle);
+    await service.appendEvents({ session: freshHandle, events });
+    assert.deepEqual(freshHandle.events, events);
     assert.equal(server.events('s1').length, 2);
   });
 

@@ -1,4 +1,4 @@
-// What ends a call that waits: its time, the caller's signal, the service's close; and what makes it wait.
+// The ends of a waiting call: its time limit, the caller's signal, the service's close; and the reasons of waits.
 
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
@@ -163,7 +163,7 @@ describe('A call over Vertex AI', () => {
       server.refuse('sessions.get', 429, 1, retryAfter());
       const begin = performance.now();
       assert.ok(await service.getSession(KEY));
-      // Less would be the first pause of our own. A date has whole seconds.
+      // A shorter wait would be the package's own first pause. A date has whole seconds.
       assert.ok(performance.now() - begin > 900);
     });
   }

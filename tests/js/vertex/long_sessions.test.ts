@@ -9,7 +9,7 @@ import { ENGINE, startVertexServer, type VertexServer } from '../../vertex_serve
 import { KEY, post, serviceOn } from './service.js';
 
 const COUNT = 1050;
-/** What the server gives at once. */
+/** The server's page size. */
 const PAGE = 100;
 const BEGIN = 1_700_000_000_000;
 const TEXTS = Array.from({ length: COUNT }, (_, number) => `message ${number}`);

@@ -1,4 +1,4 @@
-// What a service remembers of where events stand, and how much of it.
+// The positions of events that a service remembers, and how many.
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';

@@ -19,7 +19,7 @@ export function serviceOn(
   });
 }
 
-/** What another client sends. @param path behind `reasoningEngines/` */
+/** Sends a request of another client. @param path the path after `reasoningEngines/` */
 export async function post({ url }: VertexServer, path: string, body: object): Promise<void> {
   const response = await fetch(`${url}/v1beta1/reasoningEngines/${path}`, {
     method: 'POST',

@@ -1,4 +1,4 @@
-// What the server of our tests has in common with the cloud's, as far as google's own clients do not show it.
+// Properties that the tests' server shares with the real one, beyond those that Google's own clients check.
 
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 
 import { inChild, type Outcome } from './child.js';
 
-/** A session in memory and one in an adapter. `alive()` tells what a call of each answers. */
+/** A session in memory and one in an adapter. `alive()` returns the outcome of a call of each. */
 const SERVICES = `
   const adk = await load('index.js');
   const { MapStorage } = await load('../tests/js/service/map_storage.js');
@@ -173,7 +173,7 @@ describe('A stack that overflows', () => {
       const adk = await load('index.js');
       const service = new adk.InMemorySessionService();
       service.createSessionSync(key);
-      // From the deepest frame that there is outwards: the glue, the core and ours overflow in turn.
+      // From the deepest possible frame outwards: the glue, the core and the TypeScript code overflow in turn.
       let codes = [];
       let count = 0;
       const sink = () => {

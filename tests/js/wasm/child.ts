@@ -8,7 +8,7 @@ const root = fileURLToPath(new URL('../../../', import.meta.url));
 const index = import.meta.resolve('../../../js/index.js');
 
 /**
- * Runs a program in a process of its own, where nothing is loaded yet, and gives what it returned.
+ * Runs a program in a new process, without loaded modules, and returns its result.
  *
  * @param program the body of an async function; `load(file)` imports one below js/
  */

@@ -5,14 +5,14 @@ import { inChild, type Outcome } from './child.js';
 
 const GLUE = JSON.stringify(new URL('../../../pkg/adk_session_wasm.js', import.meta.url).href);
 
-/** A service in memory with one session, in a process of its own. */
+/** Runs code with a service in memory and one session, in a new process. */
 const SERVICE = `
   const adk = await load('index.js');
   const service = new adk.InMemorySessionService();
   const session = await service.createSession({ ...key, state: { a: 1 } });
 `;
 
-/** Leaves the wasm instance room for so many pages of 64 KB only. Pages that nobody touches cost nothing. */
+/** Limits the wasm instance to a number of free pages of 64 KB. Untouched pages need no memory. */
 const leavePages = (count: number): string => `
   const { initSync } = await import(${GLUE});
   const { memory } = initSync(undefined);

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 
 import { inChild, type Outcome } from './child.js';
 
-/** Counts the compilations of our wasm; Node has some of its own. */
+/** Counts the compilations of the package's wasm; Node compiles other wasm. */
 const COUNTING = `
   const { size } = (await import('node:fs')).statSync('pkg/adk_session_wasm_bg.wasm');
   const counts = { compiled: 0 };

@@ -106,7 +106,7 @@ describe('The slim entry', () => {
       outcomes.later = await codeOf(() => service.createSessionSync(key));
       return outcomes;
     `);
-    // The await between gives the load no time: codeOf calls at once.
+    // The await does not delay the call: codeOf calls immediately.
     assert.equal(outcomes.create?.code, 'not_loaded');
     assert.match(outcomes.create?.message ?? '', /await|loadWasm/);
     assert.deepEqual(outcomes.later, { value: 'object' });

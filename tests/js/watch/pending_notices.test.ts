@@ -26,7 +26,7 @@ function drain(pending: PendingNotices): Notice[] {
   return notices;
 }
 
-/** What comes out of these, taken all at once. */
+/** Pushes notices, and returns all pending ones. */
 function remaining(...notices: ChangeNotice[]): Notice[] {
   const pending = new PendingNotices();
   for (const notice of notices) pending.push(notice);
@@ -150,7 +150,7 @@ describe('Pending notices', () => {
   });
 });
 
-// A storage as it counts its revisions, and all that it tells.
+// A model of a storage with its revisions, and the notices that it publishes.
 
 type Step =
   | { readonly do: 'write' | 'delete'; readonly user: number; readonly session: number }
@@ -171,7 +171,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
-/** Sessions that are there, with their revisions. */
+/** Existing sessions with their revisions. */
 type Sessions = Map<string, number>;
 const nameOf = (userId: string, sessionId: string): string => `${userId}/${sessionId}`;
 
@@ -210,7 +210,7 @@ function applySteps(steps: readonly Step[]): { notices: ChangeNotice[]; sessions
   return { notices, sessions };
 }
 
-/** Pushes in that order, and takes one after a push where `takes` says so; then all. */
+/** Pushes notices in order. Takes one notice after the pushes that `takes` marks, and all notices at the end. */
 function pass(notices: readonly ChangeNotice[], takes: readonly boolean[]): Notice[] {
   const pending = new PendingNotices();
   const taken: Notice[] = [];
@@ -224,7 +224,7 @@ function pass(notices: readonly ChangeNotice[], takes: readonly boolean[]): Noti
   return [...taken, ...rest];
 }
 
-/** Which sessions a reader holds for alive, who goes by what it was told. */
+/** The sessions that exist according to the received notices. */
 function watchedState(notices: readonly Notice[]): Sessions {
   const sessions: Sessions = new Map();
   for (const notice of notices) {

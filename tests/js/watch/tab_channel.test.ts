@@ -166,7 +166,7 @@ describe('The channel between tabs', () => {
     const passed = performance.now() - start;
     await arrived();
     assert.deepEqual(sent, ids);
-    // One at once, one in each pause, and the last one. A timer may be a little early.
+    // One message immediately, one in each pause, and the last one. A timer may be a little early.
     assert.ok(messages <= 2 + passed / 15, `${messages} messages in ${passed} ms`);
   });
 

@@ -24,14 +24,14 @@ import {
 import { failNextAppend } from '../service/fixture.js';
 import { MapStorage } from '../service/map_storage.js';
 
-/** All that a watcher is told, in a list that grows. */
+/** The notices of a watcher, in a growing list. */
 function listen(service: StoredSessionService, request: WatchRequest = APP): Notice[] {
   const notices: Notice[] = [];
   service.watch(request, { onNotice: (notice) => notices.push(notice) });
   return notices;
 }
 
-/** Notices are told in a microtask. */
+/** Waits for the delivery of notices, which is in a microtask. */
 const told = (): Promise<void> => new Promise((done) => setImmediate(done));
 
 /** Without revisions, which each storage counts by itself. */
@@ -281,7 +281,7 @@ overStorages('Watching', (open) => {
   it('reports an error thrown by onNotice as uncaught, and continues', async () => {
     const { service, session } = await begin(open);
     const reported: unknown[] = [];
-    // As browsers have it; Node would end this process, as for a listener of an event.
+    // The function exists in browsers. In Node, the error would end this process.
     globalThis.reportError = (error: unknown) => void reported.push(error);
     try {
       service.watch(KEY, {
@@ -406,7 +406,7 @@ describe('Watching', () => {
     const { service } = await begin((options) => openOver(storage, options));
     const notices = listen(service);
     const remove = storage.delete.bind(storage);
-    // Made again, by someone else, before the deletion has answered.
+    // Another client creates the session again before the deletion has returned.
     Object.assign(storage, {
       delete: async (request: Parameters<typeof remove>[0]) => {
         await remove(request);

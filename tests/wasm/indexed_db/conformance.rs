@@ -5,7 +5,7 @@ use std::cell::Cell;
 use adk_session_wasm::storage::{IndexedDbOptions, IndexedDbStorage, conformance};
 use wasm_bindgen_test::wasm_bindgen_test;
 
-/// Each case gets a database of its own, which is deleted before the next one is made.
+/// Each case gets a new database, which is deleted before the next case.
 async fn conforms(name: &str, options: IndexedDbOptions) {
     let number = Cell::new(0);
     let name_of = |number: u32| format!("conformance {name} {number}");

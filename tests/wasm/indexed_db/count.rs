@@ -1,5 +1,5 @@
-//! How many sessions there are lies beside the state of a user or an app; neither takes the other
-//! along.
+//! The number of sessions is stored with the state of a user or an app. Deleting one keeps the
+//! other.
 
 use adk_session_wasm::SessionKey;
 use adk_session_wasm::service::StoredSessionService;
@@ -35,7 +35,7 @@ async fn set_states(service: &Service, delta: &str) -> Result<(), JsValue> {
     Ok(())
 }
 
-/// Of the user and of the app: how many sessions, and the state.
+/// The rows of the user and of the app: the number of sessions, and the state.
 async fn rows(service: &Service) -> Result<Vec<(usize, String)>, JsValue> {
     let mut rows = Vec::new();
     for user_id in [Some("user".to_owned()), None] {
@@ -81,7 +81,7 @@ async fn sessions_that_another_tab_creates_stay_counted() -> Result<(), JsValue>
     let name = "count: another tab";
     let (service, other_tab) = (empty(name).await, self::service(name));
     create(&service, "one").await?;
-    // What this leaves is what the next one begins with.
+    // The next service begins with the rows of this one.
     set_states(&service, r#"{"user:name":"Bob","app:theme":"light"}"#).await?;
     create(&other_tab, "two").await?;
     set_states(&service, r#"{"user:name":"Cy","app:theme":"blue"}"#).await?;

@@ -1,4 +1,4 @@
-//! What only a browser has.
+//! Tests that need a browser.
 
 mod conformance;
 mod count;

@@ -14,7 +14,7 @@ use web_sys::{IdbDatabase, IdbFactory, IdbOpenDbRequest, IdbTransaction};
 /// The layout's version today.
 const VERSION: f64 = 2.0;
 
-/// What later versions may do: add a store, or fail to.
+/// Steps of later versions: one adds a store, one fails.
 const LATER: &[Step] = &[add_store];
 const BROKEN: &[Step] = &[fail];
 
@@ -56,7 +56,7 @@ async fn state(service: &Service) -> Result<Option<String>, JsValue> {
     Ok(session.map(|session| session.state))
 }
 
-/// What is in it is as it was filled.
+/// Checks that the data is unchanged.
 async fn assert_whole(service: &Service) -> Result<(), JsValue> {
     assert_eq!(state(service).await?.as_deref(), Some(STATE));
     Ok(())

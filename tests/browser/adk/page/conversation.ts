@@ -19,11 +19,11 @@ export interface Turn {
   userId: string;
   sessionId: string;
   text: string;
-  /** What the model answers, request by request. */
+  /** The model's responses, one per request. */
   answers: Answer[];
 }
 
-/** What the model was told by one request. */
+/** The content of one request to the model. */
 export interface RequestSummary {
   instruction: string;
   contents: string[];
@@ -31,7 +31,7 @@ export interface RequestSummary {
 
 export interface TurnReport {
   requests: RequestSummary[];
-  /** What the Runner yielded. */
+  /** The events that the Runner yielded. */
   yielded: string[];
   /** The session as it is stored after that. */
   events: string[];
@@ -118,7 +118,7 @@ function toldBy(request: LlmRequest): RequestSummary {
   };
 }
 
-/** A line for each part: who said, called or answered what. */
+/** Describes each part in one line: its author, and its text, call or response. */
 function linesOf({ content }: Pick<Event, 'content'>): string[] {
   return (content?.parts ?? []).map(({ text, functionCall, functionResponse }) => {
     const what = functionCall

@@ -8,7 +8,7 @@ import { type Observation, observe } from '../../../js/adk/scenarios/observe.js'
 import type { Scenario } from '../../../js/adk/scenarios/scenario.js';
 import { slowService } from '../../../js/adk/scenarios/slow_service.js';
 
-/** What was observed of a scenario over a service of ours and one of the framework. */
+/** The observations of a scenario over a service of the package and one of the framework. */
 export interface Pair {
   ours: Observation;
   theirs: Observation;

@@ -1,6 +1,6 @@
 /**
- * A module that no browser has, or a member of one. It can be looked at, as is done while the framework loads; whoever
- * calls it is told what it was.
+ * A module that no browser has, or its member. It can be read, as the framework does while it loads. A call throws an
+ * error with its name.
  */
 export function absent(name: string): object {
   function fail(): never {

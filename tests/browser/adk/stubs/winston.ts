@@ -1,4 +1,4 @@
-// The framework's logger: what it says reaches the page's console.
+// The framework's logger: its messages go to the page's console.
 
 export function createLogger(): Console {
   return console;
@@ -6,7 +6,7 @@ export function createLogger(): Console {
 
 const none = (): undefined => undefined;
 
-/** How lines look is a matter of terminals. */
+/** Formats are only for terminals, so they do nothing. */
 export const format = Object.assign(() => none, {
   colorize: none,
   combine: none,

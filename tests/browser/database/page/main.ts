@@ -1,4 +1,4 @@
-// A page that keeps its sessions in PGlite, through a Kysely of its own.
+// A page that stores its sessions in PGlite, through its own Kysely.
 
 import { type DatabaseKyselyOptions, DatabaseSessionService } from 'adk-session-wasm/database';
 import { conformance } from 'adk-session-wasm/testing';
@@ -8,11 +8,11 @@ interface Pglite {
   clear(): Promise<void>;
 }
 
-/** What each case of the conformance suite ended with: nothing, or the message of its error. */
+/** The result of each case of the conformance suite: empty, or the message of its error. */
 export type Outcomes = Record<string, string>;
 
 async function run(): Promise<Outcomes> {
-  // Served beside this page; it imports PGlite and Kysely themselves.
+  // This module is served separately. It imports PGlite and Kysely.
   const path = '/pglite.mjs';
   const { openPglite } = (await import(path)) as { openPglite: () => Promise<Pglite> };
   const pglite = await openPglite();

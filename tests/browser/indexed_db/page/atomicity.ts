@@ -5,15 +5,15 @@ import { around } from './around.js';
 import { dump } from './bare.js';
 import { APP, type Failure, failure, idsOf, keyOf, mark, numbers } from './events.js';
 
-/** What a transaction wrote before and after another record had taken an event's id. */
+/** The stored data before and after the append that violates the constraint. */
 interface Strike {
   /** How many sessions the transaction wrote. */
   sessions: number;
 }
 
 /**
- * From now on, whoever stores the event `id` finds its entry in the unique index taken: in the same transaction,
- * right before it, by a record of another session. So the engine itself aborts that transaction.
+ * From now on, storing the event `id` violates the unique index: right before it, the same transaction stores a record
+ * of another session with that entry. So the engine itself aborts the transaction.
  */
 export function takeId(id: string): { strikes: Strike[]; stop(): void } {
   const strikes: Strike[] = [];
@@ -104,13 +104,13 @@ export interface FailedGroup {
   strikes: Strike[];
   /** By session: the code that its append failed with, or nothing. */
   codes: (string | null)[];
-  /** What is stored of each, and whether its key of each scope is there. */
+  /** The stored events of each session, and whether its key of each scope exists. */
   events: string[][];
   scopes: [session: boolean, user: boolean, app: boolean][];
   handles: string[][];
 }
 
-/** One append to each of several sessions, all under way at once; that of the middle one cannot be stored. */
+/** Appends to several sessions concurrently. The append to the middle one cannot be stored. */
 export async function failInGroup(name: string, size: number): Promise<FailedGroup> {
   const service = new IndexedDbSessionService({ name });
   const ids = numbers(size).map((number) => `session-${number}`);

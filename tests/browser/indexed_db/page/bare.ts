@@ -1,4 +1,4 @@
-// IndexedDB with nothing between: what the tests look at, damage and hold with.
+// Direct access to IndexedDB, with which the tests read, damage and lock records.
 
 import type { StoreName } from '../../../../js/indexed_db/layout.js';
 
@@ -36,7 +36,7 @@ export function openBare(
   return answer(request);
 }
 
-/** Runs with a connection of its own, which is closed afterwards. */
+/** Runs with a new connection, and closes it afterwards. */
 export async function withDatabase<T>(
   name: string,
   run: (database: IDBDatabase) => Promise<T>,
@@ -91,7 +91,7 @@ export function clear(name: string): Promise<void> {
   });
 }
 
-/** Keeps a transaction alive with one request after the other until it is told to let go. */
+/** Keeps a transaction alive with requests until the returned function is called. */
 export function keepAlive(transaction: IDBTransaction, store: StoreName): () => Promise<void> {
   let isHeld = true;
   const next = (): void => {

@@ -12,7 +12,7 @@ export const SESSIONS = ['one', 'two'];
 /** How many events a batch has: all of them or none have to be there. */
 export const BATCH = 3;
 
-/** What is stored: by session its events and keys, and the keys of the other scopes. */
+/** The stored events and keys by session, and the keys of the other scopes. */
 export interface Stored {
   sessions: Record<string, { events: string[]; keys: string[] }>;
   userKeys: string[];
@@ -20,7 +20,7 @@ export interface Stored {
   total: number;
 }
 
-/** Several lanes at once, each with one append under way: to one session, to two, and batches. */
+/** Runs several lanes concurrently, each with one pending append: to one session, to two, and batches. */
 export async function burst(options: IndexedDbSessionServiceOptions, run: string): Promise<void> {
   const service = new IndexedDbSessionService(options);
   const [one, two] = await Promise.all(

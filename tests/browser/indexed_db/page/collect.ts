@@ -1,4 +1,4 @@
-// Session services that nobody has any more, and that nobody has closed.
+// Session services that are unreachable and were not closed.
 
 import { IndexedDbSessionService, type IndexedDbSessionServiceOptions } from 'adk-session-wasm';
 import { around } from './around.js';
@@ -7,7 +7,7 @@ import { keyOf, mark } from './events.js';
 /** Rounds of garbage collection, after which whatever is left counts as held. */
 const ROUNDS = 100;
 
-/** What garbage collection may take: the services, and the objects that stand for something in the wasm. */
+/** The objects that must be collected: the services, and the objects with a part in the wasm. */
 export interface CollectionResult {
   made: { services: number; cores: number };
   left: { services: number; cores: number };
@@ -33,7 +33,7 @@ export async function dropServices(
   for (let round = 0; round < ROUNDS; round += 1) {
     const { services, cores } = left();
     if (services <= few && cores <= few) break;
-    // In a task of its own: what a task has looked at through a WeakRef lives as long as the task.
+    // In a separate task: an object that was read through a WeakRef lives until the end of its task.
     await new Promise((resolve) => setTimeout(resolve, 20));
     (globalThis as unknown as { gc(): void }).gc();
   }

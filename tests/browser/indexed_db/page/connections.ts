@@ -1,4 +1,4 @@
-// Connections that are lost, and transactions that nobody answers.
+// Lost connections, and transactions without any event.
 
 import { IndexedDbSessionService } from 'adk-session-wasm';
 import { around } from './around.js';
@@ -24,7 +24,7 @@ export async function appendOne(id: string): Promise<string[]> {
   return idsOf(await service.getSession(keyOf('one')));
 }
 
-/** Whether the feed has said that it may have missed something; waits for it. */
+/** Waits until the feed reports `resync`. */
 export async function resynced(): Promise<boolean> {
   const isThere = (): boolean => feed?.changes.some(({ type }) => type === 'resync') === true;
   await feed?.until(isThere);
@@ -75,13 +75,13 @@ export interface SilenceResult {
   failures: Failure[];
   /** The handle's events after that. */
   handle: string[];
-  /** What is stored once the stores are free again. */
+  /** The stored events after the stores are free again. */
   stored: string[];
   /** After the same event was appended again. */
   again: string[];
 }
 
-/** Another connection holds all stores with a transaction that goes on and on. */
+/** Another connection locks all stores with a long transaction. */
 export async function waitInVain(name: string): Promise<SilenceResult> {
   const service = new IndexedDbSessionService({ name, timeoutMs: 300 });
   const session = await service.createSession(keyOf('one'));
@@ -108,11 +108,11 @@ export async function waitInVain(name: string): Promise<SilenceResult> {
 
 export interface Opening {
   failed: Failure;
-  /** What the same service does once the way is free. */
+  /** The result of the same service after the lock was released. */
   after: string[];
 }
 
-/** The database is held, and its deletion waits for that: who opens it now waits behind both, and is told nothing. */
+/** A connection holds the database, and its deletion waits for that. A new opening waits for both, without any event. */
 export async function openInVain(name: string): Promise<Opening> {
   const other = await openBare(name, 1, (database) => database.createObjectStore('anything'));
   const deletion = indexedDB.deleteDatabase(name);

@@ -11,18 +11,18 @@ export interface DamageResult {
   id: string;
   size: number;
   failed: Failure;
-  /** What is read around it. */
+  /** The other events that are read. */
   others: string[];
   latest: string[];
-  /** What there should be. */
+  /** The expected events. */
   all: string[];
   healthy: string[];
   listed: string[];
-  /** What is read after one more event was appended. */
+  /** The events that are read after one more append. */
   appended: string[];
 }
 
-/** Damages one event: within a record of many, or in a record of its own. */
+/** Damages one event, in a record of many events or in a separate record. */
 export async function damageEvent(name: string, where: 'page' | 'single'): Promise<DamageResult> {
   const service = new IndexedDbSessionService({ name });
   const all = numbers(EVENTS).map((number) => `event-${number}`);

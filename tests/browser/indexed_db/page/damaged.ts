@@ -1,14 +1,14 @@
-// A page of a browser that is killed, and whose files are then damaged: tells what it finds, then writes a little.
+// A page of a browser that is killed, and whose files are then damaged. It reports its data, then writes a little.
 
 import { IndexedDbSessionService, type OnDataLoss } from 'adk-session-wasm';
 import { importSession } from 'adk-session-wasm/files';
 import { APP, idsOf, keyOf, mark, USER } from './events.js';
 import { acknowledge } from './site.js';
 
-/** What the page finds in one of its databases when it is opened. */
+/** The content of a database when the page opens it. */
 export interface Visit {
   events?: string[];
-  /** What `service.storage.lost` says. */
+  /** The value of `service.storage.lost`. */
   lost?: string | undefined;
   error?: string;
 }
@@ -39,7 +39,7 @@ async function visit(name: string): Promise<void> {
 
 async function run(): Promise<void> {
   await visit('one');
-  // Chromium tells of a loss only the first who opens a database.
+  // Chromium reports a loss only to the first opening of a database.
   await visit('another');
   acknowledge('done');
 }

@@ -1,4 +1,4 @@
-// What deleting a long session asks of the database.
+// The requests of deleting a long session.
 
 import { IndexedDbSessionService } from 'adk-session-wasm';
 import { around } from './around.js';
@@ -8,7 +8,7 @@ import { keyOf, numbers, say } from './events.js';
 const BATCH = 5000;
 
 export interface Deletion {
-  /** Each request to the store of events, by its method, with what it asks for. */
+  /** The requests to the store of events, by method, with their arguments. */
   requests: string[];
   /** Records of events before and after; one event of another session remains. */
   records: [number, number];
@@ -33,7 +33,7 @@ export async function deleteLong(name: string, size: number): Promise<Deletion> 
   return { requests: recorded.requests, records: [before, after] };
 }
 
-/** Records what is asked of a store or its indexes from now on, whichever way. */
+/** Records all requests to a store or its indexes from now on. */
 function recordRequests(store: string): { requests: string[]; stop(): void } {
   const requests: string[] = [];
   const note = (asked: string, method: string, [query]: unknown[]): void => {

@@ -13,7 +13,7 @@ export function keyOf(sessionId: string): { appName: string; userId: string; ses
   return { appName: APP, userId: USER, sessionId };
 }
 
-/** An event that says `text` and changes `stateDelta`. */
+/** An event with a text and a state delta. */
 export function say(id: string, stateDelta: StateShape = {}, text = id): Event {
   const content = { role: 'user', parts: [{ text }] };
   const event = createEvent({ id, author: 'user', content });
@@ -35,14 +35,14 @@ export function numbers(count: number): string[] {
   return Array.from({ length: count }, (_, number) => String(number).padStart(5, '0'));
 }
 
-/** An error of the package, as far as tests look at it. */
+/** The members of an error that tests check. */
 export interface Failure {
   code: string;
   message: string;
   record?: string | undefined;
 }
 
-/** What it fails with; that it does not, or with an error of another kind, is a failure of its own. */
+/** Returns the error of a call. Throws if the call succeeds, or fails with another kind of error. */
 export async function failure(run: () => unknown): Promise<Failure> {
   try {
     await run();

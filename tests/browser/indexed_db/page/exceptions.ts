@@ -5,7 +5,7 @@ import { around } from './around.js';
 import { dump } from './bare.js';
 import { idsOf, keyOf, mark, numbers } from './events.js';
 
-/** What the wasm calls and does not expect to throw. */
+/** The methods that the wasm calls and that should not throw. */
 const METHODS = {
   join: [Array.prototype, 'join'],
   push: [Array.prototype, 'push'],
@@ -20,13 +20,13 @@ export type ThrowingMethod = keyof typeof METHODS;
 export interface Interrupted {
   /** How often the method threw. */
   thrown: number;
-  /** What each call came to: a code, or `stored`. */
+  /** The outcome of each call: a code, or `stored`. */
   outcomes: string[];
   /** Ids of the stored events, those that were acknowledged, and those that were appended. */
   events: string[];
   acknowledged: string[];
   appended: string[];
-  /** What nobody caught. */
+  /** The uncaught errors. */
   uncaught: string[];
 }
 
@@ -98,7 +98,7 @@ export async function interrupt(
   await work('second');
   const events = idsOf(await service.getSession(keyOf('one')));
   await service.close();
-  // What is left of an exception may come later than the call that it ended.
+  // An uncaught error may be reported later than the end of its call.
   await dump(name);
   removeEventListener('error', note);
   removeEventListener('unhandledrejection', note);

@@ -1,4 +1,4 @@
-// Where IndexedDB may not work.
+// Places in which IndexedDB may not work.
 
 import { IndexedDbSessionService, openSessionService, type StorageInfo } from 'adk-session-wasm';
 import { failure, idsOf, keyOf, mark } from './events.js';

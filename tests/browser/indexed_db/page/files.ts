@@ -46,7 +46,7 @@ function longFile(count: number): SessionFile {
   return { id, appName, userId, events };
 }
 
-/** Imports so many events, and waits for ever after the first batch: the page ends before it goes on. */
+/** Imports events, and never returns after the first batch: the page ends before. */
 export async function importAndStop(name: string, count: number): Promise<number> {
   const service = new IndexedDbSessionService({ name });
   return new Promise((resolve, reject) => {

@@ -1,4 +1,4 @@
-// A page that is left and come back to: frozen and thawed as it was, or loaded anew.
+// A page to which the user returns: it is restored from the back/forward cache, or loaded again.
 
 import { IndexedDbSessionService } from 'adk-session-wasm';
 import { idsOf, keyOf, mark } from './events.js';

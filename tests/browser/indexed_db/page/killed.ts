@@ -1,4 +1,4 @@
-// The page that is killed with its browser: tells what it finds, then appends until it is gone.
+// The page that is killed with its browser: it reports its data, then appends until the kill.
 
 import { around } from './around.js';
 import { burst, readStored } from './burst.js';
@@ -10,7 +10,7 @@ const options = {
   mirror: query.get('mirror') === 'true',
 } as const;
 
-/** What Chromium says of databases that it has given up and begun anew, as after damage to their files. */
+/** Chromium's message about a database that it abandoned and recreated, as after damage to its files. */
 let givenUp: string | undefined;
 let mirrorGivenUp: string | undefined;
 

@@ -10,14 +10,14 @@ import { Feed } from './feed.js';
 const SHORT = 1_000;
 
 export interface AfterLoss {
-  /** What `service.storage.lost` says before and after the first call. */
+  /** The value of `service.storage.lost` before and after the first call. */
   lost: { before: string; after: string };
   /** The types of the notices that came. */
   notices: string[];
   events: string[];
 }
 
-/** Makes a database with one session, and waits until it is remembered that it is there. */
+/** Creates a database with one session, and waits until the note of its creation is stored. */
 export async function make(name: string): Promise<void> {
   const service = new IndexedDbSessionService({ name });
   const session = await service.createSession(keyOf('one'));
@@ -44,7 +44,7 @@ async function within(problem: string, run: () => Promise<unknown>): Promise<voi
   }
 }
 
-/** Deletes the database as the browser does it: nobody tells the package. */
+/** Deletes the database like a browser, without notifying the package. */
 export async function giveUp(name: string): Promise<void> {
   await within(`"${name}" is not deleted`, () => answer(indexedDB.deleteDatabase(name)));
 }
@@ -53,7 +53,7 @@ export async function deleteAsUser(name: string): Promise<void> {
   await IndexedDbSessionService.deleteDatabase(name);
 }
 
-/** What a page is told that opens it then. */
+/** The notices of a page that then opens the database. */
 export async function open(name: string): Promise<AfterLoss> {
   const service = new IndexedDbSessionService({ name });
   const feed = new Feed(service, { appName: keyOf('').appName });
@@ -66,7 +66,7 @@ export async function open(name: string): Promise<AfterLoss> {
   return { lost: { before, after }, notices: feed.changes.map(({ type }) => type), events };
 }
 
-/** Two pages that open it at once and fill it again; how often this one was asked, and what its first call read. */
+/** Opens and fills the database in two pages concurrently. Returns the calls of `onDataLoss` in this page, and its first read. */
 export async function refill(name: string): Promise<{ asked: number; events: string[] }> {
   let asked = 0;
   const service = new IndexedDbSessionService({
@@ -84,7 +84,7 @@ export async function refill(name: string): Promise<{ asked: number; events: str
   return { asked, events };
 }
 
-/** Fills it again in a page whose Cache API takes long: the new database is there before the page looks for a loss. */
+/** Fills the database in a page with a slow Cache API: the new database exists before the page checks for a loss. */
 export async function refillLate(name: string): Promise<{ asked: number; events: string[] }> {
   const end = around(CacheStorage.prototype, 'has', async (_, values, proceed) => {
     await new Promise((resolve) => setTimeout(resolve, 1_000));
@@ -105,8 +105,8 @@ export async function refillOnceThere(name: string): Promise<{ asked: number; ev
 }
 
 /**
- * Opens a service with `onDataLoss` that is garbage collected meanwhile: weak references to it are empty. Returns how
- * often it was asked.
+ * Opens a service with `onDataLoss` that is garbage collected meanwhile: weak references to it are empty. Returns the
+ * number of calls of `onDataLoss`.
  */
 export async function openAndDrop(name: string): Promise<number> {
   let asked = 0;
@@ -117,7 +117,7 @@ export async function openAndDrop(name: string): Promise<number> {
   return asked;
 }
 
-/** The filling fails; what the first calls fail with, and how often it was asked for. */
+/** Fails in `onDataLoss`. Returns the errors of the first calls, and the number of calls of `onDataLoss`. */
 export async function refillInVain(name: string): Promise<{ failed: string[]; asked: number }> {
   let asked = 0;
   const service = new IndexedDbSessionService({
@@ -154,7 +154,7 @@ export async function refillByItself(name: string): Promise<Record<'inner' | 'fi
   return { inner: await inner, first };
 }
 
-/** A filling that takes longer than calls wait; what they answer. */
+/** Fills the database for longer than calls wait. Returns the outcomes of the calls. */
 export async function refillSlowly(name: string): Promise<{ failed: Failure[]; events: string[] }> {
   let go = (): void => undefined;
   const mayEnd = new Promise<void>((resolve) => (go = resolve));

@@ -29,7 +29,7 @@ async function openMirror(name: string): Promise<IDBDatabase> {
   return answer(indexedDB.open(name));
 }
 
-/** What counts in the mirror, and whether there is another copy: one that is being made, or was left behind. */
+/** The current records of the mirror, and whether it has another copy, in progress or left over. */
 async function dumpMirror(
   name: string,
 ): Promise<{ records: string[]; seq: number; hasOther: boolean }> {
@@ -55,7 +55,7 @@ async function dumpMirror(
   }
 }
 
-/** Both, once nothing is written any more: pages are sealed in the background. */
+/** Reads both after all writes: pages are sealed in the background. */
 export async function copies(name: string): Promise<Copies> {
   for (let tries = 0; ; tries += 1) {
     const before = await dumpPrimary(name);
@@ -106,7 +106,7 @@ export async function writeMuch(
   await service.close();
 }
 
-/** What the public calls read. */
+/** The data that the public calls read. */
 export async function readAll(
   options: IndexedDbSessionServiceOptions,
 ): Promise<{ sessions: string[]; lost: string }> {
@@ -121,7 +121,7 @@ export async function readAll(
   return { sessions: all, lost };
 }
 
-/** Appends while nothing can be written to the mirror; what that says. */
+/** Appends while the mirror cannot be written. Returns the error. */
 export async function appendWithoutMirror(name: string, id: string): Promise<Failure> {
   const service = new IndexedDbSessionService({ name, mirror: true });
   const session = await service.getOrCreateSession(keyOf('long'));
@@ -167,7 +167,7 @@ export async function loseMirror(name: string): Promise<void> {
   await answer(indexedDB.deleteDatabase(name));
 }
 
-/** Another session service has the database open as long as a mirror is made, and goes on to write. */
+/** Another session service has the database open while a mirror is made, and continues to write. */
 export async function attachBeside(name: string): Promise<string[]> {
   const plain = new IndexedDbSessionService({ name });
   const session = await plain.getOrCreateSession(keyOf('plain'));

@@ -1,10 +1,10 @@
-// Exceptions of JavaScript while the wasm opens a database, lets it go, or looks at its clock.
+// JavaScript exceptions while the wasm opens a database, closes it, or reads its clock.
 
 import { IndexedDbSessionService, isSessionError } from 'adk-session-wasm';
 import { keyOf } from './events.js';
 import { TIMEOUT, Watchdogs } from './watchdogs.js';
 
-/** What the wasm reads, sets or calls while it opens a database. */
+/** The members that the wasm reads, sets or calls while it opens a database. */
 const PLACES = {
   'the target of an event': [Event.prototype, 'target', 'get'],
   'the result of a request': [IDBRequest.prototype, 'result', 'get'],
@@ -21,7 +21,7 @@ export type ThrowingPlace = keyof typeof PLACES;
 export interface Broken {
   /** How often the place threw. */
   thrown: number;
-  /** What each call came to: a code, or `stored`. */
+  /** The outcome of each call: a code, or `stored`. */
   outcomes: string[];
   uncaught: string[];
 }
@@ -48,7 +48,7 @@ function throwOnce(place: ThrowingPlace): { thrown(): number; stop(): void } {
   };
 }
 
-/** Notes what nobody caught, until it is asked for. */
+/** Records uncaught errors until the returned function is called. */
 function uncaughtOf(): () => string[] {
   const uncaught: string[] = [];
   const note = (event: ErrorEvent | PromiseRejectionEvent): void => {
@@ -112,7 +112,7 @@ export async function interruptTimer(name: string): Promise<Broken> {
   const begun = watchdogs.started();
   const [proto, commit] = [IDBTransaction.prototype, 'commit'] as const;
   const descriptor = Object.getOwnPropertyDescriptor(proto, commit)!;
-  // The transaction is kept alive, and tells nothing.
+  // The transaction is kept alive, without events.
   let isKept = true;
   Object.defineProperty(proto, commit, {
     ...descriptor,

@@ -1,4 +1,4 @@
-// What happens when the browser gives no more room.
+// Appends without free space in the browser.
 
 import { IndexedDbSessionService, type Session } from 'adk-session-wasm';
 import { around } from './around.js';
@@ -13,11 +13,11 @@ export interface QuotaResult {
   failed: Failure;
   /** The handle as JSON, before the append that failed and after it. */
   handle: [string, string];
-  /** The codes of appends that were under way at once when there was no room. */
+  /** The codes of concurrent appends without free space. */
   together: string[];
   small: string[];
   big: string[];
-  /** What was acknowledged. */
+  /** The acknowledged events. */
   stored: string[];
 }
 
@@ -98,8 +98,8 @@ export async function goOnWithRoom(): Promise<{ small: string[]; sessions: numbe
 }
 
 /**
- * For an engine without a quota that a test can set: aborts each transaction that is committed as a browser does which
- * finds no room at that moment. All requests have succeeded, and the transaction's error alone tells.
+ * Simulates a full quota in an engine without a quota setting: aborts each transaction at its commit, like a browser
+ * without free space. All requests have succeeded, and only the transaction has an error.
  */
 export function refuseRoom(after: number): void {
   let room = after;

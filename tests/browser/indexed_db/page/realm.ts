@@ -1,4 +1,4 @@
-// The script of a worker of any kind: does what it is asked, and answers by the port that comes with the question.
+// The script of a worker of any kind: performs a task, and responds by the port of the message.
 
 import { type Task, work } from './task.js';
 

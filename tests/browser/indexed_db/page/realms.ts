@@ -23,7 +23,7 @@ export function hasRealm(realm: Realm): boolean {
 }
 
 export interface RealmReport extends Done {
-  /** What this page reads of it, and whether its feed told. */
+  /** The data that this page reads of it, and whether its feed sent a notice. */
   read: string[];
   revision: unknown;
   yielded: number | undefined;

@@ -1,14 +1,14 @@
-// Appends one after the other, while somebody else writes the same rows in between.
+// Successive appends, while other code writes the same rows in between.
 
 import { IndexedDbSessionService, type StateShape } from 'adk-session-wasm';
 import { around } from './around.js';
 import { putRows, rows } from './bare.js';
 import { idsOf, keyOf, mark, say } from './events.js';
 
-/** So that every row is there from the beginning. */
+/** A delta that creates every row at the beginning. */
 const BEGIN: StateShape = { begin: 0, 'user:begin': 0, 'app:begin': 0 };
 
-/** What is stored in the end, and how many transactions were taken back on the way. */
+/** The stored data at the end, and the number of rolled back transactions. */
 export interface Resumed {
   events: string[];
   state: StateShape;
@@ -48,7 +48,7 @@ export async function takeTurns(name: string, order: string): Promise<Resumed> {
   return { events: idsOf(stored), state: stored?.state ?? {}, aborted };
 }
 
-/** Between two appends a state is changed by hand, which no revision tells. */
+/** Changes a state by hand between two appends, without a new revision. */
 export async function changeByHand(name: string): Promise<Resumed> {
   const service = new IndexedDbSessionService({ name });
   const session = await service.createSession({ ...keyOf('one'), state: BEGIN });

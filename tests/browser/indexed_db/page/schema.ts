@@ -54,7 +54,7 @@ export function letGo(): void {
 
 let upgrading: IndexedDbSessionService | undefined;
 
-/** Opens the database as the next version of the package would: `open` asks for a higher number. */
+/** Opens the database like the next version of the package, with a higher version number. */
 export async function upgradeBlocked(name: string): Promise<Failure> {
   around(IDBFactory.prototype, 'open', (_factory, [name, version], proceed) =>
     typeof version === 'number' ? proceed(name, version + 1) : proceed(name),
@@ -63,7 +63,7 @@ export async function upgradeBlocked(name: string): Promise<Failure> {
   return failure(() => upgrading?.getSession(keyOf('one')));
 }
 
-/** What the same service reads once the other tab has let go, and of which version the database is then. */
+/** The data that the same service reads after the other tab has closed its connection, and the database's version then. */
 export async function readUpgraded(name: string): Promise<{ events: string[]; version: number }> {
   if (upgrading === undefined) throw new Error('upgradeBlocked comes first');
   const events = idsOf(await upgrading.getSession(keyOf('one')));
@@ -93,7 +93,7 @@ export async function deleteByPackage(name: string): Promise<void> {
   await IndexedDbSessionService.deleteDatabase(name);
 }
 
-/** What the service that was left open does after its database was deleted. */
+/** The outcome of a call of the open service after the deletion of its database. */
 export async function goOn(): Promise<{ gone: boolean; events: string[] }> {
   if (open === undefined) throw new Error('stayOpen comes first');
   const gone = (await open.getSession(keyOf('one'))) === undefined;

@@ -1,4 +1,4 @@
-// Appends after one that came to a bad end: each must be told its own outcome, within its own time.
+// Appends after a failed one: each must get its own outcome, within its own time limit.
 
 import { IndexedDbSessionService, type Session } from 'adk-session-wasm';
 import { around } from './around.js';
@@ -11,7 +11,7 @@ import { TIMEOUT, Watchdogs } from './watchdogs.js';
 /** How an append is brought to its end. */
 export type End = 'stored' | 'violating' | 'unanswered' | 'broken';
 
-/** What the appends were told, `stored` or a code, and what is stored in the end. */
+/** The outcomes of the appends, `stored` or a code, and the stored events at the end. */
 export interface AppendResult {
   outcomes: string[];
   events: string[];
@@ -30,7 +30,7 @@ class Stage {
   }
 
   async session(): Promise<Session> {
-    // Every row is there from the beginning, so that the first append leaves all of them to the next.
+    // Every row exists from the beginning, so that the second append builds on all rows of the first.
     const state = { begin: 0, 'user:begin': 0, 'app:begin': 0 };
     this.#session ??= await this.service.createSession({ ...keyOf('one'), state });
     return this.#session;
@@ -141,7 +141,7 @@ export async function goOffEarly(name: string): Promise<AppendResult & { aborted
   return { ...(await stage.close(outcomes)), aborted };
 }
 
-/** The timer of a stored append runs out before the next one, which is never answered. */
+/** The timer of a stored append fires before the next append, which gets no event. */
 export async function runOutBetween(name: string): Promise<AppendResult> {
   const stage = new Stage(name);
   const outcomes = [await stage.append('one')];

@@ -8,13 +8,13 @@ const BOB = { appName: APP, userId: 'bob', sessionId: 'his' };
 
 export interface WithoutSequence {
   failed: { create: Failure; delete: Failure; deleteState: Failure };
-  /** What is read and appended beside that. */
+  /** The outcome of other reads and appends. */
   events: string[];
   /** Records of `meta` afterwards. */
   meta: Row[];
 }
 
-/** Changes the sequence, and looks what goes on. No change: it is deleted. */
+/** Changes the sequence, and reports which calls still work. Without a change, the sequence is deleted. */
 export async function damageSequence(name: string, change: Row | null): Promise<WithoutSequence> {
   const service = new IndexedDbSessionService({ name });
   const session = await service.createSession(keyOf('first'));

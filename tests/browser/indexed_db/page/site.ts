@@ -1,8 +1,8 @@
-// What pages tell the test's server; see ../site.ts.
+// Messages of pages to the test's server; see ../site.ts.
 
 /**
- * Tells the server before anything else happens in this page. A page that dies in the middle of it has told the
- * truth nevertheless: what it acknowledges is so already.
+ * Sends a message to the server synchronously. If the page is killed meanwhile, the message is still true, because it
+ * reports only what has already happened.
  */
 export function acknowledge(what: string): void {
   const request = new XMLHttpRequest();

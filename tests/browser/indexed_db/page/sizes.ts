@@ -22,7 +22,7 @@ function textOf(script: Script, length: number): string {
   return piece.repeat(Math.ceil(length / PIECE)).slice(0, length);
 }
 
-/** What a database holds of a session. */
+/** The records of a session. */
 export interface Held {
   /** Ids of its events, and whether each has its whole text. */
   events: string[];
@@ -94,7 +94,7 @@ export interface RefusalResult {
   keys: string[];
 }
 
-/** What is too large for any record. */
+/** Data that is too large for any record. */
 const TOO_LARGE = {
   event: (session: Session) => ({ session, events: [large('big', textOf('latin', 134_000_000))] }),
   'last event of a batch': (session: Session) => ({
@@ -136,7 +136,7 @@ export async function growState(
   return { failed, handle: [before, summary()], ...(await goOn(service, session)) };
 }
 
-/** What comes after a refusal. */
+/** The outcome of calls after a refusal. */
 async function goOn(
   service: IndexedDbSessionService,
   session: Session,

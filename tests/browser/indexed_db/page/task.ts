@@ -1,7 +1,7 @@
 import { openSessionService, type StorageInfo } from 'adk-session-wasm';
 import { idsOf, keyOf, mark } from './events.js';
 
-/** What a realm is asked to do. */
+/** The task of a realm. */
 export interface Task {
   name: string;
   sessionId: string;
@@ -10,7 +10,7 @@ export interface Task {
 export interface Done {
   storage: StorageInfo;
   events: string[];
-  /** What kind of realm it says it is. */
+  /** The kind of the realm, as it reports it. */
   scope: string;
 }
 

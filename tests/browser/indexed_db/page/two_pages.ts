@@ -1,4 +1,4 @@
-// Two pages append to one database, to a session of their own and to a shared one.
+// Two pages append to one database, each to its own session and to a shared one.
 
 import { IndexedDbSessionService, type Session } from 'adk-session-wasm';
 import { meet } from '../../rendezvous.js';
@@ -12,7 +12,7 @@ const ROUNDS = 5;
 const APPENDS = 50;
 const AT_ONCE = 10;
 
-/** What a page sees when both have come to their end. */
+/** The data that a page reads after both have finished. */
 export interface PagesReport {
   events: Record<string, string[]>;
   state: Record<string, string[]>;
@@ -34,7 +34,7 @@ export async function workBesideAnother(name: string, writer: string): Promise<P
   }
   await meet(`${name} end`);
   const seen = await look(service, name, feed);
-  // A page that closed earlier would not be told.
+  // A page that closes earlier would miss notices.
   await meet(`${name} seen`);
   await feed.stop();
   await service.close();

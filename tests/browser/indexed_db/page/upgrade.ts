@@ -36,7 +36,7 @@ export async function makeVersion1(name: string, records: Records): Promise<void
   }
 }
 
-/** What the public calls read, as JSON. */
+/** The data that the public calls read, as JSON. */
 export interface Readable {
   sessions: Record<string, { state: object; events: [id: string, text: string][] }>;
   listed: [userId: string, sessionId: string][];
@@ -141,7 +141,7 @@ export async function holdVersion1(name: string): Promise<void> {
   };
 }
 
-/** Whether this tab was told of the upgrade, and what it gets when it opens version 1 again. */
+/** Whether this tab was notified of the upgrade, and the error when it opens version 1 again. */
 export async function openVersion1Again(
   name: string,
 ): Promise<{ wasTold: boolean; error: string }> {

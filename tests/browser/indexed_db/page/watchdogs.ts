@@ -30,7 +30,7 @@ export class Watchdogs {
       around(IDBDatabase.prototype, 'transaction', (_database, values, proceed) => {
         const transaction = proceed(...values);
         const started = this.#begun.splice(0);
-        // Whoever made it still has to listen to it.
+        // The creator of the request attaches its handlers later.
         setTimeout(() => started.forEach((tell) => tell()));
         return transaction;
       }),

@@ -32,7 +32,7 @@ async function converse(
     name: 'agent',
     model,
     contextCompactors: [compactor],
-    // They tell events apart by the millisecond: no question and answer may share one.
+    // Compactors distinguish events by the millisecond, so a question and its answer must not share one.
     beforeAgentCallback: async () => {
       await nextMillisecond();
       return undefined;

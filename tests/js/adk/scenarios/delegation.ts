@@ -1,11 +1,11 @@
-/** Agents that hand work on: to a tool with a session of its own, to a sub-agent, to one of several. */
+/** Agents that delegate work: to a tool with its own session, to a sub-agent, to one of several. */
 
 import { toolCall } from '../../../../js/examples/demo/model_script.js';
 import { set, setState } from './llm_agent.js';
 import { key, type Scenario, textOf } from './scenario.js';
 import { modelRequests } from './stage.js';
 
-/** Of an AgentTool: the id of its caller's session, under an app that is named after the agent. */
+/** The session of an AgentTool: it has the id of its caller's session, in an app with the agent's name. */
 const child = { ...key, appName: 'child' };
 const ask = toolCall('child', { request: 'find' });
 
@@ -139,8 +139,8 @@ const routed: Scenario = {
     ['sound', 'one'],
     ['sound', 'two'],
   ],
-  // In the browser build of 2.0.0 the failure ends the turn, whatever the service: lowered for old
-  // browsers, an agent's generator is not known as one any more, and nobody catches what it throws.
+  // In the browser build of 2.0.0, the failure ends the turn over any service. That build is compiled for old
+  // browsers, does not recognise an agent's generator, and does not catch its errors.
   needs: 'node',
 };
 

@@ -3,7 +3,7 @@ import type { Difference, Scenario } from './scenario.js';
 /** By path. */
 export type Differences = Record<string, { ours: unknown; theirs: unknown }>;
 
-/** Where two JSON values differ: the deepest places that do. `undefined`: it is not there. */
+/** Returns the deepest differences of two JSON values. `undefined` stands for a missing value. */
 export function differences(ours: unknown, theirs: unknown): Differences {
   return Object.fromEntries(find(ours, theirs, '').map(([path, found]) => [path, found]));
 }

@@ -1,4 +1,4 @@
-/** What is left where a turn fails, and that the next one works. */
+/** Turns that fail: the stored data, and the next turn. */
 
 import { toolCall } from '../../../../js/examples/demo/model_script.js';
 import { whatItSaw } from './differences.js';

@@ -1,4 +1,4 @@
-/** One agent that asks a model: tools, callbacks, `outputKey`, streams. */
+/** One agent with a model: tools, callbacks, `outputKey`, streams. */
 
 import { z } from 'zod';
 
@@ -8,7 +8,7 @@ import { whatItSaw } from './differences.js';
 import { key, type Scenario, textOf } from './scenario.js';
 import { type Stage, modelRequests } from './stage.js';
 
-/** A tool that sets a key to a value, as its call says. */
+/** A tool that sets the key of its call to the value of its call. */
 export function setState({ adk }: Stage) {
   return new adk.FunctionTool({
     name: 'set_state',

@@ -3,10 +3,10 @@ import type { BaseSessionService } from '@google/adk';
 import { type Framework, key, type Scenario } from './scenario.js';
 import { Stage } from './stage.js';
 
-/** What came of a scenario, as JSON without anything that differs from run to run. */
+/** The result of a scenario, as JSON that is equal in every run. */
 export interface Observation {
   readonly saw: unknown;
-  /** The scenario's sessions as a later reader gets them; `null` where there is none. */
+  /** The scenario's sessions, read afterwards; `null` for a missing one. */
   readonly stored: readonly unknown[];
 }
 
@@ -28,7 +28,7 @@ const TIMES = new Set(['timestamp', 'lastUpdateTime', 'startTime', 'endTime']);
 const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 const EVENT_ID = /^[A-Za-z0-9]{8}$/;
 
-/** A copy in which random ids are numbered as they come, and times are told apart from nothing else. */
+/** A copy with random ids replaced by numbers, and all times by one text. */
 function withoutChance(observation: Observation): Observation {
   const eventIds = numbering('event');
   const uuids = numbering('uuid');

@@ -1,4 +1,4 @@
-/** Agents that run at once and write to one state: whose write stays. */
+/** Parallel agents that write to one state. */
 
 import type { BaseAgent, InvocationContext } from '@google/adk';
 
@@ -8,8 +8,8 @@ import { gate, type Stage } from './stage.js';
 type Who = 'early' | 'late';
 
 /**
- * Two agents: `early` writes a key first, `late` writes it second, and only then the events are
- * appended, in the asked order.
+ * Two agents: `early` writes a key first, `late` writes it second. Then their events are appended in the given
+ * order.
  */
 async function race(stage: Stage, name: string, first: Who) {
   const { adk } = stage;
@@ -25,7 +25,7 @@ async function race(stage: Stage, name: string, first: Who) {
       await written.late.opened;
       if (who !== first) await appended[first].opened;
       yield event;
-      // The Runner has appended it, and asks for the next.
+      // The Runner has appended the event, and requests the next one.
       appended[who].open();
       handle = context.session.state[name];
     });
@@ -42,7 +42,7 @@ export const superseded = (place: number, key: string, theirs: unknown): Differe
   why: 'a write that a later one has overtaken is taken out of the event that is stored after it, so that the stored events fold to the stored state',
 });
 
-/** What a key of this scope comes to where the last write is appended first. */
+/** The value of a key of this scope if the last write is appended first. */
 const rolledBack = (key: string): Difference[] => [
   superseded(2, key, 'early'),
   {

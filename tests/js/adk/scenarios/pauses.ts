@@ -1,4 +1,4 @@
-/** Runs that wait for somebody, and go on in a later turn with what is stored. */
+/** Runs that wait for input, and continue in a later turn with the stored data. */
 
 import type { AuthConfig, BasePlugin, Event, FunctionTool, ToolOptions } from '@google/adk';
 
@@ -6,14 +6,14 @@ import { toolCall, type Reply } from '../../../../js/examples/demo/model_script.
 import { type Scenario, textOf } from './scenario.js';
 import type { Stage, Turn } from './stage.js';
 
-/** The answer to a function call that an event of the last turn holds. */
+/** The response to a function call in an event of the last turn. */
 function answerTo(events: readonly Event[], name: string, response: object): Turn {
   const calls = events.flatMap(({ content }) => content?.parts ?? []);
   const id = calls.find(({ functionCall }) => functionCall?.name === name)?.functionCall?.id;
   return { newMessage: { role: 'user', parts: [{ functionResponse: { id, name, response } }] } };
 }
 
-/** Two turns: one ends in a question, one brings the answer. */
+/** Two turns: the first ends with a question, the second has the answer. */
 async function askAndAnswer(
   stage: Stage,
   tool: FunctionTool,
@@ -111,7 +111,7 @@ const policy: Scenario = {
     const { PolicyOutcome, SecurityPlugin } = stage.adk;
     const policyEngine = { evaluate: async () => ({ outcome: PolicyOutcome.CONFIRM }) };
     const execute = () => ({ status: 'paid' });
-    // The tool asks as well: 2.0.0 takes no approval for one that does not.
+    // The tool also requests confirmation: 2.0.0 accepts no approval for other tools.
     const pay = tool(stage, { requireConfirmation: true, execute });
     return askAndAnswer(
       stage,

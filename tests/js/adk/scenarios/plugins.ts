@@ -1,4 +1,4 @@
-/** What is given to the Runner beside the agent: plugins, memory, artifacts, code executors. */
+/** Options of the Runner besides the agent: plugins, memory, artifacts, code executors. */
 
 import type { BasePlugin, Event, ExecuteCodeParams } from '@google/adk';
 
@@ -65,7 +65,7 @@ const errors: Scenario = {
       onModelErrorCallback: async ({ callbackContext, error }) => {
         // The framework loses this: it yields just the response.
         callbackContext.state.set('modelError', error.message);
-        // And stumbles over one that is no event.
+        // The Runner fails for a value that is not an event.
         return stage.adk.createEvent({ ...textResponse('Rescued.'), author: 'agent' });
       },
     });

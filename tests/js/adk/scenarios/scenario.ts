@@ -1,9 +1,9 @@
 /**
- * What the framework can do with a session service, as programs that run anywhere.
+ * Scenarios of the framework with a session service, as programs for any host.
  *
- * A scenario is given a session service and the framework's module, and says what it saw. It imports
- * nothing of Node, and the framework's types only: so it runs over any service, in any host, and on
- * any copy of `@google/adk`. To run them all on another service:
+ * A scenario gets a session service and the framework's module, and returns its observations. It imports
+ * nothing of Node, and only types of the framework. So it runs over any service, in any host, and on
+ * any copy of `@google/adk`. To run all scenarios on another service:
  *
  * ```ts
  * import * as adk from '@google/adk';
@@ -14,16 +14,16 @@
  *
  * for (const scenario of scenarios) {
  *   const ours = await observe(scenario, adk, anEmptyServiceOfOurs());
- *   // Of ours in memory: with a plain `new adk.InMemorySessionService()`.
+ *   // For the package's service in memory: a plain `new adk.InMemorySessionService()`.
  *   const theirs = await observe(scenario, adk, slowService(adk));
  *   // deep equal: ours.saw and scenario.shows
  *   // deep equal: differences(ours, theirs) and expectedDifferences(scenario)
  * }
  * ```
  *
- * Each scenario needs a service (or database) of its own that is empty. What `observe` gives is plain
- * JSON, so that it can be taken out of a page or worker to be compared outside. In a browser,
- * `@google/adk` lacks what `needs: 'node'` names: leave those out there.
+ * Each scenario needs an empty service (or database). The result of `observe` is plain JSON, so that a page or
+ * worker can send it to a test. In a browser, `@google/adk` lacks the features of scenarios with
+ * `needs: 'node'`: omit those.
  *
  * @module
  */
@@ -36,7 +36,7 @@ export type Framework = typeof import('@google/adk');
 /** The session of a scenario that needs but one. */
 export const key = { appName: 'app', userId: 'u', sessionId: 's' };
 
-/** Where our service is meant to differ from the framework's own. */
+/** An intended difference from the framework's own service. */
 export interface Difference {
   /** Into the {@link Observation}: `stored.0.state.user:name`. */
   readonly path: string;
@@ -51,7 +51,7 @@ export interface Scenario {
   readonly name: string;
   /** Plays it on a service that holds nothing yet; gives JSON. */
   run(stage: Stage): Promise<unknown>;
-  /** What {@link Scenario.run} gives on our services. */
+  /** The result of {@link Scenario.run} over the package's services. */
   readonly shows: unknown;
   /** The sessions that are compared afterwards; {@link key} if none are named. */
   readonly sessions?: readonly CompositeSessionKey[];
@@ -66,7 +66,7 @@ export function textOf({ content }: Event): string {
   return (content?.parts ?? []).map(({ text = '' }) => text).join('');
 }
 
-/** What a call comes to: its value, or what its error says in `code` and `path`. */
+/** The outcome of a call: its value, or its error's `code` and `path`. */
 export async function outcome(call: Promise<unknown> | (() => Promise<unknown>)): Promise<unknown> {
   try {
     return await (typeof call === 'function' ? call() : call);

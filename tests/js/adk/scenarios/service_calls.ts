@@ -1,4 +1,4 @@
-/** What a program asks the service itself, between turns: where our answers are meant to be others. */
+/** Calls of a program to the service between turns, with intended differences from the framework's own service. */
 
 import type { BaseSessionService, Event, Session } from '@google/adk';
 

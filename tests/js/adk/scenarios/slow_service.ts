@@ -3,9 +3,9 @@ import type { AppendEventRequest, BaseSessionService, Event } from '@google/adk'
 import type { Framework } from './scenario.js';
 
 /**
- * The framework's own service with appends that take a moment, as those of most storages do: what a service
- * over a storage is to be compared with. A Workflow goes on while an event is being appended, so
- * that the order in which it asks for appends depends on how long they take, whatever the service.
+ * The framework's own service with slow appends, like those of most storages. A service over a storage is compared
+ * with it: a Workflow continues while an event is being appended, so the order of its appends depends on their
+ * duration.
  */
 export function slowService(framework: Framework): BaseSessionService {
   class SlowService extends framework.InMemorySessionService {

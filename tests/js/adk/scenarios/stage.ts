@@ -19,10 +19,10 @@ import {
 } from '../../../../js/examples/demo/model_script.js';
 import { type Framework, key } from './scenario.js';
 
-/** What an agent that is a function does; `agent` is itself. */
+/** The function of a function agent; `agent` is the agent itself. */
 export type Play = (context: InvocationContext) => AsyncGenerator<Event, void>;
 
-/** A model that answers from a script. */
+/** A model with scripted responses. */
 export type ScriptedModel = BaseLlm & Pick<ModelScript, 'requests'>;
 
 export interface Turn {
@@ -31,7 +31,7 @@ export interface Turn {
   newMessage?: { role?: string; parts: object[] };
   stateDelta?: Record<string, unknown>;
   runConfig?: Partial<RunConfig>;
-  /** What the Runner has besides agent and session service. */
+  /** The Runner's options besides agent and session service. */
   runner?: Partial<RunnerConfig>;
 }
 
@@ -54,7 +54,7 @@ export class Stage {
         return this.#script.answer(request);
       }
 
-      /** A live connection, which says all of the script as soon as it has been told anything. */
+      /** A live connection, which sends the whole script after the first message. */
       async connect(request: LlmRequest): Promise<BaseLlmConnection> {
         const modelRequests = gate();
         const script = this.#script;
@@ -100,7 +100,7 @@ export class Stage {
     });
   }
 
-  /** As tools and callbacks write: at once on the state, and into the delta of an event to come. */
+  /** Writes like tools and callbacks: to the state immediately, and to the delta of the next event. */
   write(context: InvocationContext, key: string, value: unknown): Event {
     const delta: Record<string, unknown> = {};
     new this.adk.State(context.session.state, delta).set(key, value);
@@ -136,7 +136,7 @@ export class Stage {
   }
 }
 
-/** What each request told the model as its agent's own instruction. */
+/** The agent's own instruction in each request to the model. */
 export function modelRequests({ requests }: ScriptedModel): string[] {
   return requests.map((request) => instructionOf(request).split('\n').at(-1) ?? '');
 }
@@ -154,7 +154,7 @@ export function gate(): { opened: Promise<void>; open: () => void } {
   return { opened, open };
 }
 
-/** For what tells events apart by the millisecond, as compactors do. Any clock, however coarse. */
+/** Waits for the next millisecond, by any clock. Compactors distinguish events by the millisecond. */
 export async function nextMillisecond(): Promise<void> {
   const start = Date.now();
   while (Date.now() === start) await new Promise((resolve) => setTimeout(resolve));

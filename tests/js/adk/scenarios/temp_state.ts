@@ -55,7 +55,7 @@ const seen = {
   isLeft: false,
 };
 
-/** Where the framework's service drops what its own agents have written. */
+/** `temp:` keys, which the framework's service partly drops. */
 const dropped = (readers: readonly string[], turns: readonly number[]): Difference[] =>
   readers.flatMap((reader) =>
     turns.map((turn) => ({
@@ -66,7 +66,7 @@ const dropped = (readers: readonly string[], turns: readonly number[]): Differen
     })),
   );
 
-/** An agent with a model of its own that writes in the ways which its config says. */
+/** An agent with its own model that writes in the ways of its config. */
 function writes(
   name: string,
   config: (stage: Stage) => Partial<LlmAgentConfig>,

@@ -1,4 +1,4 @@
-/** Graphs of nodes: several appends under way on one handle, and runs that are taken up again. */
+/** Graphs of nodes: concurrent appends through one handle, and resumed runs. */
 
 import type { BaseSessionService, EdgeItem } from '@google/adk';
 import { z } from 'zod';
@@ -8,7 +8,7 @@ import { superseded } from './parallel_agents.js';
 import { type Scenario, textOf } from './scenario.js';
 import { gate, modelRequests } from './stage.js';
 
-/** From now on; tells the most appends that were under way at one time. */
+/** Returns the maximum number of concurrent appends from now on. */
 function countAppends(service: BaseSessionService): () => number {
   const append = service.appendEvent.bind(service);
   let [now, most] = [0, 0];
