@@ -13,7 +13,7 @@ import { install, write } from './installed.js';
 
 const require = requireHostTools();
 
-it('a worker of workerd', async () => {
+it('the package works in a worker of workerd', async () => {
   // Within a request: workerd has no random numbers, so no fresh ids, while it loads a worker.
   const main = `${program()}
     export default { fetch: async () => Response.json(await run()) };`;
@@ -73,7 +73,7 @@ async function startWorkerd(config: string): Promise<{ origin: string; end: () =
   return { origin: `http://127.0.0.1:${port}`, end };
 }
 
-it('a program of Deno', () => {
+it('the package works in a program of Deno', () => {
   const print = '\nconsole.log(JSON.stringify(await globalThis.report));';
   const folder = write('deno', { 'main.mjs': consumer() + print });
   // Deno requires node_modules to match the manifest, and may not download packages.

@@ -21,19 +21,19 @@ async function assertPage(browser: Browser, routes: Routes): Promise<void> {
   }
 }
 
-describe('in a page of Chromium', () => {
+describe('The package in a page of Chromium', () => {
   let browser: Browser;
   before(async () => (browser = await openBrowser('chromium')));
   after(() => browser.close());
 
-  it('built with Vite', async () => {
+  it('works if the page is built with Vite', async () => {
     const folder = write('vite', { 'index.html': page('/main.js'), 'main.js': consumer() });
     const out = await bundleWithVite(folder);
     assert.deepEqual(wasmCopies(out), ONE_INLINED);
     await assertPage(browser, { '/': out });
   });
 
-  it("served by Vite's development server", async () => {
+  it("works if Vite's development server serves the page", async () => {
     const folder = write('vite-dev', { 'index.html': page('/main.js'), 'main.js': consumer() });
     const warnings: string[] = [];
     const server = await createServer({
@@ -49,14 +49,14 @@ describe('in a page of Chromium', () => {
     assert.deepEqual(warnings, []);
   });
 
-  it('bundled with esbuild', async () => {
+  it('works if the page is bundled with esbuild', async () => {
     const folder = write('esbuild', { 'main.js': consumer() });
     const out = await bundleWithEsbuild(folder);
     assert.deepEqual(wasmCopies(out), ONE_INLINED);
     await assertPage(browser, { '/': html(page('/out/main.js')), '/out/': out });
   });
 
-  it('with only the URL of one file', async () => {
+  it('works with only the URL of one file', async () => {
     const main = consumer('/package/js/dist/browser.js');
     await assertPage(browser, {
       '/': html(page('/main.js')),
@@ -65,7 +65,7 @@ describe('in a page of Chromium', () => {
     });
   });
 
-  it('with an import map', async () => {
+  it('works with an import map', async () => {
     const imports = { 'adk-session-wasm': '/package/js/dist/browser.js' };
     const head = `<script type="importmap">${JSON.stringify({ imports })}</script>`;
     await assertPage(browser, {
@@ -77,7 +77,7 @@ describe('in a page of Chromium', () => {
 });
 
 for (const engine of ENGINES.filter((name) => name !== 'chromium')) {
-  it(`in a page of ${engine}, built with Vite`, async () => {
+  it(`the package works in a page of ${engine}, built with Vite`, async () => {
     const folder = write(`vite-${engine}`, {
       'index.html': page('/main.js'),
       'main.js': consumer(),

@@ -16,7 +16,7 @@ const FIRST = {
     "new InMemorySessionService().createSessionSync({ appName: 'a', userId: 'u' });",
 };
 
-describe('under a content security policy', () => {
+describe('Under a content security policy', () => {
   const bundles = new Map<string, string>();
   before(async () => {
     for (const [first, before] of Object.entries(FIRST)) {
@@ -44,7 +44,7 @@ describe('under a content security policy', () => {
       }
 
       for (const first of Object.keys(FIRST)) {
-        it(`that forbids WebAssembly, ${first} says what would allow it`, async () => {
+        it(`that forbids WebAssembly, the error of ${first} names the missing permission`, async () => {
           const { error } = await visit(first, "default-src 'self'; script-src 'self'");
           assert.equal(error?.code, 'wasm_unavailable', error?.message);
           assert.match(error.message, /allow it with 'wasm-unsafe-eval'/);

@@ -52,10 +52,10 @@ async function compile(file) {
 function clear(files) {
   const folder = join(root, compiled);
   if (!existsSync(folder)) return;
-  const kept = new Set(files.map((file) => join(root, compiledPath(file))));
+  const currentFiles = new Set(files.map((file) => join(root, compiledPath(file))));
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath ?? entry.path, entry.name);
-    if (entry.isFile() && !kept.has(path)) rmSync(path, { force: true });
+    if (entry.isFile() && !currentFiles.has(path)) rmSync(path, { force: true });
   }
 }
 

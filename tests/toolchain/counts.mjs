@@ -29,7 +29,7 @@ export function countsOf(kind, succeeded, log) {
  * @returns {Counts}
  */
 export function cargoTests(log) {
-  const results = plain(log).matchAll(/^test result: \w+\. (\d+) passed; (\d+) failed;/gm);
+  const results = withoutColours(log).matchAll(/^test result: \w+\. (\d+) passed; (\d+) failed;/gm);
   let [passed, failed] = [0, 0];
   for (const [, ok, bad] of results) {
     passed += Number(ok);
@@ -46,7 +46,7 @@ export function cargoTests(log) {
  * @returns {Counts}
  */
 export function nodeTests(log) {
-  const summaries = plain(log).matchAll(
+  const summaries = withoutColours(log).matchAll(
     /^[#ℹ] tests \d+\n[#ℹ] suites \d+\n[#ℹ] pass (\d+)\n[#ℹ] fail (\d+)\n[#ℹ] cancelled (\d+)$/gm,
   );
   const [, pass = 0, fail = 0, cancelled = 0] = [...summaries].at(-1) ?? [];
@@ -54,7 +54,7 @@ export function nodeTests(log) {
 }
 
 /** @param {string} log */
-function plain(log) {
+function withoutColours(log) {
   // eslint-disable-next-line no-control-regex -- colours are control sequences
   return log.replace(/\u001b\[[0-9;]*m/g, '').replaceAll('\r\n', '\n');
 }

@@ -31,7 +31,7 @@ export function freshId(): string {
   return `e${count}`;
 }
 
-function plain(): Event {
+function plainEvent(): Event {
   return createEvent({ id: freshId(), author: 'user', invocationId: 'i', timestamp: 1_700_000_000_000 });
 } // prettier-ignore
 
@@ -39,7 +39,7 @@ const ADDED = { author: 'user', invocationId: 'i' };
 
 /** A hostile value in the delta. */
 function withDelta(random: Random): Attempt {
-  const event = plain();
+  const event = plainEvent();
   const part = deltaOf(random);
   event.actions.stateDelta = part.value as Record<string, unknown>;
   return { event, fields: ADDED, delta: part.inState };
@@ -68,7 +68,7 @@ export function deltaOf(random: Random): HostileValue {
 
 /** A hostile value elsewhere in the event. */
 function withField(random: Random): Attempt {
-  const event = plain();
+  const event = plainEvent();
   const part = random.once(3) ? hostileObject(random, 3) : hostileValue(random);
   const name = random.pick(['content', 'customMetadata', 'custom', '__proto__', 'then', 'constructor', 'Delta":0']);
   define(event, name, part.value);
@@ -81,7 +81,7 @@ function withField(random: Random): Attempt {
 } // prettier-ignore
 
 function deep(random: Random): Attempt {
-  const event = plain();
+  const event = plainEvent();
   const levels = random.pick([150, 199, 200, 201, 249, 251, 5000, 100_000]);
   if (random.once(2)) {
     event.actions.stateDelta = { deep: nested(levels) };
@@ -94,7 +94,7 @@ function deep(random: Random): Attempt {
 
 /** A value that is not an event, or an event with odd members. */
 function odd(random: Random): Attempt {
-  const event: Record<string, unknown> = { ...plain() };
+  const event: Record<string, unknown> = { ...plainEvent() };
   const change = random.pick(ODD);
   return { event: change(event, random), fields: OPEN, delta: OPEN };
 }
@@ -154,7 +154,7 @@ export function hostileAttempt(random: Random): Attempt {
 
 /** An ordinary event, for cases with another hostile part. */
 export function plainAttempt(random: Random): Attempt {
-  const event = plain();
+  const event = plainEvent();
   const value = { list: [1, { two: 2 }], n: random.below(1000) };
   event.actions.stateDelta = { value };
   event.content = { parts: [{ text: 'hi' }] };

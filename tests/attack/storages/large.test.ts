@@ -39,7 +39,7 @@ if (!onlyTarget || onlyTarget === 'large') {
     const key = { appName: 'large', userId: 'ada', sessionId: 's1' };
     const state = { n: 1, 'user:n': 1, 'app:n': 1 };
     const session = await service.createSession({ ...key, state });
-    const kept = await memory.createSession({ ...key, state });
+    const memorySession = await memory.createSession({ ...key, state });
     const calls = [
       () => service.getSession(key),
       () => service.appendEvent({ session, event: textEvent('one') }),
@@ -51,7 +51,7 @@ if (!onlyTarget || onlyTarget === 'large') {
       requireTypedError(outcome);
       if (!outcome.isDone) assert.ok(isSessionError(outcome.error, 'quota_exceeded'));
     }
-    await memory.appendEvent({ session: kept, event: textEvent('two') });
+    await memory.appendEvent({ session: memorySession, event: textEvent('two') });
     assert.equal((await memory.getSession(key))?.events.length, 1);
     await service.deleteSession(key);
     await service.close();

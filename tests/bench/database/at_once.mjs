@@ -108,8 +108,8 @@ export async function sqliteAtOnce() {
   const results = [];
   try {
     for (const count of COUNTS) {
-      const both = await appendsAtOnce(sides, count);
-      const values = { case: `SQLite: ${count} at once`, ours: both.ours, peer: both.hand, unit };
+      const times = await appendsAtOnce(sides, count);
+      const values = { case: `SQLite: ${count} at once`, ours: times.ours, peer: times.hand, unit };
       results.push(
         count === 64
           ? atMost({ ...values, most: 1 / 0.7, than: 'a group commit by hand' })

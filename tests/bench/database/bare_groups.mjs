@@ -168,11 +168,11 @@ export class PipelinedPostgres {
     const query = (/** @type {string} */ name, /** @type {unknown[]} */ values) =>
       client.query(/** @type {any} */ ({ ...this.#statements[name], values }));
     try {
-      const begun = client.query('begin isolation level read committed');
+      const beginQuery = client.query('begin isolation level read committed');
       const locked = query('lockSession', key);
       const lockedApp = isOfApp(event) ? query('lockApp', [appName]) : undefined;
       const found = await query('find', [event.id, ...key]);
-      await Promise.all([begun, locked, lockedApp]);
+      await Promise.all([beginQuery, locked, lockedApp]);
       const values = valuesOf(handle, event, found.rows[0]);
       await Promise.all([
         query('writeSession', values.session),

@@ -14,7 +14,7 @@ import {
 
 /**
  * @typedef {{
- *   plain(sql: string): Promise<unknown>,
+ *   query(sql: string): Promise<unknown>,
  *   prepared(sql: string, values: unknown[]): Promise<any[]>,
  *   release(): void,
  * }} Connection
@@ -40,7 +40,7 @@ function postgres(url) {
     async connect() {
       const client = await pool.connect();
       return {
-        plain: (sql) => client.query(sql),
+        query: (sql) => client.query(sql),
         prepared: async (sql, values) => (await client.query({ ...statement(sql), values })).rows,
         release: () => client.release(),
       };
@@ -57,7 +57,7 @@ function mariadb(url) {
     async connect() {
       const connection = await pool.getConnection();
       return {
-        plain: (sql) => connection.query(sql),
+        query: (sql) => connection.query(sql),
         // The driver caches prepared statements.
         prepared: async (sql, values) =>
           /** @type {any} */ (await connection.execute(sql, /** @type {any} */ (values)))[0],
@@ -97,7 +97,7 @@ export class BareServer {
     const sql = this.#statements;
     const connection = await this.#pool.connect();
     try {
-      for (const begin of this.#dialect.begin) await connection.plain(begin);
+      for (const begin of this.#dialect.begin) await connection.query(begin);
       await connection.prepared(sql.lockSession, [appName, userId, sessionId]);
       await connection.prepared(sql.lockApp, [appName]);
       await connection.prepared(sql.lockUser, [appName, userId]);
@@ -107,10 +107,10 @@ export class BareServer {
       await connection.prepared(sql.writeApp, changes.app);
       await connection.prepared(sql.writeUser, changes.user);
       await connection.prepared(sql.writeEvent, changes.event);
-      await connection.plain('commit');
+      await connection.query('commit');
       shownOn(handle, event, changes.time);
     } catch (error) {
-      await connection.plain('rollback');
+      await connection.query('rollback');
       throw error;
     } finally {
       connection.release();

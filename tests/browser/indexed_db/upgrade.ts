@@ -120,7 +120,7 @@ export function upgrade(context: Context): void {
     });
   });
 
-  it('a tab with an older package is told of the upgrade, and then finds the database too new', async () => {
+  it('a tab with an older package is notified of the upgrade, and then finds the database too new', async () => {
     await inTwoTabs(context, async (older, newer) => {
       const name = newName();
       await older.call('makeVersion1', name, records);

@@ -47,7 +47,7 @@ describe('The first calls of a page', () => {
         assert.deepEqual(compiled, ['compile']);
       });
 
-      it('are answered at once in memory', async () => {
+      it('return immediately in memory', async () => {
         const { isStored, compiled } = await visit('inMemory');
         assert.equal(isStored, true);
         assert.deepEqual(compiled, ['Module']);

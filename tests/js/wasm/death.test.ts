@@ -55,7 +55,7 @@ describe('When the wasm instance dies', () => {
     for (const [call, { code }] of Object.entries(outcomes)) assert.equal(code, 'internal', call);
   });
 
-  it('it can still be closed', async () => {
+  it('a service in memory can still be closed', async () => {
     const [closed, after] = await inChild<Outcome[]>(`
       ${DEATH}
       return [await codeOf(() => service.close()), await codeOf(() => service.getSession(key))];

@@ -12,7 +12,7 @@ export interface Result {
   /** The failure, if the seed failed. */
   readonly problem: string | undefined;
   /** The number of operations that were started. */
-  readonly begun: number;
+  readonly startedCount: number;
   readonly simulation: Simulation;
 }
 
@@ -30,9 +30,9 @@ export async function runSeed(
   try {
     await simulation.run();
     if (unhandled.length > 0) throw new Error(`unhandled error: ${shown(unhandled[0])}`);
-    return { seed, problem: undefined, begun: simulation.begun, simulation };
+    return { seed, problem: undefined, startedCount: simulation.startedCount, simulation };
   } catch (error) {
-    return { seed, problem: shown(error), begun: simulation.begun, simulation };
+    return { seed, problem: shown(error), startedCount: simulation.startedCount, simulation };
   } finally {
     await storage.end();
     stop();
@@ -45,7 +45,7 @@ export async function shortest(
   failed: Result,
   listen: Listen,
 ): Promise<Result> {
-  for (let limit = 1; limit < failed.begun; limit += 1) {
+  for (let limit = 1; limit < failed.startedCount; limit += 1) {
     const result = await runSeed(boundary, failed.seed, listen, limit);
     if (result.problem !== undefined) return result;
   }

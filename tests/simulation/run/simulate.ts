@@ -68,7 +68,7 @@ export class Simulation {
   /** The number of crashed clients without a successor. */
   #crashes = 0;
   /** The number of operations that were started. */
-  begun = 0;
+  startedCount = 0;
 
   constructor(boundary: Boundary, seed: number, limit: number, storage: SimulatedStorage) {
     this.#boundary = boundary;
@@ -91,7 +91,7 @@ export class Simulation {
     this.#observer = await this.#storage.openObserver();
     const clients = this.#boundary.isSequential === true ? 1 : 1 + this.#random.below(3);
     for (let left = clients; left > 0; left -= 1) await this.#addClient();
-    for (let round = 0; round < this.#roundCount && this.begun < this.#limit; round += 1) {
+    for (let round = 0; round < this.#roundCount && this.startedCount < this.#limit; round += 1) {
       this.#storage.faults.isOn = true;
       await this.#playRound(1 + this.#random.below(MAX_PARALLEL));
       this.#storage.faults.isOn = false;
@@ -132,7 +132,7 @@ export class Simulation {
       const isNext = this.#boundary.isSequential !== true && this.#random.isLikely(0.5);
       if (remaining > 0 && (isOver || isNext)) {
         remaining -= 1;
-        const isAllowed = this.begun < this.#limit;
+        const isAllowed = this.startedCount < this.#limit;
         if (isAllowed) this.#begin(this.#random.pick(this.#members));
         else remaining = 0;
         continue;
@@ -163,7 +163,7 @@ export class Simulation {
     const handles = [...member.handles.values()];
     const operation = chosen ?? this.#workload.next(handles, this.#now);
     const abort = this.#random.isLikely(0.1) ? new AbortController() : undefined;
-    this.begun += 1;
+    this.startedCount += 1;
     // Overlapping calls may share a request that fails: a new connection, or a batch.
     const overlapping = [...this.#pending.values()].filter(({ call }) => call.client === member.number);
     const faults = Math.min(
@@ -171,7 +171,7 @@ export class Simulation {
       ...overlapping.map(({ call }) => call.faultsBefore),
     );
     const call: Call = {
-      number: this.begun,
+      number: this.startedCount,
       client: member.number,
       operation,
       beganAt: this.#step,
@@ -326,7 +326,7 @@ export class Simulation {
       const now = this.#now;
       const events = (number: number) => [{ id: `probe ${number}`, text: 'probe', timestamp: now, delta: { a: number } }]; // prettier-ignore
       for (const { number, key } of [...member.handles.values()].slice(-1)) {
-        this.#begin(member, { kind: 'append', handle: number, key, events: events(this.begun), isBatch: false }); // prettier-ignore
+        this.#begin(member, { kind: 'append', handle: number, key, events: events(this.startedCount), isBatch: false }); // prettier-ignore
         await this.#untilSettled();
       }
       const key = this.#workload.names[0]!;
@@ -334,7 +334,7 @@ export class Simulation {
       this.#begin(member, { kind: 'getOrCreate', key, state: {}, handle });
       await this.#untilSettled();
       if (!member.handles.has(handle)) throw new Error('getOrCreateSession returned no session');
-      this.#begin(member, { kind: 'append', handle, key, events: events(this.begun), isBatch: false }); // prettier-ignore
+      this.#begin(member, { kind: 'append', handle, key, events: events(this.startedCount), isBatch: false }); // prettier-ignore
       await this.#untilSettled();
     }
     await this.#checkRound();
