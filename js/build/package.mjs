@@ -1,6 +1,5 @@
-// Builds js/dist/, which is what the npm package ships beside pkg/: the compiled TypeScript, the wasm
-// as text for the loader that inlines it, the cases of the conformance suite, and one file for pages
-// without a bundler.
+// Builds js/dist/, which the npm package ships besides pkg/. It has the compiled TypeScript, the wasm as
+// text for the inline loader, the cases of the conformance suite, and one file for pages without a bundler.
 
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,8 +1,8 @@
 // The wasm as a text of printable ASCII, for the loader that carries it inside the JavaScript.
 //
-// Servers compress JavaScript, and this text compresses as well as the wasm itself. Base64 does not:
-// it moves the bounds of bytes, so a text of the wasm becomes a third larger, and a text of the
-// gzipped wasm cannot profit from Brotli.
+// Servers compress JavaScript, and this text compresses as well as the wasm itself. Base64 shifts the
+// bounds of bytes, so its compressed text is a third larger. Base64 of the gzipped wasm cannot profit
+// from Brotli.
 //
 // The most common bytes become one character and the others two: a prefix and a digit. No character
 // is a quote or a backslash, so every bundler prints the text as it is.

@@ -46,8 +46,8 @@ export function mean(values) {
  * @template {string} Side
  * @param {Record<Side, (round: number) => Promise<number | number[]>>} sides
  * @param {{ rounds?: number, warmUp?: number, collects?: boolean }} [options] Warm-up rounds are not counted.
- *   Garbage is collected before each turn, unless `collects` is false: a forced collection also discards unused
- *   object shapes and the code optimized for them, so that short calls would be as slow as in a new program.
+ *   Garbage is collected before each turn, unless `collects` is false. A forced collection also discards unused
+ *   object shapes and the code optimized for them. Short calls would then be as slow as in a new program.
  * @returns {Promise<Record<Side, number[]>>}
  */
 export async function timesInTurns(sides, { rounds = 11, warmUp = 2, collects = true } = {}) {

@@ -11,8 +11,8 @@ const DEFAULTS: Readonly<Record<string, JsonObject>> = {
 };
 
 /**
- * Converts a value to the form in which equal events of Python are equal: bytes are base64 for URLs, sets are sorted,
- * and auth configs, which the package treats as data, are in snake_case with an additional key.
+ * Converts a value to a form in which events that are equal in Python are equal. Bytes become base64 for URLs, and sets
+ * are sorted. Auth configs, which the package treats as data, become snake_case with an additional key.
  */
 export function forPython(value: unknown, name = ''): unknown {
   if (typeof value === 'string') {

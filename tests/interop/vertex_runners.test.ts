@@ -1,4 +1,4 @@
-// One conversation by way of an agent engine, of which Runners of both languages take turns: that of @google/adk over our
+// One conversation in an agent engine. The Runners of both languages take turns: that of @google/adk over this package's
 // service, and that of google-adk for Python over its own.
 
 import assert from 'node:assert/strict';

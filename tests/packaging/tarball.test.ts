@@ -29,8 +29,10 @@ const OTHERS = [
 
 const NOT_SHIPPED = /^(build|dist|examples|playground)\//;
 
-/** Each source gives its JavaScript and its types, and no source map: the JavaScript is as it was
- * written, and a map without the sources makes bundlers complain. */
+/**
+ * The compiled files: JavaScript and types of each source, without source maps. Bundlers warn about a map
+ * without its sources.
+ */
 function compiled(): string[] {
   return readdirSync(join(root, 'js'), { encoding: 'utf8', recursive: true })
     .map((file) => file.replaceAll('\\', '/'))

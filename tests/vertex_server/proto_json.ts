@@ -1,5 +1,5 @@
-// JSON as a server with protobuf messages reads it: a field by either of its names, null for an absent field, no unknown
-// names, numbers as doubles, and the keys of an object in any order.
+// JSON as a server with protobuf messages reads it. A field has two names, and null means absent. Unknown names are
+// refused. Numbers are doubles, and the keys of an object have no order.
 
 import { type Kind, type Message } from './messages.js';
 import { invalid } from './status.js';

@@ -1,7 +1,7 @@
 // Searches an order of the calls of a round in which the contract gives the observed results, handles and stored data.
 // Overlapping calls may be in either order. A call with an unknown outcome may have taken effect or not. An append that
-// met a fault may have taken effect twice: if the response of a group is lost, the service appends its members again,
-// and the handle then gets the events that others have appended meanwhile.
+// met a fault may have taken effect twice: if the response of a group is lost, the service appends its members again.
+// The handle then gets the events that others have appended meanwhile.
 
 import type { Call } from '../operation.js';
 import { apply, applyNoticed, applyUnacknowledged, readable, type Rules } from './apply.js';

@@ -7,8 +7,8 @@ import type { Difference, Scenario } from './scenario.js';
 import { type Stage, modelRequests } from './stage.js';
 
 /**
- * Two turns, in each of which `writer` writes `temp:x`: what agents before and after it see, those in
- * parallel and in a loop among them; and whether anything of it is left.
+ * Two turns in which `writer` writes `temp:x`. Returns the values that agents before and after it see, also
+ * parallel ones and those in a loop, and the stored state.
  */
 async function twoTurns(
   stage: Stage,
