@@ -45,7 +45,7 @@ export interface StateWriter<Order = unknown> {
    */
   recordOrder(event: Event): Order;
   /**
-  * Called before the commit, in the order of the appends. Changes nothing, because the commit
+   * Called before the commit, in the order of the appends. Changes nothing, because the commit
    * may fail.
    *
    * @param ahead by key, the last earlier event of the same commit that stores the key

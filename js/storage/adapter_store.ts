@@ -210,12 +210,14 @@ export class AdapterStore implements SessionStore {
     return settled('list', signal, async () => {
       const listing = await untilAborted(signal, this.#adapter.list(request));
       requireObject('list', 'a result', listing);
-      const sessions = requireArray('list', 'sessions', listing.sessions).map((row): ListedTuple => {
-        // First, since it checks that there is a row.
-        const session = sessionTuple('list', row);
-        const sessionId = requireString('list', 'sessionId', row.sessionId);
-        return [sessionId, requireString('list', 'userId', row.userId), ...session];
-      });
+      const sessions = requireArray('list', 'sessions', listing.sessions).map(
+        (row): ListedTuple => {
+          // First, since it checks that there is a row.
+          const session = sessionTuple('list', row);
+          const sessionId = requireString('list', 'sessionId', row.sessionId);
+          return [sessionId, requireString('list', 'userId', row.userId), ...session];
+        },
+      );
       const users = requireArray('list', 'users', listing.users).flatMap((row) => {
         const [, state] = scopeTuple('list', row);
         return [requireString('list', 'userId', row.userId), state];

@@ -171,4 +171,3 @@ function isOneSession(notice: SessionNotice | DeletedNotice): notice is OneSessi
 function noticeKey(...names: (string | undefined)[]): string {
   return JSON.stringify(names);
 }
-

@@ -17,7 +17,8 @@ export function countsOf(kind, succeeded, log) {
   if (kind === 'check') return succeeded ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 };
   const counts = kind === 'cargo' ? cargoTests(log) : nodeTests(log);
   if (counts.failed > 0) return counts;
-  if (!succeeded) return { ...counts, failed: 1, reason: 'it ended with an error, but no test failed' };
+  if (!succeeded)
+    return { ...counts, failed: 1, reason: 'it ended with an error, but no test failed' };
   if (counts.passed === 0) return { ...counts, failed: 1, reason: 'it ran no test' };
   return counts;
 }

@@ -49,7 +49,10 @@ function tokenOf(lastKey: string, query: string): string {
 
 function lastKeyOf(token: string, query: string): string {
   try {
-    const [key, tokenQuery] = JSON.parse(Buffer.from(token, 'base64').toString()) as [string, string];
+    const [key, tokenQuery] = JSON.parse(Buffer.from(token, 'base64').toString()) as [
+      string,
+      string,
+    ];
     if (tokenQuery === query) return key;
   } catch {
     // The token is malformed.

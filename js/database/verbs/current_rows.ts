@@ -21,7 +21,6 @@ import { LAST_REVISION, LOOK_BACK_MICROS, parseTime } from '../../python/micros.
 /** The most ids in one query. Engines limit the number of a query's parameters. */
 const MAX_IDS = 1024;
 
-
 /** The rows that a write decides on, and the columns of the side table that `Found` has no place for. */
 export interface CurrentRows {
   readonly found: Found;

@@ -5,7 +5,6 @@ import type { EventList } from './event_list.js';
 import type { PostedEvent } from './event_resource.js';
 import { toEventRows } from './event_rows.js';
 
-
 /** Number of the newest events to read if there is no handle revision. */
 const NEWEST_COUNT = 5;
 

@@ -17,9 +17,11 @@ pub(super) enum Stop {
 impl From<Error> for Stop {
     fn from(error: Error) -> Self {
         match error {
-            Error::StaleSession { expected, actual, .. } if expected >= actual => Self::Broken(
-                format!("the error of a stale handle has the revision {expected}, and the store {actual}"),
-            ),
+            Error::StaleSession { expected, actual, .. } if expected >= actual => {
+                Self::Broken(format!(
+                    "the error of a stale handle has the revision {expected}, and the store {actual}"
+                ))
+            }
             error => Self::Refused(error),
         }
     }

@@ -27,7 +27,11 @@ where
     S: Storage,
     S::Failure: Debug,
 {
-    async fn create(&self, ids: &[&str], decide: fn(Revision) -> Option<Changes>) -> Result<FoundRows, String> {
+    async fn create(
+        &self,
+        ids: &[&str],
+        decide: fn(Revision) -> Option<Changes>,
+    ) -> Result<FoundRows, String> {
         let plan = Plan { creates: true, ..plan(&[], NEVER) };
         self.write(plan, ids.iter().map(|id| event(id)).collect(), decide).await
     }
@@ -104,7 +108,8 @@ where
             equal("a scope's revision", row.revision, 3)?;
             equal("a scope's state", row.state.to_json(), STATE.into())?;
         }
-        let mut ids: Vec<_> = found.events.iter().map(|row| (row.id.to_string(), row.seq)).collect();
+        let mut ids: Vec<_> =
+            found.events.iter().map(|row| (row.id.to_string(), row.seq)).collect();
         ids.sort();
         equal("the events", ids, vec![("e1".into(), 3), ("e2".into(), 4)])?;
         check("changes after NEVER", found.changed.is_empty())?;
@@ -310,7 +315,6 @@ where
         a_list_shows_each_user_once
     }
 }
-
 
 fn found_rows(write: Write) -> Result<FoundRows, String> {
     write.found_rows().ok_or_else(|| "it never called decide".to_owned())

@@ -65,7 +65,11 @@ export async function damagedCase(
   // The other session keeps working.
   await service.appendEvent({ session: healthy, event: textEvent(freshId()) });
   const read = await service.getSession(healthyKey);
-  must(read?.events.length === 2 && read.state.well === true, 'All other data stays readable.', read);
+  must(
+    read?.events.length === 2 && read.state.well === true,
+    'All other data stays readable.',
+    read,
+  );
   const deleted = await outcomeOf(() => service.deleteSession(key));
   requireTypedError(deleted);
   if (isOnce) must(deleted.isDone, 'A damaged session can be deleted.', deleted);

@@ -107,7 +107,9 @@ async function converse(service, { createEvent, keepsState = false }, names) {
   const refused = await service.createSession(key).catch((/** @type {unknown} */ error) => error);
   must(refused.code === 'already_exists', 'A refusal has its code.', String(refused));
   const odd = { session: read, event: createEvent({ actions: { stateDelta: { n: [NaN] } } }) };
-  const unserializable = await service.appendEvent(odd).catch((/** @type {unknown} */ error) => error);
+  const unserializable = await service
+    .appendEvent(odd)
+    .catch((/** @type {unknown} */ error) => error);
   must(unserializable.code === 'unserializable', 'A refusal has its code.', String(unserializable));
   must(unserializable.path === 'n[0]', 'A refusal has the path.', unserializable.path);
   await service.deleteSession(key);

@@ -175,7 +175,10 @@ describe('The order of writes to one key', () => {
       new FrameworkMemory().appendEvent(request),
     );
     const [older, newer] = [write('k', 1), write('k', 2)].map((event) => {
-      return { snapshot: snapshotEvent(event, Date.now, randomUUID), order: writer.recordOrder(event) };
+      return {
+        snapshot: snapshotEvent(event, Date.now, randomUUID),
+        order: writer.recordOrder(event),
+      };
     });
     const ahead = new Map<string, never>();
     assert.deepEqual(writer.findSuperseded(session, newer!, ahead), []);

@@ -38,10 +38,7 @@ const ALWAYS: Differences = [
     "no separator in an id can reach another's data",
     'ids with a common beginning are different ids',
   ],
-  [
-    /getSession: the answer is .* but should be null/,
-    'a missing session is read as undefined',
-  ],
+  [/getSession: the answer is .* but should be null/, 'a missing session is read as undefined'],
   [
     /totalItems is 5, but should be 4/,
     "without a user all users' sessions are listed, each with its own user's state",

@@ -225,7 +225,8 @@ function viewAfter(
     const stored = isWritten ? ++written : before.events.find((event) => event.id === id)!.revision;
     revision = Math.max(revision, stored);
     const isLater = (than = 0) => stored > Math.max(knownUntil, than);
-    if (isLater(laterChanges.events.get(id)) || !events.some((event) => event.id === id)) put(id, text);
+    if (isLater(laterChanges.events.get(id)) || !events.some((event) => event.id === id))
+      put(id, text);
     if (isLater(laterChanges.events.get(id))) laterChanges.events.set(id, stored);
     for (const [key, value] of Object.entries(specs[number]!.delta)) {
       if (!isLater(laterChanges.keys.get(key))) continue;

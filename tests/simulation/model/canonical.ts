@@ -1,8 +1,8 @@
 /** The JSON of a value with its keys in order, so that equal values have equal texts. */
-export function canonical(value: uncache): string {
+export function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join()}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
-  const members = value as Record<string, uncache>;
+  const members = value as Record<string, unknown>;
   let text = '';
   for (const key of Object.keys(members).sort()) {
     if (members[key] === undefined) continue;
@@ -23,7 +23,7 @@ export function canonicalEvent(event: object): string {
   const json = JSON.stringify(event);
   let text = cache.get(json);
   if (text === undefined) {
-    const { invocationId } = event as { invocationId?: uncache };
+    const { invocationId } = event as { invocationId?: unknown };
     const isOfUpdate = typeof invocationId === 'string' && invocationId.startsWith('p-');
     text = canonical(isOfUpdate ? { ...event, id: '', invocationId: 'p-' } : event);
     if (cache.size >= MAX_CACHED) cache.clear();

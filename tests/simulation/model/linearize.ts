@@ -80,7 +80,8 @@ export function linearize(
         // Most appends have no earlier attempt. If one has none, later members of its group have none either.
         if (search(world, done | bit, skipped | bit)) return true;
         const mayHappen = result.code === undefined && (before[position]! & skipped) === 0;
-        if (mayHappen && search(applyUnacknowledged(world, after, call), done | bit, skipped)) return true;
+        if (mayHappen && search(applyUnacknowledged(world, after, call), done | bit, skipped))
+          return true;
         continue;
       }
       if (isOpen) {

@@ -165,7 +165,9 @@ export class Simulation {
     const abort = this.#random.isLikely(0.1) ? new AbortController() : undefined;
     this.startedCount += 1;
     // Overlapping calls may share a request that fails: a new connection, or a batch.
-    const overlapping = [...this.#pending.values()].filter(({ call }) => call.client === member.number);
+    const overlapping = [...this.#pending.values()].filter(
+      ({ call }) => call.client === member.number,
+    );
     const faults = Math.min(
       this.#storage.faults.overOf(member.number),
       ...overlapping.map(({ call }) => call.faultsBefore),
@@ -185,7 +187,9 @@ export class Simulation {
       faultsAfter: faults,
       policy: operation.kind === 'update' ? 'append' : member.policy,
     };
-    this.#log(() => `client ${member.number} starts ${call.number}: ${describeOperation(operation)}`);
+    this.#log(
+      () => `client ${member.number} starts ${call.number}: ${describeOperation(operation)}`,
+    );
     this.#calls.push(call);
     this.#pending.set(call.number, { call, abort });
     const settle = (outcome: Call['outcome']): void => {
@@ -306,7 +310,10 @@ export class Simulation {
     const { steps, observation } = this.#rounds.at(-1)!;
     const before = this.#worlds.map(worldText).join('\nor\n');
     const { rules } = this.#boundary;
-    const noHandles = { steps, observation: { ...observation, handles: new Map<number, ObservedHandle>() } };
+    const noHandles = {
+      steps,
+      observation: { ...observation, handles: new Map<number, ObservedHandle>() },
+    };
     const [world] = linearize(this.#worlds, noHandles, rules, false);
     if (world === undefined) {
       return `no order of the calls leads to the stored data. Before:\n${before}\nstored:\n${observation.stored}`;

@@ -130,7 +130,9 @@ export const CASES: readonly FieldCase[] = [
   ...cases('session', 'lastUpdateTime', { earlier: 7 }),
   ...cases('session', 'state', WRONG_STATES, ofSession(SESSION, ...READ, ...LISTED, 'update')),
   // These fields only make sealing and stale handles faster. No read uses them.
-  ...['open', 'sealed', 'replaced', 'token'].flatMap((field) => cases('session', field, WRONG_NUMBERS)),
+  ...['open', 'sealed', 'replaced', 'token'].flatMap((field) =>
+    cases('session', field, WRONG_NUMBERS),
+  ),
   ...cases('user', 'state', WRONG_STATES, ofState('user "ada"')),
   ...cases('user', 'revision', WRONG_NUMBERS, ofState('user "ada"')),
   ...cases('app', 'state', WRONG_STATES, ofState('app "shop"')),
@@ -147,7 +149,9 @@ export const CASES: readonly FieldCase[] = [
   // An index holds the time: without it, a read by time finds nothing.
   ...cases('single', 'time', WRONG_NUMBERS, {}, { open: ['after'] }),
   ...cases('single', 'replaced', WRONG_NUMBERS),
-  ...cases('page', 'text', WRONG_TEXTS, ofSession('"e', 'full', 'last', 'after'), { lost: PAGE_SIZE }),
+  ...cases('page', 'text', WRONG_TEXTS, ofSession('"e', 'full', 'last', 'after'), {
+    lost: PAGE_SIZE,
+  }),
   ...cases('page', 'ids', WRONG_IDS, ofSession('event', 'last', 'after')),
   ...cases('page', 'marks', WRONG_MARKS, ofSession('"e', 'last', 'after')),
   // The end of the text is the end of the last event.

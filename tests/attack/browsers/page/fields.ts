@@ -146,7 +146,11 @@ async function runCase(name: string, damaged: FieldCase): Promise<void> {
   );
   if (skipped !== undefined) {
     const { events } = skipped as Session;
-    must(events.length >= PAGE_SIZE + 2 - damaged.lost, 'All other events are read.', events.length);
+    must(
+      events.length >= PAGE_SIZE + 2 - damaged.lost,
+      'All other events are read.',
+      events.length,
+    );
   }
   const appended = await expect('append', () =>
     service.appendEvent({ session, event: event(PAGE_SIZE + 2) }),
@@ -170,14 +174,26 @@ async function runCase(name: string, damaged: FieldCase): Promise<void> {
   await expect('delete', () => service.deleteAppState({ appName: APP }));
   // The damage never affects the other app.
   const healthy = await service.getSession(healthyKey);
-  must(healthy?.events.length === 1 && healthy.state.well === true, 'All other data is readable.', healthy);
+  must(
+    healthy?.events.length === 1 && healthy.state.well === true,
+    'All other data is readable.',
+    healthy,
+  );
   await service.appendEvent({ session: healthy!, event: event(1) });
   if (damaged.fails.delete === undefined) {
     const created = await service.createSession(key);
-    must(Object.keys(created.state).length === 0, 'The new session has no deleted data.', created.state);
+    must(
+      Object.keys(created.state).length === 0,
+      'The new session has no deleted data.',
+      created.state,
+    );
     await service.appendEvent({ session: created, event: event(0) });
     const read = await service.getSession(key);
-    must(read?.events.length === 1, 'The new session begins empty and can be appended to.', read?.events.length);
+    must(
+      read?.events.length === 1,
+      'The new session begins empty and can be appended to.',
+      read?.events.length,
+    );
     const { totalItems } = await service.listSessions({ appName: APP });
     must(totalItems === 1, 'Only the new session is listed.', totalItems);
   }

@@ -21,7 +21,9 @@ export function conforms(
     for (const testCase of cases) {
       const refusal = refused[testCase.name];
       if (refusal === undefined) it(testCase.name, () => runCase(testCase, openStorage));
-      else it(`is refused as documented: ${testCase.name}`, () => refuses(testCase, openStorage, refusal));
+      else
+        it(`is refused as documented: ${testCase.name}`, () =>
+          refuses(testCase, openStorage, refusal));
     }
   });
 }

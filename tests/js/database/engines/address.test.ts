@@ -124,7 +124,9 @@ describe('A server that listens on a socket', () => {
     await storesSession(`postgresql+asyncpg://${username}@${pathname}?host=${folder}&port=${port}`);
     await emptied('postgresql', postgres);
     const socket = encodeURIComponent(join(folder, `.s.PGSQL.${port}`));
-    await storesSession(`postgresql+pg8000://${username}@${pathname}?unix_sock=${socket}&port=${port}`);
+    await storesSession(
+      `postgresql+pg8000://${username}@${pathname}?unix_sock=${socket}&port=${port}`,
+    );
   });
 
   it('is reached through the file that `unix_socket` names', async () => {

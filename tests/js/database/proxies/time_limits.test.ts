@@ -322,18 +322,14 @@ for (const kind of ['postgresql', 'mysql'] as const) {
       await append;
     });
 
-    it(
-      'close() does not wait for a new connection to a frozen server',
-      HANGS,
-      async () => {
-        const service = open({ timeoutMs: 600_000 });
-        proxy.freeze('all');
-        const read = rejects(service.getSession(KEY), 'storage_unavailable');
-        await pause(50);
-        await service.close();
-        await read;
-      },
-    );
+    it('close() does not wait for a new connection to a frozen server', HANGS, async () => {
+      const service = open({ timeoutMs: 600_000 });
+      proxy.freeze('all');
+      const read = rejects(service.getSession(KEY), 'storage_unavailable');
+      await pause(50);
+      await service.close();
+      await read;
+    });
 
     it('close() ends idle connections to a frozen server', HANGS, async (t) => {
       const service = open({ timeoutMs: 600_000 });

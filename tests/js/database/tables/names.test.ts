@@ -160,7 +160,7 @@ const wrong: [title: string, options: object, key: string][] = [
   ['a `createTables` that is a string', { createTables: 'no' }, 'createTables'],
 ];
 for (const [title, options, key] of wrong) {
-  it(`a service refuses ${title}`, ()  => {
+  it(`a service refuses ${title}`, () => {
     assert.throws(() => new DatabaseSessionService('sqlite::memory:', options), {
       code: 'invalid_argument',
       key,
