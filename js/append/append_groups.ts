@@ -151,7 +151,8 @@ export class AppendGroups {
 
   /**
    * Waits only for promises, so that synchronous writes finish in this tick. After a batch of several sessions
-   * the event loop goes on first: a storage may have taken milliseconds for it without a pause.
+   * the event loop goes on first: a storage may have taken milliseconds for it without a pause. Browsers have
+   * no immediates and no such storage, and the timers of a hidden page may take a minute.
    */
   #startBatches(isAll: boolean): void {
     const isMany = this.#store.canStoreMany();
@@ -160,7 +161,7 @@ export class AppendGroups {
       const batch = this.#takeBatch(isMany ? LIMIT : 1);
       if (batch.length > 1) {
         this.#storeBatch(batch);
-        this.#rest();
+        if (typeof setImmediate === 'function') this.#rest();
         continue;
       }
       for (const group of batch) {
@@ -223,7 +224,7 @@ export class AppendGroups {
   /** Starts no batch until the event loop has gone round. */
   #rest(): void {
     this.#isScheduled = true;
-    afterEvents(() => {
+    setImmediate(() => {
       this.#isScheduled = false;
       this.#start(false);
     });
@@ -301,13 +302,6 @@ function settle({ members }: Group, error?: unknown): void {
     if (error === undefined) resolve();
     else reject(error);
   }
-}
-
-/** Runs a function when the event loop has handled what waits. */
-function afterEvents(run: () => void): void {
-  // A timer takes a millisecond at least; not every host has immediates.
-  if (typeof setImmediate === 'function') setImmediate(run);
-  else setTimeout(run);
 }
 
 /** @returns the append, and a function that stops listening to the signals of the members */

@@ -10,7 +10,7 @@ import { memberOf, ownMembers } from '../members/own.js';
 import { abortedError, after, type MaybePromise, requireNotAborted } from '../call/call.js';
 import { onAbort } from '../call/on_abort.js';
 import type { EventSnapshot } from '../model/snapshot.js';
-import { packEvents } from '../wasm/new_events.js';
+import { packAppends } from '../wasm/appends.js';
 import type { AppendAnswer } from '../wasm/protocol.js';
 import type {
   DeleteRequest,
@@ -100,18 +100,12 @@ export class AdapterStore implements SessionStore {
   }
 
   /** @param group runs the first attempt; later ones run alone */
-  append(
-    { key, position, policy, events, now, signal }: AppendRequest,
-    group?: WriteGroup,
-  ): MaybePromise<AppendAnswer> {
-    const { sessionId } = key;
-    const { created, revision, lastEventId } = position;
-    const { packed, numbers, texts = [] } = packEvents('', events, false);
+  append(request: AppendRequest, group?: WriteGroup): MaybePromise<AppendAnswer> {
+    const { key, position, events, now, signal } = request;
+    const { created, lastEventId } = position;
+    const { packed, numbers, texts = [] } = packAppends([request], false);
+    const write = callCore(() => AdapterWrite.append(packed, numbers, texts));
     const lastId = Number.isNaN(created) ? lastEventId : undefined;
-    // prettier-ignore
-    const write = callCore(() => AdapterWrite.append(
-      sessionId, created, revision, lastId, policy, now, packed, numbers, texts,
-    ));
     const writer = group ?? this.#adapter;
     const parts = { writer, key, events, now, signal, lastEventId: lastId };
     return this.#write('append', write, parts, () => write.appended() as AppendAnswer);

@@ -11,8 +11,8 @@ import type {
   Scopes,
   SessionStore,
 } from './session_store.js';
-import { packEvents } from '../wasm/new_events.js';
-import type { AppendAnswer } from '../wasm/protocol.js';
+import { packAppends } from '../wasm/appends.js';
+import type { AppendAnswer, AppendOutcome } from '../wasm/protocol.js';
 
 /** A store in the wasm: over memory or IndexedDB. It ignores the signal. */
 export class CoreStore implements SessionStore {
@@ -58,17 +58,26 @@ export class CoreStore implements SessionStore {
     );
   }
 
-  append({ key, position, policy, events, now }: AppendRequest): MaybePromise<AppendAnswer> {
-    const { appName, userId, sessionId } = key;
-    const { created, revision, lastEventId } = position;
+  append(request: AppendRequest): MaybePromise<AppendAnswer> {
     // Only memory takes the texts into the wasm.
-    const names = appName + userId + sessionId;
-    const { packed, numbers, texts } = packEvents(names, events, this.#holdsData);
-    // prettier-ignore
-    return this.#answer(() => this.core.append(
-      packed, appName.length, userId.length, sessionId.length, numbers, texts,
-      created, revision, Number.isNaN(created) ? lastEventId : undefined, policy, now,
-    ));
+    const { packed, numbers, texts } = packAppends([request], this.#holdsData);
+    return this.#answer(() => this.core.append(packed, numbers, texts));
+  }
+
+  get appendMany(): SessionStore['appendMany'] {
+    // Memory answers each append at once.
+    if (this.#holdsData) return undefined;
+    return (requests) => {
+      const { packed, numbers, texts = [] } = packAppends(requests, false);
+      const outcomes = this.#answer<AppendOutcome[]>(() =>
+        this.core.append_many(packed, numbers, texts),
+      );
+      return requests.map(async (_, index) => {
+        const [answer, error] = (await outcomes)[index]!;
+        if (answer === undefined) throw coreError(error);
+        return answer;
+      });
+    };
   }
 
   update(appName: string, userId: string | undefined, delta: string): MaybePromise<Scopes> {

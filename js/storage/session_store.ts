@@ -1,7 +1,7 @@
 import type { SessionRecord } from '../indexed_db/layout.js';
-import type { EventSnapshot } from '../model/snapshot.js';
 import type { MaybePromise } from '../call/call.js';
 import type { Event } from '../model/event.js';
+import type { Append } from '../wasm/appends.js';
 import type { AppendAnswer } from '../wasm/protocol.js';
 import type { EventRow, StorageKey } from './adapter.js';
 
@@ -62,24 +62,8 @@ export interface PageRequest {
   readonly withTotal: boolean;
 }
 
-/** The position of a handle when an append begins. */
-export interface HandlePosition {
-  /** The revision that created the session. NaN: unknown. Below 0: there is no handle. */
-  readonly created: number;
-  /** The revision of the handle; ignored if `created` is unknown. */
-  readonly revision: number;
-  /** Identifies the handle's position if `created` is unknown. */
-  readonly lastEventId: string | undefined;
-}
-
 /** Events to append to one session, all or none. */
-export interface AppendRequest {
-  readonly key: Required<StorageKey>;
-  readonly position: HandlePosition;
-  /** One of `STALE_POLICIES`. */
-  readonly policy: number;
-  readonly events: readonly EventSnapshot[];
-  readonly now: number;
+export interface AppendRequest extends Append {
   readonly signal: AbortSignal | undefined;
 }
 

@@ -3,7 +3,7 @@
  * defined only here, on Rust's side in `src/bindings`.
  */
 
-/** The policies of an append through a stale handle; `policy_of` in `sessions.rs`. */
+/** The policies of an append through a stale handle; `policy_of` in `appends.rs`. */
 export const STALE_POLICIES = { merge: 0, append: 1, reject: 2 } as const;
 
 /** The states that a write needs to read, added up; `ScopeSet::bits` in `src/write/plan.rs`. */
@@ -34,3 +34,6 @@ export type AppendAnswer = [
   /** The stored state before the append, if an event that the handle had missed was replaced. */
   state?: string,
 ];
+
+/** The outcome of an append within a batch; `append_many` in `driver.rs`. */
+export type AppendOutcome = [answer: AppendAnswer] | [answer: undefined, error: unknown];

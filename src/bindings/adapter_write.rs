@@ -11,9 +11,8 @@ use js_sys::Array;
 use wasm_bindgen::prelude::*;
 use wasm_bindgen::{JsCast, JsValue};
 
-use crate::bindings::new_events::{Texts, new_events};
+use crate::bindings::appends::{Appends, Texts};
 use crate::bindings::parts::Parts;
-use crate::bindings::sessions::{known, policy_of};
 use crate::bindings::values::{
     appended_to_javascript, created_if_absent_to_javascript, created_to_javascript,
     scopes_to_javascript,
@@ -58,24 +57,9 @@ impl AdapterWrite {
         Ok(Self::of(Write::create(key, Delta::parse(state)?, now)))
     }
 
-    /// Begins to append events, which `new_events` reads. For `created`, `revision` and
-    /// `last_event_id` see `SessionCore::append`.
-    #[allow(clippy::too_many_arguments, reason = "an object would cost more than the call")]
-    pub fn append(
-        session_id: String,
-        created: f64,
-        revision: f64,
-        last_event_id: Option<String>,
-        policy: u8,
-        now: f64,
-        packed: &str,
-        numbers: &[f64],
-        texts: &Array,
-    ) -> Result<Self, JsValue> {
-        let now = check_timestamp("the clock", now)?;
-        let known = known(created, revision, last_event_id);
-        let events = new_events(&mut Parts::of(packed), numbers, &Texts::JavaScript(texts))?;
-        Ok(Self::of(Write::append(key_of(session_id), known, policy_of(policy), events, now)))
+    /// Begins to append events. For the arguments see `Appends`.
+    pub fn append(packed: &str, numbers: &[f64], texts: &Array) -> Result<Self, JsValue> {
+        Ok(Self::of(Appends::new(packed, numbers, Texts::JavaScript(texts)).one()?))
     }
 
     /// Begins to change the states of a user and an app.
@@ -246,12 +230,6 @@ pub fn merge_states(
     let user = user.map(|text| read_state(&text, "user state")).transpose()?;
     let app = app.map(|text| read_state(&text, "app state")).transpose()?;
     Ok(merged(&state, user.as_ref(), app.as_ref())?)
-}
-
-/// Returns a key that names the session in errors. Only the adapter has to know its app and its
-/// user.
-fn key_of(session_id: String) -> SessionKey {
-    SessionKey { app_name: String::new(), user_id: String::new(), session_id }
 }
 
 fn ended() -> Error {

@@ -7,13 +7,13 @@ use js_sys::Array;
 use wasm_bindgen::JsValue;
 use wasm_bindgen_futures::future_to_promise;
 
-use crate::bindings::values::{listing_to_javascript, push2};
+use crate::bindings::values::{appended_to_javascript, listing_to_javascript, push2};
 use crate::error::Error;
 use crate::room::require_room;
 use crate::session::Window;
 use crate::storage::guarded::Guarded;
 use crate::storage::indexed_db::{IndexedDbStorage, listed_texts, rows};
-use crate::storage::{Deletion, ListRequest, Listing, MemoryStorage, Rows, carry_out};
+use crate::storage::{Deletion, ListRequest, Listing, MemoryStorage, Rows, carry_out, repeat};
 use crate::write::{Target, Write};
 
 /// A result for JavaScript, or a promise of it.
@@ -39,6 +39,27 @@ impl Driver {
                 later(async move { finish(carry_out(&*storage, write).await?) })
             }
         }
+    }
+
+    /// Carries out appends to several sessions in one transaction. Memory answers each append at
+    /// once, so it shares nothing.
+    pub(super) fn append_many(&self, writes: Vec<Write>) -> Answer {
+        let Self::IndexedDb(storage) = self else {
+            return Ok(JsValue::UNDEFINED);
+        };
+        let storage = Rc::clone(storage);
+        later(async move {
+            let outcomes: Array = Array::new();
+            for outcome in storage.write_all(writes).await? {
+                let written = repeat(&*storage, outcome).await;
+                let outcome = match written.and_then(appended_to_javascript) {
+                    Ok(answer) => Array::of1(&answer),
+                    Err(error) => Array::of2(&JsValue::UNDEFINED, &error),
+                };
+                outcomes.push(&outcome);
+            }
+            Ok(outcomes.into())
+        })
     }
 
     /// Reads a session with a window of its events, or states. `finish` converts the rows.
@@ -79,7 +100,10 @@ impl Driver {
     pub(super) fn delete(&self, deletion: Deletion) -> Answer {
         match self {
             Self::Memory(memory) => Ok(JsValue::from_f64(memory.remove(&deletion) as f64)),
-            Self::IndexedDb(storage) => later(storage.remove(deletion)),
+            Self::IndexedDb(storage) => {
+                let storage = Rc::clone(storage);
+                later(async move { storage.remove(deletion).await })
+            }
         }
     }
 }

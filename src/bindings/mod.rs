@@ -4,9 +4,9 @@
 //! It is no public API. Its one caller is `js/wasm/core.ts`, which checks what users pass.
 
 mod adapter_write;
+mod appends;
 mod driver;
 mod errors;
-mod new_events;
 mod object;
 mod parts;
 mod sessions;

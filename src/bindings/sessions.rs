@@ -6,9 +6,8 @@ use js_sys::{Array, Function};
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::*;
 
+use crate::bindings::appends::{Appends, Texts};
 use crate::bindings::driver::{Answer, Driver, later};
-use crate::bindings::new_events::{Texts, new_events};
-use crate::bindings::parts::Parts;
 use crate::bindings::values::{
     appended_to_javascript, created_if_absent_to_javascript, created_to_javascript,
     scopes_to_javascript, session_to_javascript, state_to_javascript,
@@ -20,7 +19,7 @@ use crate::state::Delta;
 use crate::storage::{
     Deletion, IndexedDbOptions, IndexedDbStorage, ListRequest, MemoryStorage, Rows,
 };
-use crate::write::{Known, StalePolicy, Target, Write};
+use crate::write::{Target, Write};
 
 /// A storage of sessions. A method returns its result at once if the storage does, else a promise.
 #[wasm_bindgen]
@@ -123,45 +122,33 @@ impl SessionCore {
         self.driver.list(ListRequest { app_name, user_id, descending, page, with_total })
     }
 
-    /// Appends events, all or none. Returns the result as `appended_to_javascript` lays it out.
-    ///
-    /// - `packed`: the names of app, user and session, then the events as `new_events` reads them.
-    ///   `app`, `user` and `session` are the lengths of the names in UTF-16 code units.
-    /// - `texts`: the events' texts for IndexedDB, which keeps JavaScript strings; over memory they
-    ///   are packed.
-    /// - `created`: NaN for a handle from elsewhere, which is located by `last_event_id`; below 0
-    ///   if there is no handle.
-    #[allow(clippy::too_many_arguments, reason = "an object would cost more than the append")]
+    /// Appends events to a session, all or none. For the arguments see `Appends`; over memory the
+    /// texts are packed. Returns the result as `appended_to_javascript` lays it out.
     pub fn append(
         &self,
         packed: String,
-        app: usize,
-        user: usize,
-        session: usize,
         numbers: &[f64],
         texts: Option<Array>,
-        created: f64,
-        revision: f64,
-        last_event_id: Option<String>,
-        policy: u8,
-        now: f64,
     ) -> Result<JsValue, JsValue> {
-        let known = known(created, revision, last_event_id);
-        let policy = policy_of(policy);
-        let now = check_timestamp("the clock", now)?;
         let packed = TextSlice::from(packed);
-        let (key, events) = packed.with(|names| {
-            let mut parts = Parts::of(names);
-            let [app, user, session] =
-                [app, user, session].map(|units| parts.next(units).to_owned());
-            let key = SessionKey::new(app, user, session)?;
+        let write = packed.with(|text| {
             let texts = texts.as_ref().map_or(Texts::Packed(&packed), Texts::JavaScript);
-            Ok::<_, JsValue>((key, new_events(&mut parts, numbers, &texts)?))
+            Appends::new(text, numbers, texts).one()
         })?;
-        if let Driver::IndexedDb(_) = &self.driver {
-            IndexedDbStorage::check_events(&events)?;
-        }
-        self.driver.write(Write::append(key, known, policy, events, now), appended_to_javascript)
+        self.driver.write(write, appended_to_javascript)
+    }
+
+    /// Appends to several sessions over IndexedDB, in one transaction. Returns a promise of
+    /// `[answer]` or `[undefined, error]` for each append. If the transaction fails, the promise
+    /// rejects, and nothing is stored.
+    pub fn append_many(
+        &self,
+        packed: &str,
+        numbers: &[f64],
+        texts: &Array,
+    ) -> Result<JsValue, JsValue> {
+        let appends = Appends::new(packed, numbers, Texts::JavaScript(texts));
+        self.driver.append_many(appends.collect::<Result<_, _>>()?)
     }
 
     /// Changes a user's and an app's state without an event. Returns the result as
@@ -237,22 +224,4 @@ pub fn delete_database(name: String, blocked_timeout: f64) -> Result<JsValue, Js
         IndexedDbStorage::delete_database(&name, blocked_timeout).await?;
         Ok(JsValue::UNDEFINED)
     })
-}
-
-pub(super) fn policy_of(number: u8) -> StalePolicy {
-    match number {
-        0 => StalePolicy::Merge,
-        1 => StalePolicy::Append,
-        _ => StalePolicy::Reject,
-    }
-}
-
-pub(super) fn known(created: f64, revision: f64, last_event_id: Option<String>) -> Known {
-    if created.is_nan() {
-        Known::LastEvent(last_event_id)
-    } else if created < 0.0 {
-        Known::Latest
-    } else {
-        Known::Revision { created: created as u64, revision: revision as u64 }
-    }
 }

@@ -23,33 +23,34 @@ pub fn guard(run: &mut dyn FnMut()) -> Result<(), JsValue> {
     call(&mut || run(), &JsValue::UNDEFINED, &Array::new()).map(drop)
 }
 
-type Inner = Pin<Box<dyn Future<Output = Result<JsValue, JsValue>>>>;
+pub type Task<'a, T = JsValue> = Pin<Box<dyn Future<Output = Result<T, JsValue>> + 'a>>;
 
-/// A future that ends with an error if polling it throws.
-pub struct Guarded(Option<Inner>);
+/// A future that ends with an error if polling its task throws. The task owns what it changes: an
+/// exception may leave that half changed, and then it is never dropped.
+pub struct Guarded<'a, T>(Option<Task<'a, T>>);
 
-impl Guarded {
-    pub fn new(inner: Inner) -> Self {
-        Self(Some(inner))
+impl<'a, T> Guarded<'a, T> {
+    pub fn new(task: Task<'a, T>) -> Self {
+        Self(Some(task))
     }
 }
 
-impl Future for Guarded {
-    type Output = Result<JsValue, JsValue>;
+impl<T> Future for Guarded<'_, T> {
+    type Output = Result<T, JsValue>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let Some(mut inner) = self.0.take() else {
+        let Some(mut task) = self.0.take() else {
             return Poll::Pending;
         };
         let mut polled = Poll::Pending;
-        let mut poll = || polled = inner.as_mut().poll(context);
+        let mut poll = || polled = task.as_mut().poll(context);
         if let Err(thrown) = guard(&mut poll) {
             // The future stopped in the middle of its work: dropping it might drop a value twice.
-            mem::forget(inner);
+            mem::forget(task);
             return Poll::Ready(Err(thrown));
         }
         if polled.is_pending() {
-            self.0 = Some(inner);
+            self.0 = Some(task);
         }
         polled
     }

@@ -26,8 +26,6 @@ pub(crate) mod guarded;
 #[cfg(target_arch = "wasm32")]
 pub(crate) mod indexed_db;
 mod memory;
-#[cfg(target_arch = "wasm32")]
-pub(crate) mod shared_write;
 
 #[cfg(all(target_arch = "wasm32", feature = "testing"))]
 pub use indexed_db::Step;
@@ -142,14 +140,21 @@ pub trait Storage {
 }
 
 /// Carries out a write, and repeats it while its decision needs more rows.
-pub(crate) async fn carry_out<S: Storage>(
+pub(crate) async fn carry_out<S: Storage>(storage: &S, write: Write) -> Result<Write, S::Failure> {
+    repeat(storage, storage.write(write).await).await
+}
+
+/// Repeats a write while its decision needs more rows. `written` is the outcome of its first
+/// attempt.
+pub(crate) async fn repeat<S: Storage>(
     storage: &S,
-    mut write: Write,
+    mut written: Result<Write, S::Failure>,
 ) -> Result<Write, S::Failure> {
     loop {
-        write = storage.write(write).await?;
+        let mut write = written?;
         if !write.again() {
             return Ok(write);
         }
+        written = storage.write(write).await;
     }
 }

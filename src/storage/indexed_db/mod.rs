@@ -2,16 +2,16 @@
 //!
 //! An append is one transaction. It reads the session, the states that the delta touches, and the
 //! events that the handle may have missed. It decides, writes and commits. It succeeds when the
-//! browser reports `complete`. An append may be decided on the uncommitted result of the previous
-//! one; only its commit has to wait ([`writing::group`]). Appends that wait at the same time share
-//! a transaction ([`writing::queue`]). A background task seals single events into pages of
+//! browser reports `complete`. Appends that JavaScript groups share a transaction
+//! ([`writing::group`]). Writes run one after the other, in the order of their calls
+//! ([`connection::access`]). A background task seals single events into pages of
 //! [`records::page::PAGE`] ([`writing::sealing`]).
 //!
 //! | module | what it holds |
 //! |---|---|
 //! | [`records`] | stores, indexes and the steps between versions; what lies in the stores, and under which keys |
 //! | [`connection`] | connections, transactions, and how they end |
-//! | [`writing`] | the queue of writes, groups, deletions, and pages |
+//! | [`writing`] | groups of writes, deletions, and pages |
 //! | [`reading`], [`listing`] | the other verbs |
 //!
 //! It uses web-sys directly: the crates that wrap IndexedDB lose the reason of a failed commit, or
@@ -26,21 +26,20 @@ mod writing;
 #[cfg(feature = "testing")]
 pub use records::schema::Step;
 
-use std::cell::Cell;
 use std::future::Future;
 use std::rc::Rc;
 
-use js_sys::{Array, Function, JsString};
+use js_sys::{Array, Function};
 use wasm_bindgen::{JsCast, JsValue};
 
-use crate::error::{Error, StorageProblem};
-use crate::event::{EventText, NewEvent};
+use crate::error::Error;
 use crate::session::{Revision, Window};
 use crate::storage::indexed_db::connection::access::Access;
 use crate::storage::indexed_db::connection::database::Database;
 use crate::storage::indexed_db::records::page::Page;
-use crate::storage::indexed_db::writing::queue::Queue;
-use crate::storage::shared_write::SharedWrite;
+use crate::storage::indexed_db::writing::group_rows::Member;
+use crate::storage::indexed_db::writing::sealing::Sealer;
+use crate::storage::indexed_db::writing::{deleting, group};
 use crate::storage::{Deletion, ListRequest, Listing, Rows, Storage};
 use crate::write::{Target, Write};
 
@@ -65,7 +64,7 @@ impl Default for IndexedDbOptions {
 /// Sessions in an IndexedDB database. The first verb opens it, or [`IndexedDbStorage::open`].
 pub struct IndexedDbStorage {
     access: Rc<Access>,
-    queue: Rc<Queue>,
+    sealer: Rc<Sealer>,
 }
 
 impl IndexedDbStorage {
@@ -89,7 +88,7 @@ impl IndexedDbStorage {
 
     fn over(database: Rc<Database>, options: IndexedDbOptions) -> Self {
         let access = Access::new(database, options.strict, options.timeout);
-        Self { queue: Queue::new(Rc::clone(&access)), access }
+        Self { sealer: Sealer::new(Rc::clone(&access)), access }
     }
 
     /// Opens the database, unless it is open.
@@ -126,44 +125,29 @@ impl IndexedDbStorage {
         async move { Ok(listing::list(&access, &request).await?) }
     }
 
-    /// Carries out a write.
-    pub(crate) fn carry_out(
+    /// Carries out writes in one transaction; each of them may fail by itself. If the transaction
+    /// fails, nothing is stored.
+    pub(crate) async fn write_all(
         &self,
-        write: SharedWrite,
-    ) -> impl Future<Output = Result<JsValue, JsValue>> + use<> {
-        let written = self.queue.write(write);
-        async move {
-            written?.await?;
-            Ok(JsValue::UNDEFINED)
+        writes: Vec<Write>,
+    ) -> Result<Vec<Result<Write, JsValue>>, JsValue> {
+        let written = async {
+            let mut members: Vec<Member> = writes.into_iter().map(Member::new).collect();
+            let mut full = Vec::new();
+            group::write(&self.access, &mut members, &mut full).await?;
+            Ok((members, full))
+        };
+        let (members, full) = self.access.in_turn(Box::pin(written)).await?;
+        for key in full {
+            self.sealer.seal(key);
         }
-    }
-
-    /// Fails if an event is too large for a record.
-    pub(crate) fn check_events(events: &[NewEvent]) -> Result<(), Error> {
-        for NewEvent { id, text, .. } in events {
-            let EventText::JavaScript(text) = text else {
-                continue;
-            };
-            let length = text.dyn_ref().map_or(0, JsString::length);
-            if length > records::failure::LARGEST_RECORD {
-                let reason = records::failure::too_large(&format!("event \"{id}\""), length);
-                return Err(Error::Storage { problem: StorageProblem::TooLarge, reason });
-            }
-        }
-        Ok(())
+        Ok(members.into_iter().map(Member::outcome).collect())
     }
 
     /// Deletes, and resolves with the floor.
-    pub(crate) fn remove(
-        &self,
-        deletion: Deletion,
-    ) -> impl Future<Output = Result<JsValue, JsValue>> + use<> {
-        let floor = Rc::new(Cell::new(0));
-        let deleted = self.queue.delete(deletion, Rc::clone(&floor));
-        async move {
-            deleted.await?;
-            Ok(JsValue::from_f64(floor.get() as f64))
-        }
+    pub(crate) async fn remove(&self, deletion: Deletion) -> Result<JsValue, JsValue> {
+        let removed = async { Ok(deleting::delete(&self.access, &deletion).await?) };
+        self.access.in_turn(Box::pin(removed)).await
     }
 
     /// Deletes a database with everything in it. Waits up to `blocked_timeout` milliseconds for
@@ -190,9 +174,9 @@ impl Storage for IndexedDbStorage {
     type Failure = JsValue;
 
     async fn write(&self, write: Write) -> Result<Write, JsValue> {
-        let shared = SharedWrite::new(write);
-        self.carry_out(shared.clone()).await?;
-        Ok(shared.take()?)
+        let none =
+            || Err(Error::StorageFailed { reason: "the write has no outcome".into() }.into());
+        self.write_all(vec![write]).await?.pop().unwrap_or_else(none)
     }
 
     async fn read(&self, target: Target, window: Window) -> Result<Rows, JsValue> {

@@ -11,7 +11,6 @@ const CALLS: Record<ThrowingMethod, number[]> = {
   concat: [1],
   pop: [1],
   now: [2, 50, 100],
-  stringify: [1],
 };
 
 /** The members that the wasm uses while it opens a database for the first time. */

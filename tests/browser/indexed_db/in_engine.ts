@@ -14,6 +14,7 @@ import { files } from './files.js';
 import { history } from './history.js';
 import { loss } from './loss.js';
 import { mirror } from './mirror.js';
+import { order } from './order.js';
 import { quota } from './quota.js';
 import { realms } from './realms.js';
 import { resuming } from './resuming.js';
@@ -31,6 +32,7 @@ const GROUPS = {
   'one after the other': resuming,
   'pages that end': bursts,
   'all or nothing': atomicity,
+  'calls at once': order,
   'databases given up': loss,
   'no room': quota,
   'damaged records': damage,

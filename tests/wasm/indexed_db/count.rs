@@ -81,7 +81,6 @@ async fn sessions_that_another_tab_creates_stay_counted() -> Result<(), JsValue>
     let name = "count: another tab";
     let (service, other_tab) = (empty(name).await, self::service(name));
     create(&service, "one").await?;
-    // The next service begins with the rows of this one.
     set_states(&service, r#"{"user:name":"Bob","app:theme":"light"}"#).await?;
     create(&other_tab, "two").await?;
     set_states(&service, r#"{"user:name":"Cy","app:theme":"blue"}"#).await?;

@@ -136,9 +136,6 @@ pub(crate) struct Transaction {
 
 type Verb = fn(&IdbObjectStore, &JsValue) -> Result<IdbRequest, JsValue>;
 
-/// Requests whose results are awaited together.
-pub(crate) type Round = Vec<IdbRequest>;
-
 impl Transaction {
     pub(crate) fn get(&self, store: &str, key: &JsValue) {
         self.ask_store(store, IdbObjectStore::get, key);
@@ -196,19 +193,10 @@ impl Transaction {
         }
     }
 
-    /// Waits until all requests of the round have succeeded, and returns their results.
+    /// Waits until all requests of the round have succeeded, and returns their results. Requests run
+    /// in order, so the last one shows that all are done.
     pub(crate) async fn answered(&self) -> Result<Array, Failure> {
-        self.results_of(self.end_round()).await
-    }
-
-    /// Ends the round. More requests can follow before its results arrive.
-    pub(crate) fn end_round(&self) -> Round {
-        self.round.take()
-    }
-
-    /// Waits for the results of a round that was ended. Nothing else may be awaited before: its
-    /// events would be missed. Requests run in order, so the last one shows that all are done.
-    pub(crate) async fn results_of(&self, round: Round) -> Result<Array, Failure> {
+        let round = self.round.take();
         self.listener.listen();
         self.listener.check()?;
         if let Some(last) = round.last() {

@@ -50,9 +50,13 @@ impl Failure {
         Self::new(Kind::Corrupt(record), reason.into())
     }
 
+    /// Refuses a record whose texts have too many UTF-16 code units.
     #[cold]
     pub(crate) fn too_large(name: &str, length: u32) -> Self {
-        Self::of(StorageProblem::TooLarge, too_large(name, length))
+        // Printed as `u64`, which other code prints as well: another type would add its own
+        // printing code.
+        let (length, most) = (u64::from(length), u64::from(LARGEST_RECORD));
+        Self::of(StorageProblem::TooLarge, format!("{name} has {length} characters of {most}"))
     }
 
     pub(crate) fn thrown(thrown: JsValue) -> Self {
@@ -116,10 +120,6 @@ impl Failure {
         matches!(self.0.kind, Kind::Constraint)
     }
 
-    pub(crate) fn is_too_large(&self) -> bool {
-        matches!(self.0.kind, Kind::Problem(StorageProblem::TooLarge))
-    }
-
     pub(crate) fn is_loss(&self) -> bool {
         matches!(self.0.kind, Kind::Problem(StorageProblem::ConnectionLost))
     }
@@ -142,15 +142,6 @@ impl From<Failure> for JsValue {
 #[cold]
 pub(crate) fn session_name(session: &str, user: &str, app: &str) -> String {
     format!("session \"{session}\" of user \"{user}\" in app \"{app}\"")
-}
-
-/// Returns the message for a text that is too large for a record.
-#[cold]
-pub(crate) fn too_large(name: &str, length: u32) -> String {
-    // Printed as `u64`, which other code prints as well: another type would add its own printing
-    // code.
-    let (length, most) = (u64::from(length), u64::from(LARGEST_RECORD));
-    format!("{name} has {length} characters of {most}")
 }
 
 /// Returns the name and the full text of the browser's error.

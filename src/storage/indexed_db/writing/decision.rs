@@ -11,8 +11,9 @@ use crate::write::{Found, Target};
 
 impl Group<'_> {
     /// Decides one member's write, and applies its changes to the rows that the next member sees.
-    pub(super) fn decide(&mut self, member: &Member) -> Done {
-        let Member { plan, token, .. } = member;
+    pub(super) fn decide(&mut self, member: &mut Member) -> Done {
+        let Member { write, token, .. } = member;
+        let plan = write.plan();
         let Target { app_name, user_id, .. } = &plan.target;
         let session = self.session_position(&plan.target);
         let user = user_id.as_deref().filter(|_| plan.scopes.user);
@@ -51,14 +52,8 @@ impl Group<'_> {
             changed,
             floor: self.sequence.as_ref().map_or(0, Sequence::floor),
         };
-        let decided = member.write.with(|write| {
-            let changes = write.decide(found)?;
-            let events = changes.events.iter().filter_map(|event| write.row(event)).collect();
-            Some((changes, events))
-        });
-        let decided = decided.map_err(|error| Failure::thrown(error.into()))?;
-        let Some((changes, events)) = decided else {
-            let is_blind = plan.ids_are_new && !self.checks.ids;
+        let Some(changes) = write.decide(found) else {
+            let is_blind = write.plan().ids_are_new && !self.checks.ids;
             self.must_look_up |= head.is_some() && is_blind;
             return Ok(());
         };
@@ -81,6 +76,7 @@ impl Group<'_> {
         let buffer = session.and_then(|position| self.sessions.get_mut(position));
         if let Some((buffer, change)) = buffer.zip(changes.session) {
             if buffer.record.is_none() {
+                let Target { app_name, user_id, .. } = &write.plan().target;
                 let number = self.sequence.as_mut().map_or(0.0, Sequence::next);
                 buffer.create(number, *token, change.head);
                 for owner in &mut self.owners {
@@ -89,6 +85,7 @@ impl Group<'_> {
                     }
                 }
             }
+            let events = changes.events.iter().filter_map(|event| write.row(event)).collect();
             buffer.change(change, events);
         }
         Ok(())

@@ -3,11 +3,12 @@
 
 use std::collections::BinaryHeap;
 
-use js_sys::{Array, JSON};
+use js_sys::Array;
 use wasm_bindgen::{JsCast, JsValue};
 
+use crate::platform;
 use crate::session::{Revision, SessionKey};
-use crate::storage::indexed_db::connection::signal::{Done, Signal};
+use crate::storage::indexed_db::connection::signal::Done;
 use crate::storage::indexed_db::connection::transaction::Transaction;
 use crate::storage::indexed_db::records::keys;
 use crate::storage::indexed_db::records::object::Record;
@@ -16,19 +17,28 @@ use crate::storage::indexed_db::records::schema::{BY_ID, BY_REPLACEMENT, EVENTS}
 use crate::storage::indexed_db::writing::owner_buffer::OwnerBuffer;
 use crate::storage::indexed_db::writing::sequence::Sequence;
 use crate::storage::indexed_db::writing::session_buffer::SessionBuffer;
-use crate::storage::shared_write::SharedWrite;
-use crate::write::{Plan, Target};
+use crate::write::{Target, Write};
 
-/// One write in the queue.
+/// One write of a group.
 pub(crate) struct Member {
-    pub(crate) plan: Plan,
+    pub(super) write: Write,
     /// Identifies the session that this write creates, apart from others with the same key.
-    pub(crate) token: f64,
-    pub(crate) write: SharedWrite,
+    pub(super) token: f64,
     /// The result of this write, if the transaction as a whole succeeds.
-    pub(crate) done: Done,
-    /// Settles the caller.
-    pub(crate) settled: Signal,
+    pub(super) done: Done,
+}
+
+impl Member {
+    pub(crate) fn new(write: Write) -> Self {
+        let creates = write.plan().creates;
+        let token = if creates { f64::from(platform::random_seed() as u32) } else { 0.0 };
+        Self { write, token, done: Ok(()) }
+    }
+
+    pub(crate) fn outcome(self) -> Result<Write, JsValue> {
+        self.done?;
+        Ok(self.write)
+    }
 }
 
 /// The extra checks that a transaction makes before it writes.
@@ -40,24 +50,6 @@ pub(crate) struct Checks {
     pub(crate) floor: bool,
     /// An earlier attempt may have been committed although its result was lost.
     pub(crate) is_retry: bool,
-}
-
-/// The rows that a write left behind: a cache, valid if nobody has written them since.
-///
-/// The next append to the same session usually finds exactly these rows. So it writes without
-/// waiting for the rows, and compares them only before it commits. That saves a tenth of an append,
-/// since the browser need not wait for us. If the rows differ, nothing is written: the attempt
-/// starts over with the stored rows.
-#[derive(Default)]
-pub(crate) struct RowCache {
-    pub(super) sessions: Vec<SessionBuffer>,
-    pub(super) owners: Vec<OwnerBuffer>,
-}
-
-/// Returns the JSON of some records in one call; reading each member would take about fifty.
-pub(super) fn text_of(records: &Array) -> Option<JsValue> {
-    // Records that were changed by hand may hold values that JSON refuses.
-    JSON::stringify(records).ok().map(JsValue::from)
 }
 
 /// A group in its transaction.
@@ -75,17 +67,12 @@ pub(super) struct Group<'a> {
 
 impl<'a> Group<'a> {
     /// Requests the rows that the members need: the first round.
-    pub(super) fn new(
-        transaction: &'a Transaction,
-        members: &[Member],
-        checks: Checks,
-        earlier: RowCache,
-    ) -> Self {
+    pub(super) fn new(transaction: &'a Transaction, members: &[Member], checks: Checks) -> Self {
         let mut group = Self {
             transaction,
             checks,
-            sessions: earlier.sessions,
-            owners: earlier.owners,
+            sessions: Vec::new(),
+            owners: Vec::new(),
             wants_sequence: checks.floor,
             sequence: None,
             must_look_up: false,
@@ -93,8 +80,6 @@ impl<'a> Group<'a> {
         for member in members {
             group.add(member);
         }
-        group.sessions.retain(|buffer| buffer.is_wanted);
-        group.owners.retain(|buffer| buffer.is_wanted);
         group.wants_sequence |= group.sessions.len() + group.owners.len() == 0;
         for buffer in &group.sessions {
             buffer.ask(transaction);
@@ -108,8 +93,9 @@ impl<'a> Group<'a> {
         group
     }
 
-    /// Makes or marks the buffers that a member needs.
-    pub(super) fn add(&mut self, Member { plan, .. }: &Member) {
+    /// Makes the buffers that a member needs.
+    fn add(&mut self, member: &Member) {
+        let plan = member.write.plan();
         let Target { app_name, user_id, session_id } = &plan.target;
         if let Some((user_id, session_id)) = user_id.as_ref().zip(session_id.as_ref()) {
             let position = self.session_position(&plan.target).unwrap_or_else(|| {
@@ -122,7 +108,6 @@ impl<'a> Group<'a> {
             });
             if let Some(buffer) = self.sessions.get_mut(position) {
                 buffer.since = buffer.since.min(plan.since);
-                buffer.is_wanted = true;
             }
         }
         self.wants_sequence |= plan.creates;
@@ -137,7 +122,6 @@ impl<'a> Group<'a> {
             });
             if let Some(buffer) = self.owners.get_mut(position) {
                 buffer.wants_state |= wants_state;
-                buffer.is_wanted = true;
             }
         }
     }
@@ -163,23 +147,6 @@ impl<'a> Group<'a> {
         }
     }
 
-    /// Returns the JSON of the records that must still be stored for the cache to be valid, in the
-    /// order of the requests. Returns `None` if the cache lacks something that a member needs.
-    pub(super) fn cached(&self, members: &[Member]) -> Option<JsValue> {
-        let may_find_events = |member: &Member| self.checks.ids || !member.plan.ids_are_new;
-        if self.wants_sequence || members.iter().any(may_find_events) {
-            return None;
-        }
-        let expected = Array::new();
-        for buffer in &self.sessions {
-            expected.push(buffer.cached()?);
-        }
-        for buffer in &self.owners {
-            expected.push(buffer.cached()?);
-        }
-        text_of(&expected)
-    }
-
     pub(super) fn needs_floor(&self) -> bool {
         self.sequence.is_none()
             && (self.sessions.iter().any(|buffer| buffer.record.is_none())
@@ -190,7 +157,8 @@ impl<'a> Group<'a> {
     /// such round. Returns the index of the session for each request.
     pub(super) fn request_keys(&self, members: &[Member]) -> Vec<usize> {
         let mut requested = Vec::new();
-        for Member { plan, .. } in members {
+        for member in members {
+            let plan = member.write.plan();
             if !self.checks.ids && plan.ids_are_new {
                 continue;
             }

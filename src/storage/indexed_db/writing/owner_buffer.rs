@@ -24,10 +24,6 @@ pub(crate) struct OwnerBuffer {
     /// The state, once read, with the changes of the group's writes so far.
     pub(crate) row: Option<ScopeRow>,
     is_changed: bool,
-    /// Whether the record and the state are cached from an earlier transaction.
-    is_cached: bool,
-    /// Whether a member of the current group uses this buffer.
-    pub(crate) is_wanted: bool,
     pub(crate) new_sessions: f64,
 }
 
@@ -41,19 +37,8 @@ impl OwnerBuffer {
             stored: None,
             row: None,
             is_changed: false,
-            is_cached: false,
-            is_wanted: false,
             new_sessions: 0.0,
         }
-    }
-
-    /// Keeps the buffer as a cache for the next transaction.
-    pub(crate) fn keep(&mut self) {
-        self.wants_state = false;
-        self.is_wanted = false;
-        self.is_changed = false;
-        self.is_cached = true;
-        self.new_sessions = 0.0;
     }
 
     pub(crate) fn is(&self, app_name: &str, user_id: Option<&str>) -> bool {
@@ -66,15 +51,6 @@ impl OwnerBuffer {
 
     pub(crate) fn read(&mut self, answers: &mut ArrayIntoIter) {
         self.stored = Record::next(answers);
-        self.row = None;
-        self.is_cached = false;
-    }
-
-    /// Returns the record that must still be stored for the cache to be valid. Returns `None` if
-    /// nothing is cached, or if there is no state: a new state needs the floor, which is not
-    /// cached.
-    pub(crate) fn cached(&self) -> Option<&Record> {
-        self.stored.as_ref().filter(|_| self.is_cached && self.row.is_some())
     }
 
     /// Whether a member needs a state that is not stored.

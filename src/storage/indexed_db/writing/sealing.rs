@@ -3,8 +3,12 @@
 //! It is one transaction: a crash leaves the events as they were, each stored exactly once. Sealed
 //! events precede all open ones, so a session's record stores only the `seq` at which they end.
 
+use std::cell::RefCell;
+use std::rc::Rc;
+
 use js_sys::Array;
 use wasm_bindgen::{JsCast, JsValue};
+use wasm_bindgen_futures::spawn_local;
 
 use crate::session::SessionKey;
 use crate::storage::indexed_db::connection::access::Access;
@@ -24,12 +28,37 @@ const LARGEST_TEXT: u32 = 16 * PAGE_TEXT;
 /// How many records to read first, while their size is unknown.
 const FIRST: u32 = 8;
 
-/// Seals the open events of a session, except the last ones if they do not fill a page.
-pub(crate) async fn seal(access: &Access, key: &SessionKey) -> Result<JsValue, Failure> {
-    access.once(Box::pin(seal_once(access, key))).await
+/// Seals sessions in the background, each at most once at a time.
+pub(crate) struct Sealer {
+    access: Rc<Access>,
+    /// The sessions whose sealing waits or is under way.
+    pending: RefCell<Vec<SessionKey>>,
 }
 
-async fn seal_once(access: &Access, key: &SessionKey) -> Result<JsValue, Failure> {
+impl Sealer {
+    pub(crate) fn new(access: Rc<Access>) -> Rc<Self> {
+        Rc::new(Self { access, pending: RefCell::default() })
+    }
+
+    /// Begins to seal a session, unless that is pending.
+    pub(crate) fn seal(self: &Rc<Self>, key: SessionKey) {
+        if self.pending.borrow().contains(&key) {
+            return;
+        }
+        self.pending.borrow_mut().push(key.clone());
+        let sealer = Rc::clone(self);
+        spawn_local(async move {
+            let access = &sealer.access;
+            let sealed = async { Ok(access.once(Box::pin(seal(access, &key))).await?) };
+            // No caller waits for it. If it failed, the next append requests it again.
+            drop(access.in_turn(Box::pin(sealed)).await);
+            sealer.pending.borrow_mut().retain(|pending| *pending != key);
+        });
+    }
+}
+
+/// Seals the open events of a session, except the last ones if they do not fill a page.
+async fn seal(access: &Access, key: &SessionKey) -> Result<JsValue, Failure> {
     let transaction = access.write(&keys::list(&[SESSIONS, EVENTS])).await?;
     transaction.get(SESSIONS, &keys::session(key));
     if let Some(session) = Record::found(transaction.answered().await?.get(0)) {

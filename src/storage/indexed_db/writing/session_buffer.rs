@@ -29,10 +29,6 @@ pub(crate) struct SessionBuffer {
     place: Option<Place>,
     /// Read from the record when a write is to see or change it.
     state: Option<ScopedState>,
-    /// Whether the record and the data are cached from an earlier transaction.
-    is_cached: bool,
-    /// Whether a member of the current group uses this session.
-    pub(crate) is_wanted: bool,
     /// The lowest revision after which a member needs the changed events.
     pub(crate) since: Revision,
     /// Whether the group changes the session.
@@ -72,8 +68,6 @@ impl SessionBuffer {
             record: None,
             place: None,
             state: None,
-            is_cached: false,
-            is_wanted: false,
             since: NEVER,
             is_changed: false,
             pages: Vec::new(),
@@ -89,30 +83,12 @@ impl SessionBuffer {
             && target.app_name == *app_name
     }
 
-    /// Keeps the buffer as a cache for the next transaction.
-    pub(crate) fn keep(&mut self) {
-        self.since = NEVER;
-        self.is_wanted = false;
-        self.is_cached = true;
-        self.is_changed = false;
-    }
-
-    /// Returns the record that must still be stored for the cache to be valid. Returns `None` if
-    /// nothing is cached, or if a member needs changes from before the cached revision.
-    pub(crate) fn cached(&self) -> Option<&Record> {
-        let is_enough = |place: &Place| self.is_cached && place.head.revision <= self.since;
-        self.record.as_ref().filter(|_| self.place.as_ref().is_some_and(is_enough))
-    }
-
     pub(crate) fn ask(&self, transaction: &Transaction) {
         transaction.get(SESSIONS, &self.path);
     }
 
     pub(crate) fn read(&mut self, answers: &mut ArrayIntoIter) {
         self.record = Record::next(answers);
-        self.place = None;
-        self.state = None;
-        self.is_cached = false;
     }
 
     /// Returns the session's head; `None` if there is no session. Fails with `corrupt_record` if it
@@ -226,7 +202,6 @@ impl SessionBuffer {
     pub(crate) fn put(&mut self, transaction: &Transaction) -> bool {
         let pages = mem::take(&mut self.pages);
         let new = mem::take(&mut self.new);
-        self.places = Names::default();
         let record = self.record.as_ref().filter(|_| self.is_changed);
         let Some((record, place)) = record.zip(self.place.as_mut()) else {
             return false;

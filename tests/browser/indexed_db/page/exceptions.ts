@@ -12,7 +12,6 @@ const METHODS = {
   concat: [Array.prototype, 'concat'],
   pop: [Array.prototype, 'pop'],
   now: [Performance.prototype, 'now'],
-  stringify: [JSON, 'stringify'],
 } as const;
 
 export type ThrowingMethod = keyof typeof METHODS;

@@ -14,6 +14,7 @@ import * as files from './files.js';
 import { comeBack, visit } from './history.js';
 import * as loss from './loss.js';
 import * as mirror from './mirror.js';
+import { callAtOnce } from './order.js';
 import * as quota from './quota.js';
 import { hasRealm, workIn } from './realms.js';
 import { changeByHand, takeTurns } from './resuming.js';
@@ -28,6 +29,7 @@ import { workBesideAnother } from './two_pages.js';
 
 const scenarios = {
   burst,
+  callAtOnce,
   changeByHand,
   comeBack,
   damageEvent,

@@ -1,0 +1,89 @@
+import type { EventSnapshot } from '../model/snapshot.js';
+import { requireRoom } from './core.js';
+
+/** The position of a handle when an append begins. */
+export interface HandlePosition {
+  /** The revision that created the session. NaN: unknown. Below 0: there is no handle. */
+  readonly created: number;
+  /** The revision of the handle; ignored if `created` is unknown. */
+  readonly revision: number;
+  /** Identifies the handle's position if `created` is unknown. */
+  readonly lastEventId: string | undefined;
+}
+
+/** Events to append to one session, all or none. */
+export interface Append {
+  readonly key: { readonly appName: string; readonly userId: string; readonly sessionId: string };
+  readonly position: HandlePosition;
+  /** One of `STALE_POLICIES`. */
+  readonly policy: number;
+  readonly events: readonly EventSnapshot[];
+  readonly now: number;
+}
+
+/** Packed appends on their way into the wasm; see `src/bindings/appends.rs`. */
+export interface PackedAppends {
+  /**
+   * For each append its names and the id of the handle's last event, then for each event its id, the
+   * JSON text of its delta and, if they are packed, its texts.
+   */
+  readonly packed: string;
+  /** For each append its numbers, then those of each event. */
+  readonly numbers: Float64Array;
+  /**
+   * For each event its JSON text, and the text with superseded keys, if any. Absent if the texts
+   * are packed.
+   */
+  readonly texts: (string | undefined)[] | undefined;
+}
+
+/**
+ * Packs appends into one string, because each string that enters the wasm has a fixed cost.
+ *
+ * @param hasTexts whether to pack the texts, for a store that keeps them in the wasm
+ * @throws SessionError `quota_exceeded` if the wasm has no room for them
+ */
+export function packAppends(appends: readonly Append[], hasTexts: boolean): PackedAppends {
+  let [count, deltaUnits, textUnits] = [0, 0, 0];
+  for (const { events } of appends) {
+    count += events.length;
+    for (const { deltaText, text, whole } of events) {
+      deltaUnits += deltaText.length;
+      if (hasTexts) textUnits += text.length + (whole?.length ?? 0);
+    }
+  }
+  requireRoom(deltaUnits, textUnits);
+  const numbers = new Float64Array(9 * appends.length + 5 * count);
+  const texts: (string | undefined)[] | undefined = hasTexts ? undefined : [];
+  let packed = '';
+  let at = 0;
+  const put = (number: number): void => {
+    numbers[at++] = number;
+  };
+  for (const { key, position, policy, events, now } of appends) {
+    const { appName, userId, sessionId } = key;
+    const { created, revision, lastEventId } = position;
+    const last = Number.isNaN(created) ? (lastEventId ?? '') : '';
+    packed += appName + userId + sessionId + last;
+    put(appName.length);
+    put(userId.length);
+    put(sessionId.length);
+    put(last.length);
+    put(created);
+    put(revision);
+    put(policy);
+    put(now);
+    put(events.length);
+    for (const { id, timestamp, deltaText, text, whole = '' } of events) {
+      packed += id + deltaText;
+      if (texts === undefined) packed += text + whole;
+      else texts.push(text, whole);
+      put(id.length);
+      put(deltaText.length);
+      put(text.length);
+      put(whole.length);
+      put(timestamp);
+    }
+  }
+  return { packed, numbers, texts };
+}
