@@ -14,10 +14,9 @@ export class AdapterWrite {
      */
     again(): boolean;
     /**
-     * Begins to append events, which `new_events` reads. For `created`, `revision` and
-     * `last_event_id` see `SessionCore::append`.
+     * Begins to append events. For the arguments see `Appends`.
      */
-    static append(session_id: string, created: number, revision: number, last_event_id: string | null | undefined, policy: number, now: number, packed: string, numbers: Float64Array | number[], texts: Array<any>): AdapterWrite;
+    static append(packed: string, numbers: Float64Array | number[], texts: Array<any>): AdapterWrite;
     /**
      * Returns the result of an append, as `appended_to_javascript` lays it out.
      */
@@ -85,16 +84,16 @@ export class SessionCore {
     free(): void;
     [Symbol.dispose](): void;
     /**
-     * Appends events, all or none. Returns the result as `appended_to_javascript` lays it out.
-     *
-     * - `packed`: the names of app, user and session, then the events as `new_events` reads them.
-     *   `app`, `user` and `session` are the lengths of the names in UTF-16 code units.
-     * - `texts`: the events' texts for IndexedDB, which keeps JavaScript strings; over memory they
-     *   are packed.
-     * - `created`: NaN for a handle from elsewhere, which is located by `last_event_id`; below 0
-     *   if there is no handle.
+     * Appends events to a session, all or none. For the arguments see `Appends`; over memory the
+     * texts are packed. Returns the result as `appended_to_javascript` lays it out.
      */
-    append(packed: string, app: number, user: number, session: number, numbers: Float64Array | number[], texts: Array<any> | null | undefined, created: number, revision: number, last_event_id: string | null | undefined, policy: number, now: number): any;
+    append(packed: string, numbers: Float64Array | number[], texts?: Array<any> | null): any;
+    /**
+     * Appends to several sessions over IndexedDB, in one transaction. Returns a promise of
+     * `[answer]` or `[undefined, error]` for each append. If the transaction fails, the promise
+     * rejects, and nothing is stored.
+     */
+    append_many(packed: string, numbers: Float64Array | number[], texts: Array<any>): any;
     /**
      * Creates a session. Returns it as `session_to_javascript` lays it out, with the new revisions
      * of user and app state. If the key is taken, returns `undefined` with `if_absent`, else fails
@@ -201,7 +200,7 @@ export interface InitOutput {
     readonly __wbg_adapterwrite_free: (a: number, b: number) => void;
     readonly __wbg_sessioncore_free: (a: number, b: number) => void;
     readonly adapterwrite_again: (a: number) => number;
-    readonly adapterwrite_append: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number, m: any) => [number, number, number];
+    readonly adapterwrite_append: (a: number, b: number, c: number, d: number, e: any) => [number, number, number];
     readonly adapterwrite_appended: (a: number) => [number, number, number];
     readonly adapterwrite_create: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number) => [number, number, number];
     readonly adapterwrite_created: (a: number, b: number) => [number, number, number];
@@ -223,7 +222,8 @@ export interface InitOutput {
     readonly page_numbers: (a: number, b: number, c: number, d: number, e: number, f: number, g: number) => [number, number, number, number];
     readonly same_json: (a: number, b: number, c: number, d: number) => number;
     readonly scan_template: (a: number, b: number) => [number, number];
-    readonly sessioncore_append: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number, m: number, n: number, o: number) => [number, number, number];
+    readonly sessioncore_append: (a: number, b: number, c: number, d: number, e: number, f: number) => [number, number, number];
+    readonly sessioncore_append_many: (a: number, b: number, c: number, d: number, e: number, f: any) => [number, number, number];
     readonly sessioncore_create: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number) => [number, number, number];
     readonly sessioncore_delete: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number) => [number, number, number];
     readonly sessioncore_disconnect: (a: number) => void;

@@ -30,42 +30,25 @@ export class AdapterWrite {
         return ret !== 0;
     }
     /**
-     * Begins to append events, which `new_events` reads. For `created`, `revision` and
-     * `last_event_id` see `SessionCore::append`.
-     * @param {string} session_id
-     * @param {number} created
-     * @param {number} revision
-     * @param {string | null | undefined} last_event_id
-     * @param {number} policy
-     * @param {number} now
+     * Begins to append events. For the arguments see `Appends`.
      * @param {string} packed
      * @param {Float64Array | number[]} numbers
      * @param {Array<any>} texts
      * @returns {AdapterWrite}
      */
-    static append(session_id, created, revision, last_event_id, policy, now, packed, numbers, texts) {
-        const val5 = +created;
-        const val6 = +revision;
-        const val7 = +policy;
-        const val8 = +now;
-        let ptr0, len0, ptr1, len1, ptr2, len2, ptr3, len3;
+    static append(packed, numbers, texts) {
+        let ptr0, len0, ptr1, len1;
         try {
-            ptr0 = passStringToWasm0(session_id, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+            ptr0 = passStringToWasm0(packed, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
             len0 = WASM_VECTOR_LEN;
-            ptr1 = isLikeNone(last_event_id) ? 0 : passStringToWasm0(last_event_id, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+            ptr1 = passArrayF64ToWasm0(numbers, wasm.__wbindgen_malloc);
             len1 = WASM_VECTOR_LEN;
-            ptr2 = passStringToWasm0(packed, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
-            len2 = WASM_VECTOR_LEN;
-            ptr3 = passArrayF64ToWasm0(numbers, wasm.__wbindgen_malloc);
-            len3 = WASM_VECTOR_LEN;
         } catch (e) {
-            if (ptr3) { wasm.__wbindgen_free(ptr3, len3 * 8, 8); }
-            if (ptr2) { wasm.__wbindgen_free(ptr2, len2 * 1, 1); }
-            if (ptr1) { wasm.__wbindgen_free(ptr1, len1 * 1, 1); }
+            if (ptr1) { wasm.__wbindgen_free(ptr1, len1 * 8, 8); }
             if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 1, 1); }
             throw e;
         }
-        const ret = wasm.adapterwrite_append(ptr0, len0, val5, val6, ptr1, len1, val7, val8, ptr2, len2, ptr3, len3, texts);
+        const ret = wasm.adapterwrite_append(ptr0, len0, ptr1, len1, texts);
         if (ret[2]) {
             throw takeFromExternrefTable0(ret[1]);
         }
@@ -290,50 +273,53 @@ export class SessionCore {
         wasm.__wbg_sessioncore_free(ptr, 0);
     }
     /**
-     * Appends events, all or none. Returns the result as `appended_to_javascript` lays it out.
-     *
-     * - `packed`: the names of app, user and session, then the events as `new_events` reads them.
-     *   `app`, `user` and `session` are the lengths of the names in UTF-16 code units.
-     * - `texts`: the events' texts for IndexedDB, which keeps JavaScript strings; over memory they
-     *   are packed.
-     * - `created`: NaN for a handle from elsewhere, which is located by `last_event_id`; below 0
-     *   if there is no handle.
+     * Appends events to a session, all or none. For the arguments see `Appends`; over memory the
+     * texts are packed. Returns the result as `appended_to_javascript` lays it out.
      * @param {string} packed
-     * @param {number} app
-     * @param {number} user
-     * @param {number} session
      * @param {Float64Array | number[]} numbers
-     * @param {Array<any> | null | undefined} texts
-     * @param {number} created
-     * @param {number} revision
-     * @param {string | null | undefined} last_event_id
-     * @param {number} policy
-     * @param {number} now
+     * @param {Array<any> | null} [texts]
      * @returns {any}
      */
-    append(packed, app, user, session, numbers, texts, created, revision, last_event_id, policy, now) {
-        const val4 = +app;
-        const val5 = +user;
-        const val6 = +session;
-        const val7 = +created;
-        const val8 = +revision;
-        const val9 = +policy;
-        const val10 = +now;
-        let ptr0, len0, ptr1, len1, ptr2, len2;
+    append(packed, numbers, texts) {
+        let ptr0, len0, ptr1, len1;
         try {
             ptr0 = passStringToWasm0(packed, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
             len0 = WASM_VECTOR_LEN;
             ptr1 = passArrayF64ToWasm0(numbers, wasm.__wbindgen_malloc);
             len1 = WASM_VECTOR_LEN;
-            ptr2 = isLikeNone(last_event_id) ? 0 : passStringToWasm0(last_event_id, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
-            len2 = WASM_VECTOR_LEN;
         } catch (e) {
-            if (ptr2) { wasm.__wbindgen_free(ptr2, len2 * 1, 1); }
             if (ptr1) { wasm.__wbindgen_free(ptr1, len1 * 8, 8); }
             if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 1, 1); }
             throw e;
         }
-        const ret = wasm.sessioncore_append(this.__wbg_ptr, ptr0, len0, val4, val5, val6, ptr1, len1, isLikeNone(texts) ? 0 : addToExternrefTable0(texts), val7, val8, ptr2, len2, val9, val10);
+        const ret = wasm.sessioncore_append(this.__wbg_ptr, ptr0, len0, ptr1, len1, isLikeNone(texts) ? 0 : addToExternrefTable0(texts));
+        if (ret[2]) {
+            throw takeFromExternrefTable0(ret[1]);
+        }
+        return takeFromExternrefTable0(ret[0]);
+    }
+    /**
+     * Appends to several sessions over IndexedDB, in one transaction. Returns a promise of
+     * `[answer]` or `[undefined, error]` for each append. If the transaction fails, the promise
+     * rejects, and nothing is stored.
+     * @param {string} packed
+     * @param {Float64Array | number[]} numbers
+     * @param {Array<any>} texts
+     * @returns {any}
+     */
+    append_many(packed, numbers, texts) {
+        let ptr0, len0, ptr1, len1;
+        try {
+            ptr0 = passStringToWasm0(packed, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+            len0 = WASM_VECTOR_LEN;
+            ptr1 = passArrayF64ToWasm0(numbers, wasm.__wbindgen_malloc);
+            len1 = WASM_VECTOR_LEN;
+        } catch (e) {
+            if (ptr1) { wasm.__wbindgen_free(ptr1, len1 * 8, 8); }
+            if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 1, 1); }
+            throw e;
+        }
+        const ret = wasm.sessioncore_append_many(this.__wbg_ptr, ptr0, len0, ptr1, len1, texts);
         if (ret[2]) {
             throw takeFromExternrefTable0(ret[1]);
         }
@@ -1132,10 +1118,6 @@ function __wbg_get_imports() {
             const ret = typeof window === 'undefined' ? undefined : window;
             return isLikeNone(ret) ? 0 : addToExternrefTable0(ret);
         },
-        __wbg_stringify_0a0fbf2ef722380a: function() { return handleError(function (arg0) {
-            const ret = JSON.stringify(arg0);
-            return ret;
-        }, arguments); },
         __wbg_substring_80b1fee53e95f541: function(arg0, arg1, arg2) {
             const ret = arg0.substring(arg1 >>> 0, arg2 >>> 0);
             return ret;

@@ -4,7 +4,7 @@ export const memory: WebAssembly.Memory;
 export const __wbg_adapterwrite_free: (a: number, b: number) => void;
 export const __wbg_sessioncore_free: (a: number, b: number) => void;
 export const adapterwrite_again: (a: number) => number;
-export const adapterwrite_append: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number, m: any) => [number, number, number];
+export const adapterwrite_append: (a: number, b: number, c: number, d: number, e: any) => [number, number, number];
 export const adapterwrite_appended: (a: number) => [number, number, number];
 export const adapterwrite_create: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number) => [number, number, number];
 export const adapterwrite_created: (a: number, b: number) => [number, number, number];
@@ -26,7 +26,8 @@ export const merge_states: (a: number, b: number, c: number, d: number, e: numbe
 export const page_numbers: (a: number, b: number, c: number, d: number, e: number, f: number, g: number) => [number, number, number, number];
 export const same_json: (a: number, b: number, c: number, d: number) => number;
 export const scan_template: (a: number, b: number) => [number, number];
-export const sessioncore_append: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number, m: number, n: number, o: number) => [number, number, number];
+export const sessioncore_append: (a: number, b: number, c: number, d: number, e: number, f: number) => [number, number, number];
+export const sessioncore_append_many: (a: number, b: number, c: number, d: number, e: number, f: any) => [number, number, number];
 export const sessioncore_create: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number) => [number, number, number];
 export const sessioncore_delete: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number) => [number, number, number];
 export const sessioncore_disconnect: (a: number) => void;
