@@ -165,9 +165,11 @@ export class AdapterStore implements SessionStore {
     return settled('read', signal, async () => {
       const read = this.#own === undefined ? this.#checked(request) : this.#own.readParsed(request);
       const rows: OwnRows = await untilAborted(signal, read);
-      const session = optionalTuple(memberOf(rows, 'session'), (row) => sessionTuple('read', row));
-      const user = optionalTuple(memberOf(rows, 'user'), (row) => scopeTuple('read', row));
-      const app = optionalTuple(memberOf(rows, 'app'), (row) => scopeTuple('read', row));
+      const session = optionalTuple(memberOf(rows, 'session'), (row) =>
+        sessionTuple('read', 'session', row),
+      );
+      const user = optionalTuple(memberOf(rows, 'user'), (row) => scopeTuple('read', 'user', row));
+      const app = optionalTuple(memberOf(rows, 'app'), (row) => scopeTuple('read', 'app', row));
       return { session, user, app, events: rows.events, parsed: memberOf(rows, 'parsed') };
     });
   }
@@ -180,7 +182,7 @@ export class AdapterStore implements SessionStore {
     const user = memberOf(rows, 'user');
     const app = memberOf(rows, 'app');
     const events = [...requireArray('read', 'events', rows.events)];
-    for (const row of events) eventTuple('read', row);
+    for (const [index, row] of events.entries()) eventTuple('read', 'events', row, index);
     return { session, user, app, events };
   }
 
@@ -205,20 +207,25 @@ export class AdapterStore implements SessionStore {
       const listing = await untilAborted(signal, this.#adapter.list(request));
       requireObject('list', 'a result', listing);
       const sessions = requireArray('list', 'sessions', listing.sessions).map(
-        (row): ListedTuple => {
+        (row, index): ListedTuple => {
+          const path = `sessions[${index}]`;
           // First, since it checks that there is a row.
-          const session = sessionTuple('list', row);
-          const sessionId = requireString('list', 'sessionId', row.sessionId);
-          return [sessionId, requireString('list', 'userId', row.userId), ...session];
+          const session = sessionTuple('list', path, row);
+          const sessionId = requireString('list', path, 'sessionId', row.sessionId);
+          return [sessionId, requireString('list', path, 'userId', row.userId), ...session];
         },
       );
-      const users = requireArray('list', 'users', listing.users).flatMap((row) => {
-        const [, state] = scopeTuple('list', row);
-        return [requireString('list', 'userId', row.userId), state];
+      const users = requireArray('list', 'users', listing.users).flatMap((row, index) => {
+        const path = `users[${index}]`;
+        const [, state] = scopeTuple('list', path, row);
+        return [requireString('list', path, 'userId', row.userId), state];
       });
-      const app = optionalTuple(memberOf(listing, 'app'), (row) => scopeTuple('list', row)[1]);
+      const app = optionalTuple(
+        memberOf(listing, 'app'),
+        (row) => scopeTuple('list', 'app', row)[1],
+      );
       const shared: SharedStates = [app, ...users];
-      const total = withTotal ? requireCounter('list', 'total', listing.total) : 0;
+      const total = withTotal ? requireCounter('list', '', 'total', listing.total) : 0;
       const numbers = pageNumbers(limit, offset, page, total);
       return [sessions, numbers.page, numbers.items, total, numbers.pages, shared];
     });
@@ -242,7 +249,7 @@ export class AdapterStore implements SessionStore {
       // Optional: an adapter may return whatever its database returned.
       const isObject = typeof deleted === 'object' && deleted !== null;
       const floor = isObject ? memberOf(deleted, 'floor') : undefined;
-      return floor === undefined ? undefined : requireCounter('delete', 'floor', floor);
+      return floor === undefined ? undefined : requireCounter('delete', '', 'floor', floor);
     });
   }
 

@@ -40,9 +40,13 @@ export function requireArray<T>(verb: string, field: string, value: readonly T[]
   throw contractViolation(verb, `gave ${field} that are not an array but ${kindOf(value)}`);
 }
 
-export function requireString(verb: string, field: string, value: unknown): string {
+/** @param row the path of the row, or `''` for a field of the result itself */
+export function requireString(verb: string, row: string, field: string, value: unknown): string {
   if (typeof value === 'string') return value;
-  throw contractViolation(verb, `gave a ${field} that is not a string but ${kindOf(value)}`);
+  throw contractViolation(
+    verb,
+    `gave ${pathOf(row, field)} that is not a string but ${kindOf(value)}`,
+  );
 }
 
 /** Returns whether `value` can be a revision or another counter from 0 up: a safe integer. */
@@ -50,38 +54,49 @@ export function isRevision(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 
-export function requireCounter(verb: string, field: string, value: unknown): number {
+/** @param row see {@link requireString} */
+export function requireCounter(verb: string, row: string, field: string, value: unknown): number {
   if (isRevision(value)) return value;
-  throw contractViolation(verb, `gave a ${field} that is not a whole number from 0 up`);
+  throw contractViolation(verb, `gave ${pathOf(row, field)} that is not a whole number from 0 up`);
 }
 
-export function requireTime(verb: string, field: string, value: unknown): number {
+function requireTime(verb: string, row: string, field: string, value: unknown): number {
   if (isTime(value)) return value;
-  throw contractViolation(verb, `gave a ${field} that is not a time`);
+  throw contractViolation(verb, `gave ${pathOf(row, field)} that is not a time`);
 }
 
-export function sessionTuple(verb: string, row: SessionRow): SessionTuple {
-  requireObject(verb, 'a session', row);
+function pathOf(row: string, field: string): string {
+  return row === '' ? field : `${row}.${field}`;
+}
+
+/** @param path the row in the adapter's result, such as `sessions[2]` */
+export function sessionTuple(verb: string, path: string, row: SessionRow): SessionTuple {
+  requireObject(verb, path, row);
   return [
-    requireCounter(verb, 'created', row.created),
-    requireCounter(verb, 'revision', row.revision),
-    requireTime(verb, 'lastUpdateTime', row.lastUpdateTime),
-    requireString(verb, 'state', row.state),
+    requireCounter(verb, path, 'created', row.created),
+    requireCounter(verb, path, 'revision', row.revision),
+    requireTime(verb, path, 'lastUpdateTime', row.lastUpdateTime),
+    requireString(verb, path, 'state', row.state),
   ];
 }
 
-export function scopeTuple(verb: string, row: ScopeRow): ScopeTuple {
-  requireObject(verb, 'a state', row);
-  return [requireCounter(verb, 'revision', row.revision), requireString(verb, 'state', row.state)];
+export function scopeTuple(verb: string, path: string, row: ScopeRow): ScopeTuple {
+  requireObject(verb, path, row);
+  return [
+    requireCounter(verb, path, 'revision', row.revision),
+    requireString(verb, path, 'state', row.state),
+  ];
 }
 
-export function eventTuple(verb: string, row: EventRow): EventTuple {
-  requireObject(verb, 'an event', row);
+/** @param list the name of the list in the adapter's result */
+export function eventTuple(verb: string, list: string, row: EventRow, index: number): EventTuple {
+  const path = `${list}[${index}]`;
+  requireObject(verb, path, row);
   return [
-    requireString(verb, 'id', row.id),
-    requireCounter(verb, 'seq', row.seq),
-    requireCounter(verb, 'revision', row.revision),
-    requireTime(verb, 'timestamp', row.timestamp),
-    requireString(verb, 'text', row.text),
+    requireString(verb, path, 'id', row.id),
+    requireCounter(verb, path, 'seq', row.seq),
+    requireCounter(verb, path, 'revision', row.revision),
+    requireTime(verb, path, 'timestamp', row.timestamp),
+    requireString(verb, path, 'text', row.text),
   ];
 }

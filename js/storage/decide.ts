@@ -8,7 +8,6 @@ import {
   eventTuple,
   requireArray,
   contractViolation,
-  requireObject,
   optionalTuple,
   scopeTuple,
   sessionTuple,
@@ -28,13 +27,17 @@ export function decide(
   events: readonly EventSnapshot[],
   found: Found,
 ): Changes | undefined {
-  requireObject(verb, 'decide', found);
-  const floor = requireCounter(verb, 'floor', found.floor);
-  const session = optionalTuple(memberOf(found, 'session'), (row) => sessionTuple(verb, row));
-  const user = optionalTuple(memberOf(found, 'user'), (row) => scopeTuple(verb, row));
-  const app = optionalTuple(memberOf(found, 'app'), (row) => scopeTuple(verb, row));
-  const stored = rowsOf(verb, requireArray(verb, 'events', found.events));
-  const changed = rowsOf(verb, requireArray(verb, 'changed', found.changed));
+  if (typeof found !== 'object' || (found as unknown) === null) {
+    throw contractViolation(verb, 'called decide without an object of rows');
+  }
+  const floor = requireCounter(verb, '', 'floor', found.floor);
+  const session = optionalTuple(memberOf(found, 'session'), (row) =>
+    sessionTuple(verb, 'session', row),
+  );
+  const user = optionalTuple(memberOf(found, 'user'), (row) => scopeTuple(verb, 'user', row));
+  const app = optionalTuple(memberOf(found, 'app'), (row) => scopeTuple(verb, 'app', row));
+  const stored = rowsOf(verb, 'events', found.events);
+  const changed = rowsOf(verb, 'changed', found.changed);
   const [created, last, time, state] = session ?? [0, ABSENT, 0, '{}'];
   const [userRevision, userState] = user ?? [0, ''];
   const [appRevision, appState] = app ?? [0, ''];
@@ -88,8 +91,8 @@ function neededState(isNeeded: unknown, state: string): string {
   return state === '' ? ' ' : state;
 }
 
-function rowsOf(verb: string, rows: readonly EventRow[]): EventTuple[] {
-  return rows.map((row) => eventTuple(verb, row));
+function rowsOf(verb: string, name: string, rows: readonly EventRow[]): EventTuple[] {
+  return requireArray(verb, name, rows).map((row, index) => eventTuple(verb, name, row, index));
 }
 
 /** @param numbers `position, seq, revision` of each event that is written */

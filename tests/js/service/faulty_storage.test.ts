@@ -134,15 +134,19 @@ function* wrongRow(
   get: (result: Result) => Result | undefined,
   put: (result: Result, row: unknown) => void,
 ): Generator<Malformation> {
-  // prettier-ignore
+  const path = ['session', 'user', 'app'].includes(name) ? name : `${name}[0]`;
   for (const value of NO_OBJECT) {
-    yield [`${name} ${show(value)}`, '', (result) => put(result, value)];
+    yield [
+      `${name} ${show(value)}`,
+      `${path} that is not an object`,
+      (result) => put(result, value),
+    ];
   }
   for (const [field, values] of Object.entries(fields)) {
     for (const value of values) {
       yield [
         `${name}.${field} ${show(value)}`,
-        field,
+        `${path}.${field} that`,
         (result) => put(result, { ...get(result), [field]: value }),
       ];
     }
@@ -180,7 +184,7 @@ const LIST: Malformation[] = [
     NO_LIST.map((value): Malformation => [`${name} ${show(value)}`, name, (result) => (result[name] = value)]), // prettier-ignore
   ),
   ...wrongRow('sessions', { ...ROWS.session, sessionId: NO_TEXT, userId: NO_TEXT }, (result) => (result.sessions as Result[])[0], (result, row) => (result.sessions = [row])), // prettier-ignore
-  ...[undefined, null, 5].map((value): Malformation => [`session ${show(value)}`, 'a session that is not an object', (result) => (result.sessions = [value])]), // prettier-ignore
+  ...[undefined, null, 5].map((value): Malformation => [`session ${show(value)}`, 'sessions[0] that is not an object', (result) => (result.sessions = [value])]), // prettier-ignore
   ...wrongRow('users', { ...ROWS.user, userId: NO_TEXT }, (result) => (result.users as Result[])[0], (result, row) => (result.users = [row])), // prettier-ignore
   ...wrongRow('app', ROWS.app, (result) => result.app as Result, (result, row) => (result.app = row)), // prettier-ignore
 ];
@@ -252,7 +256,8 @@ describe('A storage with malformed results', () => {
       const { calls, isUnharmed } = await faulty((storage) => {
         storage.append = (_, decide) => void decide(found as never);
       });
-      await failure(calls.append(), 'storage_failed');
+      const error = await failure(calls.append(), 'storage_failed');
+      assert.match(error.message, /append called decide without an object of rows/);
       await isUnharmed();
     });
   }
