@@ -1,6 +1,7 @@
 import type { BaseSessionService, ListSessionsResponse, Session } from '@google/adk';
 import { ownMembers } from '../members/own.js';
-import { invalid, requireOptions, copyRequest, describeValue } from '../call/call.js';
+import { requireOptions, copyRequest, describeValue } from '../call/call.js';
+import { invalid } from '../errors/invalid.js';
 import { InMemorySessionService as MemoryService } from '../service/in_memory_session_service.js';
 import {
   type DeleteDatabaseOptions,

@@ -1,6 +1,7 @@
 import type { BaseSessionService, Event, ListSessionsResponse, Session } from '@google/adk';
 import { SessionError } from '../errors/errors.js';
-import { invalid, describeValue } from '../call/call.js';
+import { describeValue } from '../call/call.js';
+import { invalid } from '../errors/invalid.js';
 import { makeDisposable } from '../call/disposable.js';
 import type {
   Abortable,

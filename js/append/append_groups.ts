@@ -1,5 +1,5 @@
 import { loadWasm } from '../wasm/core.js';
-import { isSessionError } from '../errors/errors.js';
+import { mayBeWritten } from '../errors/unwritten.js';
 import type { EventToStore } from './event_to_store.js';
 import { abortedError, type MaybePromise, requireNotAborted } from '../call/call.js';
 import type { HandleRecord, HandleSnapshot } from '../handle/handle.js';
@@ -291,7 +291,7 @@ export class AppendGroups {
   }
 
   async #storeEach({ record, members }: Group, error: unknown): Promise<void> {
-    const doubt = isSessionError(error, 'connection_lost') ? error : undefined;
+    const doubt = mayBeWritten(error) ? error : undefined;
     for (const member of members) await this.#storeGroup({ record, members: [member] }, doubt);
   }
 }

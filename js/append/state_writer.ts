@@ -12,7 +12,8 @@ import {
   snapshotOrder,
   type WriteOrder,
 } from '../state/write_order.js';
-import { invalid, describeValue } from '../call/call.js';
+import { describeValue } from '../call/call.js';
+import { invalid } from '../errors/invalid.js';
 
 /** An event that is not stored yet. */
 export interface PendingEvent<Order = unknown> {

@@ -3,6 +3,7 @@
  * awaited only if it is a promise.
  */
 import { isSessionError, SessionError } from '../errors/errors.js';
+import { invalid } from '../errors/invalid.js';
 import { ownMembers } from '../members/own.js';
 import { kindOf, messageOf } from '../json/rules.js';
 import { isTooLong, tooLongError } from '../json/too_long.js';
@@ -39,10 +40,6 @@ export function requireNotAborted(signal: AbortSignal | undefined): void {
 export function abortedError({ reason }: AbortSignal): SessionError {
   const message = 'The call was aborted before its commit began; nothing was written.';
   return new SessionError('aborted', message, { cause: reason });
-}
-
-export function invalid(key: string, rule: string): SessionError {
-  return new SessionError('invalid_argument', `${key} ${rule}.`, { key });
 }
 
 /**

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import type { TimeUnit } from '../python/time.js';
 import type { NameOptions } from '../database/tables/table_names.js';
 import { requireTimeUnit } from '../files/format/session_file.js';
-import { invalid } from '../call/call.js';
+import { invalid } from '../errors/invalid.js';
 import { schemaSql } from './schema_sql.js';
 
 export const USAGE = `Usage: adk-session-wasm migrate FROM TO [options]

@@ -26,7 +26,7 @@ import {
 import { withTableNames } from '../database/tables/renaming.js';
 import { requireTableNames } from '../database/tables/table_names.js';
 import type { Tables } from '../database/tables/tables.js';
-import { invalid } from '../call/call.js';
+import { invalid } from '../errors/invalid.js';
 
 const DIALECT_PARTS: Readonly<
   Record<EngineKind, Pick<Dialect, 'createAdapter' | 'createIntrospector' | 'createQueryCompiler'>>

@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely';
 import { kindOf } from '../json/rules.js';
-import { invalid, requireOptions, describeValue } from '../call/call.js';
+import { requireOptions, describeValue } from '../call/call.js';
+import { invalid } from '../errors/invalid.js';
 import { type KnownOptions, SERVICE_OPTIONS, takeOptions } from '../service/known_options.js';
 import { partsOverOwn } from '../service/over_adapter.js';
 import type { SessionServiceOptions } from '../service/service_options.js';

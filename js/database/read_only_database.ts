@@ -1,5 +1,5 @@
 import { Kysely, SqliteDialect } from 'kysely';
-import { invalid } from '../call/call.js';
+import { invalid } from '../errors/invalid.js';
 import type { Rows, StorageKey } from '../storage/adapter.js';
 import { type Address, IN_MEMORY, parseAddress } from './engines/address.js';
 import { connect, type Connected, throughKysely } from './connections/connect.js';

@@ -1,4 +1,5 @@
 import { SessionError } from '../errors/errors.js';
+import { invalid } from '../errors/invalid.js';
 import {
   type Content,
   type CreateEventParams,
@@ -7,7 +8,7 @@ import {
   finalResponseText,
   newEventId,
 } from '../model/event.js';
-import { isPlainObject, kindOf } from '../json/rules.js';
+import { plainObjectKeys } from '../state/delta.js';
 import { isTemp } from '../state/scope.js';
 import type { Session } from '../model/session.js';
 import type { StateShape } from '../state/state_shape.js';
@@ -177,7 +178,8 @@ export class Invocation<S extends StateShape = StateShape> implements RunningInv
       // New actions, because the caller's may be the context's own or shared by several events.
       const actions = createEventActions(callerActions);
       if (callerActions?.stateDelta !== undefined) {
-        requireDelta(callerActions.stateDelta);
+        // A copy of a Map or an array would silently lose its content.
+        plainObjectKeys(callerActions.stateDelta, 'event.actions.stateDelta');
         carryStamps(callerActions.stateDelta, actions.stateDelta);
       }
       if (detached !== undefined) mergeActions(actions, detached.actions);
@@ -253,21 +255,7 @@ export class Invocation<S extends StateShape = StateShape> implements RunningInv
   }
 }
 
-/** A copy of a Map or an array would silently lose its content. */
-function requireDelta(delta: unknown): void {
-  if (isPlainObject(delta)) return;
-  throw new SessionError(
-    'invalid_argument',
-    `event.actions.stateDelta must be a plain object; it is ${kindOf(delta)}`,
-    { key: 'stateDelta' },
-  );
-}
-
 function requireSet(event: object, field: string, value: unknown): void {
   if (tryDefineMember(event, field, value)) return;
-  throw new SessionError(
-    'invalid_argument',
-    `event.${field} cannot be set: the event is frozen; append a copy: {...event}`,
-    { key: field },
-  );
+  throw invalid(`event.${field}`, 'cannot be set: the event is frozen; append a copy: {...event}');
 }

@@ -1,4 +1,4 @@
-import { SessionError } from '../errors/errors.js';
+import { invalid } from '../errors/invalid.js';
 import { kindOf } from '../json/rules.js';
 import { fitsUtf8, isWellFormed } from '../json/text.js';
 import { MAX_ID_BYTES, MAX_TIMESTAMP } from './snapshot.js';
@@ -12,10 +12,9 @@ export function isId(id: unknown): id is string {
 export function requireId(argument: string, id: unknown): string {
   if (isId(id)) return id;
   const actual = id === '' ? 'empty' : typeof id === 'string' ? 'not' : kindOf(id);
-  throw new SessionError(
-    'invalid_argument',
-    `${argument} must be well-formed text of 1 to ${MAX_ID_BYTES} bytes of UTF-8; it is ${actual}.`,
-    { key: argument },
+  throw invalid(
+    argument,
+    `must be well-formed text of 1 to ${MAX_ID_BYTES} bytes of UTF-8; it is ${actual}`,
   );
 }
 
@@ -27,11 +26,7 @@ export function requireId(argument: string, id: unknown): string {
 export function optionalNumber(argument: string, value: unknown): number | undefined {
   if (value === undefined || value === null) return undefined;
   if (typeof value === 'number') return value;
-  throw new SessionError(
-    'invalid_argument',
-    `${argument} must be a number; it is ${kindOf(value)}.`,
-    { key: argument },
-  );
+  throw invalid(argument, `must be a number; it is ${kindOf(value)}`);
 }
 
 /**
@@ -42,9 +37,5 @@ export function optionalNumber(argument: string, value: unknown): number | undef
 export function optionalTime(argument: string, value: unknown): number | undefined {
   const time = optionalNumber(argument, value);
   if (time === undefined || (time >= 0 && time <= MAX_TIMESTAMP)) return time;
-  throw new SessionError(
-    'invalid_argument',
-    `${argument} must be milliseconds since 1970, 0 to ${MAX_TIMESTAMP}; it is ${time}.`,
-    { key: argument },
-  );
+  throw invalid(argument, `must be milliseconds since 1970, 0 to ${MAX_TIMESTAMP}; it is ${time}`);
 }

@@ -6,7 +6,8 @@
  * setting a missing `id` and `timestamp`. {@link applySnapshot} does the rest after the commit.
  */
 import { createEventActions, type Event, type EventActions } from './event.js';
-import { SessionError, isSessionError } from '../errors/errors.js';
+import { isSessionError, type SessionError } from '../errors/errors.js';
+import { invalid } from '../errors/invalid.js';
 import { isTooLong, tooLongError } from '../json/too_long.js';
 import { checkEvent } from '../json/check.js';
 import { makeDeltaSnapshot, type DeltaSnapshot } from '../state/delta.js';
@@ -105,7 +106,7 @@ export interface EventSnapshot {
  * ```
  */
 export function snapshotDelta(delta: unknown): DeltaSnapshot {
-  return makeDeltaSnapshot(delta, 'The state delta');
+  return makeDeltaSnapshot(delta, 'stateDelta');
 }
 
 /**
@@ -120,7 +121,7 @@ export function snapshotDelta(delta: unknown): DeltaSnapshot {
  * ```
  */
 export function snapshotState(state: unknown): StateSnapshot {
-  const { text, delta, temp } = makeDeltaSnapshot(state, 'The state');
+  const { text, delta, temp } = makeDeltaSnapshot(state, 'state');
   return { text, values: delta, temp };
 }
 
@@ -165,10 +166,7 @@ function makeEventSnapshot(event: Event, clock: () => number, newId: () => strin
   const timestamp = requireTimestamp(givenTime === undefined ? Math.floor(clock()) : givenTime);
 
   const givenActions = event.actions as EventActions | undefined;
-  const deltaSnapshot = makeDeltaSnapshot(
-    givenActions?.stateDelta,
-    "The event's actions.stateDelta",
-  );
+  const deltaSnapshot = makeDeltaSnapshot(givenActions?.stateDelta, 'event.actions.stateDelta');
   const { text: deltaText, hasObjects, temp } = deltaSnapshot;
   const actions = copyFields(givenActions ?? createEventActions(), 'actions');
   const copy = copyFields(event, '');
@@ -201,7 +199,7 @@ function copyFields<T extends object>(value: T, key: string): T {
   if (typeof toJSON !== 'function') return { ...value };
   const fields: unknown = Reflect.apply(toJSON, value, [key]);
   if (typeof fields !== 'object' || fields === null || Array.isArray(fields)) {
-    throw invalid(`toJSON of the event${key && `'s ${key}`} must return an object.`);
+    throw invalid(`event${key && `.${key}`}.toJSON`, 'must return an object');
   }
   // Without prototype, since `toJSON` may be a patch of `Object.prototype`.
   const copy = Object.assign(Object.create(null) as T & { toJSON?: unknown }, fields);
@@ -284,7 +282,7 @@ export function applySnapshot(event: Event, snapshot: EventSnapshot): void {
  */
 function checkWritable(given: unknown): void {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) {
-    throw invalid(`The event must be an object; it is ${kindOf(given)}.`);
+    throw invalid('event', `must be an object; it is ${kindOf(given)}`);
   }
   const fields = given as { id?: unknown; timestamp?: unknown; actions?: unknown };
   if (fields.id === undefined || fields.id === '' || !Object.hasOwn(given, 'id')) {
@@ -297,7 +295,7 @@ function checkWritable(given: unknown): void {
   if (actions === undefined) {
     requireSettable(given, 'actions', 'event');
   } else if (typeof actions !== 'object' || actions === null || Array.isArray(actions)) {
-    throw invalid(`The event's actions must be an object; they are ${kindOf(actions)}.`);
+    throw invalid('event.actions', `must be an object; it is ${kindOf(actions)}`);
   } else {
     requireSettable(actions, 'stateDelta', 'event.actions');
   }
@@ -327,20 +325,18 @@ function requireSettable(target: object, key: string, owner: string): void {
       : own.writable === true || own.set !== undefined;
   if (isSettable) return;
   throw invalid(
-    `${owner}.${key} cannot be set: the object is frozen or the member read-only. ` +
-      'Append a copy: {...event, actions: {...event.actions}}.',
-    undefined,
-    key,
+    `${owner}.${key}`,
+    'cannot be set: the object is frozen or the member read-only. ' +
+      'Append a copy: {...event, actions: {...event.actions}}',
   );
 }
 
 function requireEventId(id: unknown): string {
   if (typeof id !== 'string') {
-    throw invalid(`The event's id must be a string; it is ${kindOf(id)}.`, undefined, 'id');
+    throw invalid('event.id', `must be a string; it is ${kindOf(id)}`);
   }
   if (id === '' || !isWellFormed(id) || !fitsUtf8(id, MAX_ID_BYTES)) {
-    const message = `The event's id must be well-formed text of 1 to ${MAX_ID_BYTES} bytes of UTF-8.`;
-    throw invalid(message, undefined, 'id');
+    throw invalid('event.id', `must be well-formed text of 1 to ${MAX_ID_BYTES} bytes of UTF-8`);
   }
   return id;
 }
@@ -349,22 +345,17 @@ function requireTimestamp(timestamp: unknown): number {
   if (!isTime(timestamp)) {
     const shown = typeof timestamp === 'number' ? String(timestamp) : kindOf(timestamp);
     throw invalid(
-      `The event's timestamp must be milliseconds since 1970, 0 to ${MAX_TIMESTAMP}; it is ${shown}.`,
-      undefined,
-      'timestamp',
+      'event.timestamp',
+      `must be milliseconds since 1970, 0 to ${MAX_TIMESTAMP}; it is ${shown}`,
     );
   }
   // Adding 0 turns −0 into 0, as in JSON.
   return timestamp + 0;
 }
 
-function invalid(message: string, cause?: unknown, key?: string): SessionError {
-  return new SessionError('invalid_argument', message, { cause, key });
-}
-
 /** Converts errors of the event's own getters or proxy handlers. */
 function toSessionError(error: unknown): SessionError {
   if (isSessionError(error)) return error;
   if (isTooLong(error)) return tooLongError(undefined, error);
-  return invalid('The event cannot be read: its own code threw.', error);
+  return invalid('event', 'cannot be read: its own code threw', error);
 }

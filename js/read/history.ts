@@ -2,7 +2,8 @@ import type { Event } from '../model/event.js';
 import { kindOf } from '../json/rules.js';
 import type { Session } from '../model/session.js';
 import type { StateShape } from '../state/state_shape.js';
-import { after, invalid, type MaybePromise } from '../call/call.js';
+import { after, type MaybePromise } from '../call/call.js';
+import { invalid } from '../errors/invalid.js';
 import { missingCalls, windowStart } from './history_window.js';
 
 /**

@@ -15,7 +15,8 @@ import type {
   ReadSession,
   SessionStore,
 } from '../storage/session_store.js';
-import { after, invalid, type MaybePromise, describeValue } from '../call/call.js';
+import { after, type MaybePromise, describeValue } from '../call/call.js';
+import { invalid } from '../errors/invalid.js';
 import type { Handles } from '../handle/handle.js';
 import { History, type HistoryOptions } from './history.js';
 import { makeHandles } from './listed_records.js';

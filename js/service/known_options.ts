@@ -3,7 +3,8 @@
  * its absence noticed only after a loss.
  */
 import { ownMembers } from '../members/own.js';
-import { invalid, requireOptions } from '../call/call.js';
+import { requireOptions } from '../call/call.js';
+import { invalid } from '../errors/invalid.js';
 import type { SessionServiceOptions } from './service_options.js';
 
 /** The names of the options of one kind. The type makes the list complete. */

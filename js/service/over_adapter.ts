@@ -4,7 +4,8 @@ import type { StorageAdapter } from '../storage/adapter.js';
 import { AdapterStore } from '../storage/adapter_store.js';
 import type { OwnAdapter } from '../storage/own_adapter.js';
 import { feedOfAdapter } from '../watch/shared_feeds.js';
-import { invalid, describeValue } from '../call/call.js';
+import { describeValue } from '../call/call.js';
+import { invalid } from '../errors/invalid.js';
 import type { ServiceParts, SessionServiceOptions } from './service_options.js';
 import { StoredSessionService } from './stored_session_service.js';
 

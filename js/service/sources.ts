@@ -2,7 +2,7 @@
  * The clock and the id generator that the service's options give. Their results are checked here,
  * since an invalid value would otherwise reach every record.
  */
-import { SessionError } from '../errors/errors.js';
+import { invalid } from '../errors/invalid.js';
 import { isId } from '../model/ids.js';
 import { kindOf } from '../json/rules.js';
 import { isTime, MAX_TIMESTAMP } from '../model/snapshot.js';
@@ -44,11 +44,4 @@ function ask<T>(option: string, source: () => T): T {
   } catch (cause) {
     throw invalid(option, 'threw', cause);
   }
-}
-
-function invalid(option: string, rule: string, cause?: unknown): SessionError {
-  return new SessionError('invalid_argument', `The service's ${option} ${rule}.`, {
-    key: option,
-    cause,
-  });
 }

@@ -2,7 +2,7 @@
  * Converts a delta to JSON, key by key. The state rules for one value are in `rules.ts`; the rules
  * for the keys are here.
  */
-import { SessionError } from '../errors/errors.js';
+import { invalid } from '../errors/invalid.js';
 import { isTemp, REMOVED } from './scope.js';
 import { checkState } from '../json/check.js';
 import { defineMember } from '../members/member.js';
@@ -15,7 +15,7 @@ import { tooLargeProblem, writeJson } from '../json/write.js';
  *
  * @example
  * ```ts
- * makeDeltaSnapshot({ a: 1, b: undefined, 'temp:c': () => 1 }, 'The delta').text;
+ * makeDeltaSnapshot({ a: 1, b: undefined, 'temp:c': () => 1 }, 'stateDelta').text;
  * // '{"a":1,"b":"__ADK_SENTINEL_REMOVED__"}'
  * ```
  */
@@ -39,22 +39,22 @@ export interface DeltaSnapshot {
  * Takes a snapshot of a delta or an initial state.
  *
  * @param source a plain object, or `undefined` for an empty one
- * @param subject the name to use in errors
+ * @param name the name to use in errors
  * @throws SessionError `invalid_argument` if it is not a plain object, `unserializable` with `path`
  *
  * @example
  * ```ts
- * makeDeltaSnapshot({ a: 1, 'temp:b': 2 }, 'The state').text; // '{"a":1}'
+ * makeDeltaSnapshot({ a: 1, 'temp:b': 2 }, 'state').text; // '{"a":1}'
  * ```
  */
-export function makeDeltaSnapshot(source: unknown, subject: string): DeltaSnapshot {
+export function makeDeltaSnapshot(source: unknown, name: string): DeltaSnapshot {
   const delta: Record<string, unknown> = {};
   if (source === undefined) return { text: '{}', delta, hasObjects: false, temp: undefined };
   let hasObjects = false;
   let temp: Record<string, unknown> | undefined;
   // The JSON texts of special values, by key. Made only if there is such a value.
   let jsonTexts: Map<string, string> | undefined;
-  for (const key of plainObjectKeys(source, subject)) {
+  for (const key of plainObjectKeys(source, name)) {
     const value = readMember(source as Record<string, unknown>, key);
     if (isTemp(key)) {
       temp ??= {};
@@ -110,7 +110,7 @@ function deltaText(
  * Returns the own enumerable string keys of a plain object. Fails with `invalid_argument` for
  * anything else, even if reading the keys throws.
  */
-function plainObjectKeys(value: unknown, subject: string): readonly string[] {
+export function plainObjectKeys(value: unknown, name: string): readonly string[] {
   let cause: unknown;
   try {
     if (isPlainObject(value)) return Object.keys(value);
@@ -118,8 +118,7 @@ function plainObjectKeys(value: unknown, subject: string): readonly string[] {
     cause = error;
   }
   const problem = cause === undefined ? `is ${kindOf(value)}` : 'cannot be read';
-  const message = `${subject} must be a plain object; it ${problem}.`;
-  throw new SessionError('invalid_argument', message, { cause });
+  throw invalid(name, `must be a plain object; it ${problem}`, cause);
 }
 
 /** Reads one member of a delta. Getters and proxies may throw. */

@@ -1,4 +1,4 @@
-import { SessionError } from '../errors/errors.js';
+import { invalid } from '../errors/invalid.js';
 import { Context, type ReadonlyContext } from '../invocation/context.js';
 import { kindOf } from '../json/rules.js';
 import type { InstructionContext } from './context.js';
@@ -79,16 +79,10 @@ export async function resolveInstruction<C extends InstructionContext>(
 ): Promise<string> {
   if (typeof instruction === 'string') return injectSessionState(instruction, context);
   if (typeof instruction !== 'function') {
-    throw new SessionError(
-      'invalid_argument',
-      `an instruction must be a string or a function, not ${kindOf(instruction)}`,
-    );
+    throw invalid('instruction', `must be a string or a function; it is ${kindOf(instruction)}`);
   }
   const readonly: unknown = context instanceof Context ? context.toReadonly() : context;
   const text: unknown = await instruction(readonly as ProviderContext<C>);
   if (typeof text === 'string') return text;
-  throw new SessionError(
-    'invalid_argument',
-    `an instruction function must return a string, not ${kindOf(text)}`,
-  );
+  throw invalid('instruction', `must return a string; it returned ${kindOf(text)}`);
 }

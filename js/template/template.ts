@@ -1,4 +1,5 @@
 import { SessionError } from '../errors/errors.js';
+import { invalid } from '../errors/invalid.js';
 import { kindOf } from '../json/rules.js';
 import {
   type ArtifactLoader,
@@ -56,10 +57,7 @@ export class Template {
    */
   constructor(text: string) {
     if (typeof text !== 'string') {
-      throw new SessionError(
-        'invalid_argument',
-        `a template must be a string, not ${kindOf(text)}`,
-      );
+      throw invalid('template', `must be a string; it is ${kindOf(text)}`);
     }
     this.text = text;
   }

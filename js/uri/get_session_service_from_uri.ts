@@ -13,7 +13,7 @@ import {
 import { partsOverOwn } from '../service/over_adapter.js';
 import type { TableOptions } from '../database/table_options.js';
 import { requireTableNames } from '../database/tables/table_names.js';
-import { invalid } from '../call/call.js';
+import { invalid } from '../errors/invalid.js';
 import type { SessionServiceOptions } from '../service/service_options.js';
 import { StoredSessionService } from '../service/stored_session_service.js';
 import type { StateShape } from '../state/state_shape.js';

@@ -5,7 +5,7 @@
 import { IN_MEMORY, parseAddress, SCHEMES } from '../database/engines/address.js';
 import { requireId } from '../model/ids.js';
 import { kindOf } from '../json/rules.js';
-import { invalid } from '../call/call.js';
+import { invalid } from '../errors/invalid.js';
 import { isEngineName } from '../vertex/rest/engine_address.js';
 
 /** The service that a URI names. */

@@ -1,4 +1,5 @@
-import { invalid, describeValue } from '../call/call.js';
+import { describeValue } from '../call/call.js';
+import { invalid } from '../errors/invalid.js';
 import { type KnownOptions, SERVICE_OPTIONS, takeOptions } from '../service/known_options.js';
 import { partsOverOwn } from '../service/over_adapter.js';
 import type { SessionServiceOptions } from '../service/service_options.js';

@@ -1,7 +1,8 @@
 import { requireId } from '../model/ids.js';
 import { ownMembers } from '../members/own.js';
 import { kindOf } from '../json/rules.js';
-import { invalid, copyRequest } from '../call/call.js';
+import { copyRequest } from '../call/call.js';
+import { invalid } from '../errors/invalid.js';
 import type { CreatedSession, Floor, Scopes } from '../storage/session_store.js';
 import type { AppendAnswer } from '../wasm/protocol.js';
 import { Feed } from './feed.js';

@@ -33,6 +33,8 @@ export function mysqlPool(
 ): ServerPool {
   let isPrepared = true;
   const streams = new Set<MysqlStream>();
+  let queued = 0;
+  pool.on('enqueue', () => (queued += 1));
   pool.on('connection', ({ stream }) => {
     if (stream === undefined) return;
     streams.add(stream);
@@ -60,8 +62,11 @@ export function mysqlPool(
   };
 
   return {
-    async connect(): Promise<ServerConnection> {
-      const connection = await pool.getConnection();
+    async connect(onQueue): Promise<ServerConnection> {
+      const before = queued;
+      const connecting = pool.getConnection();
+      if (queued > before) onQueue();
+      const connection = await connecting;
       const wasPrepared = isPrepared;
       let answered = 0;
       return {

@@ -2,6 +2,8 @@
 export interface MysqlPromisePool {
   getConnection(): Promise<MysqlConnection>;
   end(): Promise<void>;
+  /** Emitted at once by a `getConnection` that has to wait, since all connections are in use. */
+  on(event: 'enqueue', listener: () => void): unknown;
   on(
     event: 'connection',
     listener: (connection: { readonly stream?: MysqlStream }) => void,

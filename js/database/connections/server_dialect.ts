@@ -29,7 +29,8 @@ export function serverDialect(pool: ServerPool, engine: Engine, waits: Waits): D
       isPostgres ? new PostgresIntrospector(database) : new MysqlIntrospector(database),
     createDriver: (): Driver => ({
       init: () => Promise.resolve(),
-      acquireConnection: async () => new LeasedConnection(await Lease.open(pool, engine, waits)),
+      acquireConnection: async () =>
+        new LeasedConnection(await Lease.open(pool, engine, waits, 'write')),
       releaseConnection(connection) {
         (connection as LeasedConnection).lease.release();
         return Promise.resolve();

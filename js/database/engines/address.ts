@@ -5,7 +5,7 @@
  * No error shows the URL or the message of `new URL`: most invalid URLs hold a password with a stray
  * character.
  */
-import { invalid } from '../../call/call.js';
+import { invalid } from '../../errors/invalid.js';
 import { kindOf } from '../../json/rules.js';
 import type { EngineKind } from './engine.js';
 import { serverUrl } from './server_url.js';

@@ -18,10 +18,15 @@ export type Failure =
   /** A statement exceeded its time limit. */
   | 'slow'
   | 'full'
+  /** The connection broke before a commit was sent. */
   | 'lost'
+  /** The connection broke after a commit was sent, so the write may be stored. */
+  | 'commitLost'
   /** The database is read-only. */
   | 'readonly'
   | 'unreachable'
+  /** All connections of the pool or of the server are in use. */
+  | 'exhausted'
   /** The server's certificate is not trusted. */
   | 'untrusted'
   /** The caller asks for TLS, but the server has none. */
@@ -134,7 +139,8 @@ const POSTGRESQL: Engine = {
     // A violation of the protocol, which a retry would repeat.
     other: '08P01',
     untrusted: UNTRUSTED,
-    unreachable: `28 3D000 3F000 42501 53300 57P03 08001 08004 ${NO_WAY}`,
+    exhausted: '53300',
+    unreachable: `28 3D000 3F000 42501 57P03 08001 08004 ${NO_WAY}`,
   }),
 };
 
@@ -166,7 +172,8 @@ const MYSQL: Engine = {
     unsupported: 'ER_PARSE_ERROR ER_NOT_SUPPORTED_YET',
     untrusted: `HANDSHAKE_SSL_ERROR ${UNTRUSTED}`,
     noTls: 'HANDSHAKE_NO_SSL_SUPPORT',
-    unreachable: `ER_ACCESS_DENIED ER_DBACCESS_DENIED ER_TABLEACCESS_DENIED ER_BAD_DB ER_CON_COUNT ER_NOT_SUPPORTED_AUTH ER_HOST ${NO_WAY}`,
+    exhausted: 'ER_CON_COUNT',
+    unreachable: `ER_ACCESS_DENIED ER_DBACCESS_DENIED ER_TABLEACCESS_DENIED ER_BAD_DB ER_NOT_SUPPORTED_AUTH ER_HOST ${NO_WAY}`,
   }),
 };
 

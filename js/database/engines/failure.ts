@@ -1,5 +1,8 @@
 import { isSessionError, SessionError, type SessionErrorCode } from '../../errors/errors.js';
+import { markUnwritten } from '../../errors/unwritten.js';
 import type { Engine, EngineKind, Failure } from './engine.js';
+
+const STORED_ONCE = 'Try again: an append that was stored after all is not stored twice.';
 
 /** The code of each failure and the advice in its message, for a server; and for a file, if that differs. */
 const CODES: Readonly<
@@ -16,10 +19,11 @@ const CODES: Readonly<
     "Nothing was written; make room on the server's disk, or delete sessions, and try again.",
     'Nothing was written; make room on the disk, delete sessions, or end programs that read the file, and try again.',
   ],
-  lost: [
+  lost: ['connection_lost', 'Nothing was written; try again.', `Check the disk. ${STORED_ONCE}`],
+  commitLost: [
     'connection_lost',
-    'Try again: an append that was stored after all is not stored twice.',
-    'Check the disk and try again: an append that was stored after all is not stored twice.',
+    `It may be stored, since the commit was sent. ${STORED_ONCE}`,
+    `Check the disk. ${STORED_ONCE}`,
   ],
   readonly: [
     'storage_unavailable',
@@ -30,6 +34,10 @@ const CODES: Readonly<
     'storage_unavailable',
     'Check the address, the access and that the server runs.',
     'Check the path, and who may read and write the file and its folder.',
+  ],
+  exhausted: [
+    'storage_blocked',
+    'Nothing was written: all connections are in use. Allow more of them, or a longer timeoutMs, and try again.',
   ],
   untrusted: [
     'storage_unavailable',
@@ -86,7 +94,10 @@ export function failureKind(engine: Engine, error: unknown): Failure {
   // Drivers give no code to failures on this side of the connection.
   const text = typeof message === 'string' ? message : '';
   if (/does not support SSL/i.test(text)) return 'noTls';
-  if (/Cannot open database|connection timeout|timeout exceeded/i.test(text)) return 'unreachable';
+  if (/timeout exceeded when trying to connect|No connections available|Queue limit/i.test(text)) {
+    return 'exhausted';
+  }
+  if (/Cannot open database|connection timeout/i.test(text)) return 'unreachable';
   return /Connection (?:terminated|ended|closed)|not queryable|connection error|closed state|timeout/i.test(
     text,
   )
@@ -114,13 +125,13 @@ export function isRefusal(engine: Engine, error: unknown): boolean {
 /** Converts a driver's error to a `SessionError`. */
 export function databaseError(engine: Engine, error: unknown): SessionError {
   if (isSessionError(error)) return error;
-  const [code, ofServer, ofFile = ofServer] = CODES[failureKind(engine, error)];
+  const failure = failureKind(engine, error);
+  const [code, ofServer, ofFile = ofServer] = CODES[failure];
   const whatToDo = engine.kind === 'sqlite' ? ofFile : ofServer;
-  const reason = reasonOf(error);
-  return new SessionError(code, `The ${engine.name} database failed: ${reason}. ${whatToDo}`, {
-    storage: engine.kind,
-    cause: error,
-  });
+  const message = `The ${engine.name} database failed: ${reasonOf(error)}. ${whatToDo}`;
+  const made = new SessionError(code, message, { storage: engine.kind, cause: error });
+  if (failure === 'lost' && engine.kind !== 'sqlite') markUnwritten(made);
+  return made;
 }
 
 /**

@@ -2,7 +2,7 @@
  * Converts a server's URL to the form that its driver reads. Python's parameters are translated: `pg` and
  * `mysql2` ignore a parameter that they do not know, or fail on it outside of any call.
  */
-import { invalid } from '../../call/call.js';
+import { invalid } from '../../errors/invalid.js';
 import type { EngineKind } from './engine.js';
 
 type ServerKind = Exclude<EngineKind, 'sqlite'>;

@@ -3,7 +3,7 @@
  */
 import { SessionError } from '../../errors/errors.js';
 import { formatPath, type PathSegment } from '../../json/path.js';
-import { invalid } from '../../call/call.js';
+import { invalid } from '../../errors/invalid.js';
 import type { Changes, Found, StorageKey, WriteRequest } from '../../storage/adapter.js';
 import { type EngineKind, ENGINES } from '../engines/engine.js';
 

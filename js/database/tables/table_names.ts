@@ -1,5 +1,6 @@
 /** The names of the tables: their schema and their prefix. */
-import { invalid, describeValue } from '../../call/call.js';
+import { describeValue } from '../../call/call.js';
+import { invalid } from '../../errors/invalid.js';
 import type { EngineKind } from '../engines/engine.js';
 
 /** The schema of the tables, and the prefix of their names. */

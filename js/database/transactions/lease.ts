@@ -4,10 +4,11 @@
  */
 import { isSessionError } from '../../errors/errors.js';
 import { ownMembers } from '../../members/own.js';
-import type { Engine } from '../engines/engine.js';
+import type { Engine, Failure } from '../engines/engine.js';
 import { failureKind, isRefusal, KnownFailure, reasonOf } from '../engines/failure.js';
 import { requireNotAborted } from '../../call/call.js';
 import type { Query } from './prepared.js';
+import type { Mode } from './transaction.js';
 import type { Waits } from './waits.js';
 
 /** SQL without values, or a query with values. */
@@ -42,7 +43,8 @@ export interface ServerConnection {
 
 /** A driver's pool of connections. */
 export interface ServerPool {
-  connect(): Promise<ServerConnection>;
+  /** @param onQueue called if the call has to wait for a connection, since all are in use */
+  connect(onQueue: () => void): Promise<ServerConnection>;
   end(): Promise<void>;
 }
 
@@ -58,13 +60,15 @@ export class Lease {
   readonly #connection: ServerConnection;
   readonly #engine: Engine;
   readonly #waits: Waits;
+  readonly #mode: Mode;
   #isUsable = true;
   #isCommitSent = false;
 
-  private constructor(connection: ServerConnection, engine: Engine, waits: Waits) {
+  private constructor(connection: ServerConnection, engine: Engine, waits: Waits, mode: Mode) {
     this.#connection = connection;
     this.#engine = engine;
     this.#waits = waits;
+    this.#mode = mode;
   }
 
   /**
@@ -75,18 +79,20 @@ export class Lease {
     pool: ServerPool,
     engine: Engine,
     waits: Waits,
+    mode: Mode,
     signal?: AbortSignal,
   ): Promise<Lease> {
     requireNotAborted(signal);
-    const connecting = pool.connect();
+    let lateness: Failure = 'unreachable';
+    const connecting = pool.connect(() => (lateness = 'exhausted'));
     try {
       const connection = await waits.until(
         connecting,
         (milliseconds) =>
-          new KnownFailure(`there was no connection within ${milliseconds} ms`, 'unreachable'),
+          new KnownFailure(`there was no connection within ${milliseconds} ms`, lateness),
         { signal },
       );
-      return new Lease(connection, engine, waits);
+      return new Lease(connection, engine, waits, mode);
     } catch (error) {
       // The pool may still deliver the connection later.
       connecting.then((late) => late.release()).catch(() => undefined);
@@ -120,8 +126,9 @@ export class Lease {
       // another connection.
       if (failureKind(this.#engine, error) === 'readonly') this.#isUsable = false;
       if (isSessionError(error) || error instanceof KnownFailure) connection.cancel?.();
-      if (isAnswer || !this.#isCommitSent) throw error;
-      throw new KnownFailure(`${reasonOf(error)} (after the commit was sent)`, 'lost', error);
+      // The commit of a read writes nothing.
+      if (isAnswer || !this.#isCommitSent || this.#mode === 'read') throw error;
+      throw new KnownFailure(reasonOf(error), 'commitLost', error);
     }
   }
 

@@ -23,7 +23,7 @@ export function serverRunner(
     work: () => Steps<T>,
     signal: AbortSignal | undefined,
   ): Promise<T> {
-    const lease = await Lease.open(pool, engine, waits, signal);
+    const lease = await Lease.open(pool, engine, waits, mode, signal);
     let result: T;
     try {
       let begin = begins[mode];

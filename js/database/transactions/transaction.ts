@@ -26,7 +26,7 @@ export type Runner = <T>(mode: Mode, work: () => Steps<T>, signal?: AbortSignal)
  * service in this program that holds the lock could then never release it.
  *
  * @param attempt runs the transaction once; a result without a promise is returned without one
- * @param waits how long it is retried
+ * @param waits how long conflicts are retried, counted from the begin of the first attempt
  * @param signal ends the retries
  * @throws SessionError what `attempt` threw, or what the driver's error means
  */
@@ -36,36 +36,30 @@ export function retried<T>(
   waits: Waits,
   signal?: AbortSignal,
 ): T | Promise<T> {
+  const start = performance.now();
+  const again = async (failed: unknown): Promise<T> => {
+    let error = failed;
+    for (let attempts = 0; ; attempts += 1) {
+      const failure = isSessionError(error) ? 'other' : failureKind(engine, error);
+      // The next attempt finds the row of a duplicate key, so its retries are counted and not timed.
+      const mayPass =
+        failure === 'duplicate'
+          ? attempts < MAX_DUPLICATES
+          : failure === 'conflict' && !waits.isOver(start);
+      if (!mayPass) throw databaseError(engine, error);
+      await new Promise((done) => setTimeout(done, backoff(attempts, FIRST_PAUSE, LONGEST_PAUSE)));
+      requireNotAborted(signal);
+      try {
+        return await attempt();
+      } catch (thrown) {
+        error = thrown;
+      }
+    }
+  };
   try {
     const result = attempt();
-    if (!(result instanceof Promise)) return result;
-    return result.catch((error: unknown) => again(engine, attempt, error, waits, signal));
+    return result instanceof Promise ? result.catch(again) : result;
   } catch (error) {
-    return again(engine, attempt, error, waits, signal);
-  }
-}
-
-/** @param failed the error of the first attempt */
-async function again<T>(
-  engine: Engine,
-  attempt: () => T | Promise<T>,
-  failed: unknown,
-  waits: Waits,
-  signal: AbortSignal | undefined,
-): Promise<T> {
-  const start = performance.now();
-  let error = failed;
-  for (let attempts = 0; ; attempts += 1) {
-    const failure = isSessionError(error) ? 'other' : failureKind(engine, error);
-    const mayPass =
-      failure === 'conflict' || (failure === 'duplicate' && attempts < MAX_DUPLICATES);
-    if (!mayPass || waits.isOver(start)) throw databaseError(engine, error);
-    await new Promise((done) => setTimeout(done, backoff(attempts, FIRST_PAUSE, LONGEST_PAUSE)));
-    requireNotAborted(signal);
-    try {
-      return await attempt();
-    } catch (thrown) {
-      error = thrown;
-    }
+    return again(error);
   }
 }

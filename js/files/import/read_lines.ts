@@ -1,5 +1,5 @@
 import { SessionError } from '../../errors/errors.js';
-import { invalid } from '../../call/call.js';
+import { invalid } from '../../errors/invalid.js';
 import { kindOf } from '../../json/rules.js';
 
 /**

@@ -2,7 +2,7 @@
 import { SessionError } from '../../errors/errors.js';
 import { kindOf, messageOf } from '../../json/rules.js';
 import { loadOptional } from '../../wasm/loader/optional_package.js';
-import { invalid } from '../../call/call.js';
+import { invalid } from '../../errors/invalid.js';
 import { makeMask } from './mask.js';
 
 /**

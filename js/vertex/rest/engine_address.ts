@@ -5,7 +5,7 @@
  * Google's own client for Python does the same.
  */
 import { kindOf } from '../../json/rules.js';
-import { invalid } from '../../call/call.js';
+import { invalid } from '../../errors/invalid.js';
 
 /** The service options that name the engine. */
 export interface EngineOptions {

@@ -5,7 +5,7 @@
 import type { JsonObject } from '../../json/rules.js';
 import { SessionError } from '../../errors/errors.js';
 import { APP_PREFIX, isShared, USER_PREFIX } from '../../state/scope.js';
-import { invalid } from '../../call/call.js';
+import { invalid } from '../../errors/invalid.js';
 import type { Decide, StorageKey } from '../../storage/adapter.js';
 import { NO_ROWS } from './append_events.js';
 import { isSessionIdTaken, mayHaveTakenEffect } from '../rest/rest_errors.js';

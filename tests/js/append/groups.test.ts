@@ -4,6 +4,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 
 import { SessionError, State, type Event, type SessionServiceOptions, type StateShape } from '../../../js/index.js'; // prettier-ignore
+import { markUnwritten } from '../../../js/errors/unwritten.js';
 import {
   failNextAppend,
   failure,
@@ -237,6 +238,20 @@ describe('A group whose write fails', () => {
     await one;
     await failure(two!, 'connection_lost');
     assert.deepEqual(texts(await stored(service)), ['one', 'two']);
+  });
+
+  it('fails with the error of its own attempt for a member whose group was lost before its commit', async () => {
+    const { storage, service, session } = await recorded();
+    storage.append = (request) => {
+      const isGroup = request.eventIds.length > 1;
+      const error = new SessionError('connection_lost', isGroup ? 'not sent' : 'perhaps stored');
+      if (isGroup) markUnwritten(error);
+      throw error;
+    };
+    const appends = ['one', 'two'].map((id) => service.appendEvent({ session, event: named(id) }));
+    for (const append of appends) {
+      assert.equal((await failure(append, 'connection_lost')).message, 'perhaps stored');
+    }
   });
 
   it('fails only for the members that fail by themselves', async () => {
