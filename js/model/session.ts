@@ -58,7 +58,7 @@ export interface CompositeSessionKey {
 
 /**
  * A request with an optional signal. The call is aborted if the signal fires before the commit
- * began. Over IndexedDB an append is aborted only while it waits for its turn.
+ * began.
  *
  * @example
  * ```ts

@@ -1,5 +1,5 @@
 import { callCore, coreError, requireRoom, type SessionCore } from '../wasm/core.js';
-import type { MaybePromise } from '../call/call.js';
+import { type MaybePromise, requireNotAborted } from '../call/call.js';
 import type { StorageKey } from './adapter.js';
 import type {
   AppendRequest,
@@ -14,7 +14,10 @@ import type {
 import { packAppends } from '../wasm/appends.js';
 import type { AppendAnswer, AppendOutcome } from '../wasm/protocol.js';
 
-/** A store in the wasm: over memory or IndexedDB. It ignores the signal. */
+/**
+ * A store in the wasm: over memory or IndexedDB. Memory answers at once, so it ignores the signal.
+ * Reads ignore it too.
+ */
 export class CoreStore implements SessionStore {
   readonly core: SessionCore;
   /** Whether the data is in the wasm's memory, and lost if the instance traps. */
@@ -34,9 +37,13 @@ export class CoreStore implements SessionStore {
     state: string,
     now: number,
     ifAbsent: boolean,
+    signal: AbortSignal | undefined,
   ): MaybePromise<CreatedSession | undefined> {
     requireRoom(state.length);
-    return this.#answer(() => this.core.create(appName, userId, sessionId, state, now, ifAbsent));
+    const check = abortCheck(signal);
+    return this.#answer(() =>
+      this.core.create(appName, userId, sessionId, state, now, ifAbsent, check),
+    );
   }
 
   get(
@@ -61,7 +68,8 @@ export class CoreStore implements SessionStore {
   append(request: AppendRequest): MaybePromise<AppendAnswer> {
     // Only memory takes the texts into the wasm.
     const { packed, numbers, texts } = packAppends([request], this.#holdsData);
-    return this.#answer(() => this.core.append(packed, numbers, texts));
+    const check = abortCheck(request.signal);
+    return this.#answer(() => this.core.append(packed, numbers, texts, check));
   }
 
   get appendMany(): SessionStore['appendMany'] {
@@ -69,8 +77,9 @@ export class CoreStore implements SessionStore {
     if (this.#holdsData) return undefined;
     return (requests) => {
       const { packed, numbers, texts = [] } = packAppends(requests, false);
+      const checks = requests.map(({ signal }) => abortCheck(signal));
       const outcomes = this.#answer<AppendOutcome[]>(() =>
-        this.core.append_many(packed, numbers, texts),
+        this.core.append_many(packed, numbers, texts, checks),
       );
       return requests.map(async (_, index) => {
         const [answer, error] = (await outcomes)[index]!;
@@ -80,9 +89,15 @@ export class CoreStore implements SessionStore {
     };
   }
 
-  update(appName: string, userId: string | undefined, delta: string): MaybePromise<Scopes> {
+  update(
+    appName: string,
+    userId: string | undefined,
+    delta: string,
+    signal: AbortSignal | undefined,
+  ): MaybePromise<Scopes> {
     requireRoom(delta.length);
-    return this.#answer(() => this.core.update(appName, userId, delta));
+    const check = abortCheck(signal);
+    return this.#answer(() => this.core.update(appName, userId, delta, check));
   }
 
   scopeState(appName: string, userId: string | undefined): MaybePromise<string> {
@@ -94,8 +109,10 @@ export class CoreStore implements SessionStore {
     userId: string | undefined,
     sessionId: string | undefined,
     withSessions: boolean,
+    signal: AbortSignal | undefined,
   ): MaybePromise<Floor> {
-    return this.#answer(() => this.core.delete(appName, userId, sessionId, withSessions));
+    const check = abortCheck(signal);
+    return this.#answer(() => this.core.delete(appName, userId, sessionId, withSessions, check));
   }
 
   free(): void {
@@ -109,4 +126,9 @@ export class CoreStore implements SessionStore {
       throw coreError(thrown);
     });
   }
+}
+
+/** Returns a function that throws `aborted` if the signal has fired. The wasm calls it before it writes. */
+function abortCheck(signal: AbortSignal | undefined): (() => void) | undefined {
+  return signal && (() => requireNotAborted(signal));
 }

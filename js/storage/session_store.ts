@@ -71,8 +71,8 @@ export interface AppendRequest extends Append {
  * Sessions, their states and events, in any storage. The service calls it with names that it has checked. The
  * store in memory answers without a promise.
  *
- * Each method fails with a `SessionError`. If the signal fires before the commit, a call over an adapter may
- * fail with `aborted`: an adapter may ignore the signal. Stores in the wasm ignore it.
+ * Each method fails with a `SessionError`. If the signal fires before the commit begins, a write fails with
+ * `aborted`, unless an adapter ignores the signal.
  */
 export interface SessionStore {
   /** Opens the storage, if there is anything to open. */

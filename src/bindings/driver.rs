@@ -3,7 +3,7 @@
 use std::future::Future;
 use std::rc::Rc;
 
-use js_sys::Array;
+use js_sys::{Array, Function};
 use wasm_bindgen::JsValue;
 use wasm_bindgen_futures::future_to_promise;
 
@@ -12,8 +12,8 @@ use crate::error::Error;
 use crate::room::require_room;
 use crate::session::Window;
 use crate::storage::guarded::Guarded;
-use crate::storage::indexed_db::{IndexedDbStorage, listed_texts, rows};
-use crate::storage::{Deletion, ListRequest, Listing, MemoryStorage, Rows, carry_out, repeat};
+use crate::storage::indexed_db::{AbortCheck, IndexedDbStorage, listed_texts, rows};
+use crate::storage::{Deletion, ListRequest, Listing, MemoryStorage, Rows, repeat};
 use crate::write::{Target, Write};
 
 /// A result for JavaScript, or a promise of it.
@@ -27,8 +27,14 @@ pub(super) enum Driver {
 }
 
 impl Driver {
-    /// Carries out a write. `finish` converts its result.
-    pub(super) fn write(&self, mut write: Write, finish: fn(Write) -> Answer) -> Answer {
+    /// Carries out a write. `finish` converts its result. `abort_check` throws if the call's signal
+    /// has fired; memory needs none, since it answers at once.
+    pub(super) fn write(
+        &self,
+        mut write: Write,
+        abort_check: Option<Function>,
+        finish: fn(Write) -> Answer,
+    ) -> Answer {
         match self {
             Self::Memory(memory) => {
                 memory.write_now(&mut write)?;
@@ -36,14 +42,17 @@ impl Driver {
             }
             Self::IndexedDb(storage) => {
                 let storage = Rc::clone(storage);
-                later(async move { finish(carry_out(&*storage, write).await?) })
+                later(async move {
+                    let written = storage.write_one(write, AbortCheck(abort_check)).await;
+                    finish(repeat(&*storage, written).await?)
+                })
             }
         }
     }
 
     /// Carries out appends to several sessions in one transaction. Memory answers each append at
     /// once, so it shares nothing.
-    pub(super) fn append_many(&self, writes: Vec<Write>) -> Answer {
+    pub(super) fn append_many(&self, writes: Vec<(Write, AbortCheck)>) -> Answer {
         let Self::IndexedDb(storage) = self else {
             return Ok(JsValue::UNDEFINED);
         };
@@ -97,12 +106,12 @@ impl Driver {
     }
 
     /// Deletes, and returns the floor.
-    pub(super) fn delete(&self, deletion: Deletion) -> Answer {
+    pub(super) fn delete(&self, deletion: Deletion, abort_check: Option<Function>) -> Answer {
         match self {
             Self::Memory(memory) => Ok(JsValue::from_f64(memory.remove(&deletion) as f64)),
             Self::IndexedDb(storage) => {
                 let storage = Rc::clone(storage);
-                later(async move { storage.remove(deletion).await })
+                later(async move { storage.remove(deletion, AbortCheck(abort_check)).await })
             }
         }
     }

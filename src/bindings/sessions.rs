@@ -3,8 +3,8 @@
 use std::rc::Rc;
 
 use js_sys::{Array, Function};
-use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::*;
+use wasm_bindgen::{JsCast, JsValue};
 
 use crate::bindings::appends::{Appends, Texts};
 use crate::bindings::driver::{Answer, Driver, later};
@@ -16,6 +16,7 @@ use crate::event::TextSlice;
 use crate::room;
 use crate::session::{Page, SessionKey, Window, check_id, check_timestamp};
 use crate::state::Delta;
+use crate::storage::indexed_db::AbortCheck;
 use crate::storage::{
     Deletion, IndexedDbOptions, IndexedDbStorage, ListRequest, MemoryStorage, Rows,
 };
@@ -70,6 +71,9 @@ impl SessionCore {
     /// Creates a session. Returns it as `session_to_javascript` lays it out, with the new revisions
     /// of user and app state. If the key is taken, returns `undefined` with `if_absent`, else fails
     /// with `already_exists`.
+    ///
+    /// `abort_check`, here and in other writes, throws if the call's signal has fired.
+    #[allow(clippy::too_many_arguments, reason = "each is a member of the caller's request")]
     pub fn create(
         &self,
         app_name: String,
@@ -78,13 +82,14 @@ impl SessionCore {
         state: String,
         now: f64,
         if_absent: bool,
+        abort_check: Option<Function>,
     ) -> Result<JsValue, JsValue> {
         let key = SessionKey::new(app_name, user_id, session_id)?;
         let state = Delta::parse(&state)?;
         let now = check_timestamp("the clock", now)?;
         let finish =
             if if_absent { created_if_absent_to_javascript } else { created_to_javascript };
-        self.driver.write(Write::create(key, state, now), finish)
+        self.driver.write(Write::create(key, state, now), abort_check, finish)
     }
 
     /// Returns a session, as `session_to_javascript` lays it out, or `undefined`.
@@ -129,13 +134,14 @@ impl SessionCore {
         packed: String,
         numbers: &[f64],
         texts: Option<Array>,
+        abort_check: Option<Function>,
     ) -> Result<JsValue, JsValue> {
         let packed = TextSlice::from(packed);
         let write = packed.with(|text| {
             let texts = texts.as_ref().map_or(Texts::Packed(&packed), Texts::JavaScript);
             Appends::new(text, numbers, texts).one()
         })?;
-        self.driver.write(write, appended_to_javascript)
+        self.driver.write(write, abort_check, appended_to_javascript)
     }
 
     /// Appends to several sessions over IndexedDB, in one transaction. Returns a promise of
@@ -146,9 +152,12 @@ impl SessionCore {
         packed: &str,
         numbers: &[f64],
         texts: &Array,
+        abort_checks: &Array,
     ) -> Result<JsValue, JsValue> {
         let appends = Appends::new(packed, numbers, Texts::JavaScript(texts));
-        self.driver.append_many(appends.collect::<Result<_, _>>()?)
+        let checks = abort_checks.iter().map(|check| AbortCheck(check.dyn_into().ok()));
+        let writes = appends.zip(checks).map(|(write, check)| Ok((write?, check)));
+        self.driver.append_many(writes.collect::<Result<_, JsValue>>()?)
     }
 
     /// Changes a user's and an app's state without an event. Returns the result as
@@ -158,9 +167,10 @@ impl SessionCore {
         app_name: String,
         user_id: Option<String>,
         delta: String,
+        abort_check: Option<Function>,
     ) -> Result<JsValue, JsValue> {
         let write = Write::update(app_name, user_id, Delta::parse(&delta)?)?;
-        self.driver.write(write, scopes_to_javascript)
+        self.driver.write(write, abort_check, scopes_to_javascript)
     }
 
     /// Returns the JSON object of a user's state, or of an app's.
@@ -190,6 +200,7 @@ impl SessionCore {
         user_id: Option<String>,
         session_id: Option<String>,
         with_sessions: bool,
+        abort_check: Option<Function>,
     ) -> Result<JsValue, JsValue> {
         check_id("appName", &app_name)?;
         if let Some(user_id) = &user_id {
@@ -206,7 +217,7 @@ impl SessionCore {
                 }
             }
         };
-        self.driver.delete(deletion)
+        self.driver.delete(deletion, abort_check)
     }
 }
 

@@ -34,6 +34,7 @@ use wasm_bindgen::{JsCast, JsValue};
 
 use crate::error::Error;
 use crate::session::{Revision, Window};
+pub(crate) use crate::storage::indexed_db::connection::abort_check::AbortCheck;
 use crate::storage::indexed_db::connection::access::Access;
 use crate::storage::indexed_db::connection::database::Database;
 use crate::storage::indexed_db::records::page::Page;
@@ -125,11 +126,22 @@ impl IndexedDbStorage {
         async move { Ok(listing::list(&access, &request).await?) }
     }
 
+    /// Carries out a write, unless its call is aborted before.
+    pub(crate) async fn write_one(
+        &self,
+        write: Write,
+        abort_check: AbortCheck,
+    ) -> Result<Write, JsValue> {
+        let none =
+            || Err(Error::StorageFailed { reason: "the write has no outcome".into() }.into());
+        self.write_all(vec![(write, abort_check)]).await?.pop().unwrap_or_else(none)
+    }
+
     /// Carries out writes in one transaction; each of them may fail by itself. If the transaction
     /// fails, nothing is stored.
     pub(crate) async fn write_all(
         &self,
-        writes: Vec<Write>,
+        writes: Vec<(Write, AbortCheck)>,
     ) -> Result<Vec<Result<Write, JsValue>>, JsValue> {
         let written = async {
             let mut members: Vec<Member> = writes.into_iter().map(Member::new).collect();
@@ -145,8 +157,12 @@ impl IndexedDbStorage {
     }
 
     /// Deletes, and resolves with the floor.
-    pub(crate) async fn remove(&self, deletion: Deletion) -> Result<JsValue, JsValue> {
-        let removed = async { Ok(deleting::delete(&self.access, &deletion).await?) };
+    pub(crate) async fn remove(
+        &self,
+        deletion: Deletion,
+        abort_check: AbortCheck,
+    ) -> Result<JsValue, JsValue> {
+        let removed = async { Ok(deleting::delete(&self.access, &deletion, &abort_check).await?) };
         self.access.in_turn(Box::pin(removed)).await
     }
 
@@ -174,9 +190,7 @@ impl Storage for IndexedDbStorage {
     type Failure = JsValue;
 
     async fn write(&self, write: Write) -> Result<Write, JsValue> {
-        let none =
-            || Err(Error::StorageFailed { reason: "the write has no outcome".into() }.into());
-        self.write_all(vec![write]).await?.pop().unwrap_or_else(none)
+        self.write_one(write, AbortCheck::default()).await
     }
 
     async fn read(&self, target: Target, window: Window) -> Result<Rows, JsValue> {
@@ -195,6 +209,7 @@ impl Storage for IndexedDbStorage {
     }
 
     async fn delete(&self, deletion: Deletion) -> Result<Option<Revision>, JsValue> {
-        Ok(self.remove(deletion).await?.as_f64().map(|floor| floor as Revision))
+        let floor = self.remove(deletion, AbortCheck::default()).await?;
+        Ok(floor.as_f64().map(|floor| floor as Revision))
     }
 }

@@ -40,6 +40,26 @@ export function connections(context: Context, engine: EngineName): void {
     });
   });
 
+  it('a write whose signal fires while it waits for the stores is aborted, and stores nothing', async () => {
+    await inTab(context, async (tab) => {
+      const { codes, haveReason, events, keys, retried } = await tab.call(
+        'abortWhileHeld',
+        newName(),
+      );
+      assert.deepEqual(codes, {
+        append: 'aborted',
+        'append to two': 'aborted',
+        'append to three': 'aborted',
+        create: 'aborted',
+        update: 'aborted',
+        delete: 'aborted',
+      });
+      assert.ok(haveReason);
+      assert.deepEqual([events, keys], [[], []]);
+      assert.deepEqual(retried, ['aborted']);
+    });
+  });
+
   it('an opening without any event times out, and succeeds at the next call', async () => {
     await inTab(context, async (tab) => {
       const { failed, after } = await tab.call('openInVain', newName());

@@ -1,5 +1,6 @@
 //! Connections and transactions.
 
+pub(super) mod abort_check;
 pub(super) mod access;
 pub(super) mod database;
 pub(super) mod signal;

@@ -6,6 +6,7 @@ use wasm_bindgen::{JsCast, JsValue};
 
 use crate::session::Revision;
 use crate::storage::Deletion;
+use crate::storage::indexed_db::connection::abort_check::AbortCheck;
 use crate::storage::indexed_db::connection::access::Access;
 use crate::storage::indexed_db::connection::transaction::Transaction;
 use crate::storage::indexed_db::records::failure::Failure;
@@ -15,11 +16,19 @@ use crate::storage::indexed_db::records::schema::{DETAILS, EVENTS, META, SESSION
 use crate::storage::indexed_db::writing::sequence::Sequence;
 
 /// Deletes; nothing to delete is no error. Returns the floor of revisions.
-pub(crate) async fn delete(access: &Access, deletion: &Deletion) -> Result<JsValue, Failure> {
-    access.twice(&|| Box::pin(delete_once(access, deletion))).await
+pub(crate) async fn delete(
+    access: &Access,
+    deletion: &Deletion,
+    abort_check: &AbortCheck,
+) -> Result<JsValue, Failure> {
+    access.twice(&|| Box::pin(delete_once(access, deletion, abort_check))).await
 }
 
-async fn delete_once(access: &Access, deletion: &Deletion) -> Result<JsValue, Failure> {
+async fn delete_once(
+    access: &Access,
+    deletion: &Deletion,
+    abort_check: &AbortCheck,
+) -> Result<JsValue, Failure> {
     let stores: &[&str] = match deletion {
         Deletion::Session(_) | Deletion::User { .. } => &[META, SESSIONS, EVENTS, DETAILS, STATES],
         Deletion::UserState { .. } | Deletion::AppState { .. } => &[META, SESSIONS, STATES],
@@ -30,6 +39,7 @@ async fn delete_once(access: &Access, deletion: &Deletion) -> Result<JsValue, Fa
     let mut answers = answers.into_iter();
     let sequence = Sequence::read(&mut answers);
     sequence.check(&transaction).await?;
+    abort_check.check()?;
     let floor = removal.make(&transaction, sequence, answers);
     transaction.commit().await?;
     Ok(JsValue::from_f64(floor as f64))

@@ -8,6 +8,7 @@ use wasm_bindgen::{JsCast, JsValue};
 
 use crate::platform;
 use crate::session::{Revision, SessionKey};
+use crate::storage::indexed_db::connection::abort_check::AbortCheck;
 use crate::storage::indexed_db::connection::signal::Done;
 use crate::storage::indexed_db::connection::transaction::Transaction;
 use crate::storage::indexed_db::records::keys;
@@ -22,6 +23,7 @@ use crate::write::{Target, Write};
 /// One write of a group.
 pub(crate) struct Member {
     pub(super) write: Write,
+    pub(super) abort_check: AbortCheck,
     /// Identifies the session that this write creates, apart from others with the same key.
     pub(super) token: f64,
     /// The result of this write, if the transaction as a whole succeeds.
@@ -29,10 +31,10 @@ pub(crate) struct Member {
 }
 
 impl Member {
-    pub(crate) fn new(write: Write) -> Self {
+    pub(crate) fn new((write, abort_check): (Write, AbortCheck)) -> Self {
         let creates = write.plan().creates;
         let token = if creates { f64::from(platform::random_seed() as u32) } else { 0.0 };
-        Self { write, token, done: Ok(()) }
+        Self { write, abort_check, token, done: Ok(()) }
     }
 
     pub(crate) fn outcome(self) -> Result<Write, JsValue> {

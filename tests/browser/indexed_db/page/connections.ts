@@ -1,6 +1,6 @@
 // Lost connections, and transactions without any event.
 
-import { IndexedDbSessionService } from 'adk-session-wasm';
+import { IndexedDbSessionService, isSessionError } from 'adk-session-wasm';
 import { around } from './around.js';
 import { keepAlive, openBare } from './bare.js';
 import { type Failure, failure, idsOf, keyOf, mark } from './events.js';
@@ -104,6 +104,65 @@ export async function waitInVain(name: string): Promise<SilenceResult> {
   const again = await read();
   await service.close();
   return { failures, handle, stored, again };
+}
+
+export interface AbortedResult {
+  /** By write: the code that it failed with. */
+  codes: Record<string, string>;
+  /** Whether each error has the signal's reason as its cause. */
+  haveReason: boolean;
+  /** The events and keys that are stored after the writes failed. */
+  events: string[];
+  keys: string[];
+  /** The events after the append was retried. */
+  retried: string[];
+}
+
+/** The signals of writes fire while another connection holds all stores. */
+export async function abortWhileHeld(name: string): Promise<AbortedResult> {
+  const service = new IndexedDbSessionService({ name });
+  const session = await service.createSession(keyOf('one'));
+  const others = await Promise.all(['two', 'three'].map((id) => service.createSession(keyOf(id))));
+  const other = await openBare(name);
+  const transaction = other.transaction([...other.objectStoreNames], 'readwrite');
+  const release = keepAlive(transaction, 'meta');
+  const controller = new AbortController();
+  const { signal } = controller;
+  const event = mark('aborted');
+  const writes: Record<string, Promise<unknown>> = {
+    append: service.appendEvent({ session, event, signal }),
+    // Two sessions share a transaction.
+    ...Object.fromEntries(
+      others.map((session) => [
+        `append to ${session.id}`,
+        service.appendEvent({ session, event: mark('grouped'), signal }),
+      ]),
+    ),
+    create: service.createSession({ ...keyOf('new'), signal }),
+    update: service.updateState({ ...keyOf('one'), stateDelta: { updated: 1 }, signal }),
+    delete: service.deleteSession({ ...keyOf('one'), signal }),
+  };
+  const outcomes = Promise.allSettled(Object.values(writes));
+  // All of them are on their way by then.
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  const reason = new Error('the user left');
+  controller.abort(reason);
+  await release();
+  other.close();
+  const codes: Record<string, string> = {};
+  let haveReason = true;
+  for (const [index, outcome] of (await outcomes).entries()) {
+    const error: unknown = outcome.status === 'rejected' ? outcome.reason : undefined;
+    codes[Object.keys(writes)[index]!] = isSessionError(error) ? error.code : outcome.status;
+    haveReason &&= isSessionError(error) && error.cause === reason;
+  }
+  const stored = await service.getSession(keyOf('one'));
+  await service.appendEvent({ session, event });
+  const retried = idsOf(await service.getSession(keyOf('one')));
+  const isNew = (await service.getSession(keyOf('new'))) !== undefined;
+  await service.close();
+  const keys = [...Object.keys(stored?.state ?? {}), ...(isNew ? ['new session'] : [])];
+  return { codes, haveReason, events: idsOf(stored), keys, retried };
 }
 
 export interface Opening {
