@@ -87,25 +87,27 @@ export class SessionCore {
      * Appends events to a session, all or none. For the arguments see `Appends`; over memory the
      * texts are packed. Returns the result as `appended_to_javascript` lays it out.
      */
-    append(packed: string, numbers: Float64Array | number[], texts?: Array<any> | null): any;
+    append(packed: string, numbers: Float64Array | number[], texts?: Array<any> | null, abort_check?: Function | null): any;
     /**
      * Appends to several sessions over IndexedDB, in one transaction. Returns a promise of
      * `[answer]` or `[undefined, error]` for each append. If the transaction fails, the promise
      * rejects, and nothing is stored.
      */
-    append_many(packed: string, numbers: Float64Array | number[], texts: Array<any>): any;
+    append_many(packed: string, numbers: Float64Array | number[], texts: Array<any>, abort_checks: Array<any>): any;
     /**
      * Creates a session. Returns it as `session_to_javascript` lays it out, with the new revisions
      * of user and app state. If the key is taken, returns `undefined` with `if_absent`, else fails
      * with `already_exists`.
+     *
+     * `abort_check`, here and in other writes, throws if the call's signal has fired.
      */
-    create(app_name: string, user_id: string, session_id: string, state: string, now: number, if_absent: boolean): any;
+    create(app_name: string, user_id: string, session_id: string, state: string, now: number, if_absent: boolean, abort_check?: Function | null): any;
     /**
      * Deletes a session. Without `session_id` it deletes a user's or an app's state, and with
      * `with_sessions` the user's sessions too. An invalid session id names no session. Returns the
      * floor, or `undefined` if the storage cannot tell.
      */
-    delete(app_name: string, user_id: string | null | undefined, session_id: string | null | undefined, with_sessions: boolean): any;
+    delete(app_name: string, user_id: string | null | undefined, session_id: string | null | undefined, with_sessions: boolean, abort_check?: Function | null): any;
     /**
      * Closes the connection, if there is one; the next call opens another one.
      */
@@ -139,7 +141,7 @@ export class SessionCore {
      * Changes a user's and an app's state without an event. Returns the result as
      * `scopes_to_javascript` lays it out.
      */
-    update(app_name: string, user_id: string | null | undefined, delta: string): any;
+    update(app_name: string, user_id: string | null | undefined, delta: string, abort_check?: Function | null): any;
 }
 
 /**
@@ -222,10 +224,10 @@ export interface InitOutput {
     readonly page_numbers: (a: number, b: number, c: number, d: number, e: number, f: number, g: number) => [number, number, number, number];
     readonly same_json: (a: number, b: number, c: number, d: number) => number;
     readonly scan_template: (a: number, b: number) => [number, number];
-    readonly sessioncore_append: (a: number, b: number, c: number, d: number, e: number, f: number) => [number, number, number];
-    readonly sessioncore_append_many: (a: number, b: number, c: number, d: number, e: number, f: any) => [number, number, number];
-    readonly sessioncore_create: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number) => [number, number, number];
-    readonly sessioncore_delete: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number) => [number, number, number];
+    readonly sessioncore_append: (a: number, b: number, c: number, d: number, e: number, f: number, g: number) => [number, number, number];
+    readonly sessioncore_append_many: (a: number, b: number, c: number, d: number, e: number, f: any, g: any) => [number, number, number];
+    readonly sessioncore_create: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number) => [number, number, number];
+    readonly sessioncore_delete: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number) => [number, number, number];
     readonly sessioncore_disconnect: (a: number) => void;
     readonly sessioncore_get: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number) => [number, number, number];
     readonly sessioncore_indexed_db: (a: number, b: number, c: number, d: number, e: number, f: number) => number;
@@ -233,7 +235,7 @@ export interface InitOutput {
     readonly sessioncore_memory: () => number;
     readonly sessioncore_open: (a: number) => [number, number, number];
     readonly sessioncore_scope_state: (a: number, b: number, c: number, d: number, e: number) => [number, number, number];
-    readonly sessioncore_update: (a: number, b: number, c: number, d: number, e: number, f: number, g: number) => [number, number, number];
+    readonly sessioncore_update: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number) => [number, number, number];
     readonly wasm_bindgen__convert__closures_____invoke__h20118d167692a3ce: (a: number, b: number, c: any, d: any) => void;
     readonly wasm_bindgen__convert__closures_____invoke__hd03ea6924eea3427: (a: number, b: number, c: any) => [number, number];
     readonly wasm_bindgen__convert__closures_____invoke__h08fe7b08260c0454: (a: number, b: number, c: any) => void;

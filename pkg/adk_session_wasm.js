@@ -278,9 +278,10 @@ export class SessionCore {
      * @param {string} packed
      * @param {Float64Array | number[]} numbers
      * @param {Array<any> | null} [texts]
+     * @param {Function | null} [abort_check]
      * @returns {any}
      */
-    append(packed, numbers, texts) {
+    append(packed, numbers, texts, abort_check) {
         let ptr0, len0, ptr1, len1;
         try {
             ptr0 = passStringToWasm0(packed, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
@@ -292,7 +293,7 @@ export class SessionCore {
             if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 1, 1); }
             throw e;
         }
-        const ret = wasm.sessioncore_append(this.__wbg_ptr, ptr0, len0, ptr1, len1, isLikeNone(texts) ? 0 : addToExternrefTable0(texts));
+        const ret = wasm.sessioncore_append(this.__wbg_ptr, ptr0, len0, ptr1, len1, isLikeNone(texts) ? 0 : addToExternrefTable0(texts), isLikeNone(abort_check) ? 0 : addToExternrefTable0(abort_check));
         if (ret[2]) {
             throw takeFromExternrefTable0(ret[1]);
         }
@@ -305,9 +306,10 @@ export class SessionCore {
      * @param {string} packed
      * @param {Float64Array | number[]} numbers
      * @param {Array<any>} texts
+     * @param {Array<any>} abort_checks
      * @returns {any}
      */
-    append_many(packed, numbers, texts) {
+    append_many(packed, numbers, texts, abort_checks) {
         let ptr0, len0, ptr1, len1;
         try {
             ptr0 = passStringToWasm0(packed, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
@@ -319,7 +321,7 @@ export class SessionCore {
             if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 1, 1); }
             throw e;
         }
-        const ret = wasm.sessioncore_append_many(this.__wbg_ptr, ptr0, len0, ptr1, len1, texts);
+        const ret = wasm.sessioncore_append_many(this.__wbg_ptr, ptr0, len0, ptr1, len1, texts, abort_checks);
         if (ret[2]) {
             throw takeFromExternrefTable0(ret[1]);
         }
@@ -329,15 +331,18 @@ export class SessionCore {
      * Creates a session. Returns it as `session_to_javascript` lays it out, with the new revisions
      * of user and app state. If the key is taken, returns `undefined` with `if_absent`, else fails
      * with `already_exists`.
+     *
+     * `abort_check`, here and in other writes, throws if the call's signal has fired.
      * @param {string} app_name
      * @param {string} user_id
      * @param {string} session_id
      * @param {string} state
      * @param {number} now
      * @param {boolean} if_absent
+     * @param {Function | null} [abort_check]
      * @returns {any}
      */
-    create(app_name, user_id, session_id, state, now, if_absent) {
+    create(app_name, user_id, session_id, state, now, if_absent, abort_check) {
         const val5 = +now;
         const val6 = +if_absent;
         let ptr0, len0, ptr1, len1, ptr2, len2, ptr3, len3;
@@ -357,7 +362,7 @@ export class SessionCore {
             if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 1, 1); }
             throw e;
         }
-        const ret = wasm.sessioncore_create(this.__wbg_ptr, ptr0, len0, ptr1, len1, ptr2, len2, ptr3, len3, val5, val6);
+        const ret = wasm.sessioncore_create(this.__wbg_ptr, ptr0, len0, ptr1, len1, ptr2, len2, ptr3, len3, val5, val6, isLikeNone(abort_check) ? 0 : addToExternrefTable0(abort_check));
         if (ret[2]) {
             throw takeFromExternrefTable0(ret[1]);
         }
@@ -371,9 +376,10 @@ export class SessionCore {
      * @param {string | null | undefined} user_id
      * @param {string | null | undefined} session_id
      * @param {boolean} with_sessions
+     * @param {Function | null} [abort_check]
      * @returns {any}
      */
-    delete(app_name, user_id, session_id, with_sessions) {
+    delete(app_name, user_id, session_id, with_sessions, abort_check) {
         const val4 = +with_sessions;
         let ptr0, len0, ptr1, len1, ptr2, len2;
         try {
@@ -389,7 +395,7 @@ export class SessionCore {
             if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 1, 1); }
             throw e;
         }
-        const ret = wasm.sessioncore_delete(this.__wbg_ptr, ptr0, len0, ptr1, len1, ptr2, len2, val4);
+        const ret = wasm.sessioncore_delete(this.__wbg_ptr, ptr0, len0, ptr1, len1, ptr2, len2, val4, isLikeNone(abort_check) ? 0 : addToExternrefTable0(abort_check));
         if (ret[2]) {
             throw takeFromExternrefTable0(ret[1]);
         }
@@ -535,9 +541,10 @@ export class SessionCore {
      * @param {string} app_name
      * @param {string | null | undefined} user_id
      * @param {string} delta
+     * @param {Function | null} [abort_check]
      * @returns {any}
      */
-    update(app_name, user_id, delta) {
+    update(app_name, user_id, delta, abort_check) {
         let ptr0, len0, ptr1, len1, ptr2, len2;
         try {
             ptr0 = passStringToWasm0(app_name, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
@@ -552,7 +559,7 @@ export class SessionCore {
             if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 1, 1); }
             throw e;
         }
-        const ret = wasm.sessioncore_update(this.__wbg_ptr, ptr0, len0, ptr1, len1, ptr2, len2);
+        const ret = wasm.sessioncore_update(this.__wbg_ptr, ptr0, len0, ptr1, len1, ptr2, len2, isLikeNone(abort_check) ? 0 : addToExternrefTable0(abort_check));
         if (ret[2]) {
             throw takeFromExternrefTable0(ret[1]);
         }
@@ -832,6 +839,10 @@ function __wbg_get_imports() {
         }, arguments); },
         __wbg_bound_2eafc1bd1cffbb0e: function() { return handleError(function (arg0, arg1) {
             const ret = IDBKeyRange.bound(arg0, arg1);
+            return ret;
+        }, arguments); },
+        __wbg_call_40b008ba32f73991: function() { return handleError(function (arg0, arg1) {
+            const ret = arg0.call(arg1);
             return ret;
         }, arguments); },
         __wbg_call_a410eb4b59ed5965: function() { return handleError(function (arg0, arg1, arg2) {

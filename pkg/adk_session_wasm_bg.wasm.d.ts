@@ -26,10 +26,10 @@ export const merge_states: (a: number, b: number, c: number, d: number, e: numbe
 export const page_numbers: (a: number, b: number, c: number, d: number, e: number, f: number, g: number) => [number, number, number, number];
 export const same_json: (a: number, b: number, c: number, d: number) => number;
 export const scan_template: (a: number, b: number) => [number, number];
-export const sessioncore_append: (a: number, b: number, c: number, d: number, e: number, f: number) => [number, number, number];
-export const sessioncore_append_many: (a: number, b: number, c: number, d: number, e: number, f: any) => [number, number, number];
-export const sessioncore_create: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number) => [number, number, number];
-export const sessioncore_delete: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number) => [number, number, number];
+export const sessioncore_append: (a: number, b: number, c: number, d: number, e: number, f: number, g: number) => [number, number, number];
+export const sessioncore_append_many: (a: number, b: number, c: number, d: number, e: number, f: any, g: any) => [number, number, number];
+export const sessioncore_create: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number) => [number, number, number];
+export const sessioncore_delete: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number) => [number, number, number];
 export const sessioncore_disconnect: (a: number) => void;
 export const sessioncore_get: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number) => [number, number, number];
 export const sessioncore_indexed_db: (a: number, b: number, c: number, d: number, e: number, f: number) => number;
@@ -37,7 +37,7 @@ export const sessioncore_list: (a: number, b: number, c: number, d: number, e: n
 export const sessioncore_memory: () => number;
 export const sessioncore_open: (a: number) => [number, number, number];
 export const sessioncore_scope_state: (a: number, b: number, c: number, d: number, e: number) => [number, number, number];
-export const sessioncore_update: (a: number, b: number, c: number, d: number, e: number, f: number, g: number) => [number, number, number];
+export const sessioncore_update: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number) => [number, number, number];
 export const wasm_bindgen__convert__closures_____invoke__h20118d167692a3ce: (a: number, b: number, c: any, d: any) => void;
 export const wasm_bindgen__convert__closures_____invoke__hd03ea6924eea3427: (a: number, b: number, c: any) => [number, number];
 export const wasm_bindgen__convert__closures_____invoke__h08fe7b08260c0454: (a: number, b: number, c: any) => void;
